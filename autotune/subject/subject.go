@@ -1,0 +1,56 @@
+// Package subject is what a solver hands the tuner: a family with instances
+// to run it on and a reference to check it against. The tuner knows nothing
+// else of a solver.
+package subject
+
+import "coalesce/runtime/device"
+
+// A Subject is one family that can be tuned.
+type Subject interface {
+	Family() *device.Family
+	// Fixed lists the compile-time workloads: parameters a problem decides
+	// rather than the tuner, such as {"value": "int32"}. Variants are only
+	// compared within one of them.
+	Fixed() []map[string]string
+	// Sizes are the default sizes to tune on this device, ascending.
+	Sizes(f device.Facts) []int
+	// Feasible reports why a variant cannot run at a size on a device.
+	Feasible(v *device.Variant, f device.Facts, size int) error
+	// Cases are the small instances a variant must answer correctly before it
+	// is timed: ties, negative values, extremes, the ends of the range.
+	Cases(fixed map[string]string) ([]Case, error)
+	// Instance makes a random instance to time.
+	Instance(fixed map[string]string, size int, seed uint64) (Instance, error)
+	// Open loads a variant.
+	Open(d device.Device, v *device.Variant) (Runner, error)
+}
+
+// An Instance is a problem of a subject; only the subject looks inside.
+type Instance interface{ Size() int }
+
+// A Case is a named instance for verification.
+type Case struct {
+	Name     string
+	Instance Instance
+}
+
+// A Runner is a loaded variant.
+type Runner interface {
+	// Prepare takes device memory for an instance.
+	Prepare(inst Instance) (Job, error)
+	Close() error
+}
+
+// A Job is a variant bound to an instance.
+type Job interface {
+	// Reset uploads the inputs and poisons every output and scratch buffer.
+	Reset(s device.Stream) error
+	// Run enqueues the whole launch sequence that is timed.
+	Run(s device.Stream) error
+	// Check downloads the outputs and compares them with the reference.
+	Check(s device.Stream) error
+	// Work is the number of basic operations a run does (for csg, splittings
+	// evaluated), to report a rate.
+	Work() float64
+	Close() error
+}

@@ -1,0 +1,157 @@
+// Package device says what a device is: facts, buffers, streams, events and
+// launches, as interfaces. Everything above it (bindings, solvers, the tuner)
+// is written once and runs on the three implementations:
+//
+//   - runtime/driver    an NVIDIA GPU, build tag cuda
+//   - runtime/host      goroutines running generated Go kernels
+//   - runtime/emulated  the generated CUDA text, compiled for the CPU
+//
+// The package holds no device of its own and does no work at start-up.
+package device
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// ABI is the version of what generated bindings, generated host kernels and
+// the drivers agree on: the 8-byte argument slots, the variant table and the
+// signature of a host kernel. Generated code asserts it at compile time.
+const ABI = 1
+
+// Kinds of device, as users type them before an optional ":index".
+const (
+	CUDA     = "cuda"
+	Host     = "host"
+	Emulated = "emulated"
+)
+
+// Facts describe a device. Sizes are in bytes; zero means not known or not
+// applicable (a host has no multiprocessors).
+type Facts struct {
+	Kind            string `json:"kind"`             // CUDA, Host or Emulated
+	Index           int    `json:"index"`            // which of its kind
+	Name            string `json:"name"`             // "NVIDIA H200", the processor's name
+	Major           int    `json:"major"`            // compute capability
+	Minor           int    `json:"minor"`            //
+	SMs             int    `json:"sms"`              // multiprocessors; cores on a host
+	Memory          int64  `json:"memory"`           // total device memory
+	Free            int64  `json:"free"`             // free when the facts were read
+	SharedPerBlock  int64  `json:"shared_per_block"` // most shared memory a block may use
+	L2              int64  `json:"l2"`
+	ThreadsPerSM    int    `json:"threads_per_sm"`
+	ThreadsPerBlock int    `json:"threads_per_block"`
+	Driver          string `json:"driver"`
+	UUID            string `json:"uuid"` // provenance only, never part of a key
+}
+
+// Class identifies devices whose timings may be shared: name, compute
+// capability, multiprocessors and shared memory, without what differs between
+// two cards of one kind.
+func (f Facts) Class() string {
+	return fmt.Sprintf("%s|%s|%d.%d|%dsm|smem%d", f.Kind, f.Name, f.Major, f.Minor, f.SMs, f.SharedPerBlock)
+}
+
+// String is the name users type for the device, such as "cuda:0".
+func (f Facts) String() string {
+	if f.Kind == CUDA {
+		return fmt.Sprintf("%s:%d", f.Kind, f.Index)
+	}
+	return f.Kind
+}
+
+// ErrMemory is wrapped by Alloc's error when the device cannot hold the
+// request.
+var ErrMemory = errors.New("out of device memory")
+
+// A Device owns buffers, modules and streams. Its methods may be called from
+// several goroutines; a stream belongs to one goroutine at a time.
+type Device interface {
+	Facts() Facts
+	// Alloc returns a buffer of n bytes with undefined contents (poisoned on
+	// the emulated device). n = 0 is allowed.
+	Alloc(n int64) (Buffer, error)
+	// Load makes a variant's kernels ready. It fails when the image does not
+	// carry the variant's hash.
+	Load(f *Family, v *Variant) (Module, error)
+	NewStream() (Stream, error)
+	Close() error
+}
+
+// A Buffer is device memory.
+type Buffer interface {
+	Len() int64 // bytes
+	Free() error
+}
+
+// A Stream runs what it is given in order. Errors of asynchronous work are
+// returned by Sync at the latest.
+type Stream interface {
+	// Upload copies src to dst at byte offset off; src may be reused when it
+	// returns.
+	Upload(dst Buffer, off int64, src []byte) error
+	// Download copies from src at byte offset off, after all earlier work of
+	// the stream; dst is complete when it returns.
+	Download(dst []byte, src Buffer, off int64) error
+	// Fill sets n bytes of dst at off to value.
+	Fill(dst Buffer, off, n int64, value byte) error
+	Launch(k Kernel, g Grid, args ...Arg) error
+	Record() (Event, error)
+	Sync() error
+	Close() error
+}
+
+// An Event marks a point of a stream.
+type Event interface {
+	// Since returns the device time from start to this event; both must have
+	// been reached (after Sync).
+	Since(start Event) (time.Duration, error)
+}
+
+// A Module is a loaded variant.
+type Module interface {
+	// Kernel finds an entry point by its short name ("level"). ErrNoEntry is
+	// wrapped when the variant does not have it.
+	Kernel(entry string) (Kernel, error)
+	Close() error
+}
+
+// ErrNoEntry is wrapped when a variant does not have an entry point.
+var ErrNoEntry = errors.New("no such entry point in this variant")
+
+// A Kernel is an entry point ready to launch.
+type Kernel interface {
+	Resources() Resources
+}
+
+// Resources of a kernel as the device's loader reports them; zero when it
+// reports none.
+type Resources struct {
+	Registers   int `json:"registers"`
+	Shared      int `json:"shared"` // static shared memory, bytes a block
+	Local       int `json:"local"`  // local memory (spills), bytes a thread
+	MaxThreads  int `json:"max_threads"`
+	BlocksPerSM int `json:"blocks_per_sm"` // at Family block size, 0 if unknown
+}
+
+// Grid is the shape of a launch: Blocks one-dimensional blocks of Threads
+// threads. A host device runs Blocks calls of the kernel and ignores Threads.
+type Grid struct {
+	Blocks  int64
+	Threads int
+}
+
+// An Arg is one kernel argument: a buffer, or 8 bytes of scalar. A nil Buffer
+// where the kernel takes one is a null pointer.
+type Arg struct {
+	Buffer Buffer
+	Bits   uint64
+}
+
+// Ptr, U64, I64 and F64 make arguments.
+func Ptr(b Buffer) Arg  { return Arg{Buffer: b} }
+func U64(x uint64) Arg  { return Arg{Bits: x} }
+func I64(x int64) Arg   { return Arg{Bits: uint64(x)} }
+func F64(x float64) Arg { return Arg{Bits: math.Float64bits(x)} }

@@ -1,0 +1,100 @@
+package cuda
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+
+	"coalesce/gen/space"
+)
+
+// Digest is the hash of everything generated: the first 8 bytes of the SHA-256 of the parts, each preceded by
+// its length so that no two lists run together.
+func Digest(parts ...string) uint64 {
+	h := sha256.New()
+	for _, p := range parts {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+		h.Write(n[:])
+		h.Write([]byte(p))
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// familyHash covers the problem's templates, every shared header and Version.
+func familyHash(fsys fs.FS, s *space.Space) (uint64, error) {
+	parts := []string{Version, s.Family}
+	names, err := fs.Glob(fsys, s.Problem()+"/*.tmpl")
+	if err != nil {
+		return 0, fmt.Errorf("hash %s: %w", s.Family, err)
+	}
+	headers, err := fs.Glob(fsys, "*/*.cuh")
+	if err != nil {
+		return 0, fmt.Errorf("hash %s: %w", s.Family, err)
+	}
+	for _, name := range slices.Concat(names, headers) {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return 0, fmt.Errorf("hash %s: %w", s.Family, err)
+		}
+		parts = append(parts, name, string(text))
+	}
+	return Digest(parts...), nil
+}
+
+var include = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+
+// headers reads shared headers once each.
+type headers struct {
+	fsys fs.FS
+	text map[string]string
+}
+
+func newHeaders(fsys fs.FS) *headers { return &headers{fsys, map[string]string{}} }
+
+// hash covers a text and every header that it includes, directly or through
+// another.
+func (h *headers) hash(text string) (uint64, error) {
+	parts := []string{Version, text}
+	seen := map[string]bool{}
+	var follow func(text, from string) error
+	follow = func(text, from string) error {
+		for _, m := range include.FindAllStringSubmatch(text, -1) {
+			name, body, err := h.find(m[1], from)
+			if err != nil {
+				return err
+			}
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			parts = append(parts, name, body)
+			if err := follow(body, path.Dir(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := follow(text, ""); err != nil {
+		return 0, err
+	}
+	return Digest(parts...), nil
+}
+
+// find looks beside the including header, then from the include root.
+func (h *headers) find(name, from string) (string, string, error) {
+	for _, at := range []string{path.Join(from, name), path.Clean(name)} {
+		if text, ok := h.text[at]; ok {
+			return at, text, nil
+		}
+		if text, err := fs.ReadFile(h.fsys, at); err == nil {
+			h.text[at] = string(text)
+			return at, h.text[at], nil
+		}
+	}
+	return "", "", fmt.Errorf("includes %q, which is not below templates/", name)
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"coalesce/gen/manifest"
+)
+
+// TestFresh: generated/ is what go.generate, templates/ and this generator
+// make. It regenerates in memory.
+func TestFresh(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", manifest.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spaces, err := manifest.Parse(manifest.File, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := Generate(os.DirFS(filepath.Join("..", "templates")), spaces, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := Changes("..", out.Files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range changes {
+		if i == 5 {
+			t.Errorf("and %d more files", len(changes)-i)
+			break
+		}
+		t.Errorf("%s is stale", c.Path)
+	}
+	if len(changes) > 0 {
+		t.Log("run: go generate ./...   (go run ./gen diff shows the changes)")
+	}
+}
+
+// TestHeaders: every file below generated/ says in its first line that it was
+// generated, in the form that Go's tools know.
+func TestHeaders(t *testing.T) {
+	count := 0
+	err := filepath.WalkDir(filepath.Join("..", folder), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		count++
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if !marker.Match(text) {
+			t.Errorf("%s: the first line does not match %v", name, marker)
+		}
+		if ext := filepath.Ext(name); ext != ".go" && ext != ".cu" {
+			t.Errorf("%s: expected .go and .cu files only", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count == 0 {
+		t.Error("generated/ is empty: run go generate ./...")
+	}
+}

@@ -1,0 +1,55 @@
+// Package host turns a point of a host space into specialised, unrolled Go
+// kernels (target host), written with jennifer. It knows nothing of devices:
+// what it emits imports coalesce/runtime/device, coalesce/runtime/host and
+// coalesce/runtime/host/maxplus by path.
+package host
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"coalesce/gen/space"
+)
+
+// Import paths the emitted text uses.
+const (
+	devicePath  = "coalesce/runtime/device"
+	hostPath    = "coalesce/runtime/host"
+	maxplusPath = "coalesce/runtime/host/maxplus"
+)
+
+// An Entry is the signature of an entry point. The types of its parameters
+// are "buffer", "uint64", "int64" or "float64", as in device.Entry.
+type Entry struct {
+	Name   string
+	Params []Param
+}
+
+// A Param is one argument of an entry point.
+type Param struct{ Name, Type string }
+
+// An Emitter writes the kernels of one family.
+type Emitter struct {
+	// Version changes whenever the emitted text may: part of the family's hash.
+	Version string
+	// Entries are the entry points; every point has all of them.
+	Entries []Entry
+	// Kernels appends to file the kernels of the point. For each entry e it
+	// declares the function Func(p, e.Name), of type device.HostKernel; other
+	// declarations start with p.Symbol() too, so that many points fit in one
+	// package. The error names the parameter that has an unusable value.
+	Kernels func(file *jen.File, p space.Point) error
+}
+
+// Func names the function that Kernels declares for an entry of a point: what
+// the variant table's Kernels map refers to.
+func Func(p space.Point, entry string) string { return p.Symbol() + "_" + entry }
+
+// Lookup finds the emitter of a family such as "csg/hosttiles"; false when
+// there is none.
+func Lookup(family string) (Emitter, bool) {
+	switch family {
+	case "csg/hosttiles":
+		return hosttiles(), true
+	}
+	return Emitter{}, false
+}

@@ -1,0 +1,219 @@
+// Gen is the kernel compiler: it reads go.generate and templates/, writes
+// generated/ and compiles it where it finds nvcc.
+//
+//	go run ./gen                    write generated/, compile what changed
+//	go run ./gen list               the variants, a line each
+//	go run ./gen diff               what would change; exit code 3 if anything would
+//	go run ./gen explain VARIANT    parameters, files, and what ptxas said of it
+//
+// `go generate ./...` runs the first. Stages: manifest -> space -> cuda or host
+// -> bind -> files -> nvcc; all but the last two are pure functions.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"coalesce/gen/manifest"
+	"coalesce/gen/space"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitCheck  = 3
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// A command is one run: its flags and where it talks.
+type command struct {
+	root    string
+	only    []string
+	space   string
+	where   string
+	cuda    string
+	allow   bool
+	compile bool
+	archs   []string
+
+	spaces         []*space.Space
+	narrow         *space.Constraint
+	stdout, stderr io.Writer
+}
+
+// errUsage is wrapped by errors of the command line.
+var errUsage = errors.New("usage")
+
+// errDiffer is what diff ends with when something would change.
+var errDiffer = errors.New("generated/ is not what go.generate and templates/ make: run go generate ./...")
+
+// Main runs the compiler and returns the exit code.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := run(ctx, args, stdout, stderr)
+	switch {
+	case err == nil, errors.Is(err, pflag.ErrHelp):
+		return exitOK
+	case errors.Is(err, errDiffer):
+		fmt.Fprintln(stderr, err)
+		return exitCheck
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(stderr, err)
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, err)
+	return exitFailed
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c := &command{stdout: stdout, stderr: stderr}
+	flags := pflag.NewFlagSet("gen", pflag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.SortFlags = false
+	flags.StringVarP(&c.root, "root", "C", "", "`folder` of go.generate (default: the nearest one upwards)")
+	flags.StringSliceVar(&c.only, "only", nil, "`family` to generate, others are left alone; may be repeated")
+	flags.StringVar(&c.space, "space", "core", "`core` or full: the committed variants, or every one that the constraints leave")
+	flags.StringVar(&c.where, "where", "", "with --space full: the `constraint`, as in go.generate, that variants must satisfy")
+	flags.BoolVar(&c.compile, "compile", true, "compile with nvcc where one is found")
+	flags.StringVar(&c.cuda, "cuda", "", "`folder` of the CUDA toolkit (default: .build/cuda, $CUDA_HOME, $CUDA_PATH, $PATH, /usr/local/cuda)")
+	flags.BoolVar(&c.allow, "allow", false, "take a CUDA version that is not supported")
+	flags.StringSliceVar(&c.archs, "arch", nil, "`architecture` to compile for, such as sm_90; may be repeated")
+	flags.Usage = func() {
+		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list | diff | explain VARIANT]\n\n%s", flags.FlagUsages())
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return err
+		}
+		return fmt.Errorf("%w: %w (--help lists the flags)", errUsage, err)
+	}
+	verb, rest := "generate", flags.Args()
+	if len(rest) > 0 {
+		verb, rest = rest[0], rest[1:]
+	}
+	verbs := map[string]func(context.Context, string) error{
+		"generate": c.generate, "list": c.list, "diff": c.diff, "explain": c.explain,
+	}
+	do, ok := verbs[verb]
+	if !ok {
+		names := []string{"generate", "list", "diff", "explain"}
+		return fmt.Errorf("%w: unknown command %q, expected one of %s%s", errUsage, verb, strings.Join(names, " "), meant(verb, names))
+	}
+	if want := map[string]int{"explain": 1}[verb]; len(rest) != want {
+		return fmt.Errorf("%w: %s takes %d arguments, found %d", errUsage, verb, want, len(rest))
+	}
+	if c.space != "core" && c.space != "full" {
+		return fmt.Errorf("%w: --space %q, expected core or full", errUsage, c.space)
+	}
+	if c.where != "" {
+		if c.space != "full" {
+			return fmt.Errorf("%w: --where without --space full", errUsage)
+		}
+		var err error
+		if c.narrow, err = space.ParseConstraint(c.where, "--where"); err != nil {
+			return fmt.Errorf("%w: %w", errUsage, err)
+		}
+	}
+	if err := c.read(); err != nil {
+		return err
+	}
+	return do(ctx, strings.Join(rest, ""))
+}
+
+func meant(name string, names []string) string {
+	if n := manifest.Nearest(name, names); n != "" {
+		return fmt.Sprintf("; did you mean %q?", n)
+	}
+	return ""
+}
+
+// read finds and reads the manifest.
+func (c *command) read() error {
+	if c.root == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		for c.root = dir; ; c.root = filepath.Dir(c.root) {
+			if _, err := os.Stat(filepath.Join(c.root, manifest.File)); err == nil {
+				break
+			}
+			if c.root == filepath.Dir(c.root) {
+				return fmt.Errorf("no %s in %s or above it", manifest.File, dir)
+			}
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(c.root, manifest.File))
+	if err != nil {
+		return fmt.Errorf("read the manifest: %w", err)
+	}
+	if c.spaces, err = manifest.Parse(manifest.File, data); err != nil {
+		return err
+	}
+	var names []string
+	for _, s := range c.spaces {
+		names = append(names, s.Family)
+	}
+	for _, family := range c.only {
+		if !slices.Contains(names, family) {
+			return fmt.Errorf("%w: --only %q, expected one of %s%s", errUsage, family, strings.Join(names, " "), meant(family, names))
+		}
+	}
+	return nil
+}
+
+// make runs the pure stages.
+func (c *command) make() (*Output, error) {
+	return Generate(os.DirFS(filepath.Join(c.root, "templates")), c.spaces, c.options())
+}
+
+func (c *command) options() Options {
+	return Options{Full: c.space == "full", Where: c.narrow, Only: c.only}
+}
+
+// generate writes what changed and compiles it.
+func (c *command) generate(ctx context.Context, _ string) error {
+	out, err := c.make()
+	if err != nil {
+		return err
+	}
+	changes, err := Changes(c.root, out.Files, c.only)
+	if err != nil {
+		return err
+	}
+	if err := Apply(c.root, changes); err != nil {
+		return err
+	}
+	written, deleted := 0, 0
+	for _, x := range changes {
+		if x.New == nil {
+			deleted++
+		} else {
+			written++
+		}
+	}
+	for _, f := range out.Families {
+		fmt.Fprintf(c.stderr, "%s: %d variants\n", f.Space.Family, len(f.Points))
+	}
+	fmt.Fprintf(c.stderr, "%s: %d files, %d written, %d deleted\n", folder, len(out.Files), written, deleted)
+	if !c.compile {
+		return nil
+	}
+	return c.build(ctx, out)
+}

@@ -1,0 +1,267 @@
+package manifest
+
+import (
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"coalesce/gen/space"
+)
+
+var (
+	familyName = regexp.MustCompile(`^[a-z][a-z0-9]*/[a-z][a-z0-9]*$`)
+	paramName  = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+	wordValue  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+)
+
+// directives are the first words of a line that are not a parameter's name.
+var directives = []string{"target", "vary", "where", "safe", "point"}
+
+// An entry is a line of a block, to be looked at once all parameters are known.
+type entry struct {
+	pos    string
+	tokens []string // after the directive
+}
+
+// block reads the lines of a space. A space with an error is nil: the error is
+// in r already.
+func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
+	s := &space.Space{Family: family, Target: space.CUDA, Pos: pos}
+	before := len(r.errors)
+	later := map[string][]entry{}
+	for _, line := range lines {
+		if len(line.Token) == 0 {
+			continue
+		}
+		name, e := line.Token[0], entry{r.pos(line.Start), line.Token[1:]}
+		if slices.Contains(directives, name) {
+			later[name] = append(later[name], e)
+			continue
+		}
+		r.parameter(s, name, e)
+	}
+	if len(s.Params) == 0 && len(r.errors) == before {
+		r.fail(pos, "space %s has no parameter, expected lines such as: block 64 128", family)
+	}
+	r.target(s, later["target"])
+	for _, e := range later["vary"] {
+		r.vary(s, e)
+	}
+	for _, e := range later["where"] {
+		r.where(s, e)
+	}
+	r.safe(s, later["safe"])
+	for _, e := range later["point"] {
+		r.point(s, e)
+	}
+	if len(r.errors) > before {
+		return nil
+	}
+	return s
+}
+
+// parameter reads a plain line: a name and its values.
+func (r *reader) parameter(s *space.Space, name string, e entry) {
+	if nearest := Nearest(name, directives); nearest != "" && distance(name, nearest) == 1 {
+		r.fail(e.pos, "unknown directive %q, did you mean %q?", name, nearest)
+		return
+	}
+	if len(e.tokens) > 0 && strings.HasPrefix(e.tokens[0], `"`) {
+		r.fail(e.pos, "unknown directive %q before a quoted text, expected where or point%s", name, didYouMean(name, directives))
+		return
+	}
+	switch {
+	case !paramName.MatchString(name):
+		r.fail(e.pos, "parameter name %q, expected lower-case letters and digits", name)
+		return
+	case token.IsKeyword(name) || types.Universe.Lookup(name) != nil:
+		r.fail(e.pos, "parameter name %q is a word of Go and cannot stand in a constraint, expected another name", name)
+		return
+	}
+	if p := s.Param(name); p != nil {
+		r.fail(e.pos, "parameter %s again, the first is at %s", name, p.Pos)
+		return
+	}
+	// The parameter is kept even when a value is wrong, so that lines which
+	// name it do not fail too.
+	s.Params = append(s.Params, space.Param{Name: name, Pos: e.pos})
+	s.Params[len(s.Params)-1].Values = r.values(name, e, nil)
+}
+
+// values checks a list of values: valid, not empty, none twice.
+func (r *reader) values(name string, e entry, have []string) []string {
+	if len(e.tokens) == 0 {
+		r.fail(e.pos, "parameter %s has no value, expected at least one", name)
+		return nil
+	}
+	var out []string
+	for _, v := range e.tokens {
+		n, err := strconv.Atoi(v)
+		number := err == nil && strconv.Itoa(n) == v
+		kinds := sortedTypes()
+		switch {
+		case !number && !wordValue.MatchString(v):
+			r.fail(e.pos, "value %s of %s, expected an integer or a word of letters, digits and _", v, name)
+		case name == space.ValueParam && !slices.Contains(kinds, v):
+			r.fail(e.pos, "value type %s, expected one of %s%s", v, strings.Join(kinds, " "), didYouMean(v, kinds))
+		case slices.Contains(out, v) || slices.Contains(have, v):
+			r.fail(e.pos, "value %s of %s again, expected each once", v, name)
+		default:
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func sortedTypes() []string {
+	var out []string
+	for t := range space.ValueTypes {
+		out = append(out, t)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (r *reader) target(s *space.Space, entries []entry) {
+	targets := []string{space.CUDA, space.Host}
+	for i, e := range entries {
+		found := strings.Join(e.tokens, " ")
+		switch {
+		case i > 0:
+			r.fail(e.pos, "target again, the first is at %s", entries[0].pos)
+		case !slices.Contains(targets, found):
+			r.fail(e.pos, "target %q, expected cuda or host%s", found, didYouMean(found, targets))
+		default:
+			s.Target = found
+		}
+	}
+}
+
+func (r *reader) vary(s *space.Space, e entry) {
+	if len(e.tokens) == 0 {
+		r.fail(e.pos, "vary names nothing, expected a parameter and values")
+		return
+	}
+	name := e.tokens[0]
+	p := s.Param(name)
+	if p == nil {
+		r.fail(e.pos, "vary %s: no parameter of that name, expected one with a plain line (its default)%s", name, didYouMean(name, s.Names()))
+		return
+	}
+	if len(p.Vary) > 0 {
+		r.fail(e.pos, "vary %s again, expected one line a parameter", name)
+		return
+	}
+	p.Vary = r.values(name, entry{e.pos, e.tokens[1:]}, p.Values)
+}
+
+// quoted reads the one quoted text of a line.
+func (r *reader) quoted(directive string, e entry) (string, bool) {
+	if len(e.tokens) == 1 {
+		if text, err := strconv.Unquote(e.tokens[0]); err == nil {
+			return text, true
+		}
+	}
+	r.fail(e.pos, "%s %s, expected one text in quotes", directive, strings.Join(e.tokens, " "))
+	return "", false
+}
+
+func (r *reader) where(s *space.Space, e entry) {
+	text, ok := r.quoted("where", e)
+	if !ok {
+		return
+	}
+	c, err := space.ParseConstraint(text, e.pos)
+	if err != nil {
+		r.errors = append(r.errors, err)
+		return
+	}
+	known := true
+	for _, name := range c.Names {
+		if s.Param(name) == nil {
+			known = false
+			r.fail(e.pos, "where %q: no parameter %s%s", text, name, didYouMean(name, s.Names()))
+		}
+	}
+	if known {
+		s.Where = append(s.Where, c)
+	}
+}
+
+func (r *reader) safe(s *space.Space, entries []entry) {
+	if len(entries) == 0 {
+		s.Safe = space.Assignment{Values: map[string]string{}, Pos: s.Pos}
+		return
+	}
+	for _, e := range entries[1:] {
+		r.fail(e.pos, "safe again, the first is at %s", entries[0].pos)
+	}
+	s.Safe = r.assignment(s, "safe", entries[0].tokens, entries[0].pos)
+	if _, named := s.Safe.Values[space.ValueParam]; named {
+		r.fail(entries[0].pos, "safe names %s, expected the other parameters: it holds for every value type", space.ValueParam)
+	}
+}
+
+func (r *reader) point(s *space.Space, e entry) {
+	text, ok := r.quoted("point", e)
+	if !ok {
+		return
+	}
+	s.Points = append(s.Points, r.assignment(s, "point", strings.Split(text, ","), e.pos))
+}
+
+// assignment reads name=value pairs.
+func (r *reader) assignment(s *space.Space, directive string, pairs []string, pos string) space.Assignment {
+	a := space.Assignment{Values: map[string]string{}, Pos: pos}
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		if !ok {
+			r.fail(pos, "%s: found %q, expected name=value", directive, pair)
+			continue
+		}
+		p := s.Param(name)
+		if p == nil {
+			r.fail(pos, "%s: no parameter %q%s", directive, name, didYouMean(name, s.Names()))
+			continue
+		}
+		if _, dup := a.Values[name]; dup {
+			r.fail(pos, "%s: %s again, expected each parameter once", directive, name)
+			continue
+		}
+		if directive == "point" && r.extra(p, value, pos) {
+			a.Values[name] = value
+			continue
+		}
+		if !slices.Contains(p.All(), value) && len(p.Values) > 0 {
+			r.fail(pos, "%s: %s=%s is outside the space, expected one of %s%s", directive, name, value,
+				strings.Join(p.All(), " "), didYouMean(value, p.All()))
+			continue
+		}
+		a.Values[name] = value
+	}
+	return a
+}
+
+// extra lets a point bring a value of its own: any integer for a numeric
+// parameter, a word that is not a near miss of another for the rest. It
+// reports whether the value stands in p now.
+func (r *reader) extra(p *space.Param, value, pos string) bool {
+	if slices.Contains(p.All(), value) {
+		return true
+	}
+	n, err := strconv.Atoi(value)
+	number := err == nil && strconv.Itoa(n) == value
+	switch {
+	case p.Name == space.ValueParam || p.Numeric() != number:
+		return false
+	case !number && (!wordValue.MatchString(value) || distance(value, Nearest(value, p.All())) <= 2):
+		return false
+	}
+	p.Extra = append(p.Extra, value)
+	return true
+}

@@ -1,0 +1,45 @@
+package manifest
+
+import "fmt"
+
+// Nearest returns the candidate closest to name by edit distance, the first
+// of equals; "" when none is near enough to be what was meant.
+func Nearest(name string, candidates []string) string {
+	best, least := "", len(name)/2+2
+	for _, c := range candidates {
+		if d := distance(name, c); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// didYouMean is the end of an error message, empty when nothing is near.
+func didYouMean(name string, candidates []string) string {
+	if n := Nearest(name, candidates); n != "" && n != name {
+		return fmt.Sprintf("; did you mean %q?", n)
+	}
+	return ""
+}
+
+// distance is the Levenshtein distance, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		previous := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			above := row[j+1]
+			row[j+1] = min(above+1, row[j]+1, previous+cost)
+			previous = above
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"coalesce/gen/bind"
+	"coalesce/gen/cuda"
+	"coalesce/gen/host"
+	"coalesce/gen/space"
+)
+
+// folder is where everything generated stands, below the module's root.
+const folder = "generated"
+
+// Options of Generate.
+type Options struct {
+	Full  bool              // every point of the spaces, not only the committed ones
+	Where *space.Constraint // of those, the ones that satisfy it; nil means all
+	Only  []string          // families; none means all
+}
+
+// Output is what Generate made.
+type Output struct {
+	Files    map[string][]byte // by path from the module's root
+	Families []Family          // those that Options asked for
+}
+
+// A Family is a space with its points and, for the target cuda, their text.
+type Family struct {
+	Space  *space.Space
+	Points []space.Point
+	Hash   uint64
+	CUDA   *cuda.Family // nil for the target host
+	Hashes []uint64     // of the variants
+}
+
+// Generate makes every file below generated/ from the templates and the
+// spaces. It reads and writes nothing else.
+func Generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error) {
+	out := &Output{Files: map[string][]byte{}}
+	problems := map[string][]string{}
+	var order []string
+	for _, s := range spaces {
+		if problems[s.Problem()] == nil {
+			order = append(order, s.Problem())
+		}
+		problems[s.Problem()] = append(problems[s.Problem()], s.Family)
+		if len(o.Only) > 0 && !slices.Contains(o.Only, s.Family) {
+			continue
+		}
+		points, err := enumerate(s, o)
+		if err != nil {
+			return nil, err
+		}
+		if len(points) > mostTexts {
+			return nil, fmt.Errorf("%s: space %s has %d points in full, expected at most %d to render: narrow it with --where", s.Pos, s.Family, len(points), mostTexts)
+		}
+		f := Family{Space: s, Points: points}
+		if s.Target == space.Host {
+			err = out.host(&f)
+		} else {
+			err = out.cuda(templates, &f)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Families = append(out.Families, f)
+	}
+	for _, p := range order {
+		text, err := bind.Families(p, problems[p])
+		if err != nil {
+			return nil, err
+		}
+		out.Files[path.Join(folder, p, "families.go")] = text
+	}
+	text, err := bind.All(order)
+	if err != nil {
+		return nil, err
+	}
+	out.Files[folder+"/families.go"] = text
+	return out, nil
+}
+
+// mostTexts is how many variants of a family are rendered at most: they are
+// kept in memory, and compiling so many takes an hour.
+const mostTexts = 20_000
+
+// enumerate lists the points that o asks for.
+func enumerate(s *space.Space, o Options) ([]space.Point, error) {
+	switch {
+	case !o.Full:
+		return s.Enumerate()
+	case o.Where != nil:
+		return s.EnumerateFull(o.Where)
+	}
+	return s.EnumerateFull()
+}
+
+// cuda renders a family's texts and binds them.
+func (out *Output) cuda(templates fs.FS, f *Family) error {
+	family, err := cuda.Render(templates, f.Space, f.Points)
+	if err != nil {
+		return err
+	}
+	f.CUDA, f.Hash = family, family.Hash
+	b := binding(f)
+	b.CUDA = true
+	for _, e := range family.Entries {
+		entry := bind.Entry{Name: e.Name}
+		for _, p := range e.Params {
+			entry.Params = append(entry.Params, bind.Param(p))
+		}
+		b.Entries = append(b.Entries, entry)
+	}
+	dir := path.Join(folder, f.Space.Problem())
+	for i, v := range family.Variants {
+		f.Hashes = append(f.Hashes, v.Hash)
+		b.Variants[i].Hash, b.Variants[i].Pack = v.Hash, v.Pack
+		out.Files[path.Join(dir, v.File)] = []byte(v.Text)
+	}
+	for _, p := range family.Packs {
+		b.Packs = append(b.Packs, bind.Pack{File: p.File, Hash: p.Hash})
+		out.Files[path.Join(dir, p.File)] = []byte(p.Text)
+	}
+	return out.bind(f, b)
+}
+
+// host emits a family's Go kernels, a file a variant, and binds them.
+func (out *Output) host(f *Family) error {
+	s := f.Space
+	emitter, ok := host.Lookup(s.Family)
+	if !ok {
+		return fmt.Errorf("%s: space %s has the target host, and gen/host has no emitter of that name", s.Pos, s.Family)
+	}
+	f.Hash = cuda.Digest(cuda.Version, s.Family, emitter.Version)
+	b := binding(f)
+	for _, e := range emitter.Entries {
+		entry := bind.Entry{Name: e.Name}
+		for _, p := range e.Params {
+			entry.Params = append(entry.Params, bind.Param(p))
+		}
+		b.Entries = append(b.Entries, entry)
+	}
+	byLabel := map[string]space.Point{}
+	for i, p := range f.Points {
+		byLabel[p.Label()] = p
+		// The hash is over the kernels' text without the guard, which holds
+		// the family's hash.
+		name := kernelFile(p)
+		text, err := kernelText(emitter, s.Problem(), name, p)
+		if err != nil {
+			return fmt.Errorf("%s: space %s: %w", s.Pos, s.Family, err)
+		}
+		file := bind.NewFile(s.Problem())
+		file.Commentf("%s %s", s.Family, p.Label())
+		file.Line()
+		if err := emitter.Kernels(file, p); err != nil {
+			return fmt.Errorf("%s: space %s: %w", s.Pos, s.Family, err)
+		}
+		bind.Guard(file, s.Family, f.Hash)
+		guarded, err := bind.Format(name, file)
+		if err != nil {
+			return err
+		}
+		out.Files[path.Join(folder, s.Problem(), name)] = guarded
+		hash := cuda.Digest(cuda.Version, text)
+		f.Hashes = append(f.Hashes, hash)
+		b.Variants[i].Hash = hash
+	}
+	b.Kernel = func(v bind.Variant, entry string) string { return host.Func(byLabel[v.Label], entry) }
+	return out.bind(f, b)
+}
+
+func kernelText(emitter host.Emitter, problem, name string, p space.Point) (string, error) {
+	file := bind.NewFile(problem)
+	if err := emitter.Kernels(file, p); err != nil {
+		return "", err
+	}
+	text, err := bind.Format(name, file)
+	return string(text), err
+}
+
+// kernelFile names the file of a host variant. The last letters keep Go from
+// reading a value as the name of a system.
+func kernelFile(p space.Point) string {
+	_, kernel, _ := strings.Cut(p.Family, "/")
+	short := strings.TrimPrefix(p.Symbol(), strings.ReplaceAll(p.Family, "/", "_")+"_")
+	return kernel + "_" + short + "_kernels.go"
+}
+
+func (out *Output) bind(f *Family, b *bind.Family) error {
+	text, err := bind.Bindings(b)
+	if err != nil {
+		return err
+	}
+	out.Files[path.Join(folder, f.Space.Family+".go")] = text
+	return nil
+}
+
+// binding starts the bindings of a family with what both targets share.
+func binding(f *Family) *bind.Family {
+	b := &bind.Family{Name: f.Space.Family, Hash: f.Hash, Params: f.Space.Names()}
+	for _, p := range f.Points {
+		b.Variants = append(b.Variants, bind.Variant{Label: p.Label(), Symbol: p.Symbol(), Values: p.Values, Safe: p.Safe})
+	}
+	return b
+}

@@ -1,0 +1,57 @@
+// Package bundle carries the compiled images of all packs inside the CUDA
+// binary, named by the packs' hashes. go generate ./... fills its folder
+// images, which git ignores, and the build tag cuda embeds it; any other build
+// carries none and says so.
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// ErrNone is wrapped when the build has no images at all.
+var ErrNone = errors.New("this build has no CUDA images")
+
+// Image returns the fatbin of the pack with that hash. The error says what to
+// run when there is none.
+func Image(pack uint64) ([]byte, error) { return read(embedded(), pack) }
+
+// Count returns the number of images and their size in bytes.
+func Count() (n int, size int64) {
+	fsys := embedded()
+	if fsys == nil {
+		return 0, 0
+	}
+	entries, err := fs.ReadDir(fsys, "images")
+	if err != nil {
+		return 0, 0
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), ".fatbin") {
+			n++
+			size += info.Size()
+		}
+	}
+	return n, size
+}
+
+func read(fsys fs.FS, pack uint64) ([]byte, error) {
+	if fsys == nil {
+		return nil, fmt.Errorf("%w: build the CUDA binary with scripts/build-cuda", ErrNone)
+	}
+	data, err := fs.ReadFile(fsys, fmt.Sprintf("images/%016x.fatbin", pack))
+	if errors.Is(err, fs.ErrNotExist) {
+		n := 0
+		if entries, err := fs.ReadDir(fsys, "images"); err == nil {
+			n = len(entries)
+		}
+		return nil, fmt.Errorf("no image of pack %016x among the %d of this build: "+
+			"it was built before the last go generate ./... ; run scripts/build-cuda: %w", pack, n, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("image of pack %016x: %w", pack, err)
+	}
+	return data, nil
+}

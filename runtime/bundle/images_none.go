@@ -1,0 +1,7 @@
+//go:build !cuda
+
+package bundle
+
+import "io/fs"
+
+func embedded() fs.FS { return nil }

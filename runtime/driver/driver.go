@@ -1,0 +1,207 @@
+//go:build cuda
+
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"sync"
+
+	"gorgonia.org/cu"
+
+	"coalesce/runtime/device"
+)
+
+// gpu is a device: one context, its modules, and the events that can be used
+// again.
+type gpu struct {
+	dev    cu.Device
+	images func(pack uint64) ([]byte, error)
+
+	mu      sync.Mutex
+	ctx     cu.CUContext
+	closed  bool
+	facts   device.Facts
+	modules map[uint64]*image
+	events  []cu.Event
+}
+
+var errClosed = errors.New("the device is closed")
+
+// Count returns the number of GPUs that the driver shows.
+func Count() (int, error) {
+	n, err := cu.NumDevices()
+	if err != nil {
+		return 0, fmt.Errorf("count CUDA devices: %w", err)
+	}
+	return n, nil
+}
+
+// List returns the facts of every GPU without opening one: free memory is not
+// known then and is 0.
+func List() ([]device.Facts, error) {
+	n, err := Count()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]device.Facts, n)
+	for i := range all {
+		if all[i], err = readFacts(i); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Open makes a context on the GPU with that index. images returns the fatbin
+// of a pack by the pack's hash; bundle.Image is one.
+func Open(index int, images func(pack uint64) ([]byte, error)) (device.Device, error) {
+	n, err := Count()
+	if err != nil {
+		return nil, err
+	}
+	if index < 0 || index >= n {
+		return nil, fmt.Errorf("open cuda:%d: there are %d CUDA devices, numbered from 0", index, n)
+	}
+	g := &gpu{images: images, modules: map[uint64]*image{}}
+	if g.facts, err = readFacts(index); err != nil {
+		return nil, err
+	}
+	if g.dev, err = cu.GetDevice(index); err != nil {
+		return nil, fmt.Errorf("open cuda:%d: %w", index, err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if g.ctx, err = g.dev.MakeContext(cu.SchedAuto); err != nil {
+		return nil, fmt.Errorf("open cuda:%d: make a context: %w", index, explain(err))
+	}
+	return g, nil
+}
+
+// enter makes the device's context current for the calling goroutine; leave
+// undoes the lock. The context stays current on the OS thread, which harms no
+// one: every method sets its own.
+func (g *gpu) enter() error {
+	runtime.LockOSThread()
+	if err := cu.SetCurrentContext(g.ctx); err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("enter the context of %s: %w", g.facts, explain(err))
+	}
+	return nil
+}
+
+func leave() { runtime.UnlockOSThread() }
+
+func (g *gpu) Facts() device.Facts {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := g.facts
+	if g.closed || g.enter() != nil {
+		return f
+	}
+	defer leave()
+	if free, _, err := cu.MemInfo(); err == nil {
+		f.Free = free
+	}
+	return f
+}
+
+// Close gives back the context with all that lives in it.
+func (g *gpu) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	if err := g.enter(); err != nil {
+		return err
+	}
+	defer leave()
+	if err := g.ctx.Destroy(); err != nil {
+		return fmt.Errorf("close %s: %w", g.facts, explain(err))
+	}
+	return nil
+}
+
+// Attributes that cu v0.9.6 has no name for (cuda.h, CUdevice_attribute).
+const sharedPerBlockOptin cu.DeviceAttribute = 97
+
+// unsupportedPTX is CUDA_ERROR_UNSUPPORTED_PTX_VERSION, likewise.
+const unsupportedPTX = cu.Success + 222
+
+func readFacts(index int) (device.Facts, error) {
+	f := device.Facts{Kind: device.CUDA, Index: index}
+	d, err := cu.GetDevice(index)
+	if err != nil {
+		return f, fmt.Errorf("facts of cuda:%d: %w", index, err)
+	}
+	if f.Name, err = d.Name(); err != nil {
+		return f, fmt.Errorf("name of cuda:%d: %w", index, err)
+	}
+	if f.Memory, err = d.TotalMem(); err != nil {
+		return f, fmt.Errorf("memory of cuda:%d: %w", index, err)
+	}
+	var shared, l2 int
+	for _, a := range []struct {
+		to   *int
+		attr cu.DeviceAttribute
+	}{
+		{&f.Major, cu.ComputeCapabilityMajor},
+		{&f.Minor, cu.ComputeCapabilityMinor},
+		{&f.SMs, cu.MultiprocessorCount},
+		{&f.ThreadsPerSM, cu.MaxThreadsPerMultiprocessor},
+		{&f.ThreadsPerBlock, cu.MaxThreadsPerBlock},
+		{&shared, sharedPerBlockOptin},
+		{&l2, cu.L2CacheSize},
+	} {
+		if *a.to, err = d.Attribute(a.attr); err != nil {
+			return f, fmt.Errorf("attribute %d of cuda:%d: %w", a.attr, index, err)
+		}
+	}
+	f.SharedPerBlock, f.L2 = int64(shared), int64(l2)
+	f.Driver = driverVersion()
+	if id, err := d.UUID(); err == nil {
+		f.UUID = "GPU-" + id.String()
+	}
+	return f, nil
+}
+
+var kernelModule = regexp.MustCompile(`Kernel Module.*?\s(\d+(?:\.\d+)+)`)
+
+// driverVersion is "580.95.05 (CUDA 13.0)", or its second half where the
+// kernel does not say.
+func driverVersion() string {
+	v := cu.Version()
+	s := fmt.Sprintf("CUDA %d.%d", v/1000, v%1000/10)
+	text, err := os.ReadFile("/proc/driver/nvidia/version")
+	if m := kernelModule.FindSubmatch(text); err == nil && m != nil {
+		return fmt.Sprintf("%s (%s)", m[1], s)
+	}
+	return s
+}
+
+// explain says what the commoner of the driver's errors mean.
+func explain(err error) error {
+	hint := ""
+	switch err {
+	case cu.OutOfMemory:
+		return fmt.Errorf("%w (%w)", device.ErrMemory, err)
+	case cu.NoBinaryForGpu:
+		hint = "the image has no code for this GPU: generate it with its architecture added to --arch"
+	case cu.IllegalAddress:
+		hint = "a kernel read or wrote outside its buffers; the context is lost"
+	case cu.LaunchOutOfResources:
+		hint = "the kernel needs more registers or shared memory than the block size leaves"
+	case cu.InvalidPtx, unsupportedPTX:
+		hint = "the driver is older than the compiler that made the image"
+	case cu.EccUncorrectable:
+		hint = "the GPU's memory has a fault"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, hint)
+}

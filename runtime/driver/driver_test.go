@@ -1,0 +1,300 @@
+//go:build cuda
+
+package driver_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"coalesce/runtime/bundle"
+	"coalesce/runtime/device"
+	"coalesce/runtime/driver"
+)
+
+// These tests run against a GPU, and against testdata/fake.c, which stands in
+// for the driver's library: scripts/driver-test. Those that need the one or
+// the other say so.
+
+const toyPack = 0x77
+
+func images(pack uint64) ([]byte, error) {
+	if pack == toyPack {
+		return []byte("FAKE toy_a_hash=1234 toy_a_run toy_b_hash=99"), nil
+	}
+	return bundle.Image(pack)
+}
+
+func toy() *device.Family {
+	return &device.Family{
+		Name: "toy/add", Target: device.CUDA, Params: []string{"block"},
+		Entries: []device.Entry{
+			{Name: "run", Params: []device.Param{{Name: "f", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "x", Type: "uint64"}}},
+			{Name: "other"},
+		},
+		Variants: []device.Variant{
+			{Label: "v=a", Symbol: "toy_a", Hash: 0x1234, Values: []string{"128"}},
+			{Label: "v=b", Symbol: "toy_b", Hash: 0x98, Values: []string{"128"}},
+		},
+		Packs: []device.Pack{{File: "add/pack_000.cu", Hash: toyPack}},
+	}
+}
+
+func open(t *testing.T) (d device.Device, fake bool) {
+	t.Helper()
+	n, err := driver.Count()
+	if err != nil || n == 0 {
+		t.Fatalf("%d devices, %v", n, err)
+	}
+	if d, err = driver.Open(0, images); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d, d.Facts().Name == "Fake GPU"
+}
+
+func stream(t *testing.T, d device.Device) device.Stream {
+	t.Helper()
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func alloc(t *testing.T, d device.Device, n int64) device.Buffer {
+	t.Helper()
+	b, err := d.Alloc(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Free(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFacts(t *testing.T) {
+	d, _ := open(t)
+	f := d.Facts()
+	if f.Kind != device.CUDA || f.Name == "" || f.Major < 7 || f.SMs == 0 || f.Memory == 0 || f.Free == 0 ||
+		f.SharedPerBlock == 0 || f.ThreadsPerBlock == 0 || !strings.Contains(f.Driver, "CUDA ") || !strings.HasPrefix(f.UUID, "GPU-") {
+		t.Errorf("facts: %+v", f)
+	}
+	all, err := driver.List()
+	if err != nil || len(all) == 0 || all[0].Class() != f.Class() {
+		t.Errorf("list: %v, %v", all, err)
+	}
+	if _, err := driver.Open(len(all), images); err == nil {
+		t.Error("a device past the last was opened")
+	}
+	t.Logf("%s, driver %s, %s", f.Class(), f.Driver, f.UUID)
+}
+
+// TestCopies moves sizes round the staging buffers' edges, back to back, and
+// compares every byte.
+func TestCopies(t *testing.T) {
+	const chunk = 8 << 20
+	d, _ := open(t)
+	s := stream(t, d)
+	rng := rand.NewChaCha8([32]byte{1})
+	buf := alloc(t, d, 3*chunk+100)
+	src := make([]byte, buf.Len())
+	must(t, drop(rng.Read(src)))
+	dst := make([]byte, len(src))
+	for _, n := range []int{0, 1, 63, 64, 65, chunk - 1, chunk, chunk + 1, 2*chunk - 7, 2 * chunk, 3*chunk + 100} {
+		must(t, s.Fill(buf, 0, buf.Len(), 0xee))
+		must(t, s.Upload(buf, int64(len(src)-n), src[:n]))
+		must(t, s.Download(dst, buf, 0))
+		rest := dst[:len(src)-n]
+		if !bytes.Equal(dst[len(src)-n:], src[:n]) || len(bytes.Trim(rest, "\xee")) > 0 {
+			t.Fatalf("%d bytes did not come back", n)
+		}
+	}
+	// Many uploads without a wait between them, from one slice that changes.
+	piece := make([]byte, 1<<20)
+	for i := range 24 {
+		for j := range piece {
+			piece[j] = byte(i)
+		}
+		must(t, s.Upload(buf, int64(i)<<20, piece))
+	}
+	must(t, s.Download(dst[:24<<20], buf, 0))
+	for i, x := range dst[:24<<20] {
+		if x != byte(i>>20) {
+			t.Fatalf("byte %d is %d, want %d", i, x, i>>20)
+		}
+	}
+}
+
+func drop[T any](_ T, err error) error { return err }
+
+func TestRefusals(t *testing.T) {
+	d, _ := open(t)
+	other, err := driver.Open(0, images)
+	must(t, err)
+	defer other.Close()
+	s := stream(t, d)
+	buf := alloc(t, d, 100)
+	foreign, err := other.Alloc(8)
+	must(t, err)
+	freed, err := d.Alloc(8)
+	must(t, err)
+	must(t, freed.Free())
+	must(t, freed.Free())
+	eight := make([]byte, 8)
+	for name, err := range map[string]error{
+		"upload past the end":     s.Upload(buf, 93, eight),
+		"upload before the start": s.Upload(buf, -1, eight),
+		"download past the end":   s.Download(eight, buf, 1<<62),
+		"fill past the end":       s.Fill(buf, 1, 100, 0),
+		"fill less than nothing":  s.Fill(buf, 1, -1, 0),
+		"foreign buffer":          s.Upload(foreign, 0, eight),
+		"freed buffer":            s.Upload(freed, 0, eight),
+		"negative size":           drop(d.Alloc(-1)),
+		"no kernel":               s.Launch(nil, device.Grid{Blocks: 1, Threads: 1}),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	_, err = d.Alloc(1 << 50)
+	if !errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), fmt.Sprint(1<<50)) {
+		t.Errorf("allocating 2^50 bytes: %v; want ErrMemory with the size", err)
+	}
+	empty := alloc(t, d, 0)
+	if empty.Len() != 0 {
+		t.Errorf("an empty buffer has %d bytes", empty.Len())
+	}
+	must(t, s.Upload(empty, 0, nil))
+}
+
+func TestEvents(t *testing.T) {
+	d, _ := open(t)
+	s := stream(t, d)
+	buf := alloc(t, d, 1<<20)
+	first, err := s.Record()
+	must(t, err)
+	for range 100 {
+		must(t, s.Fill(buf, 0, buf.Len(), 1))
+	}
+	last, err := s.Record()
+	must(t, err)
+	must(t, s.Sync())
+	if took, err := last.Since(first); err != nil || took <= 0 {
+		t.Errorf("100 fills took %v, %v", took, err)
+	}
+	for range 5000 { // events out of reach must be used again
+		must(t, drop(s.Record()))
+	}
+	must(t, s.Sync())
+}
+
+func TestFakeModule(t *testing.T) {
+	d, fake := open(t)
+	if !fake {
+		t.Skip("the toy image is text that only the stand-in library understands; TestVariants loads real ones")
+	}
+	f := toy()
+	m, err := d.Load(f, &f.Variants[0])
+	must(t, err)
+	again, err := d.Load(f, &f.Variants[0])
+	must(t, err)
+	must(t, again.Close())
+	k, err := m.Kernel("run")
+	must(t, err)
+	if r := k.Resources(); r.MaxThreads != 256 || r.BlocksPerSM != 16 {
+		t.Errorf("resources: %+v", r)
+	}
+	for _, entry := range []string{"other", "unheard_of"} {
+		if _, err := m.Kernel(entry); !errors.Is(err, device.ErrNoEntry) {
+			t.Errorf("entry %s: %v; want ErrNoEntry", entry, err)
+		}
+	}
+	if _, err := d.Load(f, &f.Variants[1]); err == nil || !strings.Contains(err.Error(), "0000000000000099") {
+		t.Errorf("a variant of another hash: %v; want both hashes", err)
+	}
+	s := stream(t, d)
+	buf := alloc(t, d, 80)
+	must(t, s.Fill(buf, 0, 80, 0))
+	g := device.Grid{Blocks: 1, Threads: 128}
+	for range 10 {
+		must(t, s.Launch(k, g, device.Ptr(buf), device.U64(10), device.U64(3)))
+	}
+	out := make([]byte, 80)
+	must(t, s.Download(out, buf, 0))
+	if got := binary.LittleEndian.Uint64(out[72:]); got != 30 {
+		t.Errorf("ten launches added %d, want 30", got)
+	}
+	for name, err := range map[string]error{
+		"too few arguments":     s.Launch(k, g, device.Ptr(buf)),
+		"number for a buffer":   s.Launch(k, g, device.U64(1), device.U64(10), device.U64(3)),
+		"buffer for a number":   s.Launch(k, g, device.Ptr(buf), device.Ptr(buf), device.U64(3)),
+		"too many threads":      s.Launch(k, device.Grid{Blocks: 1, Threads: 512}, device.Ptr(buf), device.U64(1), device.U64(1)),
+		"less than no blocks":   s.Launch(k, device.Grid{Blocks: -1, Threads: 1}, device.Ptr(buf), device.U64(1), device.U64(1)),
+		"more blocks than fits": s.Launch(k, device.Grid{Blocks: 1 << 31, Threads: 1}, device.Ptr(buf), device.U64(1), device.U64(1)),
+	} {
+		if err == nil {
+			t.Errorf("launch with %s: no error", name)
+		}
+	}
+	must(t, s.Launch(k, device.Grid{Threads: 1}, device.Ptr(buf), device.U64(1), device.U64(1)))
+	must(t, m.Close())
+	must(t, m.Close())
+}
+
+// BenchmarkLaunch times handing a launch to the driver.
+func BenchmarkLaunch(b *testing.B) {
+	d, err := driver.Open(0, images)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	if d.Facts().Name != "Fake GPU" {
+		b.Skip("the kernel is the stand-in library's; on a GPU coalesce bench launches real ones")
+	}
+	f := toy()
+	m, err := d.Load(f, &f.Variants[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	k, err := m.Kernel("run")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		b.Fatal(err)
+	}
+	buf, err := d.Alloc(8)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := s.Launch(k, device.Grid{Blocks: 1, Threads: 1}, device.Ptr(buf), device.U64(0), device.U64(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

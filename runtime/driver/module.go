@@ -1,0 +1,181 @@
+//go:build cuda
+
+package driver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"sync"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"coalesce/runtime/device"
+)
+
+// image is a loaded pack, shared by the modules of its variants.
+type image struct {
+	mod  cu.Module
+	hash uint64
+	refs int
+}
+
+// module is a variant of a loaded pack.
+type module struct {
+	g      *gpu
+	img    *image
+	family *device.Family
+	v      *device.Variant
+	once   sync.Once
+}
+
+// kernel is an entry point with its signature, to check launches by.
+type kernel struct {
+	g      *gpu
+	fn     cu.Function
+	name   string
+	params []device.Param
+	res    device.Resources
+}
+
+func (g *gpu) Load(f *device.Family, v *device.Variant) (device.Module, error) {
+	if f.Target != device.CUDA {
+		return nil, fmt.Errorf("load %s: its target is %s, and this device is %s", f.Name, f.Target, g.facts)
+	}
+	if v.Pack < 0 || v.Pack >= len(f.Packs) {
+		return nil, fmt.Errorf("load %s %s: pack %d of %d", f.Name, v.Label, v.Pack, len(f.Packs))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, errClosed
+	}
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer leave()
+	img, err := g.acquire(f.Packs[v.Pack])
+	if err != nil {
+		return nil, fmt.Errorf("load %s %s: %w", f.Name, v.Label, err)
+	}
+	if err := checkHash(img, v); err != nil {
+		g.release(img)
+		return nil, fmt.Errorf("load %s %s: %w", f.Name, v.Label, err)
+	}
+	return &module{g: g, img: img, family: f, v: v}, nil
+}
+
+// acquire loads a pack's image, or counts one more user of it.
+func (g *gpu) acquire(p device.Pack) (*image, error) {
+	if img := g.modules[p.Hash]; img != nil {
+		img.refs++
+		return img, nil
+	}
+	data, err := g.images(p.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("image of %s: %w", p.File, err)
+	}
+	mod, err := cu.LoadData(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("image of %s (%d bytes): %w", p.File, len(data), explain(err))
+	}
+	img := &image{mod: mod, hash: p.Hash, refs: 1}
+	g.modules[p.Hash] = img
+	return img, nil
+}
+
+func (g *gpu) release(img *image) error {
+	if img.refs--; img.refs > 0 {
+		return nil
+	}
+	delete(g.modules, img.hash)
+	if err := img.mod.Unload(); err != nil {
+		return fmt.Errorf("unload an image: %w", explain(err))
+	}
+	return nil
+}
+
+// checkHash compares the hash that the image carries for a variant with the
+// one that the bindings expect.
+func checkHash(img *image, v *device.Variant) error {
+	ptr, n, err := img.mod.Global(v.Symbol + "_hash")
+	if err != nil {
+		return fmt.Errorf("the image has no %s_hash, run go generate ./... again: %w", v.Symbol, explain(err))
+	}
+	var raw [8]byte
+	if n != int64(len(raw)) {
+		return fmt.Errorf("%s_hash has %d bytes, not 8", v.Symbol, n)
+	}
+	if err := cu.MemcpyDtoH(unsafe.Pointer(&raw), ptr, n); err != nil {
+		return fmt.Errorf("read %s_hash: %w", v.Symbol, explain(err))
+	}
+	if got := binary.LittleEndian.Uint64(raw[:]); got != v.Hash {
+		return fmt.Errorf("the image carries hash %016x, and the bindings expect %016x: run go generate ./... and build again", got, v.Hash)
+	}
+	return nil
+}
+
+func (m *module) Close() error {
+	var err error
+	m.once.Do(func() {
+		m.g.mu.Lock()
+		defer m.g.mu.Unlock()
+		if m.g.closed {
+			return
+		}
+		if err = m.g.enter(); err != nil {
+			return
+		}
+		defer leave()
+		err = m.g.release(m.img)
+	})
+	return err
+}
+
+func (m *module) Kernel(entry string) (device.Kernel, error) {
+	e := m.family.Entry(entry)
+	if e == nil {
+		return nil, fmt.Errorf("%s of %s %s: %w", entry, m.family.Name, m.v.Label, device.ErrNoEntry)
+	}
+	m.g.mu.Lock()
+	defer m.g.mu.Unlock()
+	if m.g.closed {
+		return nil, errClosed
+	}
+	if err := m.g.enter(); err != nil {
+		return nil, err
+	}
+	defer leave()
+	name := m.v.Symbol + "_" + entry
+	fn, err := m.img.mod.Function(name)
+	if err == cu.NotFound {
+		return nil, fmt.Errorf("%s of %s %s: %w", entry, m.family.Name, m.v.Label, device.ErrNoEntry)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", name, explain(err))
+	}
+	k := &kernel{g: m.g, fn: fn, name: name, params: e.Params}
+	for _, a := range []struct {
+		to   *int
+		attr cu.FunctionAttribute
+	}{
+		{&k.res.Registers, cu.NumRegs},
+		{&k.res.Shared, cu.SharedSizeBytes},
+		{&k.res.Local, cu.LocalSizeBytes},
+		{&k.res.MaxThreads, cu.FnMaxThreadsPerBlock},
+	} {
+		if *a.to, err = fn.Attribute(a.attr); err != nil {
+			return nil, fmt.Errorf("attribute %d of %s: %w", a.attr, name, explain(err))
+		}
+	}
+	// A family whose blocks have a size of their own calls it block.
+	if threads, err := strconv.Atoi(m.family.Value(m.v, "block")); err == nil && threads > 0 && threads <= k.res.MaxThreads {
+		if k.res.BlocksPerSM, err = fn.MaxActiveBlocksPerMultiProcessor(threads, 0); err != nil {
+			return nil, fmt.Errorf("occupancy of %s: %w", name, explain(err))
+		}
+	}
+	return k, nil
+}
+
+func (k *kernel) Resources() device.Resources { return k.res }

@@ -1,0 +1,112 @@
+/* A libcuda.so.1 without a GPU, for the driver's tests: device memory is the
+ * process's own, limited to 64 MB, and asynchronous work is queued and done as
+ * late as the API allows, so that a staging buffer used too early shows.
+ * An image is text: "FAKE" and then, for each symbol, its name, "=" and a
+ * hash. The only kernel adds its third argument to the 64-bit words of its
+ * first, as many as its second says. scripts/driver-test builds it; the entry
+ * points that are missing here come from the link stub. */
+#include <cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT = 64 << 20, OPS = 1 << 16 };
+enum { COPY, SET, ADD, MARK };
+struct op { int kind; char *dst; const char *src; size_t n; unsigned long long x; };
+static struct op queue[OPS];
+static long head, tail;
+static size_t taken;
+
+static void run(long until) {
+	for (; head < until; head++) {
+		struct op *o = &queue[head % OPS];
+		unsigned long long *w = (unsigned long long *)o->dst;
+		if (o->kind == COPY) memcpy(o->dst, o->src, o->n);
+		if (o->kind == SET) memset(o->dst, (int)o->x, o->n);
+		for (size_t i = 0; o->kind == ADD && i < o->n; i++) w[i] += o->x;
+	}
+}
+static CUresult add(struct op o) {
+	if (tail - head == OPS) run(head + 1);
+	queue[tail++ % OPS] = o;
+	return CUDA_SUCCESS;
+}
+
+
+CUresult cuInit(unsigned int flags) { return CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int *v) { return *v = 13000, CUDA_SUCCESS; }
+CUresult cuGetErrorName(CUresult r, const char **s) { return *s = "CUDA_ERROR_FAKE", CUDA_SUCCESS; }
+CUresult cuDeviceGetCount(int *n) { return *n = 2, CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice *d, int i) { return *d = i, CUDA_SUCCESS; }
+CUresult cuDeviceGetName(char *s, int n, CUdevice d) { return snprintf(s, n, "Fake GPU"), CUDA_SUCCESS; }
+CUresult cuDeviceTotalMem(size_t *n, CUdevice d) { return *n = LIMIT, CUDA_SUCCESS; }
+CUresult cuDeviceGetUuid(CUuuid *u, CUdevice d) { return memset(u, 7, sizeof *u), CUDA_SUCCESS; }
+CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) {
+	return *v = a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : (int)a, CUDA_SUCCESS;
+}
+CUresult cuCtxCreate(CUcontext *c, unsigned int flags, CUdevice d) { return *c = malloc(1), CUDA_SUCCESS; }
+CUresult cuCtxDestroy(CUcontext c) { return free(c), CUDA_SUCCESS; }
+CUresult cuCtxSetCurrent(CUcontext c) { return CUDA_SUCCESS; }
+
+CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
+	if (n > LIMIT - taken) return CUDA_ERROR_OUT_OF_MEMORY;
+	size_t *m = malloc(n + 16);
+	memset(m, 0xa5, n + 16);
+	*m = n;
+	taken += n;
+	*p = (CUdeviceptr)m + 16;
+	return CUDA_SUCCESS;
+}
+CUresult cuMemFree(CUdeviceptr p) {
+	size_t *m = (size_t *)(p - 16);
+	run(tail);
+	taken -= *m;
+	free(m);
+	return CUDA_SUCCESS;
+}
+CUresult cuMemGetInfo(size_t *f, size_t *t) { return *f = LIMIT - taken, *t = LIMIT, CUDA_SUCCESS; }
+CUresult cuMemHostAlloc(void **p, size_t n, unsigned int flags) { return *p = malloc(n), CUDA_SUCCESS; }
+CUresult cuMemFreeHost(void *p) { return run(tail), free(p), CUDA_SUCCESS; }
+CUresult cuMemcpyDtoH(void *d, CUdeviceptr s, size_t n) { return run(tail), memcpy(d, (void *)s, n), CUDA_SUCCESS; }
+CUresult cuMemcpyHtoDAsync(CUdeviceptr d, const void *s, size_t n, CUstream h) { return add((struct op){COPY, (char *)d, s, n, 0}); }
+CUresult cuMemcpyDtoHAsync(void *d, CUdeviceptr s, size_t n, CUstream h) { return add((struct op){COPY, d, (char *)s, n, 0}); }
+CUresult cuMemsetD8Async(CUdeviceptr d, unsigned char v, size_t n, CUstream h) { return add((struct op){SET, (char *)d, 0, n, v}); }
+
+CUresult cuStreamCreate(CUstream *s, unsigned int flags) { return *s = malloc(1), CUDA_SUCCESS; }
+CUresult cuStreamDestroy(CUstream s) { return free(s), CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream s) { return run(tail), CUDA_SUCCESS; }
+CUresult cuEventCreate(CUevent *e, unsigned int flags) { return *e = calloc(1, sizeof(long)), CUDA_SUCCESS; }
+CUresult cuEventDestroy(CUevent e) { return free(e), CUDA_SUCCESS; }
+CUresult cuEventRecord(CUevent e, CUstream s) { return add((struct op){MARK}), *(long *)e = tail, CUDA_SUCCESS; }
+CUresult cuEventSynchronize(CUevent e) { return run(*(long *)e), CUDA_SUCCESS; }
+CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b) {
+	if (*(long *)a > head || *(long *)b > head) return CUDA_ERROR_NOT_READY;
+	return *ms = *(long *)b - *(long *)a, CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadData(CUmodule *m, const void *image) {
+	if (strncmp(image, "FAKE", 4)) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+	return *m = (CUmodule)strdup(image), CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule m) { return free(m), CUDA_SUCCESS; }
+static unsigned long long word;
+CUresult cuModuleGetGlobal(CUdeviceptr *p, size_t *n, CUmodule m, const char *name) {
+	char *at = strstr((char *)m, name);
+	if (!at || at[strlen(name)] != '=') return CUDA_ERROR_NOT_FOUND;
+	word = strtoull(at + strlen(name) + 1, 0, 16);
+	return *p = (CUdeviceptr)&word, *n = sizeof word, CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
+	if (!strstr((char *)m, name)) return CUDA_ERROR_NOT_FOUND;
+	return *f = (CUfunction)m, CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
+	return *v = a == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 256 : (int)a, CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads, size_t shared) {
+	return *n = 2048 / threads, CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+			unsigned shared, CUstream s, void **args, void **extra) {
+	return add((struct op){ADD, *(char **)args[0], 0, *(size_t *)args[1], *(unsigned long long *)args[2]});
+}

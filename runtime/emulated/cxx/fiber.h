@@ -1,0 +1,173 @@
+// Fibers: stacks and the switch between them, announced to the address
+// sanitizer. A few instructions on x86-64 and arm64, swapcontext elsewhere.
+#ifndef COALESCE_FIBER_H
+#define COALESCE_FIBER_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EMU_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMU_ASAN 1
+#endif
+#endif
+#ifdef EMU_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#define EMU_NO_ASAN __attribute__((no_sanitize_address, noinline))
+#else
+#define EMU_NO_ASAN __attribute__((noinline))
+#endif
+
+static const size_t kStack = 256 << 10;
+
+struct Context {
+#if defined(__x86_64__) || defined(__aarch64__)
+  void *sp = nullptr;
+#else
+  ucontext_t u;
+#endif
+  const void *stack = nullptr; // lowest address, for the sanitizer
+  size_t size = 0;
+};
+
+#if defined(__x86_64__)
+extern "C" void emu_switch(void **save, void *to);
+asm(R"(
+.text
+.globl emu_switch
+.type emu_switch,@function
+emu_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size emu_switch,.-emu_switch
+)");
+static void context_make(Context *c, char *stack, void (*entry)()) {
+  void **sp = (void **)(stack + kStack) - 1; // aligned as after a call
+  *--sp = (void *)entry;
+  for (int i = 0; i < 6; i++) *--sp = nullptr;
+  c->sp = sp;
+  c->stack = stack;
+  c->size = kStack;
+}
+#elif defined(__aarch64__)
+extern "C" void emu_switch(void **save, void *to);
+asm(R"(
+.text
+.globl emu_switch
+.type emu_switch,%function
+emu_switch:
+  sub sp, sp, #160
+  stp x19, x20, [sp, #0]
+  stp x21, x22, [sp, #16]
+  stp x23, x24, [sp, #32]
+  stp x25, x26, [sp, #48]
+  stp x27, x28, [sp, #64]
+  stp x29, x30, [sp, #80]
+  stp d8, d9, [sp, #96]
+  stp d10, d11, [sp, #112]
+  stp d12, d13, [sp, #128]
+  stp d14, d15, [sp, #144]
+  mov x9, sp
+  str x9, [x0]
+  mov sp, x1
+  ldp x19, x20, [sp, #0]
+  ldp x21, x22, [sp, #16]
+  ldp x23, x24, [sp, #32]
+  ldp x25, x26, [sp, #48]
+  ldp x27, x28, [sp, #64]
+  ldp x29, x30, [sp, #80]
+  ldp d8, d9, [sp, #96]
+  ldp d10, d11, [sp, #112]
+  ldp d12, d13, [sp, #128]
+  ldp d14, d15, [sp, #144]
+  add sp, sp, #160
+  ret
+.size emu_switch,.-emu_switch
+)");
+static void context_make(Context *c, char *stack, void (*entry)()) {
+  uint64_t *sp = (uint64_t *)(stack + kStack) - 20;
+  for (int i = 0; i < 20; i++) sp[i] = 0;
+  sp[11] = (uint64_t)entry; // x30
+  c->sp = sp;
+  c->stack = stack;
+  c->size = kStack;
+}
+#else
+static void context_make(Context *c, char *stack, void (*entry)()) {
+  getcontext(&c->u);
+  c->u.uc_stack.ss_sp = stack;
+  c->u.uc_stack.ss_size = kStack;
+  c->u.uc_link = nullptr;
+  makecontext(&c->u, entry, 0);
+  c->stack = stack;
+  c->size = kStack;
+}
+#endif
+
+// stack_new maps a stack with an unreadable page below it; null when the
+// system refuses.
+static char *stack_new() {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *p = (char *)mmap(nullptr, kStack + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == (char *)MAP_FAILED) return nullptr;
+  mprotect(p, page, PROT_NONE);
+  return p + page;
+}
+
+// stack_forget makes a stack usable again whose frames never returned.
+static void stack_forget(char *stack) {
+#ifdef EMU_ASAN
+  __asan_unpoison_memory_region(stack, kStack);
+#else
+  (void)stack;
+#endif
+}
+
+// context_arrived must be the first thing done after a switch. from, when not
+// null, learns the stack that was left.
+static inline void context_arrived(Context *from) {
+#ifdef EMU_ASAN
+  const void *bottom;
+  size_t size;
+  __sanitizer_finish_switch_fiber(nullptr, &bottom, &size);
+  if (from && !from->stack) from->stack = bottom, from->size = size;
+#else
+  (void)from;
+#endif
+}
+
+// context_switch leaves from for to and returns when something switches back.
+EMU_NO_ASAN static void context_switch(Context *from, Context *to) {
+#ifdef EMU_ASAN
+  void *fake = nullptr;
+  __sanitizer_start_switch_fiber(&fake, to->stack, to->size);
+#endif
+#if defined(__x86_64__) || defined(__aarch64__)
+  emu_switch(&from->sp, to->sp);
+#else
+  swapcontext(&from->u, &to->u);
+#endif
+#ifdef EMU_ASAN
+  __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+}
+#endif

@@ -1,0 +1,178 @@
+// The emulated device's server: owns buffers and modules, runs launches, and
+// answers requests on stdin with replies on stdout (both little-endian, as
+// every machine this runs on). A request is op, arguments, payload; a reply is
+// status (0 well, else the payload is a message), payload. Lengths are 8 bytes.
+#include "schedule.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/time.h>
+#include <time.h>
+#include <vector>
+
+enum Op : uint64_t { kAlloc = 1, kFree, kWrite, kRead, kFill, kLoad, kSymbol, kUnload, kLaunch };
+static const int kArgs = 6;
+static const size_t kMostSlots = 256;
+
+struct Range { char *at; size_t size; };
+struct Module {
+  void *handle;
+  std::vector<Range> shared;
+};
+
+static int reply_fd;
+
+static bool read_all(void *p, size_t n) {
+  char *c = (char *)p;
+  while (n) {
+    ssize_t r = read(0, c, n);
+    if (r < 0 && errno == EINTR) continue;
+    if (r <= 0) return false;
+    c += r, n -= (size_t)r;
+  }
+  return true;
+}
+static void write_all(const void *p, size_t n) {
+  const char *c = (const char *)p;
+  while (n) {
+    ssize_t r = write(reply_fd, c, n);
+    if (r < 0 && errno == EINTR) continue;
+    if (r <= 0) _exit(0); // nobody listens
+    c += r, n -= (size_t)r;
+  }
+}
+static void reply(uint64_t status, const void *p, size_t n) {
+  uint64_t head[2] = {status, n};
+  write_all(head, sizeof head);
+  write_all(p, n);
+}
+static void reply_message(const char *m) { reply(1, m, strlen(m)); }
+static void reply_value(uint64_t v) { reply(0, &v, sizeof v); }
+
+extern "C" long long emu_clock() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+// Poison goes over red zones too, so it is written past the sanitizer.
+EMU_NO_ASAN static void poison(char *at, size_t size) {
+  for (volatile char *p = at; p < at + size; p++) *p = (char)0xa5;
+}
+
+static void run_blocks(uint64_t blocks, const Module *m) {
+  // A permuted order: whole for small grids, a stride for large ones.
+  std::vector<uint32_t> order;
+  uint64_t stride = 1, start = 0;
+  if (blocks <= 1 << 16) {
+    for (uint64_t i = 0; i < blocks; i++) order.push_back((uint32_t)i);
+    for (uint64_t i = blocks; i > 1; i--) {
+      uint64_t j = random_below(i);
+      uint32_t x = order[i - 1];
+      order[i - 1] = order[j], order[j] = x;
+    }
+  } else {
+    start = random_below(blocks);
+    for (;;) {
+      stride = 1 + random_below(blocks - 1);
+      uint64_t a = stride, b = blocks;
+      while (b) { uint64_t c = a % b; a = b, b = c; }
+      if (a == 1) break;
+    }
+  }
+  for (uint64_t i = 0; i < blocks && !failure[0]; i++) {
+    uint64_t b = order.empty() ? (start + (uint64_t)((unsigned __int128)i * stride % blocks)) % blocks : order[i];
+    for (const Range &r : m->shared) poison(r.at, r.size);
+    run_block((unsigned)b);
+  }
+}
+
+// arg: trampoline, module, blocks, threads, seed, seconds; payload: slots.
+static void launch(const uint64_t *arg, const std::vector<char> &in) {
+  failure[0] = 0;
+  if (arg[3] < 1 || arg[3] > (uint64_t)kThreads || arg[2] < 1 || arg[2] > INT_MAX || in.size() > kMostSlots * 8) {
+    return reply_message("the launch has an impossible shape");
+  }
+  uint64_t slots[kMostSlots] = {0};
+  if (!in.empty()) memcpy(slots, in.data(), in.size());
+  body = (void (*)(const uint64_t *))arg[0];
+  body_slots = slots;
+  threads = (int)arg[3];
+  emu_block_dim.x = (unsigned)arg[3];
+  emu_grid_dim.x = (unsigned)arg[2];
+  rng = arg[4];
+  for (int t = 0; t < threads; t++)
+    if (!fibers[t].stack && !(fibers[t].stack = stack_new())) return reply_message("no memory for the threads' stacks");
+  alarm((unsigned)arg[5]); // should the parent be gone
+  run_blocks(arg[2], (const Module *)arg[1]);
+  alarm(0);
+  fflush(stdout);
+  if (failure[0]) return reply_message(failure);
+  reply(0, "", 0);
+}
+
+// load opens a shared object; payload: pairs of (address, size) relative to the
+// object's base, then its path. arg: pairs, address of the anchor symbol.
+static void load(const uint64_t *arg, const std::vector<char> &in) {
+  uint64_t n = arg[0];
+  if (n > in.size() / 16) return reply_message("a bad load request");
+  const char *path = in.data() + 16 * n; // ends in zero: see main
+  void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!h) return reply_message(dlerror());
+  void *anchor = dlsym(h, "emu_anchor");
+  if (!anchor) return reply_message("the module has no anchor");
+  char *base = (char *)anchor - arg[1];
+  Module *m = new Module{h, {}};
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t r[2];
+    memcpy(r, in.data() + 16 * i, sizeof r);
+    m->shared.push_back(Range{base + r[0], (size_t)r[1]});
+  }
+  reply_value((uint64_t)m);
+}
+
+static void alloc(uint64_t n) {
+  void *p = nullptr;
+  if (posix_memalign(&p, 256, n) || !p) return reply_message("out of memory");
+  memset(p, 0xa5, n);
+  reply_value((uint64_t)p);
+}
+
+int main() {
+  reply_fd = dup(1);
+  dup2(2, 1); // what kernels print is talk
+  reply(0, "", 0);
+  uint64_t head[2 + kArgs]; // op, arguments, payload's length
+  while (read_all(head, sizeof head)) {
+    const uint64_t *arg = head + 1;
+    uint64_t n = head[1 + kArgs];
+    if (head[0] == kWrite) { // straight into the buffer
+      if (!read_all((void *)arg[0], n)) break;
+      reply(0, "", 0);
+      continue;
+    }
+    if (n > 1 << 20) {
+      reply_message("a request is too long");
+      break;
+    }
+    std::vector<char> in(n + 1, 0);
+    if (!read_all(in.data(), n)) break;
+    switch (head[0]) {
+    case kAlloc: alloc(arg[0]); break;
+    case kFree: free((void *)arg[0]); reply(0, "", 0); break;
+    case kRead: reply(0, (const void *)arg[0], arg[1]); break;
+    case kFill: memset((void *)arg[0], (int)arg[2], arg[1]); reply(0, "", 0); break;
+    case kLoad: load(arg, in); break;
+    case kSymbol: reply_value((uint64_t)dlsym(((Module *)arg[0])->handle, in.data())); break;
+    case kUnload: {
+      Module *m = (Module *)arg[0];
+      dlclose(m->handle);
+      delete m;
+      reply(0, "", 0);
+      break;
+    }
+    case kLaunch: in.pop_back(); launch(arg, in); break;
+    default: reply_message("an unknown request");
+    }
+  }
+  _exit(0);
+}

@@ -1,0 +1,220 @@
+package emulated
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// A toolchain compiles into a cache: every result is a folder named by the
+// hash of its inputs, complete as soon as it exists.
+type toolchain struct {
+	cache    string
+	compiler string   // path
+	version  string   // its first line
+	identity string   // all it says about itself
+	flags    []string // of every unit
+	sanitize bool
+}
+
+// headers are the files of cxx that units include.
+var headers = []string{"emulated.h", "emulated_math.h", "emulated_atomic.h"}
+
+func newToolchain(opts Options) (*toolchain, error) {
+	names := []string{"g++", "c++", "clang++"}
+	if opts.Compiler != "" {
+		names = []string{opts.Compiler}
+	}
+	t := &toolchain{cache: opts.Cache, sanitize: opts.Sanitize}
+	for _, n := range names {
+		if p, err := exec.LookPath(n); err == nil {
+			t.compiler = p
+			break
+		}
+	}
+	if t.compiler == "" {
+		return nil, fmt.Errorf("%w: looked for %s on the path", ErrNoCompiler, strings.Join(names, ", "))
+	}
+	out, err := exec.Command(t.compiler, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s --version: %v", ErrNoCompiler, t.compiler, err)
+	}
+	t.identity = string(out)
+	t.version, _, _ = strings.Cut(t.identity, "\n")
+	t.flags = []string{"-std=c++17", "-O1", "-g", "-w", "-pthread", "-fno-rtti", "-fno-exceptions", "-fno-omit-frame-pointer", "-fsigned-char", "-ffp-contract=off", "-DCOALESCE_EMULATED=1"}
+	clang := strings.Contains(t.identity, "clang")
+	if opts.Sanitize {
+		t.flags = append(t.flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+		if !clang {
+			// Red zones round shared arrays too.
+			t.flags = append(t.flags, "-fsanitize-sections=emu_shared_*")
+		}
+	}
+	if !clang {
+		// A unit's shared arrays are its own, also where two units define
+		// the same inline function.
+		t.flags = append(t.flags, "-fno-weak", "-fno-gnu-unique")
+	}
+	return t, nil
+}
+
+// server returns the path of the compiled child.
+func (t *toolchain) server() (string, error) {
+	files, err := fs.Sub(sources, "cxx")
+	if err != nil {
+		return "", err
+	}
+	tree := map[string]string{}
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		b, err := fs.ReadFile(files, e.Name())
+		if err != nil {
+			return "", err
+		}
+		tree[e.Name()] = string(b)
+	}
+	flags := []string{"-std=c++17", "-O2", "-g", "-w", "-fno-rtti", "-fno-exceptions", "-fno-omit-frame-pointer", "-rdynamic"}
+	if t.sanitize {
+		flags = append(flags, "-fsanitize=address")
+	}
+	// Old compilers do not know the last flag of units; the first compilation
+	// finds out, and the server's folder remembers.
+	pattern := "-ftrivial-auto-var-init=pattern"
+	dir, err := t.build("server", tree, "server", append(flags, "server.cc", pattern, "-ldl"))
+	if err == nil {
+		t.flags = append(t.flags, pattern)
+	} else if errors.Is(err, errCompile) && strings.Contains(err.Error(), pattern) {
+		dir, err = t.build("server", tree, "server", append(flags, "server.cc", "-ldl"))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: the server does not compile: %w", ErrNoCompiler, err)
+	}
+	return filepath.Join(dir, "server"), nil
+}
+
+// unit compiles tree["unit.cc"] to a shared object and returns its path.
+func (t *toolchain) unit(tree map[string]string) (string, error) {
+	for _, h := range headers {
+		b, err := sources.ReadFile("cxx/" + h)
+		if err != nil {
+			return "", err
+		}
+		tree[h] = string(b)
+	}
+	args := append([]string{}, t.flags...)
+	args = append(args, "-fPIC", "-shared", "-include", "emulated.h", "-I.", "-Itemplates", "unit.cc")
+	dir, err := t.build("unit", tree, "unit.so", args)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "unit.so"), nil
+}
+
+var errCompile = errors.New("compilation failed")
+
+// build writes tree into a fresh folder, runs the compiler there with
+// "-o output" and moves the folder to its name by content. It returns at once
+// where that name exists.
+func (t *toolchain) build(kind string, tree map[string]string, output string, args []string) (string, error) {
+	names := make([]string, 0, len(tree))
+	for n := range tree {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q\n", t.compiler, t.identity, args)
+	for _, n := range names {
+		fmt.Fprintf(h, "%q %d\n%s", n, len(tree[n]), tree[n])
+	}
+	final := filepath.Join(t.cache, kind+"-"+hex.EncodeToString(h.Sum(nil))[:24])
+	if _, err := os.Stat(filepath.Join(final, output)); err == nil {
+		return final, nil
+	}
+	if err := os.MkdirAll(t.cache, 0o755); err != nil {
+		return "", err
+	}
+	tmp, err := os.MkdirTemp(t.cache, "building-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(tmp)
+	for _, n := range names {
+		if !fs.ValidPath(n) {
+			return "", fmt.Errorf("%q is not a path inside a folder", n)
+		}
+		file := filepath.Join(tmp, filepath.FromSlash(n))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(file, []byte(tree[n]), 0o644); err != nil {
+			return "", err
+		}
+	}
+	cmd := exec.Command(t.compiler, append([]string{"-ffile-prefix-map=" + tmp + "=.", "-o", output}, args...)...)
+	cmd.Dir = tmp
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %v\n%s", errCompile, path.Base(t.compiler), err, head(string(out), 30))
+	}
+	if err := os.Rename(tmp, final); err != nil {
+		if _, statErr := os.Stat(filepath.Join(final, output)); statErr != nil {
+			return "", err
+		}
+	}
+	return final, nil
+}
+
+// prune removes the oldest quarter of the cache when it holds more than most
+// folders. What another process has open keeps working.
+func prune(cache string, most int) {
+	entries, err := os.ReadDir(cache)
+	if err != nil || len(entries) <= most {
+		return
+	}
+	age := func(e os.DirEntry) time.Time {
+		info, err := e.Info()
+		if err != nil {
+			return time.Time{}
+		}
+		return info.ModTime()
+	}
+	var units []os.DirEntry
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "unit-") {
+			units = append(units, e)
+		}
+	}
+	sort.Slice(units, func(i, j int) bool { return age(units[i]).Before(age(units[j])) })
+	for _, e := range units[:len(units)/4] {
+		os.RemoveAll(filepath.Join(cache, e.Name()))
+	}
+}
+
+// head returns the first lines of a text, those that say something.
+func head(text string, lines int) string {
+	var keep []string
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(l, " \r\n")
+		if strings.Trim(l, "= ") == "" {
+			continue
+		}
+		if len(keep) == lines {
+			keep = append(keep, "…")
+			break
+		}
+		keep = append(keep, l)
+	}
+	return strings.Join(keep, "\n")
+}

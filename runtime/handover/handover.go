@@ -1,0 +1,118 @@
+// Package handover lets users type one name: the plain binary looks for a GPU
+// driver and for the CUDA binary beside itself and, where both are, runs that
+// with the same arguments. It links nothing of CUDA, and looks at files only.
+package handover
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Off is the environment variable that keeps the plain binary when it is set
+// to anything but "" or "0". The CUDA binary is started with it set, so that
+// no two binaries hand over to each other for ever.
+const Off = "COALESCE_NO_HANDOVER"
+
+// Env is what a decision depends on; System fills it from the machine.
+type Env struct {
+	Executable string              // path of the running binary
+	Suffix     string              // ".exe" on Windows
+	Drivers    []string            // any of these existing means a driver
+	Getenv     func(string) string //
+	Exists     func(string) bool   // a file, device or folder is there
+	Library    func() bool         // the loader will find the driver's library
+	Runnable   func(string) bool   // a regular file that may be executed
+}
+
+// System describes this machine and process.
+func System() Env {
+	e := Env{
+		Drivers:  []string{"/dev/nvidiactl", "/proc/driver/nvidia/version", "/usr/lib/wsl/lib/libcuda.so.1"},
+		Getenv:   os.Getenv,
+		Exists:   func(p string) bool { _, err := os.Stat(p); return err == nil },
+		Library:  library,
+		Runnable: runnable,
+	}
+	if runtime.GOOS == "windows" {
+		e.Suffix = ".exe"
+		e.Drivers = []string{filepath.Join(os.Getenv("SystemRoot"), "System32", "nvcuda.dll")}
+	}
+	if path, err := os.Executable(); err == nil {
+		e.Executable = path
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			e.Executable = real
+		}
+	}
+	return e
+}
+
+// library looks where Linux's loader does: a container without access to the
+// GPU shows the host's /proc/driver/nvidia and has no libcuda, and a binary
+// that needs it would not start.
+func library() bool {
+	const name = "libcuda.so.1"
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	if cache, err := os.ReadFile("/etc/ld.so.cache"); err == nil && bytes.Contains(cache, []byte(name+"\x00")) {
+		return true
+	}
+	dirs := append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")),
+		"/lib64", "/usr/lib64", "/lib", "/usr/lib",
+		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
+	for _, d := range dirs {
+		if _, err := os.Stat(filepath.Join(d, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func runnable(p string) bool {
+	st, err := os.Stat(p)
+	return err == nil && st.Mode().IsRegular() && (runtime.GOOS == "windows" || st.Mode()&0o111 != 0)
+}
+
+// Target returns the CUDA binary to hand over to, and otherwise "" and the
+// reason in a few words.
+func Target(e Env) (path, reason string) {
+	if v := e.Getenv(Off); v != "" && v != "0" {
+		return "", Off + " is set"
+	}
+	if e.Executable == "" {
+		return "", "the path of this binary is not known"
+	}
+	driver := false
+	for _, p := range e.Drivers {
+		driver = driver || e.Exists(p)
+	}
+	if !driver {
+		return "", "no NVIDIA driver on this machine"
+	}
+	if !e.Library() {
+		return "", "the NVIDIA driver's libcuda.so.1 is not in the loader's path"
+	}
+	path = filepath.Join(filepath.Dir(e.Executable), "coalesce-cuda"+e.Suffix)
+	if path == e.Executable {
+		return "", "this is the CUDA binary"
+	}
+	if !e.Runnable(path) {
+		return "", "no coalesce-cuda" + e.Suffix + " beside " + filepath.Base(e.Executable)
+	}
+	return path, ""
+}
+
+// Run hands over when it can. Where the system can replace a process it does
+// not return then; elsewhere it runs the CUDA binary as a child and returns
+// its exit code with done = true. done = false means that the caller goes on:
+// nothing to hand over to, or err says why it could not.
+func Run(e Env, args []string) (code int, done bool, err error) {
+	path, _ := Target(e)
+	if path == "" {
+		return 0, false, nil
+	}
+	argv := append([]string{path}, args...)
+	return replaceProcess(path, argv, append(os.Environ(), Off+"=1"))
+}

@@ -1,0 +1,324 @@
+package auction
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coalesce/solvers/packed"
+)
+
+// Limits of what is read. Memory grows with the file, never with its header.
+const (
+	maxDigits = 40      // of a price, before and after the point
+	maxToken  = 1 << 10 // bytes between blanks
+)
+
+// Read reads an auction in the text format of CATS (Leyton-Brown, Pearson and
+// Shoham, EC 2000), plain or compressed with gzip, xz or zstd.
+//
+// After lines of comments, which begin with %, come `goods N`, `bids M` and
+// `dummy D`, and M records: a number, a price, the ids of goods, and #. Ids
+// from N on, and negative ones (as SATS writes them), are dummies. Multi-unit
+// files, with `maximums`, are refused.
+func Read(path string) (*Auction, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read auction: %w", err)
+	}
+	defer f.Close()
+	return ReadFrom(f, path)
+}
+
+// ReadFrom is Read on an open stream; name is what errors call it.
+func ReadFrom(r io.Reader, name string) (*Auction, error) {
+	plain, err := packed.Open(r, name)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	c := &cats{name: name, in: plain.Reader, line: 1, fresh: true}
+	a, err := c.auction()
+	if err != nil {
+		return nil, err
+	}
+	a.Source = name
+	return a, nil
+}
+
+// cats reads tokens: words between blanks, and #.
+type cats struct {
+	name  string
+	in    *bufio.Reader
+	line  int  // of the next byte
+	at    int  // line of the last token
+	fresh bool // nothing but blanks so far on this line
+}
+
+func (c *cats) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", c.name, c.at, fmt.Errorf(format, args...))
+}
+
+// token is the next token, "" at the end of the file.
+func (c *cats) token() (string, error) {
+	var word []byte
+	for {
+		b, err := c.in.ReadByte()
+		if errors.Is(err, io.EOF) {
+			if len(word) == 0 {
+				c.at = c.line
+			}
+			return string(word), nil
+		}
+		if err != nil {
+			c.at = c.line
+			return "", c.errorf("%w", err)
+		}
+		blank := b == ' ' || b == '\t' || b == '\r' || b == '\n' || b == '\f' || b == '\v'
+		if len(word) > 0 && (blank || b == '#') {
+			return string(word), c.in.UnreadByte()
+		}
+		switch {
+		case b == '\n':
+			c.line, c.fresh = c.line+1, true
+		case blank:
+		case b == '%' && c.fresh:
+			if err := c.skip(); err != nil {
+				return "", err
+			}
+		case b == '#':
+			c.at, c.fresh = c.line, false
+			return "#", nil
+		default:
+			c.at, c.fresh = c.line, false
+			if word = append(word, b); len(word) > maxToken {
+				return "", c.errorf("found a word of more than %d bytes, expected numbers", maxToken)
+			}
+		}
+	}
+}
+
+// skip passes over the rest of the line.
+func (c *cats) skip() error {
+	for {
+		b, err := c.in.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			c.at = c.line
+			return c.errorf("%w", err)
+		case b == '\n':
+			return c.in.UnreadByte()
+		}
+	}
+}
+
+func shown(token string) string {
+	if token == "" {
+		return "the end of the file"
+	}
+	if len(token) > 40 {
+		token = token[:40] + "…"
+	}
+	return strconv.Quote(token)
+}
+
+// header reads `name count`.
+func (c *cats) header(name string) (int64, error) {
+	word, err := c.token()
+	if err != nil {
+		return 0, err
+	}
+	if strings.EqualFold(word, "maximums") {
+		return 0, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
+	}
+	if !strings.EqualFold(word, name) {
+		return 0, c.errorf("found %s, expected %q and a number", shown(word), name)
+	}
+	if word, err = c.token(); err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(word, 10, 32)
+	if err != nil || n < 0 {
+		return 0, c.errorf("found %s after %q, expected a number of at least 0", shown(word), name)
+	}
+	return n, nil
+}
+
+// An amount is a decimal price: whole times 10^-scale.
+type amount struct {
+	whole *big.Int
+	scale int
+}
+
+func (c *cats) auction() (*Auction, error) {
+	a := &Auction{}
+	var bids int64
+	for _, h := range []struct {
+		name string
+		n    *int64
+	}{{"goods", &a.Goods}, {"bids", &bids}, {"dummy", &a.Dummies}} {
+		n, err := c.header(h.name)
+		if err != nil {
+			return nil, err
+		}
+		*h.n = n
+	}
+	var prices []amount
+	seen := map[int64]int{}
+	for {
+		word, err := c.token()
+		if err != nil {
+			return nil, err
+		}
+		if word == "" {
+			break
+		}
+		if strings.EqualFold(word, "maximums") {
+			return nil, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
+		}
+		if int64(len(a.Bids)) == bids {
+			return nil, c.errorf("found %s after %d bids, expected the end of the file: the header says %d bids", shown(word), bids, bids)
+		}
+		b, price, err := c.record(a, word)
+		if err != nil {
+			return nil, err
+		}
+		if line, ok := seen[b.Number]; ok {
+			c.at = b.Line
+			return nil, c.errorf("found bid %d again, expected each once: it is on line %d", b.Number, line)
+		}
+		seen[b.Number] = b.Line
+		a.Bids = append(a.Bids, b)
+		prices = append(prices, price)
+	}
+	if int64(len(a.Bids)) < bids {
+		return nil, c.errorf("found the end of the file after %d bids, expected the %d bids of the header", len(a.Bids), bids)
+	}
+	several, empty := 0, 0
+	for _, b := range a.Bids {
+		dummies := 0
+		for _, g := range b.Goods {
+			if a.Dummy(g) {
+				dummies++
+			}
+		}
+		if dummies > 1 {
+			several++
+		}
+		if dummies == len(b.Goods) {
+			empty++
+		}
+	}
+	if several > 0 {
+		a.Notes = append(a.Notes, fmt.Sprintf("bids with more than one id beyond the %d goods: %d; the highest id names the bidder", a.Goods, several))
+	}
+	if empty > 0 {
+		a.Notes = append(a.Notes, fmt.Sprintf("bids for none of the %d goods: %d", a.Goods, empty))
+	}
+	return a, c.scale(a, prices)
+}
+
+// record reads a bid whose number has been read.
+func (c *cats) record(a *Auction, word string) (Bid, amount, error) {
+	b := Bid{Line: c.at}
+	var err error
+	if b.Number, err = strconv.ParseInt(word, 10, 64); err != nil {
+		return b, amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
+	}
+	if word, err = c.token(); err != nil {
+		return b, amount{}, err
+	}
+	price, ok := parseAmount(word)
+	if !ok {
+		return b, amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), maxDigits)
+	}
+	for {
+		if word, err = c.token(); err != nil {
+			return b, amount{}, err
+		}
+		if word == "#" {
+			break
+		}
+		id, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return b, amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", shown(word), b.Number)
+		}
+		if id >= a.Goods+a.Dummies {
+			return b, amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %d goods and %d dummies", id, b.Number, a.Goods+a.Dummies-1, a.Goods, a.Dummies)
+		}
+		b.Goods = append(b.Goods, id)
+	}
+	slices.Sort(b.Goods)
+	for i := 1; i < len(b.Goods); i++ {
+		if b.Goods[i] == b.Goods[i-1] {
+			return b, amount{}, c.errorf("found good %d twice in bid %d, expected each once", b.Goods[i], b.Number)
+		}
+	}
+	return b, price, nil
+}
+
+// parseAmount reads a decimal such as 12.5 or 1e+06, of bounded length.
+func parseAmount(s string) (amount, bool) {
+	mantissa, exp := s, 0
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		e, err := strconv.Atoi(s[i+1:])
+		if err != nil || e < -maxDigits || e > maxDigits {
+			return amount{}, false
+		}
+		mantissa, exp = s[:i], e
+	}
+	whole, part, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole, "+-") + part
+	if len(digits) == 0 || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" || len(whole)-len(strings.TrimLeft(whole, "+-")) > 1 {
+		return amount{}, false
+	}
+	n, ok := new(big.Int).SetString(digits, 10)
+	if !ok {
+		return amount{}, false
+	}
+	if strings.HasPrefix(whole, "-") {
+		n.Neg(n)
+	}
+	scale := len(part) - exp
+	ten := big.NewInt(10)
+	for scale > 0 { // 2.50 is 2.5
+		q, r := new(big.Int).QuoRem(n, ten, new(big.Int))
+		if r.Sign() != 0 {
+			break
+		}
+		n, scale = q, scale-1
+		if n.Sign() == 0 {
+			scale = 0
+		}
+	}
+	if scale < 0 {
+		n.Mul(n, new(big.Int).Exp(ten, big.NewInt(int64(-scale)), nil))
+		scale = 0
+	}
+	return amount{n, scale}, true
+}
+
+// scale writes all prices in the smallest unit that any needs.
+func (c *cats) scale(a *Auction, prices []amount) error {
+	for _, p := range prices {
+		a.Scale = max(a.Scale, p.scale)
+	}
+	for i, p := range prices {
+		up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.Scale-p.scale)), nil)
+		up.Mul(up, p.whole)
+		if !up.IsInt64() {
+			c.at = a.Bids[i].Line
+			return c.errorf("found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", decimal(p.whole, p.scale), a.Scale)
+		}
+		a.Bids[i].Price = up.Int64()
+	}
+	return nil
+}

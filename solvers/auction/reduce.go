@@ -1,0 +1,218 @@
+package auction
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"coalesce/solvers/csg"
+)
+
+// MaxItems is the most items that Reduce makes agents of: 2^25 values.
+const MaxItems = 25
+
+// ErrItems is wrapped by the error of an auction of too many goods.
+var ErrItems = errors.New("too many goods")
+
+// A Reduction is an auction as a coalition structure. Its agents are items:
+// goods and dummies, without those that no bid or only one bid asks for, and
+// with those that the same bids ask for taken as one.
+type Reduction struct {
+	Auction *Auction
+	Items   [][]int64      // the goods of each item
+	Always  []int          // bids that nothing competes with, by place
+	best    map[uint64]int // bundle of items to its best bid, by place
+}
+
+// NewReduction finds the items of an auction. It takes no more memory than the
+// auction, however many items there are.
+func NewReduction(a *Auction) *Reduction {
+	r := &Reduction{Auction: a, best: map[uint64]int{}}
+	holders := map[int64][]int{}
+	for i, b := range a.Bids {
+		for _, g := range b.Goods {
+			holders[g] = append(holders[g], i)
+		}
+	}
+	goods := make([]int64, 0, len(holders))
+	for g := range holders {
+		goods = append(goods, g)
+	}
+	slices.Sort(goods)
+	item := map[string]int{}
+	masks := make([]uint64, len(a.Bids))
+	contested := make([]bool, len(a.Bids))
+	for _, g := range goods {
+		who := holders[g]
+		if len(who) < 2 {
+			continue
+		}
+		var key strings.Builder
+		for _, i := range who {
+			fmt.Fprintf(&key, "%d ", i)
+		}
+		k, ok := item[key.String()]
+		if !ok {
+			k = len(r.Items)
+			item[key.String()] = k
+			r.Items = append(r.Items, nil)
+			for _, i := range who {
+				contested[i] = true
+				if k < 64 {
+					masks[i] |= 1 << k
+				}
+			}
+		}
+		r.Items[k] = append(r.Items[k], g)
+	}
+	for i, b := range a.Bids {
+		switch {
+		case b.Price <= 0:
+			// Left out, it costs nothing.
+		case !contested[i]:
+			r.Always = append(r.Always, i)
+		default:
+			if j, ok := r.best[masks[i]]; !ok || b.Price > a.Bids[j].Price {
+				r.best[masks[i]] = i
+			}
+		}
+	}
+	return r
+}
+
+// ToCSG is the coalition structure of an auction of at most MaxItems items: a
+// bundle is worth its best bid, or nothing. Values are whole numbers of
+// 10^-Scale of the auction. The error of more items wraps ErrItems.
+func (r *Reduction) ToCSG() (*csg.Instance, error) {
+	n := len(r.Items)
+	if n > MaxItems {
+		goods := 0
+		for _, ids := range r.Items {
+			if slices.ContainsFunc(ids, func(g int64) bool { return !r.Auction.Dummy(g) }) {
+				goods++
+			}
+		}
+		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.Auction.Source, ErrItems, n, goods, n-goods, MaxItems)
+	}
+	values := make([]int64, uint64(1)<<n)
+	narrow := true
+	for mask, i := range r.best {
+		values[mask] = r.Auction.Bids[i].Price
+		narrow = narrow && values[mask] <= (1<<31-1)/int64(max(1, n))
+	}
+	var inst *csg.Instance
+	var err error
+	if narrow {
+		small := make([]int32, len(values))
+		for i, v := range values {
+			small[i] = int32(v)
+		}
+		inst, err = csg.NewInstance(small, r.Auction.Source)
+	} else {
+		inst, err = csg.NewInstance(values, r.Auction.Source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: prices: %w", r.Auction.Source, err)
+	}
+	return inst, nil
+}
+
+// Winners are the bids, by place, ascending, that a structure of the reduced
+// instance accepts. Blocks that no bid asks for stay unsold.
+func (r *Reduction) Winners(s csg.Structure) []int {
+	winners := slices.Clone(r.Always)
+	for _, block := range s {
+		if i, ok := r.best[block]; ok {
+			winners = append(winners, i)
+		}
+	}
+	slices.Sort(winners)
+	return winners
+}
+
+// maxStates bounds the memory of Reference.
+const maxStates = 1 << 23
+
+// Reference finds the winners one set of unsold items after the other: the
+// first item of the set stays unsold, or goes to one of the bids that begin
+// with it. It is what the coalition kernels are held against, and shares
+// nothing with them. An auction with more than 64 items, or too many sets, is
+// an error that wraps ErrItems.
+func Reference(a *Auction) (*Result, error) {
+	r := NewReduction(a)
+	n := len(r.Items)
+	if n > 64 {
+		return nil, fmt.Errorf("%s: %w: found %d items, expected at most 64", a.Source, ErrItems, n)
+	}
+	first := make([][]uint64, n)
+	most := new(big.Int)
+	for mask, b := range r.best {
+		most.Add(most, big.NewInt(a.Bids[b].Price))
+		i := bits.TrailingZeros64(mask)
+		first[i] = append(first[i], mask)
+	}
+	if !most.IsInt64() {
+		return nil, fmt.Errorf("%s: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, a.Price(most), a.Scale)
+	}
+	for _, masks := range first {
+		slices.Sort(masks)
+	}
+	type state struct {
+		value int64
+		take  uint64 // the bundle sold, 0 when the item stays unsold
+	}
+	memo := map[uint64]state{}
+	var solve func(left uint64) (int64, bool)
+	solve = func(left uint64) (int64, bool) {
+		if left == 0 {
+			return 0, true
+		}
+		if s, ok := memo[left]; ok {
+			return s.value, true
+		}
+		if len(memo) == maxStates {
+			return 0, false
+		}
+		value, ok := solve(left & (left - 1))
+		if !ok {
+			return 0, false
+		}
+		best := state{value: value}
+		for _, mask := range first[bits.TrailingZeros64(left)] {
+			if mask&^left != 0 {
+				continue
+			}
+			rest, ok := solve(left &^ mask)
+			if !ok {
+				return 0, false
+			}
+			if x := rest + a.Bids[r.best[mask]].Price; x > best.value {
+				best = state{x, mask}
+			}
+		}
+		memo[left] = best
+		return best.value, true
+	}
+	all := ^uint64(0) >> (64 - n)
+	if n == 0 {
+		all = 0
+	}
+	if _, ok := solve(all); !ok {
+		return nil, fmt.Errorf("%s: %w: found more than %d sets of unsold items", a.Source, ErrItems, maxStates)
+	}
+	var sold csg.Structure
+	for left := all; left != 0; {
+		if s := memo[left]; s.take != 0 {
+			sold = append(sold, s.take)
+			left &^= s.take
+		} else {
+			left &= left - 1
+		}
+	}
+	res := NewResult(a)
+	res.Device, res.Variant, res.Reason, res.Proven = "reference", "sets", "one core, one set of unsold goods after the other", true
+	return res, res.Accept(r.Winners(sold))
+}

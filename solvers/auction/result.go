@@ -1,0 +1,138 @@
+package auction
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"coalesce/solvers/csg"
+)
+
+// A Result is which bids win.
+type Result struct {
+	Auction    *Auction
+	Winners    []int  // by place in Bids, ascending
+	Revenue    string // an exact decimal
+	Proven     bool   // no other bids pay more
+	Items      int    // what bids compete for: the agents of the reduced instance
+	Splittings float64
+	Device     string
+	Variant    string
+	Reason     string
+	Seconds    csg.Seconds
+	Notes      []string
+}
+
+// NewResult is a result that knows its auction and nothing else.
+func NewResult(a *Auction) *Result {
+	return &Result{Auction: a, Notes: a.Notes}
+}
+
+// Result takes the solution of the reduced instance back to the auction and
+// checks it: no good sold twice, and the prices add up to what the solver
+// claims. Errors wrap csg.ErrCheck.
+func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
+	res := NewResult(r.Auction)
+	res.Items = len(r.Items)
+	res.Proven, res.Splittings = solved.Proven, solved.Splittings
+	res.Device, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Variant, solved.Reason, solved.Seconds
+	res.Notes = append(append([]string(nil), r.Auction.Notes...), solved.Notes...)
+	if err := res.Accept(r.Winners(solved.Structure)); err != nil {
+		return nil, err
+	}
+	claimed, ok := new(big.Int).SetString(solved.Exact, 10)
+	if !ok {
+		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", csg.ErrCheck, solved.Exact)
+	}
+	claimed.Add(claimed, r.Auction.Revenue(r.Always))
+	if sum := r.Auction.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Revenue, r.Auction.Price(claimed))
+	}
+	return res, nil
+}
+
+// Accept sets the winners and their revenue, after checking that they can win
+// together. Its errors wrap csg.ErrCheck.
+func (res *Result) Accept(winners []int) error {
+	if err := res.Auction.Check(winners); err != nil {
+		return fmt.Errorf("%w: %w", csg.ErrCheck, err)
+	}
+	res.Winners = winners
+	res.Revenue = res.Auction.Price(res.Auction.Revenue(winners))
+	return nil
+}
+
+// Accepted are the winning bids.
+func (res *Result) Accepted() []Bid {
+	bids := make([]Bid, len(res.Winners))
+	for i, w := range res.Winners {
+		bids[i] = res.Auction.Bids[w]
+	}
+	return bids
+}
+
+// String is one winning bid a line, its price and its goods without dummies,
+// and the revenue.
+func (res *Result) String() string {
+	var b strings.Builder
+	for _, bid := range res.Accepted() {
+		fmt.Fprintf(&b, "bid %d\t%s\t", bid.Number, res.Auction.Price(big.NewInt(bid.Price)))
+		for _, g := range bid.Goods {
+			if !res.Auction.Dummy(g) {
+				fmt.Fprintf(&b, " %d", g)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "revenue\t%s\n", res.Revenue)
+	return b.String()
+}
+
+// MarshalJSON writes the object that every problem's --json shares. Revenue
+// is a string: an exact decimal.
+func (res *Result) MarshalJSON() ([]byte, error) {
+	type accepted struct {
+		Bid   int64   `json:"bid"`
+		Price string  `json:"price"`
+		Goods []int64 `json:"goods"`
+	}
+	certificate := struct {
+		Accepted []accepted `json:"accepted"`
+		Disjoint bool       `json:"disjoint"`
+		Sum      string     `json:"sum"`
+	}{[]accepted{}, res.Auction.Check(res.Winners) == nil, res.Auction.Price(res.Auction.Revenue(res.Winners))}
+	numbers := []int64{}
+	for _, b := range res.Accepted() {
+		numbers = append(numbers, b.Number)
+		certificate.Accepted = append(certificate.Accepted, accepted{b.Number, res.Auction.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...)})
+	}
+	var bound any
+	if res.Proven {
+		bound = res.Revenue
+	}
+	size := map[string]int64{"goods": res.Auction.Goods, "bids": int64(len(res.Auction.Bids)), "dummies": res.Auction.Dummies, "items": int64(res.Items)}
+	text, err := json.Marshal(struct {
+		Problem     string           `json:"problem"`
+		Instance    string           `json:"instance"`
+		Size        map[string]int64 `json:"size"`
+		Value       string           `json:"value"`
+		Bound       any              `json:"bound"`
+		Proven      bool             `json:"proven"`
+		Solution    []int64          `json:"solution"`
+		Splittings  float64          `json:"splittings"`
+		Seconds     csg.Seconds      `json:"seconds"`
+		Device      string           `json:"device"`
+		Variant     string           `json:"variant"`
+		Reason      string           `json:"reason"`
+		Certificate any              `json:"certificate"`
+		Notes       []string         `json:"notes,omitempty"`
+	}{
+		"auction", res.Auction.Source, size, res.Revenue, bound, res.Proven, numbers, res.Splittings,
+		res.Seconds, res.Device, res.Variant, res.Reason, certificate, res.Notes,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	return text, nil
+}

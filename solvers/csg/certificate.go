@@ -1,0 +1,195 @@
+package csg
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Structure is a coalition structure: disjoint blocks that cover the agents,
+// as coalition numbers, sorted by their first agents.
+type Structure []uint64
+
+// Sort puts the blocks in the order of their first agents.
+func (s Structure) Sort() {
+	slices.SortFunc(s, func(a, b uint64) int {
+		return cmp.Or(cmp.Compare(bits.TrailingZeros64(a), bits.TrailingZeros64(b)), cmp.Compare(a, b))
+	})
+}
+
+// Lists are the blocks as lists of agents 1..n.
+func (s Structure) Lists() [][]int {
+	lists := make([][]int, len(s))
+	for i, b := range s {
+		lists[i] = Agents(b)
+	}
+	return lists
+}
+
+// ErrCheck is wrapped by the errors of answers that do not check.
+var ErrCheck = errors.New("check failed")
+
+// A Certificate is what checking an answer found: the blocks' values as the
+// instance gives them, and their sum.
+//
+// Sum is exact for integers; floats are added without rounding, and their sum
+// is rounded once, to float64. A
+// solver of floats adds the k values in an order of its own and in its own
+// precision; by Higham (Accuracy and Stability of Numerical Algorithms, 2nd
+// edition, section 4.2) its sum differs from the exact one by at most
+// (k-1)u/(1-(k-1)u) times the sum of magnitudes, u being 2^-24 or 2^-53. That
+// is Tolerance, 0 for integers.
+type Certificate struct {
+	Blocks    []Block `json:"blocks"`
+	Sum       string  `json:"sum"`       // in decimals, or "-inf"
+	Claimed   string  `json:"claimed"`   // the solver's total
+	Tolerance float64 `json:"tolerance"` // most that the two may differ
+	Partition bool    `json:"partition"` // blocks are disjoint and cover the agents
+}
+
+// A Block is one block of a structure and its value.
+type Block struct {
+	Mask   uint64   `json:"coalition"`
+	Agents []string `json:"agents"`
+	Value  string   `json:"value"`
+}
+
+// Check recomputes a structure's value from the instance alone and holds the
+// claimed total, in decimals, against it. Its errors wrap ErrCheck.
+func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
+	c := Certificate{Claimed: claimed}
+	if err := partition(inst, s); err != nil {
+		return c, err
+	}
+	c.Partition = true
+	s = slices.Clone(s)
+	s.Sort()
+	sum := newExact()
+	magnitude := 0.0
+	infinite := false
+	for _, b := range s {
+		names := []string{}
+		for _, a := range Agents(b) {
+			names = append(names, inst.Name(a))
+		}
+		c.Blocks = append(c.Blocks, Block{b, names, inst.Exact(b)})
+		x := exactValue(inst, b)
+		if x == nil {
+			infinite = true
+			continue
+		}
+		sum.Add(sum, x)
+		magnitude += math.Abs(inst.Value64(b))
+	}
+	if infinite {
+		c.Sum = "-inf"
+	} else {
+		c.Sum = decimal(sum)
+	}
+	total, ok := parseExact(claimed, inst.Type)
+	if !ok {
+		return c, fmt.Errorf("%w: found the total %q, expected a number", ErrCheck, claimed)
+	}
+	if total == nil || infinite {
+		if total == nil && infinite {
+			return c, nil
+		}
+		return c, fmt.Errorf("%w: the total is %s, the blocks add up to %s", ErrCheck, claimed, c.Sum)
+	}
+	c.Tolerance = tolerance(inst.Type, len(s), magnitude)
+	diff := new(big.Float).SetPrec(exactBits).Sub(total, sum)
+	if diff.Abs(diff).Cmp(new(big.Float).SetFloat64(c.Tolerance)) > 0 {
+		return c, fmt.Errorf("%w: the total is %s, the blocks add up to %s (may differ by %g)", ErrCheck, claimed, c.Sum, c.Tolerance)
+	}
+	return c, nil
+}
+
+// partition checks that blocks are disjoint and cover the agents.
+func partition(inst *Instance, s Structure) error {
+	var seen uint64
+	for _, b := range s {
+		switch {
+		case b == 0:
+			return fmt.Errorf("%w: found an empty block", ErrCheck)
+		case b > inst.Grand():
+			return fmt.Errorf("%w: found block %#x, expected agents 1 to %d", ErrCheck, b, inst.N)
+		case b&seen != 0:
+			return fmt.Errorf("%w: found %s in two blocks", ErrCheck, inst.Coalition(b&seen))
+		}
+		seen |= b
+	}
+	if left := inst.Grand() &^ seen; left != 0 {
+		return fmt.Errorf("%w: found %s in no block", ErrCheck, inst.Coalition(left))
+	}
+	return nil
+}
+
+// tolerance is Higham's bound on the error of k values added in any order,
+// widened by a few roundings of its own.
+func tolerance(v Value, k int, magnitude float64) float64 {
+	u := 0.0
+	switch v {
+	case Float32:
+		u = 0x1p-24
+	case Float64:
+		u = 0x1p-53
+	}
+	e := float64(max(0, k-1)) * u
+	return e / (1 - e) * magnitude * (1 + 0x1p-40)
+}
+
+// exactBits holds any sum of 2^11 float64 values without rounding: 2098 bits
+// from 2^-1074 to 2^1024, and the carries.
+const exactBits = 2176
+
+func newExact() *big.Float { return new(big.Float).SetPrec(exactBits) }
+
+// exactValue is a coalition's value, nil for minus infinity.
+func exactValue(inst *Instance, mask uint64) *big.Float {
+	if inst.Type == Int64 {
+		return newExact().SetInt64(inst.I64[mask])
+	}
+	x := inst.Value64(mask)
+	if math.IsInf(x, -1) {
+		return nil
+	}
+	return newExact().SetFloat64(x)
+}
+
+// parseExact reads a total of a type's values; nil for minus infinity.
+func parseExact(s string, v Value) (*big.Float, bool) {
+	if strings.EqualFold(s, "-inf") {
+		return nil, true
+	}
+	if !v.Integer() {
+		x, err := strconv.ParseFloat(s, 8*v.Size())
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, false
+		}
+		return newExact().SetFloat64(x), true
+	}
+	i, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		return nil, false
+	}
+	return newExact().SetInt(i), true
+}
+
+// decimal writes a number in full: integers digit by digit, fractions by the
+// shortest decimals that give the nearest float64 back.
+func decimal(x *big.Float) string {
+	if x.IsInt() {
+		i, _ := x.Int(nil)
+		if s := i.String(); len(s) <= 40 {
+			return s
+		}
+	}
+	f, _ := x.Float64()
+	return formatFloat(f, 64)
+}

@@ -1,0 +1,292 @@
+package csg
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// A distribution is a family of instances of the literature. Each value is a
+// function of the seed and the coalition alone, so that any machine can make
+// any value without making those before it.
+type distribution struct {
+	name string
+	at   func(d *draws, c coalition) float64
+}
+
+// A coalition is what a distribution may look at: the coalition's number, its
+// size as an integer and as a float, and the distribution's own number for
+// each agent, or for each size.
+type coalition struct {
+	mask uint64
+	size int
+	s    float64
+	own  []float64
+}
+
+// distributions, with s = |C|, U(a,b) uniform and N(mean, deviation) normal.
+// The first ten are those of the ODP-IP release (Michalak et al., Artificial
+// Intelligence 230, 2016; inputOutput/Input.java), the next seven those of the
+// FACS release (Input.java), then variants that other papers use by the same
+// names, then our own. Where the two releases differ from the papers, the
+// release is followed.
+var distributions = []distribution{
+	// s U(0,1)
+	{"uniform", func(d *draws, c coalition) float64 { return c.s * d.uniform() }},
+	// max(0, s N(10, 0.1))
+	{"normal", func(d *draws, c coalition) float64 { return max(0, c.s*d.normal(10, 0.1)) }},
+	// s Exp(mean 1)
+	{"exponential", func(d *draws, c coalition) float64 { return c.s * d.exponential() }},
+	// s Beta(1/2, 1/2): the arcsine law
+	{"beta", func(d *draws, c coalition) float64 {
+		x := math.Sin(math.Pi / 2 * d.uniform())
+		return c.s * float64(x*x)
+	}},
+	// s Gamma(shape 2, scale 2)
+	{"gamma", func(d *draws, c coalition) float64 {
+		e := d.exponential()
+		return c.s * (2 * (e + d.exponential()))
+	}},
+	// U(0, 10 s), plus U(0, 50) with probability 0.21
+	{"modified-uniform", func(d *draws, c coalition) float64 {
+		x := 10 * c.s * d.uniform()
+		if d.uniform() < 0.21 {
+			x += float64(50 * d.uniform())
+		}
+		return x
+	}},
+	// max(0, s N(10, 0.1)), plus N(25, 0.1) with probability 0.21
+	{"modified-normal", func(d *draws, c coalition) float64 {
+		x := max(0, c.s*d.normal(10, 0.1))
+		if d.uniform() < 0.21 {
+			x += d.normal(25, 0.1)
+		}
+		return x
+	}},
+	// the sum over agents i of U(0, 2 p_i), p_i ~ U(0, 10) once
+	{"agent-based-uniform", func(d *draws, c coalition) float64 {
+		return c.sum(func(p float64) float64 { return 2 * p * d.uniform() })
+	}},
+	// the sum over agents i of max(0, N(p_i, 0.1)), p_i ~ max(0, N(10, 0.1))
+	{"agent-based-normal", func(d *draws, c coalition) float64 {
+		return c.sum(func(p float64) float64 { return max(0, d.normal(p, 0.1)) })
+	}},
+	// N(s, sqrt s), drawn again while not above 0
+	{"ndcs", func(d *draws, c coalition) float64 {
+		for {
+			if x := d.normal(c.s, math.Sqrt(c.s)); x > 0 {
+				return x
+			}
+		}
+	}},
+
+	// chi-square with s degrees of freedom
+	{"chi-square", func(d *draws, c coalition) float64 { return d.chiSquare(c.size) }},
+	// s Weibull(shape s, scale 0.9)
+	{"weibull", func(d *draws, c coalition) float64 { return c.s * (0.9 * math.Pow(d.exponential(), 1/c.s)) }},
+	// F(1, s+1)
+	{"f", func(d *draws, c coalition) float64 {
+		x := d.chiSquare(1)
+		return x / (d.chiSquare(c.size+1) / (c.s + 1))
+	}},
+	// max(0, Cauchy(location 10 s, scale 0.1))
+	{"cauchy", func(d *draws, c coalition) float64 {
+		return max(0, float64(10*c.s)+float64(0.1*math.Tan(math.Pi*(d.uniform()-0.5))))
+	}},
+	// max(0, s t(s degrees of freedom))
+	{"student-t", func(d *draws, c coalition) float64 {
+		x := d.normal(0, 1)
+		return max(0, c.s*(x/math.Sqrt(d.chiSquare(c.size)/c.s)))
+	}},
+	// s Zipf(1..s, exponent 0.1) + U(0, 50)
+	{"zipf", func(d *draws, c coalition) float64 {
+		x := c.s * float64(d.rank(c.own[:c.size]))
+		return x + float64(50*d.uniform())
+	}},
+	// s NegBin(failures before s successes of probability 0.1) + U(0, 50)
+	{"pascal", func(d *draws, c coalition) float64 {
+		failures := 0.0
+		for range c.size {
+			failures += math.Floor(d.exponential() / -math.Log1p(-0.1))
+		}
+		return float64(c.s*failures) + float64(50*d.uniform())
+	}},
+
+	// max(0, N(10 s, 0.01)): "normal" as most papers print it; easier
+	{"normal-unscaled", func(d *draws, c coalition) float64 { return max(0, d.normal(10*c.s, 0.01)) }},
+	// N(10 s, 0.1): "normal" of the CSG-UCT family
+	{"uct-normal", func(d *draws, c coalition) float64 { return d.normal(10*c.s, 0.1) }},
+	// the sum over agents i of U(0, p_i), p_i ~ U(0, 1): "agent-based" there
+	{"uct-agent-based", func(d *draws, c coalition) float64 {
+		return c.sum(func(p float64) float64 { return p * d.uniform() })
+	}},
+	// N(s, sqrt s), kept when negative: "NDCS" there
+	{"uct-ndcs", func(d *draws, c coalition) float64 { return d.normal(c.s, math.Sqrt(c.s)) }},
+
+	// s: every structure is optimal
+	{"ties", func(_ *draws, c coalition) float64 { return c.s }},
+	// s^2: the grand coalition is optimal, and every LP dual degenerate
+	{"superadditive", func(_ *draws, c coalition) float64 { return c.s * c.s }},
+	// s Pareto(scale 1, shape 1.5): a heavy tail
+	{"pareto", func(d *draws, c coalition) float64 { return c.s * math.Pow(d.uniform(), -1/1.5) }},
+	// -s U(0,1): every structure loses
+	{"negative", func(d *draws, c coalition) float64 { return -c.s * d.uniform() }},
+	// s U(0,1), but minus infinity for half of the coalitions of two and more
+	{"infeasible", func(d *draws, c coalition) float64 {
+		if x := c.s * d.uniform(); c.size < 2 || d.uniform() < 0.5 {
+			return x
+		}
+		return math.Inf(-1)
+	}},
+}
+
+// ownNumbers are what a distribution fixes once: the agents' p_i, each from
+// the agent's own stream, or for each k the sum of the weights of 1..k.
+func ownNumbers(name string, n int, seed uint64) []float64 {
+	own := make([]float64, n)
+	total := 0.0
+	for i := range own {
+		d := &draws{seed: seed, number: uint64(i), stream: agentStream}
+		switch name {
+		case "agent-based-uniform":
+			own[i] = 10 * d.uniform()
+		case "agent-based-normal":
+			own[i] = max(0, d.normal(10, 0.1))
+		case "uct-agent-based":
+			own[i] = d.uniform()
+		case "zipf":
+			total += math.Pow(float64(i+1), -0.1)
+			own[i] = total
+		}
+	}
+	return own
+}
+
+// sum adds what each agent of the coalition contributes, in their order.
+func (c coalition) sum(each func(p float64) float64) float64 {
+	x := 0.0
+	for m := c.mask; m != 0; m &= m - 1 {
+		x += each(c.own[bits.TrailingZeros64(m)])
+	}
+	return x
+}
+
+// Distributions are the names that Generate knows.
+func Distributions() []string {
+	names := make([]string, len(distributions))
+	for i, d := range distributions {
+		names[i] = d.name
+	}
+	return names
+}
+
+// A source makes the values of one distribution and seed.
+type source struct {
+	distribution
+	seed uint64
+	own  []float64
+}
+
+func newSource(name string, n int, seed uint64) (*source, error) {
+	if n < 0 || n > MaxAgents {
+		return nil, fmt.Errorf("generate %s: %d agents: expected 0 to %d", name, n, MaxAgents)
+	}
+	for _, d := range distributions {
+		if strings.EqualFold(d.name, name) {
+			return &source{d, seed, ownNumbers(d.name, n, seed)}, nil
+		}
+	}
+	return nil, fmt.Errorf("generate: distribution %q: expected one of %s", name, strings.Join(Distributions(), ", "))
+}
+
+// value is a coalition's, drawn with d, which is begun anew.
+func (s *source) value(d *draws, mask uint64) float64 {
+	if mask == 0 {
+		return 0
+	}
+	size := bits.OnesCount64(mask)
+	*d = draws{seed: s.seed, number: mask, stream: coalitionStream}
+	return s.at(d, coalition{mask, size, float64(size), s.own})
+}
+
+// At is the value of one coalition: that which Generate gives it. It is not a
+// number when there is no such distribution, or no such number of agents.
+func At(name string, seed uint64, n int, mask uint64) float64 {
+	s, err := newSource(name, n, seed)
+	if err != nil || mask>>n != 0 {
+		return math.NaN()
+	}
+	return s.value(new(draws), mask)
+}
+
+// Generate makes an instance of n agents with float64 values: for the same
+// name, n and seed always the same.
+func Generate(name string, n int, seed uint64) (*Instance, error) {
+	return GenerateAs(name, n, seed, Float64)
+}
+
+// Scales of generated integers: an integer is the value times the scale,
+// rounded to the nearest even, and held within what n values may add up to:
+// 2^31/40 or 2^63/40 either side of 0. Minus infinity becomes the least.
+const (
+	ScaleInt32 = 1e4
+	ScaleInt64 = 1e8
+	mostInt32  = math.MaxInt32 / MaxAgents
+	mostInt64  = (math.MaxInt64 / MaxAgents) &^ (1<<10 - 1) // a float64 too
+)
+
+// Footprint is how many bytes the values of n agents take: what a caller holds
+// against the machine's memory before GenerateAs, and as ReadOptions.Limit
+// before Read. Go cannot refuse to allocate; it ends the program.
+func Footprint(n int, as Value) int64 {
+	if n < 0 || n > MaxAgents {
+		return math.MaxInt64
+	}
+	return int64(as.Size()) << n
+}
+
+// GenerateAs makes an instance of another value type: float32 rounds the
+// float64 values, integers scale them (ScaleInt32, ScaleInt64). It makes
+// values on all cores.
+func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
+	s, err := newSource(name, n, seed)
+	if err != nil {
+		return nil, err
+	}
+	if n > 36 {
+		return nil, fmt.Errorf("generate %s: 2^%d values of type %s do not fit in memory: expected at most 36 agents", s.name, n, as)
+	}
+	inst := &Instance{N: n, Source: fmt.Sprintf("%s, %d agents, seed %d", s.name, n, seed)}
+	switch as {
+	case Float64:
+		setValues(inst, generate(s, n, func(x float64) float64 { return x }))
+	case Float32:
+		setValues(inst, generate(s, n, func(x float64) float32 { return float32(x) }))
+	case Int32:
+		setValues(inst, generate(s, n, func(x float64) int32 { return int32(scaled(x, ScaleInt32, mostInt32)) }))
+	case Int64:
+		setValues(inst, generate(s, n, func(x float64) int64 { return int64(scaled(x, ScaleInt64, mostInt64)) }))
+	default:
+		return nil, fmt.Errorf("generate %s: value type %q: expected int32, int64, float32 or float64", name, as)
+	}
+	if err := inst.Promote(); err != nil {
+		return nil, fmt.Errorf("generate %s: %w", inst.Source, err)
+	}
+	return inst, nil
+}
+
+func scaled(x, scale, most float64) float64 {
+	return max(-most, min(most, math.RoundToEven(x*scale)))
+}
+
+func generate[T Number](s *source, n int, as func(float64) T) []T {
+	values := make([]T, uint64(1)<<n)
+	spread(uint64(len(values)), func(_ int, from, to uint64) {
+		var d draws
+		for mask := from; mask < to; mask++ {
+			values[mask] = as(s.value(&d, mask))
+		}
+	})
+	return values
+}

@@ -1,0 +1,107 @@
+package csg
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+)
+
+// hosttiles runs csg/hosttiles: f over the coalitions without the last agent,
+// then one pass over the values of those with it.
+type hosttiles struct {
+	family  *device.Family
+	variant *device.Variant
+	kernels *csg.HosttilesKernels
+	n       int
+	workers int
+	f, out  device.Buffer
+}
+
+func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
+	r.workers = d.Facts().SMs
+	size := int64(Value(r.family.Value(r.variant, "value")).Size())
+	if r.f, err = d.Alloc(size << r.n); err != nil {
+		return err
+	}
+	r.out, err = d.Alloc(size * int64(hostTilesOut(r.n, r.workers)))
+	return err
+}
+
+func (r *hosttiles) free() error {
+	var first error
+	for _, b := range []device.Buffer{r.f, r.out} {
+		if b == nil {
+			continue
+		}
+		if err := b.Free(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func (r *hosttiles) run(s device.Stream) error {
+	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers)
+}
+
+func (r *hosttiles) values() device.Buffer         { return r.f }
+func (r *hosttiles) total() (device.Buffer, int64) { return r.out, 0 }
+func (r *hosttiles) splittings() float64           { return splittings(Apart, r.n) }
+
+// splittings is Splittings as a float64; the methods of variants are known.
+func splittings(m Method, n int) float64 {
+	count, err := Splittings(m, n)
+	if err != nil {
+		return 0
+	}
+	x, _ := new(big.Float).SetInt(count).Float64()
+	return x
+}
+
+// split looks for the part with the last agent when it is in c: that part is a
+// block, of its own value.
+func (r *hosttiles) split(s device.Stream, c uint64) (uint64, error) {
+	if err := s.Sync(); err != nil {
+		return 0, err
+	}
+	switch t := Value(r.family.Value(r.variant, "value")); t {
+	case Int32:
+		return splitOf[int32](r, c), nil
+	case Int64:
+		return splitOf[int64](r, c), nil
+	case Float32:
+		return splitOf[float32](r, c), nil
+	case Float64:
+		return splitOf[float64](r, c), nil
+	default:
+		return 0, fmt.Errorf("%s: value type %q", r.family.Name, t)
+	}
+}
+
+func splitOf[T Number](r *hosttiles, c uint64) uint64 {
+	f := host.Slice[T](device.Ptr(r.f))
+	last := uint64(1) << (r.n - 1)
+	if c&last == 0 {
+		return attaining(f, c)
+	}
+	if bits.OnesCount64(c) < r.n {
+		return 0 // a block found below
+	}
+	best := host.Slice[T](device.Ptr(r.out))[0]
+	rest := c ^ last
+	for sub := rest; ; sub = (sub - 1) & rest {
+		// sub = rest is the coalition whole.
+		if t := sub | last; t == c && f[c] == best {
+			return 0
+		} else if t != c && f[t]+f[c^t] == best {
+			return c ^ t
+		}
+		if sub == 0 {
+			return 0
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package csg
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	gencsg "coalesce/generated/csg"
+	"coalesce/runtime/device"
+)
+
+// runHostTiles enqueues the whole dynamic program of a host device on s. f
+// holds v by bit mask, 2^n values of the kernels' type; afterwards its lower
+// half is f(S) for the coalitions S without agent n, its upper half still v,
+// and out[0] is f(A), the value of the best structure. f[0] is not read.
+//
+// tileBits is the variant's parameter k. out holds at least one value; with
+// lastBlocks values the last step uses that many blocks at once (hostTilesOut
+// says how many pay). workers is the device's number of cores (Facts.SMs).
+func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int) error {
+	if n < 1 || n > 60 {
+		return fmt.Errorf("host tiles: %d agents, expected 1 to 60", n)
+	}
+	if size := f.Len() >> n; size < 4 || out.Len() < size*int64(lastBlocks) || lastBlocks < 1 {
+		return fmt.Errorf("host tiles: buffers of %d and %d bytes are too small for %d agents and %d blocks", f.Len(), out.Len(), n, lastBlocks)
+	}
+	m := n - 1
+	if err := k.Direct(s, device.Grid{Blocks: 1, Threads: 1}, f, uint64(min(tileBits, m))); err != nil {
+		return err
+	}
+	high := uint64(max(0, m-tileBits))
+	for p := uint64(1); p <= high; p++ {
+		tiles := binomial64(int(high), int(p))
+		grid := device.Grid{Blocks: tiles, Threads: 1}
+		if p > 1 {
+			split := hostTilesSplit(tiles, workers)
+			cut := device.Grid{Blocks: tiles << split, Threads: 1}
+			if err := k.Level(s, cut, f, high, p, split); err != nil {
+				return err
+			}
+		}
+		if err := k.Couple(s, grid, f, high, p); err != nil {
+			return err
+		}
+	}
+	if err := k.Last(s, device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
+		return err
+	}
+	return k.Best(s, device.Grid{Blocks: 1, Threads: 1}, out, uint64(lastBlocks))
+}
+
+// hostTilesSplit is how finely a level cuts its target tiles (a power of
+// two): so that workers have about four pieces each, at most 8 pieces a tile.
+func hostTilesSplit(tiles int64, workers int) uint64 {
+	if want := int64(4 * workers); tiles < want {
+		return min(3, uint64(bits.Len64(uint64((want-1)/tiles))))
+	}
+	return 0
+}
+
+// hostTilesOut is the number of values out should hold: blocks of the last
+// step, which reads 2^n values once.
+func hostTilesOut(n, workers int) int {
+	return max(1, min(4*workers, 1<<min(20, max(0, n-13))))
+}
+
+// hostTilesSplits is the number of splittings evaluated for n agents: each
+// unordered splitting in two coalitions of each coalition without agent n,
+// (3^m+1)/2 - 2^m with m = n-1 agents, and 2^m - 1 in the last step.
+func hostTilesSplits(n int) float64 {
+	m := float64(n - 1)
+	return (math.Pow(3, m) - 1) / 2
+}
+
+// binomial64 is exact where the result fits.
+func binomial64(n, p int) int64 {
+	c := int64(1)
+	for i := 1; i <= p; i++ {
+		c = c * int64(n-p+i) / int64(i)
+	}
+	return c
+}

@@ -1,0 +1,290 @@
+// Package csg solves coalition structure generation: given a value for every
+// coalition of n agents, it finds a partition of the agents (a coalition
+// structure) whose values add up to the most.
+//
+// An Instance is read from a file (Read) or drawn from one of the
+// distributions of the literature (Generate). Reference solves it one
+// splitting after the other, in the plainest Go that can be written, and
+// Certify recomputes an answer from the instance alone. Solve runs the
+// generated kernels on a device.
+//
+// Agent i is bit i-1 of a coalition's number, everywhere: coalition 5 = 101b
+// is {1, 3}, and values are stored by coalition number.
+package csg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// MaxAgents is the most agents an instance may have: 2^40 values are eight
+// tebibytes, and coalition numbers stay exact in a float64.
+const MaxAgents = 40
+
+// A Value is the type of an instance's values. The words are those of
+// go.generate's parameter `value`.
+type Value string
+
+// The value types that kernels exist for.
+const (
+	Int32   Value = "int32"
+	Int64   Value = "int64"
+	Float32 Value = "float32"
+	Float64 Value = "float64"
+)
+
+// Size is the number of bytes of one value, 0 for an unknown type.
+func (v Value) Size() int {
+	switch v {
+	case Int32, Float32:
+		return 4
+	case Int64, Float64:
+		return 8
+	}
+	return 0
+}
+
+// Integer reports whether sums of the type are exact.
+func (v Value) Integer() bool { return v == Int32 || v == Int64 }
+
+// A Number is the Go side of a Value.
+type Number interface {
+	int32 | int64 | float32 | float64
+}
+
+// An Instance is a characteristic function: the value of every coalition of N
+// agents. Exactly one of the slices is set, the one that Type names, with 2^N
+// entries by coalition number; entry 0, the empty coalition, is 0.
+//
+// A value of minus infinity (floats only) forbids a coalition.
+type Instance struct {
+	N      int      // agents
+	Names  []string // of agents 1..N, nil when they have none
+	Type   Value
+	I32    []int32
+	I64    []int64
+	F32    []float32
+	F64    []float64
+	Source string   // the file, or the distribution and seed
+	Notes  []string // what was changed on the way in, one sentence each
+}
+
+// NewInstance makes an instance of values, which it keeps, and promotes it.
+// The length has to be a power of two.
+func NewInstance[T Number](values []T, source string) (*Instance, error) {
+	n, err := agents(uint64(len(values)))
+	if err != nil {
+		return nil, err
+	}
+	inst := &Instance{N: n, Source: source}
+	setValues(inst, values)
+	if err := inst.Promote(); err != nil {
+		return nil, err
+	}
+	return inst, nil
+}
+
+// agents is the number of agents of a characteristic function of so many
+// values.
+func agents(values uint64) (int, error) {
+	if values == 0 || values&(values-1) != 0 {
+		return 0, fmt.Errorf("%d values: expected a power of two, one value for each coalition", values)
+	}
+	n := bits.TrailingZeros64(values)
+	if n > MaxAgents {
+		return 0, fmt.Errorf("2^%d values: expected at most 2^%d", n, MaxAgents)
+	}
+	return n, nil
+}
+
+func setValues[T Number](inst *Instance, values []T) {
+	inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil
+	switch v := any(values).(type) {
+	case []int32:
+		inst.Type, inst.I32 = Int32, v
+	case []int64:
+		inst.Type, inst.I64 = Int64, v
+	case []float32:
+		inst.Type, inst.F32 = Float32, v
+	case []float64:
+		inst.Type, inst.F64 = Float64, v
+	}
+}
+
+// Values returns the instance's slice when its type is T's, nil otherwise. It
+// is not a copy.
+func Values[T Number](inst *Instance) []T {
+	var got any
+	switch any(T(0)).(type) {
+	case int32:
+		got = inst.I32
+	case int64:
+		got = inst.I64
+	case float32:
+		got = inst.F32
+	case float64:
+		got = inst.F64
+	}
+	return got.([]T)
+}
+
+// Len is the number of values, 2^N.
+func (inst *Instance) Len() uint64 { return 1 << uint(inst.N) }
+
+// Grand is the coalition of all agents.
+func (inst *Instance) Grand() uint64 { return inst.Len() - 1 }
+
+// Value64 is a coalition's value as a float64: exact unless it is an int64
+// beyond 2^53.
+func (inst *Instance) Value64(mask uint64) float64 {
+	switch inst.Type {
+	case Int32:
+		return float64(inst.I32[mask])
+	case Int64:
+		return float64(inst.I64[mask])
+	case Float32:
+		return float64(inst.F32[mask])
+	}
+	return inst.F64[mask]
+}
+
+// Exact is a coalition's value in decimals: every digit of an integer, the
+// shortest decimals that give the same float.
+func (inst *Instance) Exact(mask uint64) string {
+	switch inst.Type {
+	case Int32:
+		return strconv.FormatInt(int64(inst.I32[mask]), 10)
+	case Int64:
+		return strconv.FormatInt(inst.I64[mask], 10)
+	case Float32:
+		return formatFloat(float64(inst.F32[mask]), 32)
+	}
+	return formatFloat(inst.F64[mask], 64)
+}
+
+// formatFloat writes values of ordinary size without an exponent.
+func formatFloat(x float64, size int) string {
+	if a := math.Abs(x); a == 0 || a >= 1e-6 && a < 1e21 {
+		return strconv.FormatFloat(x, 'f', -1, size)
+	}
+	return strconv.FormatFloat(x, 'g', -1, size)
+}
+
+// Bytes is the memory of the values as the machine holds it: little-endian on
+// every platform that Go builds this program for. It is not a copy.
+func (inst *Instance) Bytes() []byte {
+	switch inst.Type {
+	case Int32:
+		return bytesOf(inst.I32)
+	case Int64:
+		return bytesOf(inst.I64)
+	case Float32:
+		return bytesOf(inst.F32)
+	}
+	return bytesOf(inst.F64)
+}
+
+func bytesOf[T Number](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// Name is what an agent, 1..N, is called: its name, or its number.
+func (inst *Instance) Name(agent int) string {
+	if agent >= 1 && agent <= len(inst.Names) {
+		return inst.Names[agent-1]
+	}
+	return strconv.Itoa(agent)
+}
+
+// Coalition writes a coalition's agents: "{1, 3}", by name where agents have
+// names.
+func (inst *Instance) Coalition(mask uint64) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for m := mask; m != 0; m &= m - 1 {
+		if m != mask {
+			b.WriteString(", ")
+		}
+		b.WriteString(inst.Name(bits.TrailingZeros64(m) + 1))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Agents are the agents of a coalition, ascending, as numbers 1..N.
+func Agents(mask uint64) []int {
+	list := make([]int, 0, bits.OnesCount64(mask))
+	for ; mask != 0; mask &= mask - 1 {
+		list = append(list, bits.TrailingZeros64(mask)+1)
+	}
+	return list
+}
+
+// Note appends a sentence to the instance's notes.
+func (inst *Instance) Note(format string, args ...any) {
+	inst.Notes = append(inst.Notes, fmt.Sprintf(format, args...))
+}
+
+// ErrValue is wrapped by the errors of values that cannot be solved with: not
+// a number, plus infinity, sums beyond the type.
+var ErrValue = errors.New("value")
+
+// An EntryError is a value that cannot be solved with. It unwraps to
+// ErrValue.
+type EntryError struct {
+	Mask  uint64 // the coalition
+	Name  string // its agents, "{1, 3}"
+	Found string
+	Want  string
+}
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("coalition %d %s: found %s, expected %s", e.Mask, e.Name, e.Found, e.Want)
+}
+
+// Unwrap is ErrValue.
+func (e *EntryError) Unwrap() error { return ErrValue }
+
+// Check says what is wrong with an instance's shape: the agents, the slice and
+// its length, the names, the empty coalition.
+func (inst *Instance) Check() error {
+	if inst.N < 0 || inst.N > MaxAgents {
+		return fmt.Errorf("%d agents: expected 0 to %d", inst.N, MaxAgents)
+	}
+	set := 0
+	length := 0
+	for _, l := range []int{len(inst.I32), len(inst.I64), len(inst.F32), len(inst.F64)} {
+		if l > 0 {
+			set++
+			length = l
+		}
+	}
+	if set != 1 || len(inst.Bytes()) != length*inst.Type.Size() {
+		return fmt.Errorf("values: found %d slices, expected one of type %q", set, inst.Type)
+	}
+	if uint64(length) != inst.Len() {
+		return fmt.Errorf("%d values: expected 2^%d", length, inst.N)
+	}
+	if inst.Names != nil && len(inst.Names) != inst.N {
+		return fmt.Errorf("%d names for %d agents", len(inst.Names), inst.N)
+	}
+	seen := map[string]bool{}
+	for _, name := range inst.Names {
+		if seen[name] {
+			return fmt.Errorf("two agents are called %q", name)
+		}
+		seen[name] = true
+	}
+	if inst.Value64(0) != 0 {
+		return &EntryError{0, "{}", inst.Exact(0), "0"}
+	}
+	return nil
+}

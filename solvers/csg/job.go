@@ -1,0 +1,186 @@
+package csg
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+)
+
+// An engine is a variant bound to device memory for n agents: what the two
+// families differ in.
+type engine interface {
+	// alloc takes the memory; free gives back what alloc got, also after it
+	// failed.
+	alloc(d device.Device, s device.Stream) error
+	free() error
+	// run enqueues every launch. Before it, f holds the values.
+	run(s device.Stream) error
+	// values is the buffer f; total where f(A) is found after run.
+	values() device.Buffer
+	total() (device.Buffer, int64)
+	// split returns one part of a splitting that attains f(c), 0 when c is a
+	// block.
+	split(s device.Stream, c uint64) (uint64, error)
+	// splittings is the number of splittings a run evaluates.
+	splittings() float64
+}
+
+// A runner is a loaded variant.
+type runner struct {
+	device  device.Device
+	family  *device.Family
+	variant *device.Variant
+	module  interface{ Close() error }
+	engine  func(n int) engine
+}
+
+func open(d device.Device, f *device.Family, v *device.Variant) (*runner, error) {
+	r := &runner{device: d, family: f, variant: v}
+	if f.Target == device.Host {
+		k, err := csg.LoadHosttiles(d, v)
+		if err != nil {
+			return nil, err
+		}
+		r.module = k
+		r.engine = func(n int) engine { return &hosttiles{family: f, variant: v, kernels: k, n: n} }
+		return r, nil
+	}
+	k, err := csg.LoadSplits(d, v)
+	if err != nil {
+		return nil, err
+	}
+	r.module = k
+	r.engine = func(n int) engine { return &splits{family: f, variant: v, kernels: k, n: n} }
+	return r, nil
+}
+
+func (r *runner) Close() error { return r.module.Close() }
+
+// A job is a variant with the memory of one instance.
+type job struct {
+	engine
+	inst   *Instance
+	own    device.Stream // closed with the job
+	stream device.Stream // where work goes: own, or the tuner's
+}
+
+func (r *runner) prepare(inst *Instance) (*job, error) {
+	s, err := r.device.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	j := &job{engine: r.engine(inst.N), inst: inst, own: s, stream: s}
+	if err := j.alloc(r.device, s); err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// A guarded stream launches nothing once its context has ended.
+type guarded struct {
+	device.Stream
+	ctx context.Context
+}
+
+func (g guarded) Launch(k device.Kernel, grid device.Grid, args ...device.Arg) error {
+	if err := g.ctx.Err(); err != nil {
+		return err
+	}
+	return g.Stream.Launch(k, grid, args...)
+}
+
+func (j *job) Close() error {
+	err := j.free()
+	if e := j.own.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// upload sends the instance's values in pieces, so that ctx can end it.
+func (j *job) upload(ctx context.Context) error {
+	const piece = 64 << 20
+	b := j.inst.Bytes()
+	for off := 0; off < len(b); off += piece {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := j.stream.Upload(j.values(), int64(off), b[off:min(off+piece, len(b))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// structure rebuilds an optimal structure from f (Algorithm 2): at most n-1
+// coalitions are split again.
+func (j *job) structure() (Structure, error) {
+	blocks := Structure{}
+	if j.inst.N == 0 {
+		return blocks, nil
+	}
+	open := []uint64{j.inst.Grand()}
+	for len(open) > 0 {
+		c := open[len(open)-1]
+		open = open[:len(open)-1]
+		part := uint64(0)
+		if bits.OnesCount64(c) > 1 {
+			var err error
+			if part, err = j.split(j.stream, c); err != nil {
+				return nil, err
+			}
+			if part&^c != 0 || part == c {
+				return nil, fmt.Errorf("coalition %#x was split into %#x", c, part)
+			}
+		}
+		if part == 0 {
+			blocks = append(blocks, c)
+		} else {
+			open = append(open, part, c^part)
+		}
+	}
+	return blocks, nil
+}
+
+// totalBits downloads f(A), as its bits.
+func (j *job) totalBits() (uint64, error) {
+	b, off := j.total()
+	size := j.inst.Type.Size()
+	var word [8]byte
+	if err := j.stream.Download(word[:size], b, off*int64(size)); err != nil {
+		return 0, err
+	}
+	return wordOf(word), nil
+}
+
+// decode reads the bits of a value of a type as a float64 and as decimals.
+func decode(t Value, word uint64) (float64, string) {
+	switch t {
+	case Int32:
+		return float64(int32(word)), fmt.Sprint(int32(word))
+	case Int64:
+		return float64(int64(word)), fmt.Sprint(int64(word))
+	case Float32:
+		x := math.Float32frombits(uint32(word))
+		return float64(x), formatFloat(float64(x), 32)
+	}
+	x := math.Float64frombits(word)
+	return x, formatFloat(x, 64)
+}
+
+func wordOf(b [8]byte) uint64 { return binary.NativeEndian.Uint64(b[:]) }
+
+// wordBytes is the memory of a list of 32-bit words, not a copy.
+func wordBytes(list []uint32) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), 4*len(list))
+}

@@ -1,0 +1,109 @@
+package csg
+
+import (
+	"fmt"
+	"math/bits"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+)
+
+// most agents of csg/splits: coalitions are 32-bit masks there.
+const splitsAgents = 32
+
+// Families are the kernel families that solve the problem, by the kind of
+// device they run on.
+func family(kind string) *device.Family {
+	if kind == device.Host {
+		return &csg.Hosttiles
+	}
+	return &csg.Splits
+}
+
+// fixed is the compile-time workload: what a variant must match.
+func fixed(f *device.Family, value Value, method Method) map[string]string {
+	if f.Target == device.Host {
+		return map[string]string{"value": string(value)}
+	}
+	return map[string]string{"value": string(value), "method": string(method), "profile": "off"}
+}
+
+// memory is the device memory that a variant takes for n agents, in bytes.
+func memory(f *device.Family, v *device.Variant, n int) int64 {
+	b := int64(Value(f.Value(v, "value")).Size()) << n
+	if f.Value(v, "table") == "keep" {
+		b += 8 << n
+	}
+	return b
+}
+
+// feasible says why a variant cannot solve n agents on a device; nil when it
+// can.
+func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) error {
+	if f.Target != device.Host && n > splitsAgents {
+		return fmt.Errorf("%s: %d agents, at most %d", f.Name, n, splitsAgents)
+	}
+	if need := memory(f, v, n); facts.Free > 0 && need > facts.Free {
+		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, gib(need), facts, gib(facts.Free))
+	}
+	if facts.ThreadsPerBlock > 0 && f.Target != device.Host && f.Int(v, "block") > facts.ThreadsPerBlock {
+		return fmt.Errorf("blocks of %d threads, %s allows %d", f.Int(v, "block"), facts, facts.ThreadsPerBlock)
+	}
+	return nil
+}
+
+func gib(b int64) string { return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30)) }
+
+// choose picks the variant for an instance: the one asked for by label, or the
+// database's.
+func choose(f *device.Family, facts device.Facts, inst *Instance, o Options) (tuned.Choice, error) {
+	if o.Variant != "" {
+		v := f.Variant(o.Variant)
+		if v == nil {
+			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", f.Name, o.Variant, len(f.Variants), f.Variants[0].Label)
+		}
+		if got := f.Value(v, "value"); got != string(inst.Type) {
+			return tuned.Choice{}, fmt.Errorf("variant %s computes %s, the instance is %s", v.Label, got, inst.Type)
+		}
+		if err := feasible(f, v, facts, inst.N); err != nil {
+			return tuned.Choice{}, err
+		}
+		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, nil
+	}
+	db := o.Database
+	if db == nil {
+		var err error
+		if db, err = tuned.Embedded(); err != nil {
+			return tuned.Choice{}, err
+		}
+	}
+	w := tuned.Workload{Fixed: fixed(f, inst.Type, o.Method), Size: inst.N}
+	return db.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N) })
+}
+
+// idpSizes are the sizes [low, size/2] of the smaller part of the splittings
+// that IDP evaluates for coalitions of a size: max(|T|, |S\T|) <= n - |S|, and
+// every splitting of all agents. Empty (low > size/2) above 2n/3.
+func idpSizes(n, size int) (low, high int) {
+	low, high = max(1, 2*size-n), size/2
+	if size == n {
+		low = 1
+	}
+	return low, high
+}
+
+// numbers lists the splittings of a coalition of a size whose smaller part has
+// low to size/2 members, as subsets of the members by index, ascending. Of two
+// equal parts the one without the highest member stands.
+func numbers(size, low int) []uint32 {
+	var list []uint32
+	for m := range uint32(1) << size {
+		k := bits.OnesCount32(m)
+		if k < low || 2*k > size || 2*k == size && m>>(size-1) != 0 {
+			continue
+		}
+		list = append(list, m)
+	}
+	return list
+}

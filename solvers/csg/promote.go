@@ -1,0 +1,179 @@
+package csg
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"sync"
+)
+
+// Promote makes an instance safe to add up. The value of a structure is a sum
+// of at most N values, and so is every sum that a solver forms on the way:
+//
+//   - the empty coalition's value becomes 0, with a note when it was not;
+//   - int32 values with N max|v| beyond 2^31-1 become int64, float32 values
+//     with N max|v| beyond the largest float32 become float64, with a note;
+//   - the same beyond int64 or float64 is an error;
+//   - so is a value that is not a number, or plus infinity. Minus infinity is
+//     allowed: it forbids a coalition.
+//
+// It checks the instance's shape too, and may be called again.
+func (inst *Instance) Promote() error {
+	if len(inst.Bytes()) > 0 {
+		inst.clearEmpty()
+	}
+	if err := inst.Check(); err != nil {
+		return err
+	}
+	switch inst.Type {
+	case Int32:
+		most, at := largestInt(inst.I32)
+		if sum, ok := times(most, inst.N); !ok || sum > math.MaxInt32 {
+			inst.Note("values are promoted from int32 to int64: up to %d values as large as %d, that of coalition %d, could exceed 2^31-1", inst.N, inst.I32[at], at)
+			setValues(inst, convert[int32, int64](inst.I32))
+		}
+	case Int64:
+		most, at := largestInt(inst.I64)
+		if sum, ok := times(most, inst.N); !ok || sum > math.MaxInt64 {
+			return &EntryError{at, inst.Coalition(at), fmt.Sprint(inst.I64[at]), fmt.Sprintf("values whose sum over %d agents stays below 2^63", inst.N)}
+		}
+	case Float32:
+		most, at, err := largestFloat(inst, inst.F32)
+		if err != nil {
+			return err
+		}
+		if most*float64(inst.N) > math.MaxFloat32 {
+			inst.Note("values are promoted from float32 to float64: up to %d values as large as %v, that of coalition %d, could exceed %v", inst.N, inst.F32[at], at, float32(math.MaxFloat32))
+			setValues(inst, convert[float32, float64](inst.F32))
+		}
+	case Float64:
+		most, at, err := largestFloat(inst, inst.F64)
+		if err != nil {
+			return err
+		}
+		if most*float64(inst.N) > math.MaxFloat64 {
+			return &EntryError{at, inst.Coalition(at), inst.Exact(at), fmt.Sprintf("values whose sum over %d agents stays finite", inst.N)}
+		}
+	}
+	return nil
+}
+
+func (inst *Instance) clearEmpty() {
+	old := inst.Exact(0)
+	switch inst.Type {
+	case Int32:
+		inst.I32[0] = 0
+	case Int64:
+		inst.I64[0] = 0
+	case Float32:
+		inst.F32[0] = 0
+	case Float64:
+		inst.F64[0] = 0
+	}
+	if old != "0" && old != "-0" {
+		inst.Note("the empty coalition's value, %s, is taken as 0", old)
+	}
+}
+
+// times is most*n, false when that is beyond 64 bits.
+func times(most uint64, n int) (uint64, bool) {
+	hi, lo := bits.Mul64(most, uint64(n))
+	return lo, hi == 0
+}
+
+// largestInt is the largest magnitude and the first coalition that has it.
+func largestInt[T int32 | int64](values []T) (uint64, uint64) {
+	type best struct{ most, at uint64 }
+	found := make([]best, parts(uint64(len(values))))
+	spread(uint64(len(values)), func(part int, from, to uint64) {
+		b := best{at: from}
+		for i := from; i < to; i++ {
+			x := uint64(int64(values[i]))
+			if values[i] < 0 {
+				x = -x
+			}
+			if x > b.most {
+				b = best{x, i}
+			}
+		}
+		found[part] = b
+	})
+	b := found[0]
+	for _, x := range found[1:] {
+		if x.most > b.most {
+			b = x
+		}
+	}
+	return b.most, b.at
+}
+
+// largestFloat is the largest finite magnitude and the first coalition that
+// has it; an error names the first value that is NaN or plus infinity.
+func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uint64, error) {
+	type best struct {
+		most float64
+		at   uint64
+		bad  bool
+	}
+	found := make([]best, parts(uint64(len(values))))
+	spread(uint64(len(values)), func(part int, from, to uint64) {
+		b := best{at: from}
+		for i := from; i < to; i++ {
+			x := math.Abs(float64(values[i]))
+			if x <= b.most {
+				continue
+			}
+			if x <= math.MaxFloat64 {
+				b = best{x, i, false}
+			} else if float64(values[i]) != math.Inf(-1) {
+				b = best{x, i, true}
+				break
+			}
+		}
+		found[part] = b
+	})
+	b := found[0]
+	for _, x := range found {
+		if x.bad {
+			want := "a number, or -Inf for a forbidden coalition"
+			return 0, 0, &EntryError{x.at, inst.Coalition(x.at), inst.Exact(x.at), want}
+		}
+		if x.most > b.most {
+			b = x
+		}
+	}
+	return b.most, b.at, nil
+}
+
+// convert widens values on all cores.
+func convert[F, T Number](from []F) []T {
+	to := make([]T, len(from))
+	spread(uint64(len(from)), func(_ int, a, b uint64) {
+		for i := a; i < b; i++ {
+			to[i] = T(from[i])
+		}
+	})
+	return to
+}
+
+// parts is how many pieces spread cuts n items into.
+func parts(n uint64) int {
+	p := uint64(runtime.GOMAXPROCS(0))
+	return int(max(1, min(p, n>>12)))
+}
+
+// spread runs work on consecutive ranges of 0..n-1, one for each core, in
+// order of their first item.
+func spread(n uint64, work func(part int, from, to uint64)) {
+	p := uint64(parts(n))
+	if p == 1 {
+		work(0, 0, n)
+		return
+	}
+	var wg sync.WaitGroup
+	for i := range p {
+		wg.Go(func() { work(int(i), n/p*i+min(i, n%p), n/p*(i+1)+min(i+1, n%p)) })
+	}
+	wg.Wait()
+}

@@ -1,0 +1,133 @@
+package csg
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"coalesce/solvers/packed"
+)
+
+// DefaultLimit is how many bytes of values Read holds when ReadOptions.Limit
+// is 0 and the file's size does not prove that it has them: compressed files,
+// pipes, and tables whose missing coalitions are filled in.
+const DefaultLimit = 1 << 34
+
+// ReadOptions say how to read a characteristic function.
+type ReadOptions struct {
+	Missing string   // value of coalitions that a table does not have, a decimal or "-inf"; empty: an error
+	Names   []string // agents' names in order; the file's own when nil
+	Limit   int64    // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
+}
+
+// Read reads a characteristic function from a file:
+//
+//   - .npy, one dimension of exactly 2^n values of any integer or floating type;
+//   - CSV, rows of a coalition and its value;
+//   - JSON, an object of coalitions and values, or {"agents": […], "values": {…}};
+//
+// each plain or compressed with gzip, xz or zstd. Formats are told by name or,
+// for other names, by content. Tables write a coalition as agents separated by
+// spaces, commas, semicolons, bars or plus signs, in braces or not; agents are
+// numbers 1..n or names, which are numbered in order of appearance.
+//
+// Integers become int32 when sums of n of them fit, else int64. Errors say
+// where in the file, what was found and what was expected; a value that cannot
+// be added up unwraps to ErrValue.
+func Read(path string, opts ReadOptions) (*Instance, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read instance: %w", err)
+	}
+	defer f.Close()
+	size := int64(-1)
+	if info, err := f.Stat(); err != nil {
+		return nil, fmt.Errorf("read instance: %w", err)
+	} else if info.IsDir() {
+		return nil, fmt.Errorf("read instance: %s is a directory, expected a file", path)
+	} else if info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return ReadFrom(f, size, path, opts)
+}
+
+// ReadFrom is Read on an open stream of size bytes, or of unknown size when
+// that is negative; name is what errors call it.
+func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance, error) {
+	plain, err := packed.Open(r, name)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	if plain.Packed {
+		size = -1
+	}
+	var inst *Instance
+	head, _ := plain.Peek(512)
+	switch format(plain.Name, head) {
+	case "npy":
+		inst, err = readNPY(plain.Reader, size, name, opts)
+	case "json":
+		inst, err = readJSON(plain.Reader, name, opts)
+	default:
+		inst, err = readCSV(plain.Reader, name, opts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	inst.Source = name
+	return inst, nil
+}
+
+// format tells the format by the name without the compression's ending, then
+// by the first bytes.
+func format(bare string, head []byte) string {
+	if bytes.HasPrefix(head, []byte(npyMagic)) {
+		return "npy"
+	}
+	switch ext := strings.ToLower(filepath.Ext(bare)); ext {
+	case ".npy", ".json", ".csv":
+		return ext[1:]
+	}
+	text := bytes.TrimLeft(head, " \t\r\n")
+	if len(text) > 0 && text[0] == '{' {
+		rest := bytes.TrimLeft(text[1:], " \t\r\n")
+		if len(rest) == 0 || rest[0] == '"' || rest[0] == '}' && !bytes.Contains(rest, []byte(",")) {
+			return "json"
+		}
+	}
+	return "csv"
+}
+
+// limit is how many bytes of values may be held.
+func (o ReadOptions) limit() int64 {
+	if o.Limit > 0 {
+		return o.Limit
+	}
+	return DefaultLimit
+}
+
+// named gives an instance the names that were asked for.
+func (o ReadOptions) named(inst *Instance, name string) error {
+	if o.Names == nil {
+		return nil
+	}
+	if len(o.Names) != inst.N {
+		return fmt.Errorf("%s: found %d agents, expected %d, as many as there are names", name, inst.N, len(o.Names))
+	}
+	inst.Names = o.Names
+	return nil
+}
+
+// setIntegers stores integers in the narrowest type that holds their sums.
+func setIntegers(inst *Instance, values []int64) {
+	most, _ := largestInt(values)
+	if sum, ok := times(most, max(1, inst.N)); ok && sum <= 1<<31-1 {
+		setValues(inst, convert[int64, int32](values))
+		return
+	}
+	setValues(inst, values)
+}

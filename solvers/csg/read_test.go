@@ -1,0 +1,244 @@
+package csg
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+func readText(name, text string, opts ReadOptions) (*Instance, error) {
+	return ReadFrom(strings.NewReader(text), int64(len(text)), name, opts)
+}
+
+// shown is an instance on one line: type, values, names.
+func shown(inst *Instance) string {
+	values := make([]string, inst.Len())
+	for i := range values {
+		values[i] = inst.Exact(uint64(i))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", inst.Type, strings.Join(values, " "), strings.Join(inst.Names, ",")))
+}
+
+func TestReadTables(t *testing.T) {
+	tests := []struct {
+		name, text string
+		opts       ReadOptions
+		want       string
+	}{
+		{"a.csv", "coalition,value\n1,5\n2,6\n1 2,12\n", ReadOptions{}, "int32 0 5 6 12"},
+		{"order.csv", "2 1,12\n2,6\n\n# a comment\n1,5\n", ReadOptions{}, "int32 0 5 6 12"},
+		{"braces.csv", "\ufeff\"{1,2}\",12\n{2},6\n{1},5\n{},0\n", ReadOptions{}, "int32 0 5 6 12"},
+		{"separators.csv", "1;2,12\r\n2,6\r\n1,5\r\n3,0\n1|3,1\n2+3,2\n1;2;3,3\n", ReadOptions{}, "int32 0 5 6 12 0 1 2 3"},
+		{"european.csv", "1 2;12\n2;6\n1;5\n", ReadOptions{}, "int32 0 5 6 12"},
+		{"tabs.csv", "1 2\t12\n2\t6\n1\t5\n", ReadOptions{}, "int32 0 5 6 12"},
+		{"names.csv", "ann,5\nbob,6\nann bob,12.5\n", ReadOptions{}, "float64 0 5 6 12.5 ann,bob"},
+		{"spaces.csv", "New York,5\nRome,6\nRome+New York,7\n", ReadOptions{Names: []string{"Rome", "New York"}}, "int32 0 6 5 7 Rome,New York"},
+		{"wide.csv", "1,3000000000\n", ReadOptions{}, "int64 0 3000000000"},
+		{"sums.csv", "1,2147483647\n2,1\n1 2,0\n", ReadOptions{}, "int64 0 2147483647 1 0"},
+		{"missing.csv", "1,5\n1 2,12\n", ReadOptions{Missing: "-1"}, "int32 0 5 -1 12"},
+		{"missing.csv", "1,5\n1 2,12\n", ReadOptions{Missing: "-inf"}, "float64 0 5 -Inf 12"},
+		{"missing.csv", "3,5\n", ReadOptions{Missing: "0"}, "int32 0 0 0 0 5 0 0 0"},
+		{"inf.csv", "1,-inf\n2,1e3\n1 2,.5\n", ReadOptions{}, "float64 0 -Inf 1000 0.5"},
+		{"none.csv", ",0\n", ReadOptions{}, "int32 0"},
+		{"a.json", `{"1": 5, "2": 6, "1,2": 12}`, ReadOptions{}, "int32 0 5 6 12"},
+		{"a.json", `{"1": 5, "2": 6.0, "{1, 2}": "-Infinity"}`, ReadOptions{}, "float64 0 5 6 -Inf"},
+		{"b.json", `{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": 5, "ann bob": 12}}`, ReadOptions{}, "int32 0 5 6 12 ann,bob"},
+		{"b.json", `{"agents": ["ann", "bob"], "values": {"2": 6, "1": 5, "1 bob": 12}}`, ReadOptions{}, "int32 0 5 6 12 ann,bob"},
+		{"n.json", `{"n": 2, "values": {"2": 6}}`, ReadOptions{Missing: "1"}, "int32 0 1 6 1"},
+		{"null.json", `{"1": 5, "2": null, "1 2": 3}`, ReadOptions{Missing: "7"}, "int32 0 5 7 3"},
+		{"noname", `{"1": 5}`, ReadOptions{}, "int32 0 5"},
+		{"noname", "{1},5\n", ReadOptions{}, "int32 0 5"},
+		{"empty.json", `{"agents": [], "values": {}}`, ReadOptions{}, "int32 0"},
+	}
+	for _, test := range tests {
+		inst, err := readText(test.name, test.text, test.opts)
+		if err != nil {
+			t.Errorf("%s %q: %v", test.name, test.text, err)
+			continue
+		}
+		if got := shown(inst); got != test.want {
+			t.Errorf("%s %q:\n got %s\nwant %s", test.name, test.text, got, test.want)
+		}
+		if err := inst.Check(); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+func TestReadTableErrors(t *testing.T) {
+	tests := []struct {
+		name, text string
+		opts       ReadOptions
+		want       string
+	}{
+		{"a.csv", "1,5\n1 2,12\n", ReadOptions{}, "a.csv: found no value for {2}, expected all coalitions of 2 agents"},
+		{"a.csv", "40,5\n", ReadOptions{}, "a.csv: found no value for {1}, {2}, {1, 2} and 1099511627771 more, expected all"},
+		{"a.csv", "40,5\n", ReadOptions{Missing: "0"}, "more than the limit of 17179869184"},
+		{"a.csv", "1,5\n2,x\n", ReadOptions{}, `a.csv:2: value: found "x", expected a number`},
+		{"a.csv", "1,nan\n", ReadOptions{}, `a.csv:1: value: found "nan", expected a number`},
+		{"a.csv", "1,inf\n", ReadOptions{}, `a.csv:1: value: found "inf", expected`},
+		{"a.csv", "1,1e999\n", ReadOptions{}, `a.csv:1: value: found "1e999"`},
+		{"a.csv", "1,9223372036854775807\n2,9223372036854775807\n1 2,0\n", ReadOptions{}, "a.csv:1: coalition 1 {1}: found 9223372036854775807, expected values whose sum"},
+		{"a.csv", "1,9223372036854775807\n2,.5\n1 2,0\n", ReadOptions{}, "a.csv:1: value: found the integer 9223372036854775807, expected at most 2^53"},
+		{"a.csv", "1,5\n2,6\n2 1,7\n1 2,8\n", ReadOptions{}, "a.csv:4: found coalition {1, 2} again, expected each once: it is on line 3"},
+		{"a.csv", "1 1,5\n", ReadOptions{}, `a.csv:1: found agent "1" twice`},
+		{"a.csv", "0,5\n", ReadOptions{}, "a.csv:1: found agent 0, expected 1 to 40"},
+		{"a.csv", "41,5\n", ReadOptions{}, "a.csv:1: found agent 41, expected 1 to 40"},
+		{"a.csv", "1,5\n01,6\n", ReadOptions{}, "a.csv:2: found agent 01, expected it to be written as before: 1"},
+		{"a.csv", "1,5\nbob,6\n", ReadOptions{}, `a.csv:2: found agent "bob", expected a number`},
+		{"a.csv", "hello\n", ReadOptions{}, `a.csv:1: found "hello", expected a coalition, a comma and a value`},
+		{"a.csv", "", ReadOptions{}, "a.csv:1: found no coalition"},
+		{"a.csv", "1,5\n", ReadOptions{Names: []string{"ann", "ann"}}, `found the agent "ann" twice`},
+		{"a.csv", "carl,5\n", ReadOptions{Names: []string{"ann", "bob"}}, `a.csv:1: found agent "carl", expected one of ann, bob`},
+		{"a.csv", "1," + strings.Repeat("5", maxLine), ReadOptions{}, "a.csv:1: found a line of more than"},
+		{"a.json", `{"1": 5`, ReadOptions{}, "a.json:1: found broken JSON"},
+		{"a.json", "{\n\"1\": 5,\n\"2\": x}", ReadOptions{}, "a.json:3: found broken JSON"},
+		{"a.json", "{\n\"1\": [5]}", ReadOptions{}, "a.json:2: found [ after \"1\""},
+		{"a.json", "[1]", ReadOptions{}, "a.json:1: found [, expected an object"},
+		{"a.json", `{"1": 5} 6`, ReadOptions{}, "a.json:1: found something after the object"},
+		{"a.json", `{"agents": ["a"], "values": {"a": 1}, "b": 2}`, ReadOptions{}, `a.json:1: found "b", expected agents, n and values only`},
+		{"a.json", `{"values": {"a": 1}, "agents": ["a"]}`, ReadOptions{}, "found the agents' names after coalitions"},
+		{"a.json", `{"n": 99, "values": {}}`, ReadOptions{}, "found 99 agents"},
+		{"a.csv.gz", "1,5\n", ReadOptions{}, "a.csv.gz: found no compressed data, expected the beginning of a gz file"},
+	}
+	for _, test := range tests {
+		inst, err := readText(test.name, test.text, test.opts)
+		if err == nil {
+			t.Errorf("%s %.40q: read as %s, want the error %q", test.name, test.text, shown(inst), test.want)
+		} else if !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %.40q:\n got %v\nwant %s", test.name, test.text, err, test.want)
+		}
+	}
+}
+
+func TestReadCompressed(t *testing.T) {
+	inst, err := GenerateAs("uniform", 9, 1, Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain bytes.Buffer
+	if err := WriteNPY(&plain, inst); err != nil {
+		t.Fatal(err)
+	}
+	packed := map[string][]byte{".npy": plain.Bytes()}
+	var b bytes.Buffer
+	g := gzip.NewWriter(&b)
+	g.Write(plain.Bytes())
+	g.Close()
+	packed[".npy.gz"] = bytes.Clone(b.Bytes())
+	b.Reset()
+	x, err := xz.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Write(plain.Bytes())
+	x.Close()
+	packed[".npy.xz"] = bytes.Clone(b.Bytes())
+	b.Reset()
+	z, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z.Write(plain.Bytes())
+	z.Close()
+	packed[".npy.zst"] = bytes.Clone(b.Bytes())
+	dir := t.TempDir()
+	for ext, data := range packed {
+		for _, name := range []string{"a" + ext, "a"} { // by name, and by content
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read(path, ReadOptions{})
+			if err != nil {
+				t.Errorf("%s: %v", ext, err)
+			} else if got.Type != Int32 || !bytes.Equal(got.Bytes(), inst.Bytes()) {
+				t.Errorf("%s: other values than were written", ext)
+			}
+		}
+		// Cut anywhere, a file is an error, never a smaller instance.
+		for cut := 0; cut < len(data); cut += 1 + len(data)/37 {
+			if got, err := ReadFrom(bytes.NewReader(data[:cut]), int64(cut), "cut"+ext, ReadOptions{}); err == nil {
+				t.Errorf("%s cut to %d of %d bytes: read as %d agents", ext, cut, len(data), got.N)
+			}
+		}
+	}
+	if _, err := ReadFrom(bytes.NewReader(packed[".npy.gz"]), 1, "a.npy.gz", ReadOptions{Limit: 1000}); err == nil || !strings.Contains(err.Error(), "more than the limit of 1000") {
+		t.Errorf("limit of 1000 bytes: %v", err)
+	}
+	huge := bytes.Clone(packed[".npy.xz"])
+	huge[16] = 40 // the dictionary of 4 GiB
+	if _, err := ReadFrom(bytes.NewReader(huge), int64(len(huge)), "a.xz", ReadOptions{}); err == nil || !strings.Contains(err.Error(), "dictionary") {
+		t.Errorf("an xz dictionary of 4 GiB: %v", err)
+	}
+}
+
+func TestReadUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "absent.npy")} {
+		if _, err := Read(path, ReadOptions{}); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	broken := errors.New("broken disk")
+	if _, err := ReadFrom(&failing{strings.NewReader("1,5\n2,"), broken}, -1, "a.csv", ReadOptions{}); !errors.Is(err, broken) {
+		t.Errorf("a failing disk: %v", err)
+	}
+}
+
+// failing reads what it has, then fails.
+type failing struct {
+	*strings.Reader
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	if f.Len() == 0 {
+		return 0, f.err
+	}
+	return f.Reader.Read(p)
+}
+
+func TestPromote(t *testing.T) {
+	inst, err := NewInstance([]int32{7, 1 << 30, 5, 1 << 30}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if inst.Type != Int64 || inst.I32 != nil || len(inst.Notes) != 2 || inst.I64[1] != 1<<30 {
+		t.Errorf("int32: %s %v", shown(inst), inst.Notes)
+	}
+	if inst, err = NewInstance([]int32{0, 1<<30 - 1, math.MinInt32 / 2, 0}, "test"); err != nil || inst.Type != Int64 {
+		t.Errorf("2^30 agents times 2 = 2^31: %v %v", inst, err)
+	}
+	if inst, err = NewInstance([]int32{0, 1<<30 - 1, -(1<<30 - 1), 0}, "test"); err != nil || inst.Type != Int32 {
+		t.Errorf("sums of 2^31-2: %v %v", inst, err)
+	}
+	if inst, err = NewInstance([]float32{0, 3e38, 0, 0}, "test"); err != nil || inst.Type != Float64 {
+		t.Errorf("float32: %v %v", inst, err)
+	}
+	bad := []func() (*Instance, error){
+		func() (*Instance, error) { return NewInstance([]int64{0, 1, math.MinInt64, 0}, "test") },
+		func() (*Instance, error) { return NewInstance([]float64{0, 1, 1.7e308, 0}, "test") },
+		func() (*Instance, error) { return NewInstance([]float64{0, 1, math.NaN(), 0}, "test") },
+		func() (*Instance, error) { return NewInstance([]float32{0, 1, float32(math.Inf(1)), 0}, "test") },
+	}
+	for i, make := range bad {
+		_, err := make()
+		var entry *EntryError
+		if !errors.As(err, &entry) || entry.Mask != 2 || entry.Name != "{2}" || !errors.Is(err, ErrValue) {
+			t.Errorf("case %d: %v", i, err)
+		}
+	}
+	if _, err := NewInstance([]int32{0, 1, 2}, "test"); err == nil {
+		t.Error("three values have no error")
+	}
+}

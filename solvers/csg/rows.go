@@ -1,0 +1,304 @@
+package csg
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// maxLine is the longest line of a CSV file, in bytes.
+const maxLine = 1 << 16
+
+// readCSV reads rows of a coalition and its value. The value stands after the
+// last comma, or after the last semicolon or tab of a line without commas.
+// Empty lines and those that begin with # are passed over, and so is a first
+// row whose value is a word.
+func readCSV(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
+	t := newTable(name, opts)
+	if opts.Names != nil {
+		if err := t.declare(opts.Names, 1); err != nil {
+			return nil, err
+		}
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	first := true
+	line := 0
+	for lines.Scan() {
+		line++
+		text := lines.Text()
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		text = strings.TrimSpace(text)
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		at := strings.LastIndexByte(text, ',')
+		if at < 0 {
+			at = strings.LastIndexAny(text, ";\t")
+		}
+		if at < 0 {
+			return nil, t.errorf(line, "found %q, expected a coalition, a comma and a value", clip(text))
+		}
+		coalition, value := text[:at], strings.Trim(text[at+1:], "\" \t")
+		if first && heading(value) {
+			first = false
+			continue
+		}
+		first = false
+		if err := t.add(coalition, value, line); err != nil {
+			return nil, err
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, t.errorf(line+1, "found a line of more than %d bytes, expected a coalition and its value", maxLine)
+	} else if err != nil {
+		return nil, t.errorf(line+1, "%w", err)
+	}
+	return t.instance()
+}
+
+func clip(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}
+
+// heading reports whether a value is the name of a column.
+func heading(value string) bool {
+	switch strings.ToLower(value) {
+	case "value", "values", "v", "v(c)", "v(s)", "worth", "utility":
+		return true
+	}
+	return false
+}
+
+// lineReader remembers where lines begin.
+type lineReader struct {
+	r    io.Reader
+	at   int64
+	ends []int64
+}
+
+// Read is io.Reader.
+func (l *lineReader) Read(p []byte) (int, error) {
+	k, err := l.r.Read(p)
+	for i, b := range p[:k] {
+		if b == '\n' {
+			l.ends = append(l.ends, l.at+int64(i))
+		}
+	}
+	l.at += int64(k)
+	return k, err
+}
+
+// line is the line of a byte, from 1.
+func (l *lineReader) line(offset int64) int {
+	return 1 + sort.Search(len(l.ends), func(i int) bool { return l.ends[i] >= offset })
+}
+
+// jsonTable reads a table from JSON, token by token.
+type jsonTable struct {
+	*table
+	dec   *json.Decoder
+	lines *lineReader
+	// entries of the outer object, until it is known whether they are
+	// coalitions
+	loose []looseEntry
+	inner bool // a "values" object was read
+}
+
+type looseEntry struct {
+	key, value string
+	line       int
+}
+
+func readJSON(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
+	t := &jsonTable{table: newTable(name, opts), lines: &lineReader{r: r}}
+	t.dec = json.NewDecoder(t.lines)
+	t.dec.UseNumber()
+	if opts.Names != nil {
+		if err := t.declare(opts.Names, 1); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.open('{', "an object of coalitions and values"); err != nil {
+		return nil, err
+	}
+	for t.dec.More() {
+		key, err := t.key()
+		if err != nil {
+			return nil, err
+		}
+		if err := t.outer(key); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.close(); err != nil {
+		return nil, err
+	}
+	if _, err := t.dec.Token(); err != io.EOF {
+		return nil, t.errorf(t.here(), "found something after the object, expected the end of the file")
+	}
+	for _, e := range t.loose {
+		if t.inner {
+			if e.key == "n" {
+				continue
+			}
+			return nil, t.errorf(e.line, "found %q, expected agents, n and values only", clip(e.key))
+		}
+		if err := t.add(e.key, e.value, e.line); err != nil {
+			return nil, err
+		}
+	}
+	return t.instance()
+}
+
+func (t *jsonTable) here() int { return t.lines.line(t.dec.InputOffset()) }
+
+func (t *jsonTable) fail(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	line := t.here()
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		line = max(line, t.lines.line(syntax.Offset-1))
+	}
+	return t.errorf(line, "found broken JSON, expected an object of coalitions and values: %w", err)
+}
+
+func (t *jsonTable) open(delim json.Delim, want string) error {
+	tok, err := t.dec.Token()
+	if err != nil {
+		return t.fail(err)
+	}
+	if tok != delim {
+		return t.errorf(t.here(), "found %v, expected %s", tok, want)
+	}
+	return nil
+}
+
+func (t *jsonTable) close() error {
+	if _, err := t.dec.Token(); err != nil {
+		return t.fail(err)
+	}
+	return nil
+}
+
+func (t *jsonTable) key() (string, error) {
+	tok, err := t.dec.Token()
+	if err != nil {
+		return "", t.fail(err)
+	}
+	s, ok := tok.(string)
+	if !ok {
+		return "", t.errorf(t.here(), "found %v, expected a coalition in quotes", tok)
+	}
+	return s, nil
+}
+
+// outer reads what follows a key of the outer object.
+func (t *jsonTable) outer(key string) error {
+	tok, err := t.dec.Token()
+	if err != nil {
+		return t.fail(err)
+	}
+	line := t.here()
+	switch {
+	case tok == json.Delim('[') && key == "agents":
+		return t.names()
+	case tok == json.Delim('{') && key == "values":
+		for _, e := range t.loose {
+			if e.key == "n" && !t.given {
+				n, err := strconv.Atoi(e.value)
+				if err != nil {
+					return t.errorf(e.line, "found %q, expected the number of agents", clip(e.value))
+				}
+				if err := t.number(n, e.line); err != nil {
+					return err
+				}
+			}
+		}
+		t.inner = true
+		return t.values()
+	}
+	value, ok := scalar(tok)
+	if !ok {
+		return t.errorf(line, "found %v after %q, expected a value", tok, clip(key))
+	}
+	if value != "" {
+		t.loose = append(t.loose, looseEntry{key, value, line})
+	}
+	return nil
+}
+
+// scalar is the text of a number or a string; null is "", a coalition that is
+// missing.
+func scalar(tok json.Token) (string, bool) {
+	switch x := tok.(type) {
+	case json.Number:
+		return x.String(), true
+	case string:
+		return x, x != ""
+	case nil:
+		return "", true
+	}
+	return "", false
+}
+
+func (t *jsonTable) names() error {
+	var names []string
+	line := t.here()
+	for t.dec.More() {
+		tok, err := t.dec.Token()
+		if err != nil {
+			return t.fail(err)
+		}
+		s, ok := scalar(tok)
+		if !ok || s == "" {
+			return t.errorf(t.here(), "found %v, expected an agent's name", tok)
+		}
+		names = append(names, s)
+		if len(names) > MaxAgents {
+			return t.errorf(t.here(), "found more than %d agents, expected at most that many", MaxAgents)
+		}
+	}
+	if err := t.close(); err != nil {
+		return err
+	}
+	if t.opts.Names != nil {
+		return nil
+	}
+	return t.declare(names, line)
+}
+
+func (t *jsonTable) values() error {
+	for t.dec.More() {
+		key, err := t.key()
+		if err != nil {
+			return err
+		}
+		tok, err := t.dec.Token()
+		if err != nil {
+			return t.fail(err)
+		}
+		value, ok := scalar(tok)
+		if !ok {
+			return t.errorf(t.here(), "found %v, expected the value of %q", tok, clip(key))
+		}
+		if value == "" {
+			continue
+		}
+		if err := t.add(key, value, t.here()); err != nil {
+			return err
+		}
+	}
+	return t.close()
+}

@@ -1,0 +1,332 @@
+package csg
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A table collects coalitions and values in the order of a file. Memory grows
+// with the file, not with the number of its agents.
+type table struct {
+	file    string
+	opts    ReadOptions
+	agents  []string       // names declared, or tokens in order of appearance
+	index   map[string]int // of agents
+	lines   []int          // where an agent first appeared
+	given   bool           // agents were declared, by the file or by the caller
+	entries []entry
+	float   bool // some value is not an integer
+}
+
+// An entry is one row.
+type entry struct {
+	mask  uint64
+	line  int
+	i     int64   // the value, when it is an integer
+	f     float64 // the value
+	whole bool    // i holds it
+}
+
+func newTable(file string, opts ReadOptions) *table {
+	t := &table{file: file, opts: opts, index: map[string]int{}}
+	return t
+}
+
+func (t *table) errorf(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", t.file, line, fmt.Errorf(format, args...))
+}
+
+// declare sets the agents' names before the first coalition.
+func (t *table) declare(names []string, line int) error {
+	if len(names) > MaxAgents {
+		return t.errorf(line, "found %d agents, expected at most %d", len(names), MaxAgents)
+	}
+	if len(t.entries) > 0 && !t.given && len(t.agents) > 0 {
+		return t.errorf(line, "found the agents' names after coalitions, expected them before")
+	}
+	t.agents, t.lines, t.given = nil, nil, true
+	t.index = map[string]int{}
+	for _, name := range names {
+		if _, ok := t.index[name]; ok || name == "" {
+			return t.errorf(line, "found the agent %q twice or empty, expected different names", name)
+		}
+		t.index[name] = len(t.agents)
+		t.agents = append(t.agents, name)
+		t.lines = append(t.lines, line)
+	}
+	return nil
+}
+
+// number declares agents 1..n.
+func (t *table) number(n, line int) error {
+	if n < 0 || n > MaxAgents {
+		return t.errorf(line, "found %d agents, expected 0 to %d", n, MaxAgents)
+	}
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i + 1)
+	}
+	return t.declare(names, line)
+}
+
+// add enters a row.
+func (t *table) add(coalition, value string, line int) error {
+	mask, err := t.coalition(coalition, line)
+	if err != nil {
+		return err
+	}
+	e, err := parseValue(value)
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", t.file, line, err)
+	}
+	e.mask, e.line = mask, line
+	t.float = t.float || !e.whole
+	t.entries = append(t.entries, e)
+	return nil
+}
+
+// parseValue reads a decimal, integers exactly. Its error unwraps to ErrValue.
+func parseValue(s string) (entry, error) {
+	s = strings.TrimSpace(s)
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return entry{i: i, f: float64(i), whole: true}, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if len(s) > 40 {
+		s = s[:40] + "…"
+	}
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 1) || strings.ContainsAny(s, "xX_") {
+		return entry{}, fmt.Errorf("%w: found %q, expected a number, or -inf for a forbidden coalition", ErrValue, s)
+	}
+	return entry{f: f}, nil
+}
+
+// coalition reads agents: separated by commas, semicolons, bars or plus signs,
+// or by spaces where what stands between those is not itself an agent's name.
+func (t *table) coalition(s string, line int) (uint64, error) {
+	text := strings.TrimSpace(s)
+	for _, pair := range []string{`""`, "{}", "[]", "()"} {
+		if len(text) >= 2 && text[0] == pair[0] && text[len(text)-1] == pair[1] {
+			text = strings.TrimSpace(text[1 : len(text)-1])
+		}
+	}
+	var mask uint64
+	if text == "" || text == "∅" {
+		return 0, nil
+	}
+	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;|+", r) }) {
+		piece = strings.TrimSpace(piece)
+		words := strings.Fields(piece)
+		if _, ok := t.index[piece]; ok {
+			words = []string{piece}
+		}
+		for _, w := range words {
+			i, err := t.agent(strings.Trim(w, `"'`), line)
+			if err != nil {
+				return 0, err
+			}
+			if mask>>i&1 != 0 {
+				return 0, t.errorf(line, "found agent %q twice in the coalition %q, expected it once", w, s)
+			}
+			mask |= 1 << i
+		}
+	}
+	if mask == 0 {
+		return 0, t.errorf(line, "found %q, expected a coalition: agents separated by spaces", s)
+	}
+	return mask, nil
+}
+
+// agent finds an agent's bit, a new one when agents were not declared.
+func (t *table) agent(word string, line int) (int, error) {
+	if i, ok := t.index[word]; ok {
+		return i, nil
+	}
+	if t.given {
+		if k, err := strconv.Atoi(word); err == nil && k >= 1 && k <= len(t.agents) {
+			return k - 1, nil
+		}
+		return 0, t.errorf(line, "found agent %q, expected one of %s", word, strings.Join(t.agents, ", "))
+	}
+	if word == "" || strings.ContainsAny(word, "{}[]()=\":") {
+		return 0, t.errorf(line, "found agent %q, expected a number or a name", word)
+	}
+	if len(t.agents) == MaxAgents {
+		return 0, t.errorf(line, "found a %dth agent, %q, expected at most %d", MaxAgents+1, word, MaxAgents)
+	}
+	t.index[word] = len(t.agents)
+	t.agents = append(t.agents, word)
+	t.lines = append(t.lines, line)
+	return len(t.agents) - 1, nil
+}
+
+// instance makes the instance of all rows.
+func (t *table) instance() (*Instance, error) {
+	if len(t.entries) == 0 && !t.given {
+		return nil, t.errorf(1, "found no coalition, expected rows such as \"1 3, 25\"")
+	}
+	inst := &Instance{}
+	if err := t.order(inst); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(t.entries, func(a, b entry) int { return cmp.Compare(a.mask, b.mask) })
+	for i := 1; i < len(t.entries); i++ {
+		if a, b := t.entries[i-1], t.entries[i]; a.mask == b.mask {
+			return nil, t.errorf(b.line, "found coalition %s again, expected each once: it is on line %d", inst.Coalition(b.mask), a.line)
+		}
+	}
+	missing, err := t.missing(inst)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.fill(inst, missing); err != nil {
+		return nil, err
+	}
+	if err := t.opts.named(inst, t.file); err != nil {
+		return nil, err
+	}
+	if err := inst.Promote(); err != nil {
+		var bad *EntryError
+		if errors.As(err, &bad) {
+			i, ok := slices.BinarySearchFunc(t.entries, bad.Mask, func(e entry, m uint64) int { return cmp.Compare(e.mask, m) })
+			if ok {
+				return nil, fmt.Errorf("%s:%d: %w", t.file, t.entries[i].line, err)
+			}
+		}
+		return nil, fmt.Errorf("%s: %w", t.file, err)
+	}
+	return inst, nil
+}
+
+// order sets N and Names. Words that were not declared and are all numbers are
+// agents 1..N: their bits move to where the numbers say.
+func (t *table) order(inst *Instance) error {
+	inst.N = len(t.agents)
+	numbers, first := 0, -1
+	move := make([]int, len(t.agents))
+	for i, word := range t.agents {
+		k, err := strconv.Atoi(word)
+		if err != nil {
+			first = i
+			continue
+		}
+		numbers++
+		move[i] = k - 1
+	}
+	if t.given {
+		if numbers < inst.N {
+			inst.Names = t.agents
+			return nil
+		}
+		for i, k := range move {
+			if k != i {
+				inst.Names = t.agents
+			}
+		}
+		return nil
+	}
+	switch {
+	case numbers == 0:
+		if inst.N > 0 {
+			inst.Names = t.agents
+		}
+		return nil
+	case numbers < len(t.agents):
+		return t.errorf(t.lines[first], "found agent %q, expected a number: other agents are numbers", t.agents[first])
+	}
+	inst.N = 0
+	seen := map[int]int{}
+	for i, k := range move {
+		if k < 0 || k >= MaxAgents {
+			return t.errorf(t.lines[i], "found agent %s, expected 1 to %d", t.agents[i], MaxAgents)
+		}
+		if j, ok := seen[k]; ok {
+			return t.errorf(t.lines[i], "found agent %s, expected it to be written as before: %s", t.agents[i], t.agents[j])
+		}
+		seen[k] = i
+		inst.N = max(inst.N, k+1)
+	}
+	for e := range t.entries {
+		var to uint64
+		for i, k := range move {
+			to |= t.entries[e].mask >> i & 1 << k
+		}
+		t.entries[e].mask = to
+	}
+	return nil
+}
+
+// missing is the value of coalitions without a row; a table that lacks some
+// and has no such value is an error that names the first few.
+func (t *table) missing(inst *Instance) (entry, error) {
+	rows := uint64(len(t.entries))
+	if rows == 0 || t.entries[0].mask != 0 {
+		rows++ // the empty coalition needs no row
+	}
+	absent := inst.Len() - rows
+	if absent == 0 {
+		return entry{whole: true}, nil
+	}
+	if t.opts.Missing != "" {
+		e, err := parseValue(t.opts.Missing)
+		if err != nil {
+			return entry{}, fmt.Errorf("value of missing coalitions: %w", err)
+		}
+		if bytes := int64(inst.Len()) * 8; bytes > t.opts.limit() {
+			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %d bytes, more than the limit of %d", t.file, len(t.entries), inst.N, inst.N, bytes, t.opts.limit())
+		}
+		t.float = t.float || !e.whole
+		return e, nil
+	}
+	var some []string
+	next := uint64(1)
+	at := 0
+	for next < inst.Len() && len(some) < 3 {
+		for at < len(t.entries) && t.entries[at].mask < next {
+			at++
+		}
+		if at < len(t.entries) && t.entries[at].mask == next {
+			next++
+			continue
+		}
+		some = append(some, inst.Coalition(next))
+		next++
+	}
+	more := ""
+	if absent > uint64(len(some)) {
+		more = fmt.Sprintf(" and %d more", absent-uint64(len(some)))
+	}
+	return entry{}, fmt.Errorf("%s: found no value for %s%s, expected all coalitions of %d agents; --missing VALUE sets one for those that are not there", t.file, strings.Join(some, ", "), more, inst.N)
+}
+
+// fill makes the values.
+func (t *table) fill(inst *Instance, missing entry) error {
+	if !t.float {
+		values := make([]int64, inst.Len())
+		for i := 1; i < len(values) && missing.i != 0; i++ {
+			values[i] = missing.i
+		}
+		for _, e := range t.entries {
+			values[e.mask] = e.i
+		}
+		setIntegers(inst, values)
+		return nil
+	}
+	values := make([]float64, inst.Len())
+	for i := 1; i < len(values) && missing.f != 0; i++ {
+		values[i] = missing.f
+	}
+	for _, e := range t.entries {
+		if e.whole && (e.i > 1<<53 || e.i < -1<<53) {
+			return t.errorf(e.line, "%w: found the integer %d, expected at most 2^53 where other values are not integers", ErrValue, e.i)
+		}
+		values[e.mask] = e.f
+	}
+	setValues(inst, values)
+	return nil
+}

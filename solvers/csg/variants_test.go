@@ -1,0 +1,272 @@
+package csg
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"coalesce/autotune/subject"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated"
+	"coalesce/runtime/host"
+	"coalesce/templates"
+)
+
+// every asks for all committed variants instead of a sample; required makes a
+// missing C++ compiler a failure. CI sets both.
+var (
+	every    = os.Getenv("COALESCE_EVERY_VARIANT") != ""
+	required = os.Getenv("COALESCE_REQUIRE_EMULATED") != ""
+)
+
+func openEmulated(t *testing.T) device.Device {
+	t.Helper()
+	d, err := emulated.Open(emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files})
+	if errors.Is(err, emulated.ErrNoCompiler) && !required {
+		t.Skipf("no C++ compiler for the emulated device: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// check runs a variant on every case of at most most agents.
+func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, most int) {
+	t.Helper()
+	f := s.Family()
+	cases, err := s.Cases(map[string]string{"value": f.Value(v, "value"), "method": f.Value(v, "method")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Open(d, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	stream, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	for _, c := range cases {
+		if c.Instance.Size() > most {
+			continue
+		}
+		job, err := run.Prepare(c.Instance)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		for range 2 { // the second run finds the memory of the first
+			if err := cmp.Or(job.Reset(stream), job.Run(stream), job.Check(stream)); err != nil {
+				t.Fatalf("%s: %v", c.Name, err)
+			}
+		}
+		if err := job.Close(); err != nil {
+			t.Errorf("%s: close: %v", c.Name, err)
+		}
+	}
+}
+
+// sample picks variants so that every pair of values of two parameters that
+// some variant has is in one of them.
+func sample(f *device.Family) []*device.Variant {
+	covered := map[string]bool{}
+	pairs := func(v *device.Variant) (fresh []string) {
+		for i := range v.Values {
+			for j := range i {
+				if k := fmt.Sprint(i, v.Values[i], j, v.Values[j]); !covered[k] {
+					fresh = append(fresh, k)
+				}
+			}
+		}
+		return fresh
+	}
+	var list []*device.Variant
+	for {
+		var best *device.Variant
+		var most []string
+		for i := range f.Variants {
+			if p := pairs(&f.Variants[i]); len(p) > len(most) {
+				best, most = &f.Variants[i], p
+			}
+		}
+		if best == nil {
+			return list
+		}
+		list = append(list, best)
+		for _, k := range most {
+			covered[k] = true
+		}
+	}
+}
+
+func TestSampleCoversPairs(t *testing.T) {
+	f := &csg.Splits
+	list := sample(f)
+	if len(list) == 0 || len(list) >= len(f.Variants) {
+		t.Fatalf("sample of %d of %d variants", len(list), len(f.Variants))
+	}
+	for i := range f.Variants {
+		for p, value := range f.Variants[i].Values {
+			if !slices.ContainsFunc(list, func(v *device.Variant) bool { return v.Values[p] == value }) {
+				t.Errorf("%s=%s is in no variant of the sample", f.Params[p], value)
+			}
+		}
+	}
+}
+
+func TestEmulatedVariants(t *testing.T) {
+	d := openEmulated(t)
+	s := Subjects()[0]
+	f := s.Family()
+	if every {
+		for i := range f.Variants {
+			v := &f.Variants[i]
+			t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, 6) })
+		}
+		return
+	}
+	for _, v := range sample(f) {
+		most := 8
+		if f.Value(v, "construct") != "integer" && f.Int(v, "block") <= 128 || v.Safe {
+			most = 10
+		}
+		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, most) })
+	}
+}
+
+func TestHostVariants(t *testing.T) {
+	d := host.Open(0)
+	defer d.Close()
+	s := Subjects()[1]
+	for i := range s.Family().Variants {
+		v := &s.Family().Variants[i]
+		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, 10) })
+	}
+}
+
+// The host kernels against the reference where tiles matter.
+func TestSolveOnHost(t *testing.T) {
+	d := host.Open(0)
+	defer d.Close()
+	for n := 1; n <= 15; n++ {
+		for _, value := range []Value{Int32, Int64, Float32, Float64} {
+			inst, err := drawInstance(value, n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Solve(context.Background(), d, inst, Options{})
+			if err != nil {
+				t.Fatalf("%d agents, %s: %v", n, value, err)
+			}
+			want, err := Reference(inst, DP)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Exact != want.Exact {
+				t.Errorf("%d agents, %s: found %s, expected %s", n, value, got.Exact, want.Exact)
+			}
+		}
+	}
+}
+
+func TestSolveSmallest(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	for n, want := range []string{"0", "-7"} {
+		inst, err := drawInstance(Int32, n, func(uint64) float64 { return -7 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Solve(context.Background(), d, inst, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Exact != want || len(r.Structure) != n {
+			t.Errorf("%d agents: found %s in %d blocks, expected %s in %d", n, r.Exact, len(r.Structure), want, n)
+		}
+	}
+}
+
+func TestSolveRefuses(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	inst, err := drawInstance(Int32, 3, drawnMask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, want string
+		options    Options
+	}{
+		{"a variant that is not", "has no variant", Options{Variant: "k=99"}},
+		{"another type's variant", "the instance is int32", Options{Variant: otherType(t)}},
+		{"IDP on a host", "method idp", Options{Method: IDP}},
+	} {
+		if _, err := Solve(context.Background(), d, inst, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %q", c.name, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Solve(ctx, d, inst, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: found %v", err)
+	}
+}
+
+func drawnMask(mask uint64) float64 { return float64(mix(mask) % 100) }
+
+func otherType(t *testing.T) string {
+	for _, v := range csg.Hosttiles.Variants {
+		if csg.Hosttiles.Value(&v, "value") == string(Float64) {
+			return v.Label
+		}
+	}
+	t.Fatal("csg/hosttiles has no float64 variant")
+	return ""
+}
+
+// The launches of IDP evaluate as many splittings as its count says.
+func TestNumbers(t *testing.T) {
+	for n := 2; n <= 16; n++ {
+		total := float64(uint64(1)<<(n-1) - 1)
+		for size := 2; size < n; size++ {
+			low, high := idpSizes(n, size)
+			if low > high {
+				continue
+			}
+			each := uint64(len(numbers(size, low)))
+			if low == 1 && each != 1<<(size-1)-1 {
+				t.Fatalf("n=%d, size %d: %d splittings, expected all", n, size, each)
+			}
+			total += float64(each) * float64(binomial64(n, size))
+		}
+		if want := splittings(IDP, n); total != want {
+			t.Errorf("n=%d: %v splittings, expected %v", n, total, want)
+		}
+	}
+}
+
+func TestNextCoalition(t *testing.T) {
+	for size := 1; size <= 8; size++ {
+		c := uint64(1)<<size - 1
+		for i := int64(1); i < binomial64(12, size); i++ {
+			next := nextCoalition(c)
+			if next <= c || len(Agents(next)) != size {
+				t.Fatalf("after %b comes %b", c, next)
+			}
+			c = next
+		}
+		if c != (1<<size-1)<<(12-size) {
+			t.Errorf("size %d ends at %b", size, c)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package packed
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+// pack compresses text in every way.
+func pack(t testing.TB, text string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{"": []byte(text)}
+	for ext, writer := range map[string]func(io.Writer) (io.WriteCloser, error){
+		".gz":  func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+		".xz":  func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
+		".zst": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
+	} {
+		var b bytes.Buffer
+		w, err := writer(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		out[ext] = b.Bytes()
+	}
+	return out
+}
+
+func readAll(data []byte, name string) (string, *Stream, error) {
+	s, err := Open(bytes.NewReader(data), name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer s.Close()
+	text, err := io.ReadAll(io.LimitReader(s, 1<<20))
+	return string(text), s, err
+}
+
+func TestOpen(t *testing.T) {
+	text := strings.Repeat("a coalition and its value\n", 999)
+	for ext, data := range pack(t, text) {
+		for _, name := range []string{"file.csv" + ext, "file.csv" + strings.ToUpper(ext), "file.csv"} {
+			got, s, err := readAll(data, name)
+			if err != nil || got != text {
+				t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(text), err)
+				continue
+			}
+			if s.Name != "file.csv" || s.Packed != (ext != "") {
+				t.Errorf("%s: called %q, packed %v", name, s.Name, s.Packed)
+			}
+		}
+		if ext == "" {
+			continue
+		}
+		for cut := 0; cut < len(data); cut++ {
+			if got, _, err := readAll(data[:cut], "file"+ext); err == nil {
+				t.Errorf("%s cut to %d of %d bytes: %d bytes and no error", ext, cut, len(data), len(got))
+			}
+		}
+	}
+}
+
+func TestPromisesNotKept(t *testing.T) {
+	for _, name := range []string{"a.gz", "a.xz", "a.zst", "a.csv.GZ"} {
+		if _, _, err := readAll([]byte("1,5\n"), name); err == nil || !strings.HasPrefix(err.Error(), name+": found no compressed data") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	data := pack(t, "1,5\n")[".xz"]
+	for code, want := range map[byte]int64{18: 1 << 21, 28: 1 << 26, 29: 3 << 25, 40: 1<<32 - 1} {
+		data[16] = code
+		d := xzDictionary(data)
+		if d != want && !(code == 40 && d > maxDictionary) {
+			t.Errorf("dictionary code %d: %d bytes, want %d", code, d, want)
+		}
+		if _, err := Open(bytes.NewReader(data), "a.xz"); want > maxDictionary && (err == nil || !strings.Contains(err.Error(), "expected at most")) {
+			t.Errorf("a dictionary of %d bytes: %v", want, err)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, data := range pack(f, "1,5\n2,6\n1 2,12\n") {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { readAll(data, "a") })
+}
+
+// A fixed number of random edits, in every run of the tests: errors, never a
+// panic.
+func TestOpenEdited(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, good := range pack(t, "1,5\n2,6\n1 2,12\n") {
+		for range 300 {
+			data := bytes.Clone(good)
+			for range 1 + rng.IntN(3) {
+				data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
+			}
+			readAll(data, "a")
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package autotune
+
+import (
+	"time"
+
+	"coalesce/autotune/search"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+)
+
+// keepResults is how many results of a size tuned.json holds at least, so that
+// there is a runner-up when the winner is not feasible and something to
+// interpolate with.
+const keepResults = 8
+
+// account adds a search's outcome to the summary and turns it into entries.
+func (r *run) account(out search.Outcome, fixed map[string]string) []tuned.Entry {
+	s := &r.sum
+	s.Points += out.Points
+	s.Infeasible += out.Infeasible
+	s.Tried += out.Tried
+	s.Drift = max(s.Drift, out.Drift)
+	for status, n := range out.Counts {
+		s.Counts[status] += n
+	}
+	if out.Stopped != search.Done && s.Stopped != search.Interrupted {
+		s.Stopped = out.Stopped
+	}
+	for _, f := range out.Failures {
+		if f.Status == trial.Verify {
+			s.Wrong++
+		}
+		s.Failures = append(s.Failures, Failure{fixed, f.Size, f.Variant.Label, f.Status, f.Error})
+	}
+	winners := map[string]bool{}
+	for i := range out.Sizes {
+		winners[out.Sizes[i].Winner.Label] = true
+	}
+	var entries []tuned.Entry
+	for i := range out.Sizes {
+		o := &out.Sizes[i]
+		s.Winners = append(s.Winners, winner(o, fixed))
+		e := tuned.Entry{
+			Family: r.family.Name, Class: r.Facts.Class(), Fixed: fixed, Size: o.Size, Protocol: trial.Protocol,
+			Time: r.commitTime(fixed, o.Size), Driver: r.Facts.Driver, Winner: o.Winner.Label,
+		}
+		for _, m := range o.Results {
+			if label := m.Variant.Label; m.Final || winners[label] || label == o.Safe || len(e.Results) < keepResults {
+				e.Results = append(e.Results, tuned.Result{
+					Variant: label, Hash: tuned.Hash(m.Variant.Hash), Nanos: m.Sample.Median,
+					Q1: m.Sample.Q1, Q3: m.Sample.Q3, Samples: m.Sample.N, Work: m.Work,
+				})
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// commitTime is now, or just after the earlier entry where that has a time to
+// come: a clock set wrong once must not keep newer results out for ever.
+func (r *run) commitTime(fixed map[string]string, size int) time.Time {
+	now := time.Now()
+	old, ok := r.Database.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
+	if next := old.Time.Add(time.Second); ok && now.Before(next) {
+		return next
+	}
+	return now
+}
+
+// winner describes the decision at a size.
+func winner(o *search.SizeOutcome, fixed map[string]string) Winner {
+	w := Winner{Fixed: fixed, Size: o.Size, Variant: o.Winner.Label, Why: o.Why, Complete: o.Complete, Measured: len(o.Results)}
+	for i := range o.Results {
+		m := &o.Results[i]
+		if m.Variant == o.Winner {
+			w.Time, w.Noise = time.Duration(m.Sample.Median), m.Sample.Noise()
+			if m.Sample.Median > 0 {
+				w.Rate = m.Work / w.Time.Seconds()
+			}
+		}
+		if m.Variant.Label == o.Safe {
+			w.SafeTime = time.Duration(m.Sample.Median)
+		}
+	}
+	if w.Time > 0 {
+		w.Speedup = float64(w.SafeTime) / float64(w.Time)
+	}
+	return w
+}

@@ -1,0 +1,346 @@
+// Package autotune finds the fastest variant of a family for a device: it
+// verifies every variant against the subject's reference, measures those that
+// are right, and puts the winners into a tuned.Database. Its rooms are subject
+// (what is tuned), search (in which order, until when), worker (trials in a
+// child process), verify, measure, trial (the record), tuned (winners and the
+// choice among them) and report.
+package autotune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"time"
+
+	"coalesce/autotune/search"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+	"coalesce/autotune/worker"
+	"coalesce/runtime/device"
+)
+
+// ErrWrongVariant is wrapped by Tune's error when a variant answered wrongly.
+// Tuning went on without it and the result stands; the variant has a bug.
+var ErrWrongVariant = errors.New("a variant answered wrongly")
+
+// Options of Tune. Subject and one of Worker and Device are required.
+type Options struct {
+	Subject subject.Subject
+	Fixed   []map[string]string // compile-time workloads; default Subject.Fixed
+	Sizes   []int               // ascending; default Subject.Sizes
+
+	// Worker makes the command of a worker process on the device: this program
+	// with arguments that lead to worker.Serve.
+	Worker func() *exec.Cmd
+	// Device runs trials in this process instead. Nothing guards against
+	// crashes and hangs then; tests use it.
+	Device device.Device
+	// Facts of the device. The zero value asks the worker; otherwise a worker on
+	// another class of device is an error.
+	Facts device.Facts
+
+	Database *tuned.Database // earlier winners; nil for none. It is not changed
+	Trials   string          // path of the trials file to append to; "" for none
+	Budget   time.Duration   // of the whole run; 0 for none
+	Timeout  time.Duration   // least time given to a trial; default 1 minute
+	Strategy string          // search.Halving (default) or search.Exhaustive
+	Seed     uint64          // of the order of trying and of the instances timed
+	Progress func(Event)     // called after each trial; may be nil
+}
+
+// An Event is the state of tuning after a trial, for a progress line.
+type Event struct {
+	Family    string               `json:"family"`
+	Fixed     map[string]string    `json:"fixed"`
+	Phase     string               `json:"phase"` // of package search
+	Size      int                  `json:"size"`
+	Done      int                  `json:"done"` // of the phase
+	Total     int                  `json:"total"`
+	OK        int                  `json:"ok"`     // trials of this search
+	Failed    int                  `json:"failed"` // of them; constraint and skipped are neither
+	Counts    map[trial.Status]int `json:"counts"`
+	Best      string               `json:"best"` // variant, "" for none yet
+	BestTime  time.Duration        `json:"best_ns"`
+	SafeTime  time.Duration        `json:"safe_ns"`      // 0 if not yet known
+	VsSafe    float64              `json:"vs_safe"`      // BestTime/SafeTime - 1: -0.18 is 18 % less time
+	Remaining time.Duration        `json:"remaining_ns"` // of the budget, 0 without one
+	Trial     trial.Trial          `json:"trial"`        // that just ended
+}
+
+// A Summary tells what a run of Tune did.
+type Summary struct {
+	Family     string               `json:"family"`
+	Device     string               `json:"device"` // its name
+	Class      string               `json:"class"`
+	Session    string               `json:"session"`
+	Seed       uint64               `json:"seed,string"`
+	Stopped    string               `json:"stopped"` // search.Done, OverBudget or Interrupted
+	Elapsed    time.Duration        `json:"elapsed_ns"`
+	Points     int                  `json:"points"`     // variants of the family considered
+	Infeasible int                  `json:"infeasible"` // of them, at every size
+	Tried      int                  `json:"tried"`
+	Wrong      int                  `json:"wrong"` // variants that answered wrongly
+	Workers    int                  `json:"workers"`
+	Drift      float64              `json:"drift"` // largest relative change of the safe point, 0 below 2 %
+	Counts     map[trial.Status]int `json:"counts"`
+	Winners    []Winner             `json:"winners"`
+	Failures   []Failure            `json:"failures"`
+}
+
+// A Winner is the outcome at one size.
+type Winner struct {
+	Fixed    map[string]string `json:"fixed"`
+	Size     int               `json:"size"`
+	Variant  string            `json:"variant"`
+	Why      string            `json:"why"`
+	Time     time.Duration     `json:"ns"`
+	Noise    float64           `json:"noise"` // relative MAD
+	SafeTime time.Duration     `json:"safe_ns"`
+	Speedup  float64           `json:"speedup"` // SafeTime/Time, 0 if the safe point has no time
+	Rate     float64           `json:"rate"`    // basic operations a second, 0 if not counted
+	Complete bool              `json:"complete"`
+	Measured int               `json:"measured"` // variants at this size
+}
+
+// A Failure is a variant that did not answer, or answered wrongly.
+type Failure struct {
+	Fixed   map[string]string `json:"fixed"`
+	Size    int               `json:"size"`
+	Variant string            `json:"variant"`
+	Status  trial.Status      `json:"status"`
+	Error   string            `json:"error"`
+}
+
+// Tune searches for winners and returns the database with them merged in. When
+// ctx is cancelled or the budget is spent, it returns what is proven by then;
+// that is no error. The database and the summary stand beside an error, which
+// wraps ErrWrongVariant when a variant answered wrongly and worker.ErrStart when
+// no worker would start.
+func Tune(ctx context.Context, o Options) (*tuned.Database, Summary, error) {
+	db := tuned.Merge(o.Database, nil)
+	if o.Subject == nil || (o.Worker == nil) == (o.Device == nil) {
+		return db, Summary{}, errors.New("tune: a subject and either a worker or a device are required")
+	}
+	begin := time.Now()
+	r := &run{Options: o, begin: begin, family: o.Subject.Family()}
+	r.sum = Summary{
+		Family:  r.family.Name,
+		Session: begin.UTC().Format("20060102T150405.000Z"),
+		Seed:    o.Seed,
+		Stopped: search.Done,
+		Counts:  map[trial.Status]int{},
+	}
+	err := r.all(ctx, &db)
+	r.sum.Elapsed = time.Since(begin)
+	if err == nil && r.sum.Wrong > 0 {
+		err = fmt.Errorf("%s: %w: %d of %d variants tried", r.family.Name, ErrWrongVariant, r.sum.Wrong, r.sum.Tried)
+	}
+	return db, r.sum, err
+}
+
+// run is one call of Tune.
+type run struct {
+	Options
+	begin  time.Time
+	family *device.Family
+	client *worker.Client // nil when Device is used
+	local  *worker.Bench
+	file   *trial.File // nil for none
+	sum    Summary
+
+	fixed map[string]string // of the search under way
+	first map[int]string    // in it, by size: the variant first measured
+}
+
+func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
+	if r.Trials != "" {
+		if r.file, _, err = trial.Open(r.Trials); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.file.Close()) }()
+	}
+	if err := r.open(ctx); err != nil {
+		if ctx.Err() != nil {
+			r.sum.Stopped = search.Interrupted
+			return nil
+		}
+		return err
+	}
+	if r.client != nil {
+		defer func() {
+			r.client.Close()
+			r.sum.Workers = r.client.Starts()
+		}()
+	}
+	r.sum.Device, r.sum.Class = r.Facts.Name, r.Facts.Class()
+	if r.Sizes == nil {
+		r.Sizes = r.Subject.Sizes(r.Facts)
+	}
+	if r.Fixed == nil {
+		r.Fixed = r.Subject.Fixed()
+	}
+	for i, fixed := range r.Fixed {
+		budget := time.Duration(0)
+		if r.Budget > 0 {
+			budget = (r.Budget - time.Since(r.begin)) / time.Duration(len(r.Fixed)-i)
+			if budget <= 0 {
+				r.sum.Stopped = search.OverBudget
+				return nil
+			}
+		}
+		wrong := len(r.sum.Failures)
+		entries, err := r.one(ctx, *db, fixed, budget)
+		for _, f := range r.sum.Failures[wrong:] {
+			if f.Status == trial.Verify {
+				(*db).Drop(r.family.Name, r.Facts.Class(), f.Variant)
+			}
+		}
+		for _, e := range entries {
+			if perr := (*db).Put(e); perr != nil {
+				err = errors.Join(err, perr)
+			}
+		}
+		if err != nil || r.sum.Stopped == search.Interrupted {
+			return err
+		}
+	}
+	return nil
+}
+
+// open brings up the device and settles Facts.
+func (r *run) open(ctx context.Context) error {
+	var facts device.Facts
+	if r.Device != nil {
+		r.local = &worker.Bench{Device: r.Device, Subjects: []subject.Subject{r.Subject}}
+		facts = r.Device.Facts()
+	} else {
+		var err error
+		r.client = &worker.Client{Command: r.Worker}
+		if facts, err = r.client.Facts(ctx); err != nil {
+			return err
+		}
+	}
+	if r.Facts != (device.Facts{}) && r.Facts.Class() != facts.Class() {
+		if r.client != nil {
+			r.client.Close()
+		}
+		return fmt.Errorf("tune: trials would run on %s, expected %s", facts.Class(), r.Facts.Class())
+	}
+	r.Facts = facts
+	return nil
+}
+
+// one searches one compile-time workload.
+func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]string, budget time.Duration) ([]tuned.Entry, error) {
+	r.fixed, r.first = fixed, map[int]string{}
+	plan := search.Plan{
+		Family: r.family,
+		Fixed:  fixed,
+		Sizes:  r.Sizes,
+		Feasible: func(v *device.Variant, size int) error {
+			return r.Subject.Feasible(v, r.Facts, size)
+		},
+		Previous: r.previous(db, fixed),
+		Strategy: r.Strategy,
+		Seed:     r.Seed,
+		Budget:   budget,
+		Timeout:  r.Timeout,
+		Observe:  r.observe,
+	}
+	inner := ctx
+	if budget > 0 {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeout(ctx, budget)
+		defer cancel()
+	}
+	out, err := search.Run(inner, r, plan)
+	return r.account(out, fixed), err
+}
+
+// previous lists the earlier winners that this build still has.
+func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
+	out := map[int]string{}
+	for _, size := range r.Sizes {
+		e, ok := db.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
+		if !ok {
+			continue
+		}
+		if _, ok := e.Result(e.Winner).Valid(r.family); ok {
+			out[size] = e.Winner
+		}
+	}
+	return out
+}
+
+// Efforts of a measurement: protocol mp1 with its cap shared by the rounds, or a
+// glance for screening. A long run gives one sample a round.
+const (
+	briefCap     = 200 * time.Millisecond
+	briefSamples = 5
+	fullCap      = 500 * time.Millisecond
+)
+
+// Do runs one trial for the search and writes it down.
+func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
+	req := worker.Request{
+		Family: r.family.Name, Variant: a.Variant.Label, Hash: a.Variant.Hash,
+		Fixed: r.fixed, Size: a.Size, Seed: r.Seed, Action: a.Action, First: r.first[a.Size],
+		Effort: worker.Effort{Few: 1, Bound: a.Bound},
+	}
+	if a.Brief {
+		req.Effort.Samples, req.Effort.Cap = briefSamples, briefCap
+	} else {
+		req.Effort.Cap = fullCap / time.Duration(max(1, a.Rounds))
+	}
+	var t trial.Trial
+	var err error
+	if r.local != nil {
+		if t = r.local.Do(ctx, req); ctx.Err() != nil {
+			err = ctx.Err()
+		}
+	} else {
+		t, err = r.client.Do(ctx, req, a.Timeout)
+	}
+	if t.Status == "" { // no worker
+		return t, err
+	}
+	t.Session, t.Phase = r.sum.Session, a.Phase
+	if t.Status == trial.OK && t.Action == trial.ActionMeasure && r.first[a.Size] == "" {
+		r.first[a.Size] = t.Variant
+	}
+	if r.file != nil {
+		if ferr := r.file.Append(&t); ferr != nil {
+			return t, ferr
+		}
+	}
+	return t, err
+}
+
+func (r *run) observe(p search.Progress) {
+	if r.Progress == nil {
+		return
+	}
+	e := Event{
+		Family: r.family.Name, Fixed: r.fixed, Phase: p.Phase, Size: p.Size, Done: p.Done, Total: p.Total,
+		Counts: maps.Clone(p.Counts), Best: p.Best, BestTime: p.BestTime, SafeTime: p.SafeTime, Trial: p.Trial,
+	}
+	for s, n := range p.Counts {
+		switch s {
+		case trial.OK:
+			e.OK += n
+		case trial.Constraint, trial.Skipped:
+		default:
+			e.Failed += n
+		}
+	}
+	if p.SafeTime > 0 && p.BestTime > 0 {
+		e.VsSafe = float64(p.BestTime)/float64(p.SafeTime) - 1
+	}
+	if r.Budget > 0 {
+		e.Remaining = max(0, r.Budget-time.Since(r.begin))
+	}
+	r.Progress(e)
+}

@@ -1,0 +1,279 @@
+// Package fake is a device and a subject for tests of the tuner: variants that
+// take known times, and planted ones that answer wrongly, crash or hang.
+package fake
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"coalesce/autotune/subject"
+	"coalesce/runtime/device"
+)
+
+// A Clock is moved by what runs on the device.
+type Clock struct{ T time.Time }
+
+// Now reads the clock.
+func (c *Clock) Now() time.Time { return c.T }
+
+// Device runs host kernels at once and counts their time on Clock, which may be
+// nil for real time.
+type Device struct {
+	F       device.Facts
+	Clock   *Clock
+	Fills   int // calls of Fill
+	Buffers int // not freed
+}
+
+// Facts returns F.
+func (d *Device) Facts() device.Facts { return d.F }
+
+type buffer struct {
+	d    *Device
+	data []byte
+}
+
+func (b *buffer) Len() int64  { return int64(len(b.data)) }
+func (b *buffer) Free() error { b.d.Buffers--; return nil }
+
+// Alloc fails beyond Facts.Memory, when that is set.
+func (d *Device) Alloc(n int64) (device.Buffer, error) {
+	if d.F.Memory > 0 && n > d.F.Memory {
+		return nil, fmt.Errorf("%d bytes: %w", n, device.ErrMemory)
+	}
+	d.Buffers++
+	return &buffer{d, make([]byte, n)}, nil
+}
+
+type module struct{ v *device.Variant }
+type kernel struct{ run device.HostKernel }
+
+func (k kernel) Resources() device.Resources { return device.Resources{} }
+func (m module) Close() error                { return nil }
+func (m module) Kernel(entry string) (device.Kernel, error) {
+	if k := m.v.Kernels[entry]; k != nil {
+		return kernel{k}, nil
+	}
+	return nil, fmt.Errorf("%s: %w", entry, device.ErrNoEntry)
+}
+
+// Load refuses a variant with plant=compile.
+func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error) {
+	if f.Value(v, "plant") == "compile" {
+		return nil, errors.New("error: expected a ';'")
+	}
+	return module{v}, nil
+}
+
+// NewStream returns a stream that does everything at once.
+func (d *Device) NewStream() (device.Stream, error) { return &stream{d}, nil }
+
+// Close does nothing.
+func (d *Device) Close() error { return nil }
+
+type stream struct{ d *Device }
+
+func (s *stream) now() time.Time {
+	if s.d.Clock != nil {
+		return s.d.Clock.T
+	}
+	return time.Now()
+}
+
+func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
+	copy(dst.(*buffer).data[off:], src)
+	return nil
+}
+
+func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
+	copy(dst, src.(*buffer).data[off:])
+	return nil
+}
+
+func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
+	s.d.Fills++
+	for i := range dst.(*buffer).data[off : off+n] {
+		dst.(*buffer).data[off+int64(i)] = value
+	}
+	return nil
+}
+
+func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
+	for i := range g.Blocks {
+		k.(kernel).run(i, g.Blocks, args)
+	}
+	return nil
+}
+
+func (s *stream) Record() (device.Event, error) { return event(s.now()), nil }
+func (s *stream) Sync() error                   { return nil }
+func (s *stream) Close() error                  { return nil }
+
+type event time.Time
+
+func (e event) Since(start device.Event) (time.Duration, error) {
+	return time.Time(e).Sub(time.Time(start.(event))), nil
+}
+
+// Subject adds up the numbers below an instance's size. Its family, toy/sum, has
+// a variant for each of Plants: "" is right, "wrong" is off by one where the
+// size is odd, "late" is wrong from the fifth run on, "big" beyond Large, "crash" panics, "exit"
+// leaves the process, "hang" does not end, "compile" does not load.
+type Subject struct {
+	Plants []string
+	Cost   func(v, size int) time.Duration // of variant v; default none
+	Clock  *Clock                          // moved by Cost; nil sleeps
+	runs   []int
+	family *device.Family
+}
+
+// Family builds the table once.
+func (s *Subject) Family() *device.Family {
+	if s.family != nil {
+		return s.family
+	}
+	s.runs = make([]int, len(s.Plants))
+	f := &device.Family{Name: "toy/sum", Target: device.Host, Hash: 1, Params: []string{"v", "plant", "value"}}
+	for i, plant := range s.Plants {
+		f.Variants = append(f.Variants, device.Variant{
+			Label:   fmt.Sprintf("v=%d,plant=%s,value=int64", i, plant),
+			Values:  []string{fmt.Sprint(i), plant, "int64"},
+			Hash:    uint64(1000 + i),
+			Safe:    i == 0,
+			Kernels: map[string]device.HostKernel{"sum": s.kernel(i, plant)},
+		})
+	}
+	s.family = f
+	return f
+}
+
+func (s *Subject) kernel(i int, plant string) device.HostKernel {
+	return func(_, _ int64, args []device.Arg) {
+		out, n := args[0].Buffer.(*buffer), args[1].Bits
+		s.runs[i]++
+		if s.Cost != nil {
+			if c := s.Cost(i, int(n)); s.Clock != nil {
+				s.Clock.T = s.Clock.T.Add(c)
+			} else {
+				for begin := time.Now(); time.Since(begin) < c; {
+				}
+			}
+		}
+		sum := n * (n - 1) / 2
+		switch {
+		case plant == "crash":
+			panic("planted crash: illegal memory access")
+		case plant == "exit":
+			fmt.Fprintln(os.Stderr, "planted exit")
+			os.Exit(9)
+		case plant == "hang":
+			for {
+				time.Sleep(time.Hour)
+			}
+		case plant == "wrong" && n%2 == 1, plant == "late" && s.runs[i] >= 5, plant == "big" && n > Large:
+			sum++
+		}
+		binary.LittleEndian.PutUint64(out.data, sum)
+	}
+}
+
+// Fixed is value=int64 alone.
+func (s *Subject) Fixed() []map[string]string { return []map[string]string{{"value": "int64"}} }
+
+// Sizes are 10, 100 and 1000.
+func (s *Subject) Sizes(device.Facts) []int { return []int{10, 100, 1000} }
+
+// Feasible refuses plant=infeasible.
+func (s *Subject) Feasible(v *device.Variant, _ device.Facts, size int) error {
+	if strings.Contains(v.Label, "plant=infeasible") {
+		return errors.New("planted constraint")
+	}
+	return nil
+}
+
+// An instance of more than Large numbers is held against its first answer.
+type instance struct {
+	n    int
+	want *uint64
+}
+
+func (i *instance) Size() int { return i.n }
+
+// Large is the largest size for which Check knows the answer itself.
+const Large = 500
+
+// Cases are sums of an even and an odd number of numbers.
+func (s *Subject) Cases(map[string]string) ([]subject.Case, error) {
+	return []subject.Case{{Name: "four", Instance: &instance{n: 4}}, {Name: "seven", Instance: &instance{n: 7}}}, nil
+}
+
+// Instance is its size.
+func (s *Subject) Instance(_ map[string]string, size int, _ uint64) (subject.Instance, error) {
+	return &instance{n: size}, nil
+}
+
+// Open loads a variant.
+func (s *Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	m, err := d.Load(s.Family(), v)
+	if err != nil {
+		return nil, err
+	}
+	k, err := m.Kernel("sum")
+	if err != nil {
+		return nil, err
+	}
+	return runner{d, k}, nil
+}
+
+type runner struct {
+	d device.Device
+	k device.Kernel
+}
+
+func (r runner) Close() error { return nil }
+func (r runner) Prepare(inst subject.Instance) (subject.Job, error) {
+	out, err := r.d.Alloc(8)
+	if err != nil {
+		return nil, err
+	}
+	return &job{r, out, inst.(*instance), inst.Size()}, nil
+}
+
+type job struct {
+	r   runner
+	out device.Buffer
+	of  *instance
+	n   int
+}
+
+func (j *job) Reset(s device.Stream) error { return s.Fill(j.out, 0, 8, 0xa5) }
+func (j *job) Run(s device.Stream) error {
+	return s.Launch(j.r.k, device.Grid{Blocks: 1, Threads: 1}, device.Ptr(j.out), device.U64(uint64(j.n)))
+}
+func (j *job) Check(s device.Stream) error {
+	var b [8]byte
+	if err := s.Download(b[:], j.out, 0); err != nil {
+		return err
+	}
+	want := uint64(0)
+	for i := range j.n {
+		want += uint64(i)
+	}
+	got := binary.LittleEndian.Uint64(b[:])
+	if j.n > Large {
+		if j.of.want == nil {
+			j.of.want = &got
+		}
+		want = *j.of.want
+	}
+	if got != want {
+		return fmt.Errorf("sum below %d is %d, expected %d", j.n, got, want)
+	}
+	return nil
+}
+func (j *job) Work() float64 { return float64(j.n) }
+func (j *job) Close() error  { return j.out.Free() }

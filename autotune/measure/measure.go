@@ -1,0 +1,311 @@
+// Package measure times a job by protocol mp1:
+//
+//  1. One run that does not count: lazy loading and page faults are its. A run
+//     longer than a second counts all the same, what it adds is noise there.
+//  2. Warm-up by time, not by count.
+//  3. Each sample starts from Reset, so that no run profits from the answers of
+//     the one before. Cold samples then overwrite twice the L2 cache; hot ones
+//     run the sequence once more untimed, and follow a cold measurement only
+//     where runs are short enough for the cache to matter.
+//  4. Events stand round the whole launch sequence; short sequences are repeated
+//     between the events until the interval is long enough to read.
+//  5. Sampling stops when the samples agree, when more of them change nothing,
+//     or at a cap on time. The statistic is the median.
+//
+// Of the protocol's text, the clock-probe kernel is not here: no device of ours
+// offers one, so samples are never discarded.
+package measure
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+// Options of a measurement. The zero value is protocol mp1 in full.
+type Options struct {
+	Warmup     time.Duration    // run at least this long before sampling; default 25 ms
+	Cap        time.Duration    // stop sampling after this long; default 500 ms
+	Samples    int              // stop after this many samples of a kind; default 1000
+	Few        int              // samples needed even beyond Cap; default 3
+	Interval   time.Duration    // least time between the events; default 200 µs
+	Bound      time.Duration    // stop after one sample slower than this; 0 for never
+	Now        func() time.Time // the clock that Warmup and Cap are read from; default time.Now
+	NoiseFloor float64          // relative MAD at which samples agree; default 0.005
+}
+
+// The fixed numbers of mp1.
+const (
+	enough    = 10                    // samples before they may be said to agree
+	shortRun  = 20 * time.Microsecond // below this, runs are repeated
+	longRun   = time.Second           // above this, the first run counts
+	cacheRun  = 50 * time.Millisecond // above this, a run's start in a hot cache does not matter
+	maxRepeat = 1 << 20
+)
+
+// Reasons to stop.
+const (
+	StopStable  = "stable"  // the samples agree
+	StopPlateau = "plateau" // twice the samples agree no better
+	StopCap     = "cap"     // time ran out
+	StopCount   = "count"   // as many samples as asked
+	StopSlow    = "slow"    // slower than the bound
+)
+
+func (o *Options) defaults() {
+	if o.Warmup == 0 {
+		o.Warmup = 25 * time.Millisecond
+	}
+	if o.Cap == 0 {
+		o.Cap = 500 * time.Millisecond
+	}
+	if o.Samples == 0 {
+		o.Samples = 1000
+	}
+	if o.Few == 0 {
+		o.Few = 3
+	}
+	o.Few = min(o.Few, o.Samples)
+	if o.Interval == 0 {
+		o.Interval = 200 * time.Microsecond
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NoiseFloor == 0 {
+		o.NoiseFloor = 0.005
+	}
+}
+
+// A Result is what was measured. Cold is nil where the device's L2 size is not
+// known; Hot is nil where runs are so long that it would tell nothing new.
+type Result struct {
+	Cold, Hot *trial.Sample
+	Stop      string // why the sampling of Cold, else Hot, ended
+	// Clean says that the job's outputs are those of one run after Reset.
+	Clean bool
+}
+
+// Run measures a prepared job on a stream of d.
+func Run(ctx context.Context, d device.Device, s device.Stream, job subject.Job, opts Options) (Result, error) {
+	opts.defaults()
+	m := &meter{ctx: ctx, s: s, job: job, opts: opts, repeat: 1}
+	if l2 := d.Facts().L2; l2 > 0 {
+		flush, err := d.Alloc(2 * l2)
+		if err != nil {
+			return Result{}, fmt.Errorf("flush buffer: %w", err)
+		}
+		defer flush.Free()
+		m.flush = flush
+	}
+	return m.measure()
+}
+
+type meter struct {
+	ctx    context.Context
+	s      device.Stream
+	job    subject.Job
+	opts   Options
+	flush  device.Buffer // nil: no cold samples
+	repeat int
+	prime  bool // run once untimed before a hot sample
+}
+
+func (m *meter) measure() (Result, error) {
+	begin := m.opts.Now()
+	first, err := m.sample(m.flush != nil)
+	if err != nil {
+		return Result{}, err
+	}
+	var kept []float64
+	if first >= longRun {
+		kept = append(kept, float64(first))
+	} else {
+		if first, err = m.warmUp(first, begin); err != nil {
+			return Result{}, err
+		}
+	}
+	m.prime = first < cacheRun
+	if err := m.settleRepeat(first); err != nil {
+		return Result{}, err
+	}
+	var r Result
+	if m.flush != nil {
+		if r.Cold, r.Stop, err = m.collect(true, kept); err != nil {
+			return Result{}, err
+		}
+		if !m.prime || r.Stop == StopSlow {
+			r.Clean = m.repeat == 1
+			return r, nil
+		}
+		kept = nil
+	}
+	hotStop := ""
+	if r.Hot, hotStop, err = m.collect(false, kept); err != nil {
+		return Result{}, err
+	}
+	if r.Cold == nil {
+		r.Stop = hotStop
+	}
+	r.Clean = m.repeat == 1 && !m.prime
+	return r, nil
+}
+
+// warmUp runs until Warmup has gone by since begin; it returns the time of the
+// last run.
+func (m *meter) warmUp(last time.Duration, begin time.Time) (time.Duration, error) {
+	for m.opts.Now().Sub(begin) < m.opts.Warmup {
+		t, err := m.sample(m.flush != nil)
+		if err != nil {
+			return 0, err
+		}
+		last = t
+	}
+	return last, nil
+}
+
+// settleRepeat doubles the runs a sample until the interval is long enough.
+func (m *meter) settleRepeat(once time.Duration) error {
+	if once >= shortRun {
+		return nil
+	}
+	for m.repeat < maxRepeat {
+		t, err := m.sample(false)
+		if err != nil {
+			return err
+		}
+		if t*time.Duration(m.repeat) >= m.opts.Interval {
+			return nil
+		}
+		m.repeat *= 2
+	}
+	return nil
+}
+
+// collect samples until a reason to stop.
+func (m *meter) collect(cold bool, kept []float64) (*trial.Sample, string, error) {
+	begin := m.opts.Now()
+	for {
+		if stop := m.stop(kept, begin); stop != "" {
+			return Statistics(kept, m.repeat), stop, nil
+		}
+		t, err := m.sample(cold)
+		if err != nil {
+			return nil, "", err
+		}
+		kept = append(kept, float64(t))
+	}
+}
+
+// stop is the stop rule.
+func (m *meter) stop(kept []float64, begin time.Time) string {
+	n := len(kept)
+	switch {
+	case n == 0:
+		return ""
+	case m.opts.Bound > 0 && n == 1 && kept[0] > float64(m.opts.Bound):
+		return StopSlow
+	case n >= m.opts.Samples:
+		return StopCount
+	case n >= enough && noise(kept) <= m.opts.NoiseFloor:
+		return StopStable
+	case n >= 4*enough && n%enough == 0 && noise(kept) > 0.9*noise(kept[:n/2]):
+		return StopPlateau
+	case n >= m.opts.Few && m.opts.Now().Sub(begin) >= m.opts.Cap:
+		return StopCap
+	}
+	return ""
+}
+
+// sample is the time of one run.
+func (m *meter) sample(cold bool) (time.Duration, error) {
+	if err := m.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := m.job.Reset(m.s); err != nil {
+		return 0, fmt.Errorf("reset: %w", err)
+	}
+	if cold {
+		if err := m.s.Fill(m.flush, 0, m.flush.Len(), 0x5a); err != nil {
+			return 0, fmt.Errorf("flush: %w", err)
+		}
+	} else if m.prime {
+		if err := m.job.Run(m.s); err != nil {
+			return 0, fmt.Errorf("run: %w", err)
+		}
+	}
+	start, err := m.s.Record()
+	if err != nil {
+		return 0, fmt.Errorf("record: %w", err)
+	}
+	for range m.repeat {
+		if err := m.job.Run(m.s); err != nil {
+			return 0, fmt.Errorf("run: %w", err)
+		}
+	}
+	end, err := m.s.Record()
+	if err != nil {
+		return 0, fmt.Errorf("record: %w", err)
+	}
+	if err := m.s.Sync(); err != nil {
+		return 0, fmt.Errorf("run: %w", err)
+	}
+	t, err := end.Since(start)
+	if err != nil {
+		return 0, fmt.Errorf("elapsed time: %w", err)
+	}
+	return max(t/time.Duration(m.repeat), 1), nil
+}
+
+// Statistics summarises samples (nanoseconds a run); nil for none.
+func Statistics(samples []float64, repeat int) *trial.Sample {
+	if len(samples) == 0 {
+		return nil
+	}
+	s := slices.Sorted(slices.Values(samples))
+	return &trial.Sample{
+		N:      len(s),
+		Median: nanos(quantile(s, 0.5)),
+		Q1:     nanos(quantile(s, 0.25)),
+		Q3:     nanos(quantile(s, 0.75)),
+		Min:    nanos(s[0]),
+		MAD:    nanos(deviation(s)),
+		Repeat: repeat,
+	}
+}
+
+func nanos(x float64) int64 { return int64(math.Round(x)) }
+
+// quantile interpolates linearly between the order statistics of a sorted
+// slice (Hyndman and Fan's definition 7).
+func quantile(s []float64, q float64) float64 {
+	at := q * float64(len(s)-1)
+	i := int(at)
+	if i+1 >= len(s) {
+		return s[len(s)-1]
+	}
+	return s[i] + (at-float64(i))*(s[i+1]-s[i])
+}
+
+// deviation is the median absolute deviation from the median of a sorted slice.
+func deviation(s []float64) float64 {
+	med := quantile(s, 0.5)
+	dev := make([]float64, len(s))
+	for i, x := range s {
+		dev[i] = math.Abs(x - med)
+	}
+	slices.Sort(dev)
+	return quantile(dev, 0.5)
+}
+
+// noise is the relative median absolute deviation.
+func noise(samples []float64) float64 {
+	s := slices.Sorted(slices.Values(samples))
+	return deviation(s) / max(quantile(s, 0.5), 1)
+}

@@ -1,0 +1,156 @@
+// Package report tells what a run of the tuner found, as text for people and as
+// JSON for programs. It prints nothing that is not in the summary.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"coalesce/autotune"
+	"coalesce/autotune/trial"
+)
+
+// JSON writes the summary as one indented document.
+func JSON(w io.Writer, s *autotune.Summary) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(s); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// Text writes a table of winners with their speed-up over the safe point, and
+// one of failures with their reasons.
+func Text(w io.Writer, s *autotune.Summary) error {
+	p := &printer{w: w}
+	p.printf("%s on %s: %s\n", s.Family, s.Device, stopped(s))
+	p.printf("%d variants, %d not feasible, %d tried; trials: %s\n", s.Points, s.Infeasible, s.Tried, counts(s.Counts))
+	if s.Drift > 0 {
+		p.printf("warning: the safe point's time changed by up to %.0f %% while screening; the device was not at rest\n", 100*s.Drift)
+	}
+	p.winners(s.Winners)
+	p.failures(s.Failures)
+	if p.err != nil {
+		return fmt.Errorf("report: %w", p.err)
+	}
+	return nil
+}
+
+// printer keeps the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+// table prints rows of cells separated by tabs.
+func (p *printer) table(rows []string) {
+	if p.err != nil {
+		return
+	}
+	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintln(t, r)
+	}
+	p.err = t.Flush()
+}
+
+func (p *printer) winners(ws []autotune.Winner) {
+	if len(ws) == 0 {
+		p.printf("\nno winner: too little was measured to prove one\n")
+		return
+	}
+	rows := []string{"fixed\tsize\twinner\ttime\t±\tvs safe\trate\tof\twhy"}
+	for _, w := range ws {
+		vs := "-"
+		if w.Speedup > 0 {
+			vs = fmt.Sprintf("%.2f×", w.Speedup)
+		}
+		rate := "-"
+		if w.Rate > 0 {
+			rate = fmt.Sprintf("%.3g/s", w.Rate)
+		}
+		why := w.Why
+		if !w.Complete {
+			why += " (not complete)"
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%.1f%%\t%s\t%s\t%d\t%s",
+			fixed(w.Fixed), w.Size, w.Variant, Duration(w.Time), 100*w.Noise, vs, rate, w.Measured, why))
+	}
+	p.printf("\n")
+	p.table(rows)
+}
+
+func (p *printer) failures(fs []autotune.Failure) {
+	if len(fs) == 0 {
+		return
+	}
+	rows := []string{"failed\tsize\tvariant\treason"}
+	for _, f := range fs {
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s", f.Status, f.Size, f.Variant, oneLine(f.Error)))
+	}
+	p.printf("\n")
+	p.table(rows)
+}
+
+func stopped(s *autotune.Summary) string {
+	return fmt.Sprintf("%s after %s", s.Stopped, s.Elapsed.Round(100*time.Millisecond))
+}
+
+// counts lists the statuses that occurred.
+func counts(c map[trial.Status]int) string {
+	var parts []string
+	for _, s := range trial.Statuses {
+		if n := c[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", s, n))
+		}
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func fixed(m map[string]string) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, k+"="+m[k])
+	}
+	if parts == nil {
+		return "-"
+	}
+	return strings.Join(parts, ",")
+}
+
+// oneLine shortens a message for a table.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 160 {
+		return string(r[:159]) + "…"
+	}
+	return s
+}
+
+// Duration writes a time with four digits.
+func Duration(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf("%.4g s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.4g ms", d.Seconds()*1e3)
+	}
+	return fmt.Sprintf("%.4g µs", d.Seconds()*1e6)
+}

@@ -1,0 +1,392 @@
+// Package search looks for the best variant of a family within a budget. It
+// asks a Bench for trials and knows no device: tests give it a simulated one.
+//
+// The order is the safe point, earlier winners, then a seeded shuffle, so that
+// whenever it is stopped it knows something at least as good as not tuning.
+// Every variant is verified before it is timed. Successive halving times all of
+// them briefly at the middle size, a quarter of them at every size, and the best
+// few of each size in interleaved rounds; "exhaustive" leaves out the halving.
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+// Strategies.
+const (
+	Halving    = "halving"
+	Exhaustive = "exhaustive"
+)
+
+// Phases, as progress and trials name them.
+const (
+	PhaseScreen = "screen" // all, briefly, at the middle size
+	PhaseSize   = "size"   // the survivors, briefly, at each size
+	PhaseFinal  = "final"  // the best of a size, in rounds
+	PhaseCross  = "cross"  // winners of one size at the others
+)
+
+// The fixed numbers of the search.
+const (
+	keepOne     = 4    // survivors: one in this many,
+	keepLeast   = 8    // but at least these
+	finalists   = 6    // beside the safe point and the incumbent
+	rounds      = 3    // of the final
+	hopeless    = 3    // times the best: one sample is enough
+	alsoRan     = 1.5  // times the best after a final round: out
+	baseline    = 20   // variants between two measurements of the safe point
+	driftLimit  = 0.02 // relative change of the safe point that is reported
+	screenShare = 0.5  // of the budget
+)
+
+// An Ask is one trial the search wants.
+type Ask struct {
+	Variant *device.Variant
+	Size    int
+	Action  string // trial.ActionVerify or trial.ActionMeasure
+	Phase   string
+	Brief   bool          // a few samples for screening
+	Rounds  int           // the measurement is one of so many
+	Bound   time.Duration // one sample slower than this is enough; 0 for none
+	Timeout time.Duration // after which the trial is given up
+}
+
+// A Bench runs trials. An error ends the search; failed trials are no errors.
+type Bench interface {
+	Do(ctx context.Context, a Ask) (trial.Trial, error)
+}
+
+// A Plan says what to search.
+type Plan struct {
+	Family   *device.Family
+	Fixed    map[string]string
+	Sizes    []int // ascending
+	Feasible func(v *device.Variant, size int) error
+	Previous map[int]string // labels of earlier winners by size
+	Strategy string         // default Halving
+	Seed     uint64         // of the shuffle
+	Budget   time.Duration  // 0 for none
+	Timeout  time.Duration  // least time a trial is given; default 1 minute
+	Now      func() time.Time
+	Observe  func(Progress) // called after each trial; may be nil
+}
+
+// Progress is where the search stands.
+type Progress struct {
+	Phase       string
+	Size        int
+	Done, Total int // of the phase
+	Counts      map[trial.Status]int
+	Trial       trial.Trial // the one just ended
+	Best        string      // fastest at Size so far, "" for none
+	BestTime    time.Duration
+	SafeTime    time.Duration // 0 if not measured at Size
+	Remaining   time.Duration // of the budget; 0 without one
+}
+
+// A SizeOutcome is the decision at one size.
+type SizeOutcome struct {
+	Size     int
+	Winner   *device.Variant
+	Why      string
+	Safe     string     // label of the safe point, "" if it was not measured here
+	Results  []Measured // fastest first
+	Complete bool       // the final rounds were run to their end
+}
+
+// A Failure is a variant that will never win.
+type Failure struct {
+	Variant *device.Variant
+	Size    int
+	Status  trial.Status
+	Error   string
+}
+
+// Outcome of a search.
+type Outcome struct {
+	Sizes      []SizeOutcome // where something is proven, ascending
+	Failures   []Failure
+	Counts     map[trial.Status]int // trials
+	Points     int                  // variants with the fixed parameters
+	Infeasible int                  // of them, at every size
+	Tried      int                  // variants with a trial
+	Drift      float64              // largest relative change of the safe point while screening
+	Stopped    string               // Done, OverBudget or Interrupted
+}
+
+// Why a search stopped.
+const (
+	Done        = "done"
+	OverBudget  = "budget"
+	Interrupted = "interrupted"
+)
+
+// Run searches. The outcome stands even beside an error.
+func Run(ctx context.Context, bench Bench, plan Plan) (Outcome, error) {
+	s := newSearch(ctx, bench, plan)
+	s.out.Stopped = Done
+	err := s.all()
+	switch {
+	case err == nil && s.cut:
+		s.out.Stopped = OverBudget
+	case errors.Is(err, errBudget):
+		s.out.Stopped, err = OverBudget, nil
+	case ctx.Err() != nil:
+		s.out.Stopped, err = Interrupted, nil
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.out.Stopped = OverBudget
+		}
+	}
+	s.conclude()
+	return s.out, err
+}
+
+// errBudget ends a search whose time is spent.
+var errBudget = errors.New("budget spent")
+
+// state is what is known of a candidate.
+type state struct {
+	v        *device.Variant
+	verified bool
+	dead     bool
+	tried    bool
+	barred   map[int]bool // sizes it cannot run
+	brief    map[int]trial.Sample
+	rounds   map[int][]trial.Sample
+	work     map[int]float64
+}
+
+// at is the time at a size.
+func (c *state) at(size int) (Measured, bool) {
+	if c.dead {
+		return Measured{}, false
+	}
+	m := Measured{Variant: c.v, Work: c.work[size]}
+	if r := c.rounds[size]; len(r) > 0 {
+		m.Sample, m.Final = pool(r), true
+		return m, true
+	}
+	b, ok := c.brief[size]
+	m.Sample = b
+	return m, ok
+}
+
+type search struct {
+	ctx   context.Context
+	bench Bench
+	Plan
+	deadline time.Time // zero without a budget
+	order    []*state
+	safe     *state // nil when there is none
+	slowest  map[int]time.Duration
+	complete map[int]bool
+	cut      bool // a phase was cut short by its share of the budget
+	out      Outcome
+
+	phase       string
+	done, total int
+}
+
+func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
+	s := &search{ctx: ctx, bench: bench, Plan: plan, slowest: map[int]time.Duration{}, complete: map[int]bool{}}
+	s.out.Counts = map[trial.Status]int{}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Timeout == 0 {
+		s.Timeout = time.Minute
+	}
+	if s.Budget > 0 {
+		s.deadline = s.Now().Add(s.Budget)
+	}
+	s.enumerate()
+	return s
+}
+
+// enumerate lists the candidates in the order of trying.
+func (s *search) enumerate() {
+	var rest []*state
+	var previous []*state
+	for i := range s.Family.Variants {
+		v := &s.Family.Variants[i]
+		if !s.matches(v) {
+			continue
+		}
+		s.out.Points++
+		c := &state{v: v, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
+		for _, size := range s.Sizes {
+			c.barred[size] = s.Feasible != nil && s.Feasible(v, size) != nil
+		}
+		if !slices.ContainsFunc(s.Sizes, func(size int) bool { return !c.barred[size] }) {
+			s.out.Infeasible++
+			continue
+		}
+		switch {
+		case v.Safe && s.safe == nil:
+			s.safe = c
+		case s.wonBefore(v):
+			previous = append(previous, c)
+		default:
+			rest = append(rest, c)
+		}
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, 0x636f616c65736365))
+	rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	if s.safe != nil {
+		s.order = append(s.order, s.safe)
+	}
+	s.order = append(append(s.order, previous...), rest...)
+}
+
+func (s *search) matches(v *device.Variant) bool {
+	for k, want := range s.Fixed {
+		if s.Family.Value(v, k) != want {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *search) wonBefore(v *device.Variant) bool {
+	for _, label := range s.Previous {
+		if label == v.Label {
+			return true
+		}
+	}
+	return false
+}
+
+// check returns why the search must stop now, if it must.
+func (s *search) check() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if !s.deadline.IsZero() && !s.Now().Before(s.deadline) {
+		return errBudget
+	}
+	return nil
+}
+
+// share is the point in time when a part of the remaining budget is spent.
+func (s *search) share(part float64) time.Time {
+	if s.deadline.IsZero() {
+		return time.Time{}
+	}
+	now := s.Now()
+	return now.Add(time.Duration(part * float64(s.deadline.Sub(now))))
+}
+
+// past reports whether t has come, zero being never; what is left out then was
+// cut short by the budget.
+func (s *search) past(t time.Time) bool {
+	late := !t.IsZero() && !s.Now().Before(t)
+	s.cut = s.cut || late
+	return late
+}
+
+// try verifies a candidate if need be and measures it at a size. A trial that
+// fails is no error.
+func (s *search) try(c *state, size int, a Ask) error {
+	if c.dead || c.barred[size] {
+		return nil
+	}
+	a.Variant, a.Size, a.Phase = c.v, size, s.phase
+	if !c.verified {
+		v := a
+		v.Action, v.Timeout = trial.ActionVerify, s.Timeout
+		t, err := s.do(c, v)
+		if err != nil || t.Status != trial.OK {
+			return err
+		}
+		c.verified = true
+	}
+	a.Action = trial.ActionMeasure
+	a.Timeout = 10 * s.Timeout // nothing is known of this size
+	if w, ok := s.slowest[size]; ok {
+		a.Timeout = max(s.Timeout, 10*w)
+	}
+	t, err := s.do(c, a)
+	if err != nil || t.Status != trial.OK {
+		return err
+	}
+	if best := t.Best(); best == nil {
+		return fmt.Errorf("%s at size %d: the trial is ok and has no samples", c.v.Label, size)
+	} else if a.Brief {
+		c.brief[size] = *best
+	} else {
+		c.rounds[size] = append(c.rounds[size], *best)
+	}
+	c.work[size] = t.Work
+	s.slowest[size] = max(s.slowest[size], time.Duration(t.Wall))
+	return nil
+}
+
+// do runs a trial and draws the consequences of its failure.
+func (s *search) do(c *state, a Ask) (trial.Trial, error) {
+	if err := s.check(); err != nil {
+		return trial.Trial{}, err
+	}
+	t, err := s.bench.Do(s.ctx, a)
+	if err != nil {
+		return t, err
+	}
+	s.out.Counts[t.Status]++
+	c.tried = true
+	switch t.Status {
+	case trial.OK:
+	case trial.Constraint, trial.Memory:
+		if a.Action == trial.ActionVerify {
+			c.dead = true
+			break
+		}
+		for _, size := range s.Sizes { // what does not fit here does not fit above
+			if size == a.Size || t.Status == trial.Memory && size > a.Size {
+				c.barred[size] = true
+			}
+		}
+	default:
+		c.dead = true // and with it all its times: c.at says so
+	}
+	if t.Status != trial.OK {
+		s.out.Failures = append(s.out.Failures, Failure{c.v, a.Size, t.Status, t.Error})
+	}
+	s.report(a.Size, t)
+	return t, nil
+}
+
+func (s *search) report(size int, t trial.Trial) {
+	if s.Observe == nil {
+		return
+	}
+	p := Progress{Phase: s.phase, Size: size, Done: s.done, Total: s.total, Counts: s.out.Counts, Trial: t}
+	if m, ok := s.best(size); ok {
+		p.Best, p.BestTime = m.Variant.Label, time.Duration(m.Sample.Median)
+	}
+	if s.safe != nil {
+		if m, ok := s.safe.at(size); ok {
+			p.SafeTime = time.Duration(m.Sample.Median)
+		}
+	}
+	if !s.deadline.IsZero() {
+		p.Remaining = max(0, s.deadline.Sub(s.Now()))
+	}
+	s.Observe(p)
+}
+
+// best is the fastest at a size so far.
+func (s *search) best(size int) (Measured, bool) {
+	all := s.ranking(size)
+	if len(all) == 0 {
+		return Measured{}, false
+	}
+	m, _ := all[0].at(size)
+	return m, true
+}

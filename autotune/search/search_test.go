@@ -1,0 +1,377 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+// bench replays a simulated device: every variant has a true time at every
+// size, samples scatter, and the clock goes on by what a trial would take.
+type bench struct {
+	rng    *rand.Rand
+	clock  time.Time
+	truth  func(v *device.Variant, size int) time.Duration
+	noise  float64
+	plan   func(a Ask) trial.Status // "" for ok
+	asked  []Ask
+	cancel func(n int) // called before trial n
+}
+
+func newBench(truth func(*device.Variant, int) time.Duration) *bench {
+	return &bench{rng: rand.New(rand.NewPCG(1, 2)), clock: time.Unix(0, 0), truth: truth, noise: 0.002}
+}
+
+func (b *bench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+	if b.cancel != nil {
+		b.cancel(len(b.asked))
+	}
+	if err := ctx.Err(); err != nil {
+		return trial.Trial{Status: trial.Skipped}, err
+	}
+	b.asked = append(b.asked, a)
+	t := trial.Trial{Status: trial.OK, Variant: a.Variant.Label, Size: a.Size, Action: a.Action}
+	wall := 10 * time.Millisecond
+	if b.plan != nil {
+		if s := b.plan(a); s != "" {
+			t.Status, t.Error = s, "planted"
+			if s == trial.Timeout {
+				wall = a.Timeout
+			}
+		}
+	}
+	if a.Action == trial.ActionMeasure && t.Status == trial.OK {
+		n := 5
+		if !a.Brief {
+			n = 20
+		}
+		exact := float64(b.truth(a.Variant, a.Size))
+		med := exact * math.Exp(b.noise*b.rng.NormFloat64())
+		t.Hot = &trial.Sample{N: n, Median: int64(med), Q1: int64(med * (1 - b.noise)), Q3: int64(med * (1 + b.noise)), Min: int64(med * (1 - 2*b.noise)), MAD: int64(med * b.noise), Repeat: 1}
+		if a.Bound > 0 && time.Duration(med) > a.Bound {
+			n = 1
+		}
+		wall += time.Duration(float64(n) * med)
+	}
+	t.Wall = int64(wall)
+	b.clock = b.clock.Add(wall)
+	return t, nil
+}
+
+func (b *bench) now() time.Time { return b.clock }
+
+// family has n variants x=0…n-1 with block=32·(1+x mod 4); x=0 is safe.
+func family(n int) *device.Family {
+	f := &device.Family{Name: "toy/family", Params: []string{"x", "block", "value"}}
+	for x := range n {
+		values := []string{fmt.Sprint(x), fmt.Sprint(32 * (1 + x%4)), "int32"}
+		f.Variants = append(f.Variants, device.Variant{
+			Label: fmt.Sprintf("x=%s,block=%s,value=%s", values[0], values[1], values[2]), Values: values, Safe: x == 0, Hash: uint64(x),
+		})
+	}
+	f.Variants = append(f.Variants, device.Variant{Label: "x=0,block=32,value=float64", Values: []string{"0", "32", "float64"}, Safe: true})
+	return f
+}
+
+// bowl is fastest at x = 37 for small sizes and 42 for large ones.
+func bowl(v *device.Variant, size int) time.Duration {
+	var x int
+	fmt.Sscanf(v.Label, "x=%d", &x)
+	best := 37
+	if size >= 22 {
+		best = 42
+	}
+	return time.Duration(float64(time.Millisecond) * float64(size) * (1 + 0.1*math.Abs(float64(x-best))))
+}
+
+func plan(b *bench, f *device.Family) Plan {
+	return Plan{Family: f, Fixed: map[string]string{"value": "int32"}, Sizes: []int{16, 20, 24}, Seed: 7, Now: b.now}
+}
+
+func winners(o Outcome) string {
+	var s []string
+	for _, w := range o.Sizes {
+		s = append(s, fmt.Sprintf("%d:%s", w.Size, strings.SplitN(w.Winner.Label, ",", 2)[0]))
+	}
+	return strings.Join(s, " ")
+}
+
+func TestSearchFindsTheBest(t *testing.T) {
+	for _, strategy := range []string{Halving, Exhaustive} {
+		b := newBench(bowl)
+		p := plan(b, family(64))
+		p.Strategy = strategy
+		var last Progress
+		p.Observe = func(q Progress) { last = q }
+		o, err := Run(t.Context(), b, p)
+		if err != nil || o.Stopped != Done {
+			t.Fatalf("%s: %v, %v", strategy, o.Stopped, err)
+		}
+		if got := winners(o); got != "16:x=37 20:x=37 24:x=42" {
+			t.Errorf("%s: winners %s", strategy, got)
+		}
+		if o.Points != 64 || o.Tried != 64 || len(o.Failures) != 0 {
+			t.Errorf("%s: %d points, %d tried, %d failures", strategy, o.Points, o.Tried, len(o.Failures))
+		}
+		if last.Counts[trial.OK] != len(b.asked) {
+			t.Errorf("%s: progress counts %v of %d trials", strategy, last.Counts, len(b.asked))
+		}
+		for _, s := range o.Sizes { // winners of one size are measured at all
+			for _, x := range []string{"x=37,", "x=42,"} {
+				found := false
+				for _, m := range s.Results {
+					found = found || strings.HasPrefix(m.Variant.Label, x)
+				}
+				if !found {
+					t.Errorf("%s: size %d has no result of %s", strategy, s.Size, x)
+				}
+			}
+			if !s.Complete || s.Safe == "" {
+				t.Errorf("%s: size %d: complete %v, safe %q", strategy, s.Size, s.Complete, s.Safe)
+			}
+		}
+		t.Logf("%s: %d trials, %v simulated", strategy, len(b.asked), b.clock.Sub(time.Unix(0, 0)))
+	}
+}
+
+func TestVerifiedBeforeTimedAndSafeFirst(t *testing.T) {
+	b := newBench(bowl)
+	p := plan(b, family(64))
+	p.Previous = map[int]string{20: "x=5,block=64,value=int32"}
+	if _, err := Run(t.Context(), b, p); err != nil {
+		t.Fatal(err)
+	}
+	verified := map[string]bool{}
+	for _, a := range b.asked {
+		switch a.Action {
+		case trial.ActionVerify:
+			if verified[a.Variant.Label] {
+				t.Errorf("%s verified twice", a.Variant.Label)
+			}
+			verified[a.Variant.Label] = true
+		case trial.ActionMeasure:
+			if !verified[a.Variant.Label] {
+				t.Errorf("%s timed before it was verified", a.Variant.Label)
+			}
+		}
+	}
+	if got := b.asked[0].Variant.Label; got != "x=0,block=32,value=int32" {
+		t.Errorf("first tried %s, want the safe point", got)
+	}
+	if got := b.asked[2].Variant.Label; got != "x=5,block=64,value=int32" {
+		t.Errorf("tried next %s, want the earlier winner", got)
+	}
+}
+
+func TestFailuresNeverWin(t *testing.T) {
+	for _, status := range []trial.Status{trial.Verify, trial.Launch, trial.Timeout, trial.Compile, trial.Memory} {
+		for _, action := range []string{trial.ActionVerify, trial.ActionMeasure} {
+			b := newBench(bowl)
+			p := plan(b, family(64))
+			seen := 0
+			b.plan = func(a Ask) trial.Status {
+				// Wrong answers may show late, under load: the fourth time.
+				if strings.HasPrefix(a.Variant.Label, "x=37,") && a.Action == action {
+					if seen++; action == trial.ActionVerify || seen >= 4 {
+						return status
+					}
+				}
+				return ""
+			}
+			o, err := Run(t.Context(), b, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status == trial.Memory && action == trial.ActionMeasure {
+				continue // too large for one size says nothing of its answers
+			}
+			if len(o.Failures) != 1 || o.Failures[0].Status != status {
+				t.Errorf("%s at %s: failures %v", status, action, o.Failures)
+			}
+			for _, s := range o.Sizes {
+				for _, m := range s.Results {
+					if strings.HasPrefix(m.Variant.Label, "x=37,") {
+						t.Errorf("%s at %s: the variant has a result at size %d", status, action, s.Size)
+					}
+				}
+			}
+			if len(o.Sizes) != 3 {
+				t.Errorf("%s at %s: %d sizes decided", status, action, len(o.Sizes))
+			}
+		}
+	}
+}
+
+func TestMemoryBarsLargerSizes(t *testing.T) {
+	b := newBench(bowl)
+	b.plan = func(a Ask) trial.Status {
+		if strings.HasPrefix(a.Variant.Label, "x=42,") && a.Action == trial.ActionMeasure && a.Size >= 24 {
+			return trial.Memory
+		}
+		return ""
+	}
+	o, err := Run(t.Context(), b, plan(b, family(64)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := winners(o); got != "16:x=37 20:x=37 24:x=41" && got != "16:x=37 20:x=37 24:x=43" {
+		t.Errorf("winners %s", got)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	for _, budget := range []time.Duration{time.Second, 4 * time.Second, 10 * time.Second, 20 * time.Second, 3 * time.Minute} {
+		b := newBench(bowl)
+		p := plan(b, family(64))
+		p.Budget = budget
+		o, err := Run(t.Context(), b, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := b.clock.Sub(time.Unix(0, 0))
+		t.Logf("%v: %s, %d trials, winners %s", budget, o.Stopped, len(b.asked), winners(o))
+		if used > budget+5*time.Second {
+			t.Errorf("budget %v: used %v", budget, used)
+		}
+		if want := map[bool]string{true: OverBudget, false: Done}[budget < 3*time.Minute]; o.Stopped != want {
+			t.Errorf("budget %v: stopped %q after %v, want %q", budget, o.Stopped, used, want)
+		}
+		for _, s := range o.Sizes {
+			if s.Safe == "" || s.Winner == nil || bowl(s.Winner, s.Size) > bowl(p.Family.Variant(s.Safe), s.Size) {
+				t.Errorf("budget %v: winner %v at size %d is worse than the safe point %q", budget, s.Winner, s.Size, s.Safe)
+			}
+		}
+		if budget >= 20*time.Second && len(o.Sizes) != 3 {
+			t.Errorf("budget %v: %d sizes decided", budget, len(o.Sizes))
+		}
+	}
+}
+
+func TestInterruptKeepsWhatIsProven(t *testing.T) {
+	f := family(64)
+	for n := range 120 {
+		ctx, cancel := context.WithCancel(t.Context())
+		b := newBench(bowl)
+		b.cancel = func(i int) {
+			if i == n {
+				cancel()
+			}
+		}
+		p := plan(b, f)
+		p.Previous = map[int]string{20: "x=30,block=96,value=int32"}
+		o, err := Run(ctx, b, p)
+		cancel()
+		if err != nil || o.Stopped != Interrupted || len(b.asked) != n {
+			t.Fatalf("cut at %d: %v, stopped %q after %d trials", n, err, o.Stopped, len(b.asked))
+		}
+		for _, s := range o.Sizes {
+			// Proven: both the safe point and the earlier winner were measured.
+			if s.Size == 20 && bowl(s.Winner, 20) > bowl(f.Variant(p.Previous[20]), 20) {
+				t.Errorf("cut at %d: %s replaces a faster earlier winner", n, s.Winner.Label)
+			}
+		}
+		if n < 4 && len(o.Sizes) > 0 {
+			t.Errorf("cut at %d: winners %s out of nothing", n, winners(o))
+		}
+	}
+}
+
+func TestBenchErrorEndsTheSearch(t *testing.T) {
+	broken := errors.New("no worker")
+	_, err := Run(t.Context(), failing{broken}, Plan{Family: family(3), Sizes: []int{4}})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Do(context.Context, Ask) (trial.Trial, error) { return trial.Trial{}, f.err }
+
+func TestFeasible(t *testing.T) {
+	b := newBench(bowl)
+	p := plan(b, family(64))
+	p.Feasible = func(v *device.Variant, size int) error {
+		if strings.Contains(v.Label, "block=32,") || strings.HasPrefix(v.Label, "x=42,") && size < 24 {
+			return errors.New("no")
+		}
+		return nil
+	}
+	o, err := Run(t.Context(), b, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range b.asked {
+		if p.Feasible(a.Variant, a.Size) != nil {
+			t.Errorf("asked for %s at size %d", a.Variant.Label, a.Size)
+		}
+	}
+	if got := winners(o); got != "16:x=37 20:x=37 24:x=42" || o.Infeasible != 16 {
+		t.Errorf("winners %s, %d infeasible", got, o.Infeasible)
+	}
+}
+
+func TestDecide(t *testing.T) {
+	f := family(8)
+	m := func(x int, med, mad int64) Measured {
+		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: 10, Median: med, MAD: mad}}
+	}
+	label := func(x int) string { return f.Variants[x].Label }
+	for name, tc := range map[string]struct {
+		results   []Measured
+		incumbent string
+		want      int
+	}{
+		"faster by 2 %":           {[]Measured{m(1, 1000, 0), m(2, 980, 0)}, label(1), 2},
+		"faster by 0.9 %":         {[]Measured{m(1, 1000, 0), m(2, 991, 0)}, label(1), 1},
+		"faster by 2 %, noisy":    {[]Measured{m(1, 1000, 15), m(2, 980, 15)}, label(1), 1},
+		"tie: smaller block":      {[]Measured{m(0, 2000, 0), m(3, 1000, 0), m(2, 1005, 0), m(5, 1008, 0)}, label(0), 5},
+		"tie: lexical":            {[]Measured{m(0, 2000, 0), m(5, 1000, 0), m(1, 1005, 0)}, label(0), 1},
+		"tied but for the holder": {[]Measured{m(0, 1000, 0), m(1, 985, 0), m(4, 995, 0)}, label(0), 1},
+		"no incumbent":            {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, "", 2},
+		"incumbent not here":      {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, label(7), 2},
+		"incumbent alone":         {[]Measured{m(3, 1000, 0)}, label(3), 3},
+	} {
+		if v, why := Decide(f, tc.results, tc.incumbent); v != &f.Variants[tc.want] || why == "" {
+			t.Errorf("%s: %v (%s), want %s", name, v.Label, why, label(tc.want))
+		}
+	}
+}
+
+// A near-tie must not flip between sessions: whatever the noise, the winner of
+// the first session is the winner of the next.
+func TestNearTiesDoNotFlip(t *testing.T) {
+	flat := func(v *device.Variant, size int) time.Duration {
+		var x int
+		fmt.Sscanf(v.Label, "x=%d", &x)
+		return time.Millisecond + time.Duration(x%3)*500*time.Nanosecond
+	}
+	f := family(32)
+	previous := map[int]string{}
+	for session := range 20 {
+		b := newBench(flat)
+		b.rng = rand.New(rand.NewPCG(uint64(session), 3))
+		p := plan(b, f)
+		p.Previous = previous
+		o, err := Run(t.Context(), b, p)
+		if err != nil || len(o.Sizes) != 3 {
+			t.Fatal(err, len(o.Sizes))
+		}
+		now := map[int]string{}
+		for _, s := range o.Sizes {
+			now[s.Size] = s.Winner.Label
+			if was := previous[s.Size]; was != "" && was != s.Winner.Label {
+				t.Errorf("session %d, size %d: %s became %s", session, s.Size, was, s.Winner.Label)
+			}
+		}
+		previous = now
+	}
+}

@@ -1,0 +1,147 @@
+package trial
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Decode reads JSON Lines; name is the file to blame in errors. A last line
+// that a crash tore is ignored, and whole is the length of what stands before
+// it. Any other line that is not a trial is an error with its number.
+func Decode(name string, data []byte) (trials []Trial, whole int64, err error) {
+	for line := 1; len(data) > 0; line++ {
+		text, rest, ended := bytes.Cut(data, []byte("\n"))
+		t, err := decodeLine(text)
+		if err != nil {
+			if !ended {
+				return trials, whole, nil // torn
+			}
+			return nil, 0, fmt.Errorf("%s:%d: %w", name, line, err)
+		}
+		if t != nil {
+			trials = append(trials, *t)
+		}
+		whole += int64(len(text))
+		if ended {
+			whole++
+		}
+		data = rest
+	}
+	return trials, whole, nil
+}
+
+// decodeLine reads one record; nil for an empty line.
+func decodeLine(text []byte) (*Trial, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	var head struct{ Schema string }
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, err
+	}
+	if err := checkSchema(head.Schema); err != nil {
+		return nil, err
+	}
+	t := new(Trial)
+	if err := json.Unmarshal(text, t); err != nil {
+		return nil, err
+	}
+	if !t.Status.Valid() {
+		return nil, fmt.Errorf("status %q is not known", t.Status)
+	}
+	return t, nil
+}
+
+// checkSchema accepts "trial/1" and "trial/1.MINOR".
+func checkSchema(s string) error {
+	version, ok := strings.CutPrefix(s, "trial/")
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	if !ok || err != nil {
+		return fmt.Errorf(`"schema" is %q, expected %q`, s, Schema)
+	}
+	if n != 1 {
+		return fmt.Errorf("schema %d of trials is not known: this build reads schema 1", n)
+	}
+	return nil
+}
+
+// Load reads a file of trials.
+func Load(path string) ([]Trial, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load trials: %w", err)
+	}
+	trials, _, err := Decode(path, data)
+	return trials, err
+}
+
+// A File is open for appending.
+type File struct {
+	f *os.File
+}
+
+// Open opens or makes a file of trials for appending, after reading what it
+// holds; a torn last line is cut off. The caller sees to it that one process
+// writes a file at a time.
+func Open(path string) (*File, []Trial, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open trials: %w", err)
+	}
+	trials, err := prepare(f, path)
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("open trials: %w", err)
+	}
+	return &File{f}, trials, nil
+}
+
+// prepare leaves f at its end, after a whole line.
+func prepare(f *os.File, path string) ([]Trial, error) {
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	trials, whole, err := Decode(path, data)
+	if err != nil {
+		return nil, err
+	}
+	if whole < int64(len(data)) {
+		if err := f.Truncate(whole); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := f.Seek(whole, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if whole > 0 && data[whole-1] != '\n' { // whole but for its newline
+		if _, err := f.Write([]byte("\n")); err != nil {
+			return nil, err
+		}
+	}
+	return trials, nil
+}
+
+// Append writes one trial and waits until it is on the disk.
+func (f *File) Append(t *Trial) error {
+	line, err := json.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("append trial: %w", err)
+	}
+	if _, err := f.f.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("append trial: %w", err)
+	}
+	if err := f.f.Sync(); err != nil {
+		return fmt.Errorf("append trial: %w", err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.f.Close() }

@@ -1,0 +1,125 @@
+// Package trial is the record of one attempt to verify or measure a variant,
+// and the append-only file of such records. A trial is written whatever came of
+// it: a variant that did not compile, crashed or answered wrongly leaves a
+// record too, so that an interrupted search can tell what it has tried.
+package trial
+
+import (
+	"fmt"
+	"time"
+
+	"coalesce/runtime/device"
+)
+
+// Schema is what every record begins with; the number is the major version.
+const Schema = "trial/1"
+
+// Protocol names the measuring protocol of autotune/measure.
+const Protocol = "mp1"
+
+// A Status says what came of a trial.
+type Status string
+
+// The statuses of a trial.
+const (
+	OK         Status = "ok"         // verified, or verified and measured
+	Constraint Status = "constraint" // not feasible at this size on this device
+	Compile    Status = "compile"    // could not be compiled or loaded
+	Launch     Status = "launch"     // failed while running, or took the worker with it
+	Verify     Status = "verify"     // ran and answered wrongly: a bug
+	Timeout    Status = "timeout"    // did not end in time, worker killed
+	Memory     Status = "oom"        // the device could not hold the instance
+	Skipped    Status = "skipped"    // not tried, or interrupted
+)
+
+// Statuses are all statuses, in the order of reports.
+var Statuses = []Status{OK, Constraint, Compile, Launch, Verify, Timeout, Memory, Skipped}
+
+// Valid reports whether s is one of the statuses.
+func (s Status) Valid() bool {
+	for _, t := range Statuses {
+		if s == t {
+			return true
+		}
+	}
+	return false
+}
+
+// Actions of a trial.
+const (
+	ActionVerify  = "verify"  // answer every case of the subject
+	ActionMeasure = "measure" // time a random instance, then verify again
+)
+
+// A Trial is one record.
+type Trial struct {
+	Schema      string            `json:"schema"`
+	Protocol    string            `json:"protocol"`
+	Session     string            `json:"session,omitempty"` // one run of the tuner
+	Time        time.Time         `json:"time"`
+	Family      string            `json:"family"`
+	FamilyHash  string            `json:"family_hash"` // 16 hexadecimal digits
+	Variant     string            `json:"variant"`     // label
+	VariantHash string            `json:"variant_hash"`
+	Class       string            `json:"class"` // device.Facts.Class
+	Driver      string            `json:"driver,omitempty"`
+	UUID        string            `json:"uuid,omitempty"` // which card: provenance
+	Fixed       map[string]string `json:"fixed"`
+	Size        int               `json:"size"`
+	Seed        uint64            `json:"seed"` // of the instance that was timed
+	Action      string            `json:"action"`
+	Phase       string            `json:"phase,omitempty"` // of the search
+	Status      Status            `json:"status"`
+	Error       string            `json:"error,omitempty"` // why the status is not ok
+	Cases       int               `json:"cases,omitempty"` // answered correctly, each twice
+	Cold        *Sample           `json:"cold,omitempty"`  // L2 flushed before each sample
+	Hot         *Sample           `json:"hot,omitempty"`   // caches as the run before left them
+	Stop        string            `json:"stop,omitempty"`  // why sampling ended
+	Work        float64           `json:"work,omitempty"`  // basic operations a run does
+	Wall        int64             `json:"wall_ns"`         // of the whole trial
+}
+
+// New begins a record of a variant on a device.
+func New(f *device.Family, v *device.Variant, facts device.Facts) Trial {
+	return Trial{
+		Schema:      Schema,
+		Protocol:    Protocol,
+		Family:      f.Name,
+		FamilyHash:  fmt.Sprintf("%016x", f.Hash),
+		Variant:     v.Label,
+		VariantHash: fmt.Sprintf("%016x", v.Hash),
+		Class:       facts.Class(),
+		Driver:      facts.Driver,
+		UUID:        facts.UUID,
+	}
+}
+
+// Best is the sample that variants are compared by: cold where the device's L2
+// is known, because a solver meets each instance once, else hot; nil when the
+// trial measured nothing.
+func (t *Trial) Best() *Sample {
+	if t.Cold != nil {
+		return t.Cold
+	}
+	return t.Hot
+}
+
+// A Sample is the statistics of one kind of samples. Times are nanoseconds for
+// one run of the launch sequence.
+type Sample struct {
+	N      int   `json:"n"`
+	Median int64 `json:"med_ns"`
+	Q1     int64 `json:"q1_ns"`
+	Q3     int64 `json:"q3_ns"`
+	Min    int64 `json:"min_ns"`
+	MAD    int64 `json:"mad_ns"` // median absolute deviation from the median
+	Repeat int   `json:"repeat"` // runs between the two events of a sample
+}
+
+// Noise is the relative median absolute deviation.
+func (s *Sample) Noise() float64 {
+	if s.Median <= 0 {
+		return 0
+	}
+	return float64(s.MAD) / float64(s.Median)
+}

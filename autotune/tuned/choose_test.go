@@ -1,0 +1,186 @@
+package tuned
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/runtime/device"
+	"pgregory.net/rapid"
+)
+
+var facts = device.Facts{Kind: device.CUDA, Name: "Test GPU", Major: 9}
+
+// family has variants a=1..4 of int32 (a=1 safe) and a=1 of float64 (safe);
+// the hash of a=i is i.
+func family() *device.Family {
+	f := &device.Family{Name: "csg/splits", Params: []string{"a", "value"}}
+	add := func(a int, value string) {
+		f.Variants = append(f.Variants, device.Variant{
+			Label:  fmt.Sprintf("a=%d,value=%s", a, value),
+			Hash:   uint64(a),
+			Values: []string{fmt.Sprint(a), value},
+			Safe:   a == 1,
+		})
+	}
+	for a := 1; a <= 4; a++ {
+		add(a, "int32")
+	}
+	add(1, "float64")
+	return f
+}
+
+var int32s = map[string]string{"value": "int32"}
+
+// entry makes an int32 entry; variants of pairs (label, time) after the winner.
+func entry(size int, winner string, hash Hash, nanos int64) Entry {
+	return Entry{Family: "csg/splits", Class: facts.Class(), Fixed: int32s, Size: size, Protocol: Protocol,
+		Time: time.Unix(1e9, 0), Winner: winner, Results: []Result{{Variant: winner, Hash: hash, Nanos: nanos}}}
+}
+
+// tunedAt makes an entry from the times of a=1, a=2, …; 0 leaves one out, the
+// least wins.
+func tunedAt(size int, nanos ...int64) Entry {
+	e := entry(size, "", 0, 0)
+	e.Results = nil
+	for i, ns := range nanos {
+		if ns > 0 {
+			e.Results = append(e.Results, Result{Variant: fmt.Sprintf("a=%d,value=int32", i+1), Hash: Hash(i + 1), Nanos: ns})
+		}
+	}
+	e = e.normal()
+	e.Winner = e.Results[0].Variant
+	return e
+}
+
+func TestChoose(t *testing.T) {
+	stale := tunedAt(20, 50, 10, 20)
+	stale.Results[0].Hash = 77 // a=2, the winner
+	crowned := tunedAt(20, 50, 10, 11)
+	crowned.Winner = "a=3,value=int32" // an incumbent kept within the margin
+	other := tunedAt(20, 50, 10)
+	other.Class = "another device"
+	old := tunedAt(20, 50, 10)
+	old.Protocol = "mp0"
+	no2 := func(v *device.Variant) error {
+		if strings.HasPrefix(v.Label, "a=2") {
+			return errors.New("too much shared memory")
+		}
+		return nil
+	}
+	for name, tc := range map[string]struct {
+		entries  []Entry
+		size     int
+		fixed    map[string]string
+		feasible func(*device.Variant) error
+		want     string // a
+		level    string
+		reason   string
+	}{
+		"exact":                    {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Test GPU"},
+		"exact, incumbent":         {[]Entry{crowned}, 20, nil, nil, "3", Exact, "exact: won"},
+		"exact, winner stale":      {[]Entry{stale}, 20, nil, nil, "3", Exact, "runner-up when size 20 was tuned on Test GPU; 1 tuned result of kernels that have changed since ignored as stale"},
+		"exact, winner infeasible": {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, no2, "3", Exact, "1 tuned result not feasible here ignored (too much shared memory)"},
+		"interpolated":             {[]Entry{tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "3", Interpolated, "interpolated: size 20 lies between the tuned sizes 16 and 24 on Test GPU, and of 4 variants"},
+		"interpolated, near low":   {[]Entry{tunedAt(16, 40, 10, 13, 20), tunedAt(24, 90, 40, 21, 20)}, 17, nil, nil, "2", Interpolated, "predicted fastest"},
+		"only safe at both":        {[]Entry{tunedAt(16, 40, 10), tunedAt(24, 90, 0, 20)}, 23, nil, nil, "3", Nearest, "nearest: the best at size 24"},
+		"nearest above":            {[]Entry{tunedAt(16, 40, 10), tunedAt(24, 90, 0, 20)}, 26, nil, nil, "3", Nearest, "the best at size 24, the tuned size nearest to 26"},
+		"nearest by ratio":         {[]Entry{tunedAt(100, 40, 10), tunedAt(190, 90, 0, 20)}, 140, nil, nil, "3", Nearest, "the best at size 190"},
+		"device default":           {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 20)}, 200, nil, nil, "3", DeviceDefault, "device default: size 200 is far from what was tuned on Test GPU (16, 24)"},
+		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used"},
+		"other protocol":           {[]Entry{old}, 20, nil, nil, "1", Safe, "was not tuned"},
+		"other fixed":              {[]Entry{tunedAt(20, 50, 10)}, 20, map[string]string{"value": "float64"}, nil, "1", Safe, "was not tuned for value=float64"},
+		"nothing usable":           {[]Entry{tunedAt(20, 0, 10)}, 20, nil, no2, "1", Safe, "safe: nothing tuned for value=int32 on Test GPU is usable"},
+		"empty":                    {nil, 20, nil, nil, "1", Safe, "safe: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, err := New(tc.entries...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, fixed := family(), tc.fixed
+			if fixed == nil {
+				fixed = int32s
+			}
+			c, err := db.Choose(f, facts, Workload{Fixed: fixed, Size: tc.size}, tc.feasible)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Value(c.Variant, "a"); got != tc.want || c.Level != tc.level || !strings.Contains(c.Reason, tc.reason) {
+				t.Errorf("chose %s (%s: %q), want a=%s (%s: … %q)", c.Variant.Label, c.Level, c.Reason, tc.want, tc.level, tc.reason)
+			}
+			if f.Value(c.Variant, "value") != fixed["value"] {
+				t.Errorf("chose %s for %v", c.Variant.Label, fixed)
+			}
+		})
+	}
+}
+
+func TestChooseWithoutSafe(t *testing.T) {
+	f := family()
+	c, err := (*Database)(nil).Choose(f, facts, Workload{int32s, 9}, func(v *device.Variant) error {
+		if v.Safe {
+			return errors.New("block too big")
+		}
+		return nil
+	})
+	if err != nil || f.Value(c.Variant, "a") != "2" || !strings.Contains(c.Reason, "the first variant that fits") {
+		t.Errorf("chose %v, %v", c, err)
+	}
+	_, err = (*Database)(nil).Choose(f, facts, Workload{int32s, 9}, func(*device.Variant) error { return errors.New("9 agents are too few") })
+	if !errors.Is(err, ErrNoVariant) || !strings.Contains(err.Error(), "a=1,value=int32: 9 agents are too few") {
+		t.Errorf("error %v", err)
+	}
+	_, err = (*Database)(nil).Choose(f, facts, Workload{map[string]string{"value": "int8"}, 9}, nil)
+	if !errors.Is(err, ErrNoVariant) || !strings.Contains(err.Error(), `the workload's is "int8"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Whatever was tuned, a choice can run, has the workload's fixed parameters,
+// is in the binary, and does not depend on the order of the entries.
+func TestChooseProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := family()
+		var entries []Entry
+		for range rapid.IntRange(0, 5).Draw(t, "entries") {
+			e := tunedAt(rapid.IntRange(0, 40).Draw(t, "size"), rapid.Int64Range(1, 5).Draw(t, "safe"),
+				rapid.Int64Range(0, 5).Draw(t, "2"), rapid.Int64Range(0, 5).Draw(t, "3"), rapid.Int64Range(0, 5).Draw(t, "4"))
+			if rapid.IntRange(0, 3).Draw(t, "stale") == 0 {
+				e.Results[0].Hash = 99
+			}
+			entries = append(entries, e)
+		}
+		banned := rapid.SampledFrom([]string{"", "a=2", "a=3", "a=1"}).Draw(t, "banned")
+		feasible := func(v *device.Variant) error {
+			if banned != "" && strings.HasPrefix(v.Label, banned) {
+				return errors.New("banned")
+			}
+			return nil
+		}
+		w := Workload{int32s, rapid.IntRange(0, 60).Draw(t, "workload")}
+		db, err := New(entries...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := db.Choose(f, facts, w, feasible)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if feasible(c.Variant) != nil || f.Value(c.Variant, "value") != "int32" || f.Variant(c.Variant.Label) != c.Variant {
+			t.Fatalf("chose %s although %q is banned", c.Variant.Label, banned)
+		}
+		if !strings.HasPrefix(c.Reason, c.Level+":") || strings.Contains(c.Reason, "\n") {
+			t.Fatalf("reason %q at level %q", c.Reason, c.Level)
+		}
+		for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {
+			entries[i], entries[j] = entries[j], entries[i]
+		}
+		db, _ = New(entries...)
+		if d, err := db.Choose(f, facts, w, feasible); err != nil || d != c {
+			t.Fatalf("chose %v, with the entries reversed %v (%v)", c, d, err)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package tuned
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+//go:embed tuned.json
+var embedded []byte
+
+// Embedded returns the database that the binary carries.
+func Embedded() (*Database, error) {
+	return Decode("embedded tuned.json", embedded)
+}
+
+// document is tuned.json.
+type document struct {
+	Schema  string  `json:"schema"`
+	Entries []Entry `json:"entries"`
+}
+
+// Encode writes the canonical document: entries in key order, results fastest
+// first, two spaces of indent, a final newline. Equal databases have equal text.
+func (db *Database) Encode() []byte {
+	doc := document{Schema: fmt.Sprintf("tuned/%d", Schema), Entries: []Entry{}}
+	if db != nil && len(db.entries) > 0 {
+		doc.Entries = db.entries
+	}
+	return append(encode(doc, "  "), '\n')
+}
+
+// encodeEntry writes one entry in one line.
+func encodeEntry(e *Entry) []byte { return encode(e, "") }
+
+func encode(x any, indent string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(x); err != nil {
+		panic(err) // strings, integers and finite floats only: check and Decode see to it
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// Decode reads a document; name is the file to blame in errors. Rivals for one
+// key, as a hand-made union of two files has them, are settled as by Merge.
+func Decode(name string, data []byte) (*Database, error) {
+	var head struct {
+		Schema json.RawMessage `json:"schema"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, located(name, data, err)
+	}
+	if err := checkSchema(name, head.Schema); err != nil {
+		return nil, err
+	}
+	var doc document
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, located(name, data, err)
+	}
+	db := &Database{}
+	for i := range doc.Entries {
+		e := &doc.Entries[i]
+		if err := e.check(); err != nil {
+			return nil, fmt.Errorf("%s: entry %d (%s): %w", name, i+1, e.describe(), err)
+		}
+		if err := db.Put(*e); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return db, nil
+}
+
+// checkSchema accepts "tuned/1" and "tuned/1.MINOR".
+func checkSchema(name string, raw json.RawMessage) error {
+	if raw == nil {
+		return fmt.Errorf(`%s: no "schema": expected "tuned/%d"`, name, Schema)
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return fmt.Errorf(`%s: "schema" is %s, expected "tuned/%d"`, name, raw, Schema)
+	}
+	version, ok := strings.CutPrefix(s, "tuned/")
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	if !ok || err != nil {
+		return fmt.Errorf(`%s: "schema" is %q, expected "tuned/%d"`, name, s, Schema)
+	}
+	if n != Schema {
+		return fmt.Errorf("%s: schema %d of tuned.json is not known: this build reads schema %d; tune again or use a matching build", name, n, Schema)
+	}
+	return nil
+}
+
+// located adds file and line to an error of encoding/json.
+func located(name string, data []byte, err error) error {
+	offset := int64(-1)
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &typ):
+		offset = typ.Offset
+	}
+	if offset < 0 || offset > int64(len(data)) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Errorf("%s:%d: %w", name, 1+bytes.Count(data[:offset], []byte("\n")), err)
+}
+
+// Load reads a file. The error is os.ErrNotExist's when there is none.
+func Load(path string) (*Database, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load tuned database: %w", err)
+	}
+	return Decode(path, data)
+}
+
+// Save writes the canonical document, whole or not at all: to a temporary file
+// in the same folder, synced, then renamed.
+func (db *Database) Save(path string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tuned-*")
+	if err != nil {
+		return fmt.Errorf("save %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+			err = fmt.Errorf("save %s: %w", path, err)
+		}
+	}()
+	if _, err = f.Write(db.Encode()); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

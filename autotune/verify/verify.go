@@ -1,0 +1,116 @@
+// Package verify decides whether a variant may be timed at all: it must answer
+// every case of its subject as the reference does, twice, from poisoned
+// outputs. A failure is a bug of the variant, not a slow variant.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+// Runs is how often each case is run; races show on repetition.
+const Runs = 2
+
+// A Failure is a wrong answer.
+type Failure struct {
+	Case string // its name
+	Run  int    // 1 for the first run
+	Err  error  // of subject.Job.Check
+}
+
+// Error says which case failed and how.
+func (f *Failure) Error() string {
+	again := ""
+	if f.Run > 1 {
+		again = fmt.Sprintf(" on run %d, after right answers", f.Run)
+	}
+	return fmt.Sprintf("case %s%s: %v", f.Case, again, f.Err)
+}
+
+// Unwrap returns Check's error.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// ErrNoCase is wrapped when no case of the subject is feasible for a variant,
+// which therefore cannot be verified and never wins.
+var ErrNoCase = errors.New("no case that this variant can run: not verified")
+
+// Cases runs every case that is feasible for the variant and returns how many
+// were answered correctly. The error is a *Failure for a wrong answer; any
+// other means that the variant did not run to its end.
+func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, r subject.Runner, cases []subject.Case) (int, error) {
+	done := 0
+	for _, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return done, err
+		}
+		if sub.Feasible(v, d.Facts(), c.Instance.Size()) != nil {
+			continue
+		}
+		if err := one(s, r, c); err != nil {
+			return done, err
+		}
+		done++
+	}
+	if done == 0 {
+		return 0, fmt.Errorf("%w (%d cases)", ErrNoCase, len(cases))
+	}
+	return done, nil
+}
+
+func one(s device.Stream, r subject.Runner, c subject.Case) (err error) {
+	job, err := r.Prepare(c.Instance)
+	if err != nil {
+		return fmt.Errorf("case %s: prepare: %w", c.Name, err)
+	}
+	defer func() {
+		if cerr := job.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("case %s: close: %w", c.Name, cerr)
+		}
+	}()
+	for run := 1; run <= Runs; run++ {
+		if err := Once(s, job); err != nil {
+			return fmt.Errorf("case %s: %w", c.Name, err)
+		}
+		if err := job.Check(s); err != nil {
+			return &Failure{Case: c.Name, Run: run, Err: err}
+		}
+	}
+	return nil
+}
+
+// Once runs a job from poisoned outputs to its end.
+func Once(s device.Stream, job subject.Job) error {
+	if err := job.Reset(s); err != nil {
+		return fmt.Errorf("reset: %w", err)
+	}
+	if err := job.Run(s); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	if err := s.Sync(); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	return nil
+}
+
+// Status says what an error of running a variant makes of its trial.
+func Status(err error) trial.Status {
+	var wrong *Failure
+	switch {
+	case err == nil:
+		return trial.OK
+	case errors.As(err, &wrong):
+		return trial.Verify
+	case errors.Is(err, ErrNoCase):
+		return trial.Constraint
+	case errors.Is(err, device.ErrMemory):
+		return trial.Memory
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return trial.Skipped
+	}
+	return trial.Launch
+}

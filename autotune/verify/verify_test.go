@@ -1,0 +1,69 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"coalesce/autotune/internal/fake"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/verify"
+	"coalesce/runtime/device"
+)
+
+func TestCases(t *testing.T) {
+	for _, tc := range []struct {
+		plant  string
+		memory int64
+		cases  int
+		status trial.Status
+		text   string
+	}{
+		{"", 0, 2, trial.OK, ""},
+		{"wrong", 0, 1, trial.Verify, "case seven: sum below 7 is 22, expected 21"},
+		{"late", 0, 2, trial.OK, ""}, // right so far; see the second round below
+		{"infeasible", 0, 0, trial.Constraint, "not verified"},
+		{"", 4, 0, trial.Memory, "case four: prepare: 8 bytes: out of device memory"},
+	} {
+		d := &fake.Device{F: device.Facts{Memory: tc.memory}}
+		s := &fake.Subject{Plants: []string{tc.plant}}
+		v := &s.Family().Variants[0]
+		r, err := s.Open(d, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, _ := s.Cases(nil)
+		stream, _ := d.NewStream()
+		n, err := verify.Cases(t.Context(), d, stream, s, v, r, cases)
+		if n != tc.cases || verify.Status(err) != tc.status {
+			t.Errorf("%q: %d cases, %v (%s), want %d, %s", tc.plant, n, err, verify.Status(err), tc.cases, tc.status)
+		}
+		if err != nil && !strings.Contains(err.Error(), tc.text) {
+			t.Errorf("%q: error %q, want %q", tc.plant, err, tc.text)
+		}
+		if d.Buffers != 0 {
+			t.Errorf("%q: %d buffers not freed", tc.plant, d.Buffers)
+		}
+		if tc.plant == "late" {
+			var wrong *verify.Failure
+			if _, err := verify.Cases(t.Context(), d, stream, s, v, r, cases); !errors.As(err, &wrong) || wrong.Case != "four" {
+				t.Errorf("late: the second verification says %v", err)
+			}
+		}
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for want, err := range map[trial.Status]error{
+		trial.Launch:  errors.New("illegal address"),
+		trial.Skipped: fmt.Errorf("x: %w", context.Canceled),
+		trial.Memory:  fmt.Errorf("x: %w", device.ErrMemory),
+		trial.Verify:  fmt.Errorf("x: %w", &verify.Failure{Case: "c", Run: 2, Err: errors.New("y")}),
+	} {
+		if got := verify.Status(err); got != want {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
+	}
+}

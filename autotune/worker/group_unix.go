@@ -1,0 +1,23 @@
+//go:build unix
+
+package worker
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// separate puts the worker in a process group of its own: ctrl-C reaches the
+// tuner alone, and what the worker started dies with it.
+func separate(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+}
+
+// kill ends the worker and what it started.
+func kill(cmd *exec.Cmd) {
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	cmd.Process.Kill()
+}

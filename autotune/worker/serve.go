@@ -1,0 +1,294 @@
+// Package worker keeps trials out of the tuner's process. A kernel that writes
+// where it must not poisons its whole process, one that never ends holds it for
+// ever; so trials run in a child process, and a crash or a hang costs one trial.
+//
+// Parent and child speak JSON Lines over the child's stdin and stdout: the child
+// says hello with its device's facts, then answers each request with a trial.
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+
+	"coalesce/autotune/measure"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/verify"
+	"coalesce/runtime/device"
+)
+
+// Protocol names what parent and child speak.
+const Protocol = "worker/1"
+
+// Hello is the child's first line.
+type Hello struct {
+	Protocol string       `json:"protocol"`
+	Facts    device.Facts `json:"facts"`
+}
+
+// A Request asks for one trial.
+type Request struct {
+	ID      int               `json:"id"`
+	Family  string            `json:"family"`
+	Variant string            `json:"variant"`
+	Hash    uint64            `json:"hash,string"` // of the variant, as the parent knows it
+	Fixed   map[string]string `json:"fixed"`
+	Size    int               `json:"size"`
+	Seed    uint64            `json:"seed,string"`
+	Action  string            `json:"action"` // trial.ActionVerify or trial.ActionMeasure
+	// First is the label of a variant that already answered this instance well;
+	// "" when there is none yet. A worker that makes the instance anew lets it
+	// answer first: where an instance is too large for the reference, a subject
+	// holds later answers against the first.
+	First  string `json:"first,omitempty"`
+	Effort Effort `json:"effort"`
+}
+
+// Effort bounds a measurement; zero fields take the defaults of protocol mp1.
+type Effort struct {
+	Samples int           `json:"samples,omitempty"`
+	Few     int           `json:"few,omitempty"`
+	Warmup  time.Duration `json:"warmup_ns,omitempty"`
+	Cap     time.Duration `json:"cap_ns,omitempty"`
+	Bound   time.Duration `json:"bound_ns,omitempty"`
+}
+
+// reply is the child's answer.
+type reply struct {
+	ID    int         `json:"id"`
+	Trial trial.Trial `json:"trial"`
+}
+
+// Serve answers requests read from in, one at a time, until in ends. It is the
+// whole of a worker process. Trials that fail are answered like any other; the
+// error is of reading and writing only.
+func Serve(ctx context.Context, dev device.Device, subjects []subject.Subject, in io.Reader, out io.Writer) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	enc := json.NewEncoder(out)
+	if err := enc.Encode(Hello{Protocol: Protocol, Facts: dev.Facts()}); err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	b := &Bench{Device: dev, Subjects: subjects}
+	dec := json.NewDecoder(bufio.NewReader(in))
+	for {
+		var r Request
+		if err := dec.Decode(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("worker: read request: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := enc.Encode(reply{r.ID, b.Do(ctx, r)}); err != nil {
+			return fmt.Errorf("worker: write reply: %w", err)
+		}
+	}
+}
+
+// A Bench runs trials in this process. Serve uses it in the child; tests of
+// devices that cannot hang may use it directly.
+type Bench struct {
+	Device   device.Device
+	Subjects []subject.Subject
+	Now      func() time.Time // default time.Now
+
+	// The last cases and instance, because making one may take longer than
+	// running it.
+	casesOf    string
+	cases      []subject.Case
+	instanceOf string
+	instance   subject.Instance
+}
+
+// Do runs one trial. What goes wrong is in the trial's status.
+func (b *Bench) Do(ctx context.Context, r Request) trial.Trial {
+	now := b.Now
+	if now == nil {
+		now = time.Now
+	}
+	begin := now()
+	t := b.do(ctx, r, now)
+	t.Time = begin.UTC()
+	t.Wall = int64(now().Sub(begin))
+	return t
+}
+
+func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) trial.Trial {
+	none := blank(r, b.Device.Facts())
+	i := slices.IndexFunc(b.Subjects, func(s subject.Subject) bool { return s.Family().Name == r.Family })
+	if i < 0 {
+		return fail(none, trial.Skipped, fmt.Errorf("the worker has no family %s", r.Family))
+	}
+	sub := b.Subjects[i]
+	f := sub.Family()
+	v := f.Variant(r.Variant)
+	if v == nil || v.Hash != r.Hash {
+		return fail(none, trial.Skipped, fmt.Errorf("the worker's build does not have this variant with hash %016x", r.Hash))
+	}
+	t := trial.New(f, v, b.Device.Facts())
+	t.Fixed, t.Size, t.Seed, t.Action = r.Fixed, r.Size, r.Seed, r.Action
+	if err := sub.Feasible(v, b.Device.Facts(), r.Size); err != nil && r.Action == trial.ActionMeasure {
+		return fail(t, trial.Constraint, err)
+	}
+	runner, err := sub.Open(b.Device, v)
+	if err != nil {
+		status := trial.Compile
+		if errors.Is(err, device.ErrMemory) {
+			status = trial.Memory
+		}
+		return fail(t, status, err)
+	}
+	err = b.run(ctx, &t, sub, v, runner, r, now)
+	if cerr := runner.Close(); err == nil && cerr != nil {
+		err = fmt.Errorf("close: %w", cerr)
+	}
+	if err != nil {
+		return fail(t, verify.Status(err), err)
+	}
+	t.Status = trial.OK
+	return t
+}
+
+// blank is a record of a request for a variant that is not known.
+func blank(r Request, facts device.Facts) trial.Trial {
+	t := trial.New(&device.Family{Name: r.Family}, &device.Variant{Label: r.Variant, Hash: r.Hash}, facts)
+	t.Fixed, t.Size, t.Seed, t.Action = r.Fixed, r.Size, r.Seed, r.Action
+	return t
+}
+
+// fail ends a record. What was measured before does not stand.
+func fail(t trial.Trial, s trial.Status, err error) trial.Trial {
+	t.Status, t.Error = s, err.Error()
+	t.Cold, t.Hot, t.Stop = nil, nil, ""
+	return t
+}
+
+func (b *Bench) run(ctx context.Context, t *trial.Trial, sub subject.Subject, v *device.Variant, runner subject.Runner, r Request, now func() time.Time) (err error) {
+	s, err := b.Device.NewStream()
+	if err != nil {
+		return fmt.Errorf("stream: %w", err)
+	}
+	defer func() {
+		if cerr := s.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("close stream: %w", cerr)
+		}
+	}()
+	switch r.Action {
+	case trial.ActionMeasure:
+		if err := b.measure(ctx, t, s, sub, runner, r, now); err != nil {
+			return err
+		}
+	case trial.ActionVerify:
+	default:
+		return fmt.Errorf("action %q is not known", r.Action)
+	}
+	// After timing too: races show under load.
+	cases, err := b.casesFor(sub, r.Fixed)
+	if err != nil {
+		return fmt.Errorf("cases: %w", err)
+	}
+	t.Cases, err = verify.Cases(ctx, b.Device, s, sub, v, runner, cases)
+	return err
+}
+
+func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, sub subject.Subject, runner subject.Runner, r Request, now func() time.Time) (err error) {
+	inst, err := b.instanceFor(s, sub, r)
+	if err != nil {
+		return fmt.Errorf("instance: %w", err)
+	}
+	job, err := runner.Prepare(inst)
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	defer func() {
+		if cerr := job.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("close: %w", cerr)
+		}
+	}()
+	m, err := measure.Run(ctx, b.Device, s, job, measure.Options{
+		Warmup: r.Effort.Warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, Few: r.Effort.Few, Bound: r.Effort.Bound, Now: now,
+	})
+	if err != nil {
+		return err
+	}
+	t.Cold, t.Hot, t.Stop, t.Work = m.Cold, m.Hot, m.Stop, job.Work()
+	if !m.Clean {
+		if err := verify.Once(s, job); err != nil {
+			return err
+		}
+	}
+	if err := job.Check(s); err != nil {
+		return &verify.Failure{Case: fmt.Sprintf("of the instance timed, size %d, seed %d", r.Size, r.Seed), Run: 1, Err: err}
+	}
+	return nil
+}
+
+func (b *Bench) casesFor(sub subject.Subject, fixed map[string]string) ([]subject.Case, error) {
+	key := sub.Family().Name + text(fixed)
+	if b.casesOf != key {
+		cases, err := sub.Cases(fixed)
+		if err != nil {
+			return nil, err
+		}
+		b.casesOf, b.cases = key, cases
+	}
+	return b.cases, nil
+}
+
+// instanceFor makes the instance to time, unless it is at hand.
+func (b *Bench) instanceFor(s device.Stream, sub subject.Subject, r Request) (subject.Instance, error) {
+	key := fmt.Sprint(sub.Family().Name, text(r.Fixed), r.Size, r.Seed)
+	if b.instanceOf != key {
+		b.instanceOf, b.instance = "", nil // let go of the old one first
+		inst, err := sub.Instance(r.Fixed, r.Size, r.Seed)
+		if err != nil {
+			return nil, err
+		}
+		// What keeps First from answering now is not the fault of the variant
+		// to be timed; without it there is one check less.
+		_ = b.answer(s, sub, r.First, inst)
+		b.instanceOf, b.instance = key, inst
+	}
+	return b.instance, nil
+}
+
+// answer runs and checks a variant on an instance.
+func (b *Bench) answer(s device.Stream, sub subject.Subject, label string, inst subject.Instance) (err error) {
+	v := sub.Family().Variant(label)
+	if v == nil {
+		return nil
+	}
+	runner, err := sub.Open(b.Device, v)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	job, err := runner.Prepare(inst)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, job.Close()) }()
+	if err := verify.Once(s, job); err != nil {
+		return err
+	}
+	return job.Check(s)
+}
+
+// text writes fixed parameters in a stable order.
+func text(fixed map[string]string) string {
+	s := ""
+	for _, k := range slices.Sorted(maps.Keys(fixed)) {
+		s += fmt.Sprintf(" %s=%q ", k, fixed[k])
+	}
+	return s
+}

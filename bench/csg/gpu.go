@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coalesce/autotune/subject"
+	"coalesce/bench/result"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+)
+
+// instances keeps one instance of a value type, method and size, so that all
+// variants answer the same one and are held against each other.
+type instances map[string]subject.Instance
+
+func (m instances) get(s subject.Subject, v *device.Variant, n int) (subject.Instance, error) {
+	f := fixed(s.Family(), v)
+	key := fmt.Sprint(f, n)
+	if m[key] == nil {
+		inst, err := s.Instance(f, n, 1)
+		if err != nil {
+			return nil, err
+		}
+		m[key] = inst
+	}
+	return m[key], nil
+}
+
+// core are the variants of the full product: DP, int32, nothing else varied.
+func core(f *device.Family) []*device.Variant {
+	safe := safeOf(f)
+	var list []*device.Variant
+	for i := range f.Variants {
+		if v := &f.Variants[i]; differs(f, v, safe, "lambda", "alpha", "beta", "block") {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func safeOf(f *device.Family) *device.Variant {
+	i := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == "int32" })
+	return &f.Variants[i]
+}
+
+// differs reports whether v and w agree in all but the named parameters.
+func differs(f *device.Family, v, w *device.Variant, params ...string) bool {
+	for i, p := range f.Params {
+		if v.Values[i] != w.Values[i] && !slices.Contains(params, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep times every variant of the core at 22 agents, the best ten at 24, the
+// best three at the size asked for.
+func (b *bench) sweep(agents int) ([]result.Row, error) {
+	s := subjectOf(&csg.Splits)
+	f := s.Family()
+	left := core(f)
+	known := instances{}
+	var rows []result.Row
+	for _, round := range []struct{ agents, keep, runs int }{{min(22, agents), 10, 3}, {min(24, agents), 4, 3}, {agents, 3, 5}} {
+		rate := map[*device.Variant]float64{}
+		for _, v := range left {
+			if b.late() {
+				fmt.Println("the budget is spent")
+				return rows, nil
+			}
+			inst, err := known.get(s, v, round.agents)
+			if err != nil {
+				return rows, err
+			}
+			row := b.measure(s, v, "sweep", round.agents, round.runs, true, inst)
+			rows = append(rows, row)
+			if row.Failed == "" {
+				rate[v] = row.Rate()
+			}
+		}
+		slices.SortFunc(left, func(v, w *device.Variant) int { return cmp.Compare(rate[w], rate[v]) })
+		left = left[:min(round.keep, len(left))]
+	}
+	return rows, nil
+}
+
+// effects times every variant that is not of the core, next to the safe point
+// and the point as printed.
+func (b *bench) effects() ([]result.Row, error) {
+	s := subjectOf(&csg.Splits)
+	f := s.Family()
+	safe := safeOf(f)
+	known := instances{}
+	var rows []result.Row
+	for _, n := range []int{20, 24} {
+		for i := range f.Variants {
+			v := &f.Variants[i]
+			name := "effect"
+			if v != safe && differs(f, v, safe, "lambda", "alpha", "beta", "block") {
+				if !differs(f, v, safe, "lambda") && !differs(f, v, safe, "alpha") && !differs(f, v, safe, "beta") && !differs(f, v, safe, "block") {
+					continue
+				}
+			}
+			if f.Value(v, "construct") == "integer" && n > 18 || f.Value(v, "origin") == "launch" && n > 22 {
+				continue // 4^n/2 splittings made; a launch for every 32 coalitions
+			}
+			if b.late() {
+				return rows, nil
+			}
+			inst, err := known.get(s, v, n)
+			if err != nil {
+				return rows, err
+			}
+			rows = append(rows, b.measure(s, v, name, n, 3, true, inst))
+		}
+	}
+	return rows, nil
+}
+
+// figures runs what the papers' figures show: the printed kernel without and
+// with shared splittings, its checkpoints at 22 agents, the report's kernel,
+// and the sequential program.
+func (b *bench) figures() ([]result.Row, error) {
+	s := subjectOf(&csg.Splits)
+	f := s.Family()
+	known := instances{}
+	var rows []result.Row
+	for n := 10; n <= 18; n++ {
+		row, err := reference(n)
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	for n := 10; n <= 25; n++ {
+		for i := range f.Variants {
+			v := &f.Variants[i]
+			name := ""
+			profile := f.Value(v, "profile") == "on"
+			switch {
+			case f.Value(v, "origin") != "launch" || f.Value(v, "alpha") == "32" && f.Value(v, "construct") != "shift":
+				continue
+			case profile && n != 22:
+				continue
+			case f.Value(v, "construct") == "integer":
+				name = "integer subset construction"
+				if n > 17 {
+					continue
+				}
+			case f.Value(v, "method") == "idp":
+				name = "IDP, shared by batch"
+			case f.Value(v, "collision") == "pair":
+				name = "initialSplit, shared by pair"
+			default:
+				name = "initialSplit"
+			}
+			if profile {
+				name += ", checkpoints"
+			}
+			if b.late() {
+				return rows, nil
+			}
+			inst, err := known.get(s, v, n)
+			if err != nil {
+				return rows, err
+			}
+			rows = append(rows, b.measure(s, v, name, n, 3, n < 20, inst))
+		}
+	}
+	return rows, nil
+}
+
+// repeat runs one variant of each kind 1,000 times on one instance: the whole
+// table f must be the same every time.
+func (b *bench) repeat() ([]result.Row, error) {
+	s := subjectOf(&csg.Splits)
+	f := s.Family()
+	safe := safeOf(f)
+	known := instances{}
+	var rows []result.Row
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		if v != safe && differs(f, v, safe, "lambda", "alpha", "beta", "block") {
+			continue
+		}
+		if b.late() {
+			return rows, nil
+		}
+		const n, runs = 13, 1000
+		inst, err := known.get(s, v, n)
+		if err != nil {
+			return rows, err
+		}
+		row := result.Row{Name: "repeat", Variant: v.Label, Agents: n}
+		if err := b.same(s, v, inst, runs); err != nil {
+			row.Failed = err.Error()
+		}
+		fmt.Printf("repeat %s: %s\n", v.Label, strings.TrimSpace("1000 equal tables "+row.Failed))
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// tabled is a job whose table can be read.
+type tabled interface {
+	Table(device.Stream) ([]byte, error)
+}
+
+func (b *bench) same(s subject.Subject, v *device.Variant, inst subject.Instance, runs int) error {
+	run, err := s.Open(b.dev, v)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	job, err := run.Prepare(inst)
+	if err != nil {
+		return err
+	}
+	defer job.Close()
+	var first []byte
+	for i := range runs {
+		if err := job.Reset(b.stream); err != nil {
+			return err
+		}
+		if err := job.Run(b.stream); err != nil {
+			return err
+		}
+		table, err := job.(tabled).Table(b.stream)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			first = table
+		} else if !bytes.Equal(first, table) {
+			return fmt.Errorf("run %d of %d gave another table", i, runs)
+		}
+	}
+	return job.Check(b.stream)
+}

@@ -1,0 +1,82 @@
+// Package result is the form in which benchmark results are committed: what
+// was run, on which device, by which command, and every row that tables and
+// plots are made from.
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// A File is one experiment on one device.
+type File struct {
+	Experiment string `json:"experiment"`
+	Device     string `json:"device"` // the device's name
+	Driver     string `json:"driver"`
+	Commit     string `json:"commit"`
+	Command    string `json:"command"`
+	Date       string `json:"date"`
+	Rows       []Row  `json:"rows"`
+}
+
+// A Row is one variant at one size. Seconds cover the whole launch sequence,
+// values resident on the device.
+type Row struct {
+	Name       string    `json:"name"`
+	Variant    string    `json:"variant,omitempty"`
+	Method     string    `json:"method,omitempty"`
+	Agents     int       `json:"agents"`
+	Splittings float64   `json:"splittings"` // evaluated a run
+	Runs       []float64 `json:"seconds"`    // of every run, in order
+	Cycles     []uint64  `json:"cycles,omitempty"`
+	Failed     string    `json:"failed,omitempty"`
+}
+
+// Median of the runs, in seconds; 0 when there are none.
+func (r Row) Median() float64 {
+	if len(r.Runs) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(r.Runs))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// Rate is splittings a second at the median.
+func (r Row) Rate() float64 {
+	if m := r.Median(); m > 0 {
+		return r.Splittings / m
+	}
+	return 0
+}
+
+// Write stores f as dir/NAME.json.
+func (f *File) Write(dir, name string) error {
+	if f.Date == "" {
+		f.Date = time.Now().UTC().Format(time.DateOnly)
+	}
+	text, err := json.MarshalIndent(f, "", " ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o644)
+}
+
+// Read loads a file that Write stored.
+func Read(path string) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var f File
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &f, nil
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+)
+
+func (a *app) solveAuctionCommand() *cobra.Command {
+	var s solveFlags
+	cmd := &cobra.Command{
+		Use:   "auction FILE",
+		Short: "Find the bids of a combinatorial auction that pay the most together",
+		Long: fmt.Sprintf(`Winner determination: which bids to accept so that no good is sold twice and the
+prices add up to the most. Goods may stay unsold (free disposal).
+
+FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd.
+Goods and dummies that at least two bids ask for may be %d together; those that
+the same bids ask for count as one.`, auction.MaxItems),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("expected a FILE")
+			}
+			return a.solveAuction(cmd.Context(), &s, args[0])
+		},
+	}
+	cmd.Flags().SortFlags = false
+	s.register(cmd.Flags())
+	return cmd
+}
+
+func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) error {
+	if err := s.check(a); err != nil {
+		return err
+	}
+	if err := a.handOver(s.device); err != nil {
+		return err
+	}
+	db, err := a.database(s.tuned)
+	if err != nil {
+		return err
+	}
+	p := a.progress()
+	defer p.Close()
+	start := time.Now()
+	p.Set("reading %s", path)
+	auc, err := await(ctx, func() (*auction.Auction, error) { return auction.Read(path) })
+	if err != nil {
+		return err
+	}
+	reduced := auction.NewReduction(auc)
+	inst, err := reduced.ToCSG()
+	if err != nil {
+		return err
+	}
+	read := time.Since(start).Seconds()
+
+	return a.withDevice(s.device, s.threads, func(d device.Device) error {
+		facts := d.Facts()
+		solved, err := csg.Solve(ctx, d, inst, csg.Options{
+			Method:   csg.Method(s.method),
+			Variant:  s.variant,
+			Database: db,
+			Log:      func(line string) { p.Set("solving %d items: %s", inst.N, line) },
+		})
+		if err != nil {
+			return solverError(err)
+		}
+		solved.Seconds.Read = read
+		r, err := reduced.Result(solved)
+		if err != nil {
+			return solverError(err)
+		}
+		verified := ""
+		if s.verify {
+			p.Set("verifying with the reference")
+			if verified, err = verifyAuction(ctx, auc, r); err != nil {
+				return err
+			}
+		}
+		p.Close()
+		if s.json {
+			return printJSON(a.out, r)
+		}
+		return a.printAuction(r, facts, verified)
+	})
+}
+
+// verifyAuction solves with the reference, which shares nothing with the
+// kernels, and compares revenues, which are exact.
+func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result) (string, error) {
+	start := time.Now()
+	ref, err := await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
+	if err != nil {
+		return "", fmt.Errorf("verify: %w", err)
+	}
+	r.Seconds.Verify = time.Since(start).Seconds()
+	if r.Revenue != ref.Revenue {
+		return "", checkError{fmt.Errorf("the accepted bids pay %s, the reference finds %s", r.Revenue, ref.Revenue)}
+	}
+	return fmt.Sprintf("the sequential reference finds %s too", ref.Revenue), nil
+}
+
+// printAuction writes an answer for people.
+func (a *app) printAuction(r *auction.Result, facts device.Facts, verified string) error {
+	var bids ui.Table
+	bids.Right(0, 1)
+	bids.Row("price", "bid", "goods")
+	for _, b := range r.Accepted() {
+		var goods []string
+		for _, g := range b.Goods {
+			if !r.Auction.Dummy(g) {
+				goods = append(goods, fmt.Sprint(g))
+			}
+		}
+		bids.Row(r.Auction.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), strings.Join(goods, " "))
+	}
+	bids.Row(r.Revenue, "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
+	if err := bids.Write(a.out); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+
+	facets := answer{
+		instance: fmt.Sprintf("%s (%s, %s, %s)", r.Auction.Source, count(int(r.Auction.Goods), "good"), count(len(r.Auction.Bids), "bid"), count(r.Items, "contested item")),
+		checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Revenue),
+		proven:   r.Proven, verified: verified, seconds: r.Seconds, splittings: r.Splittings,
+		device: r.Device, name: facts.Name, variant: r.Variant, reason: r.Reason, notes: r.Notes,
+	}
+	return facets.write(a.out)
+}

@@ -1,0 +1,138 @@
+// Package cli is the command line: it reads flags, opens a device, hands an
+// instance to a solver and prints what comes back. Main is a function of its
+// arguments and streams to an exit code, so that tests call it as main does.
+//
+// stdout is data, stderr is talk. An answer that could not be written whole
+// is a failure.
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the work could not be done
+	exitUsage  = 2 // the command line could not be understood
+	exitCheck  = 3 // the work was done and a check of it failed
+)
+
+// Main runs one command line, without the program's name, and returns the
+// process's exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The second ctrl-C ends the process at once.
+	defer context.AfterFunc(ctx, stop)()
+	// A closed pipe is a write error like any other, not a silent death.
+	signal.Ignore(syscall.SIGPIPE)
+
+	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers()}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(a.out)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if flush := a.out.Flush(); flush != nil {
+		a.started = true // no mistake of the command line's
+		err = errors.Join(fmt.Errorf("standard output is incomplete: %w", flush), err)
+	}
+	return a.exit(ctx, err)
+}
+
+// app is one run of the program.
+type app struct {
+	args    []string
+	in      io.Reader
+	out     *bufio.Writer // data; keeps the first write error until the end
+	raw     io.Writer     // data that must not wait in a buffer
+	err     io.Writer     // talk
+	devices []opener
+	started bool // the command line was understood and its command runs
+}
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// checkError is a finished answer that a check refuted.
+type checkError struct{ error }
+
+// exitError is a code that another process ended with, which has said why.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// exit tells the user about err and returns its exit code.
+func (a *app) exit(ctx context.Context, err error) int {
+	var (
+		usage usageError
+		check checkError
+		code  exitError
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage) || !a.started:
+		fmt.Fprintf(a.err, "coalesce: %v\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", err)
+		return exitUsage
+	case errors.As(err, &check):
+		fmt.Fprintf(a.err, "coalesce: check failed: %v\n", err)
+		return exitCheck
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintf(a.err, "coalesce: interrupted: %v\n", err)
+	default:
+		fmt.Fprintf(a.err, "coalesce: %v\n", err)
+	}
+	return exitFailed
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "coalesce",
+		Short: "Solve combinatorial-optimisation problems with generated, tuned kernels",
+		Long: `Coalesce solves combinatorial-optimisation problems with kernels generated for
+every point of a parameter space and picked by measurement for this device and
+problem size.
+
+Results go to standard output, everything else to standard error. Exit codes:
+0 ok, 1 failed, 2 the command line was wrong, 3 a check of the answer failed.`,
+		SilenceUsage:     true,
+		SilenceErrors:    true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
+		RunE:             a.group("devices, solve or tune"),
+		Args:             cobra.ArbitraryArgs,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.tuneCommand(), a.workerCommand())
+	return root
+}
+
+// group is the action of a command that only holds others.
+func (a *app) group(expected string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("%q needs a command: expected %s", cmd.CommandPath(), expected)
+		}
+		hint := ""
+		cmd.SuggestionsMinimumDistance = 2
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			hint = fmt.Sprintf(" (did you mean %q?)", near[0])
+		}
+		return usagef("unknown command %q for %q: expected %s%s", args[0], cmd.CommandPath(), expected, hint)
+	}
+}

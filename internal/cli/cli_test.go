@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"coalesce/runtime/device"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"coalesce": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs the command lines of testdata. Each script has a folder
+// and a configuration of its own, and no GPU.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			config := filepath.Join(e.WorkDir, ".config")
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("XDG_CONFIG_HOME", config)
+			e.Setenv("AppData", config)
+			e.Setenv("COALESCE_NO_HANDOVER", "1")
+			e.Setenv("EXAMPLES", examples)
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" { // permissions do not bind root
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":  scriptCode,
+			"npy":   scriptNPY,
+			"field": scriptField,
+		},
+	})
+}
+
+// scriptCode is "code N COMMAND ARG...": the command must end with exit code
+// N. What it prints is for stdout and stderr to look at.
+func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit interface{ ExitCode() int }
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// scriptNPY is "npy FILE SHAPE VALUE...": a .npy file of float64 whose header
+// claims SHAPE values, whatever is there.
+func scriptNPY(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: npy FILE SHAPE VALUE...")
+	}
+	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%s,), }", args[1])
+	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
+	data := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
+	data = append(data, header...)
+	for _, text := range args[2:] {
+		x, err := strconv.ParseFloat(text, 64)
+		ts.Check(err)
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o644))
+}
+
+// scriptField is "field NAME VALUE": the JSON object on the last command's
+// stdout must have a member of that name with that JSON text.
+func scriptField(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: field NAME VALUE")
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &object); err != nil {
+		ts.Fatalf("stdout is no JSON object: %v", err)
+	}
+	got, ok := object[args[0]]
+	if !ok || string(got) != args[1] {
+		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
+	}
+}
+
+// A write error of data must not end in exit code 0, whatever the command.
+func TestBrokenOutput(t *testing.T) {
+	for _, args := range [][]string{{"devices"}, {"--help"}, {"solve", "csg", filepath.Join("..", "..", "examples", "couriers.csv"), "--device", "host"}} {
+		var talk bytes.Buffer
+		if code := Main(args, strings.NewReader(""), broken{}, &talk); code != exitFailed || !strings.Contains(talk.String(), "standard output is incomplete") {
+			t.Errorf("%v on a broken output: exit code %d, %q; want %d and why", args, code, talk.String(), exitFailed)
+		}
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestOpenersHoldEveryKindOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, o := range openers() {
+		if seen[o.kind] {
+			t.Errorf("%s is in the table twice", o.kind)
+		}
+		seen[o.kind] = true
+	}
+	if !seen[device.Host] || !seen[device.Emulated] {
+		t.Errorf("the table has %v, want host and emulated at least", seen)
+	}
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg"
+)
+
+// csgFlags are the flags of `solve csg`.
+type csgFlags struct {
+	solveFlags
+	missing      string
+	distribution string
+	agents       int
+	seed         uint64
+	value        string
+}
+
+func (a *app) solveCSGCommand() *cobra.Command {
+	var s csgFlags
+	cmd := &cobra.Command{
+		Use:   "csg FILE | --distribution NAME --agents N [--seed S]",
+		Short: "Find the partition of agents into coalitions that is worth the most",
+		Long: `Coalition structure generation: given a value for every coalition of n agents,
+find the partition of the agents whose blocks' values add up to the most.
+
+FILE is a characteristic function, plain or compressed with gzip, xz or zstd:
+
+  .npy   2^n values of any integer or floating type, by coalition number:
+         agent i is bit i-1, so that entry 5 = 101b is the coalition {1, 3}
+  CSV    rows of a coalition and its value: "1 3",12.5 (agents by number or name)
+  JSON   {"1,3": 12.5} or {"agents": ["ann", "bob"], "values": {"ann bob": 7}}
+
+A CSV or JSON file must have every coalition but the empty one, unless --missing
+gives the others a value. --missing=-inf forbids them.
+
+Instead of a file, --distribution draws the values from a distribution of the
+literature, each a function of the seed and the coalition alone:
+
+  ` + wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.solveCSG(cmd.Context(), &s, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&s.missing, "missing", "", "value of coalitions that a CSV or JSON file lacks: a number or -inf (default: an error)")
+	f.StringVar(&s.distribution, "distribution", "", "draw the instance instead of reading it")
+	f.IntVar(&s.agents, "agents", 0, "agents of a drawn instance")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance")
+	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int32, int64, float32 or float64")
+	s.register(f)
+	return cmd
+}
+
+func (s *csgFlags) check(a *app, args []string) error {
+	switch {
+	case len(args) == 0 && s.distribution == "":
+		return usagef("expected a FILE, or --distribution NAME --agents N")
+	case len(args) > 0 && s.distribution != "":
+		return usagef("expected a FILE or --distribution, found both")
+	case len(args) > 0 && s.agents != 0:
+		return usagef("--agents is for --distribution: a file says how many agents it has")
+	case s.distribution != "" && (s.agents < 1 || s.agents > csg.MaxAgents):
+		return usagef("--agents is %d, expected 1 to %d", s.agents, csg.MaxAgents)
+	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
+		return usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
+	case csg.Value(s.value).Size() == 0:
+		return usagef("--type is %q, expected int32, int64, float32 or float64", s.value)
+	case s.distribution != "" && s.missing != "":
+		return usagef("--missing is for files: a distribution lacks no coalition")
+	}
+	return s.solveFlags.check(a)
+}
+
+func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
+	if err := s.check(a, args); err != nil {
+		return err
+	}
+	if err := a.handOver(s.device); err != nil {
+		return err
+	}
+	db, err := a.database(s.tuned)
+	if err != nil {
+		return err
+	}
+	p := a.progress()
+	defer p.Close()
+	start := time.Now()
+	inst, err := await(ctx, func() (*csg.Instance, error) {
+		if s.distribution != "" {
+			p.Set("drawing %d agents from %s", s.agents, s.distribution)
+			return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
+		}
+		p.Set("reading %s", args[0])
+		return csg.Read(args[0], csg.ReadOptions{Missing: s.missing})
+	})
+	if err != nil {
+		return err
+	}
+	read := time.Since(start).Seconds()
+
+	return a.withDevice(s.device, s.threads, func(d device.Device) error {
+		facts := d.Facts()
+		p.Set("solving %d agents on %s", inst.N, facts)
+		r, err := csg.Solve(ctx, d, inst, csg.Options{
+			Method:   csg.Method(s.method),
+			Variant:  s.variant,
+			Database: db,
+			Log:      func(line string) { p.Set("solving %d agents: %s", inst.N, line) },
+		})
+		if err != nil {
+			return solverError(err)
+		}
+		r.Seconds.Read = read
+		verified := ""
+		if s.verify {
+			p.Set("verifying with the reference")
+			if verified, err = verifyCSG(ctx, inst, r); err != nil {
+				return err
+			}
+		}
+		p.Close()
+		if s.json {
+			return printJSON(a.out, r)
+		}
+		return a.printCSG(r, facts, verified)
+	})
+}
+
+// solverError tells an answer that was found and refuted from one that was
+// not found.
+func solverError(err error) error {
+	if errors.Is(err, csg.ErrCheck) {
+		return checkError{err}
+	}
+	return err
+}
+
+// verifyCSG solves with the reference and compares totals. Totals of integers
+// must be equal. Two structures that tie in floats may differ, each by what
+// its own certificate allows, before and after rounding.
+func verifyCSG(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
+	start := time.Now()
+	ref, err := await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
+	if err != nil {
+		return "", fmt.Errorf("verify: %w", err)
+	}
+	r.Seconds.Verify = time.Since(start).Seconds()
+	if r.Exact != ref.Exact {
+		allowed := 2 * (r.Certificate.Tolerance + ref.Certificate.Tolerance)
+		if inst.Type.Integer() || !(math.Abs(r.Value-ref.Value) <= allowed) {
+			return "", checkError{fmt.Errorf("the answer is worth %s, the reference finds %s", r.Exact, ref.Exact)}
+		}
+	}
+	return fmt.Sprintf("the sequential reference finds %s too (its solve took %s, %.3g times this one's)",
+		ref.Exact, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
+}
+
+// printCSG writes an answer for people.
+func (a *app) printCSG(r *csg.Result, facts device.Facts, verified string) error {
+	var blocks ui.Table
+	blocks.Right(0)
+	blocks.Row("value", "block")
+	for _, b := range r.Certificate.Blocks {
+		blocks.Row(b.Value, "{"+strings.Join(b.Agents, ", ")+"}")
+	}
+	blocks.Row(r.Exact, fmt.Sprintf("total, %s of %s", count(len(r.Certificate.Blocks), "block"), count(r.N, "agent")))
+	if err := blocks.Write(a.out); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+
+	facets := answer{
+		instance: fmt.Sprintf("%s (%s, %s)", r.Instance, count(r.N, "agent"), r.Type),
+		checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
+		proven:   r.Proven, verified: verified, seconds: r.Seconds, splittings: r.Splittings,
+		device: r.Device, name: facts.Name, variant: r.Variant, reason: r.Reason, notes: r.Notes,
+	}
+	return facets.write(a.out)
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"coalesce/autotune/tuned"
+)
+
+// userDatabase is the file, below the user's configuration folder, where
+// tuning leaves its winners unless told otherwise, and where solving looks.
+var userDatabase = filepath.Join("coalesce", "tuned.json")
+
+// databasePath is the user's database.
+func databasePath() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find the user's %s: %w (--output or --tuned names a file)", userDatabase, err)
+	}
+	return filepath.Join(dir, userDatabase), nil
+}
+
+// database is what variants are chosen from: the winners that the binary
+// carries and those of a file, by default the user's own. A missing or broken
+// file is an error only where it was named.
+func (a *app) database(named string) (*tuned.Database, error) {
+	db, err := tuned.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	path := named
+	if path == "" {
+		if path, err = databasePath(); err != nil {
+			return db, nil
+		}
+	}
+	own, err := tuned.Load(path)
+	switch {
+	case err == nil:
+		return tuned.Merge(db, own), nil
+	case named != "":
+		return nil, err
+	case !errors.Is(err, os.ErrNotExist):
+		fmt.Fprintf(a.err, "coalesce: going on without the user's tuning: %v\n", err)
+	}
+	return db, nil
+}

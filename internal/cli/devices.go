@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+)
+
+func (a *app) devicesCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "devices",
+		Short: "List the devices that can compute here, with their facts",
+		Long: `List the devices that can compute here. Sizes are read from the device now.
+
+host is the processor and always there. emulated runs the CUDA kernels on the
+processor, for tests; it needs a C++ compiler. cuda:0, cuda:1, … are NVIDIA
+GPUs; they need coalesce-cuda (scripts/build-cuda) beside this binary.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.listDevices(asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of the devices' facts")
+	return cmd
+}
+
+func (a *app) listDevices(asJSON bool) error {
+	if err := a.handOver("auto"); err != nil {
+		return err
+	}
+	found := []device.Facts{}
+	for _, o := range a.devices {
+		n, err := o.count()
+		if err != nil {
+			fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", o.kind, err)
+		}
+		for i := range n {
+			d, err := o.open(i, 0)
+			if err != nil {
+				fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", o.kind, err)
+				continue
+			}
+			found = append(found, d.Facts())
+			if err := d.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	if asJSON {
+		return printJSON(a.out, found)
+	}
+	var t ui.Table
+	t.Right(3, 4, 5, 6, 7)
+	t.Row("device", "name", "capability", "units", "memory", "free", "shared/block", "L2", "driver")
+	for _, f := range found {
+		capability := "-"
+		if f.Major > 0 {
+			capability = fmt.Sprintf("%d.%d", f.Major, f.Minor)
+		}
+		driver := f.Driver
+		if driver == "" {
+			driver = "-"
+		}
+		t.Row(f.String(), f.Name, capability, fmt.Sprint(f.SMs), ui.Bytes(f.Memory), ui.Bytes(f.Free), ui.Bytes(f.SharedPerBlock), ui.Bytes(f.L2), driver)
+	}
+	return t.Write(a.out)
+}

@@ -1,0 +1,6 @@
+//go:build !cuda
+
+package cli
+
+// gpus is empty: the plain build links nothing of CUDA.
+func gpus() []opener { return nil }

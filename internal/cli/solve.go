@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+)
+
+func (a *app) solveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "solve",
+		Short: "Solve an instance",
+		RunE:  a.group("csg or auction"),
+		Args:  cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(a.solveCSGCommand(), a.solveAuctionCommand())
+	return cmd
+}
+
+// solveFlags are the flags that every problem shares.
+type solveFlags struct {
+	device  string
+	threads int
+	variant string
+	method  string
+	tuned   string
+	verify  bool
+	json    bool
+}
+
+func (s *solveFlags) register(f *pflag.FlagSet) {
+	deviceFlags(f, &s.device, &s.threads)
+	f.StringVar(&s.variant, "variant", "", "run this variant, by its label, instead of the tuned one")
+	f.StringVar(&s.method, "method", "", "which splittings are evaluated: dp or idp (default: the solver's choice; the host device has its own method)")
+	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
+	f.BoolVar(&s.verify, "verify", false, "solve again with the sequential reference and compare (slow)")
+	f.BoolVar(&s.json, "json", false, "print one JSON object")
+}
+
+// deviceFlags are the flags that say where to compute.
+func deviceFlags(f *pflag.FlagSet, name *string, threads *int) {
+	f.StringVar(name, "device", "auto", "where to compute: auto, host, emulated, cuda or cuda:INDEX")
+	f.IntVar(threads, "threads", 0, "cores that the host device uses (default: all)")
+}
+
+func (s *solveFlags) check(a *app) error {
+	switch s.method {
+	case "", "dp", "idp":
+	default:
+		return usagef("method %q: expected dp or idp", s.method)
+	}
+	if s.threads < 0 {
+		return usagef("--threads is %d, expected 1 or more", s.threads)
+	}
+	_, _, err := a.parseDevice(s.device)
+	return err
+}
+
+// withDevice opens a device, hands it to work and closes it.
+func (a *app) withDevice(name string, threads int, work func(device.Device) error) (err error) {
+	d, err := a.openDevice(name, threads)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := d.Close(); e != nil && err == nil {
+			err = e
+		}
+	}()
+	return work(d)
+}
+
+// await runs work that takes no context and gives up waiting for it when ctx
+// ends: the process is about to exit then.
+func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := work()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// progress is the live line of a command; quiet until something takes long.
+func (a *app) progress() *ui.Progress { return ui.Start(a.err) }

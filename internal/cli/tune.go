@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/autotune"
+	"coalesce/autotune/report"
+	"coalesce/autotune/search"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/autotune/worker"
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg"
+)
+
+// tuneFlags are the flags of `tune csg`.
+type tuneFlags struct {
+	device   string
+	threads  int
+	family   string
+	budget   time.Duration
+	sizes    []int
+	values   []string
+	methods  []string
+	strategy string
+	seed     uint64
+	trials   string
+	output   string
+	json     bool
+}
+
+func (a *app) tuneCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tune",
+		Short: "Measure the variants of a problem's kernels and keep the fastest",
+		RunE:  a.group("csg"),
+		Args:  cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(a.tuneCSGCommand())
+	return cmd
+}
+
+func (a *app) tuneCSGCommand() *cobra.Command {
+	var s tuneFlags
+	cmd := &cobra.Command{
+		Use:   "csg",
+		Short: "Tune the kernels of coalition structure generation on a device",
+		Long: `Verify every variant of a family against the sequential reference, measure those
+that are right, and keep the winners for solve to choose from.
+
+Trials run in a process of their own, so that a variant that crashes or hangs
+costs one trial. When the budget is spent, or on ctrl-C, what is proven by then
+is kept. A variant that answers wrongly never wins; exit code 3 tells of one.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), &s, csg.Subjects()) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	deviceFlags(f, &s.device, &s.threads)
+	f.StringVar(&s.family, "family", "", "family to tune (default: the first that runs on the device)")
+	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
+	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of agents to tune for (default: what suits the device)")
+	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int32, int64, float32, float64 (default: all)")
+	f.StringSliceVar(&s.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
+	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
+	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line")
+	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+userDatabase+" in the user's configuration folder)")
+	f.BoolVar(&s.json, "json", false, "print the summary as JSON")
+	return cmd
+}
+
+func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject) error {
+	facts, err := a.tuneDevice(s)
+	if err != nil {
+		return err
+	}
+	sub, err := pickFamily(subjects, s.family, facts)
+	if err != nil {
+		return err
+	}
+	fixed := pickFixed(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods})
+	if len(fixed) == 0 {
+		return usagef("%s has no variants for --values %v --methods %v", sub.Family().Name, s.values, s.methods)
+	}
+	slices.Sort(s.sizes)
+	path := s.output
+	if path == "" {
+		if path, err = databasePath(); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("keep the winners: %w", err)
+		}
+	}
+	old, err := tuned.Load(path)
+	if errors.Is(err, os.ErrNotExist) {
+		old, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start trials: %w", err)
+	}
+
+	p := a.progress()
+	defer p.Close()
+	p.Set("tuning %s on %s", sub.Family().Name, facts)
+	db, sum, failed := autotune.Tune(ctx, autotune.Options{
+		Subject: sub,
+		Fixed:   fixed,
+		Sizes:   s.sizes,
+		Worker: func() *exec.Cmd {
+			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads))
+		},
+		Facts:    facts,
+		Database: old,
+		Trials:   s.trials,
+		Budget:   s.budget,
+		Strategy: s.strategy,
+		Seed:     s.seed,
+		Progress: func(e autotune.Event) { p.Set("%s", tuneLine(e)) },
+	})
+	p.Close()
+	if len(sum.Winners) > 0 {
+		if err := db.Save(path); err != nil {
+			return errors.Join(err, failed)
+		}
+		fmt.Fprintf(a.err, "coalesce: winners kept in %s\n", path)
+	}
+	if errors.Is(failed, autotune.ErrWrongVariant) {
+		failed = checkError{failed}
+	} else if failed != nil {
+		return failed
+	}
+	print := report.Text
+	if s.json {
+		print = report.JSON
+	}
+	return errors.Join(print(a.out, &sum), failed)
+}
+
+// tuneDevice reads the facts of the device that trials will run on, which
+// also shows that it can be opened.
+func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
+	if s.threads < 0 {
+		return facts, usagef("--threads is %d, expected 1 or more", s.threads)
+	}
+	if s.strategy != search.Halving && s.strategy != search.Exhaustive {
+		return facts, usagef("--strategy is %q, expected %s or %s", s.strategy, search.Halving, search.Exhaustive)
+	}
+	for _, size := range s.sizes {
+		if size < 1 || size > csg.MaxAgents {
+			return facts, usagef("--sizes has %d, expected 1 to %d", size, csg.MaxAgents)
+		}
+	}
+	if err := a.handOver(s.device); err != nil {
+		return facts, err
+	}
+	err = a.withDevice(s.device, s.threads, func(d device.Device) error {
+		facts = d.Facts()
+		return nil
+	})
+	return facts, err
+}
+
+// pickFamily finds the named family, or the first for the device.
+func pickFamily(subjects []subject.Subject, name string, facts device.Facts) (subject.Subject, error) {
+	target := device.CUDA
+	if facts.Kind == device.Host {
+		target = device.Host
+	}
+	var names []string
+	for _, s := range subjects {
+		f := s.Family()
+		if f.Target != target {
+			continue
+		}
+		if name == "" || name == f.Name {
+			return s, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, usagef("--family %q does not run on %s: expected %s", name, facts, strings.Join(names, " or "))
+}
+
+// pickFixed keeps the compile-time workloads whose parameters are among those
+// asked for; a parameter that a workload lacks, or nobody asked for, is free.
+func pickFixed(all []map[string]string, asked map[string][]string) []map[string]string {
+	return slices.DeleteFunc(slices.Clone(all), func(fixed map[string]string) bool {
+		for param, values := range asked {
+			if have, ok := fixed[param]; ok && len(values) > 0 && !slices.Contains(values, have) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// tuneLine is the progress line of tuning.
+func tuneLine(e autotune.Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s size %d: %s %d/%d", e.Family, e.Fixed["value"], e.Size, e.Phase, e.Done, e.Total)
+	if e.Failed > 0 {
+		fmt.Fprintf(&b, ", %d failed", e.Failed)
+	}
+	if e.BestTime > 0 {
+		fmt.Fprintf(&b, ", best %s", ui.Duration(e.BestTime))
+		if e.SafeTime > 0 {
+			fmt.Fprintf(&b, " (%+.0f %% of the safe point's time)", 100*e.VsSafe)
+		}
+	}
+	if e.Remaining > 0 {
+		fmt.Fprintf(&b, ", %s left", e.Remaining.Round(time.Second))
+	}
+	return b.String()
+}
+
+// workerCommand is how tune starts itself for trials.
+func (a *app) workerCommand() *cobra.Command {
+	var name string
+	var threads int
+	cmd := &cobra.Command{
+		Use:    "tune-worker",
+		Short:  "Run trials that the tuner asks for on standard input",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withDevice(name, threads, func(d device.Device) error {
+				return worker.Serve(cmd.Context(), d, csg.Subjects(), a.in, a.raw)
+			})
+		},
+	}
+	deviceFlags(cmd.Flags(), &name, &threads)
+	return cmd
+}

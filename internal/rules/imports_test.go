@@ -1,0 +1,233 @@
+package rules
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+const (
+	module = "coalesce/"
+	root   = "../.."
+)
+
+// A room is a folder of packages and the only packages of this module that it
+// may import; "x/..." stands for x and everything below it. Tests are free.
+type room struct {
+	path string
+	may  []string
+}
+
+// rooms are matched in order: the first that a package lies in binds it.
+var rooms = []room{
+	{"cmd/...", []string{"internal/cli"}},
+	{"internal/ui", nil},
+	{"internal/rules", nil},
+	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
+	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
+	{"gen/...", []string{"gen/...", "templates"}},
+	{"generated/...", []string{"generated/...", "runtime/device", "runtime/host/..."}},
+	{"templates", nil},
+	{"runtime/device", nil},
+	{"runtime/...", []string{"runtime/...", "templates"}},
+	{"autotune/tuned", []string{"runtime/device"}},
+	{"autotune/subject", []string{"runtime/device"}},
+	{"autotune/...", []string{"autotune/...", "runtime/device"}},
+	// runtime/host: the rebuilding of an answer reads host memory in place.
+	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/host", "autotune/tuned", "autotune/subject"}},
+}
+
+func within(pattern, path string) bool {
+	base, deep := strings.CutSuffix(pattern, "/...")
+	return path == base || deep && strings.HasPrefix(path, base+"/")
+}
+
+// load lists the packages below root and what they import, without compiling.
+func load(t *testing.T, tags string, patterns ...string) []*packages.Package {
+	t.Helper()
+	config := &packages.Config{
+		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
+		Dir:        root,
+		BuildFlags: []string{"-tags=" + tags},
+	}
+	found, err := packages.Load(config, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range found {
+		for _, e := range p.Errors {
+			t.Fatalf("%s: %v", p.PkgPath, e)
+		}
+	}
+	return found
+}
+
+// every lists the module's packages under a build tag, once a test binary.
+func every(t *testing.T, tags string) []*packages.Package {
+	t.Helper()
+	if loaded[tags] == nil {
+		loaded[tags] = load(t, tags, "./...")
+	}
+	return loaded[tags]
+}
+
+var loaded = map[string][]*packages.Package{}
+
+func TestRoomsImportOneWay(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range slices.Concat(every(t, ""), every(t, "cuda")) {
+		path, ours := strings.CutPrefix(p.PkgPath, module)
+		if !ours {
+			continue
+		}
+		at := slices.IndexFunc(rooms, func(r room) bool { return within(r.path, path) })
+		if at < 0 {
+			t.Errorf("package %s lies in no room: add it to docs/architecture.md and to rooms", path)
+			continue
+		}
+		seen[rooms[at].path] = true
+		for _, imported := range p.Imports {
+			target, ours := strings.CutPrefix(imported.PkgPath, module)
+			if ours && !slices.ContainsFunc(rooms[at].may, func(m string) bool { return within(m, target) }) {
+				t.Errorf("%s imports %s: room %s may import only %v", path, target, rooms[at].path, rooms[at].may)
+			}
+		}
+	}
+	for _, r := range rooms {
+		if !seen[r.path] {
+			t.Errorf("room %s is empty", r.path)
+		}
+	}
+}
+
+// Selection is a pure function: of its package only the codec, which loads
+// and saves the database, may touch the system.
+func TestSelectionDoesNoIO(t *testing.T) {
+	checked := 0
+	for _, p := range every(t, "") {
+		if p.PkgPath != module+"autotune/tuned" {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			imports, err := importsOf(file)
+			if err != nil {
+				t.Error(err)
+			}
+			if filepath.Base(file) == "codec.go" {
+				continue
+			}
+			checked++
+			for _, banned := range []string{"os", "net", "net/http", "os/exec"} {
+				if slices.Contains(imports, banned) {
+					t.Errorf("%s imports %s, but selection does no I/O", rel(file), banned)
+				}
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("autotune/tuned has no file but its codec")
+	}
+}
+
+func TestOnlyTheDriverKnowsCUDA(t *testing.T) {
+	const binding = "gorgonia.org/cu"
+	found := false
+	for _, p := range every(t, "cuda") {
+		driver := p.PkgPath == module+"runtime/driver"
+		for path := range p.Imports {
+			if path == binding || strings.HasPrefix(path, binding+"/") {
+				found = true
+				if !driver {
+					t.Errorf("%s imports %s: only runtime/driver may", p.PkgPath, path)
+				}
+			}
+		}
+		if !driver {
+			noCgo(t, p)
+		}
+	}
+	if !found {
+		t.Errorf("under the tag cuda nothing imports %s", binding)
+	}
+}
+
+// The default build must link nothing that exits or fails to start on a
+// machine without a GPU, and must cross-compile: no cgo of ours, no binding.
+func TestDefaultBuildIsPlain(t *testing.T) {
+	seen := map[string]bool{}
+	var walk func(p *packages.Package)
+	walk = func(p *packages.Package) {
+		if seen[p.PkgPath] {
+			return
+		}
+		seen[p.PkgPath] = true
+		if strings.HasPrefix(p.PkgPath, "gorgonia.org/") {
+			t.Errorf("the default build links %s", p.PkgPath)
+		}
+		if strings.HasPrefix(p.PkgPath, module) {
+			noCgo(t, p)
+		}
+		for _, imported := range p.Imports {
+			walk(imported)
+		}
+	}
+	for _, p := range load(t, "", "./cmd/coalesce") {
+		walk(p)
+	}
+	for _, want := range []string{"internal/cli", "runtime/host", "solvers/csg"} {
+		if !seen[module+want] {
+			t.Errorf("the default build does not reach %s", want)
+		}
+	}
+}
+
+func noCgo(t *testing.T, p *packages.Package) {
+	t.Helper()
+	for _, file := range p.GoFiles {
+		imports, err := importsOf(file)
+		if err != nil {
+			t.Error(err)
+		}
+		if slices.Contains(imports, "C") {
+			t.Errorf("%s uses cgo: only runtime/driver may", rel(file))
+		}
+	}
+}
+
+func importsOf(file string) ([]string, error) {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, i := range f.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		list = append(list, path)
+	}
+	return list, nil
+}
+
+// rel is a file's path from the repository's root, for messages.
+func rel(path string) string {
+	top, err := filepath.Abs(root)
+	if err != nil {
+		return path
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return path
+	}
+	if short, err := filepath.Rel(top, path); err == nil {
+		return filepath.ToSlash(short)
+	}
+	return path
+}

@@ -52,8 +52,8 @@ var ErrNoVariant = errors.New("no variant fits")
 //   - device default: the least geometric-mean slowdown over all tuned sizes of
 //     this class; at a size it was not measured, a variant counts as slow as the
 //     slowest kept there.
-//   - safe: the manifest's safe point or, where that is not feasible, the first
-//     variant that is.
+//   - safe: the manifest's safe point or, where that does not fit, the variant
+//     that does and differs from it in the fewest parameters.
 //
 // Only variants with the workload's fixed parameters, and only results whose
 // variant is in the binary with the same hash, take part. feasible may be nil;
@@ -283,31 +283,52 @@ func safe(f *device.Family, facts device.Facts, w Workload, p *pool, fits func(*
 		why = fmt.Sprintf("nothing tuned for %s on %s is usable", cmp.Or(fixedString(w.Fixed), "this workload"), p.name)
 	}
 	var first error
-	for _, onlySafe := range []bool{true, false} {
-		for i := range f.Variants {
-			v := &f.Variants[i]
-			if v.Safe != onlySafe {
-				continue
-			}
-			err := fits(v)
-			if err == nil {
-				what := "the safe point"
-				if !v.Safe {
-					what = "the first variant that fits"
-				}
-				return Choice{v, Safe, fmt.Sprintf("safe: %s, so %s is used%s", why, what, p.remarks())}, nil
-			}
-			// The safe point of this workload tells most; a mismatch of fixed
-			// parameters tells least.
-			if first == nil || matches(f, v, w) && onlySafe {
-				first = fmt.Errorf("%s: %w", v.Label, err)
-			}
+	var best *device.Variant
+	distance := len(f.Params) + 1
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		err := fits(v)
+		switch d := fromSafe(f, v); {
+		case err == nil && d < distance:
+			best, distance = v, d
+		case err == nil:
+		// The safe point of this workload tells most; a mismatch of fixed
+		// parameters tells least.
+		case first == nil || matches(f, v, w) && v.Safe:
+			first = fmt.Errorf("%s: %w", v.Label, err)
 		}
+	}
+	if best != nil {
+		what := "the safe point"
+		if distance > 0 {
+			what = "the variant nearest to the safe point"
+		}
+		return Choice{best, Safe, fmt.Sprintf("safe: %s, so %s is used%s", why, what, p.remarks())}, nil
 	}
 	if first == nil {
 		return Choice{}, fmt.Errorf("%s: %w: the family has no variants", f.Name, ErrNoVariant)
 	}
 	return Choice{}, fmt.Errorf("%s: %w %s at size %d on %s: %w", f.Name, ErrNoVariant, fixedString(w.Fixed), w.Size, facts, first)
+}
+
+// fromSafe is the number of parameters in which a variant differs from the
+// nearest safe point of the family.
+func fromSafe(f *device.Family, v *device.Variant) int {
+	least := len(f.Params)
+	for i := range f.Variants {
+		s := &f.Variants[i]
+		if !s.Safe {
+			continue
+		}
+		d := 0
+		for p := range f.Params {
+			if v.Values[p] != s.Values[p] {
+				d++
+			}
+		}
+		least = min(least, d)
+	}
+	return least
 }
 
 // matches reports whether a variant has the fixed parameters of a workload.

@@ -126,7 +126,7 @@ func TestChooseWithoutSafe(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || f.Value(c.Variant, "a") != "2" || !strings.Contains(c.Reason, "the first variant that fits") {
+	if err != nil || f.Value(c.Variant, "a") != "2" || !strings.Contains(c.Reason, "the variant nearest to the safe point") {
 		t.Errorf("chose %v, %v", c, err)
 	}
 	_, err = (*Database)(nil).Choose(f, facts, Workload{int32s, 9}, func(*device.Variant) error { return errors.New("9 agents are too few") })

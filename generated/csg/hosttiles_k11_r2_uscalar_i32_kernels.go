@@ -8,20 +8,20 @@ import (
 	"coalesce/runtime/host/maxplus"
 )
 
-// csg/hosttiles k=10,r=2,unit=vector,value=int64
+// csg/hosttiles k=11,r=2,unit=scalar,value=int32
 
-// csg_hosttiles_k10_r2_uvector_i64_tile is a tile of 2^10 values in chunks of 2^2.
-type csg_hosttiles_k10_r2_uvector_i64_tile [256][4]int64
+// csg_hosttiles_k11_r2_uscalar_i32_tile is a tile of 2^11 values in chunks of 2^2.
+type csg_hosttiles_k11_r2_uscalar_i32_tile [512][4]int32
 
-// csg_hosttiles_k10_r2_uvector_i64_pair raises chunks from to to-1 of td by the (max,+) subset convolution of ta and tb.
-func csg_hosttiles_k10_r2_uvector_i64_pair(td, ta, tb *csg_hosttiles_k10_r2_uvector_i64_tile, from, to int) {
+// csg_hosttiles_k11_r2_uscalar_i32_pair raises chunks from to to-1 of td by the (max,+) subset convolution of ta and tb.
+func csg_hosttiles_k11_r2_uscalar_i32_pair(td, ta, tb *csg_hosttiles_k11_r2_uscalar_i32_tile, from, to int) {
 	for t := from; t < to; t++ {
-		d := &td[t&255]
+		d := &td[t&511]
 		d0, d1, d2, d3 := d[0], d[1], d[2], d[3]
 		s := t
 		for {
-			a := &ta[s&255]
-			b := &tb[(t^s)&255]
+			a := &ta[s&511]
+			b := &tb[(t^s)&511]
 			b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
 			if x := a[0] + b0; x > d0 {
 				d0 = x
@@ -58,33 +58,27 @@ func csg_hosttiles_k10_r2_uvector_i64_pair(td, ta, tb *csg_hosttiles_k10_r2_uvec
 		d[0], d[1], d[2], d[3] = d0, d1, d2, d3
 	}
 }
-func csg_hosttiles_k10_r2_uvector_i64_level(block, blocks int64, args []device.Arg) {
-	if maxplus.Level(host.Slice[int64](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits)) {
-		return
-	}
-	f := host.Slice[csg_hosttiles_k10_r2_uvector_i64_tile](args[0])
-	h, from, to := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits), 256)
+func csg_hosttiles_k11_r2_uscalar_i32_level(block, blocks int64, args []device.Arg) {
+	f := host.Slice[csg_hosttiles_k11_r2_uscalar_i32_tile](args[0])
+	h, from, to := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits), 512)
 	rest := h & (h - 1)
 	for b := rest; b != 0; b = (b - 1) & rest {
-		csg_hosttiles_k10_r2_uvector_i64_pair(&f[h], &f[h^b], &f[b], from, to)
+		csg_hosttiles_k11_r2_uscalar_i32_pair(&f[h], &f[h^b], &f[b], from, to)
 	}
 }
-func csg_hosttiles_k10_r2_uvector_i64_couple(block, blocks int64, args []device.Arg) {
-	if maxplus.Couple(host.Slice[int64](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits)) {
-		return
-	}
-	f := host.Slice[csg_hosttiles_k10_r2_uvector_i64_tile](args[0])
+func csg_hosttiles_k11_r2_uscalar_i32_couple(block, blocks int64, args []device.Arg) {
+	f := host.Slice[csg_hosttiles_k11_r2_uscalar_i32_tile](args[0])
 	h, _, _ := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), 0, 1)
 	ta, tb := &f[h], &f[0]
 	z := &tb[0]
 	z1, z2, z3 := z[1], z[2], z[3]
 	for t := range ta {
-		d := &ta[t&255]
+		d := &ta[t&511]
 		d0, d1, d2, d3 := d[0], d[1], d[2], d[3]
 		for s := t; s != 0; {
 			s = (s - 1) & t
-			a := &ta[s&255]
-			b := &tb[(t^s)&255]
+			a := &ta[s&511]
+			b := &tb[(t^s)&511]
 			b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
 			if x := a[0] + b0; x > d0 {
 				d0 = x
@@ -132,14 +126,14 @@ func csg_hosttiles_k10_r2_uvector_i64_couple(block, blocks int64, args []device.
 		d[0], d[1], d[2], d[3] = d0, d1, d2, d3
 	}
 }
-func csg_hosttiles_k10_r2_uvector_i64_direct(block, blocks int64, args []device.Arg) {
-	maxplus.Direct(host.Slice[int64](args[0]), int(args[1].Bits))
+func csg_hosttiles_k11_r2_uscalar_i32_direct(block, blocks int64, args []device.Arg) {
+	maxplus.Direct(host.Slice[int32](args[0]), int(args[1].Bits))
 }
-func csg_hosttiles_k10_r2_uvector_i64_last(block, blocks int64, args []device.Arg) {
-	host.Slice[int64](args[2])[block] = maxplus.Last(host.Slice[int64](args[0]), int(args[1].Bits), block, blocks)
+func csg_hosttiles_k11_r2_uscalar_i32_last(block, blocks int64, args []device.Arg) {
+	host.Slice[int32](args[2])[block] = maxplus.Last(host.Slice[int32](args[0]), int(args[1].Bits), block, blocks)
 }
-func csg_hosttiles_k10_r2_uvector_i64_best(block, blocks int64, args []device.Arg) {
-	maxplus.Best(host.Slice[int64](args[0])[:int(args[1].Bits)])
+func csg_hosttiles_k11_r2_uscalar_i32_best(block, blocks int64, args []device.Arg) {
+	maxplus.Best(host.Slice[int32](args[0])[:int(args[1].Bits)])
 }
 
 // Compiles only beside the bindings it was generated with.

@@ -8,20 +8,20 @@ import (
 	"coalesce/runtime/host/maxplus"
 )
 
-// csg/hosttiles k=10,r=3,unit=vector,value=int32
+// csg/hosttiles k=11,r=3,unit=vector,value=int32
 
-// csg_hosttiles_k10_r3_uvector_i32_tile is a tile of 2^10 values in chunks of 2^3.
-type csg_hosttiles_k10_r3_uvector_i32_tile [128][8]int32
+// csg_hosttiles_k11_r3_uvector_i32_tile is a tile of 2^11 values in chunks of 2^3.
+type csg_hosttiles_k11_r3_uvector_i32_tile [256][8]int32
 
-// csg_hosttiles_k10_r3_uvector_i32_pair raises chunks from to to-1 of td by the (max,+) subset convolution of ta and tb.
-func csg_hosttiles_k10_r3_uvector_i32_pair(td, ta, tb *csg_hosttiles_k10_r3_uvector_i32_tile, from, to int) {
+// csg_hosttiles_k11_r3_uvector_i32_pair raises chunks from to to-1 of td by the (max,+) subset convolution of ta and tb.
+func csg_hosttiles_k11_r3_uvector_i32_pair(td, ta, tb *csg_hosttiles_k11_r3_uvector_i32_tile, from, to int) {
 	for t := from; t < to; t++ {
-		d := &td[t&127]
+		d := &td[t&255]
 		d0, d1, d2, d3, d4, d5, d6, d7 := d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]
 		s := t
 		for {
-			a := &ta[s&127]
-			b := &tb[(t^s)&127]
+			a := &ta[s&255]
+			b := &tb[(t^s)&255]
 			b0, b1, b2, b3, b4, b5, b6, b7 := b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]
 			if x := a[0] + b0; x > d0 {
 				d0 = x
@@ -112,33 +112,33 @@ func csg_hosttiles_k10_r3_uvector_i32_pair(td, ta, tb *csg_hosttiles_k10_r3_uvec
 		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = d0, d1, d2, d3, d4, d5, d6, d7
 	}
 }
-func csg_hosttiles_k10_r3_uvector_i32_level(block, blocks int64, args []device.Arg) {
-	if maxplus.Level(host.Slice[int32](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits)) {
+func csg_hosttiles_k11_r3_uvector_i32_level(block, blocks int64, args []device.Arg) {
+	if maxplus.Level(host.Slice[int32](args[0]), 11, block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits)) {
 		return
 	}
-	f := host.Slice[csg_hosttiles_k10_r3_uvector_i32_tile](args[0])
-	h, from, to := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits), 128)
+	f := host.Slice[csg_hosttiles_k11_r3_uvector_i32_tile](args[0])
+	h, from, to := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits), 256)
 	rest := h & (h - 1)
 	for b := rest; b != 0; b = (b - 1) & rest {
-		csg_hosttiles_k10_r3_uvector_i32_pair(&f[h], &f[h^b], &f[b], from, to)
+		csg_hosttiles_k11_r3_uvector_i32_pair(&f[h], &f[h^b], &f[b], from, to)
 	}
 }
-func csg_hosttiles_k10_r3_uvector_i32_couple(block, blocks int64, args []device.Arg) {
-	if maxplus.Couple(host.Slice[int32](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits)) {
+func csg_hosttiles_k11_r3_uvector_i32_couple(block, blocks int64, args []device.Arg) {
+	if maxplus.Couple(host.Slice[int32](args[0]), 11, block, int(args[1].Bits), int(args[2].Bits)) {
 		return
 	}
-	f := host.Slice[csg_hosttiles_k10_r3_uvector_i32_tile](args[0])
+	f := host.Slice[csg_hosttiles_k11_r3_uvector_i32_tile](args[0])
 	h, _, _ := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), 0, 1)
 	ta, tb := &f[h], &f[0]
 	z := &tb[0]
 	z1, z2, z3, z4, z5, z6, z7 := z[1], z[2], z[3], z[4], z[5], z[6], z[7]
 	for t := range ta {
-		d := &ta[t&127]
+		d := &ta[t&255]
 		d0, d1, d2, d3, d4, d5, d6, d7 := d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]
 		for s := t; s != 0; {
 			s = (s - 1) & t
-			a := &ta[s&127]
-			b := &tb[(t^s)&127]
+			a := &ta[s&255]
+			b := &tb[(t^s)&255]
 			b0, b1, b2, b3, b4, b5, b6, b7 := b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]
 			if x := a[0] + b0; x > d0 {
 				d0 = x
@@ -282,13 +282,13 @@ func csg_hosttiles_k10_r3_uvector_i32_couple(block, blocks int64, args []device.
 		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = d0, d1, d2, d3, d4, d5, d6, d7
 	}
 }
-func csg_hosttiles_k10_r3_uvector_i32_direct(block, blocks int64, args []device.Arg) {
+func csg_hosttiles_k11_r3_uvector_i32_direct(block, blocks int64, args []device.Arg) {
 	maxplus.Direct(host.Slice[int32](args[0]), int(args[1].Bits))
 }
-func csg_hosttiles_k10_r3_uvector_i32_last(block, blocks int64, args []device.Arg) {
+func csg_hosttiles_k11_r3_uvector_i32_last(block, blocks int64, args []device.Arg) {
 	host.Slice[int32](args[2])[block] = maxplus.Last(host.Slice[int32](args[0]), int(args[1].Bits), block, blocks)
 }
-func csg_hosttiles_k10_r3_uvector_i32_best(block, blocks int64, args []device.Arg) {
+func csg_hosttiles_k11_r3_uvector_i32_best(block, blocks int64, args []device.Arg) {
 	maxplus.Best(host.Slice[int32](args[0])[:int(args[1].Bits)])
 }
 

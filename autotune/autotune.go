@@ -185,7 +185,11 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	for i, fixed := range r.Fixed {
 		budget := time.Duration(0)
 		if r.Budget > 0 {
-			budget = (r.Budget - time.Since(r.begin)) / time.Duration(len(r.Fixed)-i)
+			part := share(r.family, r.Fixed[i:])
+			if part == 0 {
+				continue // no variants
+			}
+			budget = time.Duration(float64(r.Budget-time.Since(r.begin)) * part)
 			if budget <= 0 {
 				r.sum.Stopped = search.OverBudget
 				return nil
@@ -208,6 +212,33 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		}
 	}
 	return nil
+}
+
+// share is the part of the time left that the first of several workloads gets:
+// as many of their variants as it has.
+func share(f *device.Family, fixed []map[string]string) float64 {
+	first, all := 0, 0
+	for i, w := range fixed {
+		for v := range f.Variants {
+			if !matches(f, &f.Variants[v], w) {
+				continue
+			}
+			all++
+			if i == 0 {
+				first++
+			}
+		}
+	}
+	return float64(first) / float64(max(1, all))
+}
+
+func matches(f *device.Family, v *device.Variant, fixed map[string]string) bool {
+	for param, want := range fixed {
+		if f.Value(v, param) != want {
+			return false
+		}
+	}
+	return true
 }
 
 // open brings up the device and settles Facts.

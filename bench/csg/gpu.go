@@ -168,7 +168,11 @@ func (b *bench) figures() ([]result.Row, error) {
 			if err != nil {
 				return rows, err
 			}
-			rows = append(rows, b.measure(s, v, name, n, 3, n < 20, inst))
+			runs := 3
+			if n > 22 {
+				runs = 1 // ten seconds and more
+			}
+			rows = append(rows, b.measure(s, v, name, n, runs, n < 20, inst))
 		}
 	}
 	return rows, nil

@@ -215,18 +215,20 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 }
 
 // share is the part of the time left that the first of several workloads gets:
-// as many of their variants as it has.
+// by its number of variants and one part that all have alike, 0 without any.
 func share(f *device.Family, fixed []map[string]string) float64 {
+	const alike = 10
 	first, all := 0, 0
 	for i, w := range fixed {
+		weight := 0
 		for v := range f.Variants {
-			if !matches(f, &f.Variants[v], w) {
-				continue
+			if matches(f, &f.Variants[v], w) {
+				weight = max(weight, alike) + 1
 			}
-			all++
-			if i == 0 {
-				first++
-			}
+		}
+		all += weight
+		if i == 0 {
+			first = weight
 		}
 	}
 	return float64(first) / float64(max(1, all))

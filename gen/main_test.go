@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -258,5 +259,65 @@ func TestPacksForCompiler(t *testing.T) {
 	v := packs[0].Variants[0]
 	if v.File != filepath.Join(dir, "generated/toy/scale", v.Symbol+".cu") || v.Label != "factor=2,block=32,guard=yes,value=int32" {
 		t.Errorf("first variant %+v", v)
+	}
+}
+
+// withFakeCompiler puts the stand-in for nvcc first on the path, and no other
+// toolkit in the environment.
+func withFakeCompiler(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the fake compiler is a shell script, which Windows cannot run")
+	}
+	text, err := os.ReadFile("nvcc/testdata/nvcc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	write(t, filepath.Join(home, "bin", "nvcc"), string(text))
+	if err := os.Chmod(filepath.Join(home, "bin", "nvcc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CUDA_HOME", "")
+	t.Setenv("CUDA_PATH", "")
+	t.Setenv("PATH", filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("FAKE_LOG", filepath.Join(home, "log"))
+}
+
+// TestCompilerRefusesOneVariant: generation as users call it, with a compiler
+// on the path. The pack that fails is taken apart to the variant, whose
+// message is shown; mended, it compiles.
+func TestCompilerRefusesOneVariant(t *testing.T) {
+	withFakeCompiler(t)
+	dir := root(t)
+	template := filepath.Join(dir, "templates/toy/scale_body.cu.tmpl")
+	sound, err := os.ReadFile(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, template, string(sound)+"{{if eq .N.factor 4}}// BAD\n{{end}}")
+	var out, talk bytes.Buffer
+	code := Main(t.Context(), []string{"-C", dir}, &out, &talk)
+	want(t, "one bad variant", code, 1, talk.String(), "10 written", "factor=4,block=32,guard=yes,value=int32", "BAD is undefined")
+	if n := strings.Count(talk.String(), "BAD is undefined"); n != 1 {
+		t.Errorf("the message is shown %d times, expected once:\n%s", n, talk.String())
+	}
+	if strings.Contains(talk.String(), "factor=2,") {
+		t.Errorf("a sound variant is blamed:\n%s", talk.String())
+	}
+	pattern := filepath.Join(dir, images, "*.fatbin")
+	if got, _ := filepath.Glob(pattern); len(got) != 0 {
+		t.Errorf("the failing pack has images: %v", got)
+	}
+
+	write(t, template, string(sound))
+	talk.Reset()
+	code = Main(t.Context(), []string{"-C", dir}, &out, &talk)
+	want(t, "mended", code, 0, talk.String())
+	if got, _ := filepath.Glob(pattern); len(got) != 1 {
+		t.Errorf("images %v, expected one:\n%s", got, talk.String())
+	}
+	if out.Len() > 0 {
+		t.Errorf("stdout has %q", out.String())
 	}
 }

@@ -37,7 +37,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// A closed pipe is a write error like any other, not a silent death.
 	signal.Ignore(syscall.SIGPIPE)
 
-	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers()}
+	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(), free: freeMemory}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -59,7 +59,8 @@ type app struct {
 	raw     io.Writer     // data that must not wait in a buffer
 	err     io.Writer     // talk
 	devices []opener
-	started bool // the command line was understood and its command runs
+	free    func() int64 // memory for an instance in bytes, 0 when not known
+	started bool         // the command line was understood and its command runs
 }
 
 // usageError is a mistake in the command line.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
@@ -13,10 +14,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated"
+	"coalesce/runtime/handover"
+	"coalesce/templates"
 )
 
 func TestMain(m *testing.M) {
@@ -49,12 +54,24 @@ func TestScripts(t *testing.T) {
 			if name == "root" { // permissions do not bind root
 				return os.Geteuid() == 0, nil
 			}
+			if name == "emulated" {
+				return emulatedHere()
+			}
+			if name == "driver" {
+				env := handover.System()
+				env.Getenv = func(string) string { return "" }
+				env.Runnable = func(string) bool { return true }
+				path, _ := handover.Target(env)
+				return path != "", nil
+			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":  scriptCode,
 			"npy":   scriptNPY,
 			"field": scriptField,
+
+			"interrupt": scriptInterrupt,
 		},
 	})
 }
@@ -111,6 +128,65 @@ func scriptField(ts *testscript.TestScript, neg bool, args []string) {
 	got, ok := object[args[0]]
 	if !ok || string(got) != args[1] {
 		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
+	}
+}
+
+// emulatedHere reports whether there is a C++ compiler to emulate with. CI
+// demands one.
+func emulatedHere() (bool, error) {
+	d, err := emulated.Open(emulated.Options{Files: templates.Files})
+	if errors.Is(err, emulated.ErrNoCompiler) && os.Getenv("COALESCE_REQUIRE_EMULATED") == "" {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, d.Close()
+}
+
+// scriptInterrupt is "interrupt INT|KILL AFTER COMMAND ARG...": the command is
+// sent the signal after a while and must then end: on INT with exit code 1.
+func scriptInterrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: interrupt INT|KILL AFTER COMMAND ARG...")
+	}
+	after, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	ts.Check(ts.Exec("sh", append([]string{"-c",
+		`"$@" >.interrupt.out 2>.interrupt.err & pid=$!; sleep $0; kill -` + args[0] + ` $pid || exit 99; wait $pid; echo $? >.interrupt.code`,
+		fmt.Sprint(after.Seconds())}, args[2:]...)...))
+	want := map[string]string{"INT": "1", "KILL": "137"}[args[0]]
+	if got := strings.TrimSpace(ts.ReadFile(".interrupt.code")); got != want {
+		ts.Fatalf("exit code %s, want %s\n%s", got, want, ts.ReadFile(".interrupt.err"))
+	}
+	ts.Check(ts.Exec("sh", "-c", "cat .interrupt.out; cat .interrupt.err >&2"))
+}
+
+// The memory at hand bounds what is drawn and what is read.
+func TestMemoryGuard(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "three.npy")
+	header := fmt.Sprintf("%-117s\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (8,), }")
+	data := append([]byte("\x93NUMPY\x01\x00v\x00"), header...)
+	if err := os.WriteFile(path, append(data, make([]byte, 64)...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		free int64
+		code int
+	}{{64, exitOK}, {63, exitFailed}, {0, exitOK}} {
+		for _, args := range [][]string{{path}, {"--distribution", "uniform", "--agents", "3"}} {
+			var out, talk bytes.Buffer
+			a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: openers(), free: func() int64 { return c.free }}
+			root := a.root()
+			root.SetArgs(append([]string{"solve", "csg", "--device", "host"}, args...))
+			code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
+			if code != c.code {
+				t.Errorf("%v with %d bytes free: exit code %d, want %d: %s", args, c.free, code, c.code, talk.String())
+			}
+			if a.out.Flush(); c.code != exitOK && (out.Len() > 0 || !strings.Contains(talk.String(), "memory") && !strings.Contains(talk.String(), "limit of 63")) {
+				t.Errorf("%v with %d bytes free: stdout %q, stderr %q", args, c.free, out.String(), talk.String())
+			}
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
 )
 
@@ -20,6 +21,7 @@ import (
 type csgFlags struct {
 	solveFlags
 	missing      string
+	names        []string
 	distribution string
 	agents       int
 	seed         uint64
@@ -42,7 +44,8 @@ FILE is a characteristic function, plain or compressed with gzip, xz or zstd:
   JSON   {"1,3": 12.5} or {"agents": ["ann", "bob"], "values": {"ann bob": 7}}
 
 A CSV or JSON file must have every coalition but the empty one, unless --missing
-gives the others a value. --missing=-inf forbids them.
+gives the others a value. --missing=-inf forbids them. --names says what agents
+1, 2, 3 and so on are called: all that a table may name, in the bits' order.
 
 Instead of a file, --distribution draws the values from a distribution of the
 literature, each a function of the seed and the coalition alone:
@@ -54,6 +57,7 @@ literature, each a function of the seed and the coalition alone:
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&s.missing, "missing", "", "value of coalitions that a CSV or JSON file lacks: a number or -inf (default: an error)")
+	f.StringSliceVar(&s.names, "names", nil, "the agents' names in order, such as ann,bob,cleo (default: the file's own)")
 	f.StringVar(&s.distribution, "distribution", "", "draw the instance instead of reading it")
 	f.IntVar(&s.agents, "agents", 0, "agents of a drawn instance")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance")
@@ -78,6 +82,8 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("--type is %q, expected int32, int64, float32 or float64", s.value)
 	case s.distribution != "" && s.missing != "":
 		return usagef("--missing is for files: a distribution lacks no coalition")
+	case s.distribution != "" && s.names != nil:
+		return usagef("--names is for files: a distribution's agents are numbers")
 	}
 	return s.solveFlags.check(a)
 }
@@ -93,6 +99,12 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	free := a.free()
+	if s.distribution != "" {
+		if err := fits(s.agents, csg.Value(s.value), free); err != nil {
+			return err
+		}
+	}
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
@@ -102,7 +114,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 			return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
 		}
 		p.Set("reading %s", args[0])
-		return csg.Read(args[0], csg.ReadOptions{Missing: s.missing})
+		return csg.Read(args[0], csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: free})
 	})
 	if err != nil {
 		return err
@@ -136,6 +148,25 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 		return a.printCSG(r, facts, verified)
 	})
 }
+
+// freeMemory is the memory in bytes that this machine has for an instance, 0
+// where the system does not tell.
+func freeMemory() int64 {
+	d := host.Open(1)
+	defer d.Close()
+	return d.Facts().Free
+}
+
+// fits holds the values of n agents against the free memory: Go cannot refuse
+// to allocate, it ends the program.
+func fits(n int, value csg.Value, free int64) error {
+	if need := csg.Footprint(n, value); free > 0 && need > free {
+		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", count(n, "agent"), gib(need), value, gib(free))
+	}
+	return nil
+}
+
+func gib(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
 
 // solverError tells an answer that was found and refuted from one that was
 // not found.

@@ -94,6 +94,8 @@ func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 		{"negative", []int{4, 7, 9}, drawn(2, 1000, -2000)},
 		{"ties", []int{6, 9}, func(_ int, mask uint64) float64 { return float64(len(Agents(mask))) }},
 		{"few values", []int{7, 10}, drawn(3, 3, -1)},
+		// Few blocks are best, so that one splitting decides: number 510 of 511.
+		{"one splitting", []int{10}, drawn(74, 1000, -1000)},
 		{"extremes", []int{5, 8}, extremes(value)},
 	} {
 		for _, n := range c.agents {

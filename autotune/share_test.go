@@ -1,0 +1,28 @@
+package autotune
+
+import (
+	"testing"
+
+	"coalesce/runtime/device"
+)
+
+func TestShare(t *testing.T) {
+	f := &device.Family{Params: []string{"value"}}
+	for _, v := range []string{"int32", "int32", "int32", "int64"} {
+		f.Variants = append(f.Variants, device.Variant{Values: []string{v}})
+	}
+	w := func(v string) map[string]string { return map[string]string{"value": v} }
+	for _, c := range []struct {
+		fixed []map[string]string
+		want  float64
+	}{
+		{[]map[string]string{w("int32"), w("int64")}, 13.0 / 24},
+		{[]map[string]string{w("int64")}, 1},
+		{[]map[string]string{w("float32"), w("int64")}, 0},
+		{nil, 0},
+	} {
+		if got := share(f, c.fixed); got != c.want {
+			t.Errorf("share of %v: %v, expected %v", c.fixed, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"coalesce/bench/result"
+)
+
+// Row names of csg-figures.json.
+const (
+	sequential = "sequential DP, one core"
+	integer    = "integer subset construction"
+	plain      = "initialSplit"
+	shared     = "initialSplit, shared by pair"
+	profiled   = ", checkpoints"
+)
+
+const largest = 29 // agents, where the paper's figure 5 ends
+
+func figures(r results) map[string]string {
+	f := r["figures"]
+	from := f.Device + "; sequential: one core of the same machine. " + origin(f)
+	open := "Filled: measured. Open and dashed: extrapolated. "
+	out := map[string]string{
+		"paper-3": checkpoints(f, plain, "Paper, figure 3: cycles at the checkpoints, 22 agents, no sharing"),
+		"paper-4": checkpoints(f, shared, "Paper, figure 4: cycles at the checkpoints, 22 agents, splittings shared"),
+		"paper-5": chart{
+			title: "Paper, figure 5: time against agents", x: "agents", y: "seconds (log)", log: true,
+			lines: []series{curve(f, sequential, largest), curve(f, integer, largest), curve(f, plain, largest), curve(f, shared, largest)},
+			note:  open + from,
+		}.svg(),
+		"report-1": chart{
+			title: "Report, figure 1: time against agents", x: "agents", y: "seconds (log)", log: true,
+			lines: []series{curve(f, sequential, 25), curve(f, integer, 25)},
+			note:  open + from,
+		}.svg(),
+	}
+	mended := series{name: "ψ = 0 … C, the range that reaches every splitting"}
+	printed := series{name: "ψ < 2^(|C|-1), the range as printed"}
+	for n := 4; n <= 14; n++ {
+		mended.points = append(mended.points, point{x: float64(n), y: wrongCardinality(n, false)})
+		printed.points = append(printed.points, point{x: float64(n), y: wrongCardinality(n, true)})
+	}
+	out["report-2"] = chart{
+		title: "Report, figure 2: generated subsets of wrong cardinality", x: "assets", y: "share of all generated",
+		lines: []series{mended, printed}, note: "Counted exactly by go run ./bench/report; no device, no JSON.",
+	}.svg()
+	return out
+}
+
+// rows are the measured rows of a name by rising agents.
+func rows(f *result.File, name string) []result.Row {
+	var list []result.Row
+	for _, r := range f.Rows {
+		if r.Name == name && r.Failed == "" && len(r.Runs) > 0 {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b result.Row) int { return a.Agents - b.Agents })
+	return list
+}
+
+// growth is by how much a curve's time grows an agent: in its last measured
+// pair, and as it is carried on. The sequential program grows by 3; a kernel
+// whose launches double with every agent by no less than 2, whatever noise the
+// last pair has.
+func growth(f *result.File, name string) (measured, used float64) {
+	list := rows(f, name)
+	if len(list) < 2 {
+		return 0, 0
+	}
+	a, z := list[len(list)-2], list[len(list)-1]
+	measured = math.Pow(z.Median()/a.Median(), 1/float64(z.Agents-a.Agents))
+	if name == sequential {
+		return measured, 3
+	}
+	return measured, max(measured, 2)
+}
+
+// curve is a row's median time by agents, carried on to the last size.
+func curve(f *result.File, name string, last int) series {
+	s := series{name: name}
+	for _, r := range rows(f, name) {
+		s.points = append(s.points, point{x: float64(r.Agents), y: r.Median()})
+	}
+	if len(s.points) < 2 {
+		return s
+	}
+	_, grows := growth(f, name)
+	for z := s.points[len(s.points)-1]; z.x < float64(last); {
+		z = point{z.x + 1, z.y * grows, true}
+		s.points = append(s.points, z)
+	}
+	return s
+}
+
+// origin is where a figure's numbers come from.
+func origin(f *result.File) string {
+	return "\nbench/results/csg-" + f.Experiment + ".json, by " + command(f, f.Experiment)
+}
+
+var checkpointNames = []string{"1 coalitions", "2 shift", "3 initialSplit", "4 fetch", "5 warp", "6 block", "7 update"}
+
+// cyclesOf are a profiled row's cycles at 22 agents, and their sum.
+func cyclesOf(f *result.File, name string) ([]uint64, float64) {
+	for _, r := range rows(f, name+profiled) {
+		if r.Agents == 22 && len(r.Cycles) == len(checkpointNames) {
+			var sum float64
+			for _, c := range r.Cycles {
+				sum += float64(c)
+			}
+			return r.Cycles, sum
+		}
+	}
+	return nil, 0
+}
+
+func checkpoints(f *result.File, name, title string) string {
+	c := chart{title: title, x: "checkpoint", y: "cycles, all blocks (log)", log: true, note: f.Device + "; cycles of one thread a block, row \"" + name + profiled + "\"." + origin(f)}
+	cycles, sum := cyclesOf(f, name)
+	for i, v := range cycles {
+		c.bars = append(c.bars, bar{name: checkpointNames[i], label: fmt.Sprintf("%.1f %%", 100*float64(v)/sum), y: float64(v)})
+	}
+	return c.svg()
+}

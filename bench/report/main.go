@@ -1,0 +1,118 @@
+// Report turns the committed results of bench/results into the tables and
+// figures of docs/performance.md and the README. It is deterministic: the same
+// JSON gives the same bytes, and its test fails when the documents are stale.
+//
+//	go run ./bench/report
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coalesce/bench/result"
+)
+
+func main() {
+	root := flag.String("root", ".", "the repository's root")
+	flag.Parse()
+	if err := run(*root); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
+	files, err := build(root)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(root, figureFolder), 0o755); err != nil {
+		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(files[path]), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const figureFolder = "docs/figures"
+
+// results are the experiments by name.
+type results map[string]*result.File
+
+func load(root string) (results, error) {
+	r := results{}
+	for _, name := range []string{"sweep", "effects", "figures", "repeat", "host"} {
+		f, err := result.Read(filepath.Join(root, "bench", "results", "csg-"+name+".json"))
+		if err != nil {
+			return nil, fmt.Errorf("load results: %w", err)
+		}
+		r[name] = f
+	}
+	return r, nil
+}
+
+// build makes the content of every file that run writes, by its path below
+// root. It writes nothing.
+func build(root string) (map[string]string, error) {
+	r, err := load(root)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for name, svg := range figures(r) {
+		files[figureFolder+"/"+name+".svg"] = svg
+	}
+	regions := tables(r)
+	used := map[string]bool{}
+	for _, path := range []string{"docs/performance.md", "README.md"} {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return nil, err
+		}
+		if files[path], err = fill(string(text), regions, used); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(regions)) {
+		if !used[name] {
+			return nil, fmt.Errorf("no document has the region %q", name)
+		}
+	}
+	return files, nil
+}
+
+// fill replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.
+func fill(text string, regions map[string]string, used map[string]bool) (string, error) {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "<!-- begin ")
+		out.WriteString(before)
+		if !found {
+			return out.String(), nil
+		}
+		name, rest, found := strings.Cut(rest, " -->")
+		if !found {
+			return "", fmt.Errorf("a begin mark does not close")
+		}
+		body, known := regions[name]
+		if !known {
+			return "", fmt.Errorf("unknown region %q", name)
+		}
+		end := "<!-- end " + name + " -->"
+		_, after, found := strings.Cut(rest, end)
+		if !found {
+			return "", fmt.Errorf("region %q has no %s", name, end)
+		}
+		used[name] = true
+		fmt.Fprintf(&out, "<!-- begin %s -->\n%s\n%s", name, strings.TrimSpace(body), end)
+		text = after
+	}
+}

@@ -58,7 +58,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, name+":", err)
 			failed = true
 		}
-		f := result.File{Experiment: name, Device: b.facts.Name, Driver: b.facts.Driver, Commit: *commit, Command: strings.Join(os.Args, " "), Rows: rows}
+		f := result.File{Experiment: name, Device: b.facts.Name, Driver: b.facts.Driver, Commit: *commit, Command: command(*kind, name, *agents), Rows: rows}
 		if err := f.Write(*out, "csg-"+name); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			failed = true
@@ -70,6 +70,19 @@ func main() {
 	if failed {
 		os.Exit(1)
 	}
+}
+
+// command is what repeats an experiment.
+func command(kind, experiment string, agents int) string {
+	tags := ""
+	if kind == device.CUDA {
+		tags = "-tags cuda "
+	}
+	c := fmt.Sprintf("go run %s./bench/csg -device %s -experiment %s", tags, kind, experiment)
+	if experiment == "sweep" {
+		c += fmt.Sprint(" -agents ", agents)
+	}
+	return c
 }
 
 func (b *bench) experiment(name string, agents int) ([]result.Row, error) {

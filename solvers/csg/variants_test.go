@@ -135,11 +135,7 @@ func TestEmulatedVariants(t *testing.T) {
 		return
 	}
 	for _, v := range sample(f) {
-		most := 8
-		if f.Value(v, "construct") != "integer" && f.Int(v, "block") <= 128 || v.Safe {
-			most = 10
-		}
-		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, most) })
+		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, 10) })
 	}
 }
 

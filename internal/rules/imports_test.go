@@ -41,7 +41,7 @@ var rooms = []room{
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place.
-	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/host", "autotune/tuned", "autotune/subject"}},
+	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "autotune/tuned", "autotune/subject"}},
 }
 
 func within(pattern, path string) bool {

@@ -56,7 +56,7 @@ func (f Facts) Class() string {
 
 // String is the name users type for the device, such as "cuda:0".
 func (f Facts) String() string {
-	if f.Kind == CUDA {
+	if f.Kind == CUDA || f.Index > 0 {
 		return fmt.Sprintf("%s:%d", f.Kind, f.Index)
 	}
 	return f.Kind
@@ -97,8 +97,14 @@ type Stream interface {
 	Download(dst []byte, src Buffer, off int64) error
 	// Fill sets n bytes of dst at off to value.
 	Fill(dst Buffer, off, n int64, value byte) error
+	// Copy copies n bytes from src at srcOff to dst at dstOff. At least one of
+	// them is of the stream's device, the other may be of another of its kind.
+	Copy(dst Buffer, dstOff int64, src Buffer, srcOff, n int64) error
 	Launch(k Kernel, g Grid, args ...Arg) error
 	Record() (Event, error)
+	// Wait makes later work of the stream start after the event, which may be
+	// of another stream, also of another device of the same kind.
+	Wait(e Event) error
 	Sync() error
 	Close() error
 }
@@ -124,6 +130,10 @@ var ErrNoEntry = errors.New("no such entry point in this variant")
 // A Kernel is an entry point ready to launch.
 type Kernel interface {
 	Resources() Resources
+	// BlocksPerSM is how many blocks of so many threads, with shared bytes of
+	// dynamic shared memory each, one multiprocessor holds at once: times
+	// Facts.SMs it bounds a cooperative launch. A host device answers 1.
+	BlocksPerSM(threads, shared int) (int, error)
 }
 
 // Resources of a kernel as the device's loader reports them; zero when it
@@ -137,10 +147,15 @@ type Resources struct {
 }
 
 // Grid is the shape of a launch: Blocks one-dimensional blocks of Threads
-// threads. A host device runs Blocks calls of the kernel and ignores Threads.
+// threads. A host device runs Blocks calls of the kernel and ignores the rest.
 type Grid struct {
 	Blocks  int64
 	Threads int
+	// Shared is the dynamic shared memory of a block in bytes.
+	Shared int
+	// Cooperative asks that all blocks run at once, so that they may wait for
+	// one another; the launch fails when they do not fit.
+	Cooperative bool
 }
 
 // An Arg is one kernel argument: a buffer, or 8 bytes of scalar. A nil Buffer

@@ -72,6 +72,18 @@ func (f *Family) Int(v *Variant, param string) int {
 	return n
 }
 
+// Fits says why a variant is not for a workload: a parameter that the problem
+// decides has another value. What is no parameter of the family, such as the
+// range of the costs, tells problems apart and fits every variant.
+func (f *Family) Fits(v *Variant, fixed map[string]string) error {
+	for i, p := range f.Params {
+		if want, ok := fixed[p]; ok && v.Values[i] != want {
+			return fmt.Errorf("%s is %q, the workload's is %q", p, v.Values[i], want)
+		}
+	}
+	return nil
+}
+
 // Variant finds a variant by label; nil when there is none.
 func (f *Family) Variant(label string) *Variant {
 	for i := range f.Variants {

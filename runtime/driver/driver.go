@@ -15,8 +15,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// gpu is a device: one context, its modules, and the events that can be used
-// again.
+// gpu is a device: the GPU's primary context, which libraries such as NCCL
+// share, its modules, and the events that can be used again.
 type gpu struct {
 	dev    cu.Device
 	images func(pack uint64) ([]byte, error)
@@ -27,6 +27,7 @@ type gpu struct {
 	facts   device.Facts
 	modules map[uint64]*image
 	events  []cu.Event
+	peers   map[*gpu]bool // devices whose memory this one was given access to
 }
 
 var errClosed = errors.New("the device is closed")
@@ -56,7 +57,8 @@ func List() ([]device.Facts, error) {
 	return all, nil
 }
 
-// Open makes a context on the GPU with that index. images returns the fatbin
+// Open takes the primary context of the GPU with that index; several devices
+// may be open on one GPU and then share it. images returns the fatbin
 // of a pack by the pack's hash; bundle.Image is one.
 func Open(index int, images func(pack uint64) ([]byte, error)) (device.Device, error) {
 	n, err := Count()
@@ -66,17 +68,15 @@ func Open(index int, images func(pack uint64) ([]byte, error)) (device.Device, e
 	if index < 0 || index >= n {
 		return nil, fmt.Errorf("open cuda:%d: there are %d CUDA devices, numbered from 0", index, n)
 	}
-	g := &gpu{images: images, modules: map[uint64]*image{}}
+	g := &gpu{images: images, modules: map[uint64]*image{}, peers: map[*gpu]bool{}}
 	if g.facts, err = readFacts(index); err != nil {
 		return nil, err
 	}
 	if g.dev, err = cu.GetDevice(index); err != nil {
 		return nil, fmt.Errorf("open cuda:%d: %w", index, err)
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if g.ctx, err = g.dev.MakeContext(cu.SchedAuto); err != nil {
-		return nil, fmt.Errorf("open cuda:%d: make a context: %w", index, explain(err))
+	if g.ctx, err = g.dev.RetainPrimaryCtx(); err != nil {
+		return nil, fmt.Errorf("open cuda:%d: take its context: %w", index, explain(err))
 	}
 	return g, nil
 }
@@ -109,7 +109,8 @@ func (g *gpu) Facts() device.Facts {
 	return f
 }
 
-// Close gives back the context with all that lives in it.
+// Close gives back the context, and with the last device on the GPU all that
+// lives in it.
 func (g *gpu) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -117,11 +118,8 @@ func (g *gpu) Close() error {
 		return nil
 	}
 	g.closed = true
-	if err := g.enter(); err != nil {
-		return err
-	}
-	defer leave()
-	if err := g.ctx.Destroy(); err != nil {
+	clear(g.peers)
+	if err := g.dev.ReleasePrimaryCtx(); err != nil {
 		return fmt.Errorf("close %s: %w", g.facts, explain(err))
 	}
 	return nil
@@ -196,6 +194,8 @@ func explain(err error) error {
 		hint = "a kernel read or wrote outside its buffers; the context is lost"
 	case cu.LaunchOutOfResources:
 		hint = "the kernel needs more registers or shared memory than the block size leaves"
+	case cu.CooperativeLaunchTooLarge:
+		hint = "more blocks than the device holds at once"
 	case cu.InvalidPtx, unsupportedPTX:
 		hint = "the driver is older than the compiler that made the image"
 	case cu.EccUncorrectable:

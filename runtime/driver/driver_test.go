@@ -261,8 +261,37 @@ func TestFakeModule(t *testing.T) {
 		}
 	}
 	must(t, s.Launch(k, device.Grid{Threads: 1}, device.Ptr(buf), device.U64(1), device.U64(1)))
+	testFakeGrids(t, s, k, buf)
 	must(t, m.Close())
 	must(t, m.Close())
+}
+
+// testFakeGrids launches cooperatively and with dynamic shared memory: the
+// stand-in library runs 16 blocks at once, and a block has 97 bytes.
+func testFakeGrids(t *testing.T, s device.Stream, k device.Kernel, buf device.Buffer) {
+	args := []device.Arg{device.Ptr(buf), device.U64(10), device.U64(5)}
+	room := 97 - k.Resources().Shared
+	must(t, s.Fill(buf, 0, 80, 0))
+	must(t, s.Launch(k, device.Grid{Blocks: 16, Threads: 128, Shared: room, Cooperative: true}, args...))
+	out := make([]byte, 80)
+	must(t, s.Download(out, buf, 0))
+	if got := binary.LittleEndian.Uint64(out); got != 5 {
+		t.Errorf("a cooperative launch added %d, want 5", got)
+	}
+	for name, g := range map[string]device.Grid{
+		"more blocks than run at once": {Blocks: 17, Threads: 128, Cooperative: true},
+		"more shared memory than is":   {Blocks: 1, Threads: 128, Shared: room + 1},
+		"less than no shared memory":   {Blocks: 1, Threads: 128, Shared: -1},
+	} {
+		if s.Launch(k, g, args...) == nil {
+			t.Errorf("launch with %s: no error", name)
+		}
+	}
+	for _, c := range []struct{ threads, shared, want int }{{256, 0, 8}, {64, room, 32}, {257, 0, 0}, {0, 0, 0}, {64, room + 1, 0}} {
+		if n, err := k.BlocksPerSM(c.threads, c.shared); n != c.want || err != nil {
+			t.Errorf("%d blocks of %d threads and %d bytes on a multiprocessor, want %d; %v", n, c.threads, c.shared, c.want, err)
+		}
+	}
 }
 
 // BenchmarkLaunch times handing a launch to the driver.

@@ -2,12 +2,23 @@
 
 package driver
 
-// #include <cuda.h>
+/*
+#include <cuda.h>
+
+static CUresult launchCooperative(CUfunction f, unsigned blocks, unsigned threads, unsigned shared, CUstream s,
+		unsigned long long *slots, size_t n) {
+	void *argv[n + 1];
+	for (size_t i = 0; i < n; i++) argv[i] = &slots[i];
+	return cuLaunchCooperativeKernel(f, blocks, 1, 1, threads, 1, 1, shared, s, argv);
+}
+*/
 import "C"
 
 import (
 	"fmt"
 	"unsafe"
+
+	"gorgonia.org/cu"
 )
 
 // This file holds what gorgonia.org/cu v0.9.6 lacks.
@@ -28,6 +39,35 @@ func hostFree(b []byte) error {
 	}
 	return nil
 }
+
+// handle is the C handle of one of cu's types, which keep theirs unexported as
+// their only field.
+func handle[C, T any](x *T) C { return *(*C)(unsafe.Pointer(x)) }
+
+// launchCooperative launches a grid whose blocks are all resident at once. The
+// context must be current; slots hold 8 bytes an argument.
+func launchCooperative(fn cu.Function, blocks, threads, shared int, s cu.Stream, slots []uint64) error {
+	r := C.launchCooperative(handle[C.CUfunction](&fn), C.uint(blocks), C.uint(threads), C.uint(shared),
+		handle[C.CUstream](&s), (*C.ulonglong)(unsafe.Pointer(unsafe.SliceData(slots))), C.size_t(len(slots)))
+	return outcome(r)
+}
+
+// allowShared lets launches of fn ask for so many bytes of dynamic shared
+// memory; without it static and dynamic together stop at 48 KB.
+func allowShared(fn cu.Function, bytes int) error {
+	return outcome(C.cuFuncSetAttribute(handle[C.CUfunction](&fn), C.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, C.int(bytes)))
+}
+
+// outcome is nil, or cu's error of the same number, which explain knows.
+func outcome(r C.CUresult) error {
+	if r == C.CUDA_SUCCESS {
+		return nil
+	}
+	return like(cu.Success, int(r))
+}
+
+// like converts to a type that cu does not export.
+func like[T ~int](_ T, n int) T { return T(n) }
 
 // result names a driver error as cuda.h does.
 func result(r C.CUresult) error {

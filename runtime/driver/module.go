@@ -37,6 +37,7 @@ type kernel struct {
 	name   string
 	params []device.Param
 	res    device.Resources
+	shared int // most dynamic shared memory of a block, bytes
 }
 
 func (g *gpu) Load(f *device.Family, v *device.Variant) (device.Module, error) {
@@ -169,6 +170,10 @@ func (m *module) Kernel(entry string) (device.Kernel, error) {
 			return nil, fmt.Errorf("attribute %d of %s: %w", a.attr, name, explain(err))
 		}
 	}
+	k.shared = max(0, int(m.g.facts.SharedPerBlock)-k.res.Shared)
+	if err := allowShared(fn, k.shared); err != nil {
+		return nil, fmt.Errorf("allow %s %d bytes of shared memory: %w", name, k.shared, explain(err))
+	}
 	// A family whose blocks have a size of their own calls it block.
 	if threads, err := strconv.Atoi(m.family.Value(m.v, "block")); err == nil && threads > 0 && threads <= k.res.MaxThreads {
 		if k.res.BlocksPerSM, err = fn.MaxActiveBlocksPerMultiProcessor(threads, 0); err != nil {
@@ -179,3 +184,23 @@ func (m *module) Kernel(entry string) (device.Kernel, error) {
 }
 
 func (k *kernel) Resources() device.Resources { return k.res }
+
+func (k *kernel) BlocksPerSM(threads, shared int) (int, error) {
+	if threads < 1 || threads > k.res.MaxThreads || shared < 0 || shared > k.shared {
+		return 0, nil
+	}
+	k.g.mu.Lock()
+	defer k.g.mu.Unlock()
+	if k.g.closed {
+		return 0, errClosed
+	}
+	if err := k.g.enter(); err != nil {
+		return 0, err
+	}
+	defer leave()
+	n, err := k.fn.MaxActiveBlocksPerMultiProcessor(threads, int64(shared))
+	if err != nil {
+		return 0, fmt.Errorf("occupancy of %s: %w", k.name, explain(err))
+	}
+	return n, nil
+}

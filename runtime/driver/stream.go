@@ -64,6 +64,9 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 		return fmt.Errorf("launch %s: %d blocks of %d threads (at most %d blocks of %d)",
 			k.name, grid.Blocks, grid.Threads, math.MaxInt32, k.res.MaxThreads)
 	}
+	if grid.Shared < 0 || grid.Shared > k.shared {
+		return fmt.Errorf("launch %s: %d bytes of dynamic shared memory (at most %d)", k.name, grid.Shared, k.shared)
+	}
 	if len(args) != len(k.params) {
 		return fmt.Errorf("launch %s: %d arguments, and it takes %d", k.name, len(args), len(k.params))
 	}
@@ -91,7 +94,13 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 		return err
 	}
 	defer leave()
-	if err := k.fn.Launch(int(grid.Blocks), 1, 1, grid.Threads, 1, 1, 0, s.s, argv); err != nil {
+	var err error
+	if grid.Cooperative {
+		err = launchCooperative(k.fn, int(grid.Blocks), grid.Threads, grid.Shared, s.s, slots)
+	} else {
+		err = k.fn.Launch(int(grid.Blocks), 1, 1, grid.Threads, 1, 1, grid.Shared, s.s, argv)
+	}
+	if err != nil {
 		return fmt.Errorf("launch %s, %d blocks of %d threads: %w", k.name, grid.Blocks, grid.Threads, explain(err))
 	}
 	return nil

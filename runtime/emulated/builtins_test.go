@@ -81,6 +81,29 @@ func TestBuiltins(t *testing.T) {
 			__syncthreads();
 			p[t] = a[0] * (a[1] == -50) * (a[2] == 99) * (a[3] == 255) * (a[4] == 7) * (b >> 40 == 99) * (s == 50);`, 100,
 			func(int) int32 { return 4950 }},
+		{"atomics of 64 bits", `__shared__ long long s[5]; __shared__ unsigned long long u[6];
+			if (t == 0) { s[0] = 1ll << 60; s[1] = -(1ll << 60); s[2] = s[3] = 0; u[0] = ~0ull; u[1] = u[2] = u[3] = u[4] = 0; u[5] = 7; }
+			__syncthreads();
+			long long v = (t - 50) * (1ll << 33);
+			atomicMin(s, v); atomicMax(s + 1, v); atomicOr(s + 2, 1ll << t % 64);
+			atomicMin(u, (unsigned long long)(t + 5) << 40); atomicMax(u + 1, (unsigned long long)t << 57);
+			atomicAdd(u + 2, 1ull << 32); atomicOr(u + 3, 1ull << t % 64); atomicExch(u + 4, 1ull << 50); atomicCAS(u + 5, 7ull, 1ull << 50);
+			__syncthreads();
+			p[t] = (s[0] == -50 * (1ll << 33)) + (s[1] == 49ll << 33) + (s[2] == -1) + (u[0] == 5ull << 40) + (u[1] == 99ull << 57)
+				+ (u[2] == 100ull << 32) + (u[3] == ~0ull) + (u[4] == u[5]);`, 100,
+			func(int) int32 { return 8 }},
+		{"conversions", `double big = 1e300, nan = __longlong_as_double(-1);
+			p[t] = (__double2ll_rn(2.5) == 2) + (__double2ll_rn(-3.5) == -4) + (__double2ll_rd(-0.5) == -1) + (__double2ll_ru(0.25) == 1)
+				+ (__double2ll_rz(-1.9) == -1) + (__double2ll_rn(big) == LLONG_MAX) + (__double2ll_rn(-big) == LLONG_MIN)
+				+ (__double2ll_rn(nan) == LLONG_MIN) + (__float2int_rn(1e20f) == INT_MAX) + (__double2float_ru(1.0 + 1e-12) > 1.0f)
+				+ (__double2float_rd(1.0 + 1e-12) == 1.0f) + (__float2ll_rn(8388609.0f) == 8388609) + (abs(-5ll) == 5) + (isinf(1.0f / (t - t)) != 0);`, 32,
+			func(int) int32 { return 14 }},
+		{"cached and vector access", `__shared__ int4 a[32]; __shared__ longlong2 b[32]; __shared__ float4 f; __shared__ volatile int w;
+			__stcg(a + t, make_int4(t, 1, 2, 3)); __stwt(b + t, make_longlong2(t, 1ll << 40)); w = 5; __stcg(&f.x, 1);
+			__threadfence(); __syncwarp();
+			int4 x = __ldcg(a + 31 - t); longlong2 y = __ldcv(b + t); int3 z = make_int3(1, 2, 3);
+			p[t] = x.x + x.w + (int)y.x + (y.y == 1ll << 40) + w + z.z + __ldg(&f.x) + make_uint2(1, 2).y;`, 32,
+			func(int) int32 { return 31 + 3 + 1 + 5 + 3 + 1 + 2 }},
 		{"a spin on an atomic ends", `__shared__ int turn; if (t == 0) turn = 0; __syncthreads();
 			while (atomicAdd(&turn, 0) != t) {} atomicAdd(&turn, 1); __syncthreads(); p[t] = turn;`, 64,
 			func(int) int32 { return 64 }},

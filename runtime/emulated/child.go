@@ -25,9 +25,10 @@ const (
 	opSymbol
 	opUnload
 	opLaunch
+	opCopy
 )
 
-const requestArgs = 6
+const requestArgs = 8
 
 // A child is the server process. One request is under way at a time.
 type child struct {

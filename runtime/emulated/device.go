@@ -12,8 +12,13 @@ import (
 	"coalesce/runtime/device"
 )
 
-// maxThreads is the most threads of a block.
-const maxThreads = 1024
+// The machine that is emulated.
+const (
+	multiprocessors = 4
+	threadsPerSM    = 2048
+	maxThreads      = 1024     // of a block
+	sharedPerBlock  = 99 << 10 // static and dynamic together, bytes
+)
 
 type buffer struct {
 	dev  *Device
@@ -229,6 +234,14 @@ func (k *kernel) Resources() device.Resources {
 	return device.Resources{Shared: k.module.shared, MaxThreads: k.threads}
 }
 
+// BlocksPerSM is small, so that a grid which fills the device is quick.
+func (k *kernel) BlocksPerSM(threads, shared int) (int, error) {
+	if threads < 1 || threads > k.threads || shared < 0 || k.module.shared+shared > sharedPerBlock {
+		return 0, nil
+	}
+	return min(2, threadsPerSM/threads), nil
+}
+
 // A stream of this device does everything at once.
 type stream struct{ dev *Device }
 
@@ -258,6 +271,49 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	return wrap("fill", err)
 }
 
+// Copy goes through this process where the buffers are of two devices.
+func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
+	return wrap("copy", s.copy(dst, dstOff, src, srcOff, n))
+}
+
+func (s *stream) copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
+	to, err := span(dst, dstOff, n)
+	if err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	from, err := span(src, srcOff, n)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	if to.dev != s.dev && from.dev != s.dev {
+		return errors.New("neither buffer is of the stream's device")
+	}
+	if to.dev == from.dev {
+		_, err = to.dev.child.ask(0, nil, nil, opCopy, to.at+uint64(dstOff), from.at+uint64(srcOff), uint64(n))
+		return err
+	}
+	piece := make([]byte, min(n, 1<<20))
+	for done := int64(0); done < n; done += int64(len(piece)) {
+		piece = piece[:min(n-done, int64(len(piece)))]
+		if _, err := from.dev.child.ask(0, piece, nil, opRead, from.at+uint64(srcOff+done), uint64(len(piece))); err != nil {
+			return err
+		}
+		if _, err := to.dev.child.ask(0, nil, piece, opWrite, to.at+uint64(dstOff+done)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// span returns a buffer of any emulated device that has n bytes at off.
+func span(b device.Buffer, off, n int64) (*buffer, error) {
+	e, ok := b.(*buffer)
+	if !ok || e == nil {
+		return nil, errors.New("the buffer is not of an emulated device")
+	}
+	return e.dev.own(e, off, n)
+}
+
 func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
 	e, ok := k.(*kernel)
 	if !ok || e == nil || e.module.dev != s.dev {
@@ -279,6 +335,10 @@ func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
 		return fmt.Errorf("%d blocks, expected 1 to %d", g.Blocks, 1<<31-1)
 	case g.Threads < 1 || g.Threads > k.threads:
 		return fmt.Errorf("%d threads a block, expected 1 to %d", g.Threads, k.threads)
+	case g.Shared < 0 || k.module.shared+g.Shared > sharedPerBlock:
+		return fmt.Errorf("%d bytes of shared memory, %d of them dynamic, and a block has %d", k.module.shared+g.Shared, g.Shared, sharedPerBlock)
+	case g.Cooperative && g.Blocks*int64(g.Threads) > multiprocessors*threadsPerSM:
+		return fmt.Errorf("a cooperative launch of %d threads, and %d run at once", g.Blocks*int64(g.Threads), multiprocessors*threadsPerSM)
 	case k.module.shared > 48<<10 && len(k.module.threads) == 1 && !s.dev.opts.Whole:
 		return fmt.Errorf("%d bytes of static shared memory, a block has %d", k.module.shared, 48<<10)
 	case len(args) != len(k.entry.Params):
@@ -308,9 +368,21 @@ func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
 	seed := d.opts.Seed*0x9e3779b97f4a7c15 + d.launches*0xd1342543de82ef95
 	d.mu.Unlock()
 	guard := uint64(d.opts.Timeout/time.Second) + 5
+	cooperative := uint64(0)
+	if g.Cooperative {
+		cooperative = 1
+	}
 	_, err := d.child.ask(d.opts.Timeout, nil, slots, opLaunch,
-		k.at, k.module.handle, uint64(g.Blocks), uint64(g.Threads), seed, guard)
+		k.at, k.module.handle, uint64(g.Blocks), uint64(g.Threads), seed, guard, uint64(g.Shared), cooperative)
 	return err
+}
+
+// Wait has nothing to wait for: events are of work that is done.
+func (s *stream) Wait(e device.Event) error {
+	if _, ok := e.(event); !ok {
+		return errors.New("the event is not of an emulated device")
+	}
+	return nil
 }
 
 func (s *stream) Sync() error  { return nil }

@@ -9,7 +9,10 @@
 // pattern, so that reading what was never written shows. Under Options.Sanitize
 // the address and undefined-behaviour sanitizers watch every access.
 //
-// What a block cannot do here: wait for another block of the same launch.
+// The blocks of a cooperative launch are all alive at once and take turns, so
+// that they can wait for one another; a wait that nothing can end is reported
+// with the place of every thread. Several devices may be open, each with a
+// child of its own; copies between them go through this process.
 package emulated
 
 import (
@@ -48,6 +51,8 @@ var ErrSchedule = errors.New("the threads cannot go on")
 // Options of the emulated device; the zero value is of use, except for Files
 // where kernels include shared headers.
 type Options struct {
+	// Index is the device's number where several are open: Facts.Index.
+	Index int
 	// Cache is the folder of compiled objects; by default a folder of the
 	// user's cache. Objects are named by the hash of all that made them.
 	Cache string
@@ -131,9 +136,9 @@ func (d *Device) Facts() device.Facts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return device.Facts{
-		Kind: device.Emulated, Name: "emulated CUDA", Major: 9, SMs: 4,
+		Kind: device.Emulated, Index: d.opts.Index, Name: "emulated CUDA", Major: 9, SMs: multiprocessors,
 		Memory: d.opts.Memory, Free: d.opts.Memory - d.used,
-		SharedPerBlock: 48 << 10, L2: 1 << 20, ThreadsPerSM: 2048, ThreadsPerBlock: maxThreads,
+		SharedPerBlock: sharedPerBlock, L2: 1 << 20, ThreadsPerSM: threadsPerSM, ThreadsPerBlock: maxThreads,
 		Driver: d.tools.version,
 	}
 }

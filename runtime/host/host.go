@@ -205,6 +205,8 @@ type kernel struct {
 
 func (k *kernel) Resources() device.Resources { return device.Resources{} }
 
+func (k *kernel) BlocksPerSM(_, _ int) (int, error) { return 1, nil }
+
 // check compares arguments with the entry's signature.
 func (k *kernel) check(args []device.Arg) error {
 	if k.entry != nil && len(args) != len(k.entry.Params) {

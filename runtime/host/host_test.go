@@ -211,6 +211,54 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+func TestCopyBetweenDevices(t *testing.T) {
+	nothing := func(block, blocks int64, args []device.Arg) {}
+	d, s, k := open(t, 2, nothing)
+	other, r, _ := open(t, 1, nothing)
+	a, err := d.Alloc(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := other.Alloc(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 8)
+	g := device.Grid{Blocks: 2, Cooperative: true}
+	for _, err := range []error{
+		s.Upload(a, 0, []byte("12345678")), r.Wait(e), r.Fill(b, 0, 8, '.'), r.Copy(b, 3, a, 1, 4), r.Copy(b, 4, b, 3, 4),
+		r.Download(got, b, 0), s.Launch(k, g, device.Ptr(a), device.U64(0)),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if string(got) != "...22345" {
+		t.Errorf("got %q", got)
+	}
+	g.Blocks = 3
+	for name, err := range map[string]error{
+		"past the source":      s.Copy(b, 0, a, 5, 4),
+		"past the destination": s.Copy(b, 5, a, 0, 4),
+		"less than nothing":    s.Copy(b, 0, a, 0, -1),
+		"neither its own":      s.Copy(b, 0, b, 1, 1),
+		"another kind":         s.Copy(foreign{}, 0, a, 0, 1),
+		"no event":             s.Wait(nil),
+		"blocks that wait":     s.Launch(k, g, device.Ptr(a), device.U64(0)),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if n, err := k.BlocksPerSM(1, 0); n != 1 || err != nil {
+		t.Errorf("%d blocks a worker, %v", n, err)
+	}
+}
+
 func TestLoadRefusesOtherTargets(t *testing.T) {
 	d := Open(1)
 	f := &device.Family{Name: "x/y", Target: device.CUDA, Variants: []device.Variant{{Label: "l"}}}

@@ -59,7 +59,25 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	return nil
 }
 
-// Launch runs all blocks and returns when they are done. After a panic in a
+// Copy also serves two devices of this kind: their memory is the process's.
+func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
+	to, err := window(dst, dstOff, n)
+	if err != nil {
+		return fmt.Errorf("copy: destination: %w", err)
+	}
+	from, err := window(src, srcOff, n)
+	if err != nil {
+		return fmt.Errorf("copy: source: %w", err)
+	}
+	if dst.(*buffer).device != s.device && src.(*buffer).device != s.device {
+		return fmt.Errorf("copy: host: neither buffer is of the stream's device")
+	}
+	copy(to, from)
+	return nil
+}
+
+// Launch runs all blocks and returns when they are done. A cooperative grid
+// needs a worker for each block, for blocks that wait for one another. After a panic in a
 // block no further block starts; which of the others ran is not known.
 func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
 	h, ok := k.(*kernel)
@@ -68,6 +86,9 @@ func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) erro
 	}
 	if err := h.check(args); err != nil {
 		return err
+	}
+	if g.Cooperative && g.Blocks > int64(s.device.workers) {
+		return fmt.Errorf("host: %s: %d blocks cannot run at once on %d workers", h.name, g.Blocks, s.device.workers)
 	}
 	if err := run(h, g.Blocks, s.device.workers, args); err != nil {
 		if s.failed == nil {
@@ -117,6 +138,14 @@ func run(k *kernel, blocks int64, workers int, args []device.Arg) error {
 }
 
 func (s *stream) Record() (device.Event, error) { return event{at: time.Now()}, nil }
+
+// Wait has nothing to wait for: events are of work that is done.
+func (s *stream) Wait(e device.Event) error {
+	if _, ok := e.(event); !ok {
+		return fmt.Errorf("host: event of another kind of device")
+	}
+	return nil
+}
 
 // Sync has nothing to wait for; it returns the error of the first launch that
 // failed since the last Sync.

@@ -52,8 +52,9 @@ func (d *Device) Alloc(n int64) (device.Buffer, error) {
 type module struct{ v *device.Variant }
 type kernel struct{ run device.HostKernel }
 
-func (k kernel) Resources() device.Resources { return device.Resources{} }
-func (m module) Close() error                { return nil }
+func (k kernel) Resources() device.Resources       { return device.Resources{} }
+func (k kernel) BlocksPerSM(_, _ int) (int, error) { return 1, nil }
+func (m module) Close() error                      { return nil }
 func (m module) Kernel(entry string) (device.Kernel, error) {
 	if k := m.v.Kernels[entry]; k != nil {
 		return kernel{k}, nil
@@ -102,6 +103,11 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	return nil
 }
 
+func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
+	copy(dst.(*buffer).data[dstOff:dstOff+n], src.(*buffer).data[srcOff:srcOff+n])
+	return nil
+}
+
 func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
 	for i := range g.Blocks {
 		k.(kernel).run(i, g.Blocks, args)
@@ -110,6 +116,7 @@ func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) erro
 }
 
 func (s *stream) Record() (device.Event, error) { return event(s.now()), nil }
+func (s *stream) Wait(device.Event) error       { return nil }
 func (s *stream) Sync() error                   { return nil }
 func (s *stream) Close() error                  { return nil }
 

@@ -44,9 +44,19 @@ CUresult cuDeviceGetUuid(CUuuid *u, CUdevice d) { return memset(u, 7, sizeof *u)
 CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) {
 	return *v = a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : (int)a, CUDA_SUCCESS;
 }
-CUresult cuCtxCreate(CUcontext *c, unsigned int flags, CUdevice d) { return *c = malloc(1), CUDA_SUCCESS; }
-CUresult cuCtxDestroy(CUcontext c) { return free(c), CUDA_SUCCESS; }
-CUresult cuCtxSetCurrent(CUcontext c) { return CUDA_SUCCESS; }
+
+/* A context for each device; two devices reach each other once access was
+ * enabled in the right direction, which a copy between them checks. */
+static char contexts[2], *now;
+static int reach[2][2];
+CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d) { return *c = (CUcontext)&contexts[d], CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return CUDA_SUCCESS; }
+CUresult cuCtxSetCurrent(CUcontext c) { return now = (char *)c, CUDA_SUCCESS; }
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice a, CUdevice b) { return *can = a != b, CUDA_SUCCESS; }
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
+	int *r = &reach[now - contexts][(char *)peer - contexts];
+	return *r ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : (*r = 1, CUDA_SUCCESS);
+}
 
 CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
 	if (n > LIMIT - taken) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -71,11 +81,18 @@ CUresult cuMemcpyDtoH(void *d, CUdeviceptr s, size_t n) { return run(tail), memc
 CUresult cuMemcpyHtoDAsync(CUdeviceptr d, const void *s, size_t n, CUstream h) { return add((struct op){COPY, (char *)d, s, n, 0}); }
 CUresult cuMemcpyDtoHAsync(void *d, CUdeviceptr s, size_t n, CUstream h) { return add((struct op){COPY, d, (char *)s, n, 0}); }
 CUresult cuMemsetD8Async(CUdeviceptr d, unsigned char v, size_t n, CUstream h) { return add((struct op){SET, (char *)d, 0, n, v}); }
+CUresult cuMemcpyDtoDAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream h) { return add((struct op){COPY, (char *)d, (char *)s, n, 0}); }
+CUresult cuMemcpyPeerAsync(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n, CUstream h) {
+	char *other = (char *)dc == now ? (char *)sc : (char *)dc;
+	if (dc == sc || !reach[now - contexts][other - contexts]) return CUDA_ERROR_INVALID_CONTEXT;
+	return cuMemcpyDtoDAsync(d, s, n, h);
+}
 
 CUresult cuStreamCreate(CUstream *s, unsigned int flags) { return *s = malloc(1), CUDA_SUCCESS; }
 CUresult cuStreamDestroy(CUstream s) { return free(s), CUDA_SUCCESS; }
 CUresult cuStreamSynchronize(CUstream s) { return run(tail), CUDA_SUCCESS; }
 CUresult cuEventCreate(CUevent *e, unsigned int flags) { return *e = calloc(1, sizeof(long)), CUDA_SUCCESS; }
+CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned int flags) { return CUDA_SUCCESS; } /* one queue: done in order */
 CUresult cuEventDestroy(CUevent e) { return free(e), CUDA_SUCCESS; }
 CUresult cuEventRecord(CUevent e, CUstream s) { return add((struct op){MARK}), *(long *)e = tail, CUDA_SUCCESS; }
 CUresult cuEventSynchronize(CUevent e) { return run(*(long *)e), CUDA_SUCCESS; }
@@ -103,10 +120,19 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
 CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
 	return *v = a == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 256 : (int)a, CUDA_SUCCESS;
 }
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
+	return a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads, size_t shared) {
 	return *n = 2048 / threads, CUDA_SUCCESS;
 }
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 			unsigned shared, CUstream s, void **args, void **extra) {
 	return add((struct op){ADD, *(char **)args[0], 0, *(size_t *)args[1], *(unsigned long long *)args[2]});
+}
+/* One block a multiprocessor of 16 (the attribute's number). */
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+				   unsigned shared, CUstream s, void **args) {
+	if (gx > 16) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, s, args, 0);
 }

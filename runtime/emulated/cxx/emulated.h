@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,12 +24,15 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __noinline__ __attribute__((noinline))
+#define __builtin_assume(x) ((void)0)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 
-// Shared memory is static storage: blocks run one after the other. Each
-// declaration gets a section of its own, which the loader finds by its name
-// and poisons at every block's start.
+// Shared memory is static storage. Each declaration gets a section of its own,
+// which the loader finds by its name; the server poisons it at every block's
+// start, and keeps a copy for each block where several are alive at once.
 #define EMU_STR2(x) #x
 #define EMU_STR(x) EMU_STR2(x)
 #define __shared__ static __attribute__((section("emu_shared_" EMU_STR(__COUNTER__))))
@@ -46,6 +50,7 @@ extern "C" {
 // The running thread's place; the scheduler keeps them.
 extern uint3 emu_thread, emu_block;
 extern dim3 emu_block_dim, emu_grid_dim;
+extern char *emu_dynamic; // the running block's dynamic shared memory
 
 // What a warp or a block does together. Names are in server.cc, same order.
 enum EmuOp {
@@ -55,7 +60,9 @@ enum EmuOp {
 };
 uint64_t emu_warp(int op, unsigned mask, uint64_t value, int arg, int width, const char *file, int line);
 uint64_t emu_barrier(int op, uint64_t value, const char *file, int line);
-void emu_yield(void);         // let other threads of the block run
+void emu_yield(void);         // let other threads run
+// Wait until *word & mask is no longer value: a spin that the server sees.
+void emu_watch(const unsigned *word, unsigned mask, unsigned value, const char *file = __builtin_FILE(), int line = __builtin_LINE());
 void emu_maybe_yield(void);   // now and then: at atomics, so that spinning ends
 void emu_trap(const char *file, int line);
 long long emu_clock(void);    // nanoseconds

@@ -57,6 +57,35 @@ EMU_INLINE int __double2loint(double v) { return (int)(unsigned)emu_bits<unsigne
 EMU_INLINE double __hiloint2double(int hi, int lo) {
   return emu_bits<double>(((unsigned long long)(unsigned)hi << 32) | (unsigned)lo);
 }
+// Conversions with the rounding of their suffix, as the device does them: what
+// is too large saturates.
+EMU_INLINE long long emu_integer(double v) {
+  return v >= 9223372036854775808.0 ? LLONG_MAX : v < -9223372036854775808.0 || v != v ? LLONG_MIN : (long long)v;
+}
+EMU_INLINE int emu_narrow(double v) { return v != v ? 0 : v >= 2147483647.0 ? INT_MAX : v <= -2147483648.0 ? INT_MIN : (int)v; }
+#define EMU_ROUND(suffix, how)                                                              \
+  EMU_INLINE long long __double2ll_##suffix(double v) { return emu_integer(how(v)); }       \
+  EMU_INLINE long long __float2ll_##suffix(float v) { return emu_integer(how((double)v)); } \
+  EMU_INLINE int __double2int_##suffix(double v) { return emu_narrow(how(v)); }             \
+  EMU_INLINE int __float2int_##suffix(float v) { return emu_narrow(how((double)v)); }
+EMU_ROUND(rn, rint) EMU_ROUND(rz, trunc) EMU_ROUND(rd, floor) EMU_ROUND(ru, ceil)
+EMU_INLINE double __ll2double_rn(long long v) { return (double)v; }
+EMU_INLINE double __ull2double_rn(unsigned long long v) { return (double)v; }
+EMU_INLINE double __int2double_rn(int v) { return (double)v; }
+EMU_INLINE float __ll2float_rn(long long v) { return (float)v; }
+EMU_INLINE float __int2float_rn(int v) { return (float)v; }
+EMU_INLINE float __double2float_rn(double v) { return (float)v; }
+EMU_INLINE float __double2float_rd(double v) { float f = (float)v; return (double)f > v ? nextafterf(f, -INFINITY) : f; }
+EMU_INLINE float __double2float_ru(double v) { float f = (float)v; return (double)f < v ? nextafterf(f, INFINITY) : f; }
+EMU_INLINE double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+EMU_INLINE float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+EMU_INLINE double __dsub_rn(double a, double b) { return a - b; }
+EMU_INLINE float __fsub_rn(float a, float b) { return a - b; }
+EMU_INLINE double __ddiv_rn(double a, double b) { return a / b; }
+EMU_INLINE double __dsqrt_rn(double v) { return sqrt(v); }
+EMU_INLINE float __fsqrt_rn(float v) { return sqrtf(v); }
+EMU_INLINE float rsqrtf(float v) { return 1.0f / sqrtf(v); }
+EMU_INLINE double rsqrt(double v) { return 1.0 / sqrt(v); }
 EMU_INLINE float __fadd_rn(float a, float b) { return a + b; }
 EMU_INLINE float __fmul_rn(float a, float b) { return a * b; }
 EMU_INLINE double __dadd_rn(double a, double b) { return a + b; }
@@ -106,21 +135,29 @@ EMU_INLINE int __dp4a(int a, int b, int c) {
 #define EMU_LOAD(name) \
   template <class T> EMU_INLINE T name(const T *p) { return *p; }
 EMU_LOAD(__ldg) EMU_LOAD(__ldca) EMU_LOAD(__ldcg) EMU_LOAD(__ldcs) EMU_LOAD(__ldlu) EMU_LOAD(__ldcv)
+// What a store's value is converted to is the pointer's business.
+template <class T> struct EmuSame { typedef T type; };
 #define EMU_STORE(name) \
-  template <class T> EMU_INLINE void name(T *p, T v) { *p = v; }
+  template <class T> EMU_INLINE void name(T *p, typename EmuSame<T>::type v) { *p = v; }
 EMU_STORE(__stwb) EMU_STORE(__stcg) EMU_STORE(__stcs) EMU_STORE(__stwt)
 
 #define EMU_VECTOR(T, N, align2, align4)                                                     \
+  struct N##1 { T x; };                                                                      \
   struct __attribute__((aligned(align2))) N##2 { T x, y; };                                  \
+  struct N##3 { T x, y, z; };                                                                \
   struct __attribute__((aligned(align4))) N##4 { T x, y, z, w; };                            \
+  EMU_INLINE N##1 make_##N##1(T x) { return N##1{x}; }                                       \
   EMU_INLINE N##2 make_##N##2(T x, T y) { return N##2{x, y}; }                               \
+  EMU_INLINE N##3 make_##N##3(T x, T y, T z) { return N##3{x, y, z}; }                       \
   EMU_INLINE N##4 make_##N##4(T x, T y, T z, T w) { return N##4{x, y, z, w}; }
 EMU_VECTOR(char, char, 2, 4)
 EMU_VECTOR(unsigned char, uchar, 2, 4)
 EMU_VECTOR(short, short, 4, 8)
 EMU_VECTOR(unsigned short, ushort, 4, 8)
 EMU_VECTOR(int, int, 8, 16)
+#define uint3 emu_uint3 // emulated.h has one
 EMU_VECTOR(unsigned, uint, 8, 16)
+#undef uint3
 EMU_VECTOR(float, float, 8, 16)
 EMU_VECTOR(long long, longlong, 16, 16)
 EMU_VECTOR(unsigned long long, ulonglong, 16, 16)

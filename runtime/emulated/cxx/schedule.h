@@ -1,10 +1,12 @@
-// The schedule: threads of a block as fibers, what they wait for, and what
-// warp operations and barriers give them.
+// The schedule: threads as fibers, what they wait for, and what warp operations
+// and barriers give them. A launch runs its blocks one after the other; a
+// cooperative one has them all alive and goes to and fro between them.
 #ifndef COALESCE_SCHEDULE_H
 #define COALESCE_SCHEDULE_H
 #include "emulated.h"
 #include "fiber.h"
 #include <stdarg.h>
+#include <vector>
 
 static const int kThreads = 1024;
 static const char *kOps[] = {
@@ -13,7 +15,7 @@ static const char *kOps[] = {
     "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",
     "__reduce_xor_sync", "__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"};
 
-enum State { kRunnable, kWarp, kBarrier, kDone };
+enum State { kRunnable, kWarp, kBarrier, kWatch, kDone };
 
 struct Fiber {
   Context context;
@@ -23,17 +25,38 @@ struct Fiber {
   unsigned mask = 0;
   const char *file = "";
   uint64_t value = 0, result = 0;
+  const volatile unsigned *word = nullptr; // of kWatch: until word & mask != value
+};
+
+// A Block has the fibers of its threads, and its shared memory: dynamic is
+// where the running block's lies, kept holds the static of one that is not
+// running.
+struct Block {
+  unsigned index = 0;
+  int alive = 0, at_barrier = 0, runnables = 0;
+  std::vector<Fiber> fibers;
+  std::vector<int> runnable;
+  char *dynamic = nullptr;
+  std::vector<uint64_t> kept;
 };
 
 extern "C" {
 uint3 emu_thread, emu_block;
 dim3 emu_block_dim, emu_grid_dim;
+char *emu_dynamic;
 }
 
-static Fiber fibers[kThreads];
+struct Range { char *at; size_t size; };
+
+static std::vector<Block> blocks; // alive at once
+static Block *here;               // the running one
+static const std::vector<Range> *shared; // static shared memory, the running block's
+static int live_blocks, watching;
+static int idle; // yields since anything else happened
+static const int kIdle = 1 << 22;
+static Fiber *fibers; // here's
 static Context outside;
-static int threads, current, alive, at_barrier;
-static int runnable[kThreads], runnables;
+static int threads, current;
 static void (*body)(const uint64_t *);
 static const uint64_t *body_slots;
 static char failure[4096]; // not empty: the launch failed
@@ -55,29 +78,87 @@ static void say(const char *format, ...) {
   va_end(args);
 }
 static void say_thread(int t) {
-  say("block %u, thread %d (warp %d, lane %d)", emu_block.x, t, t / 32, t % 32);
+  say("block %u, thread %d (warp %d, lane %d)", here->index, t, t / 32, t % 32);
+}
+
+static inline void wake_in(Block *b, int t) {
+  b->fibers[(size_t)t].state = kRunnable;
+  b->runnable[(size_t)b->runnables++] = t;
+}
+static inline void wake(int t) { wake_in(here, t); }
+static inline int pick() {
+  int i = (int)random_below((uint64_t)here->runnables);
+  int t = here->runnable[(size_t)i];
+  here->runnable[(size_t)i] = here->runnable[(size_t)--here->runnables];
+  return t;
+}
+
+// Shared memory has red zones between its arrays: what copies it whole must
+// neither be watched by the sanitizer nor become a call of memcpy.
+EMU_NO_ASAN static void exchange(uint64_t *out, const uint64_t *in) {
+  for (const Range &r : *shared) {
+    volatile char *p = r.at;
+    size_t i = 0;
+    for (; i + 8 <= r.size; i += 8, out += out != nullptr, in += in != nullptr) {
+      volatile uint64_t *w = (volatile uint64_t *)(p + i);
+      if (out) *out = *w;
+      if (in) *w = *in;
+    }
+    for (; i < r.size; i++, out += out != nullptr, in += in != nullptr) {
+      if (out) *out = (unsigned char)p[i];
+      if (in) p[i] = (char)*in;
+    }
+  }
+}
+
+// enter makes a block the running one.
+static void enter(Block *b) {
+  if (here && here != b && !here->kept.empty()) exchange(here->kept.data(), nullptr);
+  if (here != b && !b->kept.empty()) exchange(nullptr, b->kept.data());
+  here = b;
+  fibers = b->fibers.data();
+  emu_block.x = b->index;
+  emu_dynamic = b->dynamic;
+}
+
+static inline bool seen(const Fiber &f) { return (*f.word & f.mask) != f.value; }
+
+// look wakes the threads that watch a word which has changed.
+static void look() {
+  for (Block &b : blocks)
+    for (int t = 0; watching && t < threads; t++)
+      if (b.fibers[(size_t)t].state == kWatch && seen(b.fibers[(size_t)t])) watching--, wake_in(&b, t);
+}
+
+// turn enters a block with threads that can run, at random; here stays where
+// there is none.
+static void turn() {
+  if (watching) look();
+  size_t n = blocks.size(), start = random_below(n);
+  for (size_t i = 0; i < n; i++) {
+    Block *b = &blocks[(start + i) % n];
+    if (!b->runnables) continue;
+    if (b != here) enter(b);
+    return;
+  }
 }
 
 // go_on leaves the current fiber for another that can run, or for the
 // scheduler's caller when none can or the launch failed.
 static void go_on() {
   int from = current;
+  Fiber *me = &fibers[from];
   Context *to = &outside;
-  if (!failure[0] && runnables) {
-    int i = (int)random_below((uint64_t)runnables);
-    int next = runnable[i];
-    runnable[i] = runnable[--runnables];
-    if (next == from) return;
-    current = next;
-    to = &fibers[next].context;
+  if (!failure[0]) {
+    if (!here->runnables || (blocks.size() > 1 && (random64() & 31) == 0)) turn();
+    if (here->runnables) {
+      current = pick();
+      to = &fibers[current].context;
+      if (to == &me->context) return;
+    }
   }
-  context_switch(&fibers[from].context, to);
+  context_switch(&me->context, to);
   emu_thread.x = (unsigned)(current = from);
-}
-
-static inline void wake(int t) {
-  fibers[t].state = kRunnable;
-  runnable[runnables++] = t;
 }
 
 static void barrier_release() {
@@ -96,14 +177,53 @@ static void barrier_release() {
     }
     count += f.value;
   }
-  int n = at_barrier;
-  at_barrier = 0;
+  int n = here->at_barrier;
+  here->at_barrier = 0;
   for (int t = 0; t < threads; t++) {
     Fiber &f = fibers[t];
     if (f.state != kBarrier) continue;
     f.result = op == EMU_SYNC_COUNT ? count : op == EMU_SYNC_AND ? count == (uint64_t)n : op == EMU_SYNC_OR ? count != 0 : 0;
     wake(t);
   }
+}
+
+// say_waiting adds where the running block's threads wait; said counts places.
+static void say_waiting(int *said) {
+  for (int t = 0; t < threads && *said < 5; t++) {
+    Fiber &f = fibers[t];
+    if (f.state == kDone) continue;
+    bool runs = f.state == kRunnable;
+    const char *op = f.state == kWatch ? "a wait for a word to change" : kOps[f.op];
+    int same = 0;
+    bool first = true;
+    for (int u = 0; u < threads; u++) {
+      Fiber &g = fibers[u];
+      if (g.state != f.state || (!runs && g.line != f.line) || (f.state != kWatch && !runs && g.op != f.op) || (f.state == kWarp && g.mask != f.mask)) continue;
+      same++;
+      if (u < t) first = false;
+    }
+    if (!first) continue;
+    if ((*said)++) say("; ");
+    say_thread(t);
+    if (runs) say(" and %d more, which can run", same - 1);
+    else say(" and %d more in %s (%s:%d)", same - 1, op, f.file, f.line);
+    if (f.state == kWarp) say(" with mask %08x", f.mask);
+  }
+}
+
+// say_stuck makes the launch fail with why and where all threads are.
+static void say_stuck(const char *why) {
+  Block *back = here;
+  int said = 0, live = 0;
+  for (Block &b : blocks) live += b.alive;
+  say("%s, %d of %d have ended: ", why, threads * (int)blocks.size() - live, threads * (int)blocks.size());
+  for (Block &b : blocks) {
+    here = &b;
+    fibers = b.fibers.data();
+    if (b.alive) say_waiting(&said);
+  }
+  here = back;
+  fibers = here->fibers.data();
 }
 
 // warp_result computes the operation for every lane of those that arrived.
@@ -177,6 +297,7 @@ static void warp_try(int t) {
 
 extern "C" uint64_t emu_warp(int op, unsigned mask, uint64_t value, int arg, int width, const char *file, int line) {
   Fiber &f = fibers[current];
+  idle = 0;
   f.op = op, f.mask = mask, f.value = value, f.arg = arg, f.width = width, f.file = file, f.line = line;
   f.state = kWarp;
   if (!(mask >> (current & 31) & 1)) {
@@ -194,17 +315,29 @@ extern "C" uint64_t emu_warp(int op, unsigned mask, uint64_t value, int arg, int
 
 extern "C" uint64_t emu_barrier(int op, uint64_t value, const char *file, int line) {
   Fiber &f = fibers[current];
+  idle = 0;
   f.op = op, f.value = value, f.file = file, f.line = line, f.state = kBarrier;
-  if (++at_barrier == alive) barrier_release();
+  if (++here->at_barrier == here->alive) barrier_release();
   go_on();
   return f.result;
 }
 
 extern "C" void emu_yield() {
+  if (++idle == kIdle) say_stuck("threads spin on words that nobody changes");
   wake(current);
   go_on();
 }
+// emu_watch waits until the word under the mask is no longer the value.
+extern "C" void emu_watch(const unsigned *word, unsigned mask, unsigned value, const char *file, int line) {
+  Fiber &f = fibers[current];
+  f.word = word, f.mask = mask, f.value = value, f.file = file, f.line = line;
+  if (seen(f)) return emu_yield();
+  f.state = kWatch;
+  watching++;
+  go_on();
+}
 extern "C" void emu_maybe_yield() {
+  idle = 0;
   if ((random64() & 7) == 0) emu_yield();
 }
 
@@ -221,8 +354,9 @@ static void fiber_main() {
   body(body_slots);
   Fiber &f = fibers[current];
   f.state = kDone;
-  alive--;
-  if (alive && at_barrier == alive) barrier_release();
+  idle = 0;
+  if (--here->alive == 0) live_blocks--;
+  if (here->alive && here->at_barrier == here->alive) barrier_release();
   // Lanes of the warp may have waited for this one only.
   int base = current & ~31;
   for (int t = base; t < threads && t < base + 32 && !failure[0]; t++)
@@ -231,46 +365,29 @@ static void fiber_main() {
   abort(); // a thread that has ended is never resumed
 }
 
-static void say_deadlock() {
-  int said = 0;
+// begin sets a block's threads at their start.
+static void begin(Block *b, unsigned index) {
+  b->index = index;
+  b->alive = threads;
+  b->at_barrier = b->runnables = 0;
   for (int t = 0; t < threads; t++) {
-    Fiber &f = fibers[t];
-    if (f.state != kWarp && f.state != kBarrier) continue;
-    int same = 0, seen = 0;
-    for (int u = 0; u < threads; u++) {
-      Fiber &g = fibers[u];
-      if (g.state != f.state || g.op != f.op || g.line != f.line || (f.state == kWarp && g.mask != f.mask)) continue;
-      same++;
-      seen |= u < t;
-    }
-    if (seen) continue;
-    if (said++ == 0) {
-      say("threads wait for one another, %d of %d have ended: ", threads - alive, threads);
-    } else {
-      say("; ");
-    }
-    say_thread(t);
-    say(" and %d more in %s (%s:%d)", same - 1, kOps[f.op], f.file, f.line);
-    if (f.state == kWarp) say(" with mask %08x", f.mask);
-    if (said == 5) break;
+    Fiber &f = b->fibers[(size_t)t];
+    context_make(&f.context, f.stack, fiber_main);
+    wake_in(b, t);
   }
 }
 
-// run_block runs one block to its end; failure says why it could not.
-static void run_block(unsigned block) {
-  emu_block.x = block;
-  alive = threads;
-  at_barrier = runnables = 0;
-  for (int t = 0; t < threads; t++) {
-    context_make(&fibers[t].context, fibers[t].stack, fiber_main);
-    wake(t);
-  }
-  int i = (int)random_below((uint64_t)threads);
-  current = runnable[i];
-  runnable[i] = runnable[--runnables];
+// run runs the blocks that have begun to their end; failure says why it could
+// not.
+static void run() {
+  live_blocks = (int)blocks.size();
+  watching = idle = 0;
+  turn();
+  current = pick();
   context_switch(&outside, &fibers[current].context);
-  if (!failure[0] && alive) say_deadlock();
-  for (int t = 0; t < threads && alive; t++)
-    if (fibers[t].state != kDone) stack_forget(fibers[t].stack);
+  if (!failure[0] && live_blocks) say_stuck("threads wait for one another");
+  for (Block &b : blocks)
+    for (int t = 0; t < threads && b.alive; t++)
+      if (b.fibers[(size_t)t].state != kDone) stack_forget(b.fibers[(size_t)t].stack);
 }
 #endif

@@ -9,11 +9,10 @@
 #include <time.h>
 #include <vector>
 
-enum Op : uint64_t { kAlloc = 1, kFree, kWrite, kRead, kFill, kLoad, kSymbol, kUnload, kLaunch };
-static const int kArgs = 6;
+enum Op : uint64_t { kAlloc = 1, kFree, kWrite, kRead, kFill, kLoad, kSymbol, kUnload, kLaunch, kCopy };
+static const int kArgs = 8;
 static const size_t kMostSlots = 256;
 
-struct Range { char *at; size_t size; };
 struct Module {
   void *handle;
   std::vector<Range> shared;
@@ -59,34 +58,72 @@ EMU_NO_ASAN static void poison(char *at, size_t size) {
   for (volatile char *p = at; p < at + size; p++) *p = (char)0xa5;
 }
 
-static void run_blocks(uint64_t blocks, const Module *m) {
-  // A permuted order: whole for small grids, a stride for large ones.
+// run_blocks runs the blocks of a launch one after the other in a permuted
+// order: whole for small grids, a stride for large ones. Shared memory, bytes of
+// it dynamic, is poisoned before each.
+static void run_blocks(uint64_t n, size_t bytes) {
   std::vector<uint32_t> order;
   uint64_t stride = 1, start = 0;
-  if (blocks <= 1 << 16) {
-    for (uint64_t i = 0; i < blocks; i++) order.push_back((uint32_t)i);
-    for (uint64_t i = blocks; i > 1; i--) {
+  if (n <= 1 << 16) {
+    for (uint64_t i = 0; i < n; i++) order.push_back((uint32_t)i);
+    for (uint64_t i = n; i > 1; i--) {
       uint64_t j = random_below(i);
       uint32_t x = order[i - 1];
       order[i - 1] = order[j], order[j] = x;
     }
   } else {
-    start = random_below(blocks);
+    start = random_below(n);
     for (;;) {
-      stride = 1 + random_below(blocks - 1);
-      uint64_t a = stride, b = blocks;
+      stride = 1 + random_below(n - 1);
+      uint64_t a = stride, b = n;
       while (b) { uint64_t c = a % b; a = b, b = c; }
       if (a == 1) break;
     }
   }
-  for (uint64_t i = 0; i < blocks && !failure[0]; i++) {
-    uint64_t b = order.empty() ? (start + (uint64_t)((unsigned __int128)i * stride % blocks)) % blocks : order[i];
-    for (const Range &r : m->shared) poison(r.at, r.size);
-    run_block((unsigned)b);
+  for (uint64_t i = 0; i < n && !failure[0]; i++) {
+    uint64_t b = order.empty() ? (start + (uint64_t)((unsigned __int128)i * stride % n)) % n : order[i];
+    for (const Range &r : *shared) poison(r.at, r.size);
+    poison(blocks[0].dynamic, bytes);
+    begin(&blocks[0], (unsigned)b);
+    enter(&blocks[0]);
+    run();
   }
 }
 
-// arg: trampoline, module, blocks, threads, seed, seconds; payload: slots.
+// run_together runs all blocks of a cooperative launch at once.
+static void run_together() {
+  for (size_t i = 0; i < blocks.size(); i++) begin(&blocks[i], (unsigned)i);
+  run();
+}
+
+static std::vector<char *> stacks; // of all launches so far
+
+// make_blocks makes n blocks with stacks for their threads and so many bytes of
+// dynamic shared memory, poisoned, as is the static where blocks run together.
+static bool make_blocks(size_t n, size_t bytes) {
+  size_t need = n * (size_t)threads, words = 0, next = 0;
+  while (stacks.size() < need) {
+    char *s = stack_new();
+    if (!s) return false;
+    stacks.push_back(s);
+  }
+  for (const Range &r : *shared) words += r.size / 8 + r.size % 8;
+  blocks = std::vector<Block>(n);
+  here = nullptr;
+  for (Block &b : blocks) {
+    b.fibers = std::vector<Fiber>((size_t)threads);
+    b.runnable = std::vector<int>((size_t)threads);
+    for (Fiber &f : b.fibers) f.stack = stacks[next++];
+    if (bytes && posix_memalign((void **)&b.dynamic, 128, bytes)) return false;
+    poison(b.dynamic, bytes);
+    if (n > 1) b.kept = std::vector<uint64_t>(words, 0xa5a5a5a5a5a5a5a5ull);
+  }
+  for (const Range &r : *shared) poison(r.at, r.size);
+  return true;
+}
+
+// arg: trampoline, module, blocks, threads, seed, seconds, bytes of dynamic
+// shared memory, cooperative; payload: slots.
 static void launch(const uint64_t *arg, const std::vector<char> &in) {
   failure[0] = 0;
   if (arg[3] < 1 || arg[3] > (uint64_t)kThreads || arg[2] < 1 || arg[2] > INT_MAX || in.size() > kMostSlots * 8) {
@@ -100,12 +137,15 @@ static void launch(const uint64_t *arg, const std::vector<char> &in) {
   emu_block_dim.x = (unsigned)arg[3];
   emu_grid_dim.x = (unsigned)arg[2];
   rng = arg[4];
-  for (int t = 0; t < threads; t++)
-    if (!fibers[t].stack && !(fibers[t].stack = stack_new())) return reply_message("no memory for the threads' stacks");
+  shared = &((const Module *)arg[1])->shared;
+  if (!make_blocks(arg[7] ? arg[2] : 1, arg[6])) return reply_message("no memory for the threads' stacks");
   alarm((unsigned)arg[5]); // should the parent be gone
-  run_blocks(arg[2], (const Module *)arg[1]);
+  if (arg[7]) run_together();
+  else run_blocks(arg[2], arg[6]);
   alarm(0);
   fflush(stdout);
+  for (Block &b : blocks) free(b.dynamic);
+  blocks.clear();
   if (failure[0]) return reply_message(failure);
   reply(0, "", 0);
 }
@@ -160,6 +200,7 @@ int main() {
     case kAlloc: alloc(arg[0]); break;
     case kFree: free((void *)arg[0]); reply(0, "", 0); break;
     case kRead: reply(0, (const void *)arg[0], arg[1]); break;
+    case kCopy: memmove((void *)arg[0], (const void *)arg[1], arg[2]); reply(0, "", 0); break;
     case kFill: memset((void *)arg[0], (int)arg[2], arg[1]); reply(0, "", 0); break;
     case kLoad: load(arg, in); break;
     case kSymbol: reply_value((uint64_t)dlsym(((Module *)arg[0])->handle, in.data())); break;

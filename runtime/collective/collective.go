@@ -1,0 +1,209 @@
+// Package collective lets several devices of one host work as a group: what
+// one of them holds comes to all, and what all hold is combined.
+//
+// The devices of a group are of one kind. GPUs talk through NCCL where its
+// library is found when the group opens, and otherwise through copies between
+// the devices and a reduction on the host; emulated and host devices always
+// take the second way. Group.Method says which it was and why.
+//
+// Operations are enqueued on the group's streams, one a device: they come
+// after the earlier work of every member's stream, and later work of a member
+// comes after its part of the operation. They return before they are done,
+// except that a reduction on the host waits. A group belongs to one goroutine
+// at a time.
+package collective
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"coalesce/runtime/device"
+)
+
+// An Op combines values of all members.
+type Op int
+
+// Min, Max and Sum; a sum that overflows wraps.
+const (
+	Min Op = iota
+	Max
+	Sum
+)
+
+// A Type is the type of the values that a reduction combines.
+type Type int
+
+const (
+	Int32 Type = iota
+	Int64
+	Uint64
+)
+
+// Size is the bytes of a value.
+func (t Type) Size() int64 {
+	if t == Int32 {
+		return 4
+	}
+	return 8
+}
+
+// A Transport moves data between the devices of a group. Ranges have been
+// checked; streams and buffers are in the order of the devices.
+type Transport interface {
+	Name() string // "NCCL 2.28.9"
+	Broadcast(streams []device.Stream, buffers []device.Buffer, root int, off, n int64) error
+	AllReduce(streams []device.Stream, buffers []device.Buffer, off, count int64, t Type, op Op) error
+	AllGather(streams []device.Stream, buffers []device.Buffer, bounds []int64) error
+	Close() error
+}
+
+// A Linker is a device that has a transport of its own kind.
+type Linker interface {
+	Link(devices []device.Device) (Transport, error)
+}
+
+// A Group is several devices with a stream each.
+type Group struct {
+	Devices []device.Device
+	Streams []device.Stream
+	link    Transport
+	method  string
+}
+
+// Open makes a group of devices, at least one, and takes the devices' own
+// transport where they have one that works. The devices stay the caller's.
+func Open(devices []device.Device) (*Group, error) {
+	return open(devices, true)
+}
+
+// OpenCopies makes a group that uses nothing but copies.
+func OpenCopies(devices []device.Device) (*Group, error) {
+	return open(devices, false)
+}
+
+func open(devices []device.Device, own bool) (*Group, error) {
+	if len(devices) == 0 {
+		return nil, errors.New("a group of no devices")
+	}
+	kind := devices[0].Facts().Kind
+	g := &Group{Devices: slices.Clone(devices), link: copies{}, method: copies{}.Name()}
+	for i, d := range devices {
+		if k := d.Facts().Kind; k != kind {
+			return nil, fmt.Errorf("a group of devices of two kinds, %s and %s", kind, k)
+		}
+		s, err := d.NewStream()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("device %d of a group: %w", i, err), g.Close())
+		}
+		g.Streams = append(g.Streams, s)
+	}
+	linker, ok := devices[0].(Linker)
+	if !own || !ok || len(devices) == 1 {
+		return g, nil
+	}
+	link, err := linker.Link(devices)
+	if err != nil {
+		g.method = fmt.Sprintf("%s (%v)", g.method, err)
+		return g, nil
+	}
+	g.link, g.method = link, link.Name()
+	return g, nil
+}
+
+// Len is the number of devices.
+func (g *Group) Len() int { return len(g.Devices) }
+
+// Method says how the devices talk: "NCCL 2.28.9", or "copies" with the reason.
+func (g *Group) Method() string { return g.method }
+
+// Broadcast brings n bytes at off of the root's buffer to the same place of
+// every other's.
+func (g *Group) Broadcast(buffers []device.Buffer, root int, off, n int64) error {
+	if root < 0 || root >= g.Len() {
+		return fmt.Errorf("broadcast from device %d of %d", root, g.Len())
+	}
+	if err := g.check(buffers, off, n); err != nil {
+		return fmt.Errorf("broadcast: %w", err)
+	}
+	if n == 0 || g.Len() == 1 {
+		return nil
+	}
+	if err := g.link.Broadcast(g.Streams, buffers, root, off, n); err != nil {
+		return fmt.Errorf("broadcast of %d bytes by %s: %w", n, g.link.Name(), err)
+	}
+	return nil
+}
+
+// AllReduce combines count values at byte offset off, a multiple of a value's
+// size, of every buffer, value by value, and leaves the result in all of them.
+func (g *Group) AllReduce(buffers []device.Buffer, off, count int64, t Type, op Op) error {
+	if t < Int32 || t > Uint64 || op < Min || op > Sum {
+		return fmt.Errorf("all-reduce of type %d by operation %d", t, op)
+	}
+	if count < 0 || count > 1<<60 || off%t.Size() != 0 {
+		return fmt.Errorf("all-reduce of %d values at byte %d", count, off)
+	}
+	if err := g.check(buffers, off, count*t.Size()); err != nil {
+		return fmt.Errorf("all-reduce: %w", err)
+	}
+	if count == 0 || g.Len() == 1 {
+		return nil
+	}
+	if err := g.link.AllReduce(g.Streams, buffers, off, count, t, op); err != nil {
+		return fmt.Errorf("all-reduce of %d values by %s: %w", count, g.link.Name(), err)
+	}
+	return nil
+}
+
+// AllGather gives every device the parts of all: before it, device i holds
+// bytes bounds[i] to bounds[i+1] of its buffer; afterwards every device holds
+// bytes bounds[0] to bounds[len] of it. Parts may be empty and of any sizes.
+func (g *Group) AllGather(buffers []device.Buffer, bounds []int64) error {
+	if len(bounds) != g.Len()+1 || !slices.IsSorted(bounds) {
+		return fmt.Errorf("all-gather with bounds %v for %d devices", bounds, g.Len())
+	}
+	first, last := bounds[0], bounds[g.Len()]
+	if err := g.check(buffers, first, last-first); err != nil {
+		return fmt.Errorf("all-gather: %w", err)
+	}
+	if first == last || g.Len() == 1 {
+		return nil
+	}
+	if err := g.link.AllGather(g.Streams, buffers, bounds); err != nil {
+		return fmt.Errorf("all-gather of %d bytes by %s: %w", last-first, g.link.Name(), err)
+	}
+	return nil
+}
+
+// check looks at a buffer for each device and n bytes at off of each.
+func (g *Group) check(buffers []device.Buffer, off, n int64) error {
+	if len(buffers) != g.Len() {
+		return fmt.Errorf("%d buffers for %d devices", len(buffers), g.Len())
+	}
+	for i, b := range buffers {
+		if b == nil || off < 0 || n < 0 || off > b.Len() || n > b.Len()-off {
+			return fmt.Errorf("device %d: bytes %d to %d are not in its buffer", i, off, off+n)
+		}
+	}
+	return nil
+}
+
+// Sync waits for the work of all streams.
+func (g *Group) Sync() error {
+	var errs []error
+	for _, s := range g.Streams {
+		errs = append(errs, s.Sync())
+	}
+	return errors.Join(errs...)
+}
+
+// Close gives back the streams and the transport.
+func (g *Group) Close() error {
+	errs := []error{g.link.Close()}
+	for _, s := range g.Streams {
+		errs = append(errs, s.Close())
+	}
+	g.Streams = nil
+	return errors.Join(errs...)
+}

@@ -222,7 +222,7 @@ func share(f *device.Family, fixed []map[string]string) float64 {
 	for i, w := range fixed {
 		weight := 0
 		for v := range f.Variants {
-			if matches(f, &f.Variants[v], w) {
+			if f.Fits(&f.Variants[v], w) == nil {
 				weight = max(weight, alike) + 1
 			}
 		}
@@ -232,15 +232,6 @@ func share(f *device.Family, fixed []map[string]string) float64 {
 		}
 	}
 	return float64(first) / float64(max(1, all))
-}
-
-func matches(f *device.Family, v *device.Variant, fixed map[string]string) bool {
-	for param, want := range fixed {
-		if f.Value(v, param) != want {
-			return false
-		}
-	}
-	return true
 }
 
 // open brings up the device and settles Facts.

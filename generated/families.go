@@ -7,11 +7,12 @@ package generated
 import (
 	"slices"
 
+	"coalesce/generated/assignment"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 )
 
 // Families lists every family, problem by problem.
 func Families() []*device.Family {
-	return slices.Concat(csg.Families())
+	return slices.Concat(csg.Families(), assignment.Families())
 }

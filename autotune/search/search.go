@@ -246,14 +246,7 @@ func (s *search) enumerate() {
 	s.order = append(append(s.order, previous...), rest...)
 }
 
-func (s *search) matches(v *device.Variant) bool {
-	for k, want := range s.Fixed {
-		if s.Family.Value(v, k) != want {
-			return false
-		}
-	}
-	return true
-}
+func (s *search) matches(v *device.Variant) bool { return s.Family.Fits(v, s.Fixed) == nil }
 
 func (s *search) wonBefore(v *device.Variant) bool {
 	for _, label := range s.Previous {

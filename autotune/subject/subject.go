@@ -8,9 +8,9 @@ import "coalesce/runtime/device"
 // A Subject is one family that can be tuned.
 type Subject interface {
 	Family() *device.Family
-	// Fixed lists the compile-time workloads: parameters a problem decides
-	// rather than the tuner, such as {"value": "int32"}. Variants are only
-	// compared within one of them.
+	// Fixed lists the workloads: parameters a problem decides rather than the
+	// tuner, such as {"value": "int32"}, and what else tells problems apart,
+	// such as {"range": "wide"}. Variants are only compared within one of them.
 	Fixed() []map[string]string
 	// Sizes are the default sizes to tune on this device, ascending.
 	Sizes(f device.Facts) []int

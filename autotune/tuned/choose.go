@@ -13,8 +13,10 @@ import (
 
 // A Workload is what a variant is chosen for.
 type Workload struct {
-	Fixed map[string]string // parameters the problem decides: {"value": "int32"}
-	Size  int               // of the instance, in the family's own measure
+	// Fixed are parameters that the problem decides, {"value": "int32"}, and
+	// what else tells problems apart: {"range": "wide"}.
+	Fixed map[string]string
+	Size  int // of the instance, in the family's own measure
 }
 
 // Levels of a choice, best first.
@@ -60,10 +62,8 @@ var ErrNoVariant = errors.New("no variant fits")
 // else it says why a variant cannot run. The error wraps ErrNoVariant.
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
 	fits := func(v *device.Variant) error {
-		for k, want := range w.Fixed {
-			if got := f.Value(v, k); got != want {
-				return fmt.Errorf("%s is %q, the workload's is %q", k, got, want)
-			}
+		if err := f.Fits(v, w.Fixed); err != nil {
+			return err
 		}
 		if feasible != nil {
 			return feasible(v)
@@ -294,7 +294,7 @@ func safe(f *device.Family, facts device.Facts, w Workload, p *pool, fits func(*
 		case err == nil:
 		// The safe point of this workload tells most; a mismatch of fixed
 		// parameters tells least.
-		case first == nil || matches(f, v, w) && v.Safe:
+		case first == nil || f.Fits(v, w.Fixed) == nil && v.Safe:
 			first = fmt.Errorf("%s: %w", v.Label, err)
 		}
 	}
@@ -329,16 +329,6 @@ func fromSafe(f *device.Family, v *device.Variant) int {
 		least = min(least, d)
 	}
 	return least
-}
-
-// matches reports whether a variant has the fixed parameters of a workload.
-func matches(f *device.Family, v *device.Variant, w Workload) bool {
-	for k, want := range w.Fixed {
-		if f.Value(v, k) != want {
-			return false
-		}
-	}
-	return true
 }
 
 // logRatio is log(a/b) of two sizes.

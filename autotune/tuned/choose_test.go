@@ -118,6 +118,27 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// What is no parameter of the family keys the results and fits every variant.
+func TestChooseByRange(t *testing.T) {
+	wide := map[string]string{"value": "int32", "range": "wide"}
+	e := tunedAt(20, 50, 10)
+	e.Fixed = wide
+	db, err := New(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := family()
+	for _, tc := range []struct {
+		fixed map[string]string
+		level string
+	}{{wide, Exact}, {int32s, Safe}, {map[string]string{"value": "int32", "range": "small"}, Safe}} {
+		c, err := db.Choose(f, facts, Workload{Fixed: tc.fixed, Size: 20}, nil)
+		if err != nil || c.Level != tc.level || f.Value(c.Variant, "value") != "int32" {
+			t.Errorf("%v: chose %+v, %v, expected level %s", tc.fixed, c, err, tc.level)
+		}
+	}
+}
+
 func TestChooseWithoutSafe(t *testing.T) {
 	f := family()
 	c, err := (*Database)(nil).Choose(f, facts, Workload{int32s, 9}, func(v *device.Variant) error {

@@ -71,6 +71,14 @@ func build(root string) (map[string]string, error) {
 		files[figureFolder+"/"+name+".svg"] = svg
 	}
 	regions := tables(r)
+	solved, err := loadSolves(root)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(regions, assignmentTables(solved))
+	for name, svg := range assignmentFigures(solved) {
+		files[figureFolder+"/"+name+".svg"] = svg
+	}
 	used := map[string]bool{}
 	for _, path := range []string{"docs/performance.md", "README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, path))

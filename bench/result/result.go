@@ -12,15 +12,18 @@ import (
 	"time"
 )
 
-// A File is one experiment on one device.
-type File struct {
+// A File is one experiment of coalition structures on one device.
+type File = Of[Row]
+
+// Of is one experiment on one device, with rows of some form.
+type Of[R any] struct {
 	Experiment string `json:"experiment"`
 	Device     string `json:"device"` // the device's name
 	Driver     string `json:"driver"`
 	Commit     string `json:"commit"`
 	Command    string `json:"command"`
 	Date       string `json:"date"`
-	Rows       []Row  `json:"rows"`
+	Rows       []R    `json:"rows"`
 }
 
 // A Row is one variant at one size. Seconds cover the whole launch sequence,
@@ -37,11 +40,14 @@ type Row struct {
 }
 
 // Median of the runs, in seconds; 0 when there are none.
-func (r Row) Median() float64 {
-	if len(r.Runs) == 0 {
+func (r Row) Median() float64 { return Median(r.Runs) }
+
+// Median of numbers; 0 when there are none.
+func Median(list []float64) float64 {
+	if len(list) == 0 {
 		return 0
 	}
-	s := slices.Sorted(slices.Values(r.Runs))
+	s := slices.Sorted(slices.Values(list))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
@@ -54,7 +60,7 @@ func (r Row) Rate() float64 {
 }
 
 // Write stores f as dir/NAME.json.
-func (f *File) Write(dir, name string) error {
+func (f *Of[R]) Write(dir, name string) error {
 	if f.Date == "" {
 		f.Date = time.Now().UTC().Format(time.DateOnly)
 	}
@@ -68,13 +74,16 @@ func (f *File) Write(dir, name string) error {
 	return os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o644)
 }
 
-// Read loads a file that Write stored.
-func Read(path string) (*File, error) {
+// Read loads a file of coalition structures that Write stored.
+func Read(path string) (*File, error) { return Load[Row](path) }
+
+// Load loads a file that Write stored, with rows of some form.
+func Load[R any](path string) (*Of[R], error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var f File
+	var f Of[R]
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,7 +1,7 @@
 // Package host turns a point of a host space into specialised, unrolled Go
 // kernels (target host), written with jennifer. It knows nothing of devices:
 // what it emits imports coalesce/runtime/device, coalesce/runtime/host and
-// coalesce/runtime/host/maxplus by path.
+// coalesce/runtime/host/maxplus or sift by path.
 package host
 
 import (
@@ -50,6 +50,8 @@ func Lookup(family string) (Emitter, bool) {
 	switch family {
 	case "csg/hosttiles":
 		return hosttiles(), true
+	case "assignment/hostscan":
+		return hostscan(), true
 	}
 	return Emitter{}, false
 }

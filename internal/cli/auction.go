@@ -36,6 +36,7 @@ the same bids ask for count as one.`, auction.MaxItems),
 	}
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
+	s.registerMethod(cmd.Flags())
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,8 +40,8 @@ func openers() []opener {
 		},
 		opener{
 			kind: device.Emulated,
-			open: func(int, int) (device.Device, error) {
-				return emulated.Open(emulated.Options{Files: templates.Files})
+			open: func(index, _ int) (device.Device, error) {
+				return emulated.Open(emulated.Options{Index: index, Files: templates.Files})
 			},
 			count: one,
 		},
@@ -52,18 +53,85 @@ var errNoCUDA = errors.New("this binary has no CUDA devices and nothing to hand 
 
 // parseDevice splits "cuda:1" into its kind and index.
 func (a *app) parseDevice(name string) (kind string, index int, err error) {
-	kind, number, indexed := strings.Cut(name, ":")
-	if indexed {
-		index, err = strconv.Atoi(number)
-		if err != nil || index < 0 || kind != device.CUDA {
-			return "", 0, usagef("device %q: expected auto, host, emulated, cuda or cuda:INDEX", name)
+	kind, indices, err := a.parseDevices(name)
+	if err != nil || len(indices) != 1 {
+		return "", 0, usagef("device %q: expected auto, host, emulated, cuda or cuda:INDEX", name)
+	}
+	return kind, indices[0], nil
+}
+
+// parseDevices splits "cuda:0,1" into its kind and indices; those of "cuda:all"
+// are nil.
+func (a *app) parseDevices(name string) (kind string, indices []int, err error) {
+	wrong := usagef("device %q: expected auto, host, emulated, cuda, cuda:INDEX, cuda:INDEX,INDEX,… or cuda:all", name)
+	kind, list, indexed := strings.Cut(name, ":")
+	switch kind {
+	case device.CUDA, device.Emulated:
+	case "auto", device.Host:
+		if indexed {
+			return "", nil, wrong
+		}
+	default:
+		return "", nil, wrong
+	}
+	if !indexed {
+		return kind, []int{0}, nil
+	}
+	if list == "all" {
+		return kind, nil, nil
+	}
+	for number := range strings.SplitSeq(list, ",") {
+		index, err := strconv.Atoi(number)
+		if err != nil || index < 0 || slices.Contains(indices, index) {
+			return "", nil, wrong
+		}
+		indices = append(indices, index)
+	}
+	return kind, indices, nil
+}
+
+// openDevices opens all that the user named.
+func (a *app) openDevices(name string, threads int) (opened []device.Device, err error) {
+	kind, indices, err := a.parseDevices(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(indices) == 1 {
+		d, err := a.openDevice(name, threads)
+		return []device.Device{d}, err
+	}
+	at := slices.IndexFunc(a.devices, func(o opener) bool { return o.kind == kind })
+	if at < 0 {
+		return nil, errNoCUDA
+	}
+	if indices == nil {
+		n, err := a.devices[at].count()
+		if err != nil {
+			return nil, err
+		}
+		for k := range n {
+			indices = append(indices, k)
 		}
 	}
-	switch kind {
-	case "auto", device.Host, device.Emulated, device.CUDA:
-		return kind, index, nil
+	for _, k := range indices {
+		d, err := a.devices[at].open(k, threads)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open device %s:%d: %w", kind, k, err), closeAll(opened))
+		}
+		opened = append(opened, d)
 	}
-	return "", 0, usagef("device %q: expected auto, host, emulated, cuda or cuda:INDEX", name)
+	if len(opened) == 0 {
+		return nil, fmt.Errorf("open device %s: there is none", name)
+	}
+	return opened, nil
+}
+
+func closeAll(devices []device.Device) error {
+	var errs []error
+	for _, d := range devices {
+		errs = append(errs, d.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // openDevice opens what the user named.
@@ -92,7 +160,7 @@ func (a *app) openDevice(name string, threads int) (device.Device, error) {
 // handOver lets the CUDA binary do the work when a GPU may be wanted and this
 // is the plain one: where the system can replace a process it does not return.
 func (a *app) handOver(name string) error {
-	kind, _, err := a.parseDevice(name)
+	kind, _, err := a.parseDevices(name)
 	if err != nil {
 		return err
 	}

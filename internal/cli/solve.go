@@ -14,10 +14,10 @@ func (a *app) solveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve",
 		Short: "Solve an instance",
-		RunE:  a.group("csg or auction"),
+		RunE:  a.group("csg, auction or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.solveCSGCommand(), a.solveAuctionCommand())
+	cmd.AddCommand(a.solveCSGCommand(), a.solveAuctionCommand(), a.solveAssignmentCommand())
 	return cmd
 }
 
@@ -30,15 +30,20 @@ type solveFlags struct {
 	tuned   string
 	verify  bool
 	json    bool
+	several bool // more than one device will do
 }
 
 func (s *solveFlags) register(f *pflag.FlagSet) {
 	deviceFlags(f, &s.device, &s.threads)
 	f.StringVar(&s.variant, "variant", "", "run this variant, by its label, instead of the tuned one")
-	f.StringVar(&s.method, "method", "", "which splittings are evaluated: dp or idp (default: the solver's choice; the host device has its own method)")
 	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
 	f.BoolVar(&s.verify, "verify", false, "solve again with the sequential reference and compare (slow)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
+}
+
+// registerMethod adds the flag of those who split coalitions.
+func (s *solveFlags) registerMethod(f *pflag.FlagSet) {
+	f.StringVar(&s.method, "method", "", "which splittings are evaluated: dp or idp (default: the solver's choice; the host device has its own method)")
 }
 
 // deviceFlags are the flags that say where to compute.
@@ -56,7 +61,24 @@ func (s *solveFlags) check(a *app) error {
 	if s.threads < 0 {
 		return usagef("--threads is %d, expected 1 or more", s.threads)
 	}
+	if s.several {
+		_, _, err := a.parseDevices(s.device)
+		return err
+	}
 	_, _, err := a.parseDevice(s.device)
+	return err
+}
+
+// withDevices opens devices, hands them to work and closes them.
+func (a *app) withDevices(name string, threads int, work func([]device.Device) error) error {
+	devices, err := a.openDevices(name, threads)
+	if err != nil {
+		return err
+	}
+	err = work(devices)
+	if e := closeAll(devices); err == nil {
+		err = e
+	}
 	return err
 }
 

@@ -22,18 +22,21 @@ import (
 	"coalesce/autotune/worker"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/solvers/assignment"
 	"coalesce/solvers/csg"
 )
 
-// tuneFlags are the flags of `tune csg`.
+// tuneFlags are the flags of `tune` and a problem.
 type tuneFlags struct {
 	device   string
 	threads  int
 	family   string
 	budget   time.Duration
 	sizes    []int
+	most     int // size that the problem allows
 	values   []string
 	methods  []string
+	ranges   []string
 	strategy string
 	seed     uint64
 	trials   string
@@ -45,18 +48,33 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of a problem's kernels and keep the fastest",
-		RunE:  a.group("csg"),
+		RunE:  a.group("csg or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.tuneCSGCommand())
+	cmd.AddCommand(a.tuneCSGCommand(), a.tuneAssignmentCommand())
 	return cmd
 }
 
 func (a *app) tuneCSGCommand() *cobra.Command {
-	var s tuneFlags
+	s := tuneFlags{most: csg.MaxAgents}
+	cmd := a.tuneProblemCommand("csg", "coalition structure generation", "agents", &s, csg.Subjects())
+	cmd.Flags().StringSliceVar(&s.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
+	return cmd
+}
+
+func (a *app) tuneAssignmentCommand() *cobra.Command {
+	s := tuneFlags{most: assignment.MaxSide}
+	cmd := a.tuneProblemCommand("assignment", "linear assignment", "rows and columns", &s, assignment.Subjects())
+	cmd.Flags().StringSliceVar(&s.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
+	return cmd
+}
+
+// tuneProblemCommand tunes the families of one problem, whose sizes count what
+// counted says.
+func (a *app) tuneProblemCommand(name, title, counted string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "csg",
-		Short: "Tune the kernels of coalition structure generation on a device",
+		Use:   name,
+		Short: "Tune the kernels of " + title + " on a device",
 		Long: `Verify every variant of a family against the sequential reference, measure those
 that are right, and keep the winners for solve to choose from.
 
@@ -64,16 +82,15 @@ Trials run in a process of their own, so that a variant that crashes or hangs
 costs one trial. When the budget is spent, or on ctrl-C, what is proven by then
 is kept. A variant that answers wrongly never wins; exit code 3 tells of one.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), &s, csg.Subjects()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), s, subjects) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	deviceFlags(f, &s.device, &s.threads)
 	f.StringVar(&s.family, "family", "", "family to tune (default: the first that runs on the device)")
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
-	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of agents to tune for (default: what suits the device)")
+	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+counted+" to tune for (default: what suits the device)")
 	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int32, int64, float32, float64 (default: all)")
-	f.StringSliceVar(&s.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
 	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line")
@@ -91,9 +108,9 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return err
 	}
-	fixed := pickFixed(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods})
+	fixed := pickFixed(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
 	if len(fixed) == 0 {
-		return usagef("%s has no variants for --values %v --methods %v", sub.Family().Name, s.values, s.methods)
+		return usagef("%s has no variants for --values %v --methods %v --ranges %v", sub.Family().Name, s.values, s.methods, s.ranges)
 	}
 	slices.Sort(s.sizes)
 	path := s.output
@@ -164,8 +181,8 @@ func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
 		return facts, usagef("--strategy is %q, expected %s or %s", s.strategy, search.Halving, search.Exhaustive)
 	}
 	for _, size := range s.sizes {
-		if size < 1 || size > csg.MaxAgents {
-			return facts, usagef("--sizes has %d, expected 1 to %d", size, csg.MaxAgents)
+		if size < 1 || size > s.most {
+			return facts, usagef("--sizes has %d, expected 1 to %d", size, s.most)
 		}
 	}
 	if err := a.handOver(s.device); err != nil {
@@ -241,7 +258,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withDevice(name, threads, func(d device.Device) error {
-				return worker.Serve(cmd.Context(), d, csg.Subjects(), a.in, a.raw)
+				return worker.Serve(cmd.Context(), d, slices.Concat(csg.Subjects(), assignment.Subjects()), a.in, a.raw)
 			})
 		},
 	}

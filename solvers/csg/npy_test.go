@@ -7,12 +7,14 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/npy"
 )
 
 // npyFile makes a file of a header and raw values.
 func npyFile(version byte, dict string, values any, order binary.ByteOrder) []byte {
 	var b bytes.Buffer
-	b.WriteString(npyMagic)
+	b.WriteString(npy.Magic)
 	b.Write([]byte{version, 0})
 	if version == 1 {
 		binary.Write(&b, binary.LittleEndian, uint16(len(dict)))
@@ -92,8 +94,8 @@ func TestReadNPYErrors(t *testing.T) {
 		{npyFile(1, dict("<u8", "(2,)"), []uint64{0, 1 << 63}, little), "coalition 1 {1}: found a value outside"},
 		{npyFile(1, dict("<f8", "(4,)"), []float64{0, 1, math.NaN(), 1}, little), "byte 87: coalition 2 {2}: found NaN, expected a number"},
 		{npyFile(1, dict("<f8", "(4,)"), []float64{0, 1, 1, math.Inf(1)}, little), "coalition 3 {1, 2}: found +Inf"},
-		{append([]byte(npyMagic), 2, 0, 255, 255, 255, 255), "found a header of 4294967295 bytes"},
-		{[]byte(npyMagic), "expected \"\\x93NUMPY\" and a version"},
+		{append([]byte(npy.Magic), 2, 0, 255, 255, 255, 255), "found a header of 4294967295 bytes"},
+		{[]byte(npy.Magic), "expected \"\\x93NUMPY\" and a version"},
 	}
 	for _, test := range tests {
 		_, err := ReadFrom(bytes.NewReader(test.data), int64(len(test.data)), "a.npy", ReadOptions{})

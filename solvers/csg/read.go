@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"coalesce/solvers/npy"
 	"coalesce/solvers/packed"
 )
 
@@ -85,7 +86,7 @@ func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance
 // format tells the format by the name without the compression's ending, then
 // by the first bytes.
 func format(bare string, head []byte) string {
-	if bytes.HasPrefix(head, []byte(npyMagic)) {
+	if bytes.HasPrefix(head, []byte(npy.Magic)) {
 		return "npy"
 	}
 	switch ext := strings.ToLower(filepath.Ext(bare)); ext {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	solver "coalesce/solvers/assignment"
+)
+
+// A problem is an instance to race on, up to its seed.
+type problem struct {
+	kind  string
+	n     int
+	spans span // the range of costs
+	value solver.Value
+	noise string // "", permuted, shift or jitter
+}
+
+// A span is a range of costs, fixed or in proportion to the side.
+type span struct {
+	name string // "0.1n", "1e6"; empty where the kind has no range
+	of   func(n int) int64
+}
+
+var (
+	tenth   = span{"0.1n", func(n int) int64 { return int64(n) / 10 }}
+	side    = span{"n", func(n int) int64 { return int64(n) }}
+	tenfold = span{"10n", func(n int) int64 { return 10 * int64(n) }}
+	million = span{"1e6", func(int) int64 { return 1e6 }}
+	most32  = span{"2e9", func(int) int64 { return 2e9 }}
+	billion = span{"1e9", func(int) int64 { return 1e9 }}
+	natural = span{"", func(int) int64 { return 0 }}
+)
+
+func (p problem) String() string {
+	s := fmt.Sprintf("%s %d", p.kind, p.n)
+	if p.spans.name != "" {
+		s += " R=" + p.spans.name
+	}
+	if p.value != solver.Int32 {
+		s += " " + string(p.value)
+	}
+	if p.noise != "" {
+		s += " " + p.noise
+	}
+	return s
+}
+
+// class is what problems of different sides have in common.
+func (p problem) class() string {
+	return strings.Join([]string{p.kind, p.spans.name, string(p.value), p.noise}, " ")
+}
+
+// drawing of seed s*2^40.
+func (p problem) drawing(s int) solver.Drawing {
+	d := solver.Drawing{Kind: p.kind, Rows: p.n, Cols: p.n, Range: p.spans.of(p.n), Seed: uint64(s) << 40, Type: p.value}
+	switch p.noise {
+	case "permuted":
+		d.Permuted = true
+	case "shift":
+		d.Shift = 1000
+	case "jitter":
+		d.Jitter = true
+	}
+	return d
+}
+
+// printed are known optima of seed 2^40, from independent exact solvers.
+var printed = map[string]string{
+	"uniform 1000 R=0.1n": "0", "uniform 1000 R=n": "1171", "uniform 1000 R=10n": "15656", "uniform 1000 R=1e6": "1675514",
+	"uniform 2000 R=0.1n": "0", "uniform 2000 R=n": "2393", "uniform 2000 R=10n": "32115", "uniform 2000 R=1e6": "1660769",
+	"uniform 5000 R=0.1n": "0", "uniform 5000 R=n": "5813", "uniform 5000 R=10n": "79740", "uniform 5000 R=1e6": "1636188",
+	"uniform 10000 R=0.1n": "0", "uniform 10000 R=n": "11515", "uniform 10000 R=10n": "160681", "uniform 10000 R=1e6": "1663368",
+	"uniform 20000 R=0.1n": "3", "uniform 20000 R=n": "23283", "uniform 20000 R=10n": "317941", "uniform 20000 R=1e6": "1642034",
+	"uniform 20000 R=2e9": "3290201032",
+	"uniform 40000 R=n":   "46286", "uniform 40000 R=1e6": "1626371",
+	"geom 1000 R=1e6": "32586080", "geom 2000 R=1e6": "49060060", "geom 5000 R=1e6": "87590585", "geom 10000 R=1e6": "124813132",
+	"machol 1000": "167167000", "machol 2000": "1335334000", "machol 5000": "20845835000",
+}
+
+// known is the printed optimum of a problem and seed, "" for none.
+func (p problem) known(s int) string {
+	if p.kind != "machol" && s != 1 {
+		return ""
+	}
+	p.value = solver.Int32 // the same integers in another type cost the same
+	if p.noise == "permuted" && p.kind == "machol" {
+		p.noise = ""
+	}
+	return printed[p.String()]
+}
+
+// targets are the instances that targets were set for, small ones first.
+func targets() []problem {
+	var all []problem
+	add := func(kind string, n int, value solver.Value, spans ...span) {
+		for _, s := range spans {
+			all = append(all, problem{kind: kind, n: n, spans: s, value: value})
+		}
+	}
+	add("uniform", 1000, solver.Int32, side, million)
+	add("machol", 2000, solver.Int32, natural)
+	add("uniform", 5000, solver.Int32, side, million)
+	add("geom", 5000, solver.Int32, million)
+	add("uniform", 10000, solver.Int32, tenth, side, tenfold, million)
+	add("uniform", 20000, solver.Int32, tenth, side, tenfold, million, most32)
+	add("uniform", 20000, solver.Float32, natural)
+	add("uniform", 40000, solver.Int32, side, million)
+	add("uniform", 100000, solver.Int32, billion)
+	return all
+}
+
+// wanted are the problems that the flags ask for: of the experiment's own, or
+// at other sides, of each of its classes.
+func (b *bench) wanted(all []problem) []problem {
+	var list []problem
+	sizes := b.settings.sizes
+	for _, p := range all {
+		if len(b.settings.kinds) > 0 && !slices.Contains(b.settings.kinds, p.kind) || len(sizes) > 0 && !slices.Contains(sizes, p.n) {
+			continue
+		}
+		list = append(list, p)
+	}
+	for _, n := range sizes {
+		if slices.ContainsFunc(list, func(p problem) bool { return p.n == n }) {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, p := range all {
+			if !seen[p.class()] && (len(b.settings.kinds) == 0 || slices.Contains(b.settings.kinds, p.kind)) {
+				seen[p.class()] = true
+				p.n = n
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"coalesce/bench/result"
+	"coalesce/runtime/device"
+	solver "coalesce/solvers/assignment"
+)
+
+// An instance is a problem drawn, with what is known of its answer.
+type instance struct {
+	problem
+	*solver.Instance
+	seed    int
+	optimum string  // of the first that answered, or printed
+	gap     float64 // what rounding leaves open of it
+}
+
+// drawnSide is the side from which uniform costs are drawn on the GPU and
+// nowhere else.
+const drawnSide = 30000
+
+// remote reports whether the costs are not on the host.
+func (i *instance) remote() bool { return i.Len() == 0 && i.n > 0 }
+
+func (b *bench) draw(p problem, s int) (*instance, error) {
+	if b.facts.Kind == device.CUDA && p.kind == "uniform" && p.noise == "" && p.n >= drawnSide {
+		return &instance{problem: p, Instance: &solver.Instance{Rows: p.n, Cols: p.n, Type: p.value}, seed: s, optimum: p.known(s)}, nil
+	}
+	inst, err := solver.Draw(p.drawing(s))
+	return &instance{problem: p, Instance: inst, seed: s, optimum: p.known(s)}, err
+}
+
+// row is an empty row for a contender.
+func (i *instance) row(name string) result.Solve {
+	return result.Solve{
+		Name: name, Kind: i.kind, Rows: i.Rows, Cols: i.Cols, Range: i.spans.of(i.n), Value: string(i.value), Noise: i.noise,
+		Seed: uint64(i.seed) << 40, Printed: i.known(i.seed),
+	}
+}
+
+// agree holds an optimum against what is known; gap is what rounding leaves
+// open of it.
+func (i *instance) agree(row *result.Solve, gap float64) error {
+	i.gap = max(i.gap, gap)
+	if i.optimum == "" {
+		i.optimum = row.Optimum
+		return nil
+	}
+	if i.optimum == row.Optimum {
+		return nil
+	}
+	a, errA := strconv.ParseFloat(i.optimum, 64)
+	b, errB := strconv.ParseFloat(row.Optimum, 64)
+	if !i.value.Integer() && errors.Join(errA, errB) == nil && math.Abs(a-b) <= i.gap+1e-9*math.Abs(a) {
+		return nil
+	}
+	return fmt.Errorf("found the optimum %s, expected %s", row.Optimum, i.optimum)
+}
+
+// note tells of a row and keeps it.
+func (b *bench) note(i *instance, row result.Solve) {
+	if row.Failed != "" {
+		b.failed = true
+		fmt.Printf("%-28s %-26s seed %d FAILED: %s\n", i.problem, row.Name, i.seed, row.Failed)
+	} else {
+		fmt.Printf("%-28s %-26s seed %d %10.3f ms of %2d  optimum %s %s\n", i.problem, row.Name, i.seed, row.Median()*1e3, len(row.Runs), row.Optimum, row.Counts)
+	}
+	b.add(row)
+}
+
+// add keeps a row and writes the file.
+func (b *bench) add(row result.Solve) {
+	for _, list := range [][]float64{row.Runs, row.Checks} {
+		for k, x := range list {
+			list[k] = math.Round(x*1e7) / 1e7
+		}
+	}
+	b.file.Rows = append(b.file.Rows, row)
+	if err := b.write(); err != nil {
+		fmt.Println(err)
+		b.failed = true
+	}
+}
+
+// solve races one of our families, or a method of the host, on an instance.
+// label names its variant, "" for the fastest known.
+func (b *bench) solve(family, label string, i *instance) {
+	row := i.row(family)
+	if why := b.history.slow(family+label, i.problem, b.settings.slow); why != "" {
+		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, family, why)
+		return
+	}
+	gap, err := b.runs(&row, func() (solving, error) {
+		o := solver.Options{Family: family, Variant: label}
+		if family == auto {
+			o.Family = ""
+		}
+		if i.remote() {
+			return solver.OpenDrawn(b.ctx, b.dev, i.drawing(i.seed), o)
+		}
+		return solver.Open(b.ctx, b.dev, i.Instance, o)
+	})
+	if err == nil {
+		err = i.agree(&row, gap)
+	}
+	if err != nil {
+		row.Failed = err.Error()
+	}
+	b.history.keep(family+label, i.problem, row.Median())
+	b.note(i, row)
+}
+
+// solving is an instance on one device or several.
+type solving interface {
+	Solve(ctx context.Context) (*solver.Result, error)
+	Close() error
+}
+
+// runs fills a row with what open's solver does.
+func (b *bench) runs(row *result.Solve, open func() (solving, error)) (gap float64, err error) {
+	s, err := open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	begin := time.Now()
+	for run := 0; len(row.Runs) < b.settings.runs; run++ {
+		r, err := s.Solve(b.ctx)
+		if err != nil {
+			return 0, err
+		}
+		if row.Optimum != "" && row.Optimum != r.Exact && solver.Value(row.Value).Integer() {
+			return 0, fmt.Errorf("run %d found the optimum %s, those before it %s", run, r.Exact, row.Optimum)
+		}
+		row.Variant, row.Optimum, gap = r.Variant, r.Exact, r.Certificate.Gap
+		if row.Counts, err = json.Marshal(r.Counts); err != nil {
+			return 0, err
+		}
+		took := r.Seconds.Solve + r.Seconds.Verify
+		if run == 0 && took < 1 {
+			begin = time.Now() // loading and first touches are not counted
+			continue
+		}
+		row.Runs = append(row.Runs, took)
+		row.Checks = append(row.Checks, r.Seconds.Verify)
+		if time.Since(begin) > b.settings.spend {
+			break
+		}
+	}
+	return gap, nil
+}
+
+// history is what is known of contenders' times, to leave out what would take
+// too long.
+type history map[string][]timing
+
+type timing struct {
+	n       int
+	width   int64 // of the range of costs
+	seconds float64
+}
+
+// width orders ranges: floats without a range have no ties.
+func (p problem) width() int64 {
+	if p.spans.name == "" && !p.value.Integer() {
+		return math.MaxInt64
+	}
+	return p.spans.of(p.n)
+}
+
+func (h history) keep(name string, p problem, seconds float64) {
+	key := name + " " + p.kind + " " + p.noise
+	h[key] = append(h[key], timing{p.n, p.width(), seconds})
+}
+
+// slow says why a contender should not run: a time at no larger a side and no
+// wider a range, grown by the power 2.5 of the side, is beyond the limit.
+func (h history) slow(name string, p problem, limit time.Duration) string {
+	for _, t := range h[name+" "+p.kind+" "+p.noise] {
+		expected := t.seconds * math.Pow(float64(p.n)/float64(t.n), 2.5)
+		if t.n <= p.n && t.width <= p.width() && expected > limit.Seconds() {
+			return fmt.Sprintf("expected to take %.0f s or more, as %d took %.3g s", expected, t.n, t.seconds)
+		}
+	}
+	return ""
+}

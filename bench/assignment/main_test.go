@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/bench/result"
+	solver "coalesce/solvers/assignment"
+)
+
+func quick(t *testing.T) settings {
+	return settings{device: "host", out: t.TempDir(), sizes: []int{40}, seeds: 2, runs: 2, spend: time.Second, slow: time.Minute, budget: time.Minute}
+}
+
+// An experiment writes a row for every contender, instance and seed.
+func TestExperimentWritesRows(t *testing.T) {
+	s := quick(t)
+	s.kinds = []string{"uniform", "machol"}
+	if !run(context.Background(), s, []string{"host"}, nil) {
+		t.Fatal("the experiment failed")
+	}
+	f, err := result.Load[result.Solve](filepath.Join(s.out, "assignment-host.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Rows) != 2*6 {
+		t.Errorf("%d rows, expected those of 6 classes and 2 seeds", len(f.Rows))
+	}
+	for _, r := range f.Rows {
+		if r.Failed != "" || r.Name != "host" || r.Rows != 40 || len(r.Runs) == 0 || len(r.Runs) != len(r.Checks) || r.Optimum == "" {
+			t.Errorf("row %+v", r)
+		}
+		if r.Kind == "machol" && r.Optimum != "11480" { // n(n+1)(n+2)/6
+			t.Errorf("Machol-Wien: found the optimum %s", r.Optimum)
+		}
+	}
+}
+
+// A contender with another optimum than the known one fails.
+func TestOptimaAreCompared(t *testing.T) {
+	p := problem{kind: "uniform", n: 1000, spans: side, value: solver.Int32}
+	if got := p.known(1); got != "1171" || p.known(2) != "" {
+		t.Errorf("%s is known to have the optimum %q", p, got)
+	}
+	i := &instance{problem: p, seed: 1, optimum: p.known(1)}
+	row := result.Solve{Optimum: "1172"}
+	if err := i.agree(&row, 0); err == nil || !strings.Contains(err.Error(), "found the optimum 1172, expected 1171") {
+		t.Errorf("found %v", err)
+	}
+	if row.Optimum = "1171"; i.agree(&row, 0) != nil {
+		t.Error("the known optimum is refused")
+	}
+	i.value, i.optimum, row.Optimum = solver.Float64, "1.5", "1.5000000001"
+	if err := i.agree(&row, 0); err != nil {
+		t.Errorf("floats a rounding apart: %v", err)
+	}
+}
+
+func TestSlowContendersAreLeftOut(t *testing.T) {
+	h := history{}
+	p := problem{kind: "uniform", n: 1000, spans: side, value: solver.Int32}
+	h.keep("x", p, 1)
+	p.n = 10000
+	if why := h.slow("x", p, 100*time.Second); !strings.Contains(why, "expected to take 316 s or more") {
+		t.Errorf("found %q", why)
+	}
+	if why := h.slow("x", p, 1000*time.Second); why != "" {
+		t.Errorf("left out: %s", why)
+	}
+	if p.spans = million; h.slow("x", p, 100*time.Second) == "" {
+		t.Error("a wider range is expected to be faster")
+	}
+	p.spans = span{"2", func(int) int64 { return 2 }}
+	if h.slow("x", p, time.Second) != "" {
+		t.Error("left out for a wider range's time")
+	}
+}
+
+func TestExternalPeers(t *testing.T) {
+	var list externals
+	if list.Set("name") == nil || list.Set("=command") == nil {
+		t.Error("a peer without a name or command is taken")
+	}
+	if err := list.Set(`echo=printf loading\n0.5\n0.25\t{rows}{cols}\n`); err != nil {
+		t.Fatal(err)
+	}
+	inst, err := solver.Generate("uniform", 2, 3, 9, 1, solver.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := list[0].solve("file", &instance{problem: problem{spans: side}, Instance: inst}, 2)
+	if err != nil || len(r.Seconds) != 2 || r.Seconds[1] != 0.25 || r.Total != "23" {
+		t.Errorf("found %+v, %v", r, err)
+	}
+}

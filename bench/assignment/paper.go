@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	solver "coalesce/solvers/assignment"
+)
+
+// errLate says that the budget was spent; what was measured is kept.
+var errLate = errors.New("the budget is spent: the experiment is not complete")
+
+// sequential reports whether a method is the paper's sequential program.
+func sequential(name string) bool { return strings.HasPrefix(name, "sequential") }
+
+// paper draws the table of Date and Nagi (2016): both variants at 5,000 to
+// 20,000 and costs up to n/10, n and 10n, against the same methods on one core.
+func (b *bench) paper() error {
+	var all []problem
+	for _, n := range []int{5000, 10000, 15000, 20000} {
+		for _, s := range []span{tenth, side, tenfold} {
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+		}
+	}
+	list := b.settings.families
+	if len(list) == 0 {
+		for _, name := range solver.Families() {
+			if name == "classical" || name == "tree" || sequential(name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return b.each(all, list, nil)
+}
+
+// paths runs each variant of the published methods that finds one augmenting
+// path a phase, and the one that finds many and is like it in all else.
+func (b *bench) paths() error {
+	var all []problem
+	for _, n := range []int{1000, 5000, 10000} {
+		for _, s := range []span{tenth, side, tenfold} {
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+		}
+	}
+	for _, p := range b.wanted(all) {
+		for s := 1; s <= b.settings.seeds; s++ {
+			i, err := b.draw(p, s)
+			if err != nil {
+				return err
+			}
+			for _, f := range assignment.Families() {
+				_, name, _ := strings.Cut(f.Name, "/")
+				for k := range f.Variants {
+					v := &f.Variants[k]
+					if f.Value(v, "paths") != "one" || f.Value(v, "value") != string(p.value) {
+						continue
+					}
+					for _, label := range []string{v.Label, many(f, v)} {
+						if b.late() {
+							return errLate
+						}
+						if label != "" {
+							b.solve(name, label, i)
+						}
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// many is the label of the variant with many paths a phase that is like v in
+// all else, "" when there is none.
+func many(f *device.Family, v *device.Variant) string {
+	for i := range f.Variants {
+		w := &f.Variants[i]
+		alike := true
+		for p, name := range f.Params {
+			alike = alike && (v.Values[p] == w.Values[p]) == (name != "paths")
+		}
+		if alike {
+			return w.Label
+		}
+	}
+	return ""
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed peers.py
+var script string
+
+// peers are other solvers: packages of a python interpreter, in a child
+// process, and commands.
+type peers struct {
+	child    *exec.Cmd
+	requests io.WriteCloser
+	replies  *bufio.Scanner
+	packages []string
+	external externals
+	folder   string // for matrices
+	held     string // what the matrix there is of
+}
+
+// startPeers asks the interpreter what it has. Peers that are missing are no
+// error, and the peers returned beside an error are those that there are.
+func startPeers(ctx context.Context, python string, external externals) (*peers, error) {
+	p := &peers{external: external}
+	var err error
+	if p.folder, err = os.MkdirTemp(ramFolder(), "assignment"); err != nil {
+		return p, err
+	}
+	if python == "" {
+		return p, nil
+	}
+	p.child = exec.CommandContext(ctx, python, "-c", script)
+	p.child.Stderr = os.Stderr
+	p.requests, err = p.child.StdinPipe()
+	out, outErr := p.child.StdoutPipe()
+	if err = errors.Join(err, outErr); err == nil {
+		err = p.child.Start()
+	}
+	if err != nil {
+		p.child = nil
+		return p, err
+	}
+	p.replies = bufio.NewScanner(out)
+	if !p.replies.Scan() {
+		return p, fmt.Errorf("%s did not start: does it have numpy?", python)
+	}
+	return p, json.Unmarshal(p.replies.Bytes(), &p.packages)
+}
+
+// ramFolder is where files cost no disk, or else the usual folder.
+func ramFolder() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+// Close ends the child and drops the matrix.
+func (p *peers) Close() error {
+	var err error
+	if p.child != nil {
+		err = errors.Join(p.requests.Close(), p.child.Wait())
+	}
+	return errors.Join(err, os.RemoveAll(p.folder))
+}
+
+// names of all peers.
+func (p *peers) names() []string {
+	list := slices.Clone(p.packages)
+	for _, e := range p.external {
+		list = append(list, e.name)
+	}
+	return list
+}
+
+// A reply of a peer.
+type reply struct {
+	Seconds []float64 `json:"seconds"`
+	Total   string    `json:"total"`
+	Error   string    `json:"error"`
+}
+
+// matrix writes an instance's costs to a file, once.
+func (p *peers) matrix(i *instance) (string, error) {
+	file := filepath.Join(p.folder, "costs")
+	if key := fmt.Sprint(i.problem, i.seed); p.held != key {
+		p.held = ""
+		if err := os.WriteFile(file, i.Bytes(), 0o600); err != nil {
+			return "", err
+		}
+		p.held = key
+	}
+	return file, nil
+}
+
+func (p *peers) solve(name string, i *instance, runs int, limit time.Duration) (reply, error) {
+	file, err := p.matrix(i)
+	if err != nil {
+		return reply{}, err
+	}
+	var r reply
+	if at := slices.IndexFunc(p.external, func(e external) bool { return e.name == name }); at >= 0 {
+		return p.external[at].solve(file, i, runs)
+	}
+	request, err := json.Marshal(map[string]any{
+		"solver": name, "file": file, "rows": i.Rows, "cols": i.Cols, "dtype": string(i.value), "runs": runs, "limit": limit.Seconds(),
+	})
+	if err != nil {
+		return r, err
+	}
+	if _, err := p.requests.Write(append(request, '\n')); err != nil {
+		return r, err
+	}
+	if !p.replies.Scan() {
+		return r, errors.Join(errors.New("the interpreter ended"), p.replies.Err())
+	}
+	if err := json.Unmarshal(p.replies.Bytes(), &r); err != nil {
+		return r, err
+	}
+	if r.Error != "" {
+		return r, errors.New(r.Error)
+	}
+	return r, nil
+}
+
+// externals are commands: NAME=COMMAND, words separated by spaces, of which
+// {file} {rows} {cols} {type} {range} {seed} {runs} are replaced. A command
+// prints a line "seconds" or "seconds total" for each run, the costs resident
+// on its device; other lines are passed over.
+type externals []external
+
+type external struct {
+	name    string
+	command []string
+}
+
+func (e *externals) String() string { return "" }
+
+// Set adds a peer.
+func (e *externals) Set(text string) error {
+	name, command, ok := strings.Cut(text, "=")
+	if words := strings.Fields(command); ok && name != "" && len(words) > 0 {
+		*e = append(*e, external{name, words})
+		return nil
+	}
+	return fmt.Errorf("%q: expected NAME=COMMAND", text)
+}
+
+func (e external) solve(file string, i *instance, runs int) (reply, error) {
+	fill := strings.NewReplacer("{file}", file, "{rows}", strconv.Itoa(i.Rows), "{cols}", strconv.Itoa(i.Cols), "{type}", string(i.value),
+		"{range}", strconv.FormatInt(i.spans.of(i.n), 10), "{seed}", strconv.FormatUint(uint64(i.seed)<<40, 10), "{runs}", strconv.Itoa(runs))
+	words := make([]string, len(e.command))
+	for k, w := range e.command {
+		words[k] = fill.Replace(w)
+	}
+	var r reply
+	out, err := exec.Command(words[0], words[1:]...).Output()
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", e.name, err)
+	}
+	for line := range bytes.Lines(out) {
+		fields := strings.Fields(string(line))
+		if len(fields) == 0 || len(fields) > 2 {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(fields[0], 64)
+		if err != nil {
+			continue
+		}
+		r.Seconds = append(r.Seconds, seconds)
+		if len(fields) == 2 {
+			r.Total = fields[1]
+		}
+	}
+	if len(r.Seconds) == 0 {
+		return r, fmt.Errorf("%s printed no time", e.name)
+	}
+	return r, nil
+}
+
+// contend races a peer on an instance.
+func (b *bench) contend(name string, i *instance, limit time.Duration) {
+	if why := b.history.slow(name, i.problem, b.settings.slow); why != "" {
+		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, name, why)
+		return
+	}
+	row := i.row(name)
+	r, err := b.peers.solve(name, i, b.settings.runs, limit)
+	row.Runs, row.Optimum = r.Seconds, r.Total
+	if err == nil && r.Total != "" {
+		err = i.agree(&row, 0)
+	}
+	if err != nil {
+		row.Failed = err.Error()
+	}
+	b.history.keep(name, i.problem, row.Median())
+	b.note(i, row)
+}

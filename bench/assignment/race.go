@@ -1,0 +1,111 @@
+package main
+
+import (
+	"slices"
+
+	"coalesce/runtime/device"
+	solver "coalesce/solvers/assignment"
+)
+
+// onHost are the methods that need no device, as Families names them.
+var onHost = []string{"host", "reference"}
+
+// auto is the solver's own choice, with all its switches.
+const auto = "auto"
+
+// families are those to race: what the flag says, or all that this device
+// runs but the slow references.
+func (b *bench) families() []string {
+	if len(b.settings.families) > 0 {
+		return b.settings.families
+	}
+	list := []string{auto}
+	for _, name := range solver.Families() {
+		if name == "host" || b.facts.Kind != device.Host && !slices.Contains(onHost, name) && !sequential(name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// race runs all contenders on the instances of the targets.
+func (b *bench) race() error { return b.each(targets(), b.families(), b.peers.names()) }
+
+// each runs families and peers on every instance of the problems wanted.
+func (b *bench) each(all []problem, families, others []string) error {
+	for _, p := range b.wanted(all) {
+		for s := 1; s <= b.settings.seeds; s++ {
+			if b.late() {
+				return errLate
+			}
+			i, err := b.draw(p, s)
+			if err != nil {
+				return err
+			}
+			for _, name := range families {
+				if b.late() {
+					return errLate
+				}
+				if !i.remote() || !slices.Contains(onHost, name) && !sequential(name) {
+					b.solve(name, b.settings.variant, i)
+				}
+			}
+			for _, name := range others {
+				if b.late() {
+					return errLate
+				}
+				if p.n <= b.settings.peerSize && !i.remote() {
+					b.contend(name, i, b.settings.spend)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// kinds runs every kind of costs, and those with structure again permuted,
+// with r_i + c_j added and with -1, 0 or 1 added.
+func (b *bench) kinds() error {
+	n := 2000
+	if b.facts.Kind != device.CUDA {
+		n = 500
+	}
+	var all []problem
+	for _, s := range []span{tenth, side, tenfold, million, most32} {
+		all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+	}
+	for _, value := range []solver.Value{solver.Int64, solver.Float32, solver.Float64} {
+		all = append(all, problem{kind: "uniform", n: n, spans: million, value: value}, problem{kind: "uniform", n: n, spans: natural, value: value})
+	}
+	for _, k := range []struct {
+		kind  string
+		spans span
+	}{{"geom", million}, {"disjoint", span{"1e4", func(int) int64 { return 1e4 }}}, {"spatial", span{"1e4", func(int) int64 { return 1e4 }}}, {"machol", natural},
+		{"lowrank", million}, {"twocost", natural}, {"equal", million}, {"sanity", million}, {"integer", million}, {"binary", natural}} {
+		for _, noise := range []string{"", "permuted", "shift", "jitter"} {
+			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32, noise: noise})
+		}
+	}
+	for _, kind := range []string{"logarithmic", "signed"} {
+		all = append(all, problem{kind: kind, n: n, spans: natural, value: solver.Float64})
+	}
+	return b.each(all, b.families(), b.peers.names())
+}
+
+// host races the host's solver against peers of one thread.
+func (b *bench) host() error {
+	var all []problem
+	for _, n := range []int{1000, 2000, 5000} {
+		for _, s := range []span{tenth, side, tenfold, million} {
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+		}
+		all = append(all, problem{kind: "uniform", n: n, spans: natural, value: solver.Float32})
+		for _, k := range []struct {
+			kind  string
+			spans span
+		}{{"geom", million}, {"machol", natural}, {"lowrank", million}, {"twocost", natural}, {"equal", million}, {"binary", natural}} {
+			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32})
+		}
+	}
+	return b.each(all, []string{"host"}, b.peers.names())
+}

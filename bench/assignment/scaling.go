@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"coalesce/runtime/device"
+	solver "coalesce/solvers/assignment"
+)
+
+// A step of the scaling is a problem on some numbers of devices.
+type step struct {
+	problem
+	devices  []int
+	families []string
+}
+
+var published = []string{"classical", "tree"}
+
+// steps are the paper's: weak scaling, costs below 10n and n growing with the
+// root of the number of devices, and strong scaling; its largest point; and
+// what one GPU cannot hold.
+func steps() []step {
+	uniform := func(n int, s span) problem {
+		return problem{kind: "uniform", n: n, spans: s, value: solver.Int32}
+	}
+	all := append(slices.Clone(published), "core")
+	return []step{
+		{uniform(10000, tenfold), []int{1}, all}, {uniform(14142, tenfold), []int{2}, all},
+		{uniform(20000, tenfold), []int{1, 2, 4, 8}, all}, {uniform(28284, tenfold), []int{8}, all},
+		{uniform(40000, tenfold), []int{1, 2, 4, 8}, all}, {uniform(40000, million), []int{1, 2, 4, 8}, []string{"core"}},
+		{uniform(80000, tenfold), []int{1, 2, 4, 8}, all},
+		{uniform(100000, billion), []int{1, 2, 4, 8}, []string{"core"}},
+		{uniform(200000, billion), []int{2, 4, 8}, []string{"core"}},
+	}
+}
+
+// scaling runs the steps on as many devices as there are. Costs are drawn where
+// they stay. On one device the engines are those of the race; core runs there
+// as it would on several, too, because only that engine times its passes.
+func (b *bench) scaling() (err error) {
+	devices := []device.Device{b.dev}
+	defer func() {
+		for _, d := range devices[1:] {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	for len(devices) < b.settings.devices {
+		d, err := openDevice(b.settings.device, len(devices))
+		if err != nil {
+			break // there are no more
+		}
+		devices = append(devices, d)
+	}
+	fmt.Printf("%d devices\n", len(devices))
+	seen := map[string]bool{}
+	for _, t := range steps() {
+		asked := b.wanted([]problem{t.problem})
+		if len(asked) == 0 {
+			continue
+		}
+		t.problem = asked[0]
+		key := fmt.Sprint(t.problem, t.devices)
+		if seen[key] {
+			continue // -sizes made two steps one
+		}
+		seen[key] = true
+		for s := 1; s <= b.settings.seeds; s++ {
+			if err := b.grow(t, s, devices); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// grow runs a step's instance on every number of devices.
+func (b *bench) grow(t step, s int, devices []device.Device) error {
+	i := &instance{problem: t.problem, Instance: &solver.Instance{Rows: t.n, Cols: t.n, Type: t.value}, seed: s, optimum: t.known(s)}
+	for _, n := range t.devices {
+		if n > len(devices) {
+			continue
+		}
+		for _, family := range t.families {
+			if b.late() {
+				return errLate
+			}
+			if len(b.settings.families) > 0 && !slices.Contains(b.settings.families, family) {
+				continue
+			}
+			if err := b.share(i, s, family, devices[:n], n > 1); err != nil {
+				return err
+			}
+			if n == 1 && family == "core" {
+				if err := b.share(i, s, family, devices[:n], true); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// share runs a family on some devices, by its engine for several or for one.
+func (b *bench) share(i *instance, s int, family string, devices []device.Device, sharded bool) error {
+	row := i.row(family)
+	row.Devices = len(devices)
+	if sharded && len(devices) == 1 {
+		row.Name += ", sharded"
+	}
+	gap, err := b.runs(&row, func() (solving, error) {
+		o := solver.Options{Family: family, Variant: b.settings.variant}
+		d := solver.Drawing{Kind: i.kind, Rows: i.n, Cols: i.n, Range: i.spans.of(i.n), Seed: uint64(s) << 40, Type: i.value}
+		if sharded {
+			return solver.OpenDrawnSharded(b.ctx, devices, d, o)
+		}
+		return solver.OpenDrawn(b.ctx, devices[0], d, o)
+	})
+	if errors.Is(err, device.ErrMemory) {
+		fmt.Printf("%-28s %-26s left out: %v\n", i.problem, row.Name, err)
+		return nil
+	}
+	if err == nil {
+		err = i.agree(&row, gap)
+	}
+	if err != nil {
+		row.Failed = err.Error()
+	}
+	fmt.Printf("%d devices: ", len(devices))
+	b.note(i, row)
+	return nil
+}

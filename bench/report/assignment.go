@@ -1,0 +1,473 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coalesce/bench/result"
+)
+
+// solves are the experiments of linear assignment that have results, by name.
+type solves map[string]*result.Of[result.Solve]
+
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "batch"}
+
+func loadSolves(root string) (solves, error) {
+	all := solves{}
+	for _, name := range assignmentExperiments {
+		f, err := result.Load[result.Solve](filepath.Join(root, "bench", "results", "assignment-"+name+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("load results: %w", err)
+		}
+		all[name] = f
+	}
+	return all, nil
+}
+
+// An event is an instance that contenders raced on, all seeds together.
+type event struct {
+	result.Solve                    // of the first row: kind, sides, range, value
+	names        []string           // of contenders, in order of appearance
+	by           map[string]*timing // contender
+}
+
+// A timing is one contender at one event.
+type timing struct {
+	runs   []float64 // of all seeds
+	counts map[string]any
+	failed string
+	row    result.Solve // the last
+}
+
+func (t *timing) median() float64 {
+	if t == nil || t.failed != "" {
+		return 0
+	}
+	return result.Median(t.runs)
+}
+
+// cell is the median in milliseconds, and the least and largest run.
+func (t *timing) cell() string {
+	switch {
+	case t == nil || len(t.runs) == 0 && t.failed == "":
+		return "not run"
+	case t.failed != "":
+		return "failed"
+	}
+	least, most := ms(slices.Min(t.runs)), ms(slices.Max(t.runs))
+	if least == most {
+		return most
+	}
+	return fmt.Sprintf("%s (%s–%s)", ms(result.Median(t.runs)), least, most)
+}
+
+// ms prints seconds as milliseconds with three digits.
+func ms(seconds float64) string {
+	x := seconds * 1e3
+	if x >= 100 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// events groups rows; named tells contenders apart.
+func events(f *result.Of[result.Solve], named func(r result.Solve) string) []*event {
+	var list []*event
+	at := map[string]*event{}
+	for _, r := range f.Rows {
+		key := key(r)
+		e := at[key]
+		if e == nil {
+			e = &event{Solve: r, by: map[string]*timing{}}
+			at[key] = e
+			list = append(list, e)
+		}
+		name := named(r)
+		t := e.by[name]
+		if t == nil {
+			t = &timing{}
+			e.by[name] = t
+			e.names = append(e.names, name)
+		}
+		t.runs = append(t.runs, r.Runs...)
+		t.row = r
+		if r.Failed != "" {
+			t.failed = r.Failed
+		}
+		if t.counts == nil && len(r.Counts) > 0 {
+			_ = json.Unmarshal(r.Counts, &t.counts) // counts that are none show as none
+		}
+	}
+	return list
+}
+
+func byName(r result.Solve) string { return r.Name }
+
+// key tells instances apart: "uniform 1000x1000 R=1000 int32 permuted".
+func key(r result.Solve) string {
+	s := fmt.Sprintf("%s %dx%d", r.Kind, r.Rows, r.Cols)
+	if r.Range > 0 {
+		s += fmt.Sprintf(" R=%d", r.Range)
+	}
+	if s += " " + r.Value; r.Noise != "" {
+		s += " " + r.Noise
+	}
+	if r.Matrices > 0 {
+		s = fmt.Sprintf("%d of %s", r.Matrices, s)
+	}
+	return s
+}
+
+// contenders of all events, in order of appearance.
+func contenders(list []*event) []string {
+	var names []string
+	for _, e := range list {
+		for _, n := range e.names {
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+func heads(columns ...string) string {
+	return "| " + strings.Join(columns, " | ") + " |\n|---" + strings.Repeat("|---:", len(columns)-1) + "|\n"
+}
+
+func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+// times is a table of every contender's time at every event, and more columns.
+func times(list []*event, more []string, extra func(e *event) []string) string {
+	names := contenders(list)
+	out := heads(append(append([]string{"instance"}, names...), more...)...)
+	for _, e := range list {
+		cells := []string{key(e.Solve)}
+		for _, n := range names {
+			cells = append(cells, e.by[n].cell())
+		}
+		if extra != nil {
+			cells = append(cells, extra(e)...)
+		}
+		out += line(cells...)
+	}
+	return out
+}
+
+// best is the fastest of some contenders.
+func (e *event) best(names ...string) (name string, seconds float64) {
+	for _, n := range names {
+		if t := e.by[n].median(); t > 0 && (seconds == 0 || t < seconds) {
+			name, seconds = n, t
+		}
+	}
+	return name, seconds
+}
+
+func quotient(a, b float64) string {
+	if a <= 0 || b <= 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.2f", a/b)
+}
+
+// A goal is a target and the best GPU peer on an instance, in milliseconds.
+// Peers were measured apart, on one H200, the same matrices of seed 2^40; 0
+// where none was.
+type goal struct {
+	target, peer float64
+	name         string
+}
+
+var goals = map[string]goal{
+	"uniform 1000x1000 R=1000 int32":           {1, 4.6, "HyLAC classical"},
+	"uniform 1000x1000 R=1000000 int32":        {1, 17, "lapjv, a core"},
+	"uniform 5000x5000 R=5000 int32":           {4, 18, "HyLAC classical"},
+	"uniform 5000x5000 R=1000000 int32":        {6, 729, "HyLAC classical"},
+	"uniform 10000x10000 R=1000 int32":         {1.5, 5.8, "HyLAC classical"},
+	"uniform 10000x10000 R=10000 int32":        {8, 48, "HyLAC classical"},
+	"uniform 10000x10000 R=100000 int32":       {12, 218, "HyLAC classical"},
+	"uniform 10000x10000 R=1000000 int32":      {12, 1399, "HyLAC classical"},
+	"uniform 20000x20000 R=2000 int32":         {3, 14.6, "HyLAC classical"},
+	"uniform 20000x20000 R=20000 int32":        {20, 114, "HyLAC classical"},
+	"uniform 20000x20000 R=200000 int32":       {20, 629, "HyLAC classical"},
+	"uniform 20000x20000 R=1000000 int32":      {30, 2510, "HyLAC classical"},
+	"uniform 20000x20000 R=2000000000 int32":   {30, 7616, "Algorithm 1015"},
+	"uniform 20000x20000 float32":              {30, 0, ""},
+	"uniform 40000x40000 R=40000 int32":        {60, 379, "HyLAC classical"},
+	"uniform 40000x40000 R=1000000 int32":      {150, 4412, "HyLAC classical"},
+	"uniform 100000x100000 R=1000000000 int32": {500, 0, ""},
+	"geom 5000x5000 R=1000000 int32":           {300, 3416, "Algorithm 1015"},
+	"machol 2000x2000 int32":                   {30, 152, "Algorithm 1015"},
+	"208 of uniform 300x300 R=1000000 int32":   {2, 723, "torch-linear-assignment 0.0.6"},
+	"208 of uniform 300x300 R=1000000 float32": {2, 723, "torch-linear-assignment 0.0.6"},
+	"208 of uniform 300x300 R=1000000 float64": {2, 723, "torch-linear-assignment 0.0.6"},
+}
+
+// against adds the target and the peer measured apart.
+func against(e *event, ours []string) []string {
+	g, ok := goals[key(e.Solve)]
+	_, seconds := e.best(ours...)
+	if !ok {
+		return []string{"none", "none", "none", "none"}
+	}
+	peer := "none"
+	if g.peer > 0 {
+		peer = fmt.Sprintf("%v, %s", g.peer, g.name)
+	}
+	return []string{fmt.Sprint(g.target), quotient(g.target, seconds*1e3), peer, quotient(g.peer, seconds*1e3)}
+}
+
+// ours are the contenders that are not peers: those that have variants.
+func ours(list []*event) []string {
+	var names []string
+	for _, e := range list {
+		for _, n := range e.names {
+			if e.by[n].row.Variant != "" && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+func raceTable(f *result.Of[result.Solve]) string {
+	list := events(f, byName)
+	mine := ours(list)
+	return "Milliseconds on " + f.Device + ": the median, the least and the largest run over all seeds.\n\n" +
+		times(list, []string{"target", "target ÷ best", "best GPU peer, another run", "peer ÷ best"}, func(e *event) []string { return against(e, mine) })
+}
+
+// countTable is what the families did, of the first seed.
+func countTable(f *result.Of[result.Solve]) string {
+	fields := []string{"passes", "steps", "phases", "paths", "updates", "repairs", "edges"}
+	out := heads(append(append([]string{"instance", "family", "optimum, first seed"}, fields...), "went on as")...)
+	for _, e := range events(f, byName) {
+		for _, n := range e.names {
+			t := e.by[n]
+			if t.counts == nil {
+				continue
+			}
+			cells := []string{key(e.Solve), n, e.Optimum}
+			for _, name := range fields {
+				cells = append(cells, count(t.counts[name]))
+			}
+			next, _ := t.counts["switch"].(string)
+			out += line(append(cells, orNone(next))...)
+		}
+	}
+	return out
+}
+
+func count(x any) string {
+	n, _ := x.(float64) // what is left out is 0
+	if n != math.Trunc(n) {
+		return fmt.Sprintf("%.1f", n)
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
+// kindTable holds the core family against the better of the published two.
+func kindTable(f *result.Of[result.Solve]) string {
+	worst, where := 0.0, ""
+	list := events(f, byName)
+	out := times(list, []string{"core ÷ the better of classical and tree"}, func(e *event) []string {
+		_, other := e.best("classical", "tree")
+		core := e.by["core"].median()
+		if core > 0 && other > 0 && core/other > worst {
+			worst, where = core/other, key(e.Solve)
+		}
+		return []string{quotient(core, other)}
+	})
+	if where != "" {
+		out += fmt.Sprintf("\nThe largest quotient is %.2f, on %s.", worst, where)
+	}
+	return out
+}
+
+// The paper's table 2: seconds on a K20X, classical and tree.
+var k20x = map[string][2]float64{
+	"5000 500": {0.44, 0.51}, "5000 5000": {1.43, 1.39}, "5000 50000": {4.40, 3.86},
+	"10000 1000": {0.63, 1.15}, "10000 10000": {2.44, 2.17}, "10000 100000": {9.74, 6.67},
+	"15000 1500": {0.97, 1.55}, "15000 15000": {3.85, 3.21}, "15000 150000": {20.78, 9.81},
+	"20000 2000": {1.41, 2.05}, "20000 20000": {5.69, 4.22}, "20000 200000": {30.05, 12.81},
+}
+
+func paperTable(f *result.Of[result.Solve]) string {
+	more := []string{"K20X classical, printed", "K20X tree, printed", "classical: printed ÷ ours", "tree: printed ÷ ours", "classical: one core ÷ ours", "tree: one core ÷ ours"}
+	return times(events(f, byName), more, func(e *event) []string {
+		p := k20x[fmt.Sprint(e.Rows, e.Range)]
+		classical, tree := e.by["classical"].median(), e.by["tree"].median()
+		return []string{
+			ms(p[0]), ms(p[1]), quotient(p[0], classical), quotient(p[1], tree),
+			quotient(e.by["sequential-classical"].median(), classical), quotient(e.by["sequential-tree"].median(), tree),
+		}
+	})
+}
+
+// pathTable sets variants with one path a phase beside those with many.
+func pathTable(f *result.Of[result.Solve]) string {
+	out := heads("instance", "family", "phases, many", "phases, one", "paths, many", "paths, one", "many, ms", "one, ms", "one ÷ many")
+	for _, e := range events(f, func(r result.Solve) string { return r.Variant }) {
+		for _, label := range e.names {
+			if !strings.Contains(label, "paths=one") {
+				continue
+			}
+			one, many := e.by[label], e.by[strings.ReplaceAll(label, "paths=one", "paths=many")]
+			if many == nil {
+				continue
+			}
+			out += line(key(e.Solve), one.row.Name, count(many.counts["phases"]), count(one.counts["phases"]), count(many.counts["paths"]), count(one.counts["paths"]),
+				many.cell(), one.cell(), quotient(one.median(), many.median()))
+		}
+	}
+	return out
+}
+
+// hostSolveTable ends with how many times slower one thread of lapjv is.
+func hostSolveTable(f *result.Of[result.Solve]) string {
+	return "Milliseconds on " + f.Device + ".\n\n" + times(events(f, byName), []string{"lapjv ÷ host"}, func(e *event) []string {
+		return []string{quotient(e.by["lapjv"].median(), e.by["host"].median())}
+	})
+}
+
+// scalingTable is by devices: time, and how often faster than on one; of
+// engines that time their passes over the matrix, those too.
+func scalingTable(f *result.Of[result.Solve]) string {
+	out := heads("instance", "family", "devices", "time, ms", "one ÷ this", "of ideal", "passes, ms", "passes: one ÷ this")
+	for _, e := range events(f, func(r result.Solve) string { return fmt.Sprintf("%s on %d", r.Name, max(1, r.Devices)) }) {
+		for _, n := range e.names {
+			t := e.by[n]
+			devices := max(1, t.row.Devices)
+			one := e.by[t.row.Name+" on 1"].median()
+			share, passes := "none", "none"
+			if m := t.median(); one > 0 && m > 0 {
+				share = fmt.Sprintf("%.0f %%", 100*one/m/float64(devices))
+			}
+			if p := t.passes(); p > 0 {
+				passes = ms(p)
+			}
+			out += line(key(e.Solve), t.row.Name, fmt.Sprint(devices), t.cell(), quotient(one, t.median()), share, passes,
+				quotient(e.by[t.row.Name+", sharded on 1"].passes(), t.passes()))
+		}
+	}
+	return out
+}
+
+// passes are the seconds of a run's passes over the matrix, 0 where its engine
+// does not time them.
+func (t *timing) passes() float64 {
+	if t == nil {
+		return 0
+	}
+	stages, _ := t.counts["stages"].(map[string]any)
+	seconds, _ := stages["passes"].(float64)
+	return seconds
+}
+
+func batchTable(f *result.Of[result.Solve]) string {
+	list := events(f, byName)
+	mine := ours(list)
+	return times(list, []string{"target", "target ÷ best", "best GPU peer, another run", "peer ÷ best"}, func(e *event) []string { return against(e, mine) })
+}
+
+// assignmentTables are the regions of linear assignment. An experiment without
+// results says so.
+func assignmentTables(all solves) map[string]string {
+	region := func(name string, table func(*result.Of[result.Solve]) string) string {
+		if f := all[name]; f != nil {
+			return table(f)
+		}
+		return fmt.Sprintf("There is no bench/results/assignment-%s.json: nothing was measured yet.", name)
+	}
+	return map[string]string{
+		"assignment-sources": assignmentSources(all),
+		"assignment-race":    region("race", raceTable),
+		"assignment-counts":  region("race", countTable),
+		"assignment-growth":  region("race", func(*result.Of[result.Solve]) string { return growthPicture(all) }),
+		"assignment-kinds":   region("kinds", kindTable),
+		"assignment-paper":   region("paper", paperTable),
+		"assignment-paths":   region("paths", pathTable),
+		"assignment-host":    region("host", hostSolveTable),
+		"assignment-scaling": region("scaling", scalingTable),
+		"assignment-batch":   region("batch", batchTable),
+		"readme-assignment":  region("race", readmeRace),
+	}
+}
+
+func assignmentSources(all solves) string {
+	out := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
+	for _, name := range assignmentExperiments {
+		if f := all[name]; f != nil {
+			out += fmt.Sprintf("| assignment-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, orNone(f.Driver), orNone(f.Commit), f.Date, f.Command)
+		}
+	}
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// readmeRace is the fastest of ours on a few instances.
+func readmeRace(f *result.Of[result.Solve]) string {
+	out := heads("instance", "device", "time, ms", "solver", "best GPU peer on the same matrices, another run, ms")
+	list := events(f, byName)
+	mine := ours(list)
+	for _, e := range list {
+		g, ok := goals[key(e.Solve)]
+		name, seconds := e.best(mine...)
+		if ok && seconds > 0 && g.peer > 0 && (e.Rows >= 20000 || e.Kind != "uniform") {
+			out += line(key(e.Solve), f.Device, ms(seconds), name, fmt.Sprintf("%v (%s)", g.peer, g.name))
+		}
+	}
+	return out
+}
+
+// growthPicture shows the figure where it is drawn.
+func growthPicture(all solves) string {
+	if assignmentFigures(all)["assignment-race"] == "" {
+		return "assignment-race.json has no contender at two sides or more."
+	}
+	return "![Time against the side](figures/assignment-race.svg)"
+}
+
+// assignmentFigures are drawn from what there is.
+func assignmentFigures(all solves) map[string]string {
+	out := map[string]string{}
+	f := all["race"]
+	if f == nil {
+		return out
+	}
+	list := events(f, byName)
+	c := chart{title: "Linear assignment, uniform costs below 10^6", x: "rows and columns", y: "seconds (log)", log: true,
+		note: f.Device + ". Medians over all seeds.\nbench/results/assignment-race.json, by " + f.Command}
+	for _, name := range contenders(list) {
+		s := series{name: name}
+		for _, e := range list {
+			if t := e.by[name].median(); t > 0 && e.Kind == "uniform" && e.Range == 1e6 && e.Value == "int32" {
+				s.points = append(s.points, point{x: float64(e.Rows), y: t})
+			}
+		}
+		slices.SortFunc(s.points, func(a, b point) int { return int(a.x - b.x) })
+		if len(s.points) > 1 {
+			c.lines = append(c.lines, s)
+		}
+	}
+	if len(c.lines) > 0 {
+		out["assignment-race"] = c.svg()
+	}
+	return out
+}

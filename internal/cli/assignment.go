@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/csg"
+)
+
+// drawFlags say which instance to draw.
+type drawFlags struct {
+	assignment.Drawing
+	value string
+}
+
+func (w *drawFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&w.Kind, "kind", "", "draw an instance of this kind instead of reading one")
+	f.IntVar(&w.Rows, "rows", 0, "rows of a drawn instance")
+	f.IntVar(&w.Cols, "cols", 0, "columns of a drawn instance (default: as many as rows)")
+	f.Int64Var(&w.Range, "range", 0, "the R of its kind (default: 1 for floats, 1000 for integers)")
+	f.Uint64Var(&w.Seed, "seed", 1<<40, "its seed; seeds far apart, such as multiples of 2^40, are independent")
+	f.StringVar(&w.value, "type", string(assignment.Int32), "type of its costs: int32, int64, float32 or float64")
+	f.IntVar(&w.Rank, "rank", 0, "rank of kind lowrank (default: 4)")
+	f.BoolVar(&w.Permuted, "permuted", false, "put its rows and columns in random order")
+	f.Int64Var(&w.Shift, "shift", 0, "add r(i) + c(j), uniform below this, to its costs")
+	f.BoolVar(&w.Jitter, "jitter", false, "add -1, 0 or 1 to each of its costs")
+	f.Float64Var(&w.Density, "density", 0, "allow about this share of its pairs, a full matching among them")
+}
+
+func (w *drawFlags) check() error {
+	w.Type = assignment.Value(w.value)
+	if w.Cols == 0 {
+		w.Cols = w.Rows
+	}
+	switch {
+	case assignment.About(w.Kind) == "":
+		return usagef("kind %q: expected one of %s", w.Kind, strings.Join(assignment.Kinds(), ", "))
+	case w.Rows < 1 || w.Rows > assignment.MaxSide || w.Cols < 1 || w.Cols > assignment.MaxSide:
+		return usagef("--rows is %d and --cols %d, expected 1 to %d", w.Rows, w.Cols, assignment.MaxSide)
+	case w.Type.Size() == 0:
+		return usagef("--type is %q, expected int32, int64, float32 or float64", w.value)
+	case w.Range < 0 || w.Shift < 0 || w.Rank < 0:
+		return usagef("--range is %d, --shift %d and --rank %d, expected none below 0", w.Range, w.Shift, w.Rank)
+	case !(w.Density >= 0 && w.Density <= 1):
+		return usagef("--density is %v, expected 0 to 1", w.Density)
+	}
+	return nil
+}
+
+// draw draws, where this machine has the memory.
+func (w *drawFlags) draw(free int64) (*assignment.Instance, error) {
+	share := 1.0
+	if w.Density > 0 {
+		share = w.Density
+	}
+	if need := share * float64(w.Rows) * float64(w.Cols) * float64(w.Type.Size()); !w.Points && free > 0 && need > float64(free) {
+		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, gib(int64(need)), gib(free))
+	}
+	return assignment.Draw(w.Drawing)
+}
+
+// assignmentFlags are the flags of `solve assignment`.
+type assignmentFlags struct {
+	solveFlags
+	drawFlags
+	format   string
+	points   []string
+	metric   string
+	floor    bool
+	maximize bool
+	limit    string
+	family   string
+	start    string
+	duals    bool
+	check    bool
+}
+
+func (a *app) solveAssignmentCommand() *cobra.Command {
+	s := assignmentFlags{solveFlags: solveFlags{several: true}}
+	cmd := &cobra.Command{
+		Use:   "assignment FILE | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
+		Short: "Match rows to columns so that the costs of the pairs add up to the least",
+		Long: `Linear assignment: given a cost for every pair of a row and a column, match rows
+to columns, each at most once and as many as there can be, so that the costs of
+the matched pairs add up to the least, or with --maximize to the most.
+
+FILE is plain or compressed with gzip, xz or zstd:
+
+  .npy    a matrix of any integer or floating type, mapped where that can be
+  CSV     a row a line; a header and a first column of names are recognised
+  .mtx    Matrix Market; coordinates are sparse, with explicit zeros
+  .asn    DIMACS assignment problems, sparse
+  orlib   the number n, then n*n costs (OR-Library)
+  triples lines of row, column, cost, from 0, sparse (--format triples)
+
+inf forbids a pair (-inf when maximising); so does the largest number of an
+integer type. Where no full matching exists the answer is a proof of that, and
+the exit code 1. Rows and columns are numbered from 0, as NumPy does.
+
+--device cuda:all, or cuda:0,1 and so on, spreads the rows of the matrix over
+several GPUs; one that the first GPU cannot hold is spread without being asked,
+unless --device names a GPU.
+
+--points takes two files with a point a line, for rows and for columns; costs
+are their distances, computed when needed. Instead of a file, --kind draws an
+instance:
+
+` + kinds(),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.solveAssignment(cmd.Context(), &s, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&s.maximize, "maximize", false, "find the matching that is worth the most")
+	f.StringVar(&s.limit, "limit", "", "leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together")
+	f.BoolVar(&s.duals, "duals", false, "add the duals u and v to the JSON object")
+	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(assignment.Formats(), ", ")+" (default: told by name and content)")
+	f.StringSliceVar(&s.points, "points", nil, "two files of points, for rows and columns, instead of FILE")
+	f.StringVar(&s.metric, "metric", string(assignment.Euclidean), "distance of points: euclidean, squared or manhattan")
+	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
+	s.drawFlags.register(f)
+	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
+	f.StringVar(&s.family, "family", "", "solve with "+strings.Join(assignment.Families(), ", ")+" (default: the solver's choice)")
+	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
+	f.BoolVar(&s.check, "check", true, "check the answer against the costs")
+	s.solveFlags.register(f)
+	return cmd
+}
+
+// kinds describes the instances that can be drawn.
+func kinds() string {
+	var b strings.Builder
+	for _, name := range assignment.Kinds() {
+		fmt.Fprintf(&b, "  %-12s%s\n", name, wrap(assignment.About(name), 64, "\n"+strings.Repeat(" ", 14)))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (s *assignmentFlags) validate(a *app, args []string) error {
+	sources := 0
+	for _, given := range []bool{len(args) > 0, s.points != nil, s.Kind != ""} {
+		if given {
+			sources++
+		}
+	}
+	switch {
+	case sources != 1:
+		return usagef("expected one of a FILE, --points ROWS,COLUMNS and --kind NAME, found %d", sources)
+	case s.points != nil && len(s.points) != 2:
+		return usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
+	case s.limit != "" && !number(s.limit):
+		return usagef("--limit is %q, expected a number", s.limit)
+	}
+	if s.Kind != "" {
+		if err := s.drawFlags.check(); err != nil {
+			return err
+		}
+	}
+	return s.solveFlags.check(a)
+}
+
+func number(text string) bool {
+	x, err := strconv.ParseFloat(text, 64)
+	return err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+// instance reads or draws.
+func (s *assignmentFlags) instance(free int64, args []string) (*assignment.Instance, error) {
+	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free}
+	var inst *assignment.Instance
+	var err error
+	switch {
+	case s.Kind != "":
+		inst, err = s.draw(free)
+	case s.points != nil:
+		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
+	default:
+		inst, err = assignment.Read(args[0], o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	inst.Maximize = s.maximize
+	if s.limit != "" {
+		limit, err := strconv.ParseFloat(s.limit, 64)
+		if err != nil {
+			return nil, err
+		}
+		inst.Limit = &limit
+	}
+	return inst, nil
+}
+
+func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []string) error {
+	if err := s.validate(a, args); err != nil {
+		return err
+	}
+	if err := a.handOver(s.device); err != nil {
+		return err
+	}
+	db, err := a.database(s.tuned)
+	if err != nil {
+		return err
+	}
+	p := a.progress()
+	defer p.Close()
+	start := time.Now()
+	p.Set("reading the costs")
+	inst, err := await(ctx, func() (*assignment.Instance, error) { return s.instance(a.free(), args) })
+	if err != nil {
+		return err
+	}
+	defer inst.Close()
+	o := assignment.Options{Family: s.family, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}
+	if s.start != "" {
+		if o.Start, err = assignment.ReadDuals(s.start, inst); err != nil {
+			return err
+		}
+	}
+	read := time.Since(start).Seconds()
+	o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
+
+	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
+		d := devices[0]
+		facts := d.Facts()
+		r, err := await(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, devices, inst, o) })
+		var none *assignment.InfeasibleError
+		if errors.As(err, &none) && s.json {
+			r.Seconds.Read = read
+			p.Close()
+			return errors.Join(err, printJSON(a.out, r))
+		}
+		if errors.Is(err, assignment.ErrCheck) {
+			return checkError{err}
+		}
+		if err != nil {
+			return err
+		}
+		r.Seconds.Read = read
+		verified := ""
+		if s.verify {
+			p.Set("verifying with the reference")
+			if verified, err = verifyAssignment(ctx, d, inst, r); err != nil {
+				return err
+			}
+		}
+		p.Close()
+		if s.json {
+			return printJSON(a.out, r)
+		}
+		return a.printAssignment(r, facts, verified)
+	})
+}
+
+// solveOn solves on one device or several. What the one that was picked has no
+// memory for goes to all of its kind.
+func (a *app) solveOn(ctx context.Context, s *assignmentFlags, devices []device.Device, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
+	if len(devices) > 1 {
+		return assignment.SolveSharded(ctx, devices, inst, o)
+	}
+	r, err := assignment.Solve(ctx, devices[0], inst, o)
+	kind := devices[0].Facts().Kind
+	if !errors.Is(err, device.ErrMemory) || kind == device.Host || s.device != "auto" && s.device != kind {
+		return r, err
+	}
+	all, failed := a.openDevices(kind+":all", s.threads)
+	if failed != nil || len(all) < 2 {
+		return nil, errors.Join(err, failed, closeAll(all))
+	}
+	r, failed = assignment.SolveSharded(ctx, all, inst, o)
+	return r, errors.Join(failed, closeAll(all))
+}
+
+// verifyAssignment solves with the reference and compares values, which may
+// differ by what both certificates allow.
+func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Instance, r *assignment.Result) (string, error) {
+	ref, err := await(ctx, func() (*assignment.Result, error) {
+		return assignment.Solve(ctx, d, inst, assignment.Options{Family: "reference"})
+	})
+	if err != nil {
+		return "", fmt.Errorf("verify: %w", err)
+	}
+	if gap := math.Abs(r.Value - ref.Value); r.Exact != ref.Exact && !(gap <= 2*ref.Certificate.Gap) {
+		return "", checkError{fmt.Errorf("the answer is worth %s, the reference finds %s", r.Exact, ref.Exact)}
+	}
+	return fmt.Sprintf("the sequential reference finds %s too (its solve took %s, %.3g times this one's)",
+		ref.Exact, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
+}
+
+// printAssignment writes an answer for people.
+func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified string) error {
+	var pairs ui.Table
+	pairs.Right(0)
+	pairs.Row("cost", "row", "column")
+	for i, j := range r.Column {
+		if j >= 0 {
+			pairs.Row(r.Cost(i), r.RowName(i), r.ColName(int(j)))
+		}
+	}
+	pairs.Row(r.Exact, "total", count(r.Matched, "pair"))
+	if err := pairs.Write(a.out); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+
+	sense := "minimised"
+	if r.Maximize {
+		sense = "maximised"
+	}
+	facets := answer{
+		instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense),
+		checked:  "no: that was switched off",
+		proven:   r.Proven, verified: verified, seconds: csg.Seconds{Read: r.Seconds.Read, Solve: r.Seconds.Solve, Verify: r.Seconds.Verify},
+		device: r.Device, name: facts.Name, variant: r.Variant, reason: r.Reason, notes: r.Notes,
+	}
+	if c := r.Certificate; c != nil {
+		facets.checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", count(int(c.Pairs), "cost"))
+		if !c.Exact {
+			facets.checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
+		}
+	}
+	if r.Counts.Switch != "" {
+		facets.notes = append(facets.notes, r.Counts.Switch)
+	}
+	return facets.write(a.out)
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated"
+	"coalesce/templates"
+)
+
+// A matrix that one device cannot hold goes to all of its kind, unless one is
+// named or there are no more.
+func TestLargeMatrixIsSpread(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		devices int
+		code    int
+	}{{device.Emulated, 2, exitOK}, {device.Emulated, 1, exitFailed}, {"emulated:0", 2, exitFailed}} {
+		open := func(index, _ int) (device.Device, error) {
+			return emulated.Open(emulated.Options{Index: index, Files: templates.Files, Memory: 700 << 10})
+		}
+		if d, err := open(0, 0); errors.Is(err, emulated.ErrNoCompiler) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			d.Close()
+		}
+		var out, talk bytes.Buffer
+		a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() int64 { return 0 },
+			devices: []opener{{kind: device.Emulated, open: open, count: func() (int, error) { return c.devices, nil }}}}
+		root := a.root()
+		root.SetArgs([]string{"solve", "assignment", "--kind", "uniform", "--rows", "300", "--type", "int64", "--device", c.name, "--family", "classical"})
+		code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
+		a.out.Flush()
+		if code != c.code {
+			t.Errorf("%d devices, %s: exit code %d, want %d: %s", c.devices, c.name, code, c.code, talk.String())
+		}
+		if want := "emulated,emulated:1"; code == exitOK && !strings.Contains(out.String(), want) {
+			t.Errorf("stdout %q, want %q in it", out.String(), want)
+		}
+		if want := "300 x 300 costs of type int64 take"; code != exitOK && !strings.Contains(talk.String(), want) {
+			t.Errorf("stderr %q, want %q in it", talk.String(), want)
+		}
+	}
+}

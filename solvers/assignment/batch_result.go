@@ -1,0 +1,104 @@
+package assignment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"coalesce/generated/assignment"
+)
+
+// Results are the answers of the last run, in the order of the instances. The
+// seconds of each are those of all together.
+func (b *Batch) Results() ([]*Result, error) {
+	results := make([]*Result, len(b.list))
+	errs := make([]error, len(b.list))
+	for _, part := range b.parts {
+		spread(len(part.members), func(at int) {
+			k := part.members[at]
+			results[k], errs[k] = b.resultOf(part, at)
+		})
+	}
+	spread(len(b.host), func(at int) {
+		k := b.host[at]
+		results[k], errs[k] = b.hosted(k, b.found[at])
+	})
+	for k, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
+		}
+	}
+	return results, nil
+}
+
+func (b *Batch) result(k int, variant, reason string) *Result {
+	r := newResult(b.list[k])
+	r.Device, r.Variant, r.Reason = b.facts.String(), variant, reason
+	r.Seconds.Prepare, r.Seconds.Solve = b.prepare, b.seconds
+	return r
+}
+
+// resultOf is the result of a part's member.
+func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
+	k := part.members[at]
+	p := b.problems[k]
+	r := b.result(k, assignment.Batch.Name+" "+part.variant.Label, part.reason)
+	s, full := part.solution(at)
+	if !full {
+		return r, r.refuse(b.list[k], violator(p, s.column))
+	}
+	s.column, s.u, s.v = slices.Clone(s.column), slices.Clone(s.u), slices.Clone(s.v)
+	d := r.keep(b.list[k], p, s)
+	if b.options.Duals {
+		r.Duals = d
+	}
+	if !b.options.Unchecked {
+		r.Certificate, r.Proven = part.certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant)), true
+	}
+	return r, nil
+}
+
+// certificate is what the device found of problem k.
+func (b *batch) certificate(k int, p *normal, by string) *Certificate {
+	c := &Certificate{By: by, Scale: p.scale}
+	b.findings(k).fill(p, c)
+	return c
+}
+
+// hosted is the result of an instance that the host solved.
+func (b *Batch) hosted(k int, f found) (*Result, error) {
+	reason := fmt.Sprintf("%s has kernels for batches of dense instances without a limit", b.facts)
+	if len(b.parts) == 0 {
+		reason = "the method of a host, which needs no kernels of a device"
+	}
+	r := b.result(k, b.method.name, reason)
+	var none *infeasible
+	if errors.As(f.err, &none) {
+		return r, r.refuse(b.list[k], none.rows)
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	d := r.keep(b.list[k], b.problems[k], f.solution)
+	if b.options.Duals {
+		r.Duals = d
+	}
+	if b.options.Unchecked {
+		return r, nil
+	}
+	c, err := Check(b.list[k], r.Column, *d)
+	if err != nil {
+		return nil, err
+	}
+	r.Certificate, r.Proven = &c, true
+	return r, nil
+}
+
+// refuse keeps the checked proof that no full matching exists.
+func (r *Result) refuse(inst *Instance, rows []int32) error {
+	var none *InfeasibleError
+	if err := r.refute(inst, &infeasible{rows}); !errors.As(err, &none) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,265 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// SolveBatch solves many instances, of any sizes and cost types, as Solve does
+// one. On a device, dense ones without a limit are solved in one launch for
+// each cost type; the others, and all on a host, by the host's cores, an
+// instance a core. Of Options, Start is not used.
+//
+// An instance without a full matching is no error here: its result has no
+// Column, and its certificate holds the proof.
+func SolveBatch(ctx context.Context, d device.Device, list []*Instance, o Options) ([]*Result, error) {
+	b, err := OpenBatch(ctx, d, list, o)
+	if err != nil {
+		return nil, err
+	}
+	var results []*Result
+	err = b.Run(ctx)
+	if err == nil {
+		results, err = b.Results()
+	}
+	return results, errors.Join(err, b.Close())
+}
+
+// A Batch is instances on a device with all the memory that solving them
+// takes. It may be run any number of times.
+type Batch struct {
+	list     []*Instance
+	options  Options
+	facts    device.Facts
+	problems []*normal
+	parts    []*batchPart // of one cost type each
+	host     []int        // instances that the host solves
+	method   *method
+	found    []found // what the host found, aligned with host
+	stream   device.Stream
+	prepare  float64 // seconds
+	seconds  float64 // of the last run
+}
+
+// A batchPart is the instances of one launch.
+type batchPart struct {
+	*batch
+	members []int
+	costs   device.Buffer
+	reason  string
+}
+
+type found struct {
+	solution *solution
+	err      error
+}
+
+// OpenBatch looks at the costs, plans, and moves to the device what it solves.
+func OpenBatch(ctx context.Context, d device.Device, list []*Instance, o Options) (_ *Batch, err error) {
+	clock := time.Now()
+	b := &Batch{list: list, options: o, facts: d.Facts(), problems: make([]*normal, len(list))}
+	if err := b.sort(); err != nil {
+		return nil, fmt.Errorf("solve assignments: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("solve assignments: %w", err), b.Close())
+		}
+	}()
+	if len(b.parts) > 0 {
+		if b.stream, err = d.NewStream(); err != nil {
+			return nil, err
+		}
+	}
+	for _, part := range b.parts {
+		if err := b.load(ctx, d, part); err != nil {
+			return nil, err
+		}
+	}
+	b.prepare = time.Since(clock).Seconds()
+	return b, nil
+}
+
+// sort normalises the instances and says which are solved where.
+func (b *Batch) sort() error {
+	errs := make([]error, len(b.list))
+	spread(len(b.list), func(k int) {
+		p, err := normalise(b.list[k])
+		if b.problems[k] = p; err != nil {
+			errs[k] = fmt.Errorf("instance %d: %w", k, err)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	hosts := methods()
+	b.method = &hosts[0]
+	for k := range hosts {
+		if hosts[k].name == b.options.Family {
+			b.method = &hosts[k]
+		}
+	}
+	device := b.facts.Kind != device.Host && (b.options.Family == "" || b.options.Family == batchName)
+	if !device && b.options.Family != "" && b.options.Family != b.method.name {
+		return fmt.Errorf("family %s takes one instance at a time, or does not run on %s", b.options.Family, b.facts)
+	}
+	parts := map[Value]*batchPart{}
+	for k, p := range b.problems {
+		if !device || !p.inst.Dense() || p.limit != far || p.rows == 0 {
+			b.host = append(b.host, k)
+			continue
+		}
+		part := parts[p.inst.Type]
+		if part == nil {
+			part = &batchPart{}
+			parts[p.inst.Type] = part
+			b.parts = append(b.parts, part)
+		}
+		part.members = append(part.members, k)
+	}
+	b.found = make([]found, len(b.host))
+	return nil
+}
+
+// batchName is the family's name in Options.Family.
+const batchName = "batch"
+
+// load picks a variant for a part, takes its memory and uploads its costs.
+func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) error {
+	var shapes []batchShape
+	var first, most int64
+	largest := part.members[0]
+	for _, k := range part.members {
+		inst, p := b.list[k], b.problems[k]
+		shapes = append(shapes, batchShape{first, int64(inst.Cols), inst.Rows, inst.Cols, p.scale})
+		first += int64(inst.Rows) * int64(inst.Cols)
+		if need := batchState(int64(p.rows), int64(p.cols)); need > most {
+			largest, most = k, need
+		}
+	}
+	c, err := b.choose(b.problems[largest], int(most))
+	if err != nil {
+		return err
+	}
+	part.reason = c.Reason
+	if part.batch, err = newBatch(d, c.Variant, shapes, !b.options.Unchecked); err != nil {
+		return err
+	}
+	if b.options.Log != nil {
+		b.options.Log(fmt.Sprintf("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason))
+	}
+	size := int64(b.list[largest].Type.Size())
+	if part.costs, err = d.Alloc(first * size); err != nil {
+		return fmt.Errorf("costs of %d instances: %w", len(shapes), err)
+	}
+	for at, k := range part.members {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := b.stream.Upload(part.costs, shapes[at].first*size, b.list[k].Bytes()); err != nil {
+			return err
+		}
+	}
+	return b.stream.Sync()
+}
+
+// choose picks a variant for problems up to the size of p.
+func (b *Batch) choose(p *normal, shared int) (tuned.Choice, error) {
+	f := &assignment.Batch
+	fits := func(v *device.Variant) error { return batchFits(v, b.facts, shared) }
+	work := workload(p)
+	if o := b.options; o.Variant != "" {
+		v := f.Variant(o.Variant)
+		if v == nil {
+			return tuned.Choice{}, fmt.Errorf("%s has no variant %q, it has %d, such as %q", f.Name, o.Variant, len(f.Variants), f.Variants[0].Label)
+		}
+		if got := f.Value(v, "value"); got != string(p.inst.Type) {
+			return tuned.Choice{}, fmt.Errorf("variant %s reads %s, the instances are %s", v.Label, got, p.inst.Type)
+		}
+		return tuned.Choice{Variant: v, Reason: "asked for by name"}, fits(v)
+	}
+	db := b.options.Database
+	if db == nil {
+		var err error
+		if db, err = tuned.Embedded(); err != nil {
+			return tuned.Choice{}, err
+		}
+	}
+	return db.Choose(f, b.facts, work, fits)
+}
+
+// Run solves all instances and, unless that is switched off, checks the
+// answers of those on the device: errors wrap ErrCheck. It returns when
+// matchings and duals are in the host's memory.
+func (b *Batch) Run(ctx context.Context) error {
+	clock := time.Now()
+	for _, part := range b.parts {
+		if err := part.solve(ctx, b.stream, part.costs); err != nil {
+			return fmt.Errorf("solve assignments: %w", err)
+		}
+		for at, k := range part.members {
+			s, full := part.solution(at)
+			if !full || b.options.Unchecked {
+				continue
+			}
+			if err := part.prove(at, b.problems[k], s); err != nil {
+				return fmt.Errorf("solve assignments: instance %d: %w", k, err)
+			}
+		}
+	}
+	spread(len(b.host), func(at int) {
+		f := &b.found[at]
+		p := b.problems[b.host[at]]
+		if f.err = ctx.Err(); f.err != nil {
+			return
+		}
+		f.solution = &solution{duals: duals{u: []int64{}, v: make([]int64, p.cols)}, column: []int32{}}
+		if p.rows > 0 {
+			f.solution, f.err = b.method.solve(ctx, p, nil, 1)
+		}
+	})
+	b.seconds = time.Since(clock).Seconds()
+	return ctx.Err()
+}
+
+// spread works on 0..n-1 on all cores, one by one.
+func spread(n int, work func(k int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for k := next.Add(1) - 1; k < int64(n); k = next.Add(1) - 1 {
+				work(int(k))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Close gives back the memory.
+func (b *Batch) Close() error {
+	var errs []error
+	for _, part := range b.parts {
+		if part.costs != nil {
+			errs = append(errs, part.costs.Free())
+		}
+		if part.batch != nil {
+			errs = append(errs, part.Close())
+		}
+	}
+	if b.stream != nil {
+		errs = append(errs, b.stream.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,315 @@
+package assignment
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// classical runs assignment/classical, the classical variant of the Hungarian
+// method (Date and Nagi, "GPU-accelerated Hungarian algorithms for the Linear
+// Assignment Problem", Parallel Computing 57, 2016):
+//
+//  1. Columns are reduced by their minima (only where all columns get matched),
+//     then rows by theirs. The zeros of the slack matrix are gathered, by row
+//     and by chunk of columns: the compressed matrix.
+//  2. Zeros are matched greedily.
+//  3. Rows that are free are the roots of a forest; level by level, its rows
+//     reach columns over zeros, and the rows matched to those columns join
+//     (they are covered, in the words of the classical algorithm). Rows race
+//     for a column, so that trees are disjoint. A tree that reaches a free
+//     column has its augmenting path and grows no further.
+//  4. When no row is left to expand and no path was found, one pass over the
+//     uncovered entries, rows in the forest and columns out of it, finds the
+//     least slack of each chunk and where it lies. The least of all, d, is
+//     added to the duals of the forest's rows and taken from those of its
+//     columns. Entries that had the slack d are zeros now; zeros of other
+//     rows in the forest's columns are zeros no longer. The search goes on
+//     over the new zeros.
+//  5. When no row is left to expand and paths were found, all of them are
+//     augmented at once, and the next phase starts from the rows still free.
+//
+// The paper's text ends before its kernels; what is missing was taken from the
+// prose of its successors (Lopes et al. 2019, Kawtikwar and Nagi 2024) and
+// arranged anew. A dual update is one pass, although d is known only after it:
+// the least slacks of a chunk stay in a warp's registers, so that their places
+// are written before anyone knows whether they matter. Slacks are recomputed
+// from the costs and the duals, or from the matrix that the reduction left
+// (slack=stored), in 32 bits where they fit: no entry is ever rewritten.
+//
+// A whole solve is one persistent kernel or, with barrier=host, a launch for
+// each step. Which of several optimal matchings is found depends on the races.
+// Duals to start from are used where all columns get matched: their v, with u
+// reduced again. Other problems start cold.
+type classical struct {
+	device     device.Device
+	family     *device.Family
+	variant    *device.Variant
+	kernels    *assignment.ClassicalKernels
+	rows, cols int
+	grid       device.Grid
+	work       device.Buffer
+	stored     device.Buffer // nil until a problem needs it
+	v, base, u int64         // offsets in work, bytes
+	reached    int64
+	column     int64
+	queue      int64
+	place      int64
+}
+
+// classicalControl is how the workspace begins: struct Control of the kernels.
+type classicalControl struct {
+	Least                                      [2]int64
+	Bound                                      int64
+	Count                                      [3]uint64
+	Winner, Word                               uint64
+	Side, Head, Tail, Roots, Turn, Found       uint64
+	Stage                                      uint64
+	Levels, Phases, Paths, Updates, RowsPriced uint64
+}
+
+const (
+	classicalControlBytes = 256
+	classicalMatched      = 2
+	classicalStuck        = 3
+	classicalBudget       = 256 // augmentations and dual updates of a launch
+	classicalNarrow       = 1<<32 - 1
+)
+
+// newClassical loads a variant and takes memory for problems of one size.
+func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classical, error) {
+	k, err := assignment.LoadClassical(d, v)
+	if err != nil {
+		return nil, err
+	}
+	c := &classical{device: d, family: &assignment.Classical, variant: v, kernels: k, rows: rows, cols: cols}
+	span := 32 * c.family.Int(v, "items")
+	m, n, chunks := int64(rows), int64(cols), int64((cols+span-1)/span)
+	c.v = classicalControlBytes
+	c.base = c.v
+	if c.is("slack", "stored") {
+		c.base += 8 * n
+	}
+	c.reached = c.v + 2*8*n
+	c.u = c.reached + 3*32*4*chunks
+	c.column = c.u + 8*(m+n+m*chunks)
+	c.queue = c.column + 4*(m+n)
+	c.place = c.queue + 2*4*m
+	size := c.place + 3*4*m + 32*4*chunks*m
+	if c.is("zeros", "bits") {
+		size += 32 * 4 * chunks * m
+	} else {
+		size += 33 * 4 * m
+	}
+	if c.work, err = d.Alloc(size); err != nil {
+		return nil, errors.Join(fmt.Errorf("assignment/classical of %d x %d pairs: %w", rows, cols, err), k.Close())
+	}
+	block := c.family.Int(v, "block")
+	warps := int64(block / 32)
+	most := int64(max(1, d.Facts().SMs) * c.family.Int(v, "resident"))
+	c.grid = device.Grid{Blocks: max(1, min(most, (m*chunks+warps-1)/warps)), Threads: block, Cooperative: c.is("barrier", "grid")}
+	return c, nil
+}
+
+func (c *classical) is(param, value string) bool { return c.family.Value(c.variant, param) == value }
+
+func (c *classical) Close() error {
+	var err error
+	if c.stored != nil {
+		err = c.stored.Free()
+	}
+	return errors.Join(err, c.work.Free(), c.kernels.Close())
+}
+
+// A classicalRun is one solve: what every launch is given.
+type classicalRun struct {
+	*classical
+	s     device.Stream
+	costs device.Buffer
+	scale float64
+	full  bool  // all columns get matched
+	floor int64 // every row's dual before the reduction
+	flags uint64
+}
+
+// solve implements engine.
+func (c *classical) solve(ctx context.Context, s device.Stream, p *normal, m *matrix, start *duals) (*solution, error) {
+	if p.limit != far || p.rows != c.rows || p.cols != c.cols || p.rows > p.cols {
+		return nil, fmt.Errorf("assignment/classical: %d x %d pairs with limit %d: expected %d x %d without a limit", p.rows, p.cols, p.limit, c.rows, c.cols)
+	}
+	sol := &solution{column: make([]int32, c.rows), duals: duals{make([]int64, c.rows), make([]int64, c.cols)}}
+	if c.rows == 0 {
+		return sol, nil
+	}
+	r := &classicalRun{classical: c, s: s, costs: m.costs, scale: p.scale, full: p.rows == p.cols}
+	if err := r.begin(p, start); err != nil {
+		return nil, err
+	}
+	run := r.persistent
+	if !c.grid.Cooperative {
+		run = r.launches
+	}
+	last, err := run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last.Stage == classicalStuck {
+		return nil, r.violator(last)
+	}
+	sol.counts = Counts{
+		Passes:  1 + float64(r.flags>>1&1) + float64(last.RowsPriced)/float64(c.rows),
+		Steps:   int64(last.Levels),
+		Phases:  int64(last.Phases),
+		Paths:   int64(last.Paths),
+		Updates: int64(last.Updates),
+	}
+	return sol, r.collect(sol)
+}
+
+// flags of the kernels.
+const (
+	classicalAligned = 1 << iota // rows of the matrix begin at multiples of 16 bytes
+	classicalColumns             // reduce columns
+	classicalWide                // stored slacks have 8 bytes
+)
+
+// begin writes the control words and the duals of the columns. With v as it
+// starts, no slack c - v - floor is negative, and none exceeds bound.
+func (r *classicalRun) begin(p *normal, start *duals) error {
+	n := int64(r.cols)
+	bound := p.most - p.least
+	var err error
+	switch {
+	case r.warm(start, bound):
+		low, high := slices.Min(start.v), slices.Max(start.v)
+		r.floor = p.least - high
+		bound += high - low
+		err = r.s.Upload(r.work, r.base, bytesOf(start.v))
+	case !r.full:
+		r.floor = p.least
+		err = r.s.Fill(r.work, r.base, 8*n, 0)
+	default:
+		r.flags |= classicalColumns
+		err = r.s.Fill(r.work, r.base, 8*n, 0x7f) // beyond far
+	}
+	if err != nil {
+		return err
+	}
+	size := p.inst.Type.Size()
+	if r.cols*size%16 == 0 {
+		r.flags |= classicalAligned
+	}
+	if r.is("slack", "stored") {
+		if err := r.store(bound); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.LittleEndian, &classicalControl{Least: [2]int64{far, far}, Bound: bound}); err != nil {
+		return err
+	}
+	return r.s.Upload(r.work, 0, b.Bytes())
+}
+
+// warm reports whether the solve starts from duals: not where they are so
+// large that slacks could come near far.
+func (r *classicalRun) warm(start *duals, bound int64) bool {
+	if start == nil || !r.full {
+		return false
+	}
+	low, high := slices.Min(start.v), slices.Max(start.v)
+	return low > -far/4 && high < far/4 && bound < far/4
+}
+
+// store makes room for slacks up to bound; the duals count from them.
+func (r *classicalRun) store(bound int64) error {
+	entry := int64(4)
+	if bound >= classicalNarrow {
+		entry, r.flags = 8, r.flags|classicalWide
+	}
+	if err := r.s.Fill(r.work, r.v, 8*int64(r.cols), 0); err != nil {
+		return err
+	}
+	size := int64(r.rows) * int64((r.cols+3)/4*4) * entry
+	if r.stored != nil && r.stored.Len() >= size {
+		return nil
+	}
+	if r.stored != nil {
+		err := r.stored.Free()
+		if r.stored = nil; err != nil {
+			return err
+		}
+	}
+	var err error
+	if r.stored, err = r.device.Alloc(size); err != nil {
+		return fmt.Errorf("assignment/classical: slacks of %d x %d pairs: %w", r.rows, r.cols, err)
+	}
+	return nil
+}
+
+// control reads the control words.
+func (r *classicalRun) control() (*classicalControl, error) {
+	x := &classicalControl{}
+	b := make([]byte, binary.Size(x))
+	if err := r.s.Download(b, r.work, 0); err != nil {
+		return nil, err
+	}
+	return x, binary.Read(bytes.NewReader(b), binary.LittleEndian, x)
+}
+
+// persistent launches the kernel that does everything until it has.
+func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := r.kernels.Solve(r.s, r.grid, r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags, classicalBudget)
+		if err != nil {
+			return nil, err
+		}
+		x, err := r.control()
+		if err != nil || x.Stage >= classicalMatched {
+			return x, err
+		}
+	}
+}
+
+// collect brings the answer back.
+func (r *classicalRun) collect(sol *solution) error {
+	if err := errors.Join(
+		r.s.Download(bytesOf(sol.column), r.work, r.column),
+		r.s.Download(bytesOf(sol.u), r.work, r.u),
+		r.s.Download(bytesOf(sol.v), r.work, r.v),
+	); err != nil || r.base == r.v {
+		return err
+	}
+	base := make([]int64, r.cols)
+	if err := r.s.Download(bytesOf(base), r.work, r.base); err != nil {
+		return err
+	}
+	for i := range sol.u {
+		sol.u[i] += r.floor
+	}
+	for j := range sol.v {
+		if base[j] < far {
+			sol.v[j] += base[j]
+		}
+	}
+	return nil
+}
+
+// violator is the error of a search that got stuck: the rows of its forest
+// have no partners but the columns of the forest, which are fewer.
+func (r *classicalRun) violator(x *classicalControl) error {
+	e := &infeasible{rows: make([]int32, x.Tail)}
+	if err := r.s.Download(bytesOf(e.rows), r.work, r.queue+int64(x.Side)*4*int64(r.rows)); err != nil {
+		return err
+	}
+	return e
+}

@@ -1,0 +1,299 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+)
+
+// classicalShards is the classical variant for a matrix whose rows are spread
+// over the devices of a group. Zeros of all rows are on the first device, which
+// searches alone: a level needs no word from the others. A dual update runs on
+// all devices at once: they are told which rows and columns were reached, find
+// the least uncovered slack of their rows, and send the zeros that it makes.
+type classicalShards struct {
+	*classical // the search, on the first device
+	group      *collective.Group
+	first      []int // row of each part, and the number of rows
+	parts      []*classical
+	edges      []device.Buffer // what a part sends
+	given      device.Buffer   // the same, on the first device
+}
+
+const classicalEdge = 12 // bytes: row, word, zeros
+
+// newClassicalShards takes the variant with devices=many that reads what v
+// reads.
+func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) (_ shardedEngine, err error) {
+	f := &assignment.Classical
+	many := manyVariant(f, v)
+	if many == nil {
+		return nil, fmt.Errorf("%s has no variant for many devices that reads %s", f.Name, f.Value(v, "value"))
+	}
+	e := &classicalShards{group: g, first: split(rows, g.Len())}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	if e.classical, err = newClassical(g.Devices[0], many, rows, cols); err != nil {
+		return nil, err
+	}
+	span := 32 * f.Int(many, "items")
+	words := 32 * int64((cols+span-1)/span)
+	most := int64(0)
+	for k, d := range g.Devices {
+		own := e.first[k+1] - e.first[k]
+		part, err := newClassical(d, many, own, cols)
+		if err != nil {
+			return nil, err
+		}
+		part.grid.Cooperative = false
+		e.parts = append(e.parts, part)
+		b, err := d.Alloc(classicalEdge * words * int64(own))
+		if err != nil {
+			return nil, err
+		}
+		e.edges = append(e.edges, b)
+		most = max(most, b.Len())
+	}
+	e.given, err = g.Devices[0].Alloc(most)
+	return e, err
+}
+
+// manyVariant is v, or the variant for many devices that reads the same costs.
+func manyVariant(f *device.Family, v *device.Variant) *device.Variant {
+	if f.Value(v, "devices") == "many" {
+		return v
+	}
+	for i := range f.Variants {
+		w := &f.Variants[i]
+		if f.Value(w, "devices") == "many" && f.Value(w, "value") == f.Value(v, "value") {
+			return w
+		}
+	}
+	return nil
+}
+
+func (e *classicalShards) Close() error {
+	var errs []error
+	for _, b := range append(e.edges, e.given) {
+		if b != nil {
+			errs = append(errs, b.Free())
+		}
+	}
+	for _, part := range e.parts {
+		errs = append(errs, part.Close())
+	}
+	if e.classical != nil {
+		errs = append(errs, e.classical.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// A classicalShardRun is one solve.
+type classicalShardRun struct {
+	*classicalShards
+	head  *classicalRun
+	parts []*classicalRun
+	x     *classicalControl // of the head
+	read  uint64            // rows priced
+}
+
+// solve implements shardedEngine.
+func (e *classicalShards) solve(ctx context.Context, p *normal, ms []*matrix, start *duals) (*solution, error) {
+	if p.limit != far || p.rows != e.rows || p.cols != e.cols || p.rows > p.cols {
+		return nil, fmt.Errorf("assignment/classical: %d x %d pairs with limit %d: expected %d x %d without a limit", p.rows, p.cols, p.limit, e.rows, e.cols)
+	}
+	sol := &solution{column: make([]int32, p.rows), duals: duals{make([]int64, p.rows), make([]int64, p.cols)}}
+	if p.rows == 0 {
+		return sol, nil
+	}
+	run := func(c *classical, k int, m *matrix) *classicalRun {
+		r := &classicalRun{classical: c, s: e.group.Streams[k], scale: p.scale, full: p.rows == p.cols}
+		if m != nil {
+			r.costs = m.costs
+		}
+		return r
+	}
+	r := &classicalShardRun{classicalShards: e, head: run(e.classical, 0, nil)}
+	for k, part := range e.parts {
+		r.parts = append(r.parts, run(part, k, ms[k]))
+	}
+	if err := r.solve(ctx, p, start, sol); err != nil {
+		return nil, errors.Join(err, e.group.Sync())
+	}
+	return sol, nil
+}
+
+func (r *classicalShardRun) solve(ctx context.Context, p *normal, start *duals, sol *solution) error {
+	if err := r.begin(p, start); err != nil {
+		return err
+	}
+	for number := uint64(0); ; number++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.search(); err != nil {
+			return err
+		}
+		if r.x.Stage == classicalMatched {
+			break
+		}
+		r.read += r.x.Tail
+		d, err := r.price(number)
+		if err != nil {
+			return err
+		}
+		if d >= far {
+			return r.head.violator(r.x)
+		}
+		for k := range r.parts {
+			if err := r.emit(k, 0, number, d); err != nil {
+				return err
+			}
+		}
+		if err := r.absorb(0); err != nil {
+			return err
+		}
+	}
+	sol.counts = Counts{
+		Passes:  1 + float64(r.parts[0].flags>>1&1) + float64(r.read)/float64(p.rows),
+		Steps:   int64(r.x.Levels),
+		Phases:  int64(r.x.Phases),
+		Paths:   int64(r.x.Paths),
+		Updates: int64(r.x.Updates),
+	}
+	return r.collect(sol)
+}
+
+// begin reduces the matrix and gathers and matches its zeros.
+func (r *classicalShardRun) begin(p *normal, start *duals) error {
+	for _, part := range r.parts {
+		if err := errors.Join(part.begin(p, start), part.step(part.kernels.Begin)); err != nil {
+			return err
+		}
+	}
+	if r.parts[0].flags&classicalColumns != 0 {
+		if err := r.group.AllReduce(r.works(nil), r.parts[0].base, int64(r.cols), collective.Int64, collective.Min); err != nil {
+			return err
+		}
+	}
+	for k, part := range r.parts {
+		if err := errors.Join(part.step(part.kernels.Reduce), r.emit(k, 1, 0, 0)); err != nil {
+			return err
+		}
+	}
+	head := r.head
+	if err := head.begin(p, start); err != nil {
+		return err
+	}
+	head.flags = 0
+	return errors.Join(head.step(head.kernels.Begin), r.absorb(1), head.step(head.kernels.Match))
+}
+
+// works are the workspaces of the parts; head stands for the first of them
+// where it is given.
+func (r *classicalShardRun) works(head device.Buffer) []device.Buffer {
+	var list []device.Buffer
+	for _, part := range r.parts {
+		list = append(list, part.work)
+	}
+	if head != nil {
+		list[0] = head
+	}
+	return list
+}
+
+// search augments until a dual update is due or every row is matched.
+func (r *classicalShardRun) search() (err error) {
+	h := r.head
+	if err := h.kernels.Search(h.s, h.grid, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags); err != nil {
+		return err
+	}
+	r.x, err = h.control()
+	return err
+}
+
+// price tells all devices which rows and columns were reached, and returns the
+// least uncovered slack.
+func (r *classicalShardRun) price(number uint64) (int64, error) {
+	size := r.u - r.reached
+	if err := errors.Join(
+		r.group.Broadcast(r.works(r.work), 0, r.reached, size),
+		r.parts[0].s.Copy(r.parts[0].work, r.reached, r.work, r.reached, size),
+	); err != nil {
+		return 0, err
+	}
+	for k, part := range r.parts {
+		if err := errors.Join(
+			part.s.Copy(part.work, part.place, r.work, r.place+4*int64(r.first[k]), 4*int64(part.rows)),
+			part.kernels.Collect(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
+			part.kernels.Price(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
+		); err != nil {
+			return 0, err
+		}
+	}
+	if err := r.group.AllReduce(r.works(nil), 8*int64(number%2), 1, collective.Int64, collective.Min); err != nil {
+		return 0, err
+	}
+	x, err := r.parts[0].control()
+	if err != nil {
+		return 0, err
+	}
+	return x.Least[number%2], nil
+}
+
+// emit has part k move its duals by d and make edges of its new zeros.
+func (r *classicalShardRun) emit(k int, first, number uint64, d int64) error {
+	part := r.parts[k]
+	return part.kernels.Emit(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags,
+		r.edges[k], uint64(r.first[k]), first, number, d)
+}
+
+// absorb brings the edges of all parts to the head, as many at a time as there
+// is room for.
+func (r *classicalShardRun) absorb(first uint64) error {
+	h, plain := r.head, r.grid
+	plain.Cooperative = false
+	used, again := int64(0), uint64(0)
+	flush := func() error {
+		err := h.kernels.Absorb(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags,
+			r.given, uint64(used/classicalEdge), first, again)
+		used, again = 0, 1
+		return err
+	}
+	for k, part := range r.parts {
+		x, err := part.control()
+		if err != nil {
+			return err
+		}
+		size := classicalEdge * int64(x.Count[0])
+		if used+size > r.given.Len() {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if err := h.s.Copy(r.given, used, r.edges[k], 0, size); err != nil {
+			return err
+		}
+		used += size
+	}
+	return flush()
+}
+
+// collect brings the answer back.
+func (r *classicalShardRun) collect(sol *solution) error {
+	errs := []error{
+		r.head.s.Download(bytesOf(sol.column), r.work, r.column),
+		r.parts[0].s.Download(bytesOf(sol.v), r.parts[0].work, r.v),
+	}
+	for k, part := range r.parts {
+		errs = append(errs, part.s.Download(bytesOf(sol.u[r.first[k]:r.first[k+1]]), part.work, part.u))
+	}
+	return errors.Join(errs...)
+}

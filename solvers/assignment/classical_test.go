@@ -1,0 +1,145 @@
+package assignment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// Cases take turns: every variant meets some of them, all of them where every
+// is set.
+func TestClassicalVariants(t *testing.T) {
+	d := openEmulated(t)
+	cases := map[Value]map[string]*normal{}
+	for turn, v := range sample(&assignment.Classical) {
+		t.Run(v.Label, func(t *testing.T) {
+			value := Value(assignment.Classical.Value(v, "value"))
+			if cases[value] == nil {
+				cases[value] = treeCases(t, value, 12)
+			}
+			r := rand.New(rand.NewPCG(4, 79))
+			for k, name := range slices.Sorted(maps.Keys(cases[value])) {
+				if !every && k%4 != turn%4 {
+					continue
+				}
+				p, want := cases[value][name], far
+				if s, err := reference(p, nil); err == nil {
+					if want, err = prove(p, s); err != nil {
+						t.Fatal(name, err)
+					}
+				}
+				if err := classicalAgrees(t, d, v, p, startOf(p, r), want); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// classicalAgrees solves p on a device, without and with a start, on one block
+// and on several.
+func classicalAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
+	s, err := d.NewStream()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	e, err := newClassical(d, v, p.rows, p.cols)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	m := matrixOn(t, d, s, p)
+	onDevice := func(p *normal, start *duals) (*solution, error) {
+		sol, err := e.solve(context.Background(), s, p, m, start)
+		if err != nil {
+			return nil, err
+		}
+		c := sol.counts
+		if c.Paths > int64(p.rows) || c.Phases > c.Paths || e.is("paths", "one") && c.Phases != c.Paths {
+			return nil, fmt.Errorf("%d paths in %d phases for %d rows", c.Paths, c.Phases, p.rows)
+		}
+		return sol, nil
+	}
+	for _, blocks := range []int64{1, 2} {
+		e.grid.Blocks = blocks
+		for _, from := range []*duals{nil, start} {
+			if err := agrees(p, from, onDevice, want); err != nil {
+				return fmt.Errorf("%d blocks, start %v: %w", blocks, from != nil, err)
+			}
+		}
+	}
+	return nil
+}
+
+func TestClassicalSequentially(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 80))
+	for k, value := range []Value{Int32, Int64, Float32, Float64} {
+		for name, p := range treeCases(t, value, 100) {
+			want := far
+			if s, err := reference(p, nil); err == nil {
+				if want, err = prove(p, s); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+			onHost := func(p *normal, start *duals) (*solution, error) {
+				return sequentialClassical(context.Background(), p, start)
+			}
+			for _, start := range []*duals{nil, startOf(p, r)} {
+				if err := agrees(p, start, onHost, want); err != nil {
+					t.Errorf("%d, %s, start %v: %v", k, name, start != nil, err)
+				}
+			}
+		}
+	}
+}
+
+func TestClassicalOnSeveralDevices(t *testing.T) {
+	for n, value := range map[int]Value{1: Float32, 2: Int64, 3: Int32} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			shardsAgree(t, n, &assignment.Classical, value, newClassicalShards, treeCases(t, value, 8))
+		})
+	}
+}
+
+// Rows of several chunks, whose loads are aligned or not.
+func TestClassicalChunks(t *testing.T) {
+	d := openEmulated(t)
+	for label, sides := range map[string][][2]int{
+		"block=512,items=8,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=lists,slack=stored,paths=many,devices=one,value=int32":      {{4, 17000}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,paths=many,devices=one,value=float64": {{10, 1101}},
+	} {
+		v := assignment.Classical.Variant(label)
+		if v == nil {
+			t.Fatalf("no variant %s", label)
+		}
+		for _, side := range sides {
+			inst, err := Generate("uniform", side[0], side[1], 30, 1<<40, Value(assignment.Classical.Value(v, "value")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := normalise(inst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := reference(p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := prove(p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := classicalAgrees(t, d, v, p, nil, want); err != nil {
+				t.Errorf("%v, %s: %v", side, label, err)
+			}
+		}
+	}
+}

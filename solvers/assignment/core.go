@@ -1,0 +1,451 @@
+package assignment
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// A coreEngine solves by core and price, on a device:
+//
+//  1. Column minima (square problems), then every row's K least c - v, in two
+//     passes: the core, about K edges a row.
+//  2. The core, exactly, in one persistent kernel: an epsilon-scaled auction in
+//     which free rows bid without waiting for one another, then one with epsilon
+//     0, which leaves a tight partial matching; then phases: label correcting
+//     from all free rows at once, duals raised to the distance of the m-th free
+//     column (half of the free rows; the nearest where columns may stay
+//     unmatched), and one augmentation in each tree.
+//  3. Price, in one pass over the matrix: rows with c < u + v get their worst
+//     edges as well, and are matched again. No violation: u and v prove it.
+//
+// A core without a perfect matching grows: rows that the search reached get
+// their best edges to columns that it did not reach. When there are none, those
+// rows violate Hall's condition. Rounds and steps are bounded: an
+// *exhausted error says which bound was met, and another family goes on.
+type coreEngine struct {
+	kernels    *assignment.CoreKernels
+	variant    *device.Variant
+	rows, cols int
+	block, k   int
+	sms        int
+	schedule   schedule
+	primer     *primer // nil: none for this type
+	pool       int     // chunks
+	capacity   int     // entries of one list
+	buffers    []device.Buffer
+	col, cost, next, u, v, match, owner,
+	word, lists, reached, claim, control device.Buffer
+}
+
+// A schedule says how the core is solved.
+type schedule struct {
+	first  int64   // the first epsilon is the costs' span divided by it
+	divide uint64  // epsilon falls by this factor
+	last   int64   // the last epsilon is the costs' span divided by it, at least 1
+	full   float64 // share of the rows whose match ends a scale
+	hops   uint64  // bids in a row of a scale, at most
+	half   uint64  // a search ends when 1/2^half of the free rows have a column
+	rounds int     // of pricing and growing, at most
+	wary   uint64  // steps before the first prices are doubted
+	steps  uint64  // steps between two rounds of pricing, at most
+}
+
+func defaultSchedule(rows int) schedule {
+	return schedule{first: 1000, divide: 4, last: 64 * int64(max(1, rows)), full: 0.985, hops: 150, half: 1, rounds: 64,
+		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
+}
+
+// exhausted says that core and price gave up, and why.
+type exhausted struct{ why string }
+
+func (e *exhausted) Error() string { return "core and price gave up: " + e.why }
+
+// Control words: enum Word of core.cu.tmpl.
+const (
+	coreStatus     = 6
+	corePool       = 12
+	coreViolations = 13
+	coreGrown      = 14
+	coreSteps      = 16
+	corePhases     = 17
+	corePaths      = 18
+	coreBids       = 19
+	coreStages     = 24 // cycles of the first thread, by enum Stage
+	coreWords      = 32
+)
+
+// What a launch ends with: enum Status.
+const (
+	coreSolved = iota
+	coreStuck
+	coreStalled
+	coreOverflowed
+)
+
+// modes of the kernel solve.
+const (
+	coreAuction = 1
+	coreTight   = 2
+	coreSoft    = 4
+	coreWary    = 8
+)
+
+func newCoreEngine(d device.Device, v *device.Variant, rows, cols int) (engine, error) {
+	e, err := openCore(d, v, rows, cols, 4*rows+256)
+	if err != nil {
+		return nil, err
+	}
+	if rows != cols || rows == 0 {
+		return e, nil
+	}
+	if v := primeVariant(assignment.Core.Value(v, "value")); v != nil {
+		if e.primer, err = newPrimer(d, v, rows, cols); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
+	return e, nil
+}
+
+// openCore takes memory for a core of so many chunks.
+func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*coreEngine, error) {
+	kernels, err := assignment.LoadCore(d, v)
+	if err != nil {
+		return nil, err
+	}
+	f := &assignment.Core
+	e := &coreEngine{kernels: kernels, variant: v, rows: rows, cols: cols, block: f.Int(v, "block"), k: f.Int(v, "k"),
+		sms: max(1, d.Facts().SMs), schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
+	width := int64(rows + cols)
+	for _, b := range []struct {
+		to    *device.Buffer
+		bytes int64
+	}{
+		{&e.col, 4 * int64(e.pool*e.k)}, {&e.cost, 8 * int64(e.pool*e.k)}, {&e.next, 4 * int64(e.pool)},
+		{&e.u, 8 * int64(rows)}, {&e.v, 8 * width}, {&e.match, 4 * int64(rows)}, {&e.owner, 4 * width},
+		{&e.word, 8 * width}, {&e.lists, 16 * int64(e.capacity)}, {&e.reached, 4 * width}, {&e.claim, 4 * int64(rows)},
+		{&e.control, 8 * coreWords},
+	} {
+		if *b.to, err = d.Alloc(b.bytes); err != nil {
+			return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
+		}
+		e.buffers = append(e.buffers, *b.to)
+	}
+	return e, nil
+}
+
+func (e *coreEngine) Close() error {
+	var errs []error
+	for _, b := range e.buffers {
+		errs = append(errs, b.Free())
+	}
+	if e.primer != nil {
+		errs = append(errs, e.primer.Close())
+	}
+	return errors.Join(append(errs, e.kernels.Close())...)
+}
+
+// primeVariant is the variant of assignment/prime for a type of costs.
+func primeVariant(value string) *device.Variant {
+	for i := range assignment.Prime.Variants {
+		if v := &assignment.Prime.Variants[i]; v.Safe && assignment.Prime.Value(v, "value") == value {
+			return v
+		}
+	}
+	return nil
+}
+
+// passes is a grid of the kernels that read the matrix.
+func (e *coreEngine) passes() device.Grid {
+	return device.Grid{Blocks: int64(max(1, min((e.rows*32+e.block-1)/e.block, e.sms*2048/e.block))), Threads: e.block}
+}
+
+func (e *coreEngine) solve(ctx context.Context, s device.Stream, p *normal, m *matrix, start *duals) (*solution, error) {
+	if p.rows == 0 {
+		return &solution{duals: duals{v: make([]int64, p.cols)}}, nil
+	}
+	r := e.run(s, p, m)
+	r.over = r
+	return r.solve(ctx, start)
+}
+
+// run prepares a solve of p.
+func (e *coreEngine) run(s device.Stream, p *normal, m *matrix) *coreRun {
+	spread := p.most - p.least
+	if p.limit < far {
+		spread = max(spread, p.limit-p.least, p.most-p.limit)
+	}
+	shift := bits.Len(uint(p.rows))
+	return &coreRun{coreEngine: e, s: s, p: p, m: m, shift: uint64(shift), spread: spread, square: p.rows == p.cols && p.limit == far}
+}
+
+// solve runs to an optimum or to a bound.
+func (r *coreRun) solve(ctx context.Context, start *duals) (*solution, error) {
+	if err := r.begin(start); err != nil {
+		return nil, err
+	}
+	mode, most := uint64(coreTight), r.schedule.steps
+	if r.square {
+		mode |= coreAuction
+	}
+	if r.square && start == nil && r.primer != nil && r.over == corePasses(r) {
+		mode |= coreWary
+		most = r.schedule.wary
+	}
+	for range r.schedule.rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		words, err := r.round(mode, most)
+		if err != nil {
+			return nil, err
+		}
+		status := words[coreStatus]
+		switch {
+		case status == coreSolved && words[coreViolations] == 0:
+			return r.finish(words)
+		case mode&coreWary != 0 && status != coreSolved:
+			if mode, err = r.prime(); err != nil {
+				return nil, err
+			}
+			most = words[coreSteps] + r.schedule.steps
+			continue
+		case status == coreStalled:
+			return nil, &exhausted{fmt.Sprintf("%d steps", words[coreSteps])}
+		case status == coreOverflowed:
+			return nil, &exhausted{"labels or edges beyond their memory"}
+		}
+		mode, most = 0, words[coreSteps]+r.schedule.steps
+		r.counts.Repairs++
+		if status == coreStuck {
+			if err := r.grow(); err != nil {
+				return nil, err
+			}
+		}
+		if !r.square {
+			// Columns that lose their row must be worth nothing: begin again.
+			mode = coreTight
+			if err := r.forget(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, &exhausted{fmt.Sprintf("%d rounds of pricing", r.schedule.rounds)}
+}
+
+// prime begins again where the columns' minima mislead: with prices by annealed
+// soft minima, and twice the edges. It returns how to go on.
+func (r *coreRun) prime() (mode uint64, err error) {
+	found, err := r.primer.prime(r.s, r.p, r.m, r.v)
+	if err != nil {
+		return 0, err
+	}
+	r.counts.Passes += found.passes
+	r.counts.Primed = found.surprise
+	if err := errors.Join(
+		r.forget(),
+		r.s.Fill(r.control, 8*coreStatus, 8, 0),
+		r.s.Upload(r.control, 8*corePool, binary.LittleEndian.AppendUint64(nil, uint64(r.p.rows))), // second chunks
+	); err != nil {
+		return 0, err
+	}
+	mode = coreSoft | coreTight
+	if !found.structured {
+		mode = coreAuction | coreTight
+		if err := r.over.minima(); err != nil {
+			return 0, err
+		}
+		r.counts.Passes++
+	}
+	r.counts.Passes++
+	return mode, r.kernels.Widen(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.p.limit, r.v, r.col, r.cost, r.next)
+}
+
+// A coreRun is one solve.
+type coreRun struct {
+	*coreEngine
+	s      device.Stream
+	p      *normal
+	m      *matrix
+	shift  uint64
+	spread int64
+	square bool
+	counts Counts
+	over   corePasses // itself, or the shards of several devices
+}
+
+// corePasses read the whole matrix; each but the first sees the run's duals.
+type corePasses interface {
+	minima() error             // sets v to the columns' minima
+	candidates() error         // makes every row's first chunk
+	price() ([]uint64, error)  // adds chunks to rows with violations; returns the control words
+	extend() ([]uint64, error) // adds chunks that lead out of where the search is stuck
+}
+
+func (r *coreRun) width() int {
+	if r.p.limit < far {
+		return r.p.cols + r.p.rows
+	}
+	return r.p.cols
+}
+
+// begin takes duals v, from start or the columns' minima, and makes the core.
+func (r *coreRun) begin(start *duals) error {
+	// The first word is the grid barrier's.
+	if err := errors.Join(r.forget(), r.s.Fill(r.control, 0, 8*coreWords, 0)); err != nil {
+		return err
+	}
+	switch {
+	case start != nil && r.square:
+		if err := r.s.Upload(r.v, 0, bytesOf(start.v)); err != nil {
+			return err
+		}
+	case r.square:
+		if err := r.over.minima(); err != nil {
+			return err
+		}
+		r.counts.Passes++
+	}
+	r.counts.Passes++
+	return r.over.candidates()
+}
+
+func (r *coreRun) minima() error {
+	// Every byte 0x20 is a price above all, and atomicMin's start.
+	if err := r.s.Fill(r.v, 0, 8*int64(r.p.cols), 0x20); err != nil {
+		return err
+	}
+	strips := (r.p.cols + r.block - 1) / r.block
+	shares := max(1, min((r.p.rows+15)/16, (r.sms*2048/r.block*4+strips-1)/strips))
+	grid := device.Grid{Blocks: int64(strips * shares), Threads: r.block}
+	return r.kernels.Minima(r.s, grid, r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, uint64(shares), r.v)
+}
+
+func (r *coreRun) candidates() error {
+	return r.kernels.Candidates(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.p.limit, r.v, r.col, r.cost, r.next)
+}
+
+// forget unmatches all; prices of a problem that is not square are 0 again.
+func (r *coreRun) forget() error {
+	err := errors.Join(r.s.Fill(r.match, 0, r.match.Len(), 0xff), r.s.Fill(r.owner, 0, r.owner.Len(), 0xff))
+	if !r.square {
+		err = errors.Join(err, r.s.Fill(r.v, 0, r.v.Len(), 0))
+	}
+	return err
+}
+
+// round solves the core and prices the matrix; it returns the control words.
+func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
+	c := r.schedule
+	last := max(1, r.spread/c.last)
+	first := max(last, r.spread/c.first)
+	full := uint64(float64(r.p.rows) * c.full)
+	far := uint64(0)
+	if r.square {
+		far = 1
+	}
+	blocks := max(1, min(r.sms, (r.p.rows*min(r.k, 32)+r.block-1)/r.block))
+	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Cooperative: true}
+	if err := errors.Join(
+		r.s.Fill(r.control, 8*coreViolations, 16, 0),
+		r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
+			uint64(r.p.rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, c.divide, full, r.spread, c.hops, far, c.half, most),
+	); err != nil {
+		return nil, err
+	}
+	r.counts.Passes++
+	return r.over.price()
+}
+
+func (r *coreRun) price() ([]uint64, error) {
+	if err := r.launchPrice(); err != nil {
+		return nil, err
+	}
+	return r.words()
+}
+
+func (r *coreRun) launchPrice() error {
+	return r.kernels.Price(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.u, r.v, r.match, r.owner,
+		r.col, r.cost, r.next, r.control, uint64(r.pool))
+}
+
+func (r *coreRun) words() ([]uint64, error) {
+	raw := make([]byte, 8*coreWords)
+	if err := r.s.Download(raw, r.control, 0); err != nil {
+		return nil, err
+	}
+	words := make([]uint64, coreWords)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	return words, nil
+}
+
+func (r *coreRun) extend() ([]uint64, error) {
+	if err := r.launchGrow(); err != nil {
+		return nil, err
+	}
+	return r.words()
+}
+
+func (r *coreRun) launchGrow() error {
+	return r.kernels.Grow(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.u, r.v, r.match, r.owner,
+		r.word, r.col, r.cost, r.next, r.control, uint64(r.pool))
+}
+
+// grow adds edges that lead out of where the search is stuck.
+func (r *coreRun) grow() error {
+	r.counts.Passes++
+	words, err := r.over.extend()
+	if err != nil {
+		return err
+	}
+	if words[coreStatus] == coreOverflowed {
+		return &exhausted{"memory of edges"}
+	}
+	if words[coreGrown] > 0 {
+		return nil
+	}
+	match, word := make([]int32, r.p.rows), make([]int64, r.p.cols)
+	if err := errors.Join(r.s.Download(bytesOf(match), r.match, 0), r.s.Download(bytesOf(word), r.word, 0)); err != nil {
+		return err
+	}
+	hall := &infeasible{}
+	for i, j := range match {
+		if j < 0 || word[j] != -1 {
+			hall.rows = append(hall.rows, int32(i))
+		}
+	}
+	return hall
+}
+
+// finish brings the answer back.
+func (r *coreRun) finish(words []uint64) (*solution, error) {
+	sol := &solution{column: make([]int32, r.p.rows), duals: duals{u: make([]int64, r.p.rows), v: make([]int64, r.p.cols)}, counts: r.counts}
+	if err := errors.Join(
+		r.s.Download(bytesOf(sol.column), r.match, 0),
+		r.s.Download(bytesOf(sol.u), r.u, 0),
+		r.s.Download(bytesOf(sol.v), r.v, 0),
+	); err != nil {
+		return nil, err
+	}
+	for i, j := range sol.column {
+		if int(j) >= r.p.cols { // its own column's price is the row's loss
+			sol.column[i], sol.u[i] = -1, r.p.limit
+		}
+	}
+	sol.counts.Steps = int64(words[coreSteps])
+	sol.counts.Phases = int64(words[corePhases])
+	sol.counts.Updates = sol.counts.Phases
+	sol.counts.Paths = int64(words[corePaths])
+	sol.counts.Bids = int64(words[coreBids])
+	for _, cycles := range words[coreStages:] {
+		sol.counts.Cycles = append(sol.counts.Cycles, int64(cycles))
+	}
+	return sol, nil
+}

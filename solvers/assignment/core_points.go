@@ -1,0 +1,275 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// A pointCore solves one problem of points: core and price whose passes compute
+// distances (family assignment/points) in memory of the order of points and
+// edges. Rows and columns are renumbered so that neighbours stand together. A
+// warp looks at 32 columns at once, a tile, and leaves out a tile whose box is
+// too far away to hold an edge that matters; where nothing can be left out,
+// as in many dimensions, a pass computes every distance.
+type pointCore struct {
+	*coreEngine
+	kernels    *assignment.PointsKernels
+	threads    int
+	group      int     // rows of a warp
+	p, local   *normal // as given, and renumbered
+	row, col   []int32 // what number they had
+	rows, cols side
+	peak       device.Buffer // of every tile of columns, the largest v
+}
+
+// A side is the points of rows or of columns on a device.
+type side struct {
+	n                    int
+	points, tiles, boxes device.Buffer
+}
+
+// pointsVariant is a variant for a problem of points and chunks of k edges, the
+// safe one's most like; nil: there is none.
+func pointsVariant(q *Points, k int) *device.Variant {
+	f := &assignment.Points
+	cut := "off"
+	if q.Floor {
+		cut = "on"
+	}
+	safe, most := safeVariant(f), -1
+	var best *device.Variant
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		if f.Value(v, "metric") != string(q.Metric) || f.Value(v, "floor") != cut || f.Int(v, "k") != k {
+			continue
+		}
+		alike := 0
+		for at, x := range v.Values {
+			if x == safe.Values[at] {
+				alike++
+			}
+		}
+		if alike > most {
+			best, most = v, alike
+		}
+	}
+	return best
+}
+
+// coreChunk is the number of edges of a chunk of a variant of assignment/core.
+func coreChunk(v *device.Variant) int { return assignment.Core.Int(v, "k") }
+
+func newPointCore(d device.Device, v *device.Variant, p *normal) (engine, error) {
+	w := pointsVariant(p.inst.Points, coreChunk(v))
+	if w == nil {
+		return nil, fmt.Errorf("%s has no variant for %s distances and %d edges a chunk", assignment.Points.Name, p.inst.Points.Metric, coreChunk(v))
+	}
+	return newPointCoreOf(d, v, w, p)
+}
+
+// newPointCoreOf takes variants of assignment/core and of assignment/points.
+func newPointCoreOf(d device.Device, v, w *device.Variant, p *normal) (_ engine, err error) {
+	e := &pointCore{p: p, threads: assignment.Points.Int(w, "block"), group: assignment.Points.Int(w, "group")}
+	if e.coreEngine, err = openCore(d, v, p.rows, p.cols, 4*p.rows+256); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	if e.kernels, err = assignment.LoadPoints(d, w); err != nil {
+		return nil, err
+	}
+	e.renumber()
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	q := e.local.inst.Points
+	if e.rows, err = e.load(d, s, q.Row, p.rows); err == nil {
+		e.cols, err = e.load(d, s, q.Col, p.cols)
+	}
+	if err = errors.Join(err, s.Sync(), s.Close()); err != nil {
+		return nil, err
+	}
+	e.peak, err = e.take(d, 8*int64(tilesOf(p.cols)))
+	return e, err
+}
+
+// Close gives back memory and both modules.
+func (e *pointCore) Close() error {
+	err := e.coreEngine.Close()
+	if e.kernels != nil {
+		err = errors.Join(err, e.kernels.Close())
+	}
+	return err
+}
+
+// renumber orders points as the leaves of k-d trees.
+func (e *pointCore) renumber() {
+	q := *e.p.inst.Points
+	e.row = newPlaceTree(e.p, q.Row, e.p.rows).order
+	e.col = newPlaceTree(e.p, q.Col, e.p.cols).order
+	q.Row, q.Col = gather(q.Row, q.Dim, e.row), gather(q.Col, q.Dim, e.col)
+	inst, local := *e.p.inst, *e.p
+	inst.Points, local.inst = &q, &inst
+	e.local = &local
+}
+
+// gather is the points of these numbers, in their order.
+func gather(coords []float64, dim int, order []int32) []float64 {
+	out := make([]float64, 0, len(coords))
+	for _, k := range order {
+		out = append(out, coords[int(k)*dim:(int(k)+1)*dim]...)
+	}
+	return out
+}
+
+const tileSide = 32 // points of a tile, tiles of a group: a warp
+
+func tilesOf(n int) int { return (n + tileSide - 1) / tileSide }
+
+// take allocates memory of the engine's.
+func (e *pointCore) take(d device.Device, bytes int64) (device.Buffer, error) {
+	b, err := d.Alloc(bytes)
+	if err != nil {
+		return nil, fmt.Errorf("points of %d rows and %d columns: %w", e.p.rows, e.p.cols, err)
+	}
+	e.buffers = append(e.buffers, b)
+	return b, nil
+}
+
+// load lays points out for the kernels and uploads them.
+func (e *pointCore) load(d device.Device, s device.Stream, coords []float64, n int) (side, error) {
+	dim := e.local.inst.Points.Dim
+	tiles := tilesOf(n)
+	stands := make([]float64, tiles*dim*tileSide)
+	boxes := make([]float64, tilesOf(tiles)*dim*2*tileSide)
+	for t := range tiles {
+		for x := range dim {
+			box := boxes[(t/tileSide*dim+x)*2*tileSide+t%tileSide:]
+			for k := range tileSide {
+				c := coords[min(t*tileSide+k, n-1)*dim+x] // the last point fills the tile
+				stands[(t*dim+x)*tileSide+k] = c
+				if k == 0 {
+					box[0], box[tileSide] = c, c
+				}
+				box[0], box[tileSide] = min(box[0], c), max(box[tileSide], c)
+			}
+		}
+	}
+	to := side{n: n}
+	for _, b := range []struct {
+		to   *device.Buffer
+		from []float64
+	}{{&to.points, coords}, {&to.tiles, stands}, {&to.boxes, boxes}} {
+		var err error
+		if *b.to, err = e.take(d, 8*int64(len(b.from))); err != nil {
+			return to, err
+		}
+		if err := s.Upload(*b.to, 0, bytesOf(b.from)); err != nil {
+			return to, err
+		}
+	}
+	return to, nil
+}
+
+func (e *pointCore) solve(ctx context.Context, s device.Stream, p *normal, _ *matrix, start *duals) (*solution, error) {
+	if p != e.p {
+		return nil, errors.New("core of points: asked to solve others")
+	}
+	if p.rows == 0 {
+		return &solution{duals: duals{v: make([]int64, p.cols)}}, nil
+	}
+	if start != nil {
+		local := &duals{u: make([]int64, p.rows), v: make([]int64, p.cols)}
+		for i, k := range e.row {
+			local.u[i] = start.u[k]
+		}
+		for j, k := range e.col {
+			local.v[j] = start.v[k]
+		}
+		start = local
+	}
+	r := e.run(s, e.local, nil)
+	r.over = &pointPasses{r, e}
+	found, err := r.solve(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	sol := &solution{column: make([]int32, p.rows), duals: duals{u: make([]int64, p.rows), v: make([]int64, p.cols)}, counts: found.counts}
+	for i, k := range e.row {
+		sol.u[k], sol.column[k] = found.u[i], -1
+		if j := found.column[i]; j >= 0 {
+			sol.column[k] = e.col[j]
+		}
+	}
+	for j, k := range e.col {
+		sol.v[k] = found.v[j]
+	}
+	return sol, nil
+}
+
+// pointPasses compute the distances that core and price looks at.
+type pointPasses struct {
+	*coreRun
+	e *pointCore
+}
+
+// grid covers n rows, GROUP a warp.
+func (r *pointPasses) grid(n int) device.Grid {
+	warps := (n + r.e.group - 1) / r.e.group
+	return device.Grid{Blocks: int64(max(1, min((warps*32+r.e.threads-1)/r.e.threads, r.sms*64))), Threads: r.e.threads}
+}
+
+func (r *pointPasses) dim() uint64 { return uint64(r.p.inst.Points.Dim) }
+
+func (r *pointPasses) minima() error {
+	a, b := r.e.cols, r.e.rows
+	return r.e.kernels.Minima(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, uint64(a.n), uint64(b.n), r.dim(), r.p.scale, r.v)
+}
+
+// peaks finds each tile's largest v; stuck: of columns not reached.
+func (r *pointPasses) peaks(stuck uint64) error {
+	n := r.e.cols.n
+	grid := device.Grid{Blocks: int64((n + r.e.threads - 1) / r.e.threads), Threads: r.e.threads}
+	return r.e.kernels.Peaks(r.s, grid, r.v, r.word, uint64(n), stuck, r.e.peak)
+}
+
+func (r *pointPasses) candidates() error {
+	if err := r.peaks(0); err != nil {
+		return err
+	}
+	a, b := r.e.rows, r.e.cols
+	return r.e.kernels.Candidates(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dim(), r.p.scale,
+		r.p.limit, r.v, r.col, r.cost, r.next)
+}
+
+func (r *pointPasses) price() ([]uint64, error) {
+	if err := r.peaks(0); err != nil {
+		return nil, err
+	}
+	a, b := r.e.rows, r.e.cols
+	if err := r.e.kernels.Price(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dim(), r.p.scale,
+		r.u, r.v, r.match, r.owner, r.col, r.cost, r.next, r.control, uint64(r.pool)); err != nil {
+		return nil, err
+	}
+	return r.words()
+}
+
+func (r *pointPasses) extend() ([]uint64, error) {
+	if err := r.peaks(1); err != nil {
+		return nil, err
+	}
+	a, b := r.e.rows, r.e.cols
+	if err := r.e.kernels.Grow(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dim(), r.p.scale,
+		r.u, r.v, r.match, r.owner, r.word, r.col, r.cost, r.next, r.control, uint64(r.pool)); err != nil {
+		return nil, err
+	}
+	return r.words()
+}

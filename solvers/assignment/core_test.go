@@ -1,0 +1,61 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+func TestCoreVariants(t *testing.T) {
+	d := openEmulated(t)
+	for _, v := range sample(&assignment.Core) {
+		t.Run(v.Label, func(t *testing.T) {
+			value := Value(assignment.Core.Value(v, "value"))
+			r := rand.New(rand.NewPCG(4, 79))
+			for name, p := range treeCases(t, value, 5) {
+				want := far
+				if s, err := reference(p, nil); err == nil {
+					if want, err = prove(p, s); err != nil {
+						t.Fatal(name, err)
+					}
+				}
+				err := coreAgrees(t, d, v, p, startOf(p, r), want)
+				var gave *exhausted
+				if errors.As(err, &gave) {
+					t.Logf("%s: %v", name, err)
+				} else if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// coreAgrees solves p without and with a start.
+func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
+	s, err := d.NewStream()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	e, err := newCoreEngine(d, v, p.rows, p.cols)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	m := matrixOn(t, d, s, p)
+	for _, from := range []*duals{nil, start} {
+		err := agrees(p, from, func(p *normal, start *duals) (*solution, error) {
+			return e.solve(context.Background(), s, p, m, start)
+		}, want)
+		if err != nil {
+			return fmt.Errorf("start %v: %w", from != nil, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package assignment
+
+import (
+	"fmt"
+
+	genassignment "coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+)
+
+// A rowScan reads dense costs with the kernels of assignment/hostscan.
+type rowScan struct {
+	p                   *normal
+	costs               device.Arg
+	least, below, lower device.HostKernel
+}
+
+// newRowScan takes the safe variant of the cost type.
+func newRowScan(p *normal) (*rowScan, error) {
+	if p.inst.Len() != p.rows*p.cols {
+		return nil, fmt.Errorf("%s: the host holds %d of %d x %d costs", p.inst.Source, p.inst.Len(), p.rows, p.cols)
+	}
+	family := &genassignment.Hostscan
+	for k := range family.Variants {
+		v := &family.Variants[k]
+		if v.Safe && family.Value(v, "value") == string(p.inst.Type) {
+			return rowScanOf(p, v), nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no variant for costs of type %s", family.Name, p.inst.Type)
+}
+
+func rowScanOf(p *normal, v *device.Variant) *rowScan {
+	s := &rowScan{p: p, least: v.Kernels["least"], below: v.Kernels["below"], lower: v.Kernels["lower"]}
+	switch inst := p.inst; inst.Type {
+	case Int32:
+		s.costs = host.Wrap(inst.I32)
+	case Int64:
+		s.costs = host.Wrap(inst.I64)
+	case Float32:
+		s.costs = host.Wrap(inst.F32)
+	default:
+		s.costs = host.Wrap(inst.F64)
+	}
+	return s
+}
+
+// columnMinima runs the kernel lower on u and as many copies of v as threads,
+// and makes v their minimum.
+func (s *rowScan) columnMinima(u, v []int64, threads int) {
+	parts := make([]int64, threads*len(v))
+	for k := range parts {
+		parts[k] = far
+	}
+	args := []device.Arg{s.costs, device.U64(uint64(s.p.cols)), device.F64(s.p.scale), device.U64(uint64(s.p.rows)), host.Wrap(u), host.Wrap(parts)}
+	each(threads, threads, func() func(low, high int) {
+		return func(low, high int) {
+			for b := low; b < high; b++ {
+				s.lower(int64(b), int64(threads), args)
+			}
+		}
+	})
+	copy(v, parts)
+	for k := len(v); k < len(parts); k++ {
+		v[k%len(v)] = min(v[k%len(v)], parts[k])
+	}
+}
+
+func (s *rowScan) prepare([]int64) {}
+
+func (s *rowScan) reader() reader { return &scanReader{s: s} }
+
+// A scanReader holds the arguments and results of one goroutine's launches.
+type scanReader struct {
+	s            *rowScan
+	v            *int64 // what arg says
+	arg          device.Arg
+	col          []int32
+	value, state []int64
+	out          [3]device.Arg
+}
+
+// room makes room for n results, and takes the columns' duals or limits.
+func (r *scanReader) room(n int, v []int64) {
+	if len(r.col) < n {
+		r.col, r.value, r.state = make([]int32, n), make([]int64, n), make([]int64, 2)
+		r.out = [3]device.Arg{host.Wrap(r.col), host.Wrap(r.value), host.Wrap(r.state)}
+	}
+	if len(v) > 0 && r.v != &v[0] {
+		r.v, r.arg = &v[0], host.Wrap(v)
+	}
+}
+
+func (r *scanReader) least(i int, v []int64, k, few int, guess int64, out []edge) ([]edge, int64) {
+	p := r.s.p
+	r.room(2*k, v)
+	// Rows with equal costs are to choose different columns.
+	first := max(1, p.cols/p.rows)
+	r.s.least(0, 1, []device.Arg{r.s.costs, device.U64(uint64(p.cols)), device.F64(p.scale), device.U64(uint64(i)), r.arg,
+		device.U64(uint64(first)), device.U64(uint64(k)), device.U64(uint64(few)), device.I64(guess), r.out[0], r.out[1], r.out[2]})
+	return r.results(out, v), r.state[1]
+}
+
+func (r *scanReader) below(i int, limit []int64, out []edge) []edge {
+	p := r.s.p
+	r.room(p.cols, limit)
+	r.s.below(0, 1, []device.Arg{r.s.costs, device.U64(uint64(p.cols)), device.F64(p.scale), device.U64(uint64(i)), r.arg, r.out[0], r.out[1], r.out[2]})
+	return r.results(out, limit)
+}
+
+func (r *scanReader) results(out []edge, v []int64) []edge {
+	for q := range r.state[0] {
+		out = append(out, edge{r.value[q], r.value[q] - v[r.col[q]], r.col[q]})
+	}
+	return out
+}

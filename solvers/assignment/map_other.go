@@ -1,0 +1,13 @@
+//go:build !unix
+
+package assignment
+
+import (
+	"errors"
+	"os"
+)
+
+// mapFile maps nothing: files are read.
+func mapFile(*os.File, int64) ([]byte, func() error, error) {
+	return nil, nil, errors.ErrUnsupported
+}

@@ -1,0 +1,253 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+)
+
+// An engine is a variant of a family with its workspace on a device.
+type engine interface {
+	// solve finds an optimal matching of p; m holds its costs on the device,
+	// nil where p is sparse or made of points. start may be nil (cold) or
+	// feasible duals.
+	solve(ctx context.Context, s device.Stream, p *normal, m *matrix, start *duals) (*solution, error)
+	// Close gives back the workspace and the module.
+	Close() error
+}
+
+// A family is one way to solve on a device.
+type family struct {
+	name    string // in Options.Family
+	kernels *device.Family
+	open    func(d device.Device, v *device.Variant, rows, cols int) (engine, error)
+	sharded func(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error)
+	several [2]string // parameter and value of its variants for several devices; empty: all
+	limits  bool      // takes limits
+	// implicit opens an engine for a sparse problem or one of points; nil: it
+	// takes neither.
+	implicit func(d device.Device, v *device.Variant, p *normal) (engine, error)
+}
+
+// families of kernels on a device, best first. What one gives up the next
+// solves.
+func families() []family {
+	return []family{
+		{name: "core", kernels: &assignment.Core, open: newCoreEngine, sharded: newCoreShards, limits: true, implicit: newCoreOf},
+		{name: "tree", kernels: &assignment.Tree, open: opener(newTree), sharded: newTreeShards, several: [2]string{"barrier", "peers"}},
+		{name: "classical", kernels: &assignment.Classical, open: opener(newClassical), sharded: newClassicalShards, several: [2]string{"devices", "many"}},
+	}
+}
+
+// opener makes a constructor one of engines.
+func opener[E engine](open func(device.Device, *device.Variant, int, int) (E, error)) func(device.Device, *device.Variant, int, int) (engine, error) {
+	return func(d device.Device, v *device.Variant, rows, cols int) (engine, error) {
+		e, err := open(d, v, rows, cols)
+		if err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
+}
+
+// A method is one way to solve on the host.
+type method struct {
+	name   string
+	limits bool // takes limits
+	solve  func(ctx context.Context, p *normal, start *duals, threads int) (*solution, error)
+}
+
+// methods of the host, best first; but for the first they take one core.
+func methods() []method {
+	return []method{
+		{"host", true, solveHost},
+		{"sequential-tree", false, oneCore(sequentialTree)},
+		{"sequential-classical", false, oneCore(sequentialClassical)},
+		{"reference", true, oneCore(func(_ context.Context, p *normal, start *duals) (*solution, error) { return reference(p, start) })},
+	}
+}
+
+func oneCore(solve func(context.Context, *normal, *duals) (*solution, error)) func(context.Context, *normal, *duals, int) (*solution, error) {
+	return func(ctx context.Context, p *normal, start *duals, _ int) (*solution, error) {
+		return solve(ctx, p, start)
+	}
+}
+
+// Families are the names that Options.Family takes.
+func Families() []string {
+	var names []string
+	for _, f := range families() {
+		names = append(names, f.name)
+	}
+	for _, m := range methods() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// A plan is what solves an instance: a method of the host, or a family and its
+// variant.
+type plan struct {
+	method  *method
+	family  *family
+	variant *device.Variant
+	reason  string
+}
+
+func (c plan) String() string {
+	if c.method != nil {
+		return "assignment/" + c.method.name
+	}
+	return c.family.kernels.Name + " " + c.variant.Label
+}
+
+// planFor plans for a device: the family and variant asked for, or the best.
+func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
+	all, hosts := families(), methods()
+	if o.Family != "" && !slices.Contains(Families(), o.Family) {
+		return plan{}, fmt.Errorf("family %q: expected one of %s", o.Family, strings.Join(Families(), ", "))
+	}
+	if at := slices.IndexFunc(hosts, func(m method) bool { return m.name == o.Family }); at >= 0 {
+		if p.limit != far && !hosts[at].limits {
+			return plan{}, fmt.Errorf("family %s takes no limit", o.Family)
+		}
+		return plan{method: &hosts[at], reason: "asked for by name"}, variantless(o)
+	}
+	if facts.Kind == device.Host {
+		if o.Family != "" {
+			return plan{}, fmt.Errorf("family %s runs on a GPU or the emulated device, not on %s", o.Family, facts)
+		}
+		return plan{method: &hosts[0], reason: "the fastest method of a host"}, variantless(o)
+	}
+	if few := p.most - p.least; few >= 0 && few < int64(p.rows)/4 && p.limit == far {
+		// With so few values a row has many pairs of slack 0: hardly more than a
+		// matching is left, which the zero lists of the classical variant find best.
+		slices.SortStableFunc(all, func(f, g family) int { return rank(f) - rank(g) })
+	}
+	var refused []error
+	for k := range all {
+		f := &all[k]
+		switch {
+		case o.Family != "" && f.name != o.Family:
+			continue
+		case o.Variant != "" && o.Family == "" && f.kernels.Variant(o.Variant) == nil:
+			continue
+		case !p.inst.Dense() && f.implicit == nil:
+			refused = append(refused, fmt.Errorf("family %s takes neither sparse costs nor points", f.name))
+			continue
+		case p.limit != far && !f.limits:
+			refused = append(refused, fmt.Errorf("family %s takes no limit", f.name))
+			continue
+		}
+		c, err := variant(f, facts, p, o)
+		if err == nil {
+			return plan{family: f, variant: c.Variant, reason: c.Reason}, nil
+		}
+		refused = append(refused, err)
+	}
+	if o.Variant != "" && len(refused) == 0 {
+		refused = append(refused, fmt.Errorf("no family has a variant %q", o.Variant))
+	}
+	if o.Family != "" || o.Variant != "" {
+		return plan{}, errors.Join(refused...)
+	}
+	if err := errors.Join(refused...); errors.Is(err, device.ErrMemory) {
+		return plan{}, err
+	}
+	return plan{method: &hosts[0], reason: fmt.Sprintf("%s has no kernels for this instance", facts)}, nil
+}
+
+// rank puts the classical variant first.
+func rank(f family) int {
+	if f.name == "classical" {
+		return 0
+	}
+	return 1
+}
+
+// successor plans for what another plan's engine gave up: the families after it,
+// then the host.
+func successor(facts device.Facts, p *normal, c plan, o Options) (plan, error) {
+	all := families()
+	at := slices.IndexFunc(all, func(f family) bool { return f.name == c.family.name })
+	for k := at + 1; k < len(all); k++ {
+		next, err := planFor(facts, p, Options{Family: all[k].name, Database: o.Database})
+		if err == nil {
+			return next, nil
+		}
+	}
+	return planFor(facts, p, Options{Family: methods()[0].name})
+}
+
+// variantless refuses a variant where there is none to choose.
+func variantless(o Options) error {
+	if o.Variant != "" {
+		return fmt.Errorf("variant %q: the host's methods have no variants", o.Variant)
+	}
+	return nil
+}
+
+// variant picks a family's variant: the one asked for by label, or the
+// database's.
+func variant(f *family, facts device.Facts, p *normal, o Options) (tuned.Choice, error) {
+	if err := fits(facts, p); err != nil {
+		return tuned.Choice{}, err
+	}
+	k := f.kernels
+	feasible := func(v *device.Variant) error {
+		if b := k.Int(v, "block"); facts.ThreadsPerBlock > 0 && b > facts.ThreadsPerBlock {
+			return fmt.Errorf("blocks of %d threads, %s allows %d", b, facts, facts.ThreadsPerBlock)
+		}
+		return nil
+	}
+	value := string(p.inst.Type)
+	if o.Variant != "" {
+		v := k.Variant(o.Variant)
+		if v == nil {
+			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", k.Name, o.Variant, len(k.Variants), k.Variants[0].Label)
+		}
+		if got := k.Value(v, "value"); got != value {
+			return tuned.Choice{}, fmt.Errorf("variant %s reads %s, the instance is %s", v.Label, got, value)
+		}
+		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, feasible(v)
+	}
+	db := o.Database
+	if db == nil {
+		var err error
+		if db, err = tuned.Embedded(); err != nil {
+			return tuned.Choice{}, err
+		}
+	}
+	return db.Choose(k, facts, workload(p), feasible)
+}
+
+// checkerFor picks the kernels that check.
+func checkerFor(facts device.Facts, p *normal, db *tuned.Database) (*device.Variant, error) {
+	c, err := db.Choose(&assignment.Check, facts, tuned.Workload{Fixed: map[string]string{"value": string(p.inst.Type)}, Size: p.cols}, nil)
+	return c.Variant, err
+}
+
+// fits holds the costs against a device's free memory.
+func fits(facts device.Facts, p *normal) error {
+	if !p.inst.Dense() || facts.Free == 0 {
+		return nil
+	}
+	size := int64(p.inst.Type.Size())
+	need := float64(p.rows) * float64(p.cols) * float64(size)
+	if need <= float64(facts.Free) {
+		return nil
+	}
+	side := int64(math.Sqrt(float64(facts.Free / size)))
+	return fmt.Errorf("%d x %d costs of type %s take %s, %s has %s free, enough for about %d x %d: %w",
+		p.rows, p.cols, p.inst.Type, gib(need), facts, gib(float64(facts.Free)), side, side, device.ErrMemory)
+}
+
+func gib(b float64) string { return fmt.Sprintf("%.1f GiB", b/(1<<30)) }

@@ -1,0 +1,230 @@
+package assignment
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// A Result is the answer to an instance, and how it came about.
+type Result struct {
+	Instance   string // where the instance came from
+	Rows, Cols int
+	Type       Value
+	Maximize   bool
+	RowNames   []string // nil when they have none
+	ColNames   []string
+	Column     []int32 // of each row, -1 where it is unmatched; nil: no full matching exists
+	Value      float64 // sum of the matched costs
+	Exact      string  // the same in decimals: every digit of integers
+	Matched    int     // pairs
+	Proven     bool    // the certificate's duals prove that no matching is better by more than its Gap
+	Duals      *Duals  // where they were asked for
+	Seconds    Seconds
+	Device     string // "cuda:0", "host", …
+	Variant    string // the family and the label of its variant
+	Reason     string // why that one, one sentence
+	Counts     Counts
+	// Certificate is nil where checking was switched off.
+	Certificate *Certificate
+	Notes       []string // of the instance and of the solver
+
+	inst *Instance
+}
+
+// Seconds are wall-clock times: Prepare is the pass that finds the range of
+// the costs, and moving them to the device; Solve is from there to the
+// matching and duals on the host.
+type Seconds struct {
+	Read    float64 `json:"read"`
+	Prepare float64 `json:"prepare"`
+	Solve   float64 `json:"solve"`
+	Verify  float64 `json:"verify"`
+}
+
+func newResult(inst *Instance) *Result {
+	return &Result{Instance: inst.Source, Rows: inst.Rows, Cols: inst.Cols, Type: inst.Type, Maximize: inst.Maximize,
+		RowNames: inst.RowNames, ColNames: inst.ColNames, Notes: inst.Notes, inst: inst}
+}
+
+// keep takes over a solution of the instance's normal problem, in the
+// instance's own rows and columns, and adds its costs up.
+func (r *Result) keep(inst *Instance, p *normal, s *solution) *Duals {
+	r.Counts, r.Column = s.counts, s.column
+	d := &Duals{U: s.u, V: s.v, Scale: p.scale}
+	if p.transposed {
+		d.U, d.V = s.v, s.u
+		r.Column = make([]int32, inst.Rows)
+		for i := range r.Column {
+			r.Column[i] = -1
+		}
+		for j, i := range s.column {
+			if i >= 0 && int(i) < inst.Rows {
+				r.Column[i] = int32(j)
+			}
+		}
+	}
+	r.Exact, r.Value, r.Matched = total(inst, r.Column)
+	return d
+}
+
+// total adds the costs of matched pairs up without rounding; of floats, the
+// sum is rounded once, to float64.
+func total(inst *Instance, column []int32) (exact string, value float64, matched int) {
+	whole, real := new(big.Int), new(big.Float).SetPrec(exactBits)
+	for i, j := range column {
+		if j < 0 || int(j) >= inst.Cols || !inst.Allowed(i, int(j)) {
+			continue // Check says so
+		}
+		matched++
+		switch k := inst.find(i, int(j)); {
+		case inst.Points != nil:
+			real.Add(real, new(big.Float).SetFloat64(inst.Points.Cost(i, int(j))))
+		case inst.Type == Int32:
+			whole.Add(whole, big.NewInt(int64(inst.I32[k])))
+		case inst.Type == Int64:
+			whole.Add(whole, big.NewInt(inst.I64[k]))
+		case inst.Type == Float32:
+			real.Add(real, new(big.Float).SetFloat64(float64(inst.F32[k])))
+		default:
+			real.Add(real, new(big.Float).SetFloat64(inst.F64[k]))
+		}
+	}
+	if inst.Type.Integer() && inst.Points == nil {
+		value, _ = new(big.Float).SetInt(whole).Float64()
+		return whole.String(), value, matched
+	}
+	value, _ = real.Float64()
+	return formatFloat(value, 64), value, matched
+}
+
+// exactBits holds any sum of 2^31 float64 values without rounding: 2098 bits
+// from 2^-1074 to 2^1024, and the carries.
+const exactBits = 2176
+
+// bound is what no matching can beat: the value, less the gap that rounding
+// leaves (or more, when maximising).
+func (r *Result) bound() any {
+	switch {
+	case !r.Proven || r.Column == nil:
+		return nil
+	case r.Certificate.Gap == 0:
+		return json.Number(r.Exact)
+	case r.Maximize:
+		return r.Value + r.Certificate.Gap
+	}
+	return r.Value - r.Certificate.Gap
+}
+
+// Pairs are the matched pairs as SciPy's linear_sum_assignment gives them: row
+// indices, ascending, and their columns.
+func (r *Result) Pairs() (rows, cols []int) {
+	for i, j := range r.Column {
+		if j >= 0 {
+			rows, cols = append(rows, i), append(cols, int(j))
+		}
+	}
+	return rows, cols
+}
+
+// Cost is what row i's pair costs, in decimals; for rows that are matched, as
+// long as the instance is open.
+func (r *Result) Cost(i int) string { return r.inst.Exact(i, int(r.Column[i])) }
+
+// RowName is what a row, from 0, is called: its name, or its number.
+func (r *Result) RowName(i int) string { return nameOf(r.RowNames, i) }
+
+// ColName is what a column, from 0, is called.
+func (r *Result) ColName(j int) string { return nameOf(r.ColNames, j) }
+
+func nameOf(names []string, k int) string {
+	if k < len(names) {
+		return names[k]
+	}
+	return strconv.Itoa(k)
+}
+
+// String is the matching, a pair a line, and the total.
+func (r *Result) String() string {
+	var b strings.Builder
+	for i, j := range r.Column {
+		if j >= 0 {
+			fmt.Fprintf(&b, "%s\t%s\n", r.RowName(i), r.ColName(int(j)))
+		}
+	}
+	fmt.Fprintf(&b, "total\t%s\n", r.Exact)
+	return b.String()
+}
+
+// MarshalJSON writes the object that every problem's --json shares. The value
+// is null where no full matching exists; certificate.hall proves that.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	var value any
+	if r.Column != nil {
+		value = json.Number(r.Exact)
+	}
+	sense := "minimize"
+	if r.Maximize {
+		sense = "maximize"
+	}
+	out := struct {
+		Problem     string       `json:"problem"`
+		Instance    string       `json:"instance"`
+		Size        [2]int       `json:"size"`
+		Sense       string       `json:"sense"`
+		Value       any          `json:"value"`
+		Bound       any          `json:"bound"`
+		Proven      bool         `json:"proven"`
+		Solution    []int32      `json:"solution"`
+		Matched     int          `json:"matched"`
+		RowNames    []string     `json:"row_names,omitempty"`
+		ColNames    []string     `json:"col_names,omitempty"`
+		Duals       *Duals       `json:"duals,omitempty"`
+		Type        Value        `json:"type"`
+		Seconds     Seconds      `json:"seconds"`
+		Device      string       `json:"device"`
+		Variant     string       `json:"variant"`
+		Reason      string       `json:"reason"`
+		Counts      Counts       `json:"counts"`
+		Certificate *Certificate `json:"certificate"`
+		Notes       []string     `json:"notes,omitempty"`
+	}{
+		"assignment", r.Instance, [2]int{r.Rows, r.Cols}, sense, value, r.bound(), r.Proven, r.Column, r.Matched,
+		r.RowNames, r.ColNames, r.Duals, r.Type,
+		r.Seconds, r.Device, r.Variant, r.Reason, r.Counts, r.Certificate, r.Notes,
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	return text, nil
+}
+
+// MarshalJSON writes duals in the instance's costs: u[i] + v[j] <= c(i,j) for
+// every pair, >= when it maximises. Fractions are rounded to float64.
+func (d *Duals) MarshalJSON() ([]byte, error) {
+	var out struct {
+		U any `json:"u"`
+		V any `json:"v"`
+	}
+	if d.Scale == 1 || d.Scale == -1 {
+		out.U, out.V = inCosts(d.U, int64(d.Scale)), inCosts(d.V, int64(d.Scale))
+	} else {
+		out.U, out.V = inCosts(d.U, 1/d.Scale), inCosts(d.V, 1/d.Scale)
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("duals: %w", err)
+	}
+	return text, nil
+}
+
+func inCosts[T int64 | float64](list []int64, unit T) []T {
+	out := make([]T, len(list))
+	for k, x := range list {
+		out[k] = T(x) * unit
+	}
+	return out
+}

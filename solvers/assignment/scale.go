@@ -1,0 +1,347 @@
+package assignment
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"strconv"
+	"sync"
+)
+
+// maxScaled is the largest magnitude of a scaled cost: a sum of one cost a row
+// stays within 2^60.
+func maxScaled(rows int) int64 { return 1 << 60 / int64(max(1, rows)) }
+
+// normalise brings an instance to the form that engines solve. One pass over
+// the costs finds their range and, of floats, the lowest bit that any of them
+// has. A cost that is not a number, an infinity that forbids nothing, costs
+// whose sums would leave 2^60 and a limit that the cost type cannot hold are
+// errors that wrap ErrCost. An instance with more rows than columns is
+// transposed, in a copy.
+func normalise(inst *Instance) (*normal, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
+	p := &normal{inst: inst, rows: inst.Rows, cols: inst.Cols, limit: far}
+	if p.transposed = inst.Rows > inst.Cols; p.transposed {
+		p.rows, p.cols = inst.Cols, inst.Rows
+	}
+	var err error
+	switch {
+	case inst.Points != nil:
+		err = p.fitPoints()
+	case inst.Type == Int32:
+		err = fitIntegers(p, inst.I32)
+	case inst.Type == Int64:
+		err = fitIntegers(p, inst.I64)
+	case inst.Type == Float32:
+		err = fitFloats(p, inst.F32)
+	default:
+		err = fitFloats(p, inst.F64)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.transposed {
+		p.inst = inst.transpose()
+	}
+	return p, nil
+}
+
+// A span is what a pass over costs finds.
+type span[T Number] struct {
+	count       int // allowed costs
+	least, most T   // of them
+	grain       int // floats: all are multiples of 2^grain
+	bad         int // index of the first that cannot be solved with, -1: none
+}
+
+func (s *span[T]) join(t span[T]) {
+	switch {
+	case s.count == 0:
+		s.least, s.most = t.least, t.most
+	case t.count > 0:
+		s.least, s.most = min(s.least, t.least), max(s.most, t.most)
+	}
+	s.count += t.count
+	s.grain = min(s.grain, t.grain)
+	if s.bad < 0 || t.bad >= 0 && t.bad < s.bad {
+		s.bad = t.bad
+	}
+}
+
+// scan joins what look finds in parts of the costs, on all cores.
+func scan[T Number](costs []T, look func([]T) span[T]) span[T] {
+	whole := span[T]{grain: math.MaxInt32, bad: -1}
+	var mu sync.Mutex
+	parallel(len(costs), 1<<16, func(low, high int) {
+		s := look(costs[low:high])
+		if s.bad >= 0 {
+			s.bad += low
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		whole.join(s)
+	})
+	return whole
+}
+
+// parallel cuts 0..n into parts of at least grain and works on them on all
+// cores.
+func parallel(n, grain int, work func(low, high int)) {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/grain))
+	var wg sync.WaitGroup
+	for k := range parts {
+		low, high := n/parts*k+min(k, n%parts), n/parts*(k+1)+min(k+1, n%parts)
+		wg.Go(func() { work(low, high) })
+	}
+	wg.Wait()
+}
+
+func fitIntegers[T int32 | int64](p *normal, costs []T) error {
+	forbidden := Forbidden[T](false)
+	s := scan(costs, func(part []T) span[T] {
+		s := span[T]{bad: -1, least: forbidden, most: -forbidden - 1}
+		for _, c := range part {
+			if c != forbidden {
+				s.count++
+				s.least, s.most = min(s.least, c), max(s.most, c)
+			}
+		}
+		return s
+	})
+	if s.count == 0 {
+		s.least, s.most = 0, 0
+	}
+	return p.integers(int64(s.least), int64(s.most))
+}
+
+// integers sets the scale and range of integer costs from least to most.
+func (p *normal) integers(least, most int64) error {
+	p.scale, p.exact = 1, true
+	bound := maxScaled(p.rows)
+	if least < -bound || most > bound {
+		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude, so that sums over %d rows stay below 2^60", ErrCost, least, most, bound, p.rows)
+	}
+	if l := p.inst.Limit; l != nil {
+		if *l != math.Trunc(*l) || math.Abs(*l) > float64(bound) {
+			return fmt.Errorf("%w: limit %v: expected an integer of at most %d in magnitude, as the costs are integers", ErrCost, *l, bound)
+		}
+		p.limit = int64(*l)
+	}
+	p.least, p.most = least, most
+	p.orient()
+	return nil
+}
+
+// orient negates what is to be maximised.
+func (p *normal) orient() {
+	if !p.inst.Maximize {
+		return
+	}
+	p.scale, p.least, p.most = -p.scale, -p.most, -p.least
+	if p.limit != far {
+		p.limit = -p.limit
+	}
+}
+
+func fitFloats[T float32 | float64](p *normal, costs []T) error {
+	forbidden := Forbidden[T](p.inst.Maximize)
+	s := scan(costs, func(part []T) span[T] {
+		s := span[T]{bad: -1, grain: math.MaxInt32, least: T(math.Inf(1)), most: T(math.Inf(-1))}
+		grains := math.NaN() // 2^grain in 1; infinite and not a number fit no test
+		for k, c := range part {
+			if c-c != 0 { // an infinity, or not a number
+				if c != forbidden && s.bad < 0 {
+					s.bad = k
+				}
+				continue
+			}
+			s.count++
+			if c < s.least {
+				s.least = c
+			}
+			if c > s.most {
+				s.most = c
+			}
+			if x := float64(c); x != 0 && x*grains != math.Trunc(x*grains) {
+				s.grain = min(s.grain, lowestBit(x))
+				grains = math.Ldexp(1, -s.grain)
+			}
+		}
+		return s
+	})
+	if s.bad >= 0 {
+		i, j := p.inst.pair(s.bad)
+		want := "a number, or +inf to forbid the pair"
+		if p.inst.Maximize {
+			want = "a number, or -inf to forbid the pair"
+		}
+		return &EntryError{i, j, strconv.FormatFloat(float64(costs[s.bad]), 'g', -1, 64), want}
+	}
+	if s.count == 0 {
+		s.least, s.most = 0, 0
+	}
+	p.floats(float64(s.least), float64(s.most), s.grain)
+	return nil
+}
+
+// lowestBit is the exponent of the lowest bit set in x, large for 0.
+func lowestBit(x float64) int {
+	b := math.Float64bits(x)
+	m, e := b&(1<<52-1), int(b>>52&0x7ff)
+	if e == 0 {
+		if m == 0 {
+			return math.MaxInt32
+		}
+		e = 1
+	} else {
+		m |= 1 << 52
+	}
+	return e - 1075 + bits.TrailingZeros64(m)
+}
+
+// floats sets the scale and range of floating costs from least to most, all
+// multiples of 2^grain. Costs become the smallest integers that keep all their
+// bits, where those are small enough, and the largest that are small enough
+// otherwise.
+func (p *normal) floats(least, most float64, grain int) {
+	size := max(math.Abs(least), math.Abs(most))
+	if l := p.inst.Limit; l != nil {
+		size = max(size, math.Abs(*l))
+		grain = min(grain, lowestBit(*l))
+	}
+	shift := 0
+	p.exact = true
+	if size > 0 {
+		_, e := math.Frexp(size)
+		shift = min(60-e, 1000)
+		for toScaled(size, math.Ldexp(1, shift)) > maxScaled(p.rows) {
+			shift--
+		}
+		if p.exact = -grain <= shift; p.exact {
+			shift = -grain
+		}
+	}
+	p.scale = math.Ldexp(1, shift)
+	p.least, p.most = toScaled(least, p.scale), toScaled(most, p.scale)
+	if l := p.inst.Limit; l != nil {
+		p.limit = toScaled(*l, p.scale)
+	}
+	p.orient()
+}
+
+// toScaled rounds to the nearest integer, ties to even, as kernels do.
+func toScaled(c, scale float64) int64 { return int64(math.RoundToEven(c * scale)) }
+
+// fitPoints bounds distances by the box of all points. They are exact where
+// no operation rounds: sums of |d| or d² of coordinates with few bits.
+func (p *normal) fitPoints() error {
+	q := p.inst.Points
+	most := q.most()
+	if q.Floor {
+		if most >= 1<<62 {
+			return fmt.Errorf("%w: distances up to %g: expected at most %d, so that sums over %d rows stay below 2^60", ErrCost, most, maxScaled(p.rows), p.rows)
+		}
+		return p.integers(0, int64(most))
+	}
+	if math.IsInf(most, 0) {
+		return fmt.Errorf("%w: distances beyond the largest float64", ErrCost)
+	}
+	grain := math.MaxInt32
+	for _, list := range [][]float64{q.Row, q.Col} {
+		for _, x := range list {
+			grain = min(grain, lowestBit(x))
+		}
+	}
+	if q.Metric == Squared && grain != math.MaxInt32 {
+		grain *= 2
+	}
+	if q.Metric == Euclidean && most > 0 || grain != math.MaxInt32 && most >= math.Ldexp(1, grain+53) {
+		grain = math.MinInt32
+	}
+	p.floats(0, most, grain)
+	return nil
+}
+
+// cost is the scaled cost of a pair, far when it is forbidden. Sparse
+// instances search for it.
+func (p *normal) cost(i, j int) int64 {
+	inst := p.inst
+	if p.drawn != nil {
+		return p.drawn.scaled(p.scale, i, j)
+	}
+	if inst.Points != nil {
+		return toScaled(inst.Points.Cost(i, j), p.scale)
+	}
+	k := inst.find(i, j)
+	if k < 0 {
+		return far
+	}
+	var one [1]int64
+	return p.scaled(k, k+1, one[:])[0]
+}
+
+// row is a whole row of scaled costs, in buf where it has room for p.cols.
+func (p *normal) row(i int, buf []int64) []int64 {
+	if cap(buf) < p.cols {
+		buf = make([]int64, p.cols)
+	}
+	buf = buf[:p.cols]
+	inst := p.inst
+	switch {
+	case inst.Points != nil:
+		q := inst.Points
+		point := q.Row[i*q.Dim : (i+1)*q.Dim]
+		for j := range buf {
+			buf[j] = toScaled(q.finish(q.sum(point, q.Col[j*q.Dim:(j+1)*q.Dim])), p.scale)
+		}
+	case inst.Sparse != nil:
+		for j := range buf {
+			buf[j] = far
+		}
+		for k := inst.Sparse.Start[i]; k < inst.Sparse.Start[i+1]; k++ {
+			var one [1]int64
+			buf[inst.Sparse.Col[k]] = p.scaled(int(k), int(k)+1, one[:])[0]
+		}
+	default:
+		p.scaled(i*p.cols, (i+1)*p.cols, buf)
+	}
+	return buf
+}
+
+// scaled fills buf with the scaled costs at indices low to high of the slice.
+func (p *normal) scaled(low, high int, buf []int64) []int64 {
+	switch inst := p.inst; inst.Type {
+	case Int32:
+		scaleIntegers(inst.I32[low:high], int64(p.scale), buf)
+	case Int64:
+		scaleIntegers(inst.I64[low:high], int64(p.scale), buf)
+	case Float32:
+		scaleFloats(inst.F32[low:high], p.scale, buf)
+	default:
+		scaleFloats(inst.F64[low:high], p.scale, buf)
+	}
+	return buf
+}
+
+func scaleIntegers[T int32 | int64](costs []T, sign int64, buf []int64) {
+	forbidden := Forbidden[T](false)
+	for k, c := range costs {
+		buf[k] = sign * int64(c)
+		if c == forbidden {
+			buf[k] = far
+		}
+	}
+}
+
+func scaleFloats[T float32 | float64](costs []T, scale float64, buf []int64) {
+	for k, c := range costs {
+		if c-c != 0 {
+			buf[k] = far
+			continue
+		}
+		buf[k] = toScaled(float64(c), scale)
+	}
+}

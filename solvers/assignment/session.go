@@ -1,0 +1,88 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coalesce/runtime/device"
+)
+
+// A Session is an instance on a device: its costs, the plan, and the workspace
+// of the plan's engine and of the kernels that check. It solves any number of
+// times without taking memory, and belongs to one goroutine at a time.
+type Session struct {
+	inst    *Instance
+	p       *normal
+	job     *job
+	options Options
+}
+
+// Open plans for an instance and takes the memory that solving it needs.
+func Open(ctx context.Context, d device.Device, inst *Instance, o Options) (*Session, error) {
+	p, err := normalise(inst)
+	if err != nil {
+		return nil, fmt.Errorf("open assignment: %w", err)
+	}
+	c, err := planFor(d.Facts(), p, o)
+	if err != nil {
+		return nil, fmt.Errorf("open assignment: %w", err)
+	}
+	j, err := prepare(ctx, d, p, c, o)
+	if err != nil {
+		return nil, fmt.Errorf("open assignment: %w", err)
+	}
+	return &Session{inst, p, j, o}, nil
+}
+
+// Solve is the package's Solve without what Open has done. The result's
+// Seconds.Solve run from the call to the matching and duals on the host,
+// Seconds.Verify to the end of the check.
+func (s *Session) Solve(ctx context.Context) (*Result, error) {
+	r := newResult(s.inst)
+	r.Device, r.Variant, r.Reason = s.job.where(), s.job.plan.String(), s.job.plan.reason
+	start, err := warm(s.p, s.options.Start)
+	if err != nil {
+		return nil, fmt.Errorf("solve assignment: %w", err)
+	}
+	clock := time.Now()
+	sol, err := s.job.solve(ctx, start)
+	r.Seconds.Solve = time.Since(clock).Seconds()
+	var none *infeasible
+	if errors.As(err, &none) {
+		return r, r.refute(s.inst, none)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+	}
+	var cert Certificate
+	clock = time.Now()
+	if s.job.checks() && !s.options.Unchecked {
+		cert, err = s.job.check(ctx, sol)
+	}
+	r.Seconds.Verify = time.Since(clock).Seconds()
+	if err != nil {
+		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+	}
+	duals := r.keep(s.inst, s.p, sol)
+	if s.options.Duals {
+		r.Duals = duals
+	}
+	if s.options.Unchecked {
+		return r, nil
+	}
+	if !s.job.checks() {
+		clock = time.Now()
+		cert, err = Check(s.inst, r.Column, *duals)
+		r.Seconds.Verify = time.Since(clock).Seconds()
+		if err != nil {
+			return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+		}
+	}
+	r.Certificate, r.Proven = &cert, true
+	return r, nil
+}
+
+// Close gives back the memory.
+func (s *Session) Close() error { return s.job.Close() }

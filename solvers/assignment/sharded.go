@@ -1,0 +1,291 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+)
+
+// A shardedEngine is an engine over the devices of a group: rows k of split
+// are on device k.
+type shardedEngine interface {
+	solve(ctx context.Context, p *normal, ms []*matrix, start *duals) (*solution, error)
+	Close() error
+}
+
+// planSharded plans for devices like the one of these facts: the family and
+// variant asked for, or the best after a family, "" for any.
+func planSharded(facts device.Facts, p *normal, after string, o Options) (plan, error) {
+	facts.Free = 0 // what fits was asked of all together
+	var refused []error
+	passed := after == ""
+	for _, f := range families() {
+		if !passed || f.sharded == nil || o.Family != "" && o.Family != f.name {
+			passed = passed || f.name == after
+			continue
+		}
+		asked := o
+		asked.Family = f.name
+		c, err := planFor(facts, p, asked)
+		if err == nil {
+			if c.variant = f.together(c.variant); c.variant != nil {
+				return c, nil
+			}
+			err = fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.name, p.inst.Type)
+		}
+		refused = append(refused, err)
+	}
+	if len(refused) == 0 {
+		refused = append(refused, fmt.Errorf("no other family runs on several devices: expected one of core, tree, classical, found %q", o.Family))
+	}
+	return plan{}, errors.Join(refused...)
+}
+
+// together is the family's variant for several devices that is most like v.
+func (f *family) together(v *device.Variant) *device.Variant {
+	if f.several[0] == "" {
+		return v
+	}
+	var best *device.Variant
+	most := -1
+	for i := range f.kernels.Variants {
+		w := &f.kernels.Variants[i]
+		if f.kernels.Value(w, f.several[0]) != f.several[1] || f.kernels.Value(w, "value") != f.kernels.Value(v, "value") {
+			continue
+		}
+		alike := 0
+		for k := range w.Values {
+			if w.Values[k] == v.Values[k] {
+				alike++
+			}
+		}
+		if alike > most {
+			best, most = w, alike
+		}
+	}
+	return best
+}
+
+// SolveSharded is Solve for costs whose rows are spread over several devices of
+// one kind. Instances must be dense. Where their memory does not hold the costs
+// the error wraps device.ErrMemory and names the size that fits.
+func SolveSharded(ctx context.Context, devices []device.Device, inst *Instance, o Options) (*Result, error) {
+	clock := time.Now()
+	s, err := OpenSharded(ctx, devices, inst, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log != nil {
+		o.Log(fmt.Sprintf("%s on %s, which talk by %s: %s", s.job.plan, s.job.where(), s.job.spread.group.Method(), s.job.plan.reason))
+	}
+	prepared := time.Since(clock).Seconds()
+	r, err := s.Solve(ctx)
+	if r != nil {
+		r.Seconds.Prepare = prepared
+	}
+	return r, errors.Join(err, s.Close())
+}
+
+// OpenSharded is Open for several devices, whose owner the caller stays.
+func OpenSharded(ctx context.Context, devices []device.Device, inst *Instance, o Options) (*Session, error) {
+	p, err := normalise(inst)
+	if err == nil && !inst.Dense() {
+		err = errors.New("several devices take dense costs only")
+	}
+	var j *job
+	if err == nil {
+		j, err = prepareSharded(ctx, devices, p, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open assignment: %w", err)
+	}
+	return &Session{inst, p, j, o}, nil
+}
+
+// prepareSharded plans, takes memory on all devices, and brings the costs there.
+func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o Options) (_ *job, err error) {
+	if o.Database == nil {
+		if o.Database, err = tuned.Embedded(); err != nil {
+			return nil, err
+		}
+	}
+	if err := fitsTogether(devices, p); err != nil {
+		return nil, err
+	}
+	j := &job{device: devices[0], options: o, p: p, facts: devices[0].Facts()}
+	if j.plan, err = planSharded(j.facts, p, "", o); err != nil {
+		return nil, err
+	}
+	group, err := collective.Open(devices)
+	if err != nil {
+		return nil, err
+	}
+	j.spread = &spreading{group: group}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, j.Close())
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if j.spread.engine, err = j.plan.family.sharded(group, j.plan.variant, p.rows, p.cols); err != nil {
+		return nil, err
+	}
+	if err := j.spread.take(p, o); err != nil {
+		return nil, err
+	}
+	if p.drawn != nil {
+		return j, j.spread.draw(p.drawn)
+	}
+	return j, j.spread.upload(ctx, p.inst.Bytes())
+}
+
+// fitsTogether holds every device's rows against its free memory.
+func fitsTogether(devices []device.Device, p *normal) error {
+	first, size := split(p.rows, len(devices)), int64(p.inst.Type.Size())
+	for k, d := range devices {
+		free := d.Facts().Free
+		need := float64(first[k+1]-first[k]) * float64(p.cols) * float64(size)
+		if free == 0 || need <= float64(free) {
+			continue
+		}
+		side := int64(math.Sqrt(float64(free/size) * float64(len(devices))))
+		return fmt.Errorf("%d x %d costs of type %s, spread over %d devices, take %s each, %s has %s free, enough for about %d x %d: %w",
+			p.rows, p.cols, p.inst.Type, len(devices), gib(need), d.Facts(), gib(float64(free)), side, side, device.ErrMemory)
+	}
+	return nil
+}
+
+// A spreading is a cost matrix whose rows are spread over a group's devices,
+// with an engine and the kernels that check there.
+type spreading struct {
+	group  *collective.Group
+	engine shardedEngine
+	first  []int // row of each part, and the number of rows
+	costs  []*matrix
+	checks []shard
+}
+
+// where names the devices.
+func (j *job) where() string {
+	if j.spread == nil {
+		return j.facts.String()
+	}
+	var names []string
+	for _, d := range j.spread.group.Devices {
+		names = append(names, d.Facts().String())
+	}
+	return strings.Join(names, ",")
+}
+
+// take allocates memory for p's costs.
+func (c *spreading) take(p *normal, o Options) (err error) {
+	c.first = split(p.rows, c.group.Len())
+	for k, d := range c.group.Devices {
+		m := &matrix{rows: c.first[k+1] - c.first[k], cols: p.cols}
+		if m.costs, err = d.Alloc(int64(m.rows) * int64(m.cols) * int64(p.inst.Type.Size())); err != nil {
+			return fmt.Errorf("%d x %d costs of type %s on %s: %w", m.rows, m.cols, p.inst.Type, d.Facts(), err)
+		}
+		c.costs = append(c.costs, m)
+		if o.Unchecked || m.rows == 0 {
+			continue
+		}
+		v, err := checkerFor(d.Facts(), p, o.Database)
+		if err != nil {
+			return err
+		}
+		check, err := newChecker(d, v, m.rows, m.cols)
+		if err != nil {
+			return err
+		}
+		c.checks = append(c.checks, shard{check, c.group.Streams[k], m, c.first[k]})
+	}
+	return nil
+}
+
+// upload copies costs to all devices at once, in parts so that ctx can end it.
+func (c *spreading) upload(ctx context.Context, costs []byte) error {
+	const part = 1 << 28
+	at := make([]int64, len(c.first))
+	for k, m := range c.costs {
+		at[k+1] = at[k] + m.costs.Len()
+	}
+	return onAll(len(c.costs), func(k int) error {
+		own := costs[at[k]:at[k+1]]
+		for off := 0; off < len(own); off += part {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := c.group.Streams[k].Upload(c.costs[k].costs, int64(off), own[off:min(len(own), off+part)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Close gives back the memory and the group, not its devices.
+func (c *spreading) Close() error {
+	var errs []error
+	for _, h := range c.checks {
+		errs = append(errs, h.checker.Close())
+	}
+	for _, m := range c.costs {
+		errs = append(errs, m.costs.Free())
+	}
+	if c.engine != nil {
+		errs = append(errs, c.engine.Close())
+	}
+	return errors.Join(append(errs, c.group.Close())...)
+}
+
+// solveSharded is solve for several devices. Where an engine has met the bound
+// on its steps, the next family goes on from the beginning.
+func (j *job) solveSharded(ctx context.Context, start *duals) (*solution, error) {
+	c := j.spread
+	sol, err := c.engine.solve(ctx, j.p, c.costs, start)
+	var gaveUp *exhausted
+	if !errors.As(err, &gaveUp) {
+		return sol, err
+	}
+	refused := []error{gaveUp}
+	for last := j.plan.family.name; ; {
+		next, err := planSharded(j.facts, j.p, last, Options{Database: j.options.Database})
+		if err != nil {
+			break
+		}
+		last = next.family.name
+		e, err := next.family.sharded(c.group, next.variant, j.p.rows, j.p.cols)
+		if err == nil {
+			sol, err = e.solve(ctx, j.p, c.costs, start)
+			err = errors.Join(err, e.Close())
+		}
+		if err == nil {
+			sol.counts.Switch = fmt.Sprintf("%s after %s: %s", next, j.plan, gaveUp.why)
+			return sol, nil
+		}
+		var none *infeasible
+		if errors.As(err, &none) {
+			return nil, err
+		}
+		refused = append(refused, err)
+	}
+	if j.p.drawn != nil {
+		return nil, errors.Join(refused...)
+	}
+	host := methods()[0]
+	if sol, err = host.solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
+		return nil, errors.Join(append(refused, err)...)
+	}
+	sol.counts.Switch = fmt.Sprintf("%s after %s: %s", host.name, j.plan, gaveUp.why)
+	return sol, nil
+}

@@ -1,0 +1,254 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// Options of Solve.
+type Options struct {
+	Family    string          // one of Families; empty: the solver's choice
+	Variant   string          // the label of a variant; empty: the fastest known
+	Database  *tuned.Database // nil: the one embedded in the binary
+	Start     *Duals          // to begin from, of this instance before its costs changed; nil: a cold start
+	Duals     bool            // keep the duals in the result
+	Unchecked bool            // do not check the answer: nothing is proven then
+	Log       func(string)    // told what was decided, a sentence each; may be nil
+}
+
+// Solve finds an optimal matching of an instance on a device and checks it:
+// the result's certificate holds matching and duals against the instance's own
+// costs. ctx ends it between steps.
+//
+// Of several optimal matchings any may be found; where there is only one it is
+// the one that SciPy's linear_sum_assignment gives.
+//
+// An instance without a full matching is an InfeasibleError, and the result
+// carries the proof. Errors of costs wrap ErrCost, those of memory
+// device.ErrMemory, those of a wrong answer ErrCheck.
+func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
+	clock := time.Now()
+	s, err := Open(ctx, d, inst, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log != nil {
+		o.Log(fmt.Sprintf("%s on %s: %s", s.job.plan, s.job.facts, s.job.plan.reason))
+	}
+	prepared := time.Since(clock).Seconds()
+	r, err := s.Solve(ctx)
+	if r != nil {
+		r.Seconds.Prepare = prepared
+	}
+	return r, errors.Join(err, s.Close())
+}
+
+// refute checks the proof that no full matching exists, and keeps it.
+func (r *Result) refute(inst *Instance, e *infeasible) error {
+	h, err := CheckHall(inst, e.rows)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Variant, err)
+	}
+	r.Certificate, r.Proven = &Certificate{By: "host", Hall: &h}, true
+	return &InfeasibleError{h}
+}
+
+// A job is a problem on its way through an engine, or through a method of the
+// host.
+type job struct {
+	device  device.Device
+	options Options
+	p       *normal
+	plan    plan
+	facts   device.Facts
+	stream  device.Stream
+	matrix  *matrix
+	engine  engine
+	checker *checker
+	spread  *spreading // instead of matrix, engine and checker where several devices share the costs
+}
+
+// prepare takes the memory that solving needs and moves the costs there.
+func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options) (_ *job, err error) {
+	j := &job{device: d, options: o, p: p, plan: c, facts: d.Facts()}
+	if c.method != nil {
+		return j, nil
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, j.Close())
+		}
+	}()
+	if p.inst.Dense() {
+		j.engine, err = c.family.open(d, c.variant, p.rows, p.cols)
+	} else {
+		j.engine, err = c.family.implicit(d, c.variant, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if j.stream, err = d.NewStream(); err != nil || !p.inst.Dense() {
+		return j, err
+	}
+	if j.matrix, err = loadCosts(ctx, d, j.stream, p); err != nil || o.Unchecked || p.rows == 0 {
+		return j, err
+	}
+	db := o.Database
+	if db == nil {
+		if db, err = tuned.Embedded(); err != nil {
+			return nil, err
+		}
+	}
+	v, err := checkerFor(j.facts, p, db)
+	if err != nil {
+		return nil, err
+	}
+	j.checker, err = newChecker(d, v, p.rows, p.cols)
+	return j, err
+}
+
+// loadCosts copies a problem's costs to a device, in parts so that ctx can end it.
+func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *normal) (_ *matrix, err error) {
+	const part = 1 << 28
+	costs := p.inst.Bytes()
+	m := &matrix{rows: p.rows, cols: p.cols}
+	if m.costs, err = d.Alloc(int64(p.rows) * int64(p.cols) * int64(p.inst.Type.Size())); err != nil {
+		return nil, fmt.Errorf("%d x %d costs of type %s: %w", p.rows, p.cols, p.inst.Type, err)
+	}
+	if p.drawn != nil {
+		if err := p.drawn.rows(d, s, m, 0); err != nil {
+			return nil, errors.Join(err, m.costs.Free())
+		}
+		return m, nil
+	}
+	for off := 0; off < len(costs); off += part {
+		err = ctx.Err()
+		if err == nil {
+			err = s.Upload(m.costs, int64(off), costs[off:min(len(costs), off+part)])
+		}
+		if err != nil {
+			return nil, errors.Join(err, m.costs.Free())
+		}
+	}
+	return m, nil
+}
+
+// solve runs the method or the engine. Where an engine has met the bound on
+// its steps, the next family goes on from the beginning, and the counts say so.
+func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
+	switch {
+	case j.p.rows == 0:
+		return &solution{duals: duals{u: []int64{}, v: make([]int64, j.p.cols)}}, nil
+	case j.spread != nil:
+		return j.solveSharded(ctx, start)
+	case j.plan.method != nil:
+		return j.plan.method.solve(ctx, j.p, start, max(1, j.facts.SMs))
+	}
+	sol, err := j.engine.solve(ctx, j.stream, j.p, j.matrix, start)
+	var gaveUp *exhausted
+	if !errors.As(err, &gaveUp) {
+		return sol, err
+	}
+	other, err := successor(j.facts, j.p, j.plan, j.options)
+	if err != nil {
+		return nil, errors.Join(gaveUp, err)
+	}
+	if other.method != nil {
+		sol, err = other.method.solve(ctx, j.p, start, runtime.GOMAXPROCS(0))
+	} else {
+		var e engine
+		if e, err = other.family.open(j.device, other.variant, j.p.rows, j.p.cols); err != nil {
+			return nil, errors.Join(gaveUp, err)
+		}
+		sol, err = e.solve(ctx, j.stream, j.p, j.matrix, start)
+		err = errors.Join(err, e.Close())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
+	}
+	sol.counts.Switch = fmt.Sprintf("%s after %s: %s", other, j.plan, gaveUp.why)
+	return sol, nil
+}
+
+// checks reports whether kernels check solutions, where the costs are.
+func (j *job) checks() bool { return j.checker != nil || j.spread != nil && len(j.spread.checks) > 0 }
+
+func (j *job) check(ctx context.Context, sol *solution) (Certificate, error) {
+	if j.spread != nil {
+		return checkShards(ctx, j.p, j.spread.checks, sol)
+	}
+	return j.checker.check(ctx, j.stream, j.p, j.matrix, sol)
+}
+
+// Close gives back what prepare took.
+func (j *job) Close() error {
+	var errs []error
+	if j.checker != nil {
+		errs = append(errs, j.checker.Close())
+	}
+	if j.matrix != nil {
+		errs = append(errs, j.matrix.costs.Free())
+	}
+	if j.engine != nil {
+		errs = append(errs, j.engine.Close())
+	}
+	if j.stream != nil {
+		errs = append(errs, j.stream.Close())
+	}
+	if j.spread != nil {
+		errs = append(errs, j.spread.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// warm makes duals to begin from feasible for p: v is kept, where columns may
+// stay unmatched no larger than 0, and u is what each row's least reduced cost
+// allows. Duals of costs with another scale are rounded.
+func warm(p *normal, d *Duals) (*duals, error) {
+	if d == nil {
+		return nil, nil
+	}
+	given := d.V
+	if p.transposed {
+		given = d.U
+	}
+	if len(given) != p.cols || !(d.Scale*p.scale > 0) {
+		return nil, fmt.Errorf("duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.cols)
+	}
+	s := &duals{u: make([]int64, p.rows), v: make([]int64, p.cols)}
+	bound := float64(int64(1) << 60)
+	for j, v := range given {
+		s.v[j] = v
+		if d.Scale != p.scale {
+			s.v[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.scale))
+		}
+		if x := float64(v) / d.Scale * p.scale; math.Abs(x) > bound {
+			return nil, fmt.Errorf("duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
+		}
+		if p.rows < p.cols || p.limit != far {
+			s.v[j] = min(s.v[j], 0)
+		}
+	}
+	parallel(p.rows, max(1, 1<<14/max(1, p.cols)), func(low, high int) {
+		buf := make([]int64, p.cols)
+		for i := low; i < high; i++ {
+			s.u[i] = p.limit
+			for j, c := range p.row(i, buf) {
+				if c != far {
+					s.u[i] = min(s.u[i], c-s.v[j])
+				}
+			}
+			if s.u[i] == far { // nothing is allowed to the row
+				s.u[i] = 0
+			}
+		}
+	})
+	return s, nil
+}

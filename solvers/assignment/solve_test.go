@@ -1,0 +1,243 @@
+package assignment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coalesce/runtime/host"
+)
+
+// solved solves on the host device, certified.
+func solved(t *testing.T, inst *Instance, o Options) *Result {
+	t.Helper()
+	d := host.Open(2)
+	defer d.Close()
+	r, err := Solve(context.Background(), d, inst, o)
+	if err != nil {
+		t.Fatalf("%s: %v", inst.Source, err)
+	}
+	return r
+}
+
+// seed is that of the published optima: 2^40.
+const seed = 1 << 40
+
+// Optima that independent solvers agree on, or that formulas give.
+func TestPublishedOptima(t *testing.T) {
+	for _, c := range []struct {
+		kind  string
+		n     int
+		r     int64
+		value float64
+	}{
+		{"uniform", 1000, 100, 0},
+		{"uniform", 1000, 1000, 1171},
+		{"uniform", 1000, 10000, 15656},
+		{"uniform", 1000, 1000000, 1675514},
+		{"uniform", 2000, 2000, 2393},
+		{"uniform", 2000, 1000000, 1660769},
+		{"geom", 1000, 1000000, 32586080},
+		{"machol", 300, 0, 300 * 301 * 302 / 6},
+		{"twocost", 500, 0, 100 * 500},
+		{"equal", 100, 7, 700},
+	} {
+		inst, err := Generate(c.kind, c.n, c.n, c.r, seed, Int32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := solved(t, inst, Options{})
+		if r.Value != c.value || !r.Proven || !r.Certificate.Exact {
+			t.Errorf("%s: found %v (proven %v), expected %v", inst.Source, r.Value, r.Proven, c.value)
+		}
+	}
+}
+
+// The optima of OR-Library's assignment problems (Beasley 1990), whose files
+// are not in this repository.
+func TestORLibrary(t *testing.T) {
+	folder := os.Getenv("COALESCE_ORLIB")
+	if folder == "" {
+		t.Skip("COALESCE_ORLIB names no folder with assign100.txt to assign800.txt")
+	}
+	for k, value := range []float64{305, 475, 626, 804, 991, 1176, 1362, 1552} {
+		inst, err := Read(filepath.Join(folder, fmt.Sprintf("assign%d.txt", 100*(k+1))), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := solved(t, inst, Options{}); r.Value != value || !r.Proven {
+			t.Errorf("%s: found %v (proven %v), expected %v", inst.Source, r.Value, r.Proven, value)
+		}
+	}
+}
+
+func matrixOf[T Number](t *testing.T, cols int, costs ...T) *Instance {
+	t.Helper()
+	inst, err := NewInstance(len(costs)/cols, cols, costs, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+func columns(t *testing.T, r *Result, want ...int32) {
+	t.Helper()
+	for i, j := range r.Column {
+		if j != want[i] {
+			t.Fatalf("found columns %v, expected %v", r.Column, want)
+		}
+	}
+}
+
+// SciPy's own example, both ways round, and what it does with forbidden pairs.
+func TestLikeSciPy(t *testing.T) {
+	inf := math.Inf(1)
+	r := solved(t, matrixOf(t, 3, 4.0, 1, 3, 2, 0, 5, 3, 2, 2), Options{})
+	columns(t, r, 1, 0, 2)
+	if r.Exact != "5" {
+		t.Errorf("found %s, expected 5", r.Exact)
+	}
+	wide := matrixOf[int32](t, 4, 9, 2, 7, 8, 6, 4, 3, 7)
+	columns(t, solved(t, wide, Options{}), 1, 2)
+	tall := matrixOf[int32](t, 2, 9, 6, 2, 4, 7, 3, 8, 7)
+	r = solved(t, tall, Options{})
+	columns(t, r, -1, 0, 1, -1)
+	rows, cols := r.Pairs()
+	if len(rows) != 2 || rows[0] != 1 || rows[1] != 2 || cols[0] != 0 || cols[1] != 1 {
+		t.Errorf("found rows %v, columns %v", rows, cols)
+	}
+	most := matrixOf(t, 2, 1.5, 4, 2, -inf)
+	most.Maximize = true
+	r = solved(t, most, Options{Duals: true})
+	columns(t, r, 1, 0)
+	if r.Exact != "6" {
+		t.Errorf("found %s, expected 6", r.Exact)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	for _, size := range [][2]int{{0, 0}, {0, 3}, {3, 0}} {
+		inst := &Instance{Rows: size[0], Cols: size[1], Type: Int32}
+		r := solved(t, inst, Options{Duals: true})
+		if len(r.Column) != size[0] || r.Matched != 0 || r.Exact != "0" || !r.Proven {
+			t.Errorf("%v: found %+v", size, r)
+		}
+	}
+}
+
+func TestLimit(t *testing.T) {
+	inst := matrixOf[int32](t, 2, 1, 9, 9, 20)
+	limit := 10.0
+	inst.Limit = &limit
+	r := solved(t, inst, Options{})
+	columns(t, r, 0, -1) // 1 and a limit of 10, less than 9 + 9
+	if r.Exact != "1" || r.Certificate.Primal != "11" || r.Matched != 1 {
+		t.Errorf("found %s, %+v", r.Exact, r.Certificate)
+	}
+	inst.Maximize, limit = true, 15
+	columns(t, solved(t, inst, Options{}), -1, 1)
+	limit = 2.5
+	d := host.Open(1)
+	if _, err := Solve(context.Background(), d, inst, Options{}); !errors.Is(err, ErrCost) {
+		t.Errorf("limit 2.5 of integers: found %v", err)
+	}
+}
+
+func TestInfeasible(t *testing.T) {
+	x := Forbidden[int32](false)
+	d := host.Open(2)
+	for _, inst := range []*Instance{
+		matrixOf(t, 3, 1, x, x, 2, x, x, 3, 4, 5),
+		matrixOf(t, 2, 1, x, 2, x, 3, x),
+		{Rows: 2, Cols: 2, Type: Int32, I32: []int32{5}, Sparse: &Sparse{Start: []int64{0, 1, 1}, Col: []int32{0}}},
+	} {
+		r, err := Solve(context.Background(), d, inst, Options{})
+		var none *InfeasibleError
+		if !errors.As(err, &none) || r == nil {
+			t.Fatalf("found %v, expected an InfeasibleError", err)
+		}
+		if len(none.Hall.Members) <= len(none.Hall.Partners) {
+			t.Errorf("found %+v, expected fewer partners than members", none.Hall)
+		}
+		text, err := json.Marshal(r)
+		if err != nil || !strings.Contains(string(text), `"value":null,"bound":null,"proven":true,"solution":null`) {
+			t.Errorf("found %s, %v", text, err)
+		}
+	}
+}
+
+// A warm start finds the optimum of changed costs, also of other scales.
+func TestWarmStart(t *testing.T) {
+	for _, value := range []Value{Int32, Float64} {
+		for _, size := range [][2]int{{60, 60}, {40, 60}, {60, 40}} {
+			inst, err := Generate("uniform", size[0], size[1], 1000, seed, value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := solved(t, inst, Options{Duals: true})
+			if value == Int32 {
+				inst.I32[7] += 500
+			} else {
+				inst.F64[7] += 0.25
+			}
+			cold := solved(t, inst, Options{})
+			warm := solved(t, inst, Options{Start: before.Duals})
+			if cold.Exact != warm.Exact {
+				t.Errorf("%s: found %s warm, %s cold", inst.Source, warm.Exact, cold.Exact)
+			}
+		}
+	}
+}
+
+// Scaling says whether it rounded, and the certificate finds the same.
+func TestExactness(t *testing.T) {
+	for _, c := range []struct {
+		inst  *Instance
+		exact bool
+	}{
+		{matrixOf(t, 2, 0.1, 0.2, 0.3, 0.4), true},
+		{matrixOf(t, 2, 0x1p-30, 1e3, 0x1p-40, 0), true},
+		{matrixOf(t, 2, 1e300, 1e-300, 3, 4), false},
+		{matrixOf(t, 2, math.SmallestNonzeroFloat64, 0, 0, 0), false}, // beyond 2^1000 units
+		{matrixOf(t, 2, math.MaxFloat64, -math.MaxFloat64, 1, 0), false},
+		{matrixOf[float32](t, 2, 0.1, 1e5, 3, 16777216), true},
+		{matrixOf(t, 2, 0.0, 0, 0, 0), true},
+		{matrixOf(t, 2, 0.0, 1, 0.5, 0), true},
+	} {
+		p, err := normalise(c.inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := solved(t, c.inst, Options{})
+		if p.exact != c.exact || r.Certificate.Exact != c.exact || (r.Certificate.Gap == 0) != c.exact {
+			t.Errorf("%v: found %v and %+v, expected %v", c.inst.F64, p.exact, r.Certificate, c.exact)
+		}
+	}
+}
+
+// Every family and method solves what it takes, and says so of the rest.
+func TestEveryFamily(t *testing.T) {
+	d := openEmulated(t)
+	for _, inst := range forms(t) {
+		if inst.Rows == 9 || inst.Type != Int32 && inst.Dense() { // other types: the families' own tests
+			continue
+		}
+		want := solved(t, inst, Options{Family: "reference"})
+		for _, family := range append(Families(), "") {
+			r, err := Solve(context.Background(), d, inst, Options{Family: family})
+			switch {
+			case err != nil && strings.Contains(err.Error(), "family "+family+" takes n"):
+			case err != nil:
+				t.Errorf("%s by %s: %v", inst.Source, family, err)
+			case r.Exact != want.Exact || !r.Proven || r.Certificate.Exact != want.Certificate.Exact:
+				t.Errorf("%s by %s: found %s, expected %s", inst.Source, r.Variant, r.Exact, want.Exact)
+			}
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package assignment
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"testing"
+
+	"coalesce/autotune/subject"
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+)
+
+// verifyVariant runs a variant on every case, twice.
+func verifyVariant(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, cases []subject.Case) {
+	t.Helper()
+	run, err := s.Open(d, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	stream, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	for _, c := range cases {
+		job, err := run.Prepare(c.Instance)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		for range 2 { // the second run finds the memory of the first
+			if err := cmp.Or(job.Reset(stream), job.Run(stream), job.Check(stream)); err != nil {
+				t.Fatalf("%s: %v", c.Name, err)
+			}
+		}
+		if err := job.Close(); err != nil {
+			t.Errorf("%s: close: %v", c.Name, err)
+		}
+	}
+}
+
+// Every family of the tuner, on its own cases: of those that solve, which have
+// tests of their own, the safe variant on the smaller cases, unless every
+// variant is asked for.
+func TestSubjects(t *testing.T) {
+	emulation := openEmulated(t)
+	hosts := host.Open(2)
+	defer hosts.Close()
+	for _, s := range Subjects() {
+		f := s.Family()
+		d, list, most := emulation, sample(f), 1000
+		if f.Target == device.Host {
+			d = hosts
+		} else if f.Name != "assignment/check" {
+			most = 31
+			if !every {
+				at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == "int32" })
+				list = []*device.Variant{&f.Variants[at]}
+			}
+		}
+		for _, v := range list {
+			cases, err := s.Cases(map[string]string{"value": f.Value(v, "value")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cases = slices.DeleteFunc(cases, func(c subject.Case) bool { return c.Instance.Size() > most })
+			t.Run(f.Name+" "+v.Label, func(t *testing.T) { verifyVariant(t, d, s, v, cases) })
+		}
+	}
+}
+
+// The cases hold what they are named for.
+func TestCasesAreWhatTheySay(t *testing.T) {
+	for _, value := range []Value{Int32, Int64, Float32, Float64} {
+		cases, err := tunable{}.Cases(map[string]string{"value": string(value)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		for _, c := range cases {
+			trial, ok := c.Instance.(*trialInstance)
+			if !ok {
+				t.Fatalf("%s is a %T", c.Name, c.Instance)
+			}
+			s, err := reference(trial.p, nil)
+			if errors.As(err, new(*infeasible)) {
+				refused++
+			}
+			if err := trial.agree(s, err); err != nil {
+				t.Errorf("%s, %s: the reference: %v", value, c.Name, err)
+			}
+		}
+		if refused != 1 {
+			t.Errorf("%s: %d cases have no full matching, expected 1", value, refused)
+		}
+		checks, err := tunableCheck{}.Cases(map[string]string{"value": string(value)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range checks {
+			p := c.Instance.(*planted)
+			if _, err := Check(p.inst, p.sol.column, Duals{p.sol.u, p.sol.v, p.scale}); (err != nil) != p.wrong {
+				t.Errorf("%s, %s: the host's check gave %v", value, c.Name, err)
+			}
+		}
+	}
+}
+
+// A wrong answer of an engine is noticed.
+func TestTrialsNoticeWrongAnswers(t *testing.T) {
+	trial, err := newTrial(Generate("uniform", 20, 20, 50, 1<<40, Int32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := reference(trial.p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trial.agree(right, nil); err != nil {
+		t.Fatal(err)
+	}
+	right.column[0], right.column[1] = right.column[1], right.column[0]
+	if err := trial.agree(right, nil); !errors.Is(err, ErrCheck) {
+		t.Errorf("two columns exchanged: found %v", err)
+	}
+	if err := trial.agree(nil, &infeasible{rows: []int32{0, 1}}); !errors.Is(err, ErrCheck) {
+		t.Errorf("no full matching: found %v", err)
+	}
+}
+
+func TestWorkloadByRange(t *testing.T) {
+	for _, value := range []Value{Int32, Int64, Float32, Float64} {
+		for _, class := range []string{smallRange, mediumRange, wideRange} {
+			trial, err := newTrial(Generate("uniform", 60, 60, rangeOf(class, 60, value), 1<<40, value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := workload(trial.p)
+			if w.Fixed["range"] != class || w.Fixed["value"] != string(value) || w.Size != 60 {
+				t.Errorf("%s, %s: found the workload %v", value, class, w)
+			}
+		}
+	}
+}

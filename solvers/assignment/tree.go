@@ -1,0 +1,275 @@
+package assignment
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// tree runs assignment/tree, the alternating tree variant of the Hungarian
+// method (Date and Nagi, "GPU-accelerated Hungarian algorithms for the Linear
+// Assignment Problem", Parallel Computing 57, 2016):
+//
+//  1. Rows are reduced by their minima, then columns (only where all columns
+//     get matched).
+//  2. Zeros are matched greedily: in rounds of proposals, by a race, or those
+//     of the column minima alone, which takes no further pass.
+//  3. A forest of alternating trees grows from all free rows at once, breadth
+//     first. At each level the rows of the frontier are scanned; every column
+//     keeps its minimum slack and the row that gave it. Columns without slack
+//     join the tree of that row; the rows matched to them are the next
+//     frontier. A free column ends an augmenting path.
+//  4. When the frontier is empty and no path was found, the minimum positive
+//     column slack is added to the duals of the forest's rows and taken from
+//     those of its columns, and the search goes on from the columns that lost
+//     their slack.
+//  5. When the frontier is empty and paths were found, the trees race: each
+//     has one winner, the paths of the winners are vertex-disjoint and are
+//     augmented together. The next phase starts from the rows still free.
+//
+// No slack matrix is kept. Three things are arranged differently: the dual
+// updates of a phase are added up and applied at its end (slacks are kept
+// relative to the sum); of the columns that a tree reaches, the one of the
+// lowest level and number wins, not the last to write, so that what is found
+// does not depend on timing (but for greedy=race); and with claimed=stop a tree
+// that has its path grows no further, which no path of another tree notices.
+//
+// A block owns some columns, a thread one of them: it alone updates that column's
+// slack. The rows of a frontier are scanned by all blocks, each for its columns,
+// so that a level takes little longer than a barrier however few they are.
+//
+// A whole solve is one persistent kernel, or, with barrier=host, a launch for
+// each step; barrier=peers is for several devices (treePeers), and runs on one.
+// Duals to start from are used where all columns get matched: their v, with u
+// reduced again. Other problems start cold.
+type tree struct {
+	device     device.Device
+	family     *device.Family
+	variant    *device.Variant
+	kernels    *assignment.TreeKernels
+	rows, cols int
+	width      int // columns of a block
+	work       device.Buffer
+	u, v       int64 // offsets in work, bytes
+	column     int64
+	tree       int64
+	peers      *treePeers // barrier=peers: itself, alone
+}
+
+// newTree loads a variant and takes memory for problems of one size. The
+// blocks of the launch share the columns evenly.
+func newTree(d device.Device, v *device.Variant, rows, cols int) (*tree, error) {
+	return newTreeOf(d, v, rows, cols, treeWidth(d, cols))
+}
+
+// treeWidth is the number of columns of a block: a block a multiprocessor,
+// where there are enough columns.
+func treeWidth(d device.Device, cols int) int {
+	blocks := max(1, d.Facts().SMs)
+	each := (cols + blocks - 1) / blocks
+	return max(32, (each+7)/8*8)
+}
+
+func newTreeOf(d device.Device, v *device.Variant, rows, cols, width int) (*tree, error) {
+	if assignment.Tree.Value(v, "barrier") == "peers" {
+		peers, err := newTreePeers([]device.Device{d}, []device.Stream{nil}, v, rows, cols, []int{0, rows}, width)
+		if err != nil {
+			return nil, err
+		}
+		t := *peers.members[0].tree
+		t.peers = peers
+		return &t, nil
+	}
+	return allocTree(d, v, rows, cols, width)
+}
+
+// allocTree loads a variant and takes its workspace.
+func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree, error) {
+	k, err := assignment.LoadTree(d, v)
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width}
+	m, n := int64(rows), int64(cols)
+	t.u = treeHeadBytes + 2*16*m + 2*4*m // lists of rows
+	t.v = t.u + 8*m
+	t.column = t.v + 8*n + 8*n + 8*m
+	t.tree = t.column + 3*4*m + 2*4*n
+	size := (t.tree + 4*n + 7) / 8 * 8
+	size += 2 * 8 * t.blocks() * int64(t.block()/32)
+	if t.work, err = d.Alloc(size); err != nil {
+		return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs: %w", rows, cols, err), k.Close())
+	}
+	return t, nil
+}
+
+func (t *tree) Close() error {
+	if t.peers != nil {
+		return t.peers.Close()
+	}
+	return errors.Join(t.work.Free(), t.kernels.Close())
+}
+
+func (t *tree) block() int { return t.family.Int(t.variant, "block") }
+
+func (t *tree) blocks() int64 { return int64((t.cols + t.width - 1) / t.width) }
+
+// A treeHead is how the workspace begins.
+type treeHead struct {
+	Slot [4]struct {
+		treeTurn
+		_ [4]uint32
+	}
+	First [2]uint64
+	Read  uint64
+	_     [2]uint32
+}
+
+// A treeTurn says where a solve stands.
+type treeTurn struct {
+	Sum                                            int64
+	Steps, Phases, Paths, Updates                  uint32
+	Stage, Left, Was, Side, Listed, Depth, Reached uint32
+	_                                              uint32
+}
+
+const (
+	treeHeadBytes = 1024
+	treeSolved    = 5
+	treeStuck     = 6
+	treeBatch     = 16      // steps launched before the host looks, barrier=host
+	treeMost      = 1 << 16 // steps of a persistent kernel before the host looks
+)
+
+// solve implements engine.
+func (t *tree) solve(ctx context.Context, s device.Stream, p *normal, m *matrix, start *duals) (*solution, error) {
+	if p.limit != far || p.rows != t.rows || p.cols != t.cols || p.rows > p.cols {
+		return nil, fmt.Errorf("assignment/tree: %d x %d pairs with limit %d: expected %d x %d without a limit", p.rows, p.cols, p.limit, t.rows, t.cols)
+	}
+	if t.peers != nil {
+		t.peers.streams[0] = s
+		return t.peers.solve(ctx, p, []*matrix{m}, start)
+	}
+	sol := &solution{column: make([]int32, t.rows), duals: duals{make([]int64, t.rows), make([]int64, t.cols)}}
+	if t.rows == 0 {
+		return sol, nil
+	}
+	if err := t.begin(s, start); err != nil {
+		return nil, err
+	}
+	last, err := t.run(ctx, s, p, m, start)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Download(bytesOf(sol.column), t.work, t.column); err != nil {
+		return nil, err
+	}
+	if last.Slot[3].Stage == treeStuck {
+		return nil, t.violator(s, sol.column)
+	}
+	sol.counts = last.counts(last.Read, t.rows, t.cols)
+	return sol, errors.Join(s.Download(bytesOf(sol.u), t.work, t.u), s.Download(bytesOf(sol.v), t.work, t.v))
+}
+
+// counts of a solve that read so many entries of the matrix.
+func (h *treeHead) counts(read uint64, rows, cols int) Counts {
+	end := h.Slot[3]
+	return Counts{
+		Passes:  float64(read) / (float64(rows) * float64(cols)),
+		Steps:   int64(end.Steps),
+		Phases:  int64(end.Phases),
+		Paths:   int64(end.Paths),
+		Updates: int64(end.Updates),
+	}
+}
+
+// begin writes the head of the workspace and the duals of the columns.
+func (t *tree) begin(s device.Stream, start *duals) error {
+	var b bytes.Buffer
+	head := treeHead{First: [2]uint64{1<<64 - 1, 1<<64 - 1}}
+	if err := binary.Write(&b, binary.LittleEndian, &head); err != nil {
+		return err
+	}
+	if err := s.Upload(t.work, 0, b.Bytes()); err != nil {
+		return err
+	}
+	if t.warm(start) {
+		return s.Upload(t.work, t.v, bytesOf(start.v))
+	}
+	return s.Fill(t.work, t.v, 8*int64(t.cols), 0)
+}
+
+func (t *tree) warm(start *duals) bool { return start != nil && t.rows == t.cols }
+
+// run takes the steps and returns the head as the last of them left it.
+func (t *tree) run(ctx context.Context, s device.Stream, p *normal, m *matrix, start *duals) (*treeHead, error) {
+	g := device.Grid{Blocks: t.blocks(), Threads: t.block()}
+	rows, cols, width, warm := uint64(t.rows), uint64(t.cols), uint64(t.width), uint64(0)
+	if t.warm(start) {
+		warm = 1
+	}
+	for now := uint64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if t.family.Value(t.variant, "barrier") == "grid" {
+			g.Cooperative = true
+			if err := t.kernels.Solve(s, g, m.costs, t.work, rows, cols, width, warm, p.scale, treeMost); err != nil {
+				return nil, err
+			}
+		} else {
+			for range treeBatch {
+				if err := t.kernels.Step(s, g, m.costs, t.work, rows, cols, width, warm, p.scale, now); err != nil {
+					return nil, err
+				}
+				now++
+			}
+		}
+		if head, err := t.ended(s); head != nil || err != nil {
+			return head, err
+		}
+	}
+}
+
+// ended waits and returns the head of a solve that has ended, nil of one that
+// has not.
+func (t *tree) ended(s device.Stream) (*treeHead, error) {
+	head := &treeHead{}
+	b := make([]byte, binary.Size(head))
+	if err := s.Download(b, t.work, 0); err != nil {
+		return nil, err
+	}
+	if err := binary.Read(bytes.NewReader(b), binary.LittleEndian, head); err != nil {
+		return nil, err
+	}
+	if head.Slot[3].Stage < treeSolved {
+		return nil, nil
+	}
+	return head, nil
+}
+
+// violator is the error of a search that got stuck: the rows of its forest
+// have no partners but the columns of the forest, which are fewer.
+func (t *tree) violator(s device.Stream, column []int32) error {
+	forest := make([]int32, t.cols)
+	if err := s.Download(bytesOf(forest), t.work, t.tree); err != nil {
+		return err
+	}
+	e := &infeasible{}
+	for i, j := range column {
+		if j < 0 {
+			e.rows = append(e.rows, int32(i))
+		}
+	}
+	for _, i := range forest {
+		if i >= 0 {
+			e.rows = append(e.rows, i)
+		}
+	}
+	return e
+}

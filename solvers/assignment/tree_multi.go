@@ -1,0 +1,219 @@
+package assignment
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+)
+
+// treePeers is the method of the type tree on several devices of one host that
+// reach each other's memory, each with a share of the rows: variants with
+// barrier=peers. Every device keeps all of the forest and takes the same
+// decisions; it scans the rows that it holds. At each level, blocks of one
+// number, which own the same columns on all devices, send one another their
+// minima and go on from the least of them; nothing else is exchanged, and no
+// host takes part.
+type treePeers struct {
+	variant    *device.Variant
+	rows, cols int
+	width      int
+	streams    []device.Stream
+	members    []*treeMember
+}
+
+// A treeMember is one device's share. Neighbours on one device share its
+// launch.
+type treeMember struct {
+	*tree
+	first, count int           // rows
+	mail         device.Buffer // minima from the others, then their flags
+	table        device.Buffer // where the memory of all members is
+	costs        *matrix       // that the table names
+}
+
+// newTreeShards is newTree for the devices of a group.
+func newTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
+	for _, d := range g.Devices {
+		if d != g.Devices[0] && d.Facts().Kind != device.CUDA {
+			return nil, fmt.Errorf("assignment/tree on several devices of kind %s: expected devices that reach each other's memory", d.Facts().Kind)
+		}
+	}
+	return newTreePeers(g.Devices, g.Streams, v, rows, cols, split(rows, g.Len()), treeWidth(g.Devices[0], cols))
+}
+
+// newTreePeers takes memory on every device. Rows first[k] to first[k+1] are
+// member k's.
+func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Variant, rows, cols int, first []int, width int) (*treePeers, error) {
+	t := &treePeers{variant: v, rows: rows, cols: cols, width: width, streams: streams}
+	for k, d := range devices {
+		own, err := allocTree(d, v, rows, cols, width)
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
+		t.members = append(t.members, m)
+		if m.mail, err = d.Alloc(m.flags(len(devices)) + 4*int64(len(devices))*own.blocks()); err == nil {
+			m.table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs on %d devices: %w", rows, cols, len(devices), err), t.Close())
+		}
+	}
+	return t, nil
+}
+
+const treeMemberBytes = 40
+
+// flags is where the flags of a mailbox begin.
+func (m *treeMember) flags(members int) int64 { return 2 * 16 * int64(members) * int64(m.cols) }
+
+func (t *treePeers) Close() error {
+	var errs []error
+	for _, m := range t.members {
+		errs = append(errs, m.work.Free(), m.kernels.Close())
+		for _, b := range []device.Buffer{m.mail, m.table} {
+			if b != nil {
+				errs = append(errs, b.Free())
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// solve implements shardedEngine.
+func (t *treePeers) solve(ctx context.Context, p *normal, costs []*matrix, start *duals) (*solution, error) {
+	if p.limit != far || p.rows != t.rows || p.cols != t.cols || p.rows > p.cols || len(costs) != len(t.members) {
+		return nil, fmt.Errorf("assignment/tree: %d x %d pairs in %d parts with limit %d: expected %d x %d in %d without a limit", p.rows, p.cols, len(costs), p.limit, t.rows, t.cols, len(t.members))
+	}
+	streams := t.streams
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	sol := &solution{column: make([]int32, t.rows), duals: duals{make([]int64, t.rows), make([]int64, t.cols)}}
+	if t.rows == 0 {
+		return sol, nil
+	}
+	if err := t.bind(costs); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for k, m := range t.members {
+		errs = append(errs, m.begin(streams[k], start),
+			streams[k].Fill(m.mail, m.flags(len(t.members)), 4*int64(len(t.members))*m.blocks(), 0))
+	}
+	for _, s := range streams {
+		errs = append(errs, s.Sync()) // no member may write to another before
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	heads, err := t.run(ctx, p, start)
+	if err != nil {
+		return nil, err
+	}
+	var read uint64
+	for k, m := range t.members {
+		if heads[k].Slot[3].Stage == treeStuck {
+			if err := streams[k].Download(bytesOf(sol.column), m.work, m.column); err != nil {
+				return nil, err
+			}
+			return nil, m.violator(streams[k], sol.column)
+		}
+		read += heads[k].Read
+		share := sol.u[m.first : m.first+m.count]
+		if err := streams[k].Download(bytesOf(share), m.work, m.u+8*int64(m.first)); err != nil {
+			return nil, err
+		}
+	}
+	sol.counts = heads[0].counts(read, t.rows, t.cols)
+	m, s := t.members[0], streams[0]
+	return sol, errors.Join(s.Download(bytesOf(sol.column), m.work, m.column), s.Download(bytesOf(sol.v), m.work, m.v))
+}
+
+// bind writes the tables. A launch on each device finds the addresses.
+func (t *treePeers) bind(costs []*matrix) error {
+	streams := t.streams
+	fresh := true
+	for k, m := range t.members {
+		fresh = fresh && m.costs == costs[k]
+	}
+	if fresh {
+		return nil
+	}
+	var table bytes.Buffer
+	for k, m := range t.members {
+		// A copy opens the way to another device's memory.
+		for _, other := range t.members {
+			if other.device != m.device {
+				if err := streams[k].Copy(m.table, 0, other.table, 0, 8); err != nil {
+					return err
+				}
+			}
+		}
+		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, m.table, costs[k].costs, m.work, m.mail); err != nil {
+			return err
+		}
+		var found [24]byte
+		if err := streams[k].Download(found[:], m.table, 0); err != nil {
+			return err
+		}
+		table.Write(found[:])
+		table.Write(binary.LittleEndian.AppendUint64(nil, uint64(m.first)))
+		table.Write(binary.LittleEndian.AppendUint64(nil, uint64(m.count)))
+	}
+	for k, m := range t.members {
+		if err := streams[k].Upload(m.table, 0, table.Bytes()); err != nil {
+			return err
+		}
+		m.costs = costs[k]
+	}
+	return nil
+}
+
+// run launches the kernels of all members until the solve has ended.
+func (t *treePeers) run(ctx context.Context, p *normal, start *duals) (heads []*treeHead, err error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := t.launch(p, start); err != nil {
+			return nil, err
+		}
+		heads = heads[:0]
+		for k, m := range t.members {
+			head, err := m.ended(t.streams[k])
+			if err != nil {
+				return nil, err
+			}
+			heads = append(heads, head)
+		}
+		if heads[0] != nil {
+			return heads, nil
+		}
+	}
+}
+
+// launch starts the kernels, one a device.
+func (t *treePeers) launch(p *normal, start *duals) error {
+	for k := 0; k < len(t.members); {
+		m, here := t.members[k], 1
+		for k+here < len(t.members) && t.members[k+here].device == m.device {
+			here++
+		}
+		warm := uint64(0)
+		if m.warm(start) {
+			warm = 1
+		}
+		g := device.Grid{Blocks: m.blocks() * int64(here), Threads: m.block(), Cooperative: true}
+		if err := m.kernels.Peer(t.streams[k], g, m.table, uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.scale, uint64(k), uint64(here), uint64(len(t.members)), treeMost); err != nil {
+			return err
+		}
+		k += here
+	}
+	return nil
+}

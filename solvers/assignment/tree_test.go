@@ -1,0 +1,171 @@
+package assignment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// matrixOn puts a problem's costs on a device.
+func matrixOn(t *testing.T, d device.Device, s device.Stream, p *normal) *matrix {
+	t.Helper()
+	b, err := d.Alloc(int64(len(p.inst.Bytes())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Free() })
+	if err := s.Upload(b, 0, p.inst.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	return &matrix{costs: b, rows: p.rows, cols: p.cols}
+}
+
+// treeCases are problems of a type: all kinds of small ones, and larger ones
+// that take many levels, dual updates and phases.
+func treeCases(t *testing.T, value Value, small int) map[string]*normal {
+	t.Helper()
+	cases := map[string]*normal{}
+	add := func(name string, inst *Instance, err error) {
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		p, err := normalise(inst)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		cases[name] = p
+	}
+	r := rand.New(rand.NewPCG(4, 77))
+	for k := 0; k < small; {
+		inst, err := draw(r, 12)
+		if err == nil && (inst.Type != value || !inst.Dense() || inst.Limit != nil) {
+			continue
+		}
+		add(fmt.Sprintf("small %d, %d x %d", k, inst.Rows, inst.Cols), inst, err)
+		k++
+	}
+	for _, d := range []Drawing{
+		{Kind: "uniform", Rows: 70, Cols: 70, Range: 7},
+		{Kind: "uniform", Rows: 45, Cols: 45, Range: 450, Shift: 100},
+		{Kind: "integer", Rows: 33, Cols: 70, Range: 1000},
+		{Kind: "machol", Rows: 9, Cols: 9, Permuted: true},
+		{Kind: "equal", Rows: 34, Cols: 34},
+	} {
+		d.Type, d.Seed = value, 1<<40
+		inst, err := Draw(d)
+		add(d.String(), inst, err)
+	}
+	for _, size := range [][2]int{{0, 0}, {0, 3}, {1, 1}, {1, 40}} {
+		inst, err := Generate("uniform", size[0], size[1], 5, 1<<40, value)
+		add(inst.Source, inst, err)
+	}
+	for _, forbidden := range []float64{0.7, 0.97} {
+		inst := &Instance{Rows: 40, Cols: 41, Source: "forbidden"}
+		switch value {
+		case Int32:
+			punch[int32](r, inst, forbidden)
+		case Int64:
+			punch[int64](r, inst, forbidden)
+		case Float32:
+			punch[float32](r, inst, forbidden)
+		case Float64:
+			punch[float64](r, inst, forbidden)
+		}
+		add(fmt.Sprint("forbidden ", forbidden), inst, inst.Check())
+	}
+	return cases
+}
+
+// punch draws costs of which a share is forbidden.
+func punch[T Number](r *rand.Rand, inst *Instance, share float64) {
+	costs := make([]T, inst.Rows*inst.Cols)
+	for k := range costs {
+		if costs[k] = T(r.IntN(60)); r.Float64() < share {
+			costs[k] = Forbidden[T](false)
+		}
+	}
+	setCosts(inst, costs)
+}
+
+func TestTreeVariants(t *testing.T) {
+	d := openEmulated(t)
+	for k, v := range sample(&assignment.Tree) {
+		t.Run(v.Label, func(t *testing.T) {
+			value := Value(assignment.Tree.Value(v, "value"))
+			r := rand.New(rand.NewPCG(4, uint64(k)))
+			cases := treeCases(t, value, 9)
+			for at, name := range slices.Sorted(maps.Keys(cases)) {
+				if !every && at%6 != k%6 {
+					continue // the next variants run it
+				}
+				p := cases[name]
+				want := far
+				if s, err := reference(p, nil); err == nil {
+					if want, err = prove(p, s); err != nil {
+						t.Fatal(name, err)
+					}
+				}
+				if err := agreesOnDevice(t, d, v, p, startOf(p, r), want); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// agreesOnDevice solves p on a device, without and with a start; the second
+// solve finds the memory of the first.
+func agreesOnDevice(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
+	s, err := d.NewStream()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	e, err := newTreeOf(d, v, p.rows, p.cols, 24)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	m := matrixOn(t, d, s, p)
+	onDevice := func(p *normal, start *duals) (*solution, error) {
+		sol, err := e.solve(context.Background(), s, p, m, start)
+		if err == nil && sol.counts.Paths > int64(p.rows) {
+			err = fmt.Errorf("%d paths for %d rows", sol.counts.Paths, p.rows)
+		}
+		return sol, err
+	}
+	for _, from := range []*duals{nil, start} {
+		if err := agrees(p, from, onDevice, want); err != nil {
+			return fmt.Errorf("start %v: %w", from != nil, err)
+		}
+	}
+	return nil
+}
+
+func TestTreeSequentially(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 79))
+	for k, value := range []Value{Int32, Int64, Float32, Float64} {
+		for name, p := range treeCases(t, value, 100) {
+			want := far
+			if s, err := reference(p, nil); err == nil {
+				if want, err = prove(p, s); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+			onHost := func(p *normal, start *duals) (*solution, error) {
+				return sequentialTree(context.Background(), p, start)
+			}
+			for _, start := range []*duals{nil, startOf(p, r)} {
+				if err := agrees(p, start, onHost, want); err != nil {
+					t.Errorf("%d, %s, start %v: %v", k, name, start != nil, err)
+				}
+			}
+		}
+	}
+}

@@ -98,7 +98,9 @@ func (b *bench) solve(family, label string, i *instance) {
 		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, family, why)
 		return
 	}
-	gap, err := b.runs(&row, func() (solving, error) {
+	ctx, stop := context.WithTimeout(b.ctx, b.settings.slow)
+	defer stop()
+	gap, err := b.runs(ctx, &row, func() (solving, error) {
 		o := solver.Options{Family: family, Variant: label}
 		if family == auto {
 			o.Family = ""
@@ -108,6 +110,11 @@ func (b *bench) solve(family, label string, i *instance) {
 		}
 		return solver.Open(b.ctx, b.dev, i.Instance, o)
 	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		fmt.Printf("%-28s %-26s left out: stopped after %v\n", i.problem, family, b.settings.slow)
+		b.history.keep(family+label, i.problem, b.settings.slow.Seconds())
+		return
+	}
 	if err == nil {
 		err = i.agree(&row, gap)
 	}
@@ -125,7 +132,7 @@ type solving interface {
 }
 
 // runs fills a row with what open's solver does.
-func (b *bench) runs(row *result.Solve, open func() (solving, error)) (gap float64, err error) {
+func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solving, error)) (gap float64, err error) {
 	s, err := open()
 	if err != nil {
 		return 0, err
@@ -133,7 +140,10 @@ func (b *bench) runs(row *result.Solve, open func() (solving, error)) (gap float
 	defer func() { err = errors.Join(err, s.Close()) }()
 	begin := time.Now()
 	for run := 0; len(row.Runs) < b.settings.runs; run++ {
-		r, err := s.Solve(b.ctx)
+		r, err := s.Solve(ctx)
+		if len(row.Runs) > 0 && errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
 		if err != nil {
 			return 0, err
 		}

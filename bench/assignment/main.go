@@ -98,7 +98,7 @@ func main() {
 	flag.IntVar(&s.seeds, "seeds", 3, "instances of each kind and size; their seeds are s*2^40")
 	flag.IntVar(&s.runs, "runs", 10, "most runs of a contender on an instance")
 	flag.DurationVar(&s.spend, "spend", 2*time.Second, "start no further run of a contender on an instance after this time")
-	flag.DurationVar(&s.slow, "slow", 30*time.Second, "leave out a contender that is expected to take longer")
+	flag.DurationVar(&s.slow, "slow", 30*time.Second, "leave out a contender that takes longer, or is expected to")
 	flag.DurationVar(&s.budget, "budget", 9*time.Minute, "start no further row after this time")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has SciPy, lapx or torch-linear-assignment; empty for none")
 	flag.IntVar(&s.peerSize, "peer-size", 10000, "largest side that python's peers are asked about")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -109,7 +110,9 @@ func (b *bench) share(i *instance, s int, family string, devices []device.Device
 	if sharded && len(devices) == 1 {
 		row.Name += ", sharded"
 	}
-	gap, err := b.runs(&row, func() (solving, error) {
+	ctx, stop := context.WithTimeout(b.ctx, b.settings.slow)
+	defer stop()
+	gap, err := b.runs(ctx, &row, func() (solving, error) {
 		o := solver.Options{Family: family, Variant: b.settings.variant}
 		d := solver.Drawing{Kind: i.kind, Rows: i.n, Cols: i.n, Range: i.spans.of(i.n), Seed: uint64(s) << 40, Type: i.value}
 		if sharded {

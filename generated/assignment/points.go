@@ -11,7 +11,7 @@ import (
 )
 
 // PointsHash is the hash of the family assignment/points: what its texts are made from.
-const PointsHash = 0xc3e30757a5d46fb0
+const PointsHash = 0x056a951fbea7a250
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed points/*.cu
 var pointsSource embed.FS
 
-// Points is the family assignment/points: 29 variants.
+// Points is the family assignment/points: 28 variants.
 var Points = device.Family{
 	Name:   "assignment/points",
 	Target: device.CUDA,
@@ -33,40 +33,39 @@ var Points = device.Family{
 		{Name: "grow", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "match", Type: "buffer"}, {Name: "owner", Type: "buffer"}, {Name: "word", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "next", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "pool", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,k=16,group=1,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g1_d4_meuclidean_foff", Hash: 0x53b8f832f2801353, Values: []string{"256", "16", "1", "4", "euclidean", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=1,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k16_g1_d4_meuclidean_fon", Hash: 0x08127c8444c20e5b, Values: []string{"256", "16", "1", "4", "euclidean", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=1,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k16_g1_d4_msquared_foff", Hash: 0x686fa8e21dca4d65, Values: []string{"256", "16", "1", "4", "squared", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=1,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k16_g1_d4_msquared_fon", Hash: 0x374a3435a62e6822, Values: []string{"256", "16", "1", "4", "squared", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=1,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k16_g1_d4_mmanhattan_foff", Hash: 0x54d334c6a0e98d71, Values: []string{"256", "16", "1", "4", "manhattan", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=1,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k16_g1_d4_mmanhattan_fon", Hash: 0x4982b5b4ab3fe28f, Values: []string{"256", "16", "1", "4", "manhattan", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_foff", Hash: 0x2ae07607b3408086, Values: []string{"256", "16", "2", "4", "euclidean", "off"}, Safe: true, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_fon", Hash: 0x6613a40d519b2a38, Values: []string{"256", "16", "2", "4", "euclidean", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_msquared_foff", Hash: 0x34e6fd44e7ba0e13, Values: []string{"256", "16", "2", "4", "squared", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_msquared_fon", Hash: 0x5ae1ec530fe433f0, Values: []string{"256", "16", "2", "4", "squared", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_foff", Hash: 0x3b1352119cb029ac, Values: []string{"256", "16", "2", "4", "manhattan", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_fon", Hash: 0x252cbaa454460272, Values: []string{"256", "16", "2", "4", "manhattan", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=4,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g4_d4_meuclidean_foff", Hash: 0x684080aef2622bb3, Values: []string{"256", "16", "4", "4", "euclidean", "off"}, Pack: 0},
-		{Label: "block=256,k=32,group=1,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k32_g1_d4_meuclidean_foff", Hash: 0x11811d5262a37775, Values: []string{"256", "32", "1", "4", "euclidean", "off"}, Pack: 0},
-		{Label: "block=256,k=32,group=1,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k32_g1_d4_meuclidean_fon", Hash: 0x524031de120d9605, Values: []string{"256", "32", "1", "4", "euclidean", "on"}, Pack: 0},
-		{Label: "block=256,k=32,group=1,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k32_g1_d4_msquared_foff", Hash: 0xd80e4932fade3926, Values: []string{"256", "32", "1", "4", "squared", "off"}, Pack: 0},
-		{Label: "block=256,k=32,group=1,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k32_g1_d4_msquared_fon", Hash: 0x869e95436b260db7, Values: []string{"256", "32", "1", "4", "squared", "on"}, Pack: 1},
-		{Label: "block=256,k=32,group=1,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k32_g1_d4_mmanhattan_foff", Hash: 0xbecf16e976ccc003, Values: []string{"256", "32", "1", "4", "manhattan", "off"}, Pack: 1},
-		{Label: "block=256,k=32,group=1,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k32_g1_d4_mmanhattan_fon", Hash: 0x905dfcb33814c98a, Values: []string{"256", "32", "1", "4", "manhattan", "on"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_foff", Hash: 0xb3dda10edbc8e3ae, Values: []string{"256", "32", "2", "4", "euclidean", "off"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_fon", Hash: 0x41bdfb1af6506235, Values: []string{"256", "32", "2", "4", "euclidean", "on"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_msquared_foff", Hash: 0x9809fe38016d6922, Values: []string{"256", "32", "2", "4", "squared", "off"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_msquared_fon", Hash: 0x58df7b6bb7f6c6a4, Values: []string{"256", "32", "2", "4", "squared", "on"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_foff", Hash: 0x7e82cd18b54c6737, Values: []string{"256", "32", "2", "4", "manhattan", "off"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_fon", Hash: 0xbe18699e88a03cd9, Values: []string{"256", "32", "2", "4", "manhattan", "on"}, Pack: 1},
-		{Label: "block=256,k=8,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_meuclidean_foff", Hash: 0x57509ccf9e147797, Values: []string{"256", "8", "2", "4", "euclidean", "off"}, Pack: 1},
-		{Label: "block=256,k=64,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_meuclidean_foff", Hash: 0x5b3c96c3c7cef21f, Values: []string{"256", "64", "2", "4", "euclidean", "off"}, Pack: 1},
-		{Label: "block=128,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b128_k16_g2_d4_meuclidean_foff", Hash: 0xa86f86ddf3d02e67, Values: []string{"128", "16", "2", "4", "euclidean", "off"}, Pack: 1},
-		{Label: "block=512,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b512_k16_g2_d4_meuclidean_foff", Hash: 0x052de30ccac82a78, Values: []string{"512", "16", "2", "4", "euclidean", "off"}, Pack: 1},
+		{Label: "block=256,k=8,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_meuclidean_foff", Hash: 0x454a751e036cf522, Values: []string{"256", "8", "2", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_meuclidean_fon", Hash: 0xeba687dbd153257e, Values: []string{"256", "8", "2", "4", "euclidean", "on"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_msquared_foff", Hash: 0xd14aa44e10a79fb5, Values: []string{"256", "8", "2", "4", "squared", "off"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_msquared_fon", Hash: 0x89ac31bdc429beab, Values: []string{"256", "8", "2", "4", "squared", "on"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_mmanhattan_foff", Hash: 0xfe8b98326db4c4ff, Values: []string{"256", "8", "2", "4", "manhattan", "off"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_mmanhattan_fon", Hash: 0x19c3e985f4f6c989, Values: []string{"256", "8", "2", "4", "manhattan", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_foff", Hash: 0x492c6b968403f6c3, Values: []string{"256", "16", "2", "4", "euclidean", "off"}, Safe: true, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_fon", Hash: 0x129020d1d1a9bef6, Values: []string{"256", "16", "2", "4", "euclidean", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_msquared_foff", Hash: 0x29d7069a2aa4c0dd, Values: []string{"256", "16", "2", "4", "squared", "off"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_msquared_fon", Hash: 0xa0e19e56e2c43e44, Values: []string{"256", "16", "2", "4", "squared", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_foff", Hash: 0x69bc8530eb1b8824, Values: []string{"256", "16", "2", "4", "manhattan", "off"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_fon", Hash: 0x2abda58637b7b215, Values: []string{"256", "16", "2", "4", "manhattan", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=1,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g1_d4_meuclidean_foff", Hash: 0xc5e275e38490446d, Values: []string{"256", "16", "1", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=16,group=4,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g4_d4_meuclidean_foff", Hash: 0xac7135d3ef9393d5, Values: []string{"256", "16", "4", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_foff", Hash: 0x073a2e119077a6fb, Values: []string{"256", "32", "2", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_fon", Hash: 0xb6c634ff73c92f22, Values: []string{"256", "32", "2", "4", "euclidean", "on"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_msquared_foff", Hash: 0xedfa3d290a641b9c, Values: []string{"256", "32", "2", "4", "squared", "off"}, Pack: 1},
+		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_msquared_fon", Hash: 0xe390675cb3edbd53, Values: []string{"256", "32", "2", "4", "squared", "on"}, Pack: 1},
+		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_foff", Hash: 0xb544d67225738288, Values: []string{"256", "32", "2", "4", "manhattan", "off"}, Pack: 1},
+		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_fon", Hash: 0x89652ed1503f9034, Values: []string{"256", "32", "2", "4", "manhattan", "on"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_meuclidean_foff", Hash: 0xf59d77f0c8a2fbe2, Values: []string{"256", "64", "2", "4", "euclidean", "off"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_meuclidean_fon", Hash: 0xb58c01a3c446652b, Values: []string{"256", "64", "2", "4", "euclidean", "on"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_msquared_foff", Hash: 0x2df95c2704da0608, Values: []string{"256", "64", "2", "4", "squared", "off"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_msquared_fon", Hash: 0x556f9488d48291e9, Values: []string{"256", "64", "2", "4", "squared", "on"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_mmanhattan_foff", Hash: 0x30e382207edabff4, Values: []string{"256", "64", "2", "4", "manhattan", "off"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_mmanhattan_fon", Hash: 0xd864e417fbb606a2, Values: []string{"256", "64", "2", "4", "manhattan", "on"}, Pack: 1},
+		{Label: "block=128,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b128_k16_g2_d4_meuclidean_foff", Hash: 0x1125b2933845b672, Values: []string{"128", "16", "2", "4", "euclidean", "off"}, Pack: 1},
+		{Label: "block=512,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b512_k16_g2_d4_meuclidean_foff", Hash: 0xedce53879072d7c7, Values: []string{"512", "16", "2", "4", "euclidean", "off"}, Pack: 1},
 	},
 	Source: pointsSource,
 	Packs: []device.Pack{
-		{File: "points/pack_000.cu", Hash: 0x29adc00cb3da08c3},
-		{File: "points/pack_001.cu", Hash: 0xfa90a850e49cc51a},
+		{File: "points/pack_000.cu", Hash: 0xe812069170d698a1},
+		{File: "points/pack_001.cu", Hash: 0x70152ca32db7220e},
 	},
 }
 

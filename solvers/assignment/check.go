@@ -27,6 +27,7 @@ import (
 //   - no cost was rounded on the way to an integer, where the problem says so.
 type checker struct {
 	kernels    *assignment.CheckKernels
+	points     *pointSweep // instead of kernels where costs are distances
 	variant    *device.Variant
 	name       string // device and variant
 	work       device.Buffer
@@ -60,14 +61,27 @@ func newChecker(d device.Device, v *device.Variant, rows, cols int) (*checker, e
 		return nil, err
 	}
 	c := &checker{kernels: k, variant: v, name: fmt.Sprintf("%s, %s %s", d.Facts(), assignment.Check.Name, v.Label), rows: rows, cols: cols}
-	c.image = make([]byte, 8*(rows+cols+checkWords)+4*rows)
-	if c.work, err = d.Alloc(int64(len(c.image) + 4*cols)); err != nil {
-		return nil, errors.Join(fmt.Errorf("certificate of %d x %d pairs: %w", rows, cols, err), k.Close())
+	if err := c.take(d); err != nil {
+		return nil, errors.Join(err, k.Close())
 	}
 	return c, nil
 }
 
-func (c *checker) Close() error { return errors.Join(c.work.Free(), c.kernels.Close()) }
+// take allocates what is checked and found.
+func (c *checker) take(d device.Device) (err error) {
+	c.image = make([]byte, 8*(c.rows+c.cols+checkWords)+4*c.rows)
+	if c.work, err = d.Alloc(int64(len(c.image) + 4*c.cols)); err != nil {
+		return fmt.Errorf("certificate of %d x %d pairs: %w", c.rows, c.cols, err)
+	}
+	return nil
+}
+
+func (c *checker) Close() error {
+	if c.points != nil {
+		return errors.Join(c.work.Free(), c.points.Close())
+	}
+	return errors.Join(c.work.Free(), c.kernels.Close())
+}
 
 // check certifies that sol is an optimal solution of p and that its duals
 // prove it. Otherwise the error wraps ErrCheck, counts what is wrong and names
@@ -164,6 +178,9 @@ func (h *shard) launch(p *normal, sol *solution) error {
 	}
 	if h.first > 0 {
 		rules |= 2
+	}
+	if h.points != nil {
+		return h.points.launch(h, sign, shift, limited, rules, p.limit)
 	}
 	f := &assignment.Check
 	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")

@@ -36,6 +36,7 @@ type coreEngine struct {
 	sms        int
 	schedule   schedule
 	primer     *primer // nil: none for this type
+	yields     bool    // gives up on ties: another family is at hand
 	pool       int     // chunks
 	capacity   int     // entries of one list
 	buffers    []device.Buffer
@@ -61,10 +62,13 @@ func defaultSchedule(rows int) schedule {
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
 
-// exhausted says that core and price gave up, and why.
-type exhausted struct{ why string }
+// exhausted says that an engine gave up, and why.
+type exhausted struct {
+	why  string
+	tied bool // costs have few levels
+}
 
-func (e *exhausted) Error() string { return "core and price gave up: " + e.why }
+func (e *exhausted) Error() string { return "gave up: " + e.why }
 
 // Control words: enum Word of core.cu.tmpl.
 const (
@@ -86,6 +90,7 @@ const (
 	coreStuck
 	coreStalled
 	coreOverflowed
+	coreTied
 )
 
 // modes of the kernel solve.
@@ -94,6 +99,7 @@ const (
 	coreTight   = 2
 	coreSoft    = 4
 	coreWary    = 8
+	coreYield   = 16
 )
 
 func newCoreEngine(d device.Device, v *device.Variant, rows, cols int) (engine, error) {
@@ -195,6 +201,9 @@ func (r *coreRun) solve(ctx context.Context, start *duals) (*solution, error) {
 	}
 	if r.square && start == nil && r.primer != nil && r.over == corePasses(r) {
 		mode |= coreWary
+		if r.yields {
+			mode |= coreYield
+		}
 		most = r.schedule.wary
 	}
 	for range r.schedule.rounds {
@@ -209,6 +218,8 @@ func (r *coreRun) solve(ctx context.Context, start *duals) (*solution, error) {
 		switch {
 		case status == coreSolved && words[coreViolations] == 0:
 			return r.finish(words)
+		case status == coreTied:
+			return nil, &exhausted{why: "ties", tied: true}
 		case mode&coreWary != 0 && status != coreSolved:
 			if mode, err = r.prime(); err != nil {
 				return nil, err
@@ -216,9 +227,9 @@ func (r *coreRun) solve(ctx context.Context, start *duals) (*solution, error) {
 			most = words[coreSteps] + r.schedule.steps
 			continue
 		case status == coreStalled:
-			return nil, &exhausted{fmt.Sprintf("%d steps", words[coreSteps])}
+			return nil, &exhausted{why: fmt.Sprintf("%d steps", words[coreSteps])}
 		case status == coreOverflowed:
-			return nil, &exhausted{"labels or edges beyond their memory"}
+			return nil, &exhausted{why: "labels or edges beyond their memory"}
 		}
 		mode, most = 0, words[coreSteps]+r.schedule.steps
 		r.counts.Repairs++
@@ -235,7 +246,7 @@ func (r *coreRun) solve(ctx context.Context, start *duals) (*solution, error) {
 			}
 		}
 	}
-	return nil, &exhausted{fmt.Sprintf("%d rounds of pricing", r.schedule.rounds)}
+	return nil, &exhausted{why: fmt.Sprintf("%d rounds of pricing", r.schedule.rounds)}
 }
 
 // prime begins again where the columns' minima mislead: with prices by annealed
@@ -406,7 +417,7 @@ func (r *coreRun) grow() error {
 		return err
 	}
 	if words[coreStatus] == coreOverflowed {
-		return &exhausted{"memory of edges"}
+		return &exhausted{why: "memory of edges"}
 	}
 	if words[coreGrown] > 0 {
 		return nil

@@ -323,7 +323,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		return words, err
 	}
 	if h.p.rows+r.used+found > h.pool {
-		return nil, &exhausted{"memory of edges"}
+		return nil, &exhausted{why: "memory of edges"}
 	}
 	return words, r.adopt(all)
 }

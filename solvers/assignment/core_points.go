@@ -32,32 +32,17 @@ type side struct {
 	points, tiles, boxes device.Buffer
 }
 
-// pointsVariant is a variant for a problem of points and chunks of k edges, the
-// safe one's most like; nil: there is none.
+// pointsVariant is a variant for a problem of points and chunks of k edges;
+// nil: there is none.
 func pointsVariant(q *Points, k int) *device.Variant {
 	f := &assignment.Points
 	cut := "off"
 	if q.Floor {
 		cut = "on"
 	}
-	safe, most := safeVariant(f), -1
-	var best *device.Variant
-	for i := range f.Variants {
-		v := &f.Variants[i]
-		if f.Value(v, "metric") != string(q.Metric) || f.Value(v, "floor") != cut || f.Int(v, "k") != k {
-			continue
-		}
-		alike := 0
-		for at, x := range v.Values {
-			if x == safe.Values[at] {
-				alike++
-			}
-		}
-		if alike > most {
-			best, most = v, alike
-		}
-	}
-	return best
+	return likeSafe(f, func(v *device.Variant) bool {
+		return f.Value(v, "metric") == string(q.Metric) && f.Value(v, "floor") == cut && f.Int(v, "k") == k
+	})
 }
 
 // coreChunk is the number of edges of a chunk of a variant of assignment/core.
@@ -74,7 +59,7 @@ func newPointCore(d device.Device, v *device.Variant, p *normal) (engine, error)
 // newPointCoreOf takes variants of assignment/core and of assignment/points.
 func newPointCoreOf(d device.Device, v, w *device.Variant, p *normal) (_ engine, err error) {
 	e := &pointCore{p: p, threads: assignment.Points.Int(w, "block"), group: assignment.Points.Int(w, "group")}
-	if e.coreEngine, err = openCore(d, v, p.rows, p.cols, 4*p.rows+256); err != nil {
+	if e.coreEngine, err = openCore(d, v, p.rows, p.cols, 8*p.rows+4096); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -97,8 +82,10 @@ func newPointCoreOf(d device.Device, v, w *device.Variant, p *normal) (_ engine,
 	if err = errors.Join(err, s.Sync(), s.Close()); err != nil {
 		return nil, err
 	}
-	e.peak, err = e.take(d, 8*int64(tilesOf(p.cols)))
-	return e, err
+	if e.peak, err = e.take(d, 8*int64(tilesOf(p.cols))); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Close gives back memory and both modules.

@@ -173,20 +173,6 @@ func rank(f family) int {
 	return 1
 }
 
-// successor plans for what another plan's engine gave up: the families after it,
-// then the host.
-func successor(facts device.Facts, p *normal, c plan, o Options) (plan, error) {
-	all := families()
-	at := slices.IndexFunc(all, func(f family) bool { return f.name == c.family.name })
-	for k := at + 1; k < len(all); k++ {
-		next, err := planFor(facts, p, Options{Family: all[k].name, Database: o.Database})
-		if err == nil {
-			return next, nil
-		}
-	}
-	return planFor(facts, p, Options{Family: methods()[0].name})
-}
-
 // variantless refuses a variant where there is none to choose.
 func variantless(o Options) error {
 	if o.Variant != "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"coalesce/autotune/tuned"
@@ -71,6 +72,7 @@ type job struct {
 	stream  device.Stream
 	matrix  *matrix
 	engine  engine
+	relays  map[string]relay // by family
 	checker *checker
 	spread  *spreading // instead of matrix, engine and checker where several devices share the costs
 }
@@ -88,13 +90,22 @@ func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options)
 	}()
 	if p.inst.Dense() {
 		j.engine, err = c.family.open(d, c.variant, p.rows, p.cols)
+		if e, ok := j.engine.(*coreEngine); ok {
+			e.yields = true // see others
+		}
 	} else {
 		j.engine, err = c.family.implicit(d, c.variant, p)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if j.stream, err = d.NewStream(); err != nil || !p.inst.Dense() {
+	if j.stream, err = d.NewStream(); err != nil {
+		return nil, err
+	}
+	if p.inst.Points != nil && !o.Unchecked && p.rows > 0 {
+		j.checker, err = newPointChecker(d, p)
+	}
+	if !p.inst.Dense() {
 		return j, err
 	}
 	if j.matrix, err = loadCosts(ctx, d, j.stream, p); err != nil || o.Unchecked || p.rows == 0 {
@@ -156,25 +167,84 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 	if !errors.As(err, &gaveUp) {
 		return sol, err
 	}
-	other, err := successor(j.facts, j.p, j.plan, j.options)
-	if err != nil {
-		return nil, errors.Join(gaveUp, err)
-	}
-	if other.method != nil {
-		sol, err = other.method.solve(ctx, j.p, start, runtime.GOMAXPROCS(0))
-	} else {
-		var e engine
-		if e, err = other.family.open(j.device, other.variant, j.p.rows, j.p.cols); err != nil {
-			return nil, errors.Join(gaveUp, err)
+	why := gaveUp.why
+	for _, name := range j.others(gaveUp) {
+		e, c, err := j.other(name)
+		if err != nil {
+			continue // not for this problem
 		}
-		sol, err = e.solve(ctx, j.stream, j.p, j.matrix, start)
-		err = errors.Join(err, e.Close())
+		if t, ok := e.(*tree); ok {
+			t.limit = treeMost
+			if gaveUp.tied {
+				t.limit = probe
+			}
+		}
+		sol, err := e.solve(ctx, j.stream, j.p, j.matrix, start)
+		var again *exhausted
+		if errors.As(err, &again) {
+			why += ", then " + name + ": " + again.why
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
+		}
+		sol.counts.Switch = fmt.Sprintf("%s after %s: %s", c, j.plan, why)
+		return sol, nil
 	}
-	if err != nil {
+	if j.p.drawn != nil {
+		return nil, fmt.Errorf("%w; the costs are on the device alone", gaveUp)
+	}
+	host := methods()[0]
+	if sol, err = host.solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
 		return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
 	}
-	sol.counts.Switch = fmt.Sprintf("%s after %s: %s", other, j.plan, gaveUp.why)
+	sol.counts.Switch = fmt.Sprintf("%s after %s: %s", host.name, j.plan, why)
 	return sol, nil
+}
+
+// probe is the number of steps that the tree variant may take on tied costs: it
+// either needs few, or more than the classical variant.
+const probe = 160
+
+// others are the families to go on with where one gave up: after core found
+// ties, a short try of the tree variant, then the classical one.
+func (j *job) others(gaveUp *exhausted) []string {
+	if gaveUp.tied {
+		return []string{"tree", "classical"}
+	}
+	all := families()
+	at := slices.IndexFunc(all, func(f family) bool { return f.name == j.plan.family.name })
+	var names []string
+	for _, f := range all[at+1:] {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// other opens the engine of another family, once.
+func (j *job) other(name string) (engine, plan, error) {
+	if r, ok := j.relays[name]; ok {
+		return r.engine, r.plan, nil
+	}
+	c, err := planFor(j.facts, j.p, Options{Family: name, Database: j.options.Database})
+	if err != nil {
+		return nil, c, err
+	}
+	e, err := c.family.open(j.device, c.variant, j.p.rows, j.p.cols)
+	if err != nil {
+		return nil, c, err
+	}
+	if j.relays == nil {
+		j.relays = map[string]relay{}
+	}
+	j.relays[name] = relay{e, c}
+	return e, c, nil
+}
+
+// A relay is an engine that goes on where another gave up.
+type relay struct {
+	engine engine
+	plan   plan
 }
 
 // checks reports whether kernels check solutions, where the costs are.
@@ -198,6 +268,9 @@ func (j *job) Close() error {
 	}
 	if j.engine != nil {
 		errs = append(errs, j.engine.Close())
+	}
+	for _, r := range j.relays {
+		errs = append(errs, r.engine.Close())
 	}
 	if j.stream != nil {
 		errs = append(errs, j.stream.Close())

@@ -59,6 +59,7 @@ type tree struct {
 	column     int64
 	tree       int64
 	peers      *treePeers // barrier=peers: itself, alone
+	limit      uint64     // steps that it gives up after; treeMost: never
 }
 
 // newTree loads a variant and takes memory for problems of one size. The
@@ -94,7 +95,7 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width}
+	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeMost}
 	m, n := int64(rows), int64(cols)
 	t.u = treeHeadBytes + 2*16*m + 2*4*m // lists of rows
 	t.v = t.u + 8*m
@@ -219,7 +220,7 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *normal, m *matrix, s
 		}
 		if t.family.Value(t.variant, "barrier") == "grid" {
 			g.Cooperative = true
-			if err := t.kernels.Solve(s, g, m.costs, t.work, rows, cols, width, warm, p.scale, treeMost); err != nil {
+			if err := t.kernels.Solve(s, g, m.costs, t.work, rows, cols, width, warm, p.scale, min(treeMost, t.limit)); err != nil {
 				return nil, err
 			}
 		} else {
@@ -232,6 +233,9 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *normal, m *matrix, s
 		}
 		if head, err := t.ended(s); head != nil || err != nil {
 			return head, err
+		}
+		if t.limit < treeMost {
+			return nil, &exhausted{why: fmt.Sprintf("%d steps", t.limit)}
 		}
 	}
 }

@@ -26,9 +26,9 @@ enum Stage { BIDDING, SETTLING, CLEARING, GROW_GRID, GROW_ALONE, CHOOSING, RAISI
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
 enum Word {
     BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, STEP, ALONE, POOL, VIOLATIONS, GROWN, CUT,
-    STEPS = 16, PHASES, PATHS, BIDS, SCALES, STAGES = 24
+    STEPS = 16, PHASES, PATHS, BIDS, SCALES, LEVELS, STAGES = 24
 };
-enum Status { SOLVED, STUCK, STALLED, OVERFLOWED };
+enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
 constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
 // Passes over all pairs: a warp scans GROUP rows together. A source fills its
 // lanes' lists with the least c - v of rows [row, row+GROUP), those below `below`
@@ -271,6 +271,21 @@ template <class X> __device__ __forceinline__ X first(X x) { return __shfl_sync(
 
 __device__ __forceinline__ u64 thread() { return (u64)blockIdx.x * BLOCK + threadIdx.x; }
 __device__ __forceinline__ u64 threads() { return (u64)gridDim.x * BLOCK; }
+
+// tied tells whether few levels of cost are among a row's candidates: ties, which
+// an auction cannot order. First chunks are ascending in c - v.
+__device__ bool tied(State& s, GridBarrier& barrier) {
+    u64 levels = 0;
+    for (u64 i = thread() / LANES; i < s.rows; i += threads() / LANES) {
+        u64 e = i * K + threadIdx.x % LANES;
+        int j = s.col[e];
+        i64 key = j < 0 ? FAR : s.cost[e] - s.v[j], before = __shfl_up_sync(team(), key, 1, LANES);
+        levels += threadIdx.x % LANES == 0 || j >= 0 && key != before;
+    }
+    if (levels) atomicAdd(s.control + LEVELS, levels);
+    barrier.sync();
+    return __ldcg(s.control + LEVELS) < 4 * s.rows;
+}
 
 // load makes words of prices and owners.
 __device__ void load(State& s, GridBarrier& barrier) {
@@ -772,12 +787,13 @@ __device__ void phases(State& s, GridBarrier& barrier, bool far, u32 half, u64 m
         barrier.sync();
         s.stamp(GROW_GRID);
         if (blockIdx.x == 0) {
-            u64 D = nearest(s, reached, m < reached ? m : reached);
-            if (threadIdx.x == 0) s.control[BOUND] = D, s.control[PHASES]++;
+            u64 D = nearest(s, reached, m < reached ? m : reached), bound = s.control[BOUND];
+            __syncthreads();
+            if (threadIdx.x == 0) s.control[BOUND] = D < bound ? D : bound, s.control[PHASES]++;
         }
         barrier.sync();
         s.stamp(CHOOSING);
-        u64 D = __ldcg(s.control + BOUND);
+        u64 D = __ldcg(s.control + BOUND);  // no label is beyond what the search was bounded by
         raise(s, D);
         claim(s, reached, D);
         barrier.sync();
@@ -821,8 +837,8 @@ extern "C" __global__ void __launch_bounds__(256) assignment_core_b256_k32_g1_d4
 }
 
 // solve matches every row on the edges there are. mode: 1 an auction first, 2
-// bids without epsilon, 4 soft minima first, 8 give up when a scale of the
-// auction ends short; epsilon, least, divide, full: its schedule, and the rows
+// bids without epsilon, 4 soft minima first, 8 give up when a scale of
+// the auction ends short, 16 on ties; epsilon, least, divide, full: its schedule, and the rows
 // that end a scale; span: the largest difference of costs; hops: bids of a row and
 // whom it displaces, at most; far: match all that
 // the duals' rise covers (square) or only the nearest (unmatched columns keep
@@ -836,6 +852,10 @@ extern "C" __global__ void __launch_bounds__(256) assignment_core_b256_k32_g1_d4
     using namespace assignment_core_b256_k32_g1_d4_s32_i32;
     State s = {col, cost, next, u, v, match, owner, word, lists, reached, claim, control, rows, width, capacity, (u32)shift, clock64()};
     GridBarrier barrier((u32*)(control + BARRIER));
+    if ((mode & 16) && tied(s, barrier)) {
+        if (thread() == 0) control[STATUS] = TIED;
+        return;
+    }
     if (mode & 4) anneal(s, barrier, 4, 200, 16, 1.7);
     if (mode) load(s, barrier);
     if (mode & 1) {
@@ -884,4 +904,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_core_b256_k32_g1_d4
     pricing<true>(Matrix{costs, rows, cols, Scale<T>(scale)}, rows, u, v, match, owner, word, col, cost, next, control, pool);
 }
 
-extern "C" __device__ unsigned long long assignment_core_b256_k32_g1_d4_s32_i32_hash = 0xacb52c47a9ecfbf5ull;
+extern "C" __device__ unsigned long long assignment_core_b256_k32_g1_d4_s32_i32_hash = 0x1dbfeadd7097c314ull;

@@ -1,0 +1,252 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// implicitAgrees solves p with an engine of its own, without and with a start.
+func implicitAgrees(t *testing.T, d device.Device, p *normal, start *duals, open func() (engine, error)) {
+	t.Helper()
+	want := far
+	if s, err := reference(p, nil); err == nil {
+		if want, err = prove(p, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for _, from := range []*duals{nil, start} {
+		err := agrees(p, from, func(p *normal, start *duals) (*solution, error) {
+			return e.solve(context.Background(), s, p, nil, start)
+		}, want)
+		var gave *exhausted
+		if errors.As(err, &gave) {
+			t.Logf("%s: %v", p.inst.Source, err)
+		} else if err != nil {
+			t.Errorf("%d x %d %s, limit %v, start %v: %v", p.rows, p.cols, p.inst.Type, p.limit != far, from != nil, err)
+		}
+	}
+}
+
+// drawSparse makes a sparse instance larger than a chunk a row.
+func drawSparse(t *testing.T, r *rand.Rand, largest int) *normal {
+	t.Helper()
+	for {
+		inst, err := draw(r, largest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inst.Sparse == nil {
+			continue
+		}
+		p, err := normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+}
+
+func TestCoreSolvesSparse(t *testing.T) {
+	d := openEmulated(t)
+	r := rand.New(rand.NewPCG(4, 83))
+	for _, v := range sample(&assignment.Core)[:4] {
+		for k := range 12 {
+			p := drawSparse(t, r, []int{6, 20, 70}[k%3])
+			implicitAgrees(t, d, p, startOf(p, r), func() (engine, error) { return newSparseCore(d, v, p) })
+		}
+	}
+}
+
+// pointCase draws a problem of points, some equal, of a metric: one to three
+// coordinates, any limit and sense.
+func pointCase(t *testing.T, r *rand.Rand, metric Metric, floor bool, largest int) *normal {
+	t.Helper()
+	inst, err := drawPoints(r, largest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := inst.Points
+	q.Metric, q.Floor, inst.Type = metric, floor, Int64
+	if !floor {
+		inst.Type = Float64
+		for k := range q.Row {
+			q.Row[k] += r.Float64()
+		}
+	}
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestCoreSolvesPoints(t *testing.T) {
+	d := openEmulated(t)
+	f := &assignment.Points
+	for _, w := range sample(f) {
+		t.Run(w.Label, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(4, 89))
+			v := coreOfChunk(t, f.Int(w, "k"))
+			for _, largest := range []int{6, 35, 70} {
+				p := pointCase(t, r, Metric(f.Value(w, "metric")), f.Value(w, "floor") == "on", largest)
+				implicitAgrees(t, d, p, startOf(p, r), func() (engine, error) { return newPointCoreOf(d, v, w, p) })
+			}
+		})
+	}
+}
+
+// coreOfChunk is some variant of assignment/core with chunks of k edges.
+func coreOfChunk(t *testing.T, k int) *device.Variant {
+	t.Helper()
+	for i := range assignment.Core.Variants {
+		if v := &assignment.Core.Variants[i]; assignment.Core.Int(v, "k") == k {
+			return v
+		}
+	}
+	t.Fatalf("assignment/core has no variant with k=%d", k)
+	return nil
+}
+
+// The passes find exactly what all distances give, whatever tiles they leave out.
+func TestPointPasses(t *testing.T) {
+	d := openEmulated(t)
+	r := rand.New(rand.NewPCG(4, 101))
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for k, w := range sample(&assignment.Points) {
+		f := &assignment.Points
+		q := Points{Dim: 1 + k%3, Metric: Metric(f.Value(w, "metric")), Floor: f.Value(w, "floor") == "on"}
+		rows, cols := 180, 180
+		if k%2 == 1 {
+			rows, cols = 9, 1100 // more tiles than lanes
+		}
+		for range rows * q.Dim {
+			q.Row = append(q.Row, 100*r.Float64())
+		}
+		for range cols * q.Dim {
+			q.Col = append(q.Col, 100*r.Float64()+float64(k%4))
+		}
+		inst, err := NewPoints(q, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		inst.Maximize = k%5 == 2
+		p, err := normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := newPointCoreOf(d, coreOfChunk(t, f.Int(w, "k")), w, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := opened.(*pointCore)
+		run := &pointPasses{e.run(s, e.local, nil), e}
+		passesAgree(t, w.Label, r, run)
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// passesAgree holds the columns' minima, and what pricing makes of some duals,
+// against every pair of the problem.
+func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
+	t.Helper()
+	p := run.p
+	v, u := make([]int64, p.cols), make([]int64, p.rows)
+	if err := errors.Join(run.forget(), run.s.Fill(run.control, 0, run.control.Len(), 0), run.minima(), run.s.Download(bytesOf(v), run.v, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for j := range v {
+		least := far
+		for i := range p.rows {
+			least = min(least, p.cost(i, j))
+		}
+		if v[j] != least {
+			t.Fatalf("%s: column %d: found the minimum %d, expected %d", name, j, v[j], least)
+		}
+		v[j] = r.Int64N((p.most-p.least)/8 + 1)
+	}
+	least, violations := make([]int64, p.rows), uint64(0)
+	for i := range u {
+		least[i] = far
+		for j := range v {
+			least[i] = min(least[i], p.cost(i, j)-v[j])
+		}
+		u[i] = least[i] + r.Int64N(3) - 1
+		if u[i] > least[i] {
+			violations++
+		}
+	}
+	if err := errors.Join(run.s.Upload(run.v, 0, bytesOf(v)), run.s.Upload(run.u, 0, bytesOf(u)), run.candidates()); err != nil {
+		t.Fatal(err)
+	}
+	col, cost := make([]int32, p.rows*run.k), make([]int64, p.rows*run.k)
+	if err := errors.Join(run.s.Download(bytesOf(col), run.col, 0), run.s.Download(bytesOf(cost), run.cost, 0)); err != nil {
+		t.Fatal(err)
+	}
+	words, err := run.price()
+	if err != nil || words[coreViolations] != violations {
+		t.Fatalf("%s: found %d rows with violations, expected %d: %v", name, words[coreViolations], violations, err)
+	}
+	after := make([]int64, p.rows)
+	if err := run.s.Download(bytesOf(after), run.u, 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range u {
+		found := far
+		for e := i * run.k; e < (i+1)*run.k; e++ {
+			if j := col[e]; j >= 0 {
+				if cost[e] != p.cost(i, int(j)) {
+					t.Fatalf("%s: pair (%d,%d): found the cost %d, expected %d", name, i, j, cost[e], p.cost(i, int(j)))
+				}
+				found = min(found, cost[e]-v[j])
+			}
+		}
+		if after[i] != min(u[i], least[i]) || found != least[i] {
+			t.Fatalf("%s: row %d: found the dual %d and a candidate of %d, expected %d and %d", name, i, after[i], found, min(u[i], least[i]), least[i])
+		}
+	}
+}
+
+// A sparse instance without a full matching is refuted on the device, one of
+// points is certified there.
+func TestImplicitOnDevice(t *testing.T) {
+	d := openEmulated(t)
+	inst := &Instance{Rows: 3, Cols: 3, Type: Int32, I32: []int32{5, 6, 7, 8}, Sparse: &Sparse{Start: []int64{0, 1, 2, 4}, Col: []int32{1, 1, 0, 2}}}
+	r, err := Solve(context.Background(), d, inst, Options{})
+	var none *InfeasibleError
+	if !errors.As(err, &none) || !r.Proven || len(none.Hall.Members) <= len(none.Hall.Partners) || !strings.HasPrefix(r.Variant, "assignment/core ") {
+		t.Errorf("found %v by %s, expected a proof that there is no full matching by assignment/core", err, r.Variant)
+	}
+	drawn, err := Draw(Drawing{Kind: "geom", Points: true, Rows: 90, Cols: 60, Range: 1000, Seed: seed, Type: Int64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Solve(context.Background(), d, drawn, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := solved(t, drawn, Options{Family: "reference"})
+	if r.Exact != want.Exact || !strings.HasPrefix(r.Variant, "assignment/core ") || !strings.Contains(r.Certificate.By, "assignment/pointcheck") {
+		t.Errorf("found %s by %s, checked by %s, expected %s", r.Exact, r.Variant, r.Certificate.By, want.Exact)
+	}
+}

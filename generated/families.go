@@ -9,10 +9,11 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/generated/csg"
+	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 )
 
 // Families lists every family, problem by problem.
 func Families() []*device.Family {
-	return slices.Concat(csg.Families(), assignment.Families())
+	return slices.Concat(csg.Families(), assignment.Families(), qubo.Families())
 }

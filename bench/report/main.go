@@ -79,6 +79,16 @@ func build(root string) (map[string]string, error) {
 	for name, svg := range assignmentFigures(solved) {
 		files[figureFolder+"/"+name+".svg"] = svg
 	}
+	binary, err := loadBinaries(root)
+	if err != nil {
+		return nil, err
+	}
+	if len(binary) > 0 { // before the first results no document has their regions
+		maps.Copy(regions, quboTables(binary))
+	}
+	for name, svg := range quboFigures(binary) {
+		files[figureFolder+"/"+name+".svg"] = svg
+	}
 	used := map[string]bool{}
 	for _, path := range []string{"docs/performance.md", "README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, path))

@@ -38,7 +38,7 @@ const (
 )
 
 // palette reads on white and on near-black.
-var palette = []string{"#3b82c4", "#d9692b", "#2f9e6e", "#a35fc2"}
+var palette = []string{"#3b82c4", "#d9692b", "#2f9e6e", "#a35fc2", "#b8902a", "#d0507a", "#3a9fa8", "#7d7d7d", "#8c6d4f", "#6f86e0"}
 
 const style = `<style>
 .paper{fill:#fff}.ink{fill:#222}.soft{fill:#666}.grid{stroke:#ddd}.axis{stroke:#888}.hole{fill:#fff}
@@ -84,7 +84,12 @@ func (c chart) drawBars(p func(string, ...any), s scale) {
 }
 
 func (c chart) drawLines(p func(string, ...any), s scale) {
-	for x := s.first; x <= s.last; x++ {
+	// At most a dozen labels: steps of 1, 2 or 5 times a power of ten.
+	by := 1.0
+	for k := 0; (s.last-s.first)/by > 12; k++ {
+		by *= []float64{2, 2.5, 2}[k%3]
+	}
+	for x := math.Ceil(s.first/by) * by; x <= s.last; x += by {
 		p(`<text class="soft" x="%.1f" y="%d" text-anchor="middle">%.0f</text>`, s.horizontal(x), height-bottom+18, x)
 	}
 	for i, l := range c.lines {

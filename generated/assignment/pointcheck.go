@@ -11,7 +11,7 @@ import (
 )
 
 // PointcheckHash is the hash of the family assignment/pointcheck: what its texts are made from.
-const PointcheckHash = 0x7d81fa30098fb5af
+const PointcheckHash = 0x9dab38173855082b
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

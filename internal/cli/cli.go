@@ -115,11 +115,11 @@ Results go to standard output, everything else to standard error. Exit codes:
 		SilenceUsage:     true,
 		SilenceErrors:    true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
-		RunE:             a.group("devices, solve, generate or tune"),
+		RunE:             a.group("devices, solve, convert, generate or tune"),
 		Args:             cobra.ArbitraryArgs,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand())
 	return root
 }
 

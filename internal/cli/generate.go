@@ -15,10 +15,10 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write a drawn instance to a file",
-		RunE:  a.group("assignment"),
+		RunE:  a.group("qubo or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.generateAssignmentCommand())
+	cmd.AddCommand(a.generateQUBOCommand(), a.generateAssignmentCommand())
 	return cmd
 }
 

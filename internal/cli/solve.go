@@ -14,10 +14,10 @@ func (a *app) solveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve",
 		Short: "Solve an instance",
-		RunE:  a.group("csg, auction or assignment"),
+		RunE:  a.group("csg, auction, qubo or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.solveCSGCommand(), a.solveAuctionCommand(), a.solveAssignmentCommand())
+	cmd.AddCommand(a.solveCSGCommand(), a.solveAuctionCommand(), a.solveQUBOCommand(), a.solveAssignmentCommand())
 	return cmd
 }
 

@@ -24,6 +24,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
 )
 
 // tuneFlags are the flags of `tune` and a problem.
@@ -48,10 +49,10 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of a problem's kernels and keep the fastest",
-		RunE:  a.group("csg or assignment"),
+		RunE:  a.group("csg, assignment or qubo"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.tuneCSGCommand(), a.tuneAssignmentCommand())
+	cmd.AddCommand(a.tuneCSGCommand(), a.tuneAssignmentCommand(), a.tuneQUBOCommand())
 	return cmd
 }
 
@@ -67,6 +68,11 @@ func (a *app) tuneAssignmentCommand() *cobra.Command {
 	cmd := a.tuneProblemCommand("assignment", "linear assignment", "rows and columns", &s, assignment.Subjects())
 	cmd.Flags().StringSliceVar(&s.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
 	return cmd
+}
+
+func (a *app) tuneQUBOCommand() *cobra.Command {
+	s := tuneFlags{most: 1 << 16}
+	return a.tuneProblemCommand("qubo", "binary quadratic programs", "variables", &s, qubo.Subjects())
 }
 
 // tuneProblemCommand tunes the families of one problem, whose sizes count what
@@ -258,7 +264,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withDevice(name, threads, func(d device.Device) error {
-				return worker.Serve(cmd.Context(), d, slices.Concat(csg.Subjects(), assignment.Subjects()), a.in, a.raw)
+				return worker.Serve(cmd.Context(), d, slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects()), a.in, a.raw)
 			})
 		},
 	}

@@ -127,10 +127,8 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 		}
 		return plan{method: &hosts[0], reason: "the fastest method of a host"}, variantless(o)
 	}
-	if few := p.most - p.least; few >= 0 && few < int64(p.rows)/4 && p.limit == far {
-		// With so few values a row has many pairs of slack 0: hardly more than a
-		// matching is left, which the zero lists of the classical variant find best.
-		slices.SortStableFunc(all, func(f, g family) int { return rank(f) - rank(g) })
+	if first := tiedFirst(p); first != "" {
+		slices.SortStableFunc(all, func(f, g family) int { return rank(f, first) - rank(g, first) })
 	}
 	var refused []error
 	for k := range all {
@@ -165,9 +163,23 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 	return plan{method: &hosts[0], reason: fmt.Sprintf("%s has no kernels for this instance", facts)}, nil
 }
 
-// rank puts the classical variant first.
-func rank(f family) int {
-	if f.name == "classical" {
+// tiedFirst is the family to begin with where costs have few values, "" where
+// they have many: a row has many pairs of slack 0 then, and hardly more than a
+// matching is left, which the zero lists of the classical variant find best; the
+// tree variant, where all costs are equal.
+func tiedFirst(p *normal) string {
+	switch few := p.most - p.least; {
+	case p.limit != far || few < 0 || few >= int64(p.rows)/4:
+		return ""
+	case few == 0:
+		return "tree"
+	}
+	return "classical"
+}
+
+// rank puts one family before the others.
+func rank(f family, first string) int {
+	if f.name == first {
 		return 0
 	}
 	return 1

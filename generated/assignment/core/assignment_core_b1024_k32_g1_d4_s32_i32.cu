@@ -656,7 +656,7 @@ __device__ void alone(State& s, u64 m, u64 t, u64 count) {
     __shared__ u64 filled[2];
     __shared__ u64 reached;
     u64 known = 0, from = t;
-    while (count > 0 && count <= 2 * SOLO) {
+    while (count > 0 && count <= 2 * SOLO && t <= s.rows) {
         if (threadIdx.x == 0) filled[(t + 1) % 2] = 0;
         __syncthreads();
         relax(s, s.lists + t % 2 * s.capacity, count, s.lists + (t + 1) % 2 * s.capacity, filled + (t + 1) % 2,
@@ -675,11 +675,12 @@ __device__ void alone(State& s, u64 m, u64 t, u64 count) {
 }
 
 // search grows the forest until no row within the bound is left; false: the
-// lists are too short. Every step all blocks share the list, the last one also
+// lists are too short, or there are more steps than a shortest path has rows,
+// which duals that are not feasible bring about. Every step all blocks share the list, the last one also
 // tightening the bound; a short list is the first block's alone.
 __device__ bool search(State& s, GridBarrier& barrier, u64 m) {
     u64 t = 0, count = __ldcg(s.control + COUNT);
-    while (count > 0 && count <= s.capacity) {
+    while (count > 0 && count <= s.capacity && t <= s.rows) {
         barrier.sync();  // all have read count
         s.stamp(GROW_GRID);
         if (count <= SOLO) {
@@ -699,7 +700,7 @@ __device__ bool search(State& s, GridBarrier& barrier, u64 m) {
             barrier.sync();
             t++;
             count = __ldcg(s.control + COUNT + t % 3);
-        } while (count > SOLO && count <= s.capacity);
+        } while (count > SOLO && count <= s.capacity && t <= s.rows);
     }
     return count == 0;
 }
@@ -720,21 +721,25 @@ __device__ void raise(State& s, u64 D) {
         if (s.match[i] < 0) s.u[i] += (i64)D;
 }
 
-// root walks from a free column up to the free row of its tree.
+// root walks from a free column up to the free row of its tree; a walk longer than
+// there are rows has none: s.rows.
 __device__ __forceinline__ u64 root(const State& s, int j) {
-    for (;;) {
+    for (u64 hops = 0; hops < s.rows; hops++) {
         u64 i = s.word[j] & s.none();
         int k = s.match[i];
         if (k < 0) return i;
         j = k;
     }
+    return s.rows;
 }
 
 // claim lets each tree choose one of its free columns within D, the least number.
 __device__ void claim(State& s, u64 reached, u64 D) {
     for (u64 k = thread(); k < reached; k += threads()) {
         int j = s.reached[k];
-        if (s.word[j] >> s.shift <= D) atomicMin(s.claim + root(s, j), j);
+        if (s.word[j] >> s.shift > D) continue;
+        u64 i = root(s, j);
+        if (i < s.rows) atomicMin(s.claim + i, j);
     }
 }
 
@@ -799,7 +804,7 @@ __device__ void phases(State& s, GridBarrier& barrier, bool far, u32 half, u64 m
         barrier.sync();
         s.stamp(RAISING);
         augment(s);
-        bool late = __ldcg(s.control + STEPS) > most;
+        bool late = __ldcg(s.control + STEPS) > most || __ldcg(s.control + PHASES) > most;
         barrier.sync();
         s.stamp(AUGMENTING);
         if (late && __ldcg(s.control + FREE) > 0) {
@@ -904,4 +909,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_core_b1024_k32_g1_
     pricing<true>(Matrix{costs, rows, cols, Scale<T>(scale)}, rows, u, v, match, owner, word, col, cost, next, control, pool);
 }
 
-extern "C" __device__ unsigned long long assignment_core_b1024_k32_g1_d4_s32_i32_hash = 0xf972be6ce8a4695bull;
+extern "C" __device__ unsigned long long assignment_core_b1024_k32_g1_d4_s32_i32_hash = 0x95ffe51b88dbd847ull;

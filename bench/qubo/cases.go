@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coalesce/bench/result"
+	solver "coalesce/solvers/qubo"
+)
+
+// A problem is an instance with what is known of it.
+type problem struct {
+	name    string
+	known   float64        // best known objective
+	printed result.Printed // what massive multi-start reached
+	drawn   drawing        // of Palubeckis' generator; zero: a file
+}
+
+type drawing struct {
+	n, density int
+	seed       int64
+}
+
+// errNotGiven says that an instance is neither a file nor can be drawn.
+var errNotGiven = errors.New("not given")
+
+func of(name string, known, value, seconds float64) problem {
+	return problem{name: name, known: known, printed: result.Printed{Value: value, Seconds: seconds}}
+}
+
+func (p problem) as(n, density int, seed int64) problem {
+	p.drawn = drawing{n, density, seed}
+	return p
+}
+
+// orlib are the ten instances of the paper's first table of results.
+func orlib() []problem {
+	return []problem{
+		of("bqp2500-1", 1515944, 1513037, 4.7), of("bqp2500-2", 1471392, 1466791, 2.1), of("bqp2500-3", 1414192, 1409367, 2.1),
+		of("bqp2500-4", 1507701, 1504452, 3.7), of("bqp2500-5", 1491816, 1487296, 3.9), of("bqp2500-6", 1469162, 1464082, 2.2),
+		of("bqp2500-7", 1479040, 1474810, 4.2), of("bqp2500-8", 1484199, 1481496, 3.9), of("bqp2500-9", 1482413, 1478841, 1.9),
+		of("bqp2500-10", 1483355, 1479214, 6.7),
+	}
+}
+
+// palubeckis are the eleven of its second. Of p6000.2 and p7000.3 the
+// generator's first state is not given.
+func palubeckis() []problem {
+	return []problem{
+		of("p5000.1", 8559680, 8538223, 32).as(5000, 50, 51000), of("p5000.2", 10836019, 10811401, 35).as(5000, 80, 52000),
+		of("p5000.3", 10489137, 10455640, 21).as(5000, 80, 53000), of("p5000.4", 12252318, 12185665, 315).as(5000, 100, 54000),
+		of("p5000.5", 12731803, 12693206, 12).as(5000, 100, 55000), of("p6000.1", 11384976, 11338236, 15).as(6000, 50, 61000),
+		of("p6000.2", 14333855, 14253558, 16), of("p6000.3", 16132915, 16086325, 19).as(6000, 100, 64000),
+		of("p7000.1", 14478676, 14442479, 34).as(7000, 50, 71000), of("p7000.2", 18249948, 18198092, 41).as(7000, 80, 72000),
+		of("p7000.3", 20446407, 20354280, 45),
+	}
+}
+
+// smaller are Palubeckis' instances that the paper does not use.
+func smaller() []problem {
+	return []problem{
+		of("p3000.1", 3931583, 0, 0).as(3000, 50, 31000), of("p3000.2", 5193073, 0, 0).as(3000, 80, 32000),
+		of("p3000.3", 5111533, 0, 0).as(3000, 80, 33000), of("p3000.4", 5761822, 0, 0).as(3000, 100, 34000),
+		of("p3000.5", 5675625, 0, 0).as(3000, 100, 35000), of("p4000.1", 6181830, 0, 0).as(4000, 50, 41000),
+		of("p4000.2", 7801355, 0, 0).as(4000, 80, 42000), of("p4000.3", 7741685, 0, 0).as(4000, 80, 43000),
+		of("p4000.4", 8711822, 0, 0).as(4000, 100, 44000), of("p4000.5", 8908979, 0, 0).as(4000, 100, 45000),
+	}
+}
+
+// cuts are maximum cuts of graphs.
+func cuts() []problem {
+	list := []problem{of("WK2000_1", 33337, 0, 0)}
+	for k, best := range []float64{11624, 11620, 11622, 11646, 11631, 2178, 2006, 2005, 2054, 2000} {
+		list = append(list, of(fmt.Sprintf("G%d", k+1), best, 0, 0))
+	}
+	return list
+}
+
+// read opens an instance; errNotGiven where there is none.
+func (b *bench) read(p problem) (*solver.Instance, error) {
+	if d := p.drawn; d.n > 0 {
+		inst, err := solver.Palubeckis(d.n, d.density, d.seed)
+		return inst, err
+	}
+	if b.settings.data == "" {
+		return nil, fmt.Errorf("%s: %w", p.name, errNotGiven)
+	}
+	for _, pattern := range []string{p.name + ".txt*", p.name + ".rud*", "gset/" + p.name + ".txt*"} {
+		files, err := filepath.Glob(filepath.Join(b.settings.data, filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		if len(files) > 0 {
+			o := solver.ReadOptions{}
+			if strings.HasPrefix(pattern, "gset/") {
+				o.Format = "rudy"
+			}
+			return solver.Read(files[0], o)
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", p.name, errors.Join(errNotGiven, fs.ErrNotExist))
+}
+
+// each runs f on the problems that the flags ask for, and adds a row that says
+// so where an instance is not given.
+func (b *bench) each(all []problem, name string, f func(p problem, inst *solver.Instance) error) error {
+	for _, p := range all {
+		if len(b.settings.instances) > 0 && !slices.Contains(b.settings.instances, p.name) {
+			continue
+		}
+		if b.late() {
+			return errLate
+		}
+		inst, err := b.read(p)
+		if errors.Is(err, errNotGiven) {
+			b.add(result.Binary{Name: name, Instance: p.name, Known: p.known, Printed: p.printed, NotGiven: true})
+			continue
+		}
+		if err == nil {
+			err = f(p, inst)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// errLate says that the budget was spent; what was measured is kept.
+var errLate = errors.New("the budget is spent: the experiment is not complete")
+
+// describe is a row in a line.
+func describe(r result.Binary) string {
+	line := fmt.Sprintf("%-12s %-10s", r.Instance, r.Name)
+	switch {
+	case r.NotGiven:
+		return line + " not given"
+	case r.Failed != "":
+		return line + " FAILED: " + r.Failed
+	case len(r.Runs) > 0:
+		m := result.Median(r.Runs)
+		return fmt.Sprintf("%s %-8s %-44s %d solutions: %.4g ms, %.3g products/s", line, r.What, r.Variant, r.Count, 1e3*m, r.Work/m)
+	}
+	line += fmt.Sprintf(" seed %-2d %12.0f  gap %.3f %%  at %.3f s of %.3f s", r.Seed, r.Value, r.Gap(), r.Best, r.Seconds)
+	if r.Lambda != nil {
+		line += fmt.Sprintf("  λ %.3g, batch %d: %d of %d searched, %d flips", *r.Lambda, r.Batch, r.Searched, r.Iterations, r.Flips)
+	}
+	return line
+}

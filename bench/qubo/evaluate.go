@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"coalesce/bench/result"
+	solver "coalesce/solvers/qubo"
+)
+
+// evaluate draws the paper's first table, 1,000 random solutions at 2,500 to
+// 7,000 variables, on the device and on one core.
+func (b *bench) evaluate() error {
+	for _, n := range []int{2500, 5000, 6000, 7000} {
+		if len(b.settings.instances) > 0 && !slices.Contains(b.settings.instances, strconv.Itoa(n)) {
+			continue
+		}
+		inst, err := solver.Palubeckis(n, 100, int64(10*n))
+		if err != nil {
+			return err
+		}
+		labels := []string{b.settings.variant}
+		if b.settings.variant == "all" {
+			if labels, err = solver.EvaluateVariants(inst); err != nil {
+				return err
+			}
+		}
+		for k, label := range labels {
+			if b.late() {
+				return errLate
+			}
+			if err := b.rates(inst, n, label, k == 0); err != nil {
+				return fmt.Errorf("%d variables: %w", n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// rates adds the rows of a variant, and of one core.
+func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (err error) {
+	e, err := solver.OpenEvaluation(b.dev, inst, label, b.settings.count)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	for _, what := range []struct {
+		name  string
+		share float64 // of the products that the objectives need
+		run   func() (time.Duration, error)
+	}{{"values", 1, e.Values}, {"gains", 2, e.Gains}, {"samples", 1, e.Samples}} {
+		row := result.Binary{Name: "evaluate", Variant: e.Variant, Instance: inst.Source, N: n, Count: e.Count, What: what.name, Work: what.share * e.Work()}
+		for k := 0; k <= b.settings.runs; k++ {
+			t, err := what.run()
+			if err != nil {
+				return err
+			}
+			if k > 0 {
+				row.Runs = append(row.Runs, t.Seconds())
+			}
+		}
+		if err := e.Check(5); err != nil {
+			row.Failed = err.Error()
+		}
+		b.add(row)
+	}
+	if core {
+		const few = 20
+		t, err := e.Host(few)
+		if err != nil {
+			return err
+		}
+		b.add(result.Binary{Name: "evaluate", Instance: inst.Source, N: n, Count: 1, What: "host", Work: e.Work() / float64(e.Count), Runs: []float64{t.Seconds()}})
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coalesce/bench/result"
+)
+
+// binaries are the experiments of binary quadratic programs that have results,
+// by name.
+type binaries map[string]*result.Of[result.Binary]
+
+var quboExperiments = []string{"evaluate", "paper", "lambda", "batch", "target", "peers"}
+
+func loadBinaries(root string) (binaries, error) {
+	all := binaries{}
+	for _, name := range quboExperiments {
+		f, err := result.Load[result.Binary](filepath.Join(root, "bench", "results", "qubo-"+name+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("load results: %w", err)
+		}
+		all[name] = f
+	}
+	return all, nil
+}
+
+// quboTables are the regions of binary quadratic programs. An experiment
+// without results says so.
+func quboTables(all binaries) map[string]string {
+	region := func(name string, table func([]result.Binary) string) string {
+		if f := all[name]; f != nil {
+			return table(f.Rows)
+		}
+		return fmt.Sprintf("There is no bench/results/qubo-%s.json: nothing was measured yet.", name)
+	}
+	sources := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
+	for _, name := range quboExperiments {
+		if f := all[name]; f != nil {
+			sources += fmt.Sprintf("| qubo-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, orNone(f.Driver), orNone(f.Commit), f.Date, f.Command)
+		}
+	}
+	return map[string]string{
+		"qubo-sources":  sources,
+		"qubo-evaluate": region("evaluate", evaluateTable),
+		"qubo-paper":    region("paper", multistartTable),
+		"qubo-progress": region("paper", progressPictures),
+		"qubo-lambda":   region("lambda", lambdaTable),
+		"qubo-batch":    region("batch", batchedTable),
+		"qubo-target":   region("target", targetTable),
+		"qubo-peers":    region("peers", targetTable),
+	}
+}
+
+// evaluateTable is the paper's first: 1,000 random solutions, and one core,
+// whose time is that of one solution times as many.
+func evaluateTable(rows []result.Binary) string {
+	out := heads("n", "solutions", "variant", "objectives, ms", "and gains, ms", "drawn, evaluated, reduced, ms", "one core, s", "products/s")
+	type key struct {
+		n       int
+		variant string
+	}
+	var order []key
+	by := map[key]map[string]result.Binary{}
+	core := map[int]float64{}
+	for _, r := range rows {
+		if r.What == "host" {
+			core[r.N] = result.Median(r.Runs)
+			continue
+		}
+		k := key{r.N, r.Variant}
+		if by[k] == nil {
+			by[k] = map[string]result.Binary{}
+			order = append(order, k)
+		}
+		by[k][r.What] = r
+	}
+	for _, k := range order {
+		values := by[k]["values"]
+		cell := func(what string) string {
+			if r := by[k][what]; r.Failed != "" {
+				return "failed"
+			} else if len(r.Runs) > 0 {
+				return ms(result.Median(r.Runs))
+			}
+			return "-"
+		}
+		each, speed := "-", "-"
+		if core[k.n] > 0 {
+			each = fmt.Sprintf("%.3g", core[k.n]*float64(values.Count))
+		}
+		if m := result.Median(values.Runs); m > 0 {
+			speed = fmt.Sprintf("%.3g", values.Work/m)
+		}
+		out += line(fmt.Sprint(k.n), fmt.Sprint(values.Count), k.variant, cell("values"), cell("gains"), cell("samples"), each, speed)
+	}
+	return out
+}
+
+// multistartTable is the paper's two tables of results.
+func multistartTable(rows []result.Binary) string {
+	out := heads("instance", "best known", "MMS, paper", "gap, %", "s", "MMS, here", "gap, %", "s to it", "s of the run", "flips")
+	for _, r := range rows {
+		printed := result.Binary{Known: r.Known, Value: r.Printed.Value}
+		cells := []string{r.Instance, fmt.Sprintf("%.0f", r.Known), fmt.Sprintf("%.0f", r.Printed.Value), fmt.Sprintf("%.2f", printed.Gap()), fmt.Sprint(r.Printed.Seconds)}
+		if r.NotGiven {
+			out += line(append(cells, "not given", "-", "-", "-", "-")...)
+			continue
+		}
+		out += line(append(cells, fmt.Sprintf("%.0f", r.Value), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds), fmt.Sprint(r.Flips))...)
+	}
+	return out
+}
+
+func lambdaTable(rows []result.Binary) string {
+	out := heads("instance", "mean of samples", "start", "λ", "passed", "gap, %", "s to it", "s of the run")
+	for _, r := range rows {
+		if !r.NotGiven && r.Lambda != nil {
+			out += line(r.Instance, fmt.Sprintf("%.0f", r.Mean), fmt.Sprintf("%.0f", r.Start), fmt.Sprintf("%.3g", *r.Lambda),
+				fmt.Sprintf("%d of %d", r.Searched, r.Iterations), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds))
+		}
+	}
+	return out
+}
+
+func batchedTable(rows []result.Binary) string {
+	out := heads("instance", "iterations at once", "iterations", "gap, %", "s to it", "s of the run", "iterations/s")
+	for _, r := range rows {
+		if !r.NotGiven && r.Seconds > 0 {
+			out += line(r.Instance, fmt.Sprint(r.Batch), fmt.Sprint(r.Iterations), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best),
+				fmt.Sprintf("%.3g", r.Seconds), fmt.Sprintf("%.3g", float64(r.Iterations)/r.Seconds))
+		}
+	}
+	return out
+}
+
+// targetTable is the time to the best known value over the seeds.
+func targetTable(rows []result.Binary) string {
+	out := heads("instance", "best known", "solver", "runs that reach it", "median s", "mean s", "worst s", "worst gap, %", "flips/s")
+	type key struct{ instance, name string }
+	var order []key
+	by := map[key][]result.Binary{}
+	for _, r := range rows {
+		k := key{r.Instance, r.Name}
+		if by[k] == nil {
+			order = append(order, k)
+		}
+		by[k] = append(by[k], r)
+	}
+	for _, k := range order {
+		list := by[k]
+		if list[0].NotGiven {
+			out += line(k.instance, fmt.Sprintf("%.0f", list[0].Known), k.name, "not given", "-", "-", "-", "-", "-")
+			continue
+		}
+		var met []float64
+		sum, gap, flips, seconds := 0.0, 0.0, 0.0, 0.0
+		for _, r := range list {
+			if r.Failed != "" {
+				continue
+			}
+			if r.Met > 0 {
+				met = append(met, r.Met)
+				sum += r.Met
+			}
+			gap, flips, seconds = max(gap, r.Gap()), flips+float64(r.Flips), seconds+r.Seconds
+		}
+		median, mean, worst, speed := "-", "-", "-", "-"
+		if len(met) > 0 {
+			mean, worst = fmt.Sprintf("%.3g", sum/float64(len(met))), fmt.Sprintf("%.3g", slices.Max(met))
+		}
+		if 2*len(met) > len(list) { // runs that do not reach it count as slower
+			slices.Sort(met)
+			median = fmt.Sprintf("%.3g", met[(len(list)-1)/2])
+		}
+		if flips > 0 && seconds > 0 {
+			speed = fmt.Sprintf("%.3g", flips/seconds)
+		}
+		out += line(k.instance, fmt.Sprintf("%.0f", list[0].Known), k.name, fmt.Sprintf("%d of %d", len(met), len(list)), median, mean, worst, fmt.Sprintf("%.4f", gap), speed)
+	}
+	return out
+}
+
+// Progress as in the paper's figures 3 and 4: what is missing to the best known
+// value, over time. Axes are logarithmic; no gap stands at the least decade.
+const leastGap = 1e-3 // percent
+
+func progress(rows []result.Binary, title, note string) string {
+	c := chart{title: title, x: "log10 of milliseconds", y: "gap to best known, % (log)", log: true, note: note}
+	for _, r := range rows {
+		s := series{name: r.Instance}
+		for _, h := range r.History {
+			gap := (result.Binary{Known: r.Known, Value: h.Value}).Gap()
+			s.points = append(s.points, point{x: math.Log10(max(1, 1e3*h.Seconds)), y: max(leastGap, gap)})
+		}
+		if n := len(s.points); n > 0 {
+			last := s.points[n-1]
+			last.x = math.Log10(max(1, 1e3*r.Seconds))
+			s.points = append([]point{{x: 0, y: s.points[0].y}}, append(s.points, last)...)
+			c.lines = append(c.lines, s)
+		}
+	}
+	if len(c.lines) == 0 {
+		return ""
+	}
+	return c.svg()
+}
+
+func quboFigures(all binaries) map[string]string {
+	out := map[string]string{}
+	f := all["paper"]
+	if f == nil {
+		return out
+	}
+	note := f.Device + ". 0.001 % stands for none.\nbench/results/qubo-paper.json, by " + f.Command
+	some := func(instance func(string) bool) (list []result.Binary) {
+		for _, r := range f.Rows {
+			if !r.NotGiven && instance(r.Instance) {
+				list = append(list, r)
+			}
+		}
+		return list
+	}
+	for name, svg := range map[string]string{
+		"qubo-paper-3": progress(some(func(s string) bool { return strings.HasPrefix(s, "bqp") }), "Paper, figure 3: ORLIB, improvement over time", note),
+		"qubo-paper-4": progress(some(func(s string) bool { return s == "p5000.4" }), "Paper, figure 4: p5000.4, improvement over time", note),
+	} {
+		if svg != "" {
+			out[name] = svg
+		}
+	}
+	return out
+}
+
+// progressPictures shows the figures where they are drawn.
+func progressPictures(rows []result.Binary) string {
+	out := ""
+	drawn := quboFigures(binaries{"paper": {Rows: rows}})
+	for k, about := range []string{"Improvement over time, ORLIB", "Improvement over time, p5000.4"} {
+		if name := fmt.Sprintf("qubo-paper-%d", 3+k); drawn[name] != "" {
+			out += fmt.Sprintf("![%s](figures/%s.svg)\n", about, name)
+		}
+	}
+	if out == "" {
+		return "qubo-paper.json has no history."
+	}
+	return out
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCommittedFilesAreCurrent(t *testing.T) {
+	files, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join("../../../runtime/host/oneflip", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("runtime/host/oneflip/%s is stale; run: go run ./gen/host/avx512flip", name)
+		}
+	}
+}

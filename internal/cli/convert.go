@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/solvers/qubo"
+)
+
+func (a *app) convertCommand() *cobra.Command {
+	var s readFlags
+	var to, output string
+	cmd := &cobra.Command{
+		Use:   "convert FILE --output FILE [--to FORMAT]",
+		Short: "Write a binary quadratic program in another format",
+		Long: `Reads a binary quadratic program, an Ising model or a maximum cut, and writes it in
+another format. Where the formats' forms or senses differ the coefficients are
+changed so that the best solutions stay the same; what was changed, and what the
+format cannot hold, is said. The formats:
+
+` + formats(),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || output == "" {
+				return usagef("expected a FILE and --output FILE")
+			}
+			if err := s.check(); err != nil {
+				return err
+			}
+			if to == "" {
+				to = qubo.FormatOf(output)
+			}
+			if qubo.About(to) == "" {
+				return usagef("--to is %q, expected one of the formats, or a name of --output that ends in one", to)
+			}
+			p := a.progress()
+			defer p.Close()
+			p.Set("reading %s", args[0])
+			inst, err := qubo.Read(args[0], s.options(a.free()))
+			if err != nil {
+				return err
+			}
+			p.Say("%s: %s, read as %s", args[0], inst, inst.Format)
+			for _, note := range inst.Notes {
+				p.Say("%s: %s", args[0], note)
+			}
+			return a.writeQUBO(p.Say, inst, output, to)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&output, "output", "o", "", "the file to write")
+	f.StringVar(&to, "to", "", "its format (default: told by its name)")
+	s.register(f)
+	return cmd
+}
+
+// writeQUBO writes a file and says what was changed.
+func (a *app) writeQUBO(say func(string, ...any), inst *qubo.Instance, path, format string) error {
+	notes, err := qubo.WriteFile(path, inst, format)
+	if err != nil {
+		return err
+	}
+	say("%s: written as %s", path, format)
+	for _, note := range notes {
+		say("%s: %s", path, note)
+	}
+	return nil
+}
+
+func (a *app) generateQUBOCommand() *cobra.Command {
+	var n, density int
+	var seed int64
+	var to, output string
+	cmd := &cobra.Command{
+		Use:   "qubo --variables N --density PERCENT --seed S --output FILE [--to FORMAT]",
+		Short: "Write a binary quadratic program of G. Palubeckis' generator",
+		Long: `Draws an instance with Palubeckis' generator of 2002 and writes it: maximise xᵀQx
+with coefficients from -100 to 100. The instances of the literature are
+
+  p3000.1 to .5   density 50, 80, 80, 100, 100   seed 31000 to 35000
+  p4000.1 to .5   density 50, 80, 80, 100, 100   seed 41000 to 45000
+  p5000.1 to .5   density 50, 80, 80, 100, 100   seed 51000 to 55000
+  p6000.1 and .3  density 50, 100                seed 61000, 64000
+  p7000.1 and .2  density 50, 80                 seed 71000, 72000`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if output == "" {
+				return usagef("expected --output FILE")
+			}
+			if to == "" {
+				if to = qubo.FormatOf(output); to == "" {
+					to = "orlib"
+				}
+			}
+			if qubo.About(to) == "" {
+				return usagef("--to is %q, expected one of the formats of coalesce convert", to)
+			}
+			if n < 1 {
+				return usagef("--variables is %d, expected 1 or more", n)
+			}
+			if need, free := 24*int64(n)*int64(n)*int64(density)/100, a.free(); free > 0 && need > free {
+				return fmt.Errorf("%d variables of density %d take up to %s, and this machine has %s of free memory", n, density, gib(need), gib(free))
+			}
+			inst, err := qubo.Palubeckis(n, density, seed)
+			if err != nil {
+				return usageError{err}
+			}
+			p := a.progress()
+			defer p.Close()
+			return a.writeQUBO(p.Say, inst, output, to)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&n, "variables", 0, "number of variables")
+	f.IntVar(&density, "density", 100, "percentage of the pairs that are drawn")
+	f.Int64Var(&seed, "seed", 31000, "the generator's first state, 1 to 2147483646")
+	f.StringVarP(&output, "output", "o", "", "the file to write")
+	f.StringVar(&to, "to", "", "its format (default: told by its name, else orlib)")
+	return cmd
+}

@@ -1,0 +1,332 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo"
+)
+
+// readFlags say how to read a binary quadratic program.
+type readFlags struct {
+	format  string
+	form    string
+	sense   string
+	problem int
+}
+
+func (s *readFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(qubo.Formats(), ", ")+" (default: told by name and content)")
+	f.StringVar(&s.form, "form", "", "its coefficients are those of a qubo, ising or maxcut (default: the format's)")
+	f.StringVar(&s.sense, "sense", "", "maximize or minimize (default: the format's)")
+	f.IntVar(&s.problem, "problem", 0, "which problem of a file of several, from 1")
+}
+
+func (s *readFlags) check() error {
+	switch qubo.Form(s.form) {
+	case "", qubo.QUBO, qubo.Ising, qubo.MaxCut:
+	default:
+		return usagef("--form is %q, expected qubo, ising or maxcut", s.form)
+	}
+	switch qubo.Sense(s.sense) {
+	case "", qubo.Maximize, qubo.Minimize:
+	default:
+		return usagef("--sense is %q, expected maximize or minimize", s.sense)
+	}
+	if s.problem < 0 {
+		return usagef("--problem is %d, expected 1 or more", s.problem)
+	}
+	if s.format != "" && qubo.About(s.format) == "" {
+		return usagef("--format is %q, expected one of %s", s.format, strings.Join(qubo.Formats(), ", "))
+	}
+	return nil
+}
+
+func (s *readFlags) options(free int64) qubo.ReadOptions {
+	return qubo.ReadOptions{Format: s.format, Form: qubo.Form(s.form), Sense: qubo.Sense(s.sense), Problem: s.problem, Memory: free}
+}
+
+// quboFlags are the flags of `solve qubo`.
+type quboFlags struct {
+	solveFlags
+	readFlags
+	limit     string
+	target    string
+	work      int64
+	seed      uint64
+	solutions int
+	distance  int
+	start     string
+	fix       []string
+	engine    string
+	unreduced bool
+	plot      string
+
+	options qubo.Options
+}
+
+func (a *app) solveQUBOCommand() *cobra.Command {
+	var s quboFlags
+	cmd := &cobra.Command{
+		Use:   "qubo FILE...",
+		Short: "Find the best solution of a binary quadratic program, an Ising model or a maximum cut",
+		Long: `Binary quadratic programming: choose x in {0,1}^n so that xᵀQx is largest or
+smallest; or the spins of an Ising model; or the sides of a graph's nodes so that
+the edges between them weigh the most. The search ends at the time limit, at the
+target, or where its best is proven; ctrl-C ends it too, with the best so far.
+
+FILE is plain or compressed with gzip, xz or zstd. The formats:
+
+` + formats() + `
+
+A file that begins with n and m is a QUBO to be maximised; a maximum cut needs the
+ending .rud, a name such as G1, or --format rudy. What was read is printed. Of
+several files each is solved with limits of its own, and --json prints a line for
+each.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.solveQUBO(cmd.Context(), &s, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	s.readFlags.register(f)
+	f.StringVar(&s.limit, "time-limit", "", "end the solve after this, such as 500ms, 10s or 2m (default: 10s, or none with --work)")
+	f.StringVar(&s.target, "target", "", "end it at this value or a better one")
+	f.Int64Var(&s.work, "work", 0, "end it after so many flips: the result then depends on --seed and the device alone")
+	f.Uint64Var(&s.seed, "seed", 1, "of the searches")
+	f.IntVar(&s.solutions, "solutions", 0, "find so many distinct solutions")
+	f.IntVar(&s.distance, "min-distance", 1, "variables in which those differ at least")
+	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
+	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0")
+	f.StringVar(&s.engine, "engine", "", "search with "+strings.Join(qubo.Engines(), ", ")+" (default: the best on the device)")
+	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
+	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
+	s.solveFlags.register(f)
+	return cmd
+}
+
+// formats describes the formats.
+func formats() string {
+	var b strings.Builder
+	for _, name := range qubo.Formats() {
+		fmt.Fprintf(&b, "  %-8s%s\n", name, wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (s *quboFlags) validate(a *app, args []string) error {
+	if len(args) == 0 {
+		return usagef("expected a FILE")
+	}
+	if err := s.readFlags.check(); err != nil {
+		return err
+	}
+	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.engine, Variant: s.variant,
+		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free()}
+	if s.limit != "" {
+		text := s.limit
+		if number(text) {
+			text += "s"
+		}
+		limit, err := time.ParseDuration(text)
+		if err != nil || limit <= 0 {
+			return usagef("--time-limit is %q, expected a time such as 500ms, 10s or 2m", s.limit)
+		}
+		s.options.TimeLimit = limit
+	}
+	if s.target != "" {
+		if !number(s.target) {
+			return usagef("--target is %q, expected a number", s.target)
+		}
+		target, err := strconv.ParseFloat(s.target, 64)
+		if err != nil {
+			return err
+		}
+		s.options.Target = &target
+	}
+	switch {
+	case s.plot != "" && len(args) > 1:
+		return usagef("--plot is for one FILE, found %d", len(args))
+	case s.work < 0:
+		return usagef("--work is %d, expected 1 or more", s.work)
+	case s.solutions < 0 || s.distance < 1:
+		return usagef("--solutions is %d and --min-distance %d, expected 1 or more", s.solutions, s.distance)
+	}
+	return s.solveFlags.check(a)
+}
+
+// instance reads a file, and what is known of its solution.
+func (s *quboFlags) instance(path string, free int64) (*qubo.Instance, error) {
+	inst, err := qubo.Read(path, s.readFlags.options(free))
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range s.fix {
+		name, value, _ := strings.Cut(pair, "=")
+		i, err := strconv.Atoi(name)
+		if err != nil || i < 0 || i >= inst.N || value != "0" && value != "1" {
+			return nil, fmt.Errorf("--fix: found %q, expected a variable from 0 to %d, = and 0 or 1", pair, inst.N-1)
+		}
+		inst.Fix(i, value == "1")
+	}
+	if s.start == "" {
+		return inst, nil
+	}
+	text, err := os.ReadFile(s.start)
+	if err != nil {
+		return nil, fmt.Errorf("read the solution to begin with: %w", err)
+	}
+	return inst, inst.Begin(text, s.start)
+}
+
+func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error {
+	if err := s.validate(a, paths); err != nil {
+		return err
+	}
+	if err := a.handOver(s.device); err != nil {
+		return err
+	}
+	db, err := a.database(s.tuned)
+	if err != nil {
+		return err
+	}
+	s.options.Database = db
+	return a.withDevice(s.device, s.threads, func(d device.Device) error {
+		for k, path := range paths {
+			if k > 0 && !s.json {
+				fmt.Fprintln(a.out)
+			}
+			if err := a.solveOneQUBO(ctx, s, d, path); err != nil {
+				return err
+			}
+			if err := a.out.Flush(); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// solveOneQUBO reads, solves and prints.
+func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, path string) error {
+	p := a.progress()
+	defer p.Close()
+	start := time.Now()
+	p.Set("reading %s", path)
+	inst, err := await(ctx, func() (*qubo.Instance, error) { return s.instance(path, a.free()) })
+	if err != nil {
+		return err
+	}
+	read := time.Since(start).Seconds()
+	if need := inst.Memory(); need > 1<<30 {
+		p.Say("%s: solving takes about %s besides the instance", path, gib(need))
+	}
+	o := s.options
+	o.Log = func(line string) { p.Set("%s: %s", path, line) }
+	o.Progress = func(now qubo.Progress) {
+		p.Set("%s: %s %s after %s flips", path, inst.Sense, now.Value, ui.Rate(float64(now.Flips)))
+	}
+	r, err := qubo.Solve(ctx, d, inst, o)
+	if errors.Is(err, qubo.ErrCheck) {
+		return checkError{err}
+	}
+	if err != nil {
+		return err
+	}
+	r.Seconds.Read = read
+	verified := ""
+	if s.verify {
+		p.Set("searching with the reference")
+		if verified, err = verifyQUBO(ctx, d, inst, r, s.options); err != nil {
+			return err
+		}
+	}
+	p.Close()
+	if s.plot != "" {
+		if err := writePlot(s.plot, r); err != nil {
+			return err
+		}
+	}
+	if s.json {
+		return printJSON(a.out, r)
+	}
+	return a.printQUBO(s, r, inst, d.Facts(), verified)
+}
+
+// verifyQUBO searches with the reference, with the same limits. That it finds
+// less says nothing; that it finds more than what was proven is an error.
+func verifyQUBO(ctx context.Context, d device.Device, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
+	o.Engine, o.Variant, o.Unreduced, o.Solutions = "reference", "", true, 0
+	ref, err := qubo.Solve(ctx, d, inst, o)
+	if err != nil {
+		return "", fmt.Errorf("verify: %w", err)
+	}
+	better := ref.Value.Float() > r.Value.Float()
+	if inst.Sense == qubo.Minimize {
+		better = ref.Value.Float() < r.Value.Float()
+	}
+	if better && r.Proven {
+		return "", checkError{fmt.Errorf("the value %s is said to be optimal, the reference finds %s", r.Value, ref.Value)}
+	}
+	return fmt.Sprintf("the sequential reference finds %s", ref.Value), nil
+}
+
+// printQUBO writes an answer for people.
+func (a *app) printQUBO(s *quboFlags, r *qubo.Result, inst *qubo.Instance, facts device.Facts, verified string) error {
+	var t ui.Table
+	t.Row("value", fmt.Sprintf("%s (%sd)", r.Value, r.Sense))
+	const shown = 200
+	if text := r.Solution.String(); len(text) <= shown {
+		t.Row("solution", text)
+	} else {
+		t.Row("solution", fmt.Sprintf("%s… (%d variables; --json prints all)", text[:shown/4], r.N))
+	}
+	t.Row("instance", fmt.Sprintf("%s (%s, read as %s)", r.Instance, inst, r.Format))
+	switch {
+	case r.Proven:
+		t.Row("proven", "optimal: "+r.Proof)
+	case r.Bound != nil:
+		t.Row("bound", r.Bound.String())
+	}
+	t.Row("checked", "the value was recomputed from the coefficients")
+	if verified != "" {
+		t.Row("verified", verified)
+	}
+	if r.Target != nil {
+		met := "not met"
+		if r.Met != nil {
+			met = "met after " + ui.Seconds(*r.Met)
+		}
+		t.Row("target", fmt.Sprintf("%s: %s", s.target, met))
+	}
+	last := r.History[len(r.History)-1]
+	t.Row("time", fmt.Sprintf("read %s, solve %s, the best after %s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), ui.Seconds(last.Seconds)))
+	if r.Work.Flips > 0 {
+		t.Row("work", fmt.Sprintf("%d flips (%s flips/s), %s, seed %d", r.Work.Flips, ui.Rate(float64(r.Work.Flips)/r.Seconds.Solve), count(int(r.Work.Restarts), "restart"), r.Seed))
+	}
+	if r.Reduced < r.N {
+		t.Row("searched", fmt.Sprintf("%d of %d variables, in %s", r.Reduced, r.N, count(r.Parts, "component")))
+	}
+	for _, one := range r.Solutions {
+		t.Row("found", fmt.Sprintf("%s after %s", one.Value, ui.Seconds(one.Seconds)))
+	}
+	t.Row("device", fmt.Sprintf("%s (%s)", r.Device, facts.Name))
+	t.Row("variant", r.Variant)
+	t.Row("reason", r.Reason)
+	if r.Stopped {
+		t.Row("note", "interrupted: the best so far")
+	}
+	for _, note := range r.Notes {
+		t.Row("note", note)
+	}
+	return t.Write(a.out)
+}

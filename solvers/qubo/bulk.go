@@ -1,0 +1,296 @@
+package qubo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+)
+
+// bulk runs qubo/bulk: hundreds of one-flip tabu searches (F. Glover, Z. Lü and
+// J.-K. Hao, "Diversification-driven tabu search for unconstrained binary
+// quadratic problems", 4OR 8, 2010) that share a pool of elite solutions; how a
+// GPU does that: R. Yasudo et al., "Adaptive bulk search", ICPP 2020.
+//
+// A block is a search. Its threads hold x and the gain of every flip in
+// registers. A step is an arg-max over all gains, with one barrier; the row of
+// the matrix for the variable flipped; an update of every gain. It is exact:
+// integers, and gains are never rebuilt.
+//
+// A search goes on in episodes: it makes a start from elites by one of five
+// operators, walks there, each step the best of those that lead there, and
+// searches from there until it stalls. Flipped variables are tabu in a queue
+// whose length changes at random between tenure and tenure + spread; a flip to
+// a new best of the episode is never tabu. The operators:
+//
+//	random    flip each variable with probability 1/4
+//	relink    towards an elite, a quarter to three quarters of the way (path relinking)
+//	cross     from each of two elites half of the bits where they differ
+//	mutate    an elite with each bit flipped with probability 1/16
+//	majority  of three elites
+//
+// After a round of so many flips a search, one block lets the best of each
+// search into the pool, in the order of their values: elites differ in at least
+// `distance` variables. Operators are chosen in proportion to their credit: new
+// elites by flips spent, averaged over rounds. Searches read the pool as the
+// round before left it, so that a run of so many flips depends on the seed, the
+// variant and the number of searches alone.
+//
+// The host reads a few words after each round, and the best when it is new.
+type bulk struct {
+	variant *device.Variant
+	kernels *qubo.BulkKernels
+	form    bulkForm
+	p       *normal
+	rules   bulkRules
+	streams [2]device.Stream // of the searches; to stop them
+
+	rows, diag, gains, now, kept, scores, elites, control device.Buffer
+}
+
+// bulkRules are the parameters of the method. Flips and stall count in
+// variables.
+type bulkRules struct {
+	searches       int
+	flips, stall   int // of a round and search; without a new best, to the end of an episode
+	tenure, spread int
+	pool, distance int // elites; variables in which they differ
+}
+
+const (
+	bulkOperators = 5
+	bulkScores    = 8   // words of a search
+	bulkControl   = 512 // words of the device
+	bulkPoolMost  = 240
+)
+
+// Control words of the device.
+const (
+	bulkCount = iota
+	bulkBest
+	bulkStop
+	bulkFlips
+	bulkRounds
+	bulkEntered
+	bulkWeights = 8
+	bulkValues  = 16
+)
+
+// rulesFor are the defaults.
+func (b *bulk) rulesFor(f device.Facts) bulkRules {
+	n := b.p.n
+	r := bulkRules{
+		flips: 8 * n, stall: 4 * n, pool: 32, distance: max(1, n/100),
+		tenure: min(n/150+2, n/4), spread: min(12, n/4),
+	}
+	const registers, threads, blocks = 65536, 2048, 32 // of a multiprocessor
+	each := (max(32, b.kernels.Resources("search").Registers) + 7) / 8 * 8
+	r.searches = max(1, f.SMs) * max(1, min(registers/(each*b.form.block), threads/b.form.block, blocks))
+	return r
+}
+
+// newBulk loads a variant and takes the memory for a problem. It uploads the
+// matrix in pieces, so that the host never holds more than one of them.
+func newBulk(d device.Device, v *device.Variant, p *normal, rules func(*bulk) bulkRules) (b *bulk, err error) {
+	b = &bulk{variant: v, p: p}
+	if b.form, err = p.bulkNeeds().form(v); err != nil {
+		return nil, err
+	}
+	rowBytes := int64(b.form.rowBytes())
+	if need, free := rowBytes*int64(p.n), d.Facts().Free; free > 0 && need > free*9/10 {
+		return nil, fmt.Errorf("qubo/bulk: a matrix of %d rows of %d bytes, %s has %d free: %w", p.n, rowBytes, d.Facts(), free, device.ErrMemory)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("qubo/bulk on %s: %w", d.Facts(), err), b.Close())
+			b = nil
+		}
+	}()
+	if b.kernels, err = qubo.LoadBulk(d, v); err != nil {
+		return b, err
+	}
+	for k := range b.streams {
+		if b.streams[k], err = d.NewStream(); err != nil {
+			return b, err
+		}
+	}
+	if b.rules = b.rulesFor(d.Facts()); rules != nil {
+		b.rules = rules(b)
+	}
+	searches, record := int64(b.rules.searches), int64(4*b.form.record())
+	for _, want := range []struct {
+		buffer *device.Buffer
+		bytes  int64
+	}{
+		{&b.rows, rowBytes * int64(p.n)}, {&b.diag, int64(b.form.capacity() * b.form.gain())},
+		{&b.gains, searches * int64(b.form.capacity()*b.form.gain())}, {&b.now, searches * record}, {&b.kept, searches * record},
+		{&b.scores, searches * 8 * bulkScores}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * bulkControl},
+	} {
+		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
+			return b, err
+		}
+	}
+	if err = b.streams[0].Upload(b.diag, 0, b.form.diagOf(p)); err != nil {
+		return b, err
+	}
+	piece := int(max(1, (64<<20)/rowBytes))
+	for first := 0; first < p.n; first += piece {
+		rows := b.form.rowsOf(p, first, min(first+piece, p.n))
+		if err = b.streams[0].Upload(b.rows, int64(first)*rowBytes, rows); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// Close gives back the memory and the module.
+func (b *bulk) Close() error {
+	var errs []error
+	for _, buffer := range []device.Buffer{b.rows, b.diag, b.gains, b.now, b.kept, b.scores, b.elites, b.control} {
+		if buffer != nil {
+			errs = append(errs, buffer.Free())
+		}
+	}
+	for _, s := range b.streams {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	if b.kernels != nil {
+		errs = append(errs, b.kernels.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// begin empties the pool, but for a start that is given.
+func (b *bulk) begin(o searchOptions) error {
+	control := make([]int64, bulkControl)
+	for k := range bulkOperators {
+		control[bulkWeights+k] = 1024 / bulkOperators
+	}
+	s := b.streams[0]
+	if o.start != nil {
+		control[bulkCount], control[bulkEntered] = 1, 1
+		control[bulkBest] = b.p.value(o.start)
+		control[bulkValues] = control[bulkBest]
+		if err := s.Upload(b.elites, 0, rawBytes(b.form.pack(o.start, b.p.n))); err != nil {
+			return err
+		}
+	}
+	return s.Upload(b.control, 0, rawBytes(control))
+}
+
+// round makes so many flips in each search, and lets the best into the pool.
+func (b *bulk) round(o searchOptions, number, flips int64) error {
+	target, mode := int64(math.MaxInt64), uint64(1)
+	if o.target != nil && o.work == 0 {
+		target, mode = *o.target, 3
+	}
+	r, s := b.rules, b.streams[0]
+	g := device.Grid{Blocks: int64(r.searches), Threads: b.form.block}
+	return errors.Join(
+		b.kernels.Search(s, g, b.rows, b.diag, uint64(b.p.n), b.form.argument(), b.gains, b.now, b.kept, b.scores, b.elites,
+			b.control, uint64(flips), uint64(r.stall), uint64(r.tenure), uint64(r.spread), o.seed, uint64(number), target, mode),
+		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: 256}, b.kept, b.scores, b.elites, b.control,
+			uint64(r.searches), uint64(r.pool), uint64(r.distance), uint64(2*r.pool)))
+}
+
+// search implements search.
+func (b *bulk) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (did work, err error) {
+	if p != b.p {
+		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.n)
+	}
+	if p.n <= tiny {
+		return did, b.visit(o, found)
+	}
+	x := o.start
+	if x == nil {
+		x = make([]uint64, words(p.n))
+	}
+	best := p.value(x)
+	found(best, x, time.Since(o.began))
+	if err := b.begin(o); err != nil {
+		return did, err
+	}
+	stop, end := context.WithCancel(ctx)
+	if !o.deadline.IsZero() {
+		stop, end = context.WithDeadline(ctx, o.deadline)
+	}
+	stopped := make(chan error, 1)
+	context.AfterFunc(stop, func() { stopped <- b.streams[1].Upload(b.control, 8*bulkStop, rawBytes([]int64{1})) })
+	defer func() {
+		end()
+		err = errors.Join(err, <-stopped, b.streams[1].Sync())
+	}()
+	control := make([]int64, bulkControl)
+	for number := int64(0); stop.Err() == nil && !o.met(best) && (o.work == 0 || did.Flips < o.work); number++ {
+		flips := int64(b.rules.flips)
+		if o.work > 0 {
+			flips = max(1, min(flips, (o.work-did.Flips)/int64(b.rules.searches)))
+		}
+		if err := errors.Join(b.round(o, number, flips), b.streams[0].Download(rawBytes(control), b.control, 0)); err != nil {
+			return did, err
+		}
+		did.Flips = control[bulkFlips]
+		did.Restarts += int64(b.rules.searches)
+		if control[bulkCount] > 0 && control[bulkBest] > best {
+			if best, x, err = b.best(control); err != nil {
+				return did, err
+			}
+			found(best, x, time.Since(o.began))
+		}
+		if o.progress != nil {
+			o.progress(did)
+		}
+	}
+	if o.elite != nil {
+		for e := range control[bulkCount] {
+			x, err := b.elite(e)
+			if err != nil {
+				return did, err
+			}
+			o.elite(control[bulkValues+e], x)
+		}
+	}
+	return did, nil
+}
+
+// visit sees every solution of a tiny problem.
+func (b *bulk) visit(o searchOptions, found func(int64, []uint64, time.Duration)) error {
+	value, x := exhaust(b.p)
+	found(value, x, time.Since(o.began))
+	if o.elite != nil {
+		o.elite(value, x)
+	}
+	return nil
+}
+
+// best brings the best elite, its value recomputed.
+func (b *bulk) best(control []int64) (int64, []uint64, error) {
+	values := control[bulkValues:][:control[bulkCount]]
+	top := 0
+	for e, v := range values {
+		if v > values[top] {
+			top = e
+		}
+	}
+	x, err := b.elite(int64(top))
+	if err != nil {
+		return 0, nil, err
+	}
+	value := b.p.value(x)
+	if value != control[bulkBest] {
+		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", ErrCheck, b.variant.Label, control[bulkBest], value)
+	}
+	return value, x, nil
+}
+
+func (b *bulk) elite(e int64) ([]uint64, error) {
+	record := make([]uint32, b.form.record())
+	err := b.streams[0].Download(rawBytes(record), b.elites, e*int64(4*len(record)))
+	return b.form.unpack(record, b.p.n), err
+}

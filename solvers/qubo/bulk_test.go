@@ -1,0 +1,293 @@
+package qubo
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+)
+
+// bulkProblem draws a problem whose weights are multiples of unit.
+func bulkProblem(n int, largest, unit, diag int64, share float64, seed uint64) *normal {
+	r := rand.New(rand.NewPCG(seed, 11))
+	w := make([]int64, n*n)
+	p := &normal{n: n, start: make([]int64, n+1), diag: make([]int64, n), scale: 1, sense: 1, exact: true}
+	for i := range n {
+		p.diag[i] = r.Int64N(2*diag+1) - diag
+		for j := range i {
+			if r.Float64() < share {
+				w[i*n+j] = unit * (r.Int64N(2*largest+1) - largest)
+				w[j*n+i] = w[i*n+j]
+			}
+		}
+	}
+	for i := range n {
+		for j, v := range w[i*n : i*n+n] {
+			if v != 0 {
+				p.col, p.weight = append(p.col, int32(j)), append(p.weight, v)
+			}
+		}
+		p.start[i+1] = int64(len(p.col))
+	}
+	return p
+}
+
+// bulkFor draws a problem that rows of a type just hold.
+func bulkFor(row string, n int, seed uint64) *normal {
+	switch row {
+	case "int8":
+		return bulkProblem(n, 127, 2, 300, 0.9, seed)
+	case "bits":
+		p := bulkProblem(n, 1<<20, 1, 300, 1, seed)
+		for k := range p.weight {
+			p.weight[k] = 14 * (2*(p.weight[k]&1) - 1)
+		}
+		return p
+	case "int16":
+		return bulkProblem(n, 32767, 1, 100000, 0.7, seed)
+	case "int32":
+		return bulkProblem(n, 1<<30/int64(n), 1, 1<<20, 0.8, seed)
+	}
+	return bulkProblem(n, 1<<40, 1, 1<<50, 0.5, seed)
+}
+
+// fewSearches are rules for tests.
+func fewSearches(b *bulk) bulkRules {
+	r := b.rules
+	r.searches, r.pool, r.flips, r.stall = 3, 4, 3*b.p.n, b.p.n
+	return r
+}
+
+func startBulk(t *testing.T, d device.Device, v *device.Variant, p *normal) *bulk {
+	t.Helper()
+	b, err := newBulk(d, v, p, fewSearches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// recompute holds what the device says of every search and elite against the
+// coefficients.
+func (b *bulk) recompute() error {
+	s, f, n := b.streams[0], b.form, b.p.n
+	scores := make([]int64, bulkScores*b.rules.searches)
+	gains := make([]byte, b.rules.searches*f.capacity()*f.gain())
+	now, kept := make([]uint32, b.rules.searches*f.record()), make([]uint32, b.rules.searches*f.record())
+	control := make([]int64, bulkControl)
+	for _, d := range []struct {
+		to   []byte
+		from device.Buffer
+	}{{rawBytes(scores), b.scores}, {gains, b.gains}, {rawBytes(now), b.now}, {rawBytes(kept), b.kept}, {rawBytes(control), b.control}} {
+		if err := s.Download(d.to, d.from, 0); err != nil {
+			return err
+		}
+	}
+	want := make([]int64, n)
+	for k := range b.rules.searches {
+		x := f.unpack(now[k*f.record():][:f.record()], n)
+		if got, v := scores[k*bulkScores], b.p.value(x); got != v {
+			return fmt.Errorf("search %d is at %d, recomputed %d", k, got, v)
+		}
+		if got, v := scores[k*bulkScores+1], b.p.value(f.unpack(kept[k*f.record():][:f.record()], n)); got != v {
+			return fmt.Errorf("search %d has kept %d, recomputed %d", k, got, v)
+		}
+		b.p.deltas(x, want)
+		for t := range f.block {
+			for j := range f.items {
+				at := k*f.capacity() + j*f.block + t
+				if i := f.variable(t, j); i < n {
+					if got := integerAt(gains, at, f.gain()); got != want[i] {
+						return fmt.Errorf("search %d: gain %d of variable %d, recomputed %d", k, got, i, want[i])
+					}
+				}
+			}
+		}
+	}
+	for e := range control[bulkCount] {
+		x, err := b.elite(e)
+		if v := b.p.value(x); err != nil || v != control[bulkValues+e] {
+			return fmt.Errorf("elite %d has %d, recomputed %d (%v)", e, control[bulkValues+e], v, err)
+		}
+		for other := range e {
+			y, err := b.elite(other)
+			if d := apart(x, y); err != nil || d < b.rules.distance {
+				return fmt.Errorf("elites %d and %d are %d apart, expected %d (%v)", e, other, d, b.rules.distance, err)
+			}
+		}
+	}
+	return nil
+}
+
+func integerAt(b []byte, at, size int) int64 {
+	var v uint64
+	for k := range size {
+		v |= uint64(b[at*size+k]) << (8 * k)
+	}
+	return int64(v<<(64-8*size)) >> (64 - 8*size)
+}
+
+func apart(x, y []uint64) int {
+	d := 0
+	for i := range 64 * len(x) {
+		d += int(bit(x, i) ^ bit(y, i))
+	}
+	return d
+}
+
+func TestBulkVariants(t *testing.T) {
+	d := openEmulated(t)
+	list := []string{"block=32,items=4,row=int8", "block=32,items=4,row=int16", "block=32,items=4,row=int32", "block=32,items=4,row=int64",
+		"block=64,items=40,row=int8", "block=512,items=32,row=int16", "block=32,items=32,row=bits"}
+	for i := range qubo.Bulk.Variants {
+		v := &qubo.Bulk.Variants[i]
+		if !every && !slices.Contains(list, v.Label) {
+			continue
+		}
+		t.Run(v.Label, func(t *testing.T) {
+			f, err := bulkNeeds{}.form(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range []int{13, 97} {
+				p := bulkFor(f.row, n, uint64(n))
+				if f.items > 32 && f.row == "int8" {
+					p = bulkProblem(n, 127, 1, 300, 0.9, uint64(n)) // odd weights
+				}
+				b := startBulk(t, d, v, p)
+				if err := b.begin(searchOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				for number := range int64(3) {
+					if err := b.round(searchOptions{seed: 7}, number, int64(b.rules.flips)); err != nil {
+						t.Fatal(err)
+					}
+					if err := b.recompute(); err != nil {
+						t.Fatalf("%d variables, round %d: %v", n, number, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestBulkForm(t *testing.T) {
+	for i := range qubo.Bulk.Variants {
+		v := &qubo.Bulk.Variants[i]
+		f, err := bulkNeeds{}.form(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(3, 4))
+		for _, n := range []int{1, f.capacity() - 1, f.capacity()} {
+			x := randomBits(r, n)
+			if !slices.Equal(f.unpack(f.pack(x, n), n), x) {
+				t.Errorf("%s: %d variables: not what was packed", v.Label, n)
+			}
+		}
+	}
+	if _, err := bulkProblem(20, 100, 3, 1, 1, 1).bulkNeeds().form(qubo.Bulk.Variant("block=32,items=4,row=int8")); err == nil {
+		t.Error("weights of 300 in multiples of 3 fit bytes, expected an error")
+	}
+}
+
+// found collects improvements, which must rise and be true.
+func bulkFound(t *testing.T, p *normal, values *[]int64) func(int64, []uint64, time.Duration) {
+	return func(v int64, x []uint64, _ time.Duration) {
+		if len(*values) > 0 && v <= (*values)[len(*values)-1] {
+			t.Errorf("found %d after %d", v, *values)
+		}
+		if got := p.value(x); got != v {
+			t.Errorf("found %d, recomputed %d", v, got)
+		}
+		*values = append(*values, v)
+	}
+}
+
+func TestBulkSearch(t *testing.T) {
+	d := openEmulated(t)
+	p := bulkFor("int8", 20, 5)
+	v, err := bulkVariant(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := startBulk(t, d, v, p)
+	best, _ := exhaust(p)
+	ctx := context.Background()
+
+	var values []int64
+	did, err := b.search(ctx, p, searchOptions{began: time.Now(), target: &best, seed: 1, deadline: time.Now().Add(time.Minute)}, bulkFound(t, p, &values))
+	if err != nil || values[len(values)-1] != best {
+		t.Fatalf("found %d in %d flips (%v), the best is %d", values, did.Flips, err, best)
+	}
+
+	var runs [2][]int64
+	var total [2]work
+	for k := range runs {
+		total[k], err = b.search(ctx, p, searchOptions{began: time.Now(), work: 600, seed: 9, start: []uint64{5}}, bulkFound(t, p, &runs[k]))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(runs[0], runs[1]) || total[0] != total[1] {
+		t.Errorf("two runs of one seed: %d %v and %d %v", runs[0], total[0], runs[1], total[1])
+	}
+	if runs[0][0] != p.value([]uint64{5}) || total[0].Flips < 600 || total[0].Flips > 600+3 {
+		t.Errorf("began at %d, %d flips; expected %d and 600", runs[0][0], total[0].Flips, p.value([]uint64{5}))
+	}
+
+	unreachable := best + 1
+	began := time.Now()
+	_, err = b.search(ctx, p, searchOptions{began: began, target: &unreachable, deadline: began.Add(50 * time.Millisecond)}, func(int64, []uint64, time.Duration) {})
+	if late := time.Since(began); err != nil || late < 50*time.Millisecond || late > 5*time.Second {
+		t.Errorf("a limit of 50 ms ended after %v: %v", late, err)
+	}
+}
+
+func TestBulkNeeds(t *testing.T) {
+	p := bulkProblem(90, 50, 4, 1000, 0.5, 3)
+	s := p.spans()
+	if got := p.bulkNeeds(); got.weight != s.weight || got.delta != s.delta || got.grain < 4 || got.n != 90 {
+		t.Errorf("needs %+v of spans %+v and multiples of 4", got, s)
+	}
+}
+
+func TestBulkElites(t *testing.T) {
+	d := openEmulated(t)
+	for _, n := range []int{5, 40} {
+		p := bulkFor("int8", n, 8)
+		v, err := bulkVariant(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := startBulk(t, d, v, p)
+		var values []int64
+		elites := 0
+		o := searchOptions{began: time.Now(), work: 3000, seed: 2, elite: func(v int64, x []uint64) {
+			if elites++; p.value(x) != v {
+				t.Errorf("an elite of %d, recomputed %d", v, p.value(x))
+			}
+		}}
+		if _, err := b.search(context.Background(), p, o, bulkFound(t, p, &values)); err != nil {
+			t.Fatal(err)
+		}
+		if n == 5 {
+			if best, _ := exhaust(p); values[len(values)-1] != best {
+				t.Errorf("found %d, the best is %d", values, best)
+			}
+		}
+		if elites == 0 {
+			t.Error("no elite was told of")
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package qubo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// trailing is the number of zero bits at the end of m's magnitude.
+func trailing(m int64) int { return bits.TrailingZeros64(uint64(m)) }
+
+// A draft collects the coefficients of an instance in any order: as integers
+// while all are, then as floats.
+type draft struct {
+	i, j  []int32 // i == j: linear
+	whole []int64
+	real  []float64
+	most  int64 // bytes that may be held
+	// twice: a pair's coefficient counts twice, as that of (i,j) and of (j,i).
+	twice bool
+}
+
+// bytesPerEntry is what a draft and the instance made of it take together for
+// an entry: 16 in the draft, 2*12 in the instance, and 2*8 to sort it.
+const bytesPerEntry = 56
+
+func newDraft(o ReadOptions) *draft { return &draft{most: o.memory()} }
+
+func (d *draft) len() int { return len(d.i) }
+
+// expect makes room for so many entries, as far as it is plausible.
+func (d *draft) expect(entries int64) error {
+	if entries > d.most/bytesPerEntry || entries > math.MaxInt32 {
+		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*bytesPerEntry, d.most)
+	}
+	k := int(min(entries, 1<<22))
+	d.i, d.j, d.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
+	return nil
+}
+
+// parse adds a coefficient from text. Its error unwraps to ErrCoefficient.
+func (d *draft) parse(i, j int, word []byte) error {
+	if v, ok := digits(word); ok && d.real == nil {
+		return d.add(i, j, v)
+	}
+	if v, err := strconv.ParseInt(string(word), 10, 64); err == nil {
+		return d.add(i, j, v)
+	}
+	f, err := strconv.ParseFloat(string(word), 64)
+	if bytes.ContainsAny(word, "xX_") || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Errorf("%w: found %q, expected a number", ErrCoefficient, brief(word))
+	}
+	return d.addReal(i, j, f)
+}
+
+// digits reads short whole numbers without allocating.
+func digits(word []byte) (int64, bool) {
+	s, negative := word, false
+	if len(s) > 0 && s[0] == '-' {
+		s, negative = s[1:], true
+	}
+	if len(s) == 0 || len(s) > 18 {
+		return 0, false
+	}
+	v := int64(0)
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + int64(c-'0')
+	}
+	if negative {
+		v = -v
+	}
+	return v, true
+}
+
+// add adds an integer coefficient.
+func (d *draft) add(i, j int, v int64) error {
+	if k := int64(len(d.i)); k >= d.most/bytesPerEntry || k >= math.MaxInt32 {
+		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(d.i), d.most)
+	}
+	d.i, d.j = append(d.i, int32(i)), append(d.j, int32(j))
+	if d.real != nil {
+		d.real = append(d.real, float64(v))
+		return nil
+	}
+	d.whole = append(d.whole, v)
+	return nil
+}
+
+// addReal adds a real coefficient; all become real.
+func (d *draft) addReal(i, j int, v float64) error {
+	if d.real == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return d.add(i, j, int64(v))
+	}
+	if d.real == nil {
+		d.real = make([]float64, len(d.whole), cap(d.whole)+1)
+		for k, w := range d.whole {
+			d.real[k] = float64(w)
+		}
+		d.whole = nil
+	}
+	if err := d.add(i, j, 0); err != nil {
+		return err
+	}
+	d.real[len(d.real)-1] = v
+	return nil
+}
+
+// A repeatedError is a coefficient that came twice: entries First and Again of
+// the draft, from 0.
+type repeatedError struct{ first, again int }
+
+func (e *repeatedError) Error() string {
+	return fmt.Sprintf("entry %d is of the same variables as entry %d", e.again+1, e.first+1)
+}
+
+// instance sorts the entries into an instance of n variables. Entries of the
+// same variables are added up where sum says so, else a repeatedError; (i,j)
+// and (j,i) are the same.
+func (d *draft) instance(n int, sum bool) (*Instance, error) {
+	if int64(n) > d.most/32 {
+		return nil, fmt.Errorf("%d variables take %d bytes, more than the limit of %d", n, int64(n)*32, d.most)
+	}
+	inst := &Instance{N: n, Form: QUBO, Sense: Maximize}
+	err := d.overflow()
+	if err != nil {
+		return nil, err
+	}
+	if d.real != nil {
+		inst.Real, err = sorted(d, inst, d.real, sum)
+	} else {
+		inst.Int, err = sorted(d, inst, d.whole, sum)
+	}
+	return inst, err
+}
+
+// sorted sorts entries by counting, twice: by column, then, stably, by row.
+func sorted[T Number](d *draft, inst *Instance, values []T, sum bool) (*Terms[T], error) {
+	t := &Terms[T]{Linear: make([]T, inst.N)}
+	start := make([]int64, inst.N+1)
+	seen := make([]int32, inst.N) // of linear entries, from 1
+	for k, i := range d.i {
+		j := d.j[k]
+		if i != j {
+			start[i+1]++
+			start[j+1]++
+			continue
+		}
+		if seen[i] > 0 && !sum {
+			return nil, &repeatedError{int(seen[i]) - 1, k}
+		}
+		seen[i] = int32(k + 1)
+		t.Linear[i] += values[k]
+	}
+	for i := range inst.N {
+		start[i+1] += start[i]
+	}
+	// Entry k stands for (i,j) and (j,i). Placing them by i gives rows whose
+	// columns come in any order; reading those rows in order and placing by
+	// column gives rows in ascending order: the matrix is symmetric.
+	total := start[inst.N]
+	from, at := make([]int32, total), append([]int64(nil), start...)
+	for k, i := range d.i {
+		if j := d.j[k]; i != j {
+			from[at[i]], from[at[j]] = int32(k), int32(k)
+			at[i]++
+			at[j]++
+		}
+	}
+	col, pair := make([]int32, total), make([]T, total)
+	entry := make([]int32, total)
+	copy(at, start)
+	for i := range int32(inst.N) {
+		for _, k := range from[start[i]:start[i+1]] {
+			j := d.i[k] ^ d.j[k] ^ i
+			col[at[j]], pair[at[j]], entry[at[j]] = i, values[k], k
+			at[j]++
+		}
+	}
+	inst.Start, inst.Col, t.Pair = start, col, pair
+	if err := t.merge(inst, entry, sum); err != nil {
+		return nil, err
+	}
+	if d.twice {
+		for k := range t.Pair {
+			t.Pair[k] *= 2
+		}
+	}
+	return t, nil
+}
+
+// merge adds repeated pairs up, and drops pairs of 0.
+func (t *Terms[T]) merge(inst *Instance, entry []int32, sum bool) error {
+	var to, begin int64
+	for i := range inst.N {
+		end := inst.Start[i+1]
+		first := to
+		for k := begin; k < end; k++ {
+			if k > begin && inst.Col[k] == inst.Col[k-1] {
+				if !sum {
+					return &repeatedError{int(min(entry[k-1], entry[k])), int(max(entry[k-1], entry[k]))}
+				}
+			}
+			if to > first && inst.Col[to-1] == inst.Col[k] {
+				t.Pair[to-1] += t.Pair[k]
+				continue
+			}
+			if to > first && t.Pair[to-1] == 0 {
+				to--
+			}
+			inst.Col[to], t.Pair[to] = inst.Col[k], t.Pair[k]
+			to++
+		}
+		if to > first && t.Pair[to-1] == 0 {
+			to--
+		}
+		begin, inst.Start[i+1] = end, to
+	}
+	inst.Col, t.Pair = inst.Col[:to:to], t.Pair[:to:to]
+	return nil
+}
+
+// overflow guards the doubling and adding up of a draft's integers.
+func (d *draft) overflow() error {
+	whole, real := 0.0, 0.0
+	for _, v := range d.whole {
+		whole += math.Abs(float64(v))
+	}
+	if whole > most/16 {
+		return fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^58", ErrCoefficient, whole)
+	}
+	for _, v := range d.real {
+		real += math.Abs(v)
+	}
+	if real > math.MaxFloat64/16 {
+		return fmt.Errorf("%w: absolute values add up to more than float64 holds", ErrCoefficient)
+	}
+	return nil
+}
+
+// brief shortens a word for an error.
+func brief(word []byte) string {
+	if len(word) > 40 {
+		return string(word[:40]) + "…"
+	}
+	return string(word)
+}
+
+// number reads a whole number from low to high.
+func number(word []byte, what string, low, high int64) (int, error) {
+	n, err := strconv.ParseInt(string(word), 10, 64)
+	if err != nil || n < low || n > high {
+		if errors.Is(err, strconv.ErrRange) || err == nil {
+			return 0, fmt.Errorf("found the %s %s, expected %d to %d", what, brief(word), low, high)
+		}
+		return 0, fmt.Errorf("found the %s %q, expected a whole number from %d to %d", what, brief(word), low, high)
+	}
+	return int(n), nil
+}

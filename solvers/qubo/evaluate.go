@@ -1,0 +1,326 @@
+package qubo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+)
+
+// Coefficient types of the families that hold the whole matrix: the values of
+// their parameter weight.
+const (
+	int8Weights    = "int8"
+	int32Weights   = "int32"
+	float32Weights = "float32"
+	float64Weights = "float64"
+)
+
+// square is the symmetric matrix of a problem by rows, without its diagonal:
+// side x side, a weight being unit times its coefficient. Rows and columns
+// from n on are zero.
+type square struct {
+	side int // n up to a multiple of 128
+	unit int64
+	kind string // of the coefficients
+	rows []byte
+	diag []byte // int32, or the kind where that is a float
+}
+
+// unit is the largest integer that divides every weight; 1 where there is none.
+func (p *normal) unit() int64 {
+	var g int64
+	for _, w := range p.weight {
+		for w = abs(w); w != 0; {
+			g, w = w, g%w
+		}
+		if g == 1 {
+			break
+		}
+	}
+	return max(1, g)
+}
+
+// holds says why coefficients of a kind cannot hold a problem; exactly, except
+// that float32 may round where it is asked for.
+func (p *normal) holds(kind string, s spans, unit int64) error {
+	largest, most := s.weight/unit, int64(math.MaxInt64)
+	switch kind {
+	case int8Weights:
+		most = math.MaxInt8
+	case int32Weights:
+		most = math.MaxInt32
+	case float32Weights, float64Weights:
+		if sum := 2 * float64(max(1, p.n)) * float64(s.delta); kind == float64Weights && sum >= 1<<53 {
+			return fmt.Errorf("objectives of up to %g, expected less than 2^53 for %s", sum, kind)
+		}
+		return nil
+	default:
+		return fmt.Errorf("coefficients of type %q, expected %s, %s, %s or %s", kind, int8Weights, int32Weights, float32Weights, float64Weights)
+	}
+	if largest > most {
+		return fmt.Errorf("coefficients of up to %d, expected at most %d for %s", largest, most, kind)
+	}
+	if s.delta >= 1<<30 { // sums are doubled in int32
+		return fmt.Errorf("gains of up to %d, expected less than 2^30 for %s", s.delta, kind)
+	}
+	return nil
+}
+
+// narrowest is the smallest kind that holds a problem exactly.
+func (p *normal) narrowest() (string, error) {
+	s, unit := p.spans(), p.unit()
+	var err error
+	for _, kind := range []string{int8Weights, int32Weights, float64Weights} {
+		if err = p.holds(kind, s, unit); err == nil {
+			return kind, nil
+		}
+	}
+	return "", err
+}
+
+// newSquare fills a matrix.
+func newSquare(p *normal, kind string) (*square, error) {
+	m := &square{side: (max(1, p.n) + 127) / 128 * 128, unit: p.unit(), kind: kind}
+	if err := p.holds(kind, p.spans(), m.unit); err != nil {
+		return nil, err
+	}
+	switch kind {
+	case int8Weights:
+		m.rows, m.diag = matrixOf[int8](p, m), diagonalOf[int32](p, m)
+	case int32Weights:
+		m.rows, m.diag = matrixOf[int32](p, m), diagonalOf[int32](p, m)
+	case float32Weights:
+		m.rows, m.diag = matrixOf[float32](p, m), diagonalOf[float32](p, m)
+	case float64Weights:
+		m.rows, m.diag = matrixOf[float64](p, m), diagonalOf[float64](p, m)
+	}
+	return m, nil
+}
+
+type coefficient interface {
+	int8 | int32 | float32 | float64
+}
+
+func matrixOf[T coefficient](p *normal, m *square) []byte {
+	c := make([]T, m.side*m.side)
+	for i := range p.n {
+		col, weight := p.row(i)
+		to := c[i*m.side:]
+		for k, j := range col {
+			to[j] = T(weight[k] / m.unit)
+		}
+	}
+	return rawBytes(c)
+}
+
+func diagonalOf[T coefficient](p *normal, m *square) []byte {
+	d := make([]T, m.side)
+	for i, v := range p.diag {
+		d[i] = T(v)
+	}
+	return rawBytes(d)
+}
+
+// rawBytes are the bytes of a slice, as devices hold them.
+func rawBytes[T any](s []T) []byte {
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
+}
+
+// An evaluator computes objectives and gains of many solutions on a device.
+// Solutions on the device are side bits, words() uint64, each, zero from n on.
+type evaluator struct {
+	kernels *qubo.EvaluateKernels
+	variant *device.Variant
+	side    int
+	unit    int64
+	rows    device.Buffer // by rows; the same as c but for int8
+	c, diag device.Buffer
+	tile    int // rows of a block
+	batch   int // solutions of a block
+	threads int
+	shared  int // bytes of a block
+}
+
+// evaluateVariant is the family's variant for coefficients of a kind: for a
+// few solutions the smallest tile, which has the most blocks.
+func evaluateVariant(kind string, count int) *device.Variant {
+	tile, warp := 128, 64
+	if count <= 64 {
+		tile, warp = 64, 32
+	}
+	label := fmt.Sprintf("tile=%d,batch=%d,stages=4,warp=%d,weight=%s", tile, tile, warp, kind)
+	if kind != int8Weights {
+		label = fmt.Sprintf("tile=%d,batch=%d,stages=3,warp=32,weight=%s", tile, tile, kind)
+	}
+	return qubo.Evaluate.Variant(label)
+}
+
+// openEvaluator loads a variant, whose weight is the kind, and uploads the
+// matrix.
+func openEvaluator(d device.Device, s device.Stream, v *device.Variant, p *normal) (e *evaluator, err error) {
+	f := &qubo.Evaluate
+	kind := f.Value(v, "weight")
+	side := int64(max(1, p.n)+127) / 128 * 128
+	if need, free := 2*side*side*int64(coefficientBytes(kind)), d.Facts().Free; free > 0 && need > free*9/10 {
+		return nil, fmt.Errorf("a matrix of %d x %d %s, %d bytes with its copy, %s has %d free: %w", side, side, kind, need, d.Facts(), free, device.ErrMemory)
+	}
+	m, err := newSquare(p, kind)
+	if err != nil {
+		return nil, err
+	}
+	e = &evaluator{variant: v, side: m.side, unit: m.unit, tile: f.Int(v, "tile"), batch: f.Int(v, "batch")}
+	e.threads, e.shared = evaluateShape(v)
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("evaluate on %s: %w", d.Facts(), err), e.Close())
+			e = nil
+		}
+	}()
+	if e.kernels, err = qubo.LoadEvaluate(d, v); err != nil {
+		return e, err
+	}
+	if e.rows, err = put(d, s, m.rows); err != nil {
+		return e, err
+	}
+	if e.diag, err = put(d, s, m.diag); err != nil {
+		return e, err
+	}
+	if e.c = e.rows; kind != int8Weights {
+		return e, nil
+	}
+	if e.c, err = d.Alloc(int64(len(m.rows))); err != nil {
+		return e, err
+	}
+	blocks := min(int64(len(m.rows)/16+255)/256, 1<<14)
+	return e, e.kernels.Pack(s, device.Grid{Blocks: blocks, Threads: 256}, e.rows, uint64(m.side), e.c)
+}
+
+// evaluateShape is a block of a variant: its threads, and its shared memory in
+// bytes. On tensor cores a warp has 64 rows and a stage 128 columns, and a bit
+// of every column for every solution; else a thread has 8 x 8 sums and a stage
+// 32 columns.
+func evaluateShape(v *device.Variant) (threads, shared int) {
+	f := &qubo.Evaluate
+	tile, batch, stages, kind := f.Int(v, "tile"), f.Int(v, "batch"), f.Int(v, "stages"), f.Value(v, "weight")
+	if kind == int8Weights {
+		return tile / 64 * (batch / f.Int(v, "warp")) * 32, stages * (tile*128 + batch*128/8)
+	}
+	return tile / 8 * (batch / 8), stages * 32 * tile * coefficientBytes(kind)
+}
+
+func coefficientBytes(kind string) int {
+	return map[string]int{int8Weights: 1, int32Weights: 4, float32Weights: 4, float64Weights: 8}[kind]
+}
+
+// put uploads bytes to a buffer of their size.
+func put(d device.Device, s device.Stream, b []byte) (device.Buffer, error) {
+	to, err := d.Alloc(int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Upload(to, 0, b); err != nil {
+		return nil, errors.Join(err, to.Free())
+	}
+	return to, nil
+}
+
+// words is the length of a solution on the device, in uint64.
+func (e *evaluator) words() int { return e.side / 64 }
+
+// gainBytes is the size of one gain.
+func (e *evaluator) gainBytes() int {
+	if qubo.Evaluate.Value(e.variant, "weight") == float64Weights {
+		return 8
+	}
+	return 4
+}
+
+// floats reports whether objectives and gains are floats.
+func (e *evaluator) floats() bool {
+	kind := qubo.Evaluate.Value(e.variant, "weight")
+	return kind == float32Weights || kind == float64Weights
+}
+
+// exact reports whether no sum of a problem is rounded: doubled gains are below
+// 2^24 in float32; openEvaluator refuses what the other types would round.
+func (e *evaluator) exact(p *normal) bool {
+	return qubo.Evaluate.Value(e.variant, "weight") != float32Weights || p.spans().delta < 1<<23
+}
+
+func (e *evaluator) grid(count int) device.Grid {
+	return device.Grid{Blocks: int64(e.side/e.tile) * int64((count+e.batch-1)/e.batch), Threads: e.threads, Shared: e.shared}
+}
+
+// values enqueues the computation of twice the objective of count solutions at
+// x: 8 bytes each, read by objectives.
+func (e *evaluator) values(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
+	if count == 0 {
+		return nil
+	}
+	if err := s.Fill(twice, 0, 8*int64(count), 0); err != nil {
+		return err
+	}
+	return e.kernels.Values(s, e.grid(count), e.c, e.diag, x, uint64(e.side), uint64(count), e.unit, twice)
+}
+
+// gains is values that also writes the gain of every flip, side of them a
+// solution, read by gain.
+func (e *evaluator) gains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
+	if count == 0 {
+		return nil
+	}
+	if err := s.Fill(twice, 0, 8*int64(count), 0); err != nil {
+		return err
+	}
+	return e.kernels.Gains(s, e.grid(count), e.c, e.diag, x, uint64(e.side), uint64(count), e.unit, twice, gain)
+}
+
+// objectives are what values wrote.
+func (e *evaluator) objectives(twice []byte) []int64 {
+	list := make([]int64, len(twice)/8)
+	for k := range list {
+		list[k] = e.objective(twice[8*k:])
+	}
+	return list
+}
+
+func (e *evaluator) objective(twice []byte) int64 {
+	if e.floats() {
+		return int64(math.Round(*(*float64)(unsafe.Pointer(&twice[0])) / 2))
+	}
+	return *(*int64)(unsafe.Pointer(&twice[0])) / 2
+}
+
+// gain is the k-th of the gains that a device wrote.
+func (e *evaluator) gain(gains []byte, k int) int64 {
+	at := unsafe.Pointer(&gains[k*e.gainBytes()])
+	switch qubo.Evaluate.Value(e.variant, "weight") {
+	case float32Weights:
+		return int64(*(*float32)(at))
+	case float64Weights:
+		return int64(*(*float64)(at))
+	}
+	return int64(*(*int32)(at))
+}
+
+// Close frees what the evaluator took.
+func (e *evaluator) Close() error {
+	var err error
+	if e.kernels != nil {
+		err = e.kernels.Close()
+	}
+	if e.c != nil && e.c != e.rows {
+		err = errors.Join(err, e.c.Free())
+	}
+	for _, b := range []device.Buffer{e.rows, e.diag} {
+		if b != nil {
+			err = errors.Join(err, b.Free())
+		}
+	}
+	return err
+}

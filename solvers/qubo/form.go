@@ -1,0 +1,283 @@
+package qubo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+)
+
+// ErrCoefficient is wrapped by errors of coefficients that cannot be solved with.
+var ErrCoefficient = errors.New("coefficient")
+
+// most bounds sums that have to be int64. The absolute values of coefficients
+// may add up to a 64th of it, so that those of any form, and four times those,
+// do not overflow.
+const most = 1 << 62
+
+// normal brings an instance to the form that engines see. Real coefficients
+// become integers: exactly where all are multiples of one power of two, or of
+// one power of ten, in a span that int64 holds; otherwise rounded to multiples
+// of the smallest power of two that fits, and exact is false.
+func (inst *Instance) normal() (*normal, error) {
+	p := &normal{n: inst.N, start: inst.Start, col: inst.Col, scale: 1, sense: 1, exact: true}
+	if inst.Sense == Minimize {
+		p.sense = -1
+	}
+	t := inst.Int
+	if t == nil {
+		t, p.scale, p.exact = scaled(inst.Real)
+	}
+	if sum := magnitude(t); sum > most/64 {
+		return nil, fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^56", ErrCoefficient, sum)
+	}
+	var offset int64
+	switch inst.Form {
+	case QUBO:
+		p.weight, p.diag = t.Pair, t.Linear
+	case Ising: // s = 2x-1: h s = 2h x - h, and J s s' = 4J x x' - 2J x - 2J x' + J
+		p.weight, p.diag = make([]int64, len(t.Pair)), make([]int64, p.n)
+		for i := range p.n {
+			h := t.Linear[i]
+			offset -= h
+			for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+				j := t.Pair[k]
+				p.weight[k] = 4 * j
+				h -= j
+				if int(inst.Col[k]) < i {
+					offset += j
+				}
+			}
+			p.diag[i] = 2 * h
+		}
+	case MaxCut: // w [x != x'] = w x + w x' - 2w x x'
+		p.weight, p.diag = make([]int64, len(t.Pair)), make([]int64, p.n)
+		for i := range p.n {
+			for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+				p.diag[i] += t.Pair[k]
+				p.weight[k] = -2 * t.Pair[k]
+			}
+		}
+	default:
+		return nil, fmt.Errorf("form %q: expected %s, %s or %s", inst.Form, QUBO, Ising, MaxCut)
+	}
+	if inst.Int != nil {
+		p.constant = offset + inst.Int.Offset
+		p.offset = float64(p.constant)
+	} else {
+		p.offset = float64(offset)/p.scale + inst.Real.Offset
+	}
+	if inst.Sense == Minimize {
+		p.weight, p.diag = slices.Clone(p.weight), slices.Clone(p.diag)
+		for k := range p.weight {
+			p.weight[k] = -p.weight[k]
+		}
+		for i := range p.diag {
+			p.diag[i] = -p.diag[i]
+		}
+	}
+	return p, nil
+}
+
+// magnitude is the sum of the absolute values.
+func magnitude[T Number](t *Terms[T]) float64 {
+	total := func(list []T) float64 {
+		const piece = 1 << 16
+		sums := make([]float64, (len(list)+piece-1)/piece)
+		parallel(len(sums), func(from, to int) {
+			for k := from; k < to; k++ {
+				for _, v := range list[k*piece : min((k+1)*piece, len(list))] {
+					sums[k] += math.Abs(float64(v))
+				}
+			}
+		})
+		sum := 0.0
+		for _, v := range sums {
+			sum += v
+		}
+		return sum
+	}
+	return total(t.Linear) + total(t.Pair)/2
+}
+
+// scaled makes integers of real coefficients: t times scale. The offset stays
+// behind.
+func scaled(t *Terms[float64]) (_ *Terms[int64], scale float64, exact bool) {
+	sum := magnitude(t)
+	fits := func(scale float64) bool { return sum*scale <= most/128 }
+	scale, exact = 1, true
+	if g := min(grain(t.Pair), grain(t.Linear)); g < 0 {
+		scale = math.Ldexp(1, -max(g, -1000))
+		if exact = g >= -1000 && fits(scale); !exact {
+			for ten := 10.0; ten <= 1e15 && fits(ten) && !exact; ten *= 10 {
+				scale, exact = ten, decimal(t.Pair, ten) && decimal(t.Linear, ten)
+			}
+		}
+	}
+	if !exact || !fits(scale) {
+		_, e := math.Frexp(sum)
+		scale, exact = math.Ldexp(1, min(54-e, 1000)), exact && fits(scale)
+	}
+	u := &Terms[int64]{Pair: make([]int64, len(t.Pair)), Linear: make([]int64, len(t.Linear))}
+	for k, v := range t.Pair {
+		u.Pair[k] = int64(math.RoundToEven(v * scale))
+	}
+	for i, v := range t.Linear {
+		u.Linear[i] = int64(math.RoundToEven(v * scale))
+	}
+	return u, scale, exact
+}
+
+// grain is the largest g <= 0 so that every value is a multiple of 2^g.
+func grain(values []float64) int {
+	g := 0
+	for _, v := range values {
+		if v == 0 || v == math.Trunc(v) {
+			continue
+		}
+		fraction, e := math.Frexp(v)
+		m := int64(math.Ldexp(fraction, 53))
+		g = min(g, e-53+trailing(m))
+	}
+	return g
+}
+
+// decimal reports whether every value is the float64 nearest to a multiple of
+// 1/ten.
+func decimal(values []float64, ten float64) bool {
+	for _, v := range values {
+		if m := math.RoundToEven(v * ten); math.Abs(m) > 1<<53 || m/ten != v {
+			return false
+		}
+	}
+	return true
+}
+
+// coarse is p with coefficients divided by a power of two and rounded, so that
+// no delta exceeds limit, for engines of narrow types; p itself where they fit.
+// Values found with it are recomputed with p.
+func (p *normal) coarse(limit int64) *normal {
+	shift := 0
+	for d := p.spans().delta + int64(p.n); d>>shift > limit; shift++ {
+	}
+	if shift == 0 || p.spans().delta <= limit {
+		return p
+	}
+	q := *p
+	q.known = nil
+	round := func(values []int64) []int64 {
+		out := make([]int64, len(values))
+		for k, v := range values {
+			out[k] = (v + 1<<(shift-1)) >> shift
+		}
+		return out
+	}
+	q.weight, q.diag = round(p.weight), round(p.diag)
+	q.scale, q.exact = p.scale/math.Ldexp(1, shift), false
+	return &q
+}
+
+// ValueInt is the value of x, bit i%64 of word i/64, in an instance of integer
+// coefficients.
+func (inst *Instance) ValueInt(x []uint64) int64 {
+	t := inst.Int
+	var sum atomic.Int64
+	parallel(inst.N, func(from, to int) {
+		var part int64
+		for i := from; i < to; i++ {
+			part += valueOf(inst, t, x, i)
+		}
+		sum.Add(part)
+	})
+	return t.Offset + sum.Load()
+}
+
+// Value is the value of x. Sums of real coefficients are compensated
+// (A. Neumaier, ZAMM 54, 1974).
+func (inst *Instance) Value(x []uint64) float64 {
+	if inst.Int != nil {
+		return float64(inst.ValueInt(x))
+	}
+	var sum compensated
+	sum.add(inst.Real.Offset)
+	for i := range inst.N {
+		terms(inst, inst.Real, x, i, sum.add)
+	}
+	return sum.value()
+}
+
+// compensated is a sum of floats that keeps what rounding loses.
+type compensated struct{ sum, lost float64 }
+
+func (c *compensated) add(v float64) {
+	next := c.sum + v
+	if math.Abs(c.sum) >= math.Abs(v) {
+		c.lost += c.sum - next + v
+	} else {
+		c.lost += v - next + c.sum
+	}
+	c.sum = next
+}
+
+func (c *compensated) value() float64 { return c.sum + c.lost }
+
+// before is the part of row i whose columns are below i.
+func (inst *Instance) before(i int) (from, to int64) {
+	from = inst.Start[i]
+	row := inst.Col[from:inst.Start[i+1]]
+	at, _ := slices.BinarySearch(row, int32(i))
+	return from, from + int64(at)
+}
+
+// valueOf is what variable i, and its pairs with variables before it, add to
+// the value of x.
+func valueOf(inst *Instance, t *Terms[int64], x []uint64, i int) (sum int64) {
+	from, to := inst.before(i)
+	xi := bit(x, i)
+	switch inst.Form {
+	case QUBO:
+		if xi == 0 {
+			return 0
+		}
+		sum = t.Linear[i]
+		for k := from; k < to; k++ {
+			sum += t.Pair[k] & -int64(bit(x, int(inst.Col[k])))
+		}
+	case Ising:
+		sum = t.Linear[i] * (2*int64(xi) - 1)
+		for k := from; k < to; k++ {
+			differ := -int64(bit(x, int(inst.Col[k])) ^ xi)
+			sum += (t.Pair[k] ^ differ) - differ
+		}
+	case MaxCut:
+		for k := from; k < to; k++ {
+			sum += t.Pair[k] & -int64(bit(x, int(inst.Col[k]))^xi)
+		}
+	}
+	return sum
+}
+
+// terms calls back what variable i, and its pairs with variables before it, add
+// to the value of x.
+func terms(inst *Instance, t *Terms[float64], x []uint64, i int, add func(float64)) {
+	from, to := inst.before(i)
+	xi := bit(x, i)
+	switch {
+	case inst.Form == QUBO && xi == 0:
+		return
+	case inst.Form == QUBO || inst.Form == Ising && xi == 1:
+		add(t.Linear[i])
+	case inst.Form == Ising:
+		add(-t.Linear[i])
+	}
+	for k := from; k < to; k++ {
+		same := bit(x, int(inst.Col[k])) == xi
+		switch {
+		case same == (inst.Form != MaxCut):
+			add(t.Pair[k])
+		case inst.Form == Ising:
+			add(-t.Pair[k])
+		}
+	}
+}

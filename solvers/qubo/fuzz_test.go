@@ -1,0 +1,96 @@
+package qubo
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"coalesce/runtime/host"
+)
+
+// fuzz: what is read is sound, can be written and read again, and small
+// instances solve.
+func fuzz(f *testing.F, format string, seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		inst, err := ReadFrom(bytes.NewReader(data), "a", ReadOptions{Format: format, Memory: 1 << 20})
+		if err != nil {
+			return
+		}
+		if len(inst.Start) != inst.N+1 || inst.Start[inst.N] != int64(len(inst.Col)) {
+			t.Fatalf("%v: %d rows", inst, len(inst.Start)-1)
+		}
+		for i := range inst.N {
+			for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+				if j := int(inst.Col[k]); j == i || j >= inst.N || k > inst.Start[i] && inst.Col[k-1] >= inst.Col[k] {
+					t.Fatalf("%v: row %d has column %d", inst, i, j)
+				}
+			}
+		}
+		var text bytes.Buffer
+		if _, err := Write(&text, inst, format); err != nil {
+			if errors.Is(err, ErrCoefficient) || inst.N > 1<<10 {
+				return
+			}
+			t.Fatal(err)
+		}
+		back, err := ReadFrom(bytes.NewReader(text.Bytes()), "a", ReadOptions{Format: format})
+		if err != nil && !errors.Is(err, ErrCoefficient) {
+			t.Fatalf("%v\n%s", err, &text)
+		}
+		if inst.N > 12 || back == nil {
+			return
+		}
+		d := host.Open(1)
+		defer d.Close()
+		r, err := Solve(t.Context(), d, inst, Options{TimeLimit: time.Second})
+		switch {
+		case errors.Is(err, ErrCoefficient):
+		case err != nil:
+			t.Fatal(err)
+		case !r.Proven && r.Exact:
+			t.Fatalf("%v: not proven", inst)
+		}
+	})
+}
+
+func FuzzOrlib(f *testing.F) {
+	fuzz(f, "orlib", "", "1\n2 3\n 1 1 5 \n 1 2 -3 \n2 2 1\n", "3 2\r\n1 2 0.5\r\n2 3 1e9\r\n", "2 1\n1 2 1e300")
+}
+
+func FuzzSparse(f *testing.F) { fuzz(f, "sparse", "2 2\n1 1 5\n1 2 -3\n", "# hi\n1 0\n") }
+
+func FuzzRudy(f *testing.F) { fuzz(f, "rudy", "3 2 J\n1 2 1\n2 3 -1\n", "0 0") }
+
+func FuzzQUBO(f *testing.F) { fuzz(f, "qubo", "c\np qubo 0 2 2 1\n0 0 5\n1 1 -2\n0 1 3\n") }
+
+func FuzzCOO(f *testing.F) {
+	fuzz(f, "coo", "# vartype=SPIN\n# offset=2.5\n0 1 1.5\n1 1 -2\n", "0 0 1\n0 2 -3\n0 2 1\n")
+}
+
+func FuzzBQM(f *testing.F) {
+	fuzz(f, "bqm", `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0"}, "num_variables": 2, "num_interactions": 1,
+		"variable_labels": ["a", 7], "variable_type": "SPIN", "offset": 1.5, "linear_biases": [1.0, 0.0], "quadratic_biases": [-1.0],
+		"quadratic_head": [0], "quadratic_tail": [1]}`)
+}
+
+func FuzzMQLib(f *testing.F) { fuzz(f, "mqlib", "# a comment\n2 2\n1 1 3\n1 2 2\n") }
+
+func FuzzMarket(f *testing.F) {
+	fuzz(f, "mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 3\n2 1 2\n1 2 0.5\n", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n")
+}
+
+func FuzzNPY(f *testing.F) {
+	inst, err := Palubeckis(3, 100, 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var text bytes.Buffer
+	if _, err := Write(&text, inst, "npy"); err != nil {
+		f.Fatal(err)
+	}
+	fuzz(f, "npy", text.String(), "\x93NUMPY\x01\x00")
+}

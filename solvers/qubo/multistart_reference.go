@@ -1,0 +1,126 @@
+package qubo
+
+import (
+	"slices"
+	"time"
+)
+
+// hostStarter is massive multi-start in plain Go on sparse rows: the reference
+// of the device's, with the same random numbers, and the paper's CPU.
+type hostStarter struct {
+	p        *normal
+	best     []uint64
+	slots    [][]uint64
+	gain     []int64
+	deadline time.Time // of sampling; zero: none
+}
+
+func newHostStarter(p *normal, batch int) *hostStarter {
+	return &hostStarter{p: p, slots: make([][]uint64, max(1, batch)), gain: make([]int64, p.n)}
+}
+
+// splitmix is the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+func splitmix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// coins are 64 random bits of a solution's word.
+func coins(seed, solution, word uint64) uint64 { return splitmix(seed + splitmix(solution<<32|word)) }
+
+// trim clears what is no variable.
+func trim(x []uint64, n int) {
+	if n%64 != 0 {
+		x[len(x)-1] &= 1<<(n%64) - 1
+	}
+}
+
+func (h *hostStarter) sample(count int, seed uint64) (float64, error) {
+	sum := 0.0
+	x := make([]uint64, words(h.p.n))
+	for s := range count {
+		if s > 0 && !h.deadline.IsZero() && time.Now().After(h.deadline) {
+			return sum / float64(s) * float64(count), nil // of those that there was time for
+		}
+		for w := range x {
+			x[w] = coins(seed, uint64(s), uint64(w))
+		}
+		trim(x, h.p.n)
+		sum += float64(h.p.value(x))
+	}
+	return sum, nil
+}
+
+func (h *hostStarter) begin(x []uint64) error {
+	h.best = slices.Clone(x)
+	for s := range h.slots {
+		h.slots[s] = slices.Clone(x)
+	}
+	return nil
+}
+
+func (h *hostStarter) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
+	list := make([]outcome, count)
+	for s := range list {
+		x := h.slots[s]
+		if i := counter + uint64(s); i > 0 {
+			h.diversify(x, i, strides, seed)
+		}
+		list[s] = outcome{h.p.value(x), -1}
+		if float64(list[s].value) > threshold {
+			h.ascend(x, &list[s], most)
+		}
+	}
+	return list, nil
+}
+
+// diversify blends x with the best and turns over every stride-th variable.
+func (h *hostStarter) diversify(x []uint64, i, strides, seed uint64) {
+	for w := range x {
+		c := coins(seed, i, uint64(w))
+		x[w] = h.best[w]&c | x[w]&^c
+	}
+	stride := 2 + (i-1)%strides
+	for j := (i - 1) / strides % stride; j < uint64(h.p.n); j += stride {
+		x[j>>6] ^= 1 << (j & 63)
+	}
+}
+
+// ascend flips what gains most, the first of several, while anything gains.
+func (h *hostStarter) ascend(x []uint64, o *outcome, most int64) {
+	h.p.deltas(x, h.gain)
+	for o.flips = 0; o.flips < most; o.flips++ {
+		at := 0
+		for j, g := range h.gain {
+			if g > h.gain[at] {
+				at = j
+			}
+		}
+		if len(h.gain) == 0 || h.gain[at] <= 0 {
+			return
+		}
+		o.value += h.gain[at]
+		x[at>>6] ^= 1 << (at & 63)
+		col, weight := h.p.row(at)
+		one := bit(x, at)
+		for k, j := range col {
+			if bit(x, int(j)) == one {
+				h.gain[j] -= weight[k]
+			} else {
+				h.gain[j] += weight[k]
+			}
+		}
+		h.gain[at] = -h.gain[at]
+	}
+}
+
+func (h *hostStarter) solution(slot int) ([]uint64, error) { return slices.Clone(h.slots[slot]), nil }
+
+func (h *hostStarter) keep(slot int) error {
+	copy(h.best, h.slots[slot])
+	return nil
+}
+
+func (h *hostStarter) Close() error { return nil }

@@ -1,0 +1,302 @@
+package qubo
+
+import (
+	"slices"
+	"sync"
+)
+
+// A reduction is a problem after rules that keep at least one of its optimal
+// solutions:
+//
+//   - first order: a variable whose delta cannot be negative whatever its
+//     neighbours are is 1, one whose delta cannot be positive is 0 (persistency
+//     as in F. Glover, M. Lewis and G. Kochenberger, EJOR 265(3), 2018);
+//   - degree 0 to 2: the best value of a variable is a function of at most two
+//     others, which becomes their coefficients;
+//   - components: what is not connected is solved apart.
+type reduction struct {
+	p        *normal
+	constant int64 // objective of what was fixed and eliminated
+	fixed    []int8
+	steps    []step // eliminations, in their order
+	parts    []part
+}
+
+// A step eliminated variable i: it is 1 where diag + w1 x(j) + w2 x(k) > 0; j
+// and k may be -1.
+type step struct {
+	i, j, k      int32
+	diag, w1, w2 int64
+}
+
+// A part is a component; variable v of p is variable of[v] of the whole. A nil
+// list stands for all. No solution is better than bound.
+type part struct {
+	p     *normal
+	of    []int32
+	bound int64
+}
+
+// An edge is a pair as one of its ends sees it.
+type edge struct {
+	to     int32
+	weight int64
+}
+
+// hub is the most pairs of a variable that may get another by elimination:
+// finding a pair takes time in proportion.
+const hub = 1 << 12
+
+// reducer is a reduction under way. Variables that are gone are out of degree,
+// low and high of the others.
+type reducer struct {
+	*reduction
+	gone   []bool
+	diag   []int64
+	low    []int64 // sum of the negative weights
+	high   []int64 // sum of the positive weights
+	degree []int32
+	bound  int64 // of p
+	queue  []int32
+	queued []bool
+	adj    [][]edge // nil: the pairs are the rows of p; else those and new ones, edges to what is gone among them
+}
+
+// reduce fixes the variables that given says are 0 or 1 (nil: none), and then
+// whatever the rules allow, unless plain is set. stop ends it early: what was
+// done till then is sound.
+func reduce(p *normal, given []int8, plain bool, stop func() bool) *reduction {
+	r := &reducer{reduction: &reduction{p: p}}
+	r.begin()
+	for i, v := range given {
+		if v >= 0 {
+			r.fix(int32(i), int64(v))
+		}
+	}
+	if !plain {
+		for i := range p.n {
+			if !r.queued[i] && (r.degree[i] <= 2 || r.diag[i]+r.low[i] >= 0 || r.diag[i]+r.high[i] <= 0) {
+				r.push(int32(i))
+			}
+		}
+		for steps := 0; len(r.queue) > 0 && (steps&1023 != 0 || !stop()); steps++ {
+			i := r.queue[len(r.queue)-1]
+			r.queue = r.queue[:len(r.queue)-1]
+			r.queued[i] = false
+			r.apply(i)
+		}
+	}
+	r.split(plain)
+	return r.reduction
+}
+
+func (r *reducer) begin() {
+	p := r.p
+	r.fixed = make([]int8, p.n)
+	r.gone, r.queued = make([]bool, p.n), make([]bool, p.n)
+	r.diag, r.low, r.high = slices.Clone(p.diag), make([]int64, p.n), make([]int64, p.n)
+	r.degree = make([]int32, p.n)
+	var mu sync.Mutex
+	var whole sums
+	parallel(p.n, func(from, to int) {
+		var some sums
+		for i := from; i < to; i++ {
+			r.fixed[i], r.degree[i] = -1, int32(p.start[i+1]-p.start[i])
+			r.low[i], r.high[i] = some.row(p, i)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		whole.join(some)
+	})
+	p.known, r.bound = whole.spans(p), whole.bound()
+}
+
+func (r *reducer) push(i int32) {
+	if !r.queued[i] && !r.gone[i] {
+		r.queued[i] = true
+		r.queue = append(r.queue, i)
+	}
+}
+
+// apply tries the rules on variable i.
+func (r *reducer) apply(i int32) {
+	switch {
+	case r.gone[i]:
+	case r.diag[i]+r.low[i] >= 0:
+		r.fix(i, 1)
+	case r.diag[i]+r.high[i] <= 0:
+		r.fix(i, 0)
+	case r.degree[i] <= 2:
+		r.eliminate(i)
+	}
+}
+
+// each calls back the pairs of i whose other ends are there.
+func (r *reducer) each(i int32, pair func(j int32, w int64)) {
+	if r.adj != nil {
+		for _, e := range r.adj[i] {
+			if !r.gone[e.to] {
+				pair(e.to, e.weight)
+			}
+		}
+		return
+	}
+	col, weight := r.p.row(int(i))
+	for k, j := range col {
+		if !r.gone[j] {
+			pair(j, weight[k])
+		}
+	}
+}
+
+// forget takes a pair of weight w out of the sums of j, whose other end goes.
+func (r *reducer) forget(j int32, w int64) {
+	r.degree[j]--
+	if w < 0 {
+		r.low[j] -= w
+	} else {
+		r.high[j] -= w
+	}
+	r.push(j)
+}
+
+// fix sets variable i to v.
+func (r *reducer) fix(i int32, v int64) {
+	r.gone[i], r.fixed[i] = true, int8(v)
+	r.constant += v * r.diag[i]
+	r.each(i, func(j int32, w int64) {
+		r.diag[j] += v * w
+		r.forget(j, w)
+	})
+}
+
+// eliminate replaces variable i, of degree 1 or 2, by its best value.
+func (r *reducer) eliminate(i int32) {
+	if r.adj == nil {
+		r.list()
+	}
+	s := step{i: i, j: -1, k: -1, diag: r.diag[i]}
+	r.each(i, func(j int32, w int64) {
+		if s.j < 0 {
+			s.j, s.w1 = j, w
+		} else {
+			s.k, s.w2 = j, w
+		}
+	})
+	if s.k >= 0 && max(len(r.adj[s.j]), len(r.adj[s.k])) > hub {
+		return
+	}
+	r.gone[i], r.adj[i] = true, nil
+	r.steps = append(r.steps, s)
+	best := func(w int64) int64 { return max(0, s.diag+w) }
+	r.constant += best(0)
+	r.forget(s.j, s.w1)
+	r.diag[s.j] += best(s.w1) - best(0)
+	if s.k < 0 {
+		return
+	}
+	r.forget(s.k, s.w2)
+	r.diag[s.k] += best(s.w2) - best(0)
+	if w := best(s.w1+s.w2) - best(s.w1) - best(s.w2) + best(0); w != 0 {
+		r.join(s.j, s.k, w)
+		r.join(s.k, s.j, w)
+	}
+}
+
+// list makes lists of the pairs that are left.
+func (r *reducer) list() {
+	total := 0
+	for i := range r.gone {
+		if !r.gone[i] {
+			total += int(r.degree[i])
+		}
+	}
+	all := make([]edge, 0, total)
+	adj := make([][]edge, len(r.gone))
+	for i := range adj {
+		if r.gone[i] {
+			continue
+		}
+		first := len(all)
+		r.each(int32(i), func(j int32, w int64) { all = append(all, edge{j, w}) })
+		adj[i] = all[first:len(all):len(all)]
+	}
+	r.adj = adj
+}
+
+// join adds w to the pair of i and j, in the list of i.
+func (r *reducer) join(i, j int32, w int64) {
+	list := r.adj[i]
+	if len(list) > 2*int(r.degree[i])+8 {
+		list = slices.DeleteFunc(list, func(e edge) bool { return r.gone[e.to] })
+	}
+	at := slices.IndexFunc(list, func(e edge) bool { return e.to == j })
+	if at < 0 {
+		at, list = len(list), append(list, edge{to: j})
+		r.degree[i]++
+	} else {
+		r.forget(i, list[at].weight)
+		r.degree[i]++
+	}
+	list[at].weight += w
+	if sum := list[at].weight; sum > 0 {
+		r.high[i] += sum
+	} else {
+		r.low[i] += sum
+	}
+	if list[at].weight == 0 {
+		list = slices.Delete(list, at, at+1)
+		r.degree[i]--
+	}
+	r.adj[i] = list
+	r.push(i)
+}
+
+// restore is the solution of the whole of which the parts' solutions are best.
+func (r *reduction) restore(parts [][]uint64) []uint64 {
+	x := make([]uint64, words(r.p.n))
+	for k, c := range r.parts {
+		if c.of == nil {
+			return slices.Clone(parts[k])
+		}
+		for v, i := range c.of {
+			x[i>>6] |= bit(parts[k], v) << (i & 63)
+		}
+	}
+	for i, v := range r.fixed {
+		if v == 1 {
+			x[i>>6] |= 1 << (i & 63)
+		}
+	}
+	for _, s := range slices.Backward(r.steps) {
+		gain := s.diag + s.w1*int64(bit(x, int(s.j)))
+		if s.k >= 0 {
+			gain += s.w2 * int64(bit(x, int(s.k)))
+		}
+		if gain > 0 {
+			x[s.i>>6] |= 1 << (s.i & 63)
+		}
+	}
+	return x
+}
+
+// project is the solution of part k within a solution of the whole.
+func (r *reduction) project(k int, x []uint64) []uint64 {
+	c := r.parts[k]
+	if c.of == nil || x == nil {
+		return x
+	}
+	y := make([]uint64, words(c.p.n))
+	for v, i := range c.of {
+		y[v>>6] |= bit(x, int(i)) << (v & 63)
+	}
+	return y
+}
+
+// left is the number of variables in parts.
+func (r *reduction) left() (n int) {
+	for _, c := range r.parts {
+		n += c.p.n
+	}
+	return n
+}

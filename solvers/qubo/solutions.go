@@ -1,0 +1,108 @@
+package qubo
+
+import (
+	"cmp"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// A Solution is one of several that were asked for.
+type Solution struct {
+	Value   Amount  `json:"value"`
+	Bits    Bits    `json:"solution"`
+	Seconds float64 `json:"seconds"` // from the start of the solve
+
+	objective int64
+}
+
+// solutions keeps the best solutions met, no two of which differ in fewer than
+// apart variables.
+type solutions struct {
+	most, apart int
+	n           int
+	mirror      bool // flipping all variables changes nothing: both count as one
+	list        []Solution
+}
+
+// mirrored reports whether flipping all variables changes no value.
+func (inst *Instance) mirrored() bool {
+	switch {
+	case inst.Form == MaxCut:
+		return true
+	case inst.Form != Ising:
+		return false
+	case inst.Int != nil:
+		return !slices.ContainsFunc(inst.Int.Linear, func(h int64) bool { return h != 0 })
+	}
+	return !slices.ContainsFunc(inst.Real.Linear, func(h float64) bool { return h != 0 })
+}
+
+// distance is the number of variables in which two solutions differ.
+func (s *solutions) distance(a, b []uint64) int {
+	d := 0
+	for k := range a {
+		d += bits.OnesCount64(a[k] ^ b[k])
+	}
+	if s.mirror {
+		d = min(d, s.n-d)
+	}
+	return d
+}
+
+// add takes x, in place of worse ones near it, where none near it is as good.
+func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
+	if s.most <= 0 || len(s.list) == s.most && objective <= s.list[s.most-1].objective {
+		return
+	}
+	near := func(o Solution) bool { return s.distance(o.Bits.words, x) < s.apart }
+	if slices.ContainsFunc(s.list, func(o Solution) bool { return o.objective >= objective && near(o) }) {
+		return
+	}
+	s.list = slices.DeleteFunc(s.list, near)
+	s.list = append(s.list, Solution{Bits: Bits{slices.Clone(x), s.n}, Seconds: at.Seconds(), objective: objective})
+	slices.SortStableFunc(s.list, func(a, b Solution) int { return cmp.Compare(b.objective, a.objective) })
+	s.list = s.list[:min(len(s.list), s.most)]
+}
+
+// diversify looks for more solutions where fewer than were asked for are known:
+// it fixes as many variables as solutions must differ in to what one of those
+// known does not have, and searches the rest on the host.
+func (r *run) diversify(late func() bool) error {
+	s := &r.several
+	if s.most <= 1 || r.inst.N == 0 {
+		return nil
+	}
+	random := rand.New(rand.NewPCG(r.o.Seed, 1<<32))
+	var free []int
+	for i := range r.inst.N {
+		if r.inst.Fixed == nil || r.inst.Fixed[i] < 0 {
+			free = append(free, i)
+		}
+	}
+	for rounds := 0; rounds < 8*s.most && len(s.list) > 0 && len(s.list) < s.most && len(free) >= s.apart && !late(); rounds++ {
+		from := s.list[random.IntN(len(s.list))].Bits.words
+		given := slices.Clone(r.inst.Fixed)
+		if given == nil {
+			given = slices.Repeat([]int8{-1}, r.inst.N)
+		}
+		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
+		for _, i := range free[:s.apart] {
+			given[i] = int8(1 - bit(from, i))
+		}
+		red := reduce(r.p, given, true, late)
+		o := searchOptions{began: r.began, deadline: r.deadline, seed: random.Uint64(), work: 2000 + 50*int64(len(free)), workers: 1}
+		for _, c := range red.parts {
+			did, err := hostSearch{}.search(r.ctx, c.p, o, func(v int64, x []uint64, at time.Duration) {
+				s.add(red.constant+v, red.restore([][]uint64{x}), at)
+			})
+			if err != nil {
+				return err
+			}
+			r.work.Flips += did.Flips
+			r.work.Restarts += did.Restarts
+		}
+	}
+	return nil
+}

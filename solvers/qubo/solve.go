@@ -1,0 +1,125 @@
+package qubo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// ErrCheck is wrapped by errors of answers that a check refuted.
+var ErrCheck = errors.New("a wrong answer")
+
+// DefaultLimit ends a solve that nothing else would end.
+const DefaultLimit = 10 * time.Second
+
+// Options of Solve.
+type Options struct {
+	TimeLimit time.Duration   // from the start of the solve; 0: none where Work is set, else DefaultLimit
+	Work      int64           // flips; with it the result depends on the seed and the device alone; 0: no limit
+	Target    *float64        // stop at this value or a better one
+	Seed      uint64          //
+	Solutions int             // several distinct ones; 0: only the best
+	Distance  int             // variables in which they differ at least; 0: 1
+	Engine    string          // one of Engines; empty: the best on the device
+	Variant   string          // the label of a variant; empty: the fastest known
+	Database  *tuned.Database // nil: the one embedded in the binary
+	Threads   int             // goroutines of a search on the host; 0: the device's cores
+	Unreduced bool            // no preprocessing, but for fixed variables
+	Memory    int64           // bytes that the host may take besides the instance; 0: no limit
+	Log       func(string)    // told what was decided, a sentence each; may be nil
+	// Progress is told of improvements and, now and then, of the work so far;
+	// may be nil. It must return quickly.
+	Progress func(Progress)
+}
+
+// Progress is how a solve stands.
+type Progress struct {
+	Seconds float64
+	Value   Amount // the best so far
+	Flips   int64
+}
+
+func (o Options) log(format string, args ...any) {
+	if o.Log != nil {
+		o.Log(fmt.Sprintf(format, args...))
+	}
+}
+
+func (o Options) check() error {
+	switch {
+	case o.TimeLimit < 0 || o.Work < 0:
+		return fmt.Errorf("time limit %v and work %d: expected none below 0", o.TimeLimit, o.Work)
+	case o.Target != nil && (math.IsNaN(*o.Target) || math.IsInf(*o.Target, 0)):
+		return fmt.Errorf("target %v: expected a number", *o.Target)
+	case o.Solutions < 0 || o.Distance < 0:
+		return fmt.Errorf("solutions %d and their distance %d: expected none below 0", o.Solutions, o.Distance)
+	}
+	return nil
+}
+
+// Solve looks for the best solution of an instance on a device until a limit is
+// met, or until its best is proven: by fixing every variable, by visiting every
+// solution of what is left, or by meeting a bound. The end of ctx is a limit
+// like the others.
+//
+// The value in the result was recomputed from the instance's coefficients.
+// Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
+// those of a wrong answer ErrCheck.
+func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
+	r := &run{ctx: ctx, device: d, inst: inst, o: o, began: time.Now()}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	limit := o.TimeLimit
+	if limit == 0 && o.Work == 0 {
+		limit = DefaultLimit
+	}
+	var err error
+	if r.plan, err = planFor(d.Facts(), o); err != nil {
+		return nil, err
+	}
+	need := inst.Memory()
+	if o.log("takes about %s of memory besides the instance", gib(need)); o.Memory > 0 && need > o.Memory {
+		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", gib(need), gib(o.Memory), device.ErrMemory)
+	}
+	if r.p, err = inst.normal(); err != nil {
+		return nil, err
+	}
+	if limit > 0 { // a search ends so that its value can be recomputed by then
+		verify := min(time.Duration(len(inst.Col)/2), limit/2)
+		r.deadline = r.began.Add(limit - limit/100 - verify)
+		r.patience = r.began.Add(limit + limit/50 - verify)
+	}
+	return r.solve()
+}
+
+// SolveBatch solves instances one after the other on a device, each with its
+// own limits, and hands out each result as it is there. The first error ends
+// it.
+func SolveBatch(ctx context.Context, d device.Device, instances []*Instance, o Options, done func(k int, r *Result) error) error {
+	for k, inst := range instances {
+		r, err := Solve(ctx, d, inst, o)
+		if err == nil {
+			err = done(k, r)
+		}
+		if err != nil {
+			return fmt.Errorf("instance %d of %d, %s: %w", k+1, len(instances), inst.Source, err)
+		}
+	}
+	return nil
+}
+
+func gib(b int64) string {
+	if b < 1<<20 {
+		return fmt.Sprintf("%.1f KiB", float64(b)/(1<<10))
+	}
+	if b < 1<<30 {
+		return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
+}

@@ -1,0 +1,339 @@
+package qubo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"coalesce/runtime/device"
+)
+
+// A run is one solve under way.
+type run struct {
+	ctx    context.Context
+	device device.Device
+	inst   *Instance
+	o      Options
+	plan   plan
+	began  time.Time
+	// deadline is when searches end, so that the limit is met; zero: there is no
+	// limit.
+	deadline time.Time
+	patience time.Time // when a search that has not ended is left behind
+	p        *normal
+	red      *reduction
+	target   *int64 // objective of p
+
+	mu      sync.Mutex // what a search tells while it runs
+	ended   bool       // no more is taken
+	best    []int64    // objective of each part's best, of all zeros at first
+	bestX   [][]uint64
+	proven  []bool
+	visited []bool // every solution of the part was
+	history []Improvement
+	met     *float64
+	work    work
+	several solutions
+}
+
+// exhaustible reports whether there is time to visit every solution of p: it
+// takes about a nanosecond for each, and for each pair of the variable flipped.
+func (r *run) exhaustible(p *normal) bool {
+	if p.n > exhaustLimit || r.o.Solutions > 1 {
+		return false
+	}
+	left := 4 * time.Second
+	if !r.deadline.IsZero() {
+		left = time.Until(r.deadline)
+	}
+	each := 4 + len(p.col)/max(1, p.n)
+	return time.Duration(each<<p.n) < left/8
+}
+
+func (r *run) solve() (*Result, error) {
+	late := func() bool {
+		return r.ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline)
+	}
+	r.red = reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, late)
+	if r.o.Target != nil {
+		t := r.p.objective(*r.o.Target)
+		r.target = &t
+	}
+	r.several = solutions{most: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.mirrored()}
+	left := r.red.left()
+	r.o.log("%d of %d variables are left in %d components: the others are fixed or follow", left, r.inst.N, len(r.red.parts))
+	r.begin()
+	variant := ""
+	for k := len(r.red.parts) - 1; k >= 0; k-- { // small ones first
+		c := r.red.parts[k]
+		switch {
+		case r.proven[k]:
+		case late() || r.reached():
+		case r.exhaustible(c.p):
+			v, x := exhaust(c.p)
+			r.improve(k, v, x, time.Since(r.began))
+			r.proven[k], r.visited[k] = true, true
+		default:
+			share := float64(c.p.n) / float64(r.open(k))
+			if r.o.Solutions > 1 {
+				share /= 2 // the other half is for solutions unlike the best
+			}
+			label, err := r.search(k, share)
+			if err != nil {
+				return nil, err
+			}
+			variant = label
+		}
+	}
+	if variant == "" {
+		variant, r.plan.reason = "qubo/preprocessing", "nothing was left to search"
+	}
+	if err := r.diversify(late); err != nil {
+		return nil, err
+	}
+	return r.result(variant)
+}
+
+// begin sets every part's best to all zeros, or to its part of the hint.
+func (r *run) begin() {
+	parts := len(r.red.parts)
+	r.best, r.bestX = make([]int64, parts), make([][]uint64, parts)
+	r.proven, r.visited = make([]bool, parts), make([]bool, parts)
+	for k, c := range r.red.parts {
+		r.bestX[k] = make([]uint64, words(c.p.n))
+		if r.inst.Hint != nil {
+			x := r.red.project(k, r.inst.Hint)
+			if v := c.p.value(x); v > 0 {
+				r.best[k] = v
+				copy(r.bestX[k], x)
+			}
+		}
+		r.proven[k] = c.p.n == 0 || c.bound == r.best[k]
+	}
+	r.record(time.Since(r.began))
+}
+
+// open is the number of variables of the parts up to k that are not proven.
+func (r *run) open(k int) (n int) {
+	for l, c := range r.red.parts[:k+1] {
+		if !r.proven[l] {
+			n += c.p.n
+		}
+	}
+	return max(n, 1)
+}
+
+// total is the objective of p that the parts' bests make.
+func (r *run) total() int64 {
+	sum := r.red.constant
+	for _, v := range r.best {
+		sum += v
+	}
+	return sum
+}
+
+// reached reports whether the target is met.
+func (r *run) reached() bool { return r.target != nil && r.total() >= *r.target }
+
+// record adds the total to the history where it is better than before.
+func (r *run) record(at time.Duration) {
+	v := r.total()
+	amount := r.inst.amountOf(r.p, v)
+	if n := len(r.history); n == 0 || r.history[n-1].Value != amount {
+		r.history = append(r.history, Improvement{at.Seconds(), amount})
+	}
+	if r.target != nil && r.met == nil && v >= *r.target {
+		s := at.Seconds()
+		r.met = &s
+	}
+	if r.o.Progress != nil {
+		r.o.Progress(Progress{at.Seconds(), amount, r.work.Flips})
+	}
+}
+
+// improve takes a better solution of part k.
+func (r *run) improve(k int, v int64, x []uint64, at time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
+	}
+	if r.several.most > 0 {
+		r.collect(k, v, x, at)
+	}
+	if v > r.best[k] {
+		r.best[k] = v
+		copy(r.bestX[k], x)
+		r.record(at)
+	}
+}
+
+// collect keeps one of several solutions of the whole: there is one part.
+func (r *run) collect(k int, v int64, x []uint64, at time.Duration) {
+	parts := append([][]uint64(nil), r.bestX...)
+	parts[k] = x
+	r.several.add(r.total()-r.best[k]+v, r.red.restore(parts), at)
+}
+
+// search runs the engine on part k for a share of what time and work are left.
+func (r *run) search(k int, share float64) (label string, err error) {
+	p := r.red.parts[k].p
+	e, err := r.plan.engine.open(r.device, p, r.o)
+	name := r.plan.engine.name
+	if errors.Is(err, errUnfit) && r.o.Engine == "" && r.o.Variant == "" {
+		r.plan.reason = err.Error()
+		e, name, err = opened{search: hostSearch{}}, "host", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	label = "qubo/" + name
+	if e.label != "" {
+		label += " " + e.label
+		r.plan.reason = e.reason
+	}
+	r.o.log("%s: %s", label, r.plan.reason)
+	bound := r.red.parts[k].bound
+	goal := bound
+	if r.target != nil {
+		goal = min(goal, *r.target-(r.total()-r.best[k]))
+	}
+	before := r.work
+	o := searchOptions{began: r.began, deadline: until(r.deadline, share), target: &goal, seed: r.o.Seed, workers: r.workers()}
+	if r.inst.Hint != nil {
+		o.start = r.red.project(k, r.inst.Hint)
+	}
+	if r.o.Work > 0 {
+		o.work = max(1, int64(share*float64(max(0, r.o.Work-before.Flips))))
+	}
+	o.progress = func(w work) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.ended {
+			return
+		}
+		r.work = work{before.Flips + w.Flips, before.Restarts + w.Restarts}
+		if r.o.Progress != nil {
+			r.o.Progress(Progress{time.Since(r.began).Seconds(), r.history[len(r.history)-1].Value, r.work.Flips})
+		}
+	}
+	if r.o.Solutions > 0 {
+		o.elite = func(v int64, x []uint64) { r.improve(k, v, x, time.Since(r.began)) }
+	}
+	err = r.await(func() error {
+		did, err := e.search.search(r.ctx, p, o, func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) })
+		if e.close != nil {
+			err = errors.Join(err, e.close())
+		}
+		o.progress(did)
+		return err
+	})
+	r.proven[k] = r.best[k] >= bound
+	return label, err
+}
+
+// await waits for a search; for one on the host that is late, not beyond what
+// the limit allows: it ends on its own then, and what it finds is not taken any more.
+func (r *run) await(search func() error) error {
+	if r.patience.IsZero() || r.device.Facts().Kind != device.Host {
+		return search()
+	}
+	done := make(chan error, 1)
+	go func() { done <- search() }()
+	patience := time.NewTimer(time.Until(r.patience))
+	defer patience.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-patience.C:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended = true
+		return nil
+	}
+}
+
+func (r *run) workers() int {
+	if r.o.Threads > 0 {
+		return r.o.Threads
+	}
+	if f := r.device.Facts(); f.Kind == device.Host {
+		return f.SMs
+	}
+	return 0
+}
+
+// result verifies: the value is recomputed from the instance's own coefficients,
+// and what the search said of it is compared, for real coefficients in the
+// normal form.
+func (r *run) result(variant string) (*Result, error) {
+	start := time.Now()
+	r.mu.Lock()
+	r.ended = true
+	r.mu.Unlock()
+	x := r.red.restore(r.bestX)
+	inst := r.inst
+	value, told := inst.amount(x), r.total()
+	if inst.Int != nil && value != inst.amountOf(r.p, told) {
+		return nil, fmt.Errorf("%w: %s says the value is %s, recomputed it is %s", ErrCheck, variant, inst.amountOf(r.p, told), value)
+	}
+	if inst.Real != nil {
+		if v := r.p.value(x); v != told {
+			return nil, fmt.Errorf("%w: %s says the objective is %d, recomputed it is %d", ErrCheck, variant, told, v)
+		}
+	}
+	for i, v := range inst.Fixed {
+		if v >= 0 && bit(x, i) != uint64(v) {
+			return nil, fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, bit(x, i), v)
+		}
+	}
+	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
+		Value: value, Solution: Bits{x, inst.N}, Target: r.o.Target, Met: r.met, History: r.history,
+		Device: r.device.Facts().String(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Work: r.work,
+		Reduced: r.red.left(), Parts: len(r.red.parts), Exact: r.p.exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
+	r.prove(out)
+	r.several.add(told, x, time.Since(r.began))
+	for _, s := range r.several.list {
+		if v := r.p.value(s.Bits.words); v != s.objective {
+			return nil, fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
+		}
+		s.Value = inst.amount(s.Bits.words)
+		out.Solutions = append(out.Solutions, s)
+	}
+	out.Seconds.Verify = time.Since(start).Seconds()
+	out.Seconds.Solve = time.Since(r.began).Seconds()
+	return out, nil
+}
+
+// prove sets the bound, and whether it is met.
+func (r *run) prove(out *Result) {
+	bound, visited := r.red.constant, true
+	for k, c := range r.red.parts {
+		if r.proven[k] {
+			bound += r.best[k]
+			visited = visited && r.visited[k]
+			continue
+		}
+		bound += c.bound
+	}
+	if !r.p.exact {
+		return // of rounded coefficients
+	}
+	out.Proven = bound == out.objective
+	value := r.inst.amountOf(r.p, bound)
+	if out.Proven {
+		value = out.Value
+	}
+	out.Bound = &value
+	switch {
+	case !out.Proven:
+	case r.red.left() == 0:
+		out.Proof = "every variable is fixed or follows from others"
+	case visited:
+		out.Proof = "every solution of what preprocessing left was visited"
+	default:
+		out.Proof = "the value meets a bound"
+	}
+}

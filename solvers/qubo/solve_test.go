@@ -1,0 +1,325 @@
+package qubo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+)
+
+// solved solves on two goroutines of the host.
+func solved(t *testing.T, inst *Instance, o Options) *Result {
+	t.Helper()
+	d := host.Open(2)
+	defer d.Close()
+	r, err := Solve(t.Context(), d, inst, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// best is the value of the best solution that agrees with the fixed variables.
+func best(t *testing.T, inst *Instance) float64 {
+	t.Helper()
+	p, err := inst.normal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.original(optimum(p, inst.Fixed))
+}
+
+func TestSolveSmall(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for k := range 60 {
+		inst := drawn(r, r.IntN(12)+1, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
+		if k%4 == 0 {
+			inst.Fixed = make([]int8, inst.N)
+			for i := range inst.Fixed {
+				inst.Fixed[i] = int8(r.IntN(3)) - 1
+			}
+		}
+		want := best(t, inst)
+		for _, o := range []Options{
+			{},
+			{Unreduced: true},
+			{Engine: "reference", Solutions: 3, Work: 3000},
+			{Solutions: 3, Work: 3000},
+		} {
+			got := solved(t, inst, o)
+			if got.Value.Float() != want || inst.Value(got.Solution.Words()) != want {
+				t.Fatalf("%v, %+v: value %v, want %v", inst, o, got.Value, want)
+			}
+			if o.Solutions == 0 && !got.Proven {
+				t.Fatalf("%v, %+v: not proven", inst, o)
+			}
+			if got.Proven && got.Bound.Float() != want {
+				t.Fatalf("%v: bound %v of the optimum %v", inst, got.Bound, want)
+			}
+			if last := got.History[len(got.History)-1]; last.Value != got.Value {
+				t.Fatalf("%v: the history ends with %v, the value is %v", inst, last.Value, got.Value)
+			}
+			for a, s := range got.Solutions {
+				if inst.Value(s.Bits.Words()) != s.Value.Float() {
+					t.Fatalf("solution %d is told to be worth %v", a, s.Value)
+				}
+				for _, u := range got.Solutions[:a] {
+					if u.Bits.String() == s.Bits.String() {
+						t.Fatal("two solutions are the same")
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSolutionsAreApart(t *testing.T) {
+	inst, err := Palubeckis(60, 60, 4711)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := solved(t, inst, Options{Solutions: 5, Distance: 6, Work: 200000, Seed: 3})
+	if len(r.Solutions) != 5 || r.Solutions[0].Value != r.Value {
+		t.Fatalf("%d solutions, the first worth %v, the best %v", len(r.Solutions), r.Solutions[0].Value, r.Value)
+	}
+	pair := solutions{n: inst.N}
+	for a, s := range r.Solutions {
+		for _, u := range r.Solutions[:a] {
+			if d := pair.distance(s.Bits.Words(), u.Bits.Words()); d < 6 {
+				t.Errorf("two solutions differ in %d variables, want 6", d)
+			}
+			if s.Value.Float() > u.Value.Float() {
+				t.Error("solutions are not sorted")
+			}
+		}
+	}
+	mirror := solutions{most: 3, apart: 1, n: 4, mirror: true}
+	mirror.add(5, []uint64{0b0011}, 0)
+	mirror.add(5, []uint64{0b1100}, 0)
+	if len(mirror.list) != 1 {
+		t.Error("a cut and its mirror image count as two")
+	}
+}
+
+func TestTimeLimit(t *testing.T) {
+	inst, err := Palubeckis(1000, 30, 99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []time.Duration{100 * time.Millisecond, 250 * time.Millisecond} {
+		for _, engine := range []string{"host", "reference"} {
+			start := time.Now()
+			r := solved(t, inst, Options{TimeLimit: limit, Engine: engine})
+			took := time.Since(start)
+			if took > limit*105/100+20*time.Millisecond { // 20 ms: other tests run beside this one
+				t.Errorf("%s: %v for a limit of %v", engine, took, limit)
+			}
+			if took < limit*8/10 || r.Seconds.Solve > took.Seconds() {
+				t.Errorf("%s: %v (told: %v s) for a limit of %v", engine, took, r.Seconds.Solve, limit)
+			}
+			if r.Value.Float() <= 0 || r.Proven || r.Bound == nil || r.Bound.Float() < r.Value.Float() {
+				t.Errorf("%s: value %v, bound %v, proven %v", engine, r.Value, r.Bound, r.Proven)
+			}
+		}
+	}
+}
+
+func TestTargetAndSeed(t *testing.T) {
+	inst, err := Palubeckis(200, 80, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := solved(t, inst, Options{Work: 100000, Seed: 7})
+	again := solved(t, inst, Options{Work: 100000, Seed: 7})
+	if first.Solution.String() != again.Solution.String() || first.Work != again.Work || len(first.History) != len(again.History) {
+		t.Errorf("the same seed gives %v (%+v) and %v (%+v)", first.Value, first.Work, again.Value, again.Work)
+	}
+	target := first.Value.Float()
+	r := solved(t, inst, Options{Target: &target, TimeLimit: 30 * time.Second, Seed: 8})
+	if r.Met == nil || *r.Met > r.Seconds.Solve || r.Value.Float() < target || r.Seconds.Solve > 20 {
+		t.Errorf("target %v: value %v, met %v after %v s", target, r.Value, r.Met, r.Seconds.Solve)
+	}
+	target = 1e300
+	if r := solved(t, inst, Options{Target: &target, Work: 1000}); r.Met != nil || r.Work.Flips < 1000 {
+		t.Errorf("target 1e300: %+v", r.Work)
+	}
+	target = first.Value.Float()
+	inst.Hint = first.Solution.Words()
+	r = solved(t, inst, Options{Target: &target})
+	if r.Met == nil || r.Work.Flips > 0 {
+		t.Errorf("a hint that meets the target: %+v", r.Work)
+	}
+	negative := inst.To(Minimize)
+	target = -target
+	if r := solved(t, negative, Options{Target: &target, TimeLimit: 30 * time.Second}); r.Value.Float() > target || r.Met == nil {
+		t.Errorf("minimised: %v, target %v", r.Value, target)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	inst, err := Palubeckis(500, 50, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	d := host.Open(2)
+	defer d.Close()
+	start := time.Now()
+	r, err := Solve(ctx, d, inst, Options{TimeLimit: time.Minute})
+	if err != nil || !r.Stopped || r.Value.Float() <= 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("stopped after %v", took)
+	}
+}
+
+// A search that says more than is true is found out.
+func TestWrongSearchIsRefuted(t *testing.T) {
+	inst, err := Palubeckis(30, 100, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := inst.normal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := host.Open(1)
+	defer d.Close()
+	r := &run{ctx: t.Context(), device: d, inst: inst, p: p, began: time.Now(), red: reduce(p, nil, true, never)}
+	r.begin()
+	r.improve(0, 12345, []uint64{1}, 0)
+	if _, err := r.result("x"); !errors.Is(err, ErrCheck) {
+		t.Errorf("error %v, want one of a wrong answer", err)
+	}
+}
+
+func TestSolveRefuses(t *testing.T) {
+	inst, err := Palubeckis(30, 100, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := host.Open(1)
+	defer d.Close()
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Engine: "x"}, `engine "x": expected one of `},
+		{Options{Variant: "x"}, `variant "x"`},
+		{Options{Engine: "host", Variant: "x"}, "engine host has no variants"},
+		{Options{TimeLimit: -1}, "expected none below 0"},
+		{Options{Target: new(float64(math.Inf(1)))}, "expected a number"},
+		{Options{Solutions: -1}, "expected none below 0"},
+	} {
+		if _, err := Solve(t.Context(), d, inst, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %s", c.o, err, c.want)
+		}
+	}
+	if _, err := Solve(t.Context(), d, inst, Options{Memory: 1}); !errors.Is(err, device.ErrMemory) {
+		t.Errorf("memory: %v", err)
+	}
+}
+
+func TestResultJSON(t *testing.T) {
+	inst := read(t, "a.qubo", "p qubo 0 3 3 2\n0 0 5\n1 1 -2\n2 2 -1\n0 1 -6\n1 2 3\n", ReadOptions{})
+	text, err := json.Marshal(solved(t, inst, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{"problem": "qubo", "form": "qubo", "sense": "minimize", "value": -3.0, "bound": -3.0, "proven": true, "solution": "110"} {
+		if got[key] != want {
+			t.Errorf("%s is %v, want %v", key, got[key], want)
+		}
+	}
+	for _, key := range []string{"instance", "size", "seconds", "device", "variant", "reason", "certificate", "seed", "work", "history", "solutions"} {
+		if _, ok := got[key]; !ok {
+			t.Errorf("no %s", key)
+		}
+	}
+}
+
+func TestBatch(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	var list []*Instance
+	for range 5 {
+		list = append(list, drawn(r, 9, QUBO, true))
+	}
+	d := host.Open(2)
+	defer d.Close()
+	var order []int
+	err := SolveBatch(t.Context(), d, list, Options{}, func(k int, r *Result) error {
+		order = append(order, k)
+		if want := best(t, list[k]); r.Value.Float() != want {
+			t.Errorf("instance %d: %v, want %v", k, r.Value, want)
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
+		t.Errorf("order %v, %v", order, err)
+	}
+}
+
+// Rounded coefficients find what exact ones do, or nearly, and say its value.
+func TestRounded(t *testing.T) {
+	inst, err := Palubeckis(60, 100, 77)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := inst.normal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value int64
+	coarse := rounded{referenceSearch{}, p.coarse(1000)}
+	_, err = coarse.search(t.Context(), p, searchOptions{began: time.Now(), work: 50000}, func(v int64, x []uint64, _ time.Duration) {
+		if value = v; p.value(x) != v {
+			t.Errorf("told %d of a solution worth %d", v, p.value(x))
+		}
+	})
+	whole := solved(t, inst, Options{Work: 50000})
+	if err != nil || float64(value) < 0.98*whole.Value.Float() {
+		t.Errorf("%d with rounded coefficients, %v without: %v", value, whole.Value, err)
+	}
+}
+
+// Members of a team share the best and the target, and end together.
+func TestTeam(t *testing.T) {
+	inst, err := Palubeckis(150, 100, 78)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := inst.normal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := p.objective(solved(t, inst, Options{Work: 200000}).Value.Float())
+	last := int64(math.MinInt64)
+	start := time.Now()
+	did, err := team{referenceSearch{}, beside{}}.search(t.Context(), p, searchOptions{began: start, deadline: start.Add(20 * time.Second), target: &target, elite: func(int64, []uint64) {}},
+		func(v int64, x []uint64, _ time.Duration) {
+			if v <= last || p.value(x) != v {
+				t.Errorf("told %d after %d of a solution worth %d", v, last, p.value(x))
+			}
+			last = v
+		})
+	if err != nil || last < target || did.Flips == 0 {
+		t.Errorf("%d, target %d, %+v: %v", last, target, did, err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("%v to the target", took)
+	}
+}

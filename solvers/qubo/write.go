@@ -1,0 +1,296 @@
+package qubo
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"coalesce/solvers/npy"
+)
+
+// Write writes an instance in one of Formats. It is brought to a form and to
+// the sense of the format first, so that reading it back without options gives
+// the same problem. The notes say what was changed, and what the format cannot
+// hold: an offset, names.
+func Write(w io.Writer, inst *Instance, format string) (notes []string, err error) {
+	l, err := layoutOf(format)
+	if err != nil {
+		return nil, err
+	}
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	form := l.form
+	if inst.Form == Ising && (l.name == "coo" || l.name == "bqm") {
+		form = Ising
+	}
+	out, err := inst.As(form)
+	if err != nil {
+		return nil, err
+	}
+	if form != inst.Form {
+		note("the %s became a %s: %d variables, %d pairs", inst.Form, form, out.N, out.Pairs())
+		notes = append(notes, out.Notes[len(inst.Notes):]...)
+	}
+	if l.sense != inst.Sense {
+		note("the coefficients were negated: the format is one to %s", l.sense)
+		out = out.To(l.sense)
+	}
+	if twice := l.name == "orlib" || l.name == "sparse" || l.name == "mqlib"; twice {
+		note("a coefficient off the diagonal is written as half of what the product counts")
+	}
+	if offset := out.offset(); offset != "0" && l.name != "coo" && l.name != "bqm" {
+		note("the constant %s is left out: values are less by it", offset)
+	}
+	if out.Names != nil && l.name != "bqm" {
+		note("the variables' names are left out")
+	}
+	if inst.Fixed != nil || inst.Hint != nil {
+		note("fixed variables and the solution to begin from are left out")
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	return notes, errors.Join(l.write(b, out), b.Flush())
+}
+
+// WriteFile is Write to a file; what could not be written whole is removed.
+func WriteFile(path string, inst *Instance, format string) ([]string, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("write instance: %w", err)
+	}
+	notes, err := Write(f, inst, format)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(path))
+	}
+	return notes, nil
+}
+
+// FormatOf is the format that a file's name promises, empty where it promises none.
+func FormatOf(path string) string {
+	if f := format(strings.TrimSuffix(path, ".txt"), nil, ""); f != "orlib" {
+		return f
+	}
+	return ""
+}
+
+func (inst *Instance) offset() string {
+	if inst.Int != nil {
+		return strconv.FormatInt(inst.Int.Offset, 10)
+	}
+	return shortest(inst.Real.Offset)
+}
+
+// shortest is the shortest text that reads back as v, with no exponent below 1e21.
+func shortest(v float64) string {
+	if a := math.Abs(v); a == 0 || a >= 1e-6 && a < 1e21 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// entries calls back every linear term that is not 0 and every pair, i < j, row
+// by row; pairs halved where so asked.
+func (inst *Instance) entries(half bool, each func(i, j int, text []byte)) {
+	var buf []byte
+	whole := func(i, j int, v int64) {
+		if half && i != j && v%2 != 0 {
+			buf = strconv.AppendFloat(buf[:0], float64(v)/2, 'f', -1, 64)
+		} else {
+			if half && i != j {
+				v /= 2
+			}
+			buf = strconv.AppendInt(buf[:0], v, 10)
+		}
+		each(i, j, buf)
+	}
+	fraction := func(i, j int, v float64) {
+		if half && i != j {
+			v /= 2
+		}
+		buf = append(buf[:0], shortest(v)...)
+		each(i, j, buf)
+	}
+	for i := range inst.N {
+		if t := inst.Int; t != nil && t.Linear[i] != 0 {
+			whole(i, i, t.Linear[i])
+		} else if t := inst.Real; t != nil && t.Linear[i] != 0 {
+			fraction(i, i, t.Linear[i])
+		}
+		for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+			j := int(inst.Col[k])
+			switch {
+			case j < i:
+			case inst.Int != nil:
+				whole(i, j, inst.Int.Pair[k])
+			default:
+				fraction(i, j, inst.Real.Pair[k])
+			}
+		}
+	}
+}
+
+// diagonal is the number of linear terms that are not 0.
+func (inst *Instance) diagonal() (count int64) {
+	for i := range inst.N {
+		if inst.Int != nil && inst.Int.Linear[i] != 0 || inst.Real != nil && inst.Real.Linear[i] != 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// list writes entries a line each, numbered from first.
+func (inst *Instance) list(w io.Writer, first int, half bool) error {
+	var line []byte
+	var err error
+	inst.entries(half, func(i, j int, text []byte) {
+		line = strconv.AppendInt(line[:0], int64(i+first), 10)
+		line = strconv.AppendInt(append(line, ' '), int64(j+first), 10)
+		line = append(append(append(line, ' '), text...), '\n')
+		if _, e := w.Write(line); e != nil {
+			err = e
+		}
+	})
+	return err
+}
+
+func writeOrlib(w io.Writer, inst *Instance) error {
+	fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs()+inst.diagonal())
+	return inst.list(w, 1, true)
+}
+
+func writeSparse(w io.Writer, inst *Instance) error { return writeOrlib(w, inst) }
+
+func writeMQLib(w io.Writer, inst *Instance) error {
+	fmt.Fprintln(w, "# maximise; an off-diagonal coefficient counts twice")
+	return writeOrlib(w, inst)
+}
+
+func writeRudy(w io.Writer, inst *Instance) error {
+	fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs())
+	return inst.list(w, 1, false)
+}
+
+// writeQUBO lists the nodes with a coefficient first, then the couplers.
+func writeQUBO(w io.Writer, inst *Instance) error {
+	fmt.Fprintf(w, "p qubo 0 %d %d %d\n", inst.N, inst.diagonal(), inst.Pairs())
+	var err error
+	for _, nodes := range []bool{true, false} {
+		inst.entries(false, func(i, j int, text []byte) {
+			if nodes == (i == j) {
+				_, e := fmt.Fprintf(w, "%d %d %s\n", i, j, text)
+				err = errors.Join(err, e)
+			}
+		})
+	}
+	return err
+}
+
+func writeCOO(w io.Writer, inst *Instance) error {
+	vartype := "BINARY"
+	if inst.Form == Ising {
+		vartype = "SPIN"
+	}
+	fmt.Fprintf(w, "# vartype=%s\n", vartype)
+	if offset := inst.offset(); offset != "0" {
+		fmt.Fprintf(w, "# offset=%s\n", offset)
+	}
+	if n := inst.N; n > 0 && inst.Start[n] == inst.Start[n-1] { // the last variable is named, so that it is there
+		if inst.Int != nil && inst.Int.Linear[n-1] == 0 || inst.Real != nil && inst.Real.Linear[n-1] == 0 {
+			fmt.Fprintf(w, "%d %d 0\n", n-1, n-1)
+		}
+	}
+	return inst.list(w, 0, false)
+}
+
+func writeBQM(w io.Writer, inst *Instance) error {
+	m := model{Type: "BinaryQuadraticModel", Version: map[string]string{"bqm_schema": "3.0.0"}, IndexType: "int32", BiasType: "float64",
+		Variables: int64(inst.N), Pairs: inst.Pairs(), Vartype: "BINARY", Offset: json.Number(inst.offset()), Info: map[string]any{},
+		Labels: make([]json.RawMessage, inst.N), Linear: make([]json.Number, inst.N), Biases: []json.Number{}, Head: []int64{}, Tail: []int64{}}
+	if inst.Form == Ising {
+		m.Vartype = "SPIN"
+	}
+	for i := range inst.N {
+		m.Linear[i], m.Labels[i] = "0", json.RawMessage(strconv.Itoa(i))
+		if inst.Names != nil {
+			m.Labels[i] = json.RawMessage(label(inst.Names[i]))
+		}
+	}
+	inst.entries(false, func(i, j int, text []byte) {
+		if i == j {
+			m.Linear[i] = json.Number(text)
+			return
+		}
+		m.Biases = append(m.Biases, json.Number(text))
+		m.Head, m.Tail = append(m.Head, int64(i)), append(m.Tail, int64(j))
+	})
+	return json.NewEncoder(w).Encode(m)
+}
+
+// label is a name as JSON: numbers and arrays, dimod's other labels, as such.
+func label(name string) string {
+	var v any
+	if err := json.Unmarshal([]byte(name), &v); err == nil {
+		switch v.(type) {
+		case float64, []any:
+			return name
+		}
+	}
+	text, _ := json.Marshal(name) // a string always marshals
+	return string(text)
+}
+
+// writeMarket writes the lower triangle, as symmetric files are.
+func writeMarket(w io.Writer, inst *Instance) error {
+	kind := "integer"
+	if inst.Real != nil {
+		kind = "real"
+	}
+	inst.entries(true, func(_, _ int, text []byte) {
+		if strings.ContainsAny(string(text), ".e") {
+			kind = "real"
+		}
+	})
+	fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate %s symmetric\n%% maximise x'Qx\n%d %d %d\n", kind, inst.N, inst.N, inst.Pairs()+inst.diagonal())
+	var err error
+	inst.entries(true, func(i, j int, text []byte) {
+		_, e := fmt.Fprintf(w, "%d %d %s\n", j+1, i+1, text)
+		err = errors.Join(err, e)
+	})
+	return err
+}
+
+// writeNPY writes Q's upper triangle, of int64 or float64.
+func writeNPY(w io.Writer, inst *Instance) error {
+	if inst.N > 1<<16 {
+		return fmt.Errorf("%d variables: a dense matrix is written of at most %d", inst.N, 1<<16)
+	}
+	shape := []int{inst.N, inst.N}
+	if inst.Int != nil {
+		return npy.Write(w, "<i8", shape, square64(inst, inst.Int))
+	}
+	return npy.Write(w, "<f8", shape, square64(inst, inst.Real))
+}
+
+// square64 is the upper triangular matrix of an instance, as bytes.
+func square64[T Number](inst *Instance, t *Terms[T]) []byte {
+	n := inst.N
+	if n == 0 {
+		return nil
+	}
+	q := make([]T, n*n)
+	for i := range n {
+		q[i*n+i] = t.Linear[i]
+		for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+			if j := int(inst.Col[k]); j > i {
+				q[i*n+j] = t.Pair[k]
+			}
+		}
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&q[0])), 8*len(q))
+}

@@ -41,8 +41,8 @@ func engines() []engine {
 	return []engine{
 		{name: "portfolio", about: "bulk, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, open: openTeam},
 		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block each", kinds: everywhere[:2], variant: true, open: openBulkEngine},
-		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: openMultistartEngine},
 		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: plain(hostSearch{})},
+		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: openMultistartEngine},
 		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, open: plain(referenceSearch{})},
 	}
 }

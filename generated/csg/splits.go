@@ -11,7 +11,7 @@ import (
 )
 
 // SplitsHash is the hash of the family csg/splits: what its texts are made from.
-const SplitsHash = 0xa96dc59339b1d1c8
+const SplitsHash = 0x4e9a1b79784ed8e6
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

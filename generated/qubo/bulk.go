@@ -11,7 +11,7 @@ import (
 )
 
 // BulkHash is the hash of the family qubo/bulk: what its texts are made from.
-const BulkHash = 0xa4c9ecdbe606d4aa
+const BulkHash = 0x27c4b00b8783603c
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

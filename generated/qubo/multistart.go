@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0x359aff15e5e1ff27
+const MultistartHash = 0x6e8505fbf2df5a4c
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

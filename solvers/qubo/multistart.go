@@ -32,9 +32,8 @@ import (
 //     2 ... √n/2+1 and q stepping when h has run through: about n/h changes.
 //   - The flips of one ascent have no bound unless one is given.
 
-// DefaultLambda is the λ of the screen where none is given. Swept over bqp2500
-// and p3000 (bench/qubo, experiment lambda): 0 to 0.3 are alike, and from 0.5 on
-// the screen keeps out what would have led on.
+// DefaultLambda is the λ of the screen where none is given, our choice in [0, 1):
+// bench/qubo, experiment lambda, sweeps it.
 const DefaultLambda = 0.1
 
 // MultistartOptions of massive multi-start. The zero value is the paper's run,

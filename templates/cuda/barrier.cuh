@@ -1,6 +1,6 @@
 // Waiting across blocks: a barrier for all blocks of a cooperative launch, and
-// acquire/release access to single words. The one header with inline PTX; each
-// such function has an emulated body beside it.
+// acquire/release access to single words. Its inline PTX has an emulated body
+// beside it.
 //
 //     extern "C" __global__ void x_search(u32* word, ...) {
 //         coalesce::GridBarrier barrier(word);

@@ -649,4 +649,4 @@ assignment_classical_bl256_i16_ro1_re1_bagrid_so1_zlists_slrecomputed_pmany_done
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0xc51d9d81ec446d02ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0xaae425c287b04870ull;

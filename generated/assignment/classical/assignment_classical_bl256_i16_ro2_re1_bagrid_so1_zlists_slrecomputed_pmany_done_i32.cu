@@ -649,4 +649,4 @@ assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0x699885b2469fc720ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0x8e6ce6d72f2447bcull;

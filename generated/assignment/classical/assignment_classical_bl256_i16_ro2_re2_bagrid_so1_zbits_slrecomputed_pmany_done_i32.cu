@@ -626,4 +626,4 @@ assignment_classical_bl256_i16_ro2_re2_bagrid_so1_zbits_slrecomputed_pmany_done_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re2_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0xd035afb25673f121ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re2_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0xc08067dd8ab5eddaull;

@@ -626,4 +626,4 @@ assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_done_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0xb513353930b8b441ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0xebcd643953f19abdull;

@@ -649,4 +649,4 @@ assignment_classical_bl256_i32_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0x2c2cf0125e0286c0ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0x6c247086db3ce038ull;

@@ -784,4 +784,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany_f64_hash = 0x1fdee50687bb136cull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany_f64_hash = 0x780ba0bae138253full;

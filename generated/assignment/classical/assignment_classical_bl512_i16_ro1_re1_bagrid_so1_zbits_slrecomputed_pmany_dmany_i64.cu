@@ -784,4 +784,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany_i64_hash = 0xbb8e3640c9862c48ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany_i64_hash = 0xb0742b5779f63843ull;

@@ -626,4 +626,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slrecomputed_pmany_done_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slrecomputed_pmany_done_i32_hash = 0xc877886f375fd33cull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slrecomputed_pmany_done_i32_hash = 0x0a66e377f8bdd087ull;

@@ -626,4 +626,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_f32_hash = 0xa90e02ecf4ff00efull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_f32_hash = 0xde0ae70bd988b3b5ull;

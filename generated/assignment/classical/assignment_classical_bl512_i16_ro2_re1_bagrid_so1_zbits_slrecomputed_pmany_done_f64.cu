@@ -626,4 +626,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_f64_hash = 0xca32229aa7528ea2ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_f64_hash = 0x2c69bc9f8650d958ull;

@@ -626,4 +626,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i64_hash = 0x8f7a24034eebe01full;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i64_hash = 0x27e46cf8014a1ef2ull;

@@ -626,4 +626,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pone_done_i
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pone_done_i32_hash = 0xc98b5fc6fb1b3e3cull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_pone_done_i32_hash = 0x33e83fa600124331ull;

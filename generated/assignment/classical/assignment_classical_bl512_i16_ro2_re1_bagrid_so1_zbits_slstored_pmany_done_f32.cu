@@ -628,4 +628,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_f32_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_f32_hash = 0x6e75c1cf304c0517ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_f32_hash = 0x301d71f78ee3add9ull;

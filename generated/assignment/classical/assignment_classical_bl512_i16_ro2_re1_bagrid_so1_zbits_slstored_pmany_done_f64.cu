@@ -628,4 +628,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_f64_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_f64_hash = 0x4f33327c7072a1ceull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_f64_hash = 0xe20fa54cf2de0041ull;

@@ -628,4 +628,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_i32_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_i32_hash = 0xb13807c8ba52490aull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_i32_hash = 0x0e4bdca84bab138bull;

@@ -628,4 +628,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_i64_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_i64_hash = 0xfe3ab8b8d49adb89ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_pmany_done_i64_hash = 0x300d68fce1e3d63full;

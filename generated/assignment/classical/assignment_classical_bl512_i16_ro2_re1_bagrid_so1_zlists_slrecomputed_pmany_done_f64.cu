@@ -649,4 +649,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_f64_hash = 0x0e755b8587824ab6ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_f64_hash = 0x86c81b4a5e6ba0f7ull;

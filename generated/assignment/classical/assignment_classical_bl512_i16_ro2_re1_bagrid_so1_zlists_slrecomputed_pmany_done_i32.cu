@@ -649,4 +649,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0x329ea8dc41c2464cull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0x64e51f1814973094ull;

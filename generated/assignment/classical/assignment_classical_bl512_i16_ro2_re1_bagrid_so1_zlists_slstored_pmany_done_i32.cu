@@ -651,4 +651,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slstored_pmany_done_i32
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slstored_pmany_done_i32_hash = 0x29f4f126b2cd27b5ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zlists_slstored_pmany_done_i32_hash = 0x4bb81e98f06546abull;

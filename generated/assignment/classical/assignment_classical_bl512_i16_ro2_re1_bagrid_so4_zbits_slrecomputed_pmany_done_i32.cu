@@ -626,4 +626,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so4_zbits_slrecomputed_pmany_done_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so4_zbits_slrecomputed_pmany_done_i32_hash = 0x1fbc08c88418d8d3ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so4_zbits_slrecomputed_pmany_done_i32_hash = 0x37e3676b98deeccfull;

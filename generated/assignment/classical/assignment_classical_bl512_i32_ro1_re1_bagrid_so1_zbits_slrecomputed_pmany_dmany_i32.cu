@@ -784,4 +784,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany_i32_hash = 0x99a000da6ab322d0ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_pmany_dmany_i32_hash = 0xb5545e3c20a66c34ull;

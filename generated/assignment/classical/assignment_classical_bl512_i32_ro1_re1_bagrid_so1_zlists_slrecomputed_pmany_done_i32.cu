@@ -649,4 +649,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zlists_slrecomputed_pmany_done
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0xeff1bb4eb72d1ac7ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zlists_slrecomputed_pmany_done_i32_hash = 0xc3b230bfe661454aull;

@@ -626,4 +626,4 @@ assignment_classical_bl512_i8_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0x3de69d58faf72252ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro2_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0xe2906611376915cfull;

@@ -626,4 +626,4 @@ assignment_classical_bl512_i8_ro4_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro4_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0x059ec6cffe5055f7ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro4_re1_bagrid_so1_zbits_slrecomputed_pmany_done_i32_hash = 0x641df8e9317ef60full;

@@ -18,7 +18,7 @@ static_assert((K - 1) / WARP < DEPTH, "shape");
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
 enum Word {
     BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, STEP, ALONE, POOL, VIOLATIONS, GROWN, CUT,
-    STEPS = 16, PHASES, PATHS, BIDS, SCALES, LEVELS, STAGES = 24
+    STEPS = 16, PHASES, PATHS, BIDS, LEVELS, STAGES = 24
 };
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
 constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
@@ -332,4 +332,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g2_
     pricing<true>(cloud, rows, u, v, match, owner, word, col, cost, next, control, pool);
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_meuclidean_fon_hash = 0x129020d1d1a9bef6ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_meuclidean_fon_hash = 0xd8623f4645cb8727ull;

@@ -549,4 +549,4 @@ assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_grounds_i32_solve(const int* cost
     run(w, Costs(costs, scale), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_grounds_i32_hash = 0x4e1b9fcf3868c741ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_grounds_i32_hash = 0x44611799a1519a23ull;

@@ -510,4 +510,4 @@ assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_gcolumns_i32_solve(const int* cos
     run(w, Costs(costs, scale), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_gcolumns_i32_hash = 0xc1bd5e8a96075051ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_gcolumns_i32_hash = 0x0de2e668ae652c5dull;

@@ -551,4 +551,4 @@ assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grounds_f64_solve(const double* c
     run(w, Costs(costs, scale), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grounds_f64_hash = 0x2ed6ae287f379447ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grounds_f64_hash = 0x947f5ab2de13a7e4ull;

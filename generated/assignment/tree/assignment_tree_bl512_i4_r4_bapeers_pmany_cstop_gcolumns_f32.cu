@@ -582,4 +582,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f32_addresses(unsigned 
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f32_hash = 0x527978b7a3988ce9ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f32_hash = 0x82943ac4c9bc7d96ull;

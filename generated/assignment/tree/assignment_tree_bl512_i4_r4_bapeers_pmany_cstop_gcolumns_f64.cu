@@ -582,4 +582,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f64_addresses(unsigned 
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f64_hash = 0x8a9a8abf88652011ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f64_hash = 0xdd32367eae37396cull;

@@ -582,4 +582,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32_addresses(unsigned 
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32_hash = 0xeb3b9db30bee952cull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32_hash = 0x7a706522e9f52d30ull;

@@ -582,4 +582,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i64_addresses(unsigned 
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i64_hash = 0xf6c50c60ff5ac54bull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i64_hash = 0x7b3d3482f81e32a6ull;

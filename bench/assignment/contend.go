@@ -28,7 +28,7 @@ type instance struct {
 const drawnSide = 30000
 
 // remote reports whether the costs are not on the host.
-func (i *instance) remote() bool { return i.Len() == 0 && i.n > 0 }
+func (i *instance) remote() bool { return i.Len() == 0 && i.Points == nil && i.n > 0 }
 
 func (b *bench) draw(p problem, s int) (*instance, error) {
 	if b.facts.Kind == device.CUDA && p.kind == "uniform" && p.noise == "" && p.n >= drawnSide {

@@ -77,6 +77,7 @@ func experiments() []experiment {
 		{"paths", "many disjoint augmenting paths a phase against one", (*bench).paths},
 		{"batch", "many matrices in one launch", (*bench).batches},
 		{"scaling", "one GPU, two, four: the paper's weak and strong scaling, and what one GPU cannot hold", (*bench).scaling},
+		{"points", "costs that are distances of points: uniform, clustered and with ties, on the device and the host", (*bench).points},
 		{"verify", "every variant of every family on the tuner's cases; -sample for one of each kind", (*bench).verify},
 		{"host", "the host's solver against the peers of one thread", (*bench).host},
 	}

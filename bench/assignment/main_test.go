@@ -39,6 +39,27 @@ func TestExperimentWritesRows(t *testing.T) {
 	}
 }
 
+// Points are solved by every family asked for, with one optimum.
+func TestPointsWriteRows(t *testing.T) {
+	s := quick(t)
+	s.families = []string{"host", "reference"}
+	if !run(context.Background(), s, []string{"points"}, nil) {
+		t.Fatal("the experiment failed")
+	}
+	f, err := result.Load[result.Solve](filepath.Join(s.out, "assignment-points.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Rows) != 2*3*2 {
+		t.Errorf("%d rows, expected those of 2 seeds, 3 scatters and 2 families", len(f.Rows))
+	}
+	for _, r := range f.Rows {
+		if r.Failed != "" || r.Rows != 40 || len(r.Runs) == 0 || len(r.Checks) != len(r.Runs) || r.Optimum == "" {
+			t.Errorf("row %+v", r)
+		}
+	}
+}
+
 // A contender with another optimum than the known one fails.
 func TestOptimaAreCompared(t *testing.T) {
 	p := problem{kind: "uniform", n: 1000, spans: side, value: solver.Int32}

@@ -71,7 +71,11 @@ func (b *bench) variants(f *device.Family) []*device.Variant {
 }
 
 func (b *bench) cases(s subject.Subject, v *device.Variant, stream device.Stream) (n int, err error) {
-	cases, err := s.Cases(map[string]string{"value": s.Family().Value(v, "value")})
+	fixed := map[string]string{}
+	for at, name := range s.Family().Params {
+		fixed[name] = v.Values[at]
+	}
+	cases, err := s.Cases(fixed)
 	if err != nil {
 		return 0, err
 	}

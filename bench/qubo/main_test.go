@@ -5,12 +5,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"coalesce/bench/result"
-	solver "coalesce/solvers/qubo"
+	kernels "coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated"
 )
 
 // orFile is a small instance in OR-Library's layout: x1 + x2 - 4 x1 x2.
@@ -19,7 +22,7 @@ const orFile = "1\n2 3\n1 1 1\n1 2 -2\n2 2 1\n"
 func quick(t *testing.T) settings {
 	t.Helper()
 	s := settings{device: "host", data: t.TempDir(), out: t.TempDir(), seeds: 2, runs: 1, count: 3, iteration: 5,
-		limit: time.Second, budget: time.Minute, instances: []string{"bqp2500-1", "bqp2500-7"}}
+		limit: time.Second, work: 20000, budget: time.Minute, instances: []string{"bqp2500-1", "bqp2500-7"}}
 	if err := os.WriteFile(filepath.Join(s.data, "bqp2500-1.txt"), []byte(orFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +34,8 @@ func rowsOf(t *testing.T, s settings, name string) []result.Binary {
 	if !run(context.Background(), s, []string{name}) {
 		t.Fatalf("%s failed", name)
 	}
-	f, err := result.Load[result.Binary](filepath.Join(s.out, "qubo-"+name+".json"))
+	suffix := map[string]string{"host": "-host", "emulated,emulated": "-x2"}[s.device]
+	f, err := result.Load[result.Binary](filepath.Join(s.out, "qubo-"+name+suffix+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +60,135 @@ func TestExperimentsWriteRows(t *testing.T) {
 	if len(rows) != 3 || rows[0].Value != 1 || rows[0].Met != 0 || rows[1].Seed != 2 { // the best known is that of the true file
 		t.Errorf("target: %+v", rows)
 	}
+	s.engines = nil
+	rows = rowsOf(t, s, "ablation")
+	var without []string
+	for _, r := range rows[:len(rows)-1] {
+		if r.Seed == 1 {
+			without = append(without, r.Without)
+		}
+	}
+	if strings.Join(without, " ") != " tabu anneal reheat eliminate" || len(rows) != 2*5+1 {
+		t.Errorf("ablation: %d rows, without %q", len(rows), without)
+	}
 	if run(context.Background(), s, []string{"nothing"}) {
 		t.Error("an unknown experiment is run")
+	}
+}
+
+// requireEmulated skips a test where there is no C++ compiler, unless it must
+// be there.
+func requireEmulated(t *testing.T) {
+	t.Helper()
+	d, err := emulated.Open(emulated.Options{})
+	if errors.Is(err, emulated.ErrNoCompiler) && os.Getenv("COALESCE_REQUIRE_EMULATED") == "" {
+		t.Skipf("no C++ compiler for the emulated device: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+}
+
+// Variants answer the cases of their subjects and, where there are none, small
+// instances, on the emulated device.
+func TestVerify(t *testing.T) {
+	requireEmulated(t)
+	s := quick(t)
+	s.device, s.sample = "emulated", true
+	for _, c := range []struct {
+		family *device.Family
+		begins string // the label
+	}{{&kernels.Bulk, "block=32,items=4,row=int8"}, {&kernels.Multistart, "block=256,state=shared,weight=int8"}} {
+		at := slices.IndexFunc(c.family.Variants, func(v device.Variant) bool { return strings.HasPrefix(v.Label, c.begins) })
+		if at < 0 {
+			t.Fatalf("%s has no variant %s", c.family.Name, c.begins)
+		}
+		label := c.family.Variants[at].Label
+		_, short, _ := strings.Cut(c.family.Name, "/")
+		s.engines, s.variant = []string{short}, label
+		rows := rowsOf(t, s, "verify")
+		if len(rows) != 1 || rows[0].Name != c.family.Name || rows[0].Variant != label || rows[0].Count < 2 || rows[0].Failed != "" {
+			t.Errorf("%s: %+v", label, rows)
+		}
+	}
+}
+
+// Several devices solve together; their rows say so, and stand in a file apart.
+func TestSeveralDevices(t *testing.T) {
+	requireEmulated(t)
+	s := quick(t)
+	s.device, s.instances, s.seeds = "emulated,emulated", []string{"bqp2500-1"}, 1
+	rows := rowsOf(t, s, "target")
+	if len(rows) != 1 || rows[0].Devices != 2 || rows[0].Value != 1 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// A sample has every value of every parameter.
+func TestSampleOfVariants(t *testing.T) {
+	b := &bench{settings: settings{sample: true}}
+	for _, f := range kernels.Families() {
+		list := b.variants(f)
+		if len(list) == 0 || len(list) > len(f.Variants)/2+4 {
+			t.Errorf("%s: %d of %d variants are a sample", f.Name, len(list), len(f.Variants))
+		}
+		values := func(list []*device.Variant) map[string]bool {
+			seen := map[string]bool{}
+			for _, v := range list {
+				for p, value := range v.Values {
+					seen[f.Params[p]+"="+value] = true
+				}
+			}
+			return seen
+		}
+		b.settings.sample = false
+		if sample, all := values(list), values(b.variants(f)); len(sample) != len(all) {
+			t.Errorf("%s: the sample has %d values of parameters, all have %d", f.Name, len(sample), len(all))
+		}
+		b.settings.sample = true
+	}
+}
+
+// Limits hold from so many variables on, the longest such number first.
+func TestLimits(t *testing.T) {
+	s := settings{limit: time.Second}
+	if err := s.limits.Set("5000=60s,3000=20s"); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]time.Duration{2999: time.Second, 3000: 20 * time.Second, 5000: time.Minute, 20000: time.Minute} {
+		if got := s.limitFor(n); got != want {
+			t.Errorf("%d variables: %v, expected %v", n, got, want)
+		}
+	}
+	if text := s.limits.String(); text != "5000=1m0s,3000=20s" {
+		t.Errorf("printed as %q", text)
+	}
+	for _, bad := range []string{"5000", "x=1s", "5000=0s", "5000=1"} {
+		if new(limits).Set(bad) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// Every cut of the G-set has a value that can be, and a class.
+func TestCuts(t *testing.T) {
+	list := targets()
+	groups := map[string]int{}
+	for _, p := range list {
+		if p.known <= 0 || p.known != float64(int(p.known)) {
+			t.Errorf("%s: best known %v", p.name, p.known)
+		}
+		groups[result.Group(p.name)]++
+	}
+	for group, count := range map[string]int{"bqp2500": 10, "Palubeckis": 21, "K2000": 1, "G-set, tori": 17, "G-set, planar": 23, "G-set, random": 30} {
+		if groups[group] != count {
+			t.Errorf("%d instances of %s, expected %d", groups[group], group, count)
+		}
+	}
+	b := &bench{settings: settings{instances: []string{"G5*", "bqp2500-1"}}}
+	if !b.asked("G55") || !b.asked("bqp2500-1") || b.asked("G6") || b.asked("bqp2500-10") {
+		t.Error("patterns of instances do not choose what they say")
 	}
 }
 
@@ -85,30 +216,5 @@ func TestPaperInstances(t *testing.T) {
 	}
 	if strings.Join(missing, " ") != "p6000.2 p7000.3" {
 		t.Errorf("not drawn: %v", missing)
-	}
-}
-
-// A peer's solution is evaluated here, and one of the wrong size refused.
-func TestPeersAreChecked(t *testing.T) {
-	inst, err := solver.ReadFrom(strings.NewReader(orFile), "or.txt", solver.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := result.Binary{Known: 1}
-	if err := take(&row, inst, reply{Seconds: 2, Solution: "10"}); err != nil || row.Value != 1 || row.Met != 2 {
-		t.Errorf("%+v, %v", row, err)
-	}
-	for _, bad := range []string{"1", "102", "1x"} {
-		if take(&row, inst, reply{Solution: bad}) == nil {
-			t.Errorf("%q is taken", bad)
-		}
-	}
-	file, err := terms(inst)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(file)
-	if b, err := os.ReadFile(file); err != nil || len(b) != 3*16 {
-		t.Errorf("%d bytes of terms, expected 3 of 16 (%v)", len(b), err)
 	}
 }

@@ -68,7 +68,7 @@ func (b *bench) multistart(p problem, inst *solver.Instance, o solver.Multistart
 		row.History = append(row.History, result.Improvement{Seconds: h.At.Seconds(), Value: h.Original})
 		row.Best = h.At.Seconds()
 		if row.Met == 0 && h.Original >= p.known {
-			row.Met = row.Best
+			row.Met, row.Success = row.Best, true
 		}
 	}
 	b.add(row)

@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 
 	"coalesce/bench/result"
@@ -20,8 +22,11 @@ import (
 //go:embed peers.py
 var script string
 
-// peers are packages of a python interpreter, each call a process.
-type peers struct{ python string }
+// peers are packages of a python interpreter, each call a process, and MQLib.
+type peers struct {
+	python string
+	mqlib  mqlib
+}
 
 type request struct {
 	Solver string  `json:"solver"`
@@ -33,10 +38,13 @@ type request struct {
 }
 
 type reply struct {
-	Solvers  []string `json:"solvers"`
-	Seconds  float64  `json:"seconds"`
-	Solution string   `json:"solution"`
-	Error    string   `json:"error"`
+	Solvers  []string             `json:"solvers"`
+	Missing  map[string]string    `json:"missing"` // packages, and why they cannot be had
+	Seconds  float64              `json:"seconds"`
+	Met      float64              `json:"met"` // seconds to the target, by the peer; 0: at the end, or not
+	Solution string               `json:"solution"`
+	History  []result.Improvement `json:"-"` // of MQLib
+	Error    string               `json:"error"`
 }
 
 func (p *peers) ask(ctx context.Context, q request) (reply, error) {
@@ -57,43 +65,85 @@ func (p *peers) ask(ctx context.Context, q request) (reply, error) {
 	return r, err
 }
 
-// peerTarget times the packages to the best known value, as far as their
+// A peer solves an instance, laid out for it in a file.
+type peer struct {
+	name  string
+	write func(inst *solver.Instance) (file string, err error)
+	run   func(ctx context.Context, file string, q request) (reply, error)
+}
+
+// find lists the peers that can be run here, and those that cannot with why.
+func (p *peers) find(ctx context.Context) (list []peer, missing map[string]string) {
+	there, err := p.ask(ctx, request{})
+	if missing = there.Missing; missing == nil {
+		missing = map[string]string{}
+	}
+	if err != nil {
+		missing["the packages of "+p.python] = err.Error()
+	}
+	for _, name := range there.Solvers {
+		list = append(list, peer{name, terms, func(ctx context.Context, file string, q request) (reply, error) {
+			q.Solver, q.File = name, file
+			return p.ask(ctx, q)
+		}})
+	}
+	if why := p.mqlib.missing(); why != "" {
+		missing["MQLib"] = why
+		return list, missing
+	}
+	for _, name := range mqlibHeuristics {
+		list = append(list, peer{"MQLib " + name, writeMQLib, func(ctx context.Context, file string, q request) (reply, error) {
+			return p.mqlib.run(ctx, name, file, q)
+		}})
+	}
+	return list, missing
+}
+
+// peerTarget times the peers to the best known value, as far as their
 // parameters allow: the clock begins with the model in memory, theirs.
 func (b *bench) peerTarget() error {
-	there, err := b.peers.ask(b.ctx, request{})
-	if err != nil {
-		return err
+	list, missing := b.peers.find(b.ctx)
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		b.add(result.Binary{Name: name, Missing: missing[name]})
 	}
-	if len(there.Solvers) == 0 {
-		return fmt.Errorf("%s has no dwave-samplers: nothing to run", b.settings.python)
+	list = slices.DeleteFunc(list, func(p peer) bool {
+		return len(b.settings.engines) > 0 && !slices.Contains(b.settings.engines, p.name)
+	})
+	if len(list) == 0 {
+		return errors.New("no peer can be run here")
 	}
 	return b.each(targets(), "peers", func(p problem, inst *solver.Instance) error {
-		file, err := terms(inst)
-		if err != nil {
-			return err
-		}
-		defer os.Remove(file)
-		for _, name := range there.Solvers {
-			if len(b.settings.engines) > 0 && !slices.Contains(b.settings.engines, name) {
-				continue
+		for _, contender := range list {
+			file, err := contender.write(inst)
+			if err != nil {
+				return err
 			}
-			for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
-				if b.late() {
-					return errLate
-				}
-				row := result.Binary{Name: name, Instance: p.name, N: inst.N, Seed: seed, Known: p.known}
-				r, err := b.peers.ask(b.ctx, request{Solver: name, N: inst.N, File: file, Limit: b.settings.limit.Seconds(), Target: p.known, Seed: seed})
-				if err == nil {
-					err = take(&row, inst, r)
-				}
-				if err != nil {
-					row.Failed = err.Error()
-				}
-				b.add(row)
+			err = b.peerRuns(p, inst, contender, file)
+			if err = errors.Join(err, os.RemoveAll(filepath.Dir(file))); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+// peerRuns adds the rows of a peer on an instance.
+func (b *bench) peerRuns(p problem, inst *solver.Instance, contender peer, file string) error {
+	for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
+		if b.late() {
+			return errLate
+		}
+		row := result.Binary{Name: contender.name, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: b.settings.limitFor(inst.N).Seconds()}
+		r, err := contender.run(b.ctx, file, request{N: inst.N, Limit: row.Limit, Target: p.known, Seed: seed})
+		if err == nil {
+			err = take(&row, inst, r)
+		}
+		if err != nil {
+			row.Failed = err.Error()
+		}
+		b.add(row)
+	}
+	return nil
 }
 
 // take recomputes a peer's objective.
@@ -103,14 +153,31 @@ func take(row *result.Binary, inst *solver.Instance, r reply) error {
 		return fmt.Errorf("a solution of %d characters, expected %d of 0 and 1", len(r.Solution), inst.N)
 	}
 	row.Value, row.Seconds, row.Best = inst.Value(x.Words()), r.Seconds, r.Seconds
-	if row.Value >= row.Known {
-		row.Met = r.Seconds
+	if n := len(r.History); n > 0 {
+		last := r.History[n-1]
+		if last.Value != row.Value {
+			return fmt.Errorf("its history ends at %v, its solution's value is %v", last.Value, row.Value)
+		}
+		row.History, row.Best = r.History, last.Seconds
+	}
+	if row.Value < row.Known {
+		return nil
+	}
+	row.Success, row.Met = true, r.Seconds
+	if r.Met > 0 {
+		row.Met = r.Met
+	}
+	for _, h := range r.History {
+		if h.Value >= row.Known {
+			row.Met = h.Seconds
+			break
+		}
 	}
 	return nil
 }
 
-// terms writes an instance, as one to maximise over x in {0,1}^n, to a file for
-// the peers, less its offset.
+// terms writes an instance, as one to maximise over x in {0,1}^n, to a file in a
+// folder of its own for the packages, less its offset.
 func terms(inst *solver.Instance) (string, error) {
 	var b []byte
 	put := func(i, j int, w float64) {
@@ -138,10 +205,13 @@ func terms(inst *solver.Instance) (string, error) {
 		}
 		put(i, i, own)
 	}
-	f, err := os.CreateTemp("", "qubo-*.terms")
+	folder, err := os.MkdirTemp("", "qubo-peer-")
 	if err != nil {
 		return "", err
 	}
-	_, err = f.Write(b)
-	return f.Name(), errors.Join(err, f.Close())
+	file := filepath.Join(folder, "terms")
+	if err = os.WriteFile(file, b, 0o600); err != nil {
+		err = errors.Join(err, os.RemoveAll(folder))
+	}
+	return file, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ func targets() []problem {
 }
 
 // target times engines, or the device's best, to the best known value, seeds 1
-// on: from the coefficients in memory to the verified solution.
+// on: from the coefficients in memory until the search has it.
 func (b *bench) target() error {
 	return b.each(targets(), "solve", func(p problem, inst *solver.Instance) error {
 		engines := b.settings.engines
@@ -27,17 +28,27 @@ func (b *bench) target() error {
 				if b.late() {
 					return errLate
 				}
-				b.solve(p, inst, engine, seed)
+				b.solve(p, inst, engine, "", seed)
 			}
 		}
 		return nil
 	})
 }
 
-func (b *bench) solve(p problem, inst *solver.Instance, engine string, seed uint64) {
-	row := result.Binary{Name: engine, Instance: p.name, N: inst.N, Seed: seed, Known: p.known}
+// solve adds the row of a run of an engine, or the device's best, with a part
+// left out where one is named.
+func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, seed uint64) {
+	limit := b.settings.limitFor(inst.N)
+	row := result.Binary{Name: engine, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: limit.Seconds(), Without: without}
+	if len(b.others) > 0 {
+		row.Devices = 1 + len(b.others)
+	}
+	o := solver.Options{TimeLimit: limit, Target: &p.known, Seed: seed, Engine: engine, Variant: b.settings.variant, Others: b.others}
+	if without != "" {
+		o.Without = []string{without}
+	}
 	began := time.Now()
-	r, err := solver.Solve(b.ctx, b.dev, inst, solver.Options{TimeLimit: b.settings.limit, Target: &p.known, Seed: seed, Engine: engine, Variant: b.settings.variant})
+	r, err := solver.Solve(b.ctx, b.dev, inst, o)
 	row.Seconds = time.Since(began).Seconds()
 	if err != nil {
 		row.Failed = err.Error()
@@ -47,11 +58,37 @@ func (b *bench) solve(p problem, inst *solver.Instance, engine string, seed uint
 	row.Name, row.Variant, _ = strings.Cut(r.Variant, " ")
 	row.Value, row.Flips = inst.Value(r.Solution.Words()), r.Work.Flips
 	for _, h := range r.History {
-		row.History = append(row.History, result.Improvement{Seconds: h.Seconds, Value: h.Value.Float()})
+		if seed == 1 && without == "" { // enough to see how runs go
+			row.History = append(row.History, result.Improvement{Seconds: h.Seconds, Value: h.Value.Float()})
+		}
 		row.Best = h.Seconds
 	}
 	if r.Met != nil {
-		row.Met = *r.Met
+		row.Met, row.Success = *r.Met, true
 	}
 	b.add(row)
+}
+
+// summarize prints the runs to a target of each instance in a line: how many,
+// how many reached it, and when.
+func (b *bench) summarize() {
+	var rows []result.Binary
+	for _, r := range b.file.Rows {
+		if r.Limit > 0 {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Printf("\n%-12s %-32s %5s %5s %10s %10s %10s %10s\n", "instance", "solver", "runs", "hits", "median s", "mean s", "worst s", "gap %")
+	hits, runs := 0, 0
+	for _, s := range result.Summarize(rows) {
+		if s.Without != "" {
+			s.Name = "without " + s.Without
+		}
+		fmt.Printf("%-12s %-32s %5d %5d %10.4g %10.4g %10.4g %10.4f\n", s.Instance, s.Name, s.Runs+s.Failed, s.Hits, s.Median, s.Mean, s.Worst, s.Gap)
+		hits, runs = hits+s.Hits, runs+s.Runs+s.Failed
+	}
+	fmt.Printf("%d of %d runs reached the best known\n", hits, runs)
 }

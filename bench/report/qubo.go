@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,9 @@ import (
 // by name.
 type binaries map[string]*result.Of[result.Binary]
 
-var quboExperiments = []string{"evaluate", "paper", "lambda", "batch", "target", "peers"}
+// quboExperiments by the names of their files; those of a host stand apart.
+var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "batch", "target", "target-x2", "target-x4", "target-host",
+	"ablation", "ablation-host", "peers", "peers-host"}
 
 func loadBinaries(root string) (binaries, error) {
 	all := binaries{}
@@ -48,16 +51,25 @@ func quboTables(all binaries) map[string]string {
 			sources += fmt.Sprintf("| qubo-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, orNone(f.Driver), orNone(f.Commit), f.Date, f.Command)
 		}
 	}
-	return map[string]string{
+	regions := map[string]string{
 		"qubo-sources":  sources,
 		"qubo-evaluate": region("evaluate", evaluateTable),
 		"qubo-paper":    region("paper", multistartTable),
 		"qubo-progress": region("paper", progressPictures),
 		"qubo-lambda":   region("lambda", lambdaTable),
 		"qubo-batch":    region("batch", batchedTable),
-		"qubo-target":   region("target", targetTable),
-		"qubo-peers":    region("peers", targetTable),
+		"qubo-rates":    region("rates", ratesTable),
+		"qubo-several":  severalTable(all),
 	}
+	for _, where := range []string{"", "-host"} {
+		regions["qubo-target"+where] = region("target"+where, targetTable)
+		regions["qubo-success"+where] = region("target"+where, func(rows []result.Binary) string {
+			return successTable(rows) + "\n" + successPictures(rows, where)
+		})
+		regions["qubo-ablation"+where] = region("ablation"+where, ablationTable)
+		regions["qubo-peers"+where] = region("peers"+where, peerTable)
+	}
+	return regions
 }
 
 // evaluateTable is the paper's first: 1,000 random solutions, and one core,
@@ -142,51 +154,49 @@ func batchedTable(rows []result.Binary) string {
 	return out
 }
 
-// targetTable is the time to the best known value over the seeds.
-func targetTable(rows []result.Binary) string {
-	out := heads("instance", "best known", "solver", "runs that reach it", "median s", "mean s", "worst s", "worst gap, %", "flips/s")
-	type key struct{ instance, name string }
-	var order []key
-	by := map[key][]result.Binary{}
+// ratesTable is what a flip takes.
+func ratesTable(rows []result.Binary) string {
+	out := heads("instance", "n", "variant", "searches", "flips/s", "a search's step, µs")
 	for _, r := range rows {
-		k := key{r.Instance, r.Name}
-		if by[k] == nil {
-			order = append(order, k)
+		rate, step := "failed", "-"
+		if m := result.Median(r.Runs); m > 0 && r.Failed == "" {
+			rate, step = fmt.Sprintf("%.3g", r.Work/m), fmt.Sprintf("%.3g", 1e6*m*float64(r.Count)/r.Work)
 		}
-		by[k] = append(by[k], r)
-	}
-	for _, k := range order {
-		list := by[k]
-		if list[0].NotGiven {
-			out += line(k.instance, fmt.Sprintf("%.0f", list[0].Known), k.name, "not given", "-", "-", "-", "-", "-")
-			continue
-		}
-		var met []float64
-		sum, gap, flips, seconds := 0.0, 0.0, 0.0, 0.0
-		for _, r := range list {
-			if r.Failed != "" {
-				continue
-			}
-			if r.Met > 0 {
-				met = append(met, r.Met)
-				sum += r.Met
-			}
-			gap, flips, seconds = max(gap, r.Gap()), flips+float64(r.Flips), seconds+r.Seconds
-		}
-		median, mean, worst, speed := "-", "-", "-", "-"
-		if len(met) > 0 {
-			mean, worst = fmt.Sprintf("%.3g", sum/float64(len(met))), fmt.Sprintf("%.3g", slices.Max(met))
-		}
-		if 2*len(met) > len(list) { // runs that do not reach it count as slower
-			slices.Sort(met)
-			median = fmt.Sprintf("%.3g", met[(len(list)-1)/2])
-		}
-		if flips > 0 && seconds > 0 {
-			speed = fmt.Sprintf("%.3g", flips/seconds)
-		}
-		out += line(k.instance, fmt.Sprintf("%.0f", list[0].Known), k.name, fmt.Sprintf("%d of %d", len(met), len(list)), median, mean, worst, fmt.Sprintf("%.4f", gap), speed)
+		out += line(r.Instance, fmt.Sprint(r.N), r.Variant, fmt.Sprint(r.Count), rate, step)
 	}
 	return out
+}
+
+// severalTable is the time to the best known value on one device and on several,
+// of the instances that were run on several.
+func severalTable(all binaries) string {
+	var rows []result.Binary
+	some := map[string]bool{}
+	for _, count := range []int{2, 4} {
+		f := all[fmt.Sprintf("target-x%d", count)]
+		if f == nil {
+			continue
+		}
+		for _, r := range f.Rows {
+			some[r.Instance] = true
+			r.Name += fmt.Sprintf(" on %d", count)
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return "There is no bench/results/qubo-target-x2.json: nothing was measured yet."
+	}
+	if f := all["target"]; f != nil {
+		for _, r := range f.Rows {
+			if some[r.Instance] {
+				rows = append(rows, r)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b result.Binary) int {
+		return cmp.Or(strings.Compare(a.Instance, b.Instance), cmp.Compare(a.Devices, b.Devices))
+	})
+	return targetTable(rows)
 }
 
 // Progress as in the paper's figures 3 and 4: what is missing to the best known
@@ -216,6 +226,11 @@ func progress(rows []result.Binary, title, note string) string {
 
 func quboFigures(all binaries) map[string]string {
 	out := map[string]string{}
+	for _, where := range []string{"", "-host"} {
+		if f := all["target"+where]; f != nil {
+			successFigures(out, f, where)
+		}
+	}
 	f := all["paper"]
 	if f == nil {
 		return out

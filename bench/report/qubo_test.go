@@ -56,3 +56,73 @@ func TestProgressOfRuns(t *testing.T) {
 		t.Errorf("tables: %v", tables)
 	}
 }
+
+// Runs of a group count together, by solver; a group that no run reached has no
+// figure.
+func TestSuccessByGroup(t *testing.T) {
+	row := func(instance, name string, met float64) result.Binary {
+		return result.Binary{Name: name, Instance: instance, Known: 100, Value: 99, Met: met, Seconds: 10, N: 9}
+	}
+	rows := []result.Binary{row("G1", "x", 0.1), row("G1", "x", 0.2), row("G2", "x", 0), row("G2", "x", 1), row("G2", "y", 0), row("WK2000_1", "x", 0),
+		{Instance: "G3", NotGiven: true}}
+	out := successTable(rows)
+	for _, want := range []string{"| G-set, random | x | 2 | 4 | 3 | 75.0 | 1 | 0 | 1.0000 |", "| G-set, random | y | 1 | 1 | 0 | 0.0 | 0 | 1 |", "| K2000 | x | 1 | 1 | 0 | 0.0 |"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	all := binaries{"target": {Device: "D", Rows: rows}, "target-host": {Device: "H", Rows: rows[:1]}}
+	pictures := quboFigures(all)
+	svg := pictures["qubo-target-g-set-random"]
+	if len(pictures) != 2 || !strings.Contains(svg, "x, 3 of 4 runs") || !strings.Contains(svg, "y, 0 of 1 runs") || strings.Contains(svg, "<circle") {
+		t.Errorf("%d figures, the first: %s", len(pictures), svg)
+	}
+	if !strings.Contains(pictures["qubo-target-host-g-set-random"], "x, 1 of 1 runs") {
+		t.Error("the host has no figure of its own")
+	}
+	tables := quboTables(all)
+	if !strings.Contains(tables["qubo-success"], "(figures/qubo-target-g-set-random.svg)") || strings.Contains(tables["qubo-success"], "k2000") || strings.Contains(tables["qubo-success-host"], "| K2000") {
+		t.Errorf("regions: %s\n%s", tables["qubo-success"], tables["qubo-success-host"])
+	}
+}
+
+// What is left out has a row, an instance a column.
+func TestAblationTable(t *testing.T) {
+	row := func(instance, without string, met float64) result.Binary {
+		return result.Binary{Name: "x", Instance: instance, Without: without, Known: 100, Value: 100, Met: met, Seconds: 10}
+	}
+	out := ablationTable([]result.Binary{row("a", "", 1), row("a", "", 3), row("a", "", 2), row("a", "tabu", 4), row("a", "tabu", 0), row("b", "", 5)})
+	for _, want := range []string{"| x | none | 2 (3), 3 of 3 | 5 (5), 1 of 1 |", "| x | tabu | - (4), 1 of 2 | - |"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// Peers that could not be run are named below the table.
+func TestMissingPeers(t *testing.T) {
+	out := peerTable([]result.Binary{{Name: "x", Missing: "why"}, {Name: "y", Instance: "a", Known: 1, Value: 1, Met: 2, Seconds: 2}})
+	if !strings.Contains(out, "| a | 1 | y | 1 of 1 |") || !strings.Contains(out, "Not run: x (why).") {
+		t.Errorf("found\n%s", out)
+	}
+}
+
+// One device and several stand beside each other, by instance.
+func TestSeveralTable(t *testing.T) {
+	row := func(instance string, devices int, met float64) result.Binary {
+		return result.Binary{Name: "x", Instance: instance, Devices: devices, Known: 9, Value: 9, Met: met, Seconds: met}
+	}
+	all := binaries{"target": {Rows: []result.Binary{row("a", 0, 4), row("b", 0, 5)}}, "target-x2": {Rows: []result.Binary{row("a", 2, 3)}}}
+	out := severalTable(all)
+	one, two := strings.Index(out, "| a | 9 | x | 1 of 1 | 4 |"), strings.Index(out, "| a | 9 | x on 2 | 1 of 1 | 3 |")
+	if one < 0 || two < one || strings.Contains(out, "| b |") {
+		t.Errorf("found\n%s", out)
+	}
+}
+
+func TestRatesTable(t *testing.T) {
+	out := ratesTable([]result.Binary{{Instance: "drawn", N: 7, Variant: "v", Count: 4, Work: 80, Runs: []float64{2e-5}}})
+	if !strings.Contains(out, "| drawn | 7 | v | 4 | 4e+06 | 1 |") {
+		t.Errorf("found\n%s", out)
+	}
+}

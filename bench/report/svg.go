@@ -21,7 +21,9 @@ type series struct {
 // A chart is a picture with lines over a numeric axis, or with bars.
 type chart struct {
 	title, x, y string
-	log         bool // the vertical axis is decades
+	log         bool    // the vertical axis is decades
+	most        float64 // where it ends; 0: told by the values
+	plain       bool    // lines without marks
 	lines       []series
 	bars        []bar
 	note        string
@@ -103,6 +105,9 @@ func (c chart) drawLines(p func(string, ...any), s scale) {
 			p(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%.1f"%s/>`, s.horizontal(a.x), s.vertical(a.y), s.horizontal(z.x), s.vertical(z.y), color, 4-0.8*thin, dash)
 		}
 		for _, q := range l.points {
+			if c.plain {
+				break
+			}
 			fill := fmt.Sprintf(`fill="%s"`, color)
 			if q.extrapolated {
 				fill = `class="hole"`
@@ -145,6 +150,9 @@ func (c chart) scale() scale {
 		return s
 	}
 	s.low, s.high = 0, math.Ceil(high*1.25/10)*10
+	if c.most > 0 {
+		s.high = c.most
+	}
 	for t := 0.0; t <= s.high; t += 10 {
 		s.ticks = append(s.ticks, t)
 	}

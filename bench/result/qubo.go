@@ -1,18 +1,30 @@
 package result
 
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // A Binary is one contender on one binary quadratic program and one seed.
 // Objectives are the instance's own, exact.
 type Binary struct {
 	Name     string  `json:"name"` // a family, an engine, or a peer
 	Variant  string  `json:"variant,omitempty"`
+	Devices  int     `json:"devices,omitempty"` // more than one
+	Without  string  `json:"without,omitempty"` // the part of the engine that was left out
 	Instance string  `json:"instance"`
 	N        int     `json:"n,omitempty"`
+	Missing  string  `json:"missing,omitempty"`   // why a peer could not be run: there is no instance
 	NotGiven bool    `json:"not_given,omitempty"` // the instance is not there: nothing was run
 	Seed     uint64  `json:"seed,omitempty"`
 	Known    float64 `json:"known,omitempty"`   // best known objective
 	Printed  Printed `json:"printed,omitzero"`  // the paper's
 	Value    float64 `json:"value,omitempty"`   // best found
-	Met      float64 `json:"met,omitempty"`     // seconds to the best known objective, or 0
+	Success  bool    `json:"success,omitempty"` // the best known objective was reached
+	Met      float64 `json:"met,omitempty"`     // seconds to it, or 0
+	Limit    float64 `json:"limit,omitempty"`   // seconds that the run was given
 	Best     float64 `json:"best,omitempty"`    // seconds to Value
 	Seconds  float64 `json:"seconds,omitempty"` // of the whole run
 	Flips    int64   `json:"flips,omitempty"`
@@ -28,9 +40,11 @@ type Binary struct {
 
 	History []Improvement `json:"history,omitempty"`
 
-	// Of qubo/evaluate: seconds of every run for Count solutions.
+	// Of rates: seconds of every run in which Count searches make Work flips.
+	// Of qubo/evaluate: seconds of every run for Count solutions. Of verify: Count
+	// cases were answered rightly.
 	Count int       `json:"count,omitempty"`
-	What  string    `json:"what,omitempty"` // values, gains, samples, or host: one core
+	What  string    `json:"what,omitempty"` // values, gains, samples, host: one core; verify
 	Runs  []float64 `json:"runs,omitempty"`
 	Work  float64   `json:"work,omitempty"` // multiplications of a weight and a bit
 
@@ -55,4 +69,107 @@ func (b Binary) Gap() float64 {
 		return 0
 	}
 	return 100 * (b.Known - b.Value) / b.Known
+}
+
+// A Summary is a contender's runs on an instance, the same part left out.
+type Summary struct {
+	Name, Instance string
+	Without        string // the part that was left out
+	N              int
+	Known          float64
+	NotGiven       bool
+	Runs, Hits     int // runs without an error; those that reached the best known
+	Failed         int // runs with an error
+	// Seconds to the best known, of the runs that reached it; the median of all
+	// runs, those that did not counting as slower: +Inf where that is half of
+	// them or more.
+	Median, Mean, Worst float64
+	Gap                 float64 // the worst run's, in percent of the best known
+	Speed               float64 // flips a second
+}
+
+// Summarize sums up runs by instance and contender, in the order of their first.
+func Summarize(rows []Binary) []Summary {
+	type key struct{ instance, name, without string }
+	var order []key
+	by := map[key][]Binary{}
+	for _, r := range rows {
+		if r.Missing != "" {
+			continue
+		}
+		k := key{r.Instance, r.Name, r.Without}
+		if by[k] == nil {
+			order = append(order, k)
+		}
+		by[k] = append(by[k], r)
+	}
+	var list []Summary
+	for _, k := range order {
+		first := by[k][0]
+		s := Summary{Name: k.name, Instance: k.instance, Without: k.without, N: first.N, Known: first.Known, NotGiven: first.NotGiven}
+		var met []float64
+		flips, seconds := 0.0, 0.0
+		for _, r := range by[k] {
+			switch {
+			case r.NotGiven:
+				continue
+			case r.Failed != "":
+				s.Failed++
+				continue
+			}
+			s.Runs++
+			if r.Met > 0 {
+				met = append(met, r.Met)
+				s.Mean += r.Met
+			}
+			s.Gap, flips, seconds = max(s.Gap, r.Gap()), flips+float64(r.Flips), seconds+r.Seconds
+		}
+		s.Hits, s.Median = len(met), math.Inf(1)
+		if s.Hits > 0 {
+			s.Mean, s.Worst = s.Mean/float64(s.Hits), slices.Max(met)
+		}
+		if total := s.Runs + s.Failed; 2*s.Hits > total {
+			slices.Sort(met)
+			s.Median = met[(total-1)/2]
+		}
+		if seconds > 0 {
+			s.Speed = flips / seconds
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// Group is the class of an instance of the literature, by its name: bqp2500 of
+// OR-Library, Palubeckis', the complete graph K2000, and of the G-set random
+// graphs, tori, unions of planar graphs.
+func Group(instance string) string {
+	switch {
+	case strings.HasPrefix(instance, "bqp"):
+		return "bqp2500"
+	case strings.HasPrefix(instance, "p"):
+		return "Palubeckis"
+	case strings.HasPrefix(instance, "WK"):
+		return "K2000"
+	}
+	number, _, _ := strings.Cut(strings.TrimPrefix(instance, "G"), "-")
+	k, err := strconv.Atoi(number)
+	if err != nil {
+		return "others"
+	}
+	within := func(spans ...int) bool {
+		for at := 0; at < len(spans); at += 2 {
+			if spans[at] <= k && k <= spans[at+1] {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case within(11, 13, 32, 34, 48, 50, 57, 57, 62, 62, 65, 67, 72, 81):
+		return "G-set, tori"
+	case within(14, 21, 35, 42, 51, 54, 58, 59, 63, 64):
+		return "G-set, planar"
+	}
+	return "G-set, random"
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // CoreHash is the hash of the family assignment/core: what its texts are made from.
-const CoreHash = 0xd6fabd281cc8a144
+const CoreHash = 0x77cd47683d0bf5e4
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -19,12 +19,12 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed core/*.cu
 var coreSource embed.FS
 
-// Core is the family assignment/core: 34 variants.
+// Core is the family assignment/core: 38 variants.
 var Core = device.Family{
 	Name:   "assignment/core",
 	Target: device.CUDA,
 	Hash:   CoreHash,
-	Params: []string{"block", "k", "group", "depth", "solo", "value"},
+	Params: []string{"block", "k", "group", "depth", "solo", "cluster", "value"},
 	Entries: []device.Entry{
 		{Name: "minima", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shares", Type: "uint64"}, {Name: "v", Type: "buffer"}}},
 		{Name: "candidates", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "limit", Type: "int64"}, {Name: "v", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "next", Type: "buffer"}}},
@@ -34,46 +34,50 @@ var Core = device.Family{
 		{Name: "grow", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "match", Type: "buffer"}, {Name: "owner", Type: "buffer"}, {Name: "word", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "next", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "pool", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,k=16,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b256_k16_g1_d4_s32_i32", Hash: 0xd9b3ad3b25420bf6, Values: []string{"256", "16", "1", "4", "32", "int32"}, Pack: 0},
-		{Label: "block=256,k=16,group=1,depth=4,solo=64,value=int32", Symbol: "assignment_core_b256_k16_g1_d4_s64_i32", Hash: 0xb7f54864104803f9, Values: []string{"256", "16", "1", "4", "64", "int32"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,solo=32,value=int32", Symbol: "assignment_core_b256_k16_g2_d4_s32_i32", Hash: 0x0e6892027d5fea26, Values: []string{"256", "16", "2", "4", "32", "int32"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,solo=64,value=int32", Symbol: "assignment_core_b256_k16_g2_d4_s64_i32", Hash: 0x7d56414bf32623d5, Values: []string{"256", "16", "2", "4", "64", "int32"}, Pack: 0},
-		{Label: "block=256,k=32,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b256_k32_g1_d4_s32_i32", Hash: 0xa89d26332552694b, Values: []string{"256", "32", "1", "4", "32", "int32"}, Pack: 0},
-		{Label: "block=256,k=32,group=1,depth=4,solo=64,value=int32", Symbol: "assignment_core_b256_k32_g1_d4_s64_i32", Hash: 0xa896ca0febb763d3, Values: []string{"256", "32", "1", "4", "64", "int32"}, Pack: 0},
-		{Label: "block=256,k=32,group=2,depth=4,solo=32,value=int32", Symbol: "assignment_core_b256_k32_g2_d4_s32_i32", Hash: 0x79f915de9a99b532, Values: []string{"256", "32", "2", "4", "32", "int32"}, Pack: 0},
-		{Label: "block=256,k=32,group=2,depth=4,solo=64,value=int32", Symbol: "assignment_core_b256_k32_g2_d4_s64_i32", Hash: 0x7af815e5cd3a66a4, Values: []string{"256", "32", "2", "4", "64", "int32"}, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s32_i32", Hash: 0x92f012af732f963b, Values: []string{"512", "16", "1", "4", "32", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=4,solo=32,value=int64", Symbol: "assignment_core_b512_k16_g1_d4_s32_i64", Hash: 0xdc271492dfa1f4cc, Values: []string{"512", "16", "1", "4", "32", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=4,solo=32,value=float32", Symbol: "assignment_core_b512_k16_g1_d4_s32_f32", Hash: 0xbb68988089a23479, Values: []string{"512", "16", "1", "4", "32", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=4,solo=32,value=float64", Symbol: "assignment_core_b512_k16_g1_d4_s32_f64", Hash: 0x9609475dd05cbf26, Values: []string{"512", "16", "1", "4", "32", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=4,solo=64,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s64_i32", Hash: 0xe02ed87d5516da0c, Values: []string{"512", "16", "1", "4", "64", "int32"}, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=4,solo=0,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s0_i32", Hash: 0x7758f03c6fe65990, Values: []string{"512", "16", "1", "4", "0", "int32"}, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=4,solo=128,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s128_i32", Hash: 0xa0f2f8bc0ccc80ec, Values: []string{"512", "16", "1", "4", "128", "int32"}, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=2,solo=32,value=int32", Symbol: "assignment_core_b512_k16_g1_d2_s32_i32", Hash: 0x801ebd95f0197731, Values: []string{"512", "16", "1", "2", "32", "int32"}, Pack: 0},
-		{Label: "block=512,k=16,group=1,depth=3,solo=32,value=int32", Symbol: "assignment_core_b512_k16_g1_d3_s32_i32", Hash: 0x89dec725ec753342, Values: []string{"512", "16", "1", "3", "32", "int32"}, Pack: 1},
-		{Label: "block=512,k=16,group=2,depth=4,solo=32,value=int32", Symbol: "assignment_core_b512_k16_g2_d4_s32_i32", Hash: 0x225160c4842d68b8, Values: []string{"512", "16", "2", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=512,k=16,group=2,depth=4,solo=64,value=int32", Symbol: "assignment_core_b512_k16_g2_d4_s64_i32", Hash: 0xc0ef8a13ea6f0102, Values: []string{"512", "16", "2", "4", "64", "int32"}, Pack: 1},
-		{Label: "block=512,k=16,group=4,depth=4,solo=32,value=int32", Symbol: "assignment_core_b512_k16_g4_d4_s32_i32", Hash: 0xd14a6292b4b5e625, Values: []string{"512", "16", "4", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=512,k=32,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b512_k32_g1_d4_s32_i32", Hash: 0xd3cfeee2a5d7da3a, Values: []string{"512", "32", "1", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=512,k=32,group=1,depth=4,solo=64,value=int32", Symbol: "assignment_core_b512_k32_g1_d4_s64_i32", Hash: 0x08efd8590acd6c2c, Values: []string{"512", "32", "1", "4", "64", "int32"}, Pack: 1},
-		{Label: "block=512,k=32,group=2,depth=4,solo=32,value=int32", Symbol: "assignment_core_b512_k32_g2_d4_s32_i32", Hash: 0xf05cd0bd7ea56437, Values: []string{"512", "32", "2", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=512,k=32,group=2,depth=4,solo=64,value=int32", Symbol: "assignment_core_b512_k32_g2_d4_s64_i32", Hash: 0xc3dd81f5a9a0270a, Values: []string{"512", "32", "2", "4", "64", "int32"}, Pack: 1},
-		{Label: "block=512,k=8,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b512_k8_g1_d4_s32_i32", Hash: 0x37cc8c0240d882b8, Values: []string{"512", "8", "1", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=512,k=64,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b512_k64_g1_d4_s32_i32", Hash: 0x5b73daf2fb1138d5, Values: []string{"512", "64", "1", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=1024,k=16,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b1024_k16_g1_d4_s32_i32", Hash: 0x456f9f2d1fa13a97, Values: []string{"1024", "16", "1", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=1024,k=16,group=1,depth=4,solo=64,value=int32", Symbol: "assignment_core_b1024_k16_g1_d4_s64_i32", Hash: 0xa25cb171f34aa1ed, Values: []string{"1024", "16", "1", "4", "64", "int32"}, Pack: 1},
-		{Label: "block=1024,k=16,group=2,depth=4,solo=32,value=int32", Symbol: "assignment_core_b1024_k16_g2_d4_s32_i32", Hash: 0x65daa8bbd8199133, Values: []string{"1024", "16", "2", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=1024,k=16,group=2,depth=4,solo=64,value=int32", Symbol: "assignment_core_b1024_k16_g2_d4_s64_i32", Hash: 0xbd26d26460a5dac1, Values: []string{"1024", "16", "2", "4", "64", "int32"}, Pack: 1},
-		{Label: "block=1024,k=32,group=1,depth=4,solo=32,value=int32", Symbol: "assignment_core_b1024_k32_g1_d4_s32_i32", Hash: 0x49c5bc555693a61c, Values: []string{"1024", "32", "1", "4", "32", "int32"}, Pack: 1},
-		{Label: "block=1024,k=32,group=1,depth=4,solo=64,value=int32", Symbol: "assignment_core_b1024_k32_g1_d4_s64_i32", Hash: 0x934636c094665470, Values: []string{"1024", "32", "1", "4", "64", "int32"}, Pack: 1},
-		{Label: "block=1024,k=32,group=2,depth=4,solo=32,value=int32", Symbol: "assignment_core_b1024_k32_g2_d4_s32_i32", Hash: 0xc26151ab2a7067c6, Values: []string{"1024", "32", "2", "4", "32", "int32"}, Pack: 2},
-		{Label: "block=1024,k=32,group=2,depth=4,solo=64,value=int32", Symbol: "assignment_core_b1024_k32_g2_d4_s64_i32", Hash: 0x735b9101eb073b36, Values: []string{"1024", "32", "2", "4", "64", "int32"}, Pack: 2},
+		{Label: "block=256,k=16,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b256_k16_g1_d4_s32_c1_i32", Hash: 0x587c8a70c557f4d3, Values: []string{"256", "16", "1", "4", "32", "1", "int32"}, Pack: 0},
+		{Label: "block=256,k=16,group=1,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b256_k16_g1_d4_s64_c1_i32", Hash: 0x75c1bfe09e617d81, Values: []string{"256", "16", "1", "4", "64", "1", "int32"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b256_k16_g2_d4_s32_c1_i32", Hash: 0xc89f05bfc6ece639, Values: []string{"256", "16", "2", "4", "32", "1", "int32"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b256_k16_g2_d4_s64_c1_i32", Hash: 0xbf629ca124637743, Values: []string{"256", "16", "2", "4", "64", "1", "int32"}, Pack: 0},
+		{Label: "block=256,k=32,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b256_k32_g1_d4_s32_c1_i32", Hash: 0x77a56fc231b99957, Values: []string{"256", "32", "1", "4", "32", "1", "int32"}, Pack: 0},
+		{Label: "block=256,k=32,group=1,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b256_k32_g1_d4_s64_c1_i32", Hash: 0x488c00ae8daa745e, Values: []string{"256", "32", "1", "4", "64", "1", "int32"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b256_k32_g2_d4_s32_c1_i32", Hash: 0xdf2c006282e933db, Values: []string{"256", "32", "2", "4", "32", "1", "int32"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b256_k32_g2_d4_s64_c1_i32", Hash: 0xabfc2cc446ea082f, Values: []string{"256", "32", "2", "4", "64", "1", "int32"}, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s32_c1_i32", Hash: 0x7615972c35c1f5d4, Values: []string{"512", "16", "1", "4", "32", "1", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=32,cluster=1,value=int64", Symbol: "assignment_core_b512_k16_g1_d4_s32_c1_i64", Hash: 0xcf4773663166f1b7, Values: []string{"512", "16", "1", "4", "32", "1", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=32,cluster=1,value=float32", Symbol: "assignment_core_b512_k16_g1_d4_s32_c1_f32", Hash: 0x4abd6c80ea7c12b6, Values: []string{"512", "16", "1", "4", "32", "1", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=32,cluster=1,value=float64", Symbol: "assignment_core_b512_k16_g1_d4_s32_c1_f64", Hash: 0x28655ef28f6d06bf, Values: []string{"512", "16", "1", "4", "32", "1", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=32,cluster=16,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s32_c16_i32", Hash: 0xfafb904a9a6a0ca8, Values: []string{"512", "16", "1", "4", "32", "16", "int32"}, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=32,cluster=16,value=int64", Symbol: "assignment_core_b512_k16_g1_d4_s32_c16_i64", Hash: 0x062b00243c4f6fdc, Values: []string{"512", "16", "1", "4", "32", "16", "int64"}, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=32,cluster=16,value=float32", Symbol: "assignment_core_b512_k16_g1_d4_s32_c16_f32", Hash: 0xabfa8433046c180c, Values: []string{"512", "16", "1", "4", "32", "16", "float32"}, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s64_c1_i32", Hash: 0x2d51918a36482a3c, Values: []string{"512", "16", "1", "4", "64", "1", "int32"}, Pack: 0},
+		{Label: "block=512,k=16,group=1,depth=4,solo=0,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s0_c1_i32", Hash: 0x01c64c081871ec4d, Values: []string{"512", "16", "1", "4", "0", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=16,group=1,depth=4,solo=128,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g1_d4_s128_c1_i32", Hash: 0xf4b13990286a6089, Values: []string{"512", "16", "1", "4", "128", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=16,group=1,depth=2,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g1_d2_s32_c1_i32", Hash: 0xd84734ab956897a0, Values: []string{"512", "16", "1", "2", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=16,group=1,depth=3,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g1_d3_s32_c1_i32", Hash: 0xe5ae838fb5bca877, Values: []string{"512", "16", "1", "3", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=16,group=2,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g2_d4_s32_c1_i32", Hash: 0x27c7c2d079b6b165, Values: []string{"512", "16", "2", "4", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=16,group=2,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g2_d4_s64_c1_i32", Hash: 0xd91d2717b3cd8345, Values: []string{"512", "16", "2", "4", "64", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=16,group=4,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k16_g4_d4_s32_c1_i32", Hash: 0xae0cb0ef6c14945a, Values: []string{"512", "16", "4", "4", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=32,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k32_g1_d4_s32_c1_i32", Hash: 0xa16597f239262c5b, Values: []string{"512", "32", "1", "4", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=32,group=1,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b512_k32_g1_d4_s64_c1_i32", Hash: 0xb12208edeeadbd13, Values: []string{"512", "32", "1", "4", "64", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=32,group=2,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k32_g2_d4_s32_c1_i32", Hash: 0xd58d8176ec1521df, Values: []string{"512", "32", "2", "4", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=32,group=2,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b512_k32_g2_d4_s64_c1_i32", Hash: 0x993bd96abd19cdd3, Values: []string{"512", "32", "2", "4", "64", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=8,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k8_g1_d4_s32_c1_i32", Hash: 0x39ceb571102f93cb, Values: []string{"512", "8", "1", "4", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=512,k=64,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b512_k64_g1_d4_s32_c1_i32", Hash: 0x6fc266d40edbe91e, Values: []string{"512", "64", "1", "4", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=1024,k=16,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b1024_k16_g1_d4_s32_c1_i32", Hash: 0x66b0884869a7045f, Values: []string{"1024", "16", "1", "4", "32", "1", "int32"}, Pack: 1},
+		{Label: "block=1024,k=16,group=1,depth=4,solo=32,cluster=16,value=int32", Symbol: "assignment_core_b1024_k16_g1_d4_s32_c16_i32", Hash: 0x93ea5a5ff956ad86, Values: []string{"1024", "16", "1", "4", "32", "16", "int32"}, Pack: 1},
+		{Label: "block=1024,k=16,group=1,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b1024_k16_g1_d4_s64_c1_i32", Hash: 0x98801ea7b9806b73, Values: []string{"1024", "16", "1", "4", "64", "1", "int32"}, Pack: 1},
+		{Label: "block=1024,k=16,group=2,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b1024_k16_g2_d4_s32_c1_i32", Hash: 0xed7a924fbe68adcc, Values: []string{"1024", "16", "2", "4", "32", "1", "int32"}, Pack: 2},
+		{Label: "block=1024,k=16,group=2,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b1024_k16_g2_d4_s64_c1_i32", Hash: 0x784cb239c809d175, Values: []string{"1024", "16", "2", "4", "64", "1", "int32"}, Pack: 2},
+		{Label: "block=1024,k=32,group=1,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b1024_k32_g1_d4_s32_c1_i32", Hash: 0x58ed82acbd83aee7, Values: []string{"1024", "32", "1", "4", "32", "1", "int32"}, Pack: 2},
+		{Label: "block=1024,k=32,group=1,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b1024_k32_g1_d4_s64_c1_i32", Hash: 0xda5f179a6ba76e89, Values: []string{"1024", "32", "1", "4", "64", "1", "int32"}, Pack: 2},
+		{Label: "block=1024,k=32,group=2,depth=4,solo=32,cluster=1,value=int32", Symbol: "assignment_core_b1024_k32_g2_d4_s32_c1_i32", Hash: 0x0366136c07b318cb, Values: []string{"1024", "32", "2", "4", "32", "1", "int32"}, Pack: 2},
+		{Label: "block=1024,k=32,group=2,depth=4,solo=64,cluster=1,value=int32", Symbol: "assignment_core_b1024_k32_g2_d4_s64_c1_i32", Hash: 0x7c6e09808ac1d55b, Values: []string{"1024", "32", "2", "4", "64", "1", "int32"}, Pack: 2},
 	},
 	Source: coreSource,
 	Packs: []device.Pack{
-		{File: "core/pack_000.cu", Hash: 0x38a2a63d69d27a4a},
-		{File: "core/pack_001.cu", Hash: 0x5e902ae5844a1072},
-		{File: "core/pack_002.cu", Hash: 0xbca3e390102d499d},
+		{File: "core/pack_000.cu", Hash: 0x756b43ec1e793182},
+		{File: "core/pack_001.cu", Hash: 0xe2048ce655970b12},
+		{File: "core/pack_002.cu", Hash: 0x9bf1988e6d52385f},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // PointsHash is the hash of the family assignment/points: what its texts are made from.
-const PointsHash = 0x358db9683be5dac9
+const PointsHash = 0xdf71fee786315777
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -26,46 +26,52 @@ var Points = device.Family{
 	Hash:   PointsHash,
 	Params: []string{"block", "k", "group", "depth", "metric", "floor"},
 	Entries: []device.Entry{
-		{Name: "minima", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "cols", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "v", Type: "buffer"}}},
+		{Name: "minima", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "cols", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}}},
 		{Name: "peaks", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "word", Type: "buffer"}, {Name: "cols", Type: "uint64"}, {Name: "stuck", Type: "uint64"}, {Name: "peak", Type: "buffer"}}},
 		{Name: "candidates", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "limit", Type: "int64"}, {Name: "v", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "next", Type: "buffer"}}},
 		{Name: "price", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "match", Type: "buffer"}, {Name: "owner", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "next", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "pool", Type: "uint64"}}},
 		{Name: "grow", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "match", Type: "buffer"}, {Name: "owner", Type: "buffer"}, {Name: "word", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "next", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "pool", Type: "uint64"}}},
+		{Name: "know", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "v", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "next", Type: "buffer"}, {Name: "bound", Type: "buffer"}, {Name: "control", Type: "buffer"}}},
+		{Name: "open", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "word", Type: "buffer"}, {Name: "cols", Type: "uint64"}, {Name: "shift", Type: "uint64"}, {Name: "control", Type: "buffer"}}},
+		{Name: "bid", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "word", Type: "buffer"}, {Name: "shift", Type: "uint64"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "bound", Type: "buffer"}, {Name: "epsilon", Type: "int64"}, {Name: "span", Type: "int64"}, {Name: "hops", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "control", Type: "buffer"}}},
+		{Name: "shut", Params: []device.Param{{Name: "word", Type: "buffer"}, {Name: "cols", Type: "uint64"}, {Name: "shift", Type: "uint64"}, {Name: "v", Type: "buffer"}, {Name: "match", Type: "buffer"}, {Name: "owner", Type: "buffer"}}},
+		{Name: "refine", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "bound", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "match", Type: "buffer"}, {Name: "owner", Type: "buffer"}, {Name: "times", Type: "buffer"}, {Name: "turns", Type: "uint64"}, {Name: "sweeps", Type: "uint64"}, {Name: "control", Type: "buffer"}}},
+		{Name: "fit", Params: []device.Param{{Name: "points", Type: "buffer"}, {Name: "tiles", Type: "buffer"}, {Name: "boxes", Type: "buffer"}, {Name: "peak", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "dim", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "col", Type: "buffer"}, {Name: "cost", Type: "buffer"}, {Name: "bound", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "u", Type: "buffer"}, {Name: "match", Type: "buffer"}, {Name: "owner", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,k=8,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_meuclidean_foff", Hash: 0xc8794c203379c681, Values: []string{"256", "8", "2", "4", "euclidean", "off"}, Pack: 0},
-		{Label: "block=256,k=8,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_meuclidean_fon", Hash: 0x7de37be04b8b5020, Values: []string{"256", "8", "2", "4", "euclidean", "on"}, Pack: 0},
-		{Label: "block=256,k=8,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_msquared_foff", Hash: 0xe66b6912d3145d21, Values: []string{"256", "8", "2", "4", "squared", "off"}, Pack: 0},
-		{Label: "block=256,k=8,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_msquared_fon", Hash: 0xd87bc0c1d1e58cd2, Values: []string{"256", "8", "2", "4", "squared", "on"}, Pack: 0},
-		{Label: "block=256,k=8,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_mmanhattan_foff", Hash: 0xf8ecdce5c48bacea, Values: []string{"256", "8", "2", "4", "manhattan", "off"}, Pack: 0},
-		{Label: "block=256,k=8,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_mmanhattan_fon", Hash: 0xe40ca7ab7d029e96, Values: []string{"256", "8", "2", "4", "manhattan", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_foff", Hash: 0xd5a10b6e8ad546af, Values: []string{"256", "16", "2", "4", "euclidean", "off"}, Safe: true, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_fon", Hash: 0xd8623f4645cb8727, Values: []string{"256", "16", "2", "4", "euclidean", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_msquared_foff", Hash: 0xf4ca9eb7d5b491a8, Values: []string{"256", "16", "2", "4", "squared", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_msquared_fon", Hash: 0x96af22e279c1c0b6, Values: []string{"256", "16", "2", "4", "squared", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_foff", Hash: 0x878b36bd0eb5b505, Values: []string{"256", "16", "2", "4", "manhattan", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_fon", Hash: 0xcfa514079e14fff1, Values: []string{"256", "16", "2", "4", "manhattan", "on"}, Pack: 0},
-		{Label: "block=256,k=16,group=1,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g1_d4_meuclidean_foff", Hash: 0xea44f4482a93c886, Values: []string{"256", "16", "1", "4", "euclidean", "off"}, Pack: 0},
-		{Label: "block=256,k=16,group=4,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g4_d4_meuclidean_foff", Hash: 0x097f9f96a33d1d7d, Values: []string{"256", "16", "4", "4", "euclidean", "off"}, Pack: 0},
-		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_foff", Hash: 0x5ffc7d71104f1e55, Values: []string{"256", "32", "2", "4", "euclidean", "off"}, Pack: 0},
-		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_fon", Hash: 0xaee90b3f925bcbb6, Values: []string{"256", "32", "2", "4", "euclidean", "on"}, Pack: 0},
-		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_msquared_foff", Hash: 0xe3db244b3aae0420, Values: []string{"256", "32", "2", "4", "squared", "off"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_msquared_fon", Hash: 0xd554e6199a334a7d, Values: []string{"256", "32", "2", "4", "squared", "on"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_foff", Hash: 0xf3553bef6b964dd2, Values: []string{"256", "32", "2", "4", "manhattan", "off"}, Pack: 1},
-		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_fon", Hash: 0x4dfc7a9a8449c5ad, Values: []string{"256", "32", "2", "4", "manhattan", "on"}, Pack: 1},
-		{Label: "block=256,k=64,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_meuclidean_foff", Hash: 0x26f7d158d21fe289, Values: []string{"256", "64", "2", "4", "euclidean", "off"}, Pack: 1},
-		{Label: "block=256,k=64,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_meuclidean_fon", Hash: 0xeb17b79826459e49, Values: []string{"256", "64", "2", "4", "euclidean", "on"}, Pack: 1},
-		{Label: "block=256,k=64,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_msquared_foff", Hash: 0xd4eb8b70bd8cd5e7, Values: []string{"256", "64", "2", "4", "squared", "off"}, Pack: 1},
-		{Label: "block=256,k=64,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_msquared_fon", Hash: 0xd951abb1ee22ff31, Values: []string{"256", "64", "2", "4", "squared", "on"}, Pack: 1},
-		{Label: "block=256,k=64,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_mmanhattan_foff", Hash: 0xbda025f287a22be6, Values: []string{"256", "64", "2", "4", "manhattan", "off"}, Pack: 1},
-		{Label: "block=256,k=64,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_mmanhattan_fon", Hash: 0xb8a7c9843d4cd1af, Values: []string{"256", "64", "2", "4", "manhattan", "on"}, Pack: 1},
-		{Label: "block=128,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b128_k16_g2_d4_meuclidean_foff", Hash: 0x22694445f87180ca, Values: []string{"128", "16", "2", "4", "euclidean", "off"}, Pack: 1},
-		{Label: "block=512,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b512_k16_g2_d4_meuclidean_foff", Hash: 0x6af61cde735cbaf2, Values: []string{"512", "16", "2", "4", "euclidean", "off"}, Pack: 1},
+		{Label: "block=256,k=8,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_meuclidean_foff", Hash: 0x5bd11247bdc880d5, Values: []string{"256", "8", "2", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_meuclidean_fon", Hash: 0x792e8c9818249648, Values: []string{"256", "8", "2", "4", "euclidean", "on"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_msquared_foff", Hash: 0xbcf5ea11f48c8017, Values: []string{"256", "8", "2", "4", "squared", "off"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_msquared_fon", Hash: 0x0b2e529fa6e6167e, Values: []string{"256", "8", "2", "4", "squared", "on"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k8_g2_d4_mmanhattan_foff", Hash: 0x9994f06781bac504, Values: []string{"256", "8", "2", "4", "manhattan", "off"}, Pack: 0},
+		{Label: "block=256,k=8,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k8_g2_d4_mmanhattan_fon", Hash: 0x9d1ba6671df84791, Values: []string{"256", "8", "2", "4", "manhattan", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_foff", Hash: 0x8ab02642328bc31d, Values: []string{"256", "16", "2", "4", "euclidean", "off"}, Safe: true, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_meuclidean_fon", Hash: 0x7e48c7ed58b4dc3e, Values: []string{"256", "16", "2", "4", "euclidean", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_msquared_foff", Hash: 0x7f443fc1b8dce1a7, Values: []string{"256", "16", "2", "4", "squared", "off"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_msquared_fon", Hash: 0x2073ce1c6e372093, Values: []string{"256", "16", "2", "4", "squared", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_foff", Hash: 0x3d860c4c96f06d2f, Values: []string{"256", "16", "2", "4", "manhattan", "off"}, Pack: 0},
+		{Label: "block=256,k=16,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k16_g2_d4_mmanhattan_fon", Hash: 0xa512e4abf5bec908, Values: []string{"256", "16", "2", "4", "manhattan", "on"}, Pack: 0},
+		{Label: "block=256,k=16,group=1,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g1_d4_meuclidean_foff", Hash: 0xce43e9cb154919bd, Values: []string{"256", "16", "1", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=16,group=4,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k16_g4_d4_meuclidean_foff", Hash: 0xa522930cdc0f7d68, Values: []string{"256", "16", "4", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_foff", Hash: 0xc92ad09aca73528b, Values: []string{"256", "32", "2", "4", "euclidean", "off"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_meuclidean_fon", Hash: 0x505fac50dbab53cb, Values: []string{"256", "32", "2", "4", "euclidean", "on"}, Pack: 0},
+		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_msquared_foff", Hash: 0x56559a8f09037880, Values: []string{"256", "32", "2", "4", "squared", "off"}, Pack: 1},
+		{Label: "block=256,k=32,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_msquared_fon", Hash: 0x3a74ae0d998c234f, Values: []string{"256", "32", "2", "4", "squared", "on"}, Pack: 1},
+		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_foff", Hash: 0x14f5867aca0378da, Values: []string{"256", "32", "2", "4", "manhattan", "off"}, Pack: 1},
+		{Label: "block=256,k=32,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k32_g2_d4_mmanhattan_fon", Hash: 0x86588c5734db9cf4, Values: []string{"256", "32", "2", "4", "manhattan", "on"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_meuclidean_foff", Hash: 0x982a3b45bf2596d6, Values: []string{"256", "64", "2", "4", "euclidean", "off"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=euclidean,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_meuclidean_fon", Hash: 0xaa12e8f606aef119, Values: []string{"256", "64", "2", "4", "euclidean", "on"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=squared,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_msquared_foff", Hash: 0xfa42084f1fcccdde, Values: []string{"256", "64", "2", "4", "squared", "off"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=squared,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_msquared_fon", Hash: 0x1d5eaff5c69e5b7e, Values: []string{"256", "64", "2", "4", "squared", "on"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=manhattan,floor=off", Symbol: "assignment_points_b256_k64_g2_d4_mmanhattan_foff", Hash: 0x6211ff298507c72c, Values: []string{"256", "64", "2", "4", "manhattan", "off"}, Pack: 1},
+		{Label: "block=256,k=64,group=2,depth=4,metric=manhattan,floor=on", Symbol: "assignment_points_b256_k64_g2_d4_mmanhattan_fon", Hash: 0x8a7c5f6222df6cc3, Values: []string{"256", "64", "2", "4", "manhattan", "on"}, Pack: 1},
+		{Label: "block=128,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b128_k16_g2_d4_meuclidean_foff", Hash: 0x35abf71ad9e3d642, Values: []string{"128", "16", "2", "4", "euclidean", "off"}, Pack: 1},
+		{Label: "block=512,k=16,group=2,depth=4,metric=euclidean,floor=off", Symbol: "assignment_points_b512_k16_g2_d4_meuclidean_foff", Hash: 0x1e257d4127f343ea, Values: []string{"512", "16", "2", "4", "euclidean", "off"}, Pack: 1},
 	},
 	Source: pointsSource,
 	Packs: []device.Pack{
-		{File: "points/pack_000.cu", Hash: 0xba74bc4d06727cf8},
-		{File: "points/pack_001.cu", Hash: 0x07bb079039c8bee0},
+		{File: "points/pack_000.cu", Hash: 0x49e9b2062f8413ed},
+		{File: "points/pack_001.cu", Hash: 0xea235064a754bf24},
 	},
 }
 
@@ -73,7 +79,7 @@ var Points = device.Family{
 type PointsKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [5]device.Kernel // nil where the variant has no such entry
+	kernels [11]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadPoints makes a variant's entry points ready on a device.
@@ -97,8 +103,8 @@ func LoadPoints(d device.Device, v *device.Variant) (*PointsKernels, error) {
 }
 
 // Minima launches the entry minima.
-func (k *PointsKernels) Minima(stream device.Stream, grid device.Grid, points device.Buffer, tiles device.Buffer, boxes device.Buffer, cols uint64, rows uint64, dim uint64, scale float64, v device.Buffer) error {
-	return k.launch(stream, grid, 0, device.Ptr(points), device.Ptr(tiles), device.Ptr(boxes), device.U64(cols), device.U64(rows), device.U64(dim), device.F64(scale), device.Ptr(v))
+func (k *PointsKernels) Minima(stream device.Stream, grid device.Grid, points device.Buffer, tiles device.Buffer, boxes device.Buffer, peak device.Buffer, cols uint64, rows uint64, dim uint64, scale float64, u device.Buffer, v device.Buffer) error {
+	return k.launch(stream, grid, 0, device.Ptr(points), device.Ptr(tiles), device.Ptr(boxes), device.Ptr(peak), device.U64(cols), device.U64(rows), device.U64(dim), device.F64(scale), device.Ptr(u), device.Ptr(v))
 }
 
 // Peaks launches the entry peaks.
@@ -119,6 +125,36 @@ func (k *PointsKernels) Price(stream device.Stream, grid device.Grid, points dev
 // Grow launches the entry grow.
 func (k *PointsKernels) Grow(stream device.Stream, grid device.Grid, points device.Buffer, tiles device.Buffer, boxes device.Buffer, peak device.Buffer, rows uint64, cols uint64, dim uint64, scale float64, u device.Buffer, v device.Buffer, match device.Buffer, owner device.Buffer, word device.Buffer, col device.Buffer, cost device.Buffer, next device.Buffer, control device.Buffer, pool uint64) error {
 	return k.launch(stream, grid, 4, device.Ptr(points), device.Ptr(tiles), device.Ptr(boxes), device.Ptr(peak), device.U64(rows), device.U64(cols), device.U64(dim), device.F64(scale), device.Ptr(u), device.Ptr(v), device.Ptr(match), device.Ptr(owner), device.Ptr(word), device.Ptr(col), device.Ptr(cost), device.Ptr(next), device.Ptr(control), device.U64(pool))
+}
+
+// Know launches the entry know.
+func (k *PointsKernels) Know(stream device.Stream, grid device.Grid, points device.Buffer, tiles device.Buffer, boxes device.Buffer, peak device.Buffer, rows uint64, cols uint64, dim uint64, scale float64, v device.Buffer, col device.Buffer, cost device.Buffer, next device.Buffer, bound device.Buffer, control device.Buffer) error {
+	return k.launch(stream, grid, 5, device.Ptr(points), device.Ptr(tiles), device.Ptr(boxes), device.Ptr(peak), device.U64(rows), device.U64(cols), device.U64(dim), device.F64(scale), device.Ptr(v), device.Ptr(col), device.Ptr(cost), device.Ptr(next), device.Ptr(bound), device.Ptr(control))
+}
+
+// Open launches the entry open.
+func (k *PointsKernels) Open(stream device.Stream, grid device.Grid, v device.Buffer, word device.Buffer, cols uint64, shift uint64, control device.Buffer) error {
+	return k.launch(stream, grid, 6, device.Ptr(v), device.Ptr(word), device.U64(cols), device.U64(shift), device.Ptr(control))
+}
+
+// Bid launches the entry bid.
+func (k *PointsKernels) Bid(stream device.Stream, grid device.Grid, points device.Buffer, tiles device.Buffer, boxes device.Buffer, peak device.Buffer, rows uint64, cols uint64, dim uint64, scale float64, word device.Buffer, shift uint64, col device.Buffer, cost device.Buffer, bound device.Buffer, epsilon int64, span int64, hops uint64, most uint64, control device.Buffer) error {
+	return k.launch(stream, grid, 7, device.Ptr(points), device.Ptr(tiles), device.Ptr(boxes), device.Ptr(peak), device.U64(rows), device.U64(cols), device.U64(dim), device.F64(scale), device.Ptr(word), device.U64(shift), device.Ptr(col), device.Ptr(cost), device.Ptr(bound), device.I64(epsilon), device.I64(span), device.U64(hops), device.U64(most), device.Ptr(control))
+}
+
+// Shut launches the entry shut.
+func (k *PointsKernels) Shut(stream device.Stream, grid device.Grid, word device.Buffer, cols uint64, shift uint64, v device.Buffer, match device.Buffer, owner device.Buffer) error {
+	return k.launch(stream, grid, 8, device.Ptr(word), device.U64(cols), device.U64(shift), device.Ptr(v), device.Ptr(match), device.Ptr(owner))
+}
+
+// Refine launches the entry refine.
+func (k *PointsKernels) Refine(stream device.Stream, grid device.Grid, points device.Buffer, tiles device.Buffer, boxes device.Buffer, peak device.Buffer, rows uint64, cols uint64, dim uint64, scale float64, col device.Buffer, cost device.Buffer, bound device.Buffer, v device.Buffer, match device.Buffer, owner device.Buffer, times device.Buffer, turns uint64, sweeps uint64, control device.Buffer) error {
+	return k.launch(stream, grid, 9, device.Ptr(points), device.Ptr(tiles), device.Ptr(boxes), device.Ptr(peak), device.U64(rows), device.U64(cols), device.U64(dim), device.F64(scale), device.Ptr(col), device.Ptr(cost), device.Ptr(bound), device.Ptr(v), device.Ptr(match), device.Ptr(owner), device.Ptr(times), device.U64(turns), device.U64(sweeps), device.Ptr(control))
+}
+
+// Fit launches the entry fit.
+func (k *PointsKernels) Fit(stream device.Stream, grid device.Grid, points device.Buffer, tiles device.Buffer, boxes device.Buffer, peak device.Buffer, rows uint64, cols uint64, dim uint64, scale float64, col device.Buffer, cost device.Buffer, bound device.Buffer, v device.Buffer, u device.Buffer, match device.Buffer, owner device.Buffer) error {
+	return k.launch(stream, grid, 10, device.Ptr(points), device.Ptr(tiles), device.Ptr(boxes), device.Ptr(peak), device.U64(rows), device.U64(cols), device.U64(dim), device.F64(scale), device.Ptr(col), device.Ptr(cost), device.Ptr(bound), device.Ptr(v), device.Ptr(u), device.Ptr(match), device.Ptr(owner))
 }
 
 func (k *PointsKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0x6e8505fbf2df5a4c
+const MultistartHash = 0xd3055bc1d23ec419
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -26,23 +26,23 @@ var Multistart = device.Family{
 	Hash:   MultistartHash,
 	Params: []string{"block", "state", "weight"},
 	Entries: []device.Entry{
-		{Name: "sample", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "side", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "seed", Type: "uint64"}}},
+		{Name: "sample", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "side", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "twice", Type: "buffer"}}},
 		{Name: "summarise", Params: []device.Param{{Name: "twice", Type: "buffer"}, {Name: "count", Type: "uint64"}, {Name: "sumAndLargest", Type: "buffer"}}},
-		{Name: "diversify", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "best", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "side", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "counter", Type: "uint64"}, {Name: "strides", Type: "uint64"}, {Name: "seed", Type: "uint64"}}},
+		{Name: "diversify", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "best", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "side", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "counter", Type: "uint64"}, {Name: "strides", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "twice", Type: "buffer"}}},
 		{Name: "ascend", Params: []device.Param{{Name: "rows", Type: "buffer"}, {Name: "x", Type: "buffer"}, {Name: "gain", Type: "buffer"}, {Name: "side", Type: "uint64"}, {Name: "n", Type: "uint64"}, {Name: "unit", Type: "int64"}, {Name: "threshold", Type: "float64"}, {Name: "most", Type: "uint64"}, {Name: "twice", Type: "buffer"}, {Name: "flips", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_b256_sshared_wint8", Hash: 0xd50dfe31704d06c8, Values: []string{"256", "shared", "int8"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_b512_sshared_wint8", Hash: 0xbffe5dea634d93dd, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_b512_sshared_wint32", Hash: 0xd34025f0b1ffdbdc, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_b512_sshared_wfloat32", Hash: 0x8f096452f3b070c5, Values: []string{"512", "shared", "float32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_b512_sshared_wfloat64", Hash: 0xe408f3e4e4aebb9e, Values: []string{"512", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_b512_sglobal_wint8", Hash: 0x438e97e6a8cd9877, Values: []string{"512", "global", "int8"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_b1024_sshared_wint8", Hash: 0x7809d503c7eb1aad, Values: []string{"1024", "shared", "int8"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_b256_sshared_wint8", Hash: 0x1a9dbabb488842ab, Values: []string{"256", "shared", "int8"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_b512_sshared_wint8", Hash: 0x0d21dc0d13278928, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_b512_sshared_wint32", Hash: 0xa43bfe342e1936f0, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_b512_sshared_wfloat32", Hash: 0x95ca101850814463, Values: []string{"512", "shared", "float32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_b512_sshared_wfloat64", Hash: 0x12474a21ca7966ae, Values: []string{"512", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_b512_sglobal_wint8", Hash: 0x203a96aded6f74d2, Values: []string{"512", "global", "int8"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_b1024_sshared_wint8", Hash: 0x210755381c9c36c9, Values: []string{"1024", "shared", "int8"}, Pack: 0},
 	},
 	Source: multistartSource,
 	Packs: []device.Pack{
-		{File: "multistart/pack_000.cu", Hash: 0x1e0e0e7b0c36237e},
+		{File: "multistart/pack_000.cu", Hash: 0xc1068dadd84bbedb},
 	},
 }
 
@@ -74,8 +74,8 @@ func LoadMultistart(d device.Device, v *device.Variant) (*MultistartKernels, err
 }
 
 // Sample launches the entry sample.
-func (k *MultistartKernels) Sample(stream device.Stream, grid device.Grid, x device.Buffer, n uint64, side uint64, count uint64, seed uint64) error {
-	return k.launch(stream, grid, 0, device.Ptr(x), device.U64(n), device.U64(side), device.U64(count), device.U64(seed))
+func (k *MultistartKernels) Sample(stream device.Stream, grid device.Grid, x device.Buffer, n uint64, side uint64, count uint64, seed uint64, twice device.Buffer) error {
+	return k.launch(stream, grid, 0, device.Ptr(x), device.U64(n), device.U64(side), device.U64(count), device.U64(seed), device.Ptr(twice))
 }
 
 // Summarise launches the entry summarise.
@@ -84,8 +84,8 @@ func (k *MultistartKernels) Summarise(stream device.Stream, grid device.Grid, tw
 }
 
 // Diversify launches the entry diversify.
-func (k *MultistartKernels) Diversify(stream device.Stream, grid device.Grid, x device.Buffer, best device.Buffer, n uint64, side uint64, count uint64, counter uint64, strides uint64, seed uint64) error {
-	return k.launch(stream, grid, 2, device.Ptr(x), device.Ptr(best), device.U64(n), device.U64(side), device.U64(count), device.U64(counter), device.U64(strides), device.U64(seed))
+func (k *MultistartKernels) Diversify(stream device.Stream, grid device.Grid, x device.Buffer, best device.Buffer, n uint64, side uint64, count uint64, counter uint64, strides uint64, seed uint64, twice device.Buffer) error {
+	return k.launch(stream, grid, 2, device.Ptr(x), device.Ptr(best), device.U64(n), device.U64(side), device.U64(count), device.U64(counter), device.U64(strides), device.U64(seed), device.Ptr(twice))
 }
 
 // Ascend launches the entry ascend.

@@ -69,6 +69,7 @@ type quboFlags struct {
 	start     string
 	fix       []string
 	engine    string
+	without   []string
 	unreduced bool
 	plot      string
 
@@ -76,7 +77,7 @@ type quboFlags struct {
 }
 
 func (a *app) solveQUBOCommand() *cobra.Command {
-	var s quboFlags
+	s := quboFlags{solveFlags: solveFlags{several: true}}
 	cmd := &cobra.Command{
 		Use:   "qubo FILE...",
 		Short: "Find the best solution of a binary quadratic program, an Ising model or a maximum cut",
@@ -92,7 +93,10 @@ FILE is plain or compressed with gzip, xz or zstd. The formats:
 A file that begins with n and m is a QUBO to be maximised; a maximum cut needs the
 ending .rud, a name such as G1, or --format rudy. What was read is printed. Of
 several files each is solved with limits of its own, and --json prints a line for
-each.`,
+each.
+
+--device cuda:all, or cuda:0,1 and so on, searches on several GPUs, which exchange
+the best that they find.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.solveQUBO(cmd.Context(), &s, args) },
 	}
@@ -108,6 +112,7 @@ each.`,
 	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
 	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0")
 	f.StringVar(&s.engine, "engine", "", "search with "+strings.Join(qubo.Engines(), ", ")+" (default: the best on the device)")
+	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
 	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
 	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
 	s.solveFlags.register(f)
@@ -130,7 +135,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := s.readFlags.check(); err != nil {
 		return err
 	}
-	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.engine, Variant: s.variant,
+	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.engine, Variant: s.variant, Without: s.without,
 		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free()}
 	if s.limit != "" {
 		text := s.limit
@@ -200,12 +205,13 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 		return err
 	}
 	s.options.Database = db
-	return a.withDevice(s.device, s.threads, func(d device.Device) error {
+	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
+		s.options.Others = devices[1:]
 		for k, path := range paths {
 			if k > 0 && !s.json {
 				fmt.Fprintln(a.out)
 			}
-			if err := a.solveOneQUBO(ctx, s, d, path); err != nil {
+			if err := a.solveOneQUBO(ctx, s, devices[0], path); err != nil {
 				return err
 			}
 			if err := a.out.Flush(); err != nil || ctx.Err() != nil {
@@ -265,7 +271,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, p
 // verifyQUBO searches with the reference, with the same limits. That it finds
 // less says nothing; that it finds more than what was proven is an error.
 func verifyQUBO(ctx context.Context, d device.Device, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
-	o.Engine, o.Variant, o.Unreduced, o.Solutions = "reference", "", true, 0
+	o.Engine, o.Variant, o.Others, o.Unreduced, o.Solutions = "reference", "", nil, true, 0
 	ref, err := qubo.Solve(ctx, d, inst, o)
 	if err != nil {
 		return "", fmt.Errorf("verify: %w", err)

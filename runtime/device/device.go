@@ -144,6 +144,7 @@ type Resources struct {
 	Local       int `json:"local"`  // local memory (spills), bytes a thread
 	MaxThreads  int `json:"max_threads"`
 	BlocksPerSM int `json:"blocks_per_sm"` // at Family block size, 0 if unknown
+	Clusters    int `json:"clusters"`      // at Family block and cluster size, that the device holds at once; 0 if unknown
 }
 
 // Grid is the shape of a launch: Blocks one-dimensional blocks of Threads
@@ -156,6 +157,10 @@ type Grid struct {
 	// Cooperative asks that all blocks run at once, so that they may wait for
 	// one another; the launch fails when they do not fit.
 	Cooperative bool
+	// Cluster is how many blocks are a thread-block cluster: they run at once,
+	// and reach one another's shared memory. Blocks is a multiple of it, 0 and 1
+	// are the same. It takes compute capability 9.0, and excludes Cooperative.
+	Cluster int
 }
 
 // An Arg is one kernel argument: a buffer, or 8 bytes of scalar. A nil Buffer

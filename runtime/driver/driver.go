@@ -27,6 +27,7 @@ type gpu struct {
 	facts   device.Facts
 	modules map[uint64]*image
 	events  []cu.Event
+	halves  []half        // pinned memory that no stream has
 	peers   map[*gpu]bool // devices whose memory this one was given access to
 }
 
@@ -119,7 +120,12 @@ func (g *gpu) Close() error {
 	}
 	g.closed = true
 	clear(g.peers)
-	if err := g.dev.ReleasePrimaryCtx(); err != nil {
+	free := g.enter()
+	if free == nil {
+		free = errors.Join(g.freeHalves(), g.unload())
+		leave()
+	}
+	if err := errors.Join(free, g.dev.ReleasePrimaryCtx()); err != nil {
 		return fmt.Errorf("close %s: %w", g.facts, explain(err))
 	}
 	return nil

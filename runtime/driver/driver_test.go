@@ -31,14 +31,14 @@ func images(pack uint64) ([]byte, error) {
 
 func toy() *device.Family {
 	return &device.Family{
-		Name: "toy/add", Target: device.CUDA, Params: []string{"block"},
+		Name: "toy/add", Target: device.CUDA, Params: []string{"block", "cluster"},
 		Entries: []device.Entry{
 			{Name: "run", Params: []device.Param{{Name: "f", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "x", Type: "uint64"}}},
 			{Name: "other"},
 		},
 		Variants: []device.Variant{
-			{Label: "v=a", Symbol: "toy_a", Hash: 0x1234, Values: []string{"128"}},
-			{Label: "v=b", Symbol: "toy_b", Hash: 0x98, Values: []string{"128"}},
+			{Label: "v=a", Symbol: "toy_a", Hash: 0x1234, Values: []string{"128", "4"}},
+			{Label: "v=b", Symbol: "toy_b", Hash: 0x98, Values: []string{"128", "1"}},
 		},
 		Packs: []device.Pack{{File: "add/pack_000.cu", Hash: toyPack}},
 	}
@@ -278,7 +278,18 @@ func testFakeGrids(t *testing.T, s device.Stream, k device.Kernel, buf device.Bu
 	if got := binary.LittleEndian.Uint64(out); got != 5 {
 		t.Errorf("a cooperative launch added %d, want 5", got)
 	}
+	must(t, s.Launch(k, device.Grid{Blocks: 16, Threads: 128, Cluster: 8}, args...))
+	must(t, s.Download(out, buf, 0))
+	if got := binary.LittleEndian.Uint64(out); got != 10 {
+		t.Errorf("a cooperative launch and one of clusters added %d, want 10", got)
+	}
+	if n := k.Resources().Clusters; n != 4 {
+		t.Errorf("%d clusters of 4 blocks of 128 threads, want 4", n)
+	}
 	for name, g := range map[string]device.Grid{
+		"a part of a cluster":          {Blocks: 12, Threads: 128, Cluster: 8},
+		"cooperative clusters":         {Blocks: 8, Threads: 128, Cluster: 8, Cooperative: true},
+		"larger clusters than are":     {Blocks: 32, Threads: 128, Cluster: 16},
 		"more blocks than run at once": {Blocks: 17, Threads: 128, Cooperative: true},
 		"more shared memory than is":   {Blocks: 1, Threads: 128, Shared: room + 1},
 		"less than no shared memory":   {Blocks: 1, Threads: 128, Shared: -1},

@@ -11,6 +11,21 @@ static CUresult launchCooperative(CUfunction f, unsigned blocks, unsigned thread
 	for (size_t i = 0; i < n; i++) argv[i] = &slots[i];
 	return cuLaunchCooperativeKernel(f, blocks, 1, 1, threads, 1, 1, shared, s, argv);
 }
+
+static CUresult launchClusters(CUfunction f, unsigned cluster, unsigned blocks, unsigned threads, unsigned shared, CUstream s,
+		unsigned long long *slots, size_t n) {
+	void *argv[n + 1];
+	for (size_t i = 0; i < n; i++) argv[i] = &slots[i];
+	CUlaunchAttribute of = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {cluster, 1, 1}};
+	CUlaunchConfig c = {blocks, 1, 1, threads, 1, 1, shared, s, &of, 1};
+	return cuLaunchKernelEx(&c, f, argv, NULL);
+}
+
+static CUresult maxClusters(int *most, CUfunction f, unsigned cluster, unsigned threads) {
+	CUlaunchAttribute of = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {cluster, 1, 1}};
+	CUlaunchConfig c = {cluster, 1, 1, threads, 1, 1, 0, NULL, &of, 1};
+	return cuOccupancyMaxActiveClusters(most, f, &c);
+}
 */
 import "C"
 
@@ -50,6 +65,27 @@ func launchCooperative(fn cu.Function, blocks, threads, shared int, s cu.Stream,
 	r := C.launchCooperative(handle[C.CUfunction](&fn), C.uint(blocks), C.uint(threads), C.uint(shared),
 		handle[C.CUstream](&s), (*C.ulonglong)(unsafe.Pointer(unsafe.SliceData(slots))), C.size_t(len(slots)))
 	return outcome(r)
+}
+
+// launchClusters launches a grid whose blocks form clusters of a size. The
+// context must be current; slots hold 8 bytes an argument.
+func launchClusters(fn cu.Function, cluster, blocks, threads, shared int, s cu.Stream, slots []uint64) error {
+	r := C.launchClusters(handle[C.CUfunction](&fn), C.uint(cluster), C.uint(blocks), C.uint(threads), C.uint(shared),
+		handle[C.CUstream](&s), (*C.ulonglong)(unsafe.Pointer(unsafe.SliceData(slots))), C.size_t(len(slots)))
+	return outcome(r)
+}
+
+// clusters is how many clusters of fn's blocks, of so many threads and without
+// dynamic shared memory, the device holds at once. It allows sizes above 8,
+// which not every device has.
+func clusters(fn cu.Function, cluster, threads int) (int, error) {
+	f := handle[C.CUfunction](&fn)
+	if r := C.cuFuncSetAttribute(f, C.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1); cluster > 8 && r != C.CUDA_SUCCESS {
+		return 0, outcome(r)
+	}
+	var n C.int
+	r := C.maxClusters(&n, f, C.uint(cluster), C.uint(threads))
+	return int(n), outcome(r)
 }
 
 // allowShared lets launches of fn ask for so many bytes of dynamic shared

@@ -25,19 +25,20 @@ func gridFamily() *device.Family {
 	}
 	number := func(n string) device.Param { return device.Param{Name: n, Type: "uint64"} }
 	return &device.Family{
-		Name: "test/grid", Target: device.CUDA,
+		Name: "test/grid", Target: device.CUDA, Params: []string{"block", "cluster"},
 		Entries: []device.Entry{
 			{Name: "rounds", Params: append(ptr("word", "values", "out"), number("rounds"), number("words"))},
 			{Name: "syncs", Params: append(ptr("word"), number("rounds"))},
+			{Name: "clusters", Params: append(ptr("out"), number("rounds"), number("size"), number("messages"))},
 		},
-		Variants: []device.Variant{{Label: "grid", Symbol: "grid", Hash: 0x9e1d}},
+		Variants: []device.Variant{{Label: "grid", Symbol: "grid", Hash: 0x9e1d, Values: []string{"128", "16"}}},
 		Packs:    []device.Pack{{File: "barrier.cu", Hash: 1}},
 	}
 }
 
-// TestGridBarrier launches as many blocks as the device holds, with and
-// without much dynamic shared memory, and times the barrier.
-func TestGridBarrier(t *testing.T) {
+// openGrid loads the kernels on a GPU that has them.
+func openGrid(t *testing.T) (device.Device, device.Module) {
+	t.Helper()
 	path := os.Getenv(gridVariable)
 	if path == "" {
 		t.Skipf("needs a GPU and %s", gridVariable)
@@ -46,13 +47,20 @@ func TestGridBarrier(t *testing.T) {
 	must(t, err)
 	d, err := driver.Open(0, func(uint64) ([]byte, error) { return image, nil })
 	must(t, err)
-	defer d.Close()
+	t.Cleanup(func() { d.Close() })
 	if d.Facts().Name == "Fake GPU" {
 		t.Skip("the stand-in library cannot load compiled images")
 	}
 	f := gridFamily()
 	m, err := d.Load(f, &f.Variants[0])
 	must(t, err)
+	return d, m
+}
+
+// TestGridBarrier launches as many blocks as the device holds, with and
+// without much dynamic shared memory, and times the barrier.
+func TestGridBarrier(t *testing.T) {
+	d, m := openGrid(t)
 	run, err := m.Kernel("rounds")
 	must(t, err)
 	syncs, err := m.Kernel("syncs")

@@ -4,9 +4,9 @@ package driver
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -14,11 +14,11 @@ import (
 	"coalesce/runtime/device"
 )
 
-// image is a loaded pack, shared by the modules of its variants.
+// image is a loaded pack, shared by the modules of its variants. It stays until
+// the device is closed: loading takes milliseconds, and the next solve asks for
+// it again.
 type image struct {
-	mod  cu.Module
-	hash uint64
-	refs int
+	mod cu.Module
 }
 
 // module is a variant of a loaded pack.
@@ -27,7 +27,6 @@ type module struct {
 	img    *image
 	family *device.Family
 	v      *device.Variant
-	once   sync.Once
 }
 
 // kernel is an entry point with its signature, to check launches by.
@@ -56,21 +55,19 @@ func (g *gpu) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 		return nil, err
 	}
 	defer leave()
-	img, err := g.acquire(f.Packs[v.Pack])
+	img, err := g.image(f.Packs[v.Pack])
 	if err != nil {
 		return nil, fmt.Errorf("load %s %s: %w", f.Name, v.Label, err)
 	}
 	if err := checkHash(img, v); err != nil {
-		g.release(img)
 		return nil, fmt.Errorf("load %s %s: %w", f.Name, v.Label, err)
 	}
 	return &module{g: g, img: img, family: f, v: v}, nil
 }
 
-// acquire loads a pack's image, or counts one more user of it.
-func (g *gpu) acquire(p device.Pack) (*image, error) {
+// image loads a pack's image, or finds it loaded.
+func (g *gpu) image(p device.Pack) (*image, error) {
 	if img := g.modules[p.Hash]; img != nil {
-		img.refs++
 		return img, nil
 	}
 	data, err := g.images(p.Hash)
@@ -81,20 +78,21 @@ func (g *gpu) acquire(p device.Pack) (*image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("image of %s (%d bytes): %w", p.File, len(data), explain(err))
 	}
-	img := &image{mod: mod, hash: p.Hash, refs: 1}
+	img := &image{mod}
 	g.modules[p.Hash] = img
 	return img, nil
 }
 
-func (g *gpu) release(img *image) error {
-	if img.refs--; img.refs > 0 {
-		return nil
+// unload gives back the images.
+func (g *gpu) unload() error {
+	var errs []error
+	for _, img := range g.modules {
+		if err := img.mod.Unload(); err != nil {
+			errs = append(errs, fmt.Errorf("unload an image: %w", explain(err)))
+		}
 	}
-	delete(g.modules, img.hash)
-	if err := img.mod.Unload(); err != nil {
-		return fmt.Errorf("unload an image: %w", explain(err))
-	}
-	return nil
+	clear(g.modules)
+	return errors.Join(errs...)
 }
 
 // checkHash compares the hash that the image carries for a variant with the
@@ -117,22 +115,8 @@ func checkHash(img *image, v *device.Variant) error {
 	return nil
 }
 
-func (m *module) Close() error {
-	var err error
-	m.once.Do(func() {
-		m.g.mu.Lock()
-		defer m.g.mu.Unlock()
-		if m.g.closed {
-			return
-		}
-		if err = m.g.enter(); err != nil {
-			return
-		}
-		defer leave()
-		err = m.g.release(m.img)
-	})
-	return err
-}
+// Close does nothing: the image stays for others.
+func (m *module) Close() error { return nil }
 
 func (m *module) Kernel(entry string) (device.Kernel, error) {
 	e := m.family.Entry(entry)
@@ -178,6 +162,12 @@ func (m *module) Kernel(entry string) (device.Kernel, error) {
 	if threads, err := strconv.Atoi(m.family.Value(m.v, "block")); err == nil && threads > 0 && threads <= k.res.MaxThreads {
 		if k.res.BlocksPerSM, err = fn.MaxActiveBlocksPerMultiProcessor(threads, 0); err != nil {
 			return nil, fmt.Errorf("occupancy of %s: %w", name, explain(err))
+		}
+		// And one whose blocks form clusters calls their size cluster.
+		if size, err := strconv.Atoi(m.family.Value(m.v, "cluster")); err == nil && size > 1 {
+			if k.res.Clusters, err = clusters(fn, size, threads); err != nil {
+				return nil, fmt.Errorf("occupancy of clusters of %s: %w", name, explain(err))
+			}
 		}
 	}
 	return k, nil

@@ -18,46 +18,74 @@ import (
 // leave the bus idle between copies, larger ones the processor.
 const chunk = 8 << 20
 
+// half is one of a stream's two buffers of pinned memory.
+type half struct {
+	mem  []byte
+	done cu.Event
+	busy bool // copies from it may still be under way, until done
+}
+
 // stage is a stream's pinned memory: two buffers, one being filled or emptied
 // by the processor while the other is on the bus.
 type stage struct {
-	half [2]struct {
-		mem  []byte
-		done cu.Event
-		busy bool // copies from it may still be under way, until done
-	}
+	half [2]half
 	cur  int
 	used int // bytes of the current half that copies under way read
 }
 
-func (t *stage) init() error {
-	for i := range t.half {
-		h := &t.half[i]
-		if h.mem != nil {
+// ready makes sure of the memory of the first halves. Pinning takes
+// milliseconds, so that streams that close leave theirs to the next.
+func (t *stage) ready(g *gpu, halves int) error {
+	for i := range halves {
+		if t.half[i].mem != nil {
 			continue
 		}
-		ev, err := cu.MakeEvent(cu.DisableTiming)
+		h, err := g.takeHalf()
 		if err != nil {
-			return fmt.Errorf("make an event: %w", explain(err))
+			return err
 		}
-		if h.mem, err = hostAlloc(chunk); err != nil {
-			return errors.Join(err, cu.DestroyEvent(&ev))
-		}
-		h.done = ev
+		t.half[i] = h
 	}
 	return nil
 }
 
-func (t *stage) free() error {
-	var errs []error
-	for i := range t.half {
-		h := &t.half[i]
-		if h.mem == nil {
-			continue
-		}
-		errs = append(errs, hostFree(h.mem), cu.DestroyEvent(&h.done))
-		h.mem = nil
+func (g *gpu) takeHalf() (half, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := len(g.halves); n > 0 {
+		h := g.halves[n-1]
+		g.halves = g.halves[:n-1]
+		return h, nil
 	}
+	ev, err := cu.MakeEvent(cu.DisableTiming)
+	if err != nil {
+		return half{}, fmt.Errorf("make an event: %w", explain(err))
+	}
+	mem, err := hostAlloc(chunk)
+	if err != nil {
+		return half{}, errors.Join(err, cu.DestroyEvent(&ev))
+	}
+	return half{mem: mem, done: ev}, nil
+}
+
+// leaveHalves hands a stream's pinned memory, which nothing reads any more, to
+// the streams to come; g.mu is held.
+func (g *gpu) leaveHalves(t *stage) {
+	for i := range t.half {
+		if h := &t.half[i]; h.mem != nil {
+			g.halves = append(g.halves, half{mem: h.mem, done: h.done})
+			*h = half{}
+		}
+	}
+}
+
+// freeHalves gives back the pinned memory that no stream has.
+func (g *gpu) freeHalves() error {
+	var errs []error
+	for _, h := range g.halves {
+		errs = append(errs, hostFree(h.mem), cu.DestroyEvent(&h.done))
+	}
+	g.halves = nil
 	return errors.Join(errs...)
 }
 
@@ -100,7 +128,11 @@ func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
 	}
 	defer leave()
 	t := &s.stage
-	if err := t.init(); err != nil {
+	halves := 2
+	if t.cur == 0 && t.used+len(src) <= chunk {
+		halves = 1
+	}
+	if err := t.ready(s.g, halves); err != nil {
 		return fmt.Errorf("upload %d bytes: %w", len(src), err)
 	}
 	total := len(src)
@@ -146,12 +178,12 @@ func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
 
 func (s *stream) download(dst []byte, ptr cu.DevicePtr) error {
 	t := &s.stage
-	if err := t.init(); err != nil {
+	pieces := (len(dst) + chunk - 1) / chunk
+	if err := t.ready(s.g, min(2, pieces)); err != nil {
 		return err
 	}
 	// The stream's order puts these copies behind any upload that still reads
 	// the staging buffers.
-	pieces := (len(dst) + chunk - 1) / chunk
 	fetch := func(i int) error {
 		h := &t.half[i&1]
 		n := min(chunk, len(dst)-i*chunk)

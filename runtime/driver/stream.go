@@ -64,6 +64,9 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 		return fmt.Errorf("launch %s: %d blocks of %d threads (at most %d blocks of %d)",
 			k.name, grid.Blocks, grid.Threads, math.MaxInt32, k.res.MaxThreads)
 	}
+	if c := grid.Cluster; c < 0 || c > 1 && (grid.Cooperative || grid.Blocks%int64(c) != 0) {
+		return fmt.Errorf("launch %s: %d blocks in clusters of %d (a multiple, and not cooperative)", k.name, grid.Blocks, c)
+	}
 	if grid.Shared < 0 || grid.Shared > k.shared {
 		return fmt.Errorf("launch %s: %d bytes of dynamic shared memory (at most %d)", k.name, grid.Shared, k.shared)
 	}
@@ -95,9 +98,12 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 	}
 	defer leave()
 	var err error
-	if grid.Cooperative {
+	switch {
+	case grid.Cooperative:
 		err = launchCooperative(k.fn, int(grid.Blocks), grid.Threads, grid.Shared, s.s, slots)
-	} else {
+	case grid.Cluster > 1:
+		err = launchClusters(k.fn, grid.Cluster, int(grid.Blocks), grid.Threads, grid.Shared, s.s, slots)
+	default:
 		err = k.fn.Launch(int(grid.Blocks), 1, 1, grid.Threads, 1, 1, grid.Shared, s.s, argv)
 	}
 	if err != nil {
@@ -152,10 +158,9 @@ func (s *stream) Close() error {
 	}
 	defer leave()
 	first := s.s.Synchronize()
-	for _, err := range []error{s.stage.free(), s.s.Destroy()} {
-		if first == nil {
-			first = err
-		}
+	s.g.leaveHalves(&s.stage)
+	if err := s.s.Destroy(); first == nil {
+		first = err
 	}
 	if first != nil {
 		return fmt.Errorf("close a stream of %s: %w", s.g.facts, explain(first))

@@ -18,6 +18,7 @@ const (
 	threadsPerSM    = 2048
 	maxThreads      = 1024     // of a block
 	sharedPerBlock  = 99 << 10 // static and dynamic together, bytes
+	mostCluster     = 16       // blocks
 )
 
 type buffer struct {
@@ -337,6 +338,8 @@ func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
 		return fmt.Errorf("%d threads a block, expected 1 to %d", g.Threads, k.threads)
 	case g.Shared < 0 || k.module.shared+g.Shared > sharedPerBlock:
 		return fmt.Errorf("%d bytes of shared memory, %d of them dynamic, and a block has %d", k.module.shared+g.Shared, g.Shared, sharedPerBlock)
+	case g.Cluster < 0 || g.Cluster > mostCluster || g.Cluster > 1 && (g.Cooperative || g.Blocks%int64(g.Cluster) != 0):
+		return fmt.Errorf("%d blocks in clusters of %d, expected a multiple, at most %d and no cooperative launch", g.Blocks, g.Cluster, mostCluster)
 	case g.Cooperative && g.Blocks*int64(g.Threads) > multiprocessors*threadsPerSM:
 		return fmt.Errorf("a cooperative launch of %d threads, and %d run at once", g.Blocks*int64(g.Threads), multiprocessors*threadsPerSM)
 	case k.module.shared > 48<<10 && len(k.module.threads) == 1 && !s.dev.opts.Whole:
@@ -368,12 +371,15 @@ func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
 	seed := d.opts.Seed*0x9e3779b97f4a7c15 + d.launches*0xd1342543de82ef95
 	d.mu.Unlock()
 	guard := uint64(d.opts.Timeout/time.Second) + 5
-	cooperative := uint64(0)
-	if g.Cooperative {
-		cooperative = 1
+	together := uint64(1)
+	switch {
+	case g.Cooperative:
+		together = uint64(g.Blocks)
+	case g.Cluster > 1:
+		together = 1<<32 | uint64(g.Cluster)
 	}
 	_, err := d.child.ask(d.opts.Timeout, nil, slots, opLaunch,
-		k.at, k.module.handle, uint64(g.Blocks), uint64(g.Threads), seed, guard, uint64(g.Shared), cooperative)
+		k.at, k.module.handle, uint64(g.Blocks), uint64(g.Threads), seed, guard, uint64(g.Shared), together)
 	return err
 }
 

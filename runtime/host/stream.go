@@ -87,6 +87,9 @@ func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) erro
 	if err := h.check(args); err != nil {
 		return err
 	}
+	if g.Cluster > 1 {
+		return fmt.Errorf("host: %s: a host has no clusters of blocks", h.name)
+	}
 	if g.Cooperative && g.Blocks > int64(s.device.workers) {
 		return fmt.Errorf("host: %s: %d blocks cannot run at once on %d workers", h.name, g.Blocks, s.device.workers)
 	}

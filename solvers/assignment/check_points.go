@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 )
@@ -21,7 +22,8 @@ type pointSweep struct {
 // newPointChecker is a checker for one problem of points.
 func newPointChecker(d device.Device, p *normal) (_ *checker, err error) {
 	q, f := p.inst.Points, &assignment.Pointcheck
-	v := pointcheckVariant(q, p.inst.Type)
+	w := tuned.Workload{Fixed: map[string]string{"metric": string(q.Metric), "value": string(p.inst.Type)}, Size: p.cols}
+	v := fastest(f, d.Facts(), w, nil)
 	if v == nil {
 		return nil, fmt.Errorf("%s has no variant for %s distances as %s", f.Name, q.Metric, p.inst.Type)
 	}
@@ -63,15 +65,6 @@ func newPointCheckerOf(d device.Device, v *device.Variant, p *normal) (_ *checke
 		return nil, err
 	}
 	return c, nil
-}
-
-// pointcheckVariant is the variant for a metric and type that is most like the
-// safe one; nil: there is none.
-func pointcheckVariant(q *Points, value Value) *device.Variant {
-	f := &assignment.Pointcheck
-	return likeSafe(f, func(v *device.Variant) bool {
-		return f.Value(v, "metric") == string(q.Metric) && f.Value(v, "value") == string(value)
-	})
 }
 
 // likeSafe is, of the variants that fit, the one that shares the most values with

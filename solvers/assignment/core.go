@@ -33,6 +33,7 @@ type coreEngine struct {
 	variant    *device.Variant
 	rows, cols int
 	block, k   int
+	cluster    int // blocks of the kernel solve; 1: as many as there is work for
 	sms        int
 	schedule   schedule
 	primer     *primer // nil: none for this type
@@ -126,7 +127,7 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 	}
 	f := &assignment.Core
 	e := &coreEngine{kernels: kernels, variant: v, rows: rows, cols: cols, block: f.Int(v, "block"), k: f.Int(v, "k"),
-		sms: max(1, d.Facts().SMs), schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
+		cluster: f.Int(v, "cluster"), sms: max(1, d.Facts().SMs), schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
 	width := int64(rows + cols)
 	for _, b := range []struct {
 		to    *device.Buffer
@@ -362,6 +363,9 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 	}
 	blocks := max(1, min(r.sms, (r.p.rows*min(r.k, 32)+r.block-1)/r.block))
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Cooperative: true}
+	if r.cluster > 1 {
+		grid = device.Grid{Blocks: int64(r.cluster), Threads: r.block, Cluster: r.cluster}
+	}
 	if err := errors.Join(
 		r.s.Fill(r.control, 8*coreViolations, 16, 0),
 		r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,

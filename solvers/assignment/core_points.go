@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 )
@@ -14,7 +15,8 @@ import (
 // edges. Rows and columns are renumbered so that neighbours stand together. A
 // warp looks at 32 columns at once, a tile, and leaves out a tile whose box is
 // too far away to hold an edge that matters; where nothing can be left out,
-// as in many dimensions, a pass computes every distance.
+// as in many dimensions, a pass computes every distance. Square problems that are
+// not small begin from coarse to fine: see pointPasses.solve.
 type pointCore struct {
 	*coreEngine
 	kernels    *assignment.PointsKernels
@@ -23,7 +25,9 @@ type pointCore struct {
 	p, local   *normal // as given, and renumbered
 	row, col   []int32 // what number they had
 	rows, cols side
+	coarse     []cloud       // of a square problem, finest first
 	peak       device.Buffer // of every tile of columns, the largest v
+	bound      device.Buffer // of a square problem's rows: what c - v of pairs not in their first chunk reach
 }
 
 // A side is the points of rows or of columns on a device.
@@ -32,24 +36,29 @@ type side struct {
 	points, tiles, boxes device.Buffer
 }
 
-// pointsVariant is a variant for a problem of points and chunks of k edges;
-// nil: there is none.
-func pointsVariant(q *Points, k int) *device.Variant {
-	f := &assignment.Points
+// pointsVariant is the fastest variant known for a problem of points and chunks
+// of k edges; nil: there is none.
+func pointsVariant(facts device.Facts, p *normal, k int) *device.Variant {
+	q, f := p.inst.Points, &assignment.Points
 	cut := "off"
 	if q.Floor {
 		cut = "on"
 	}
-	return likeSafe(f, func(v *device.Variant) bool {
-		return f.Value(v, "metric") == string(q.Metric) && f.Value(v, "floor") == cut && f.Int(v, "k") == k
-	})
+	w := tuned.Workload{Fixed: map[string]string{"metric": string(q.Metric), "floor": cut}, Size: p.cols}
+	chunks := func(v *device.Variant) error {
+		if f.Int(v, "k") != k {
+			return fmt.Errorf("chunks of %s edges, those of assignment/core have %d", f.Value(v, "k"), k)
+		}
+		return nil
+	}
+	return fastest(f, facts, w, chunks)
 }
 
 // coreChunk is the number of edges of a chunk of a variant of assignment/core.
 func coreChunk(v *device.Variant) int { return assignment.Core.Int(v, "k") }
 
 func newPointCore(d device.Device, v *device.Variant, p *normal) (engine, error) {
-	w := pointsVariant(p.inst.Points, coreChunk(v))
+	w := pointsVariant(d.Facts(), p, coreChunk(v))
 	if w == nil {
 		return nil, fmt.Errorf("%s has no variant for %s distances and %d edges a chunk", assignment.Points.Name, p.inst.Points.Metric, coreChunk(v))
 	}
@@ -85,7 +94,18 @@ func newPointCoreOf(d device.Device, v, w *device.Variant, p *normal) (_ engine,
 	if e.peak, err = e.take(d, 8*int64(tilesOf(p.cols))); err != nil {
 		return nil, err
 	}
-	return e, nil
+	if !approaches(p) {
+		return e, nil
+	}
+	if e.bound, err = e.take(d, 8*int64(p.rows)); err != nil {
+		return nil, err
+	}
+	// Searches from few rows go far, and come to a row many times.
+	e.capacity = 32*p.rows + 1<<12
+	if e.lists, err = e.take(d, 16*int64(e.capacity)); err != nil {
+		return nil, err
+	}
+	return e, e.coarsen(d)
 }
 
 // Close gives back memory and both modules.
@@ -173,22 +193,29 @@ func (e *pointCore) solve(ctx context.Context, s device.Stream, p *normal, _ *ma
 	if p.rows == 0 {
 		return &solution{duals: duals{v: make([]int64, p.cols)}}, nil
 	}
+	finer, shift := e.local.finer()
 	if start != nil {
 		local := &duals{u: make([]int64, p.rows), v: make([]int64, p.cols)}
 		for i, k := range e.row {
-			local.u[i] = start.u[k]
+			local.u[i] = start.u[k] << shift
 		}
 		for j, k := range e.col {
-			local.v[j] = start.v[k]
+			local.v[j] = start.v[k] << shift
 		}
 		start = local
 	}
-	r := e.run(s, e.local, nil)
-	r.over = &pointPasses{r, e}
-	found, err := r.solve(ctx, start)
+	r := e.run(s, finer, nil)
+	passes := &pointPasses{r, e}
+	r.over = passes
+	solve := r.solve
+	if approaches(p) {
+		solve = passes.solve
+	}
+	found, err := solve(ctx, start)
 	if err != nil {
 		return nil, err
 	}
+	found.round(shift)
 	sol := &solution{column: make([]int32, p.rows), duals: duals{u: make([]int64, p.rows), v: make([]int64, p.cols)}, counts: found.counts}
 	for i, k := range e.row {
 		sol.u[k], sol.column[k] = found.u[i], -1
@@ -216,20 +243,13 @@ func (r *pointPasses) grid(n int) device.Grid {
 
 func (r *pointPasses) dim() uint64 { return uint64(r.p.inst.Points.Dim) }
 
+// minima begins from rows' duals of 0.
 func (r *pointPasses) minima() error {
-	a, b := r.e.cols, r.e.rows
-	return r.e.kernels.Minima(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, uint64(a.n), uint64(b.n), r.dim(), r.p.scale, r.v)
-}
-
-// peaks finds each tile's largest v; stuck: of columns not reached.
-func (r *pointPasses) peaks(stuck uint64) error {
-	n := r.e.cols.n
-	grid := device.Grid{Blocks: int64((n + r.e.threads - 1) / r.e.threads), Threads: r.e.threads}
-	return r.e.kernels.Peaks(r.s, grid, r.v, r.word, uint64(n), stuck, r.e.peak)
+	return errors.Join(r.s.Fill(r.u, 0, r.u.Len(), 0), r.transform(r.e.rows, r.e.cols))
 }
 
 func (r *pointPasses) candidates() error {
-	if err := r.peaks(0); err != nil {
+	if err := r.summit(r.v, r.e.cols.n, 0); err != nil {
 		return err
 	}
 	a, b := r.e.rows, r.e.cols
@@ -238,7 +258,7 @@ func (r *pointPasses) candidates() error {
 }
 
 func (r *pointPasses) price() ([]uint64, error) {
-	if err := r.peaks(0); err != nil {
+	if err := r.summit(r.v, r.e.cols.n, 0); err != nil {
 		return nil, err
 	}
 	a, b := r.e.rows, r.e.cols
@@ -250,7 +270,7 @@ func (r *pointPasses) price() ([]uint64, error) {
 }
 
 func (r *pointPasses) extend() ([]uint64, error) {
-	if err := r.peaks(1); err != nil {
+	if err := r.summit(r.v, r.e.cols.n, 1); err != nil {
 		return nil, err
 	}
 	a, b := r.e.rows, r.e.cols

@@ -30,7 +30,8 @@ const (
 // nothing left to check in the end, and never more to do than on the whole
 // matrix. Where more than a third of the rows stay free before the searches,
 // the duals of a random quarter of the problem are a better start (sample);
-// where more than a twentieth do, auctions come before the searches.
+// where more than a twentieth do, auctions come before the searches. Square
+// problems of points go from coarse to fine (solvePoints).
 //
 // Where columns may stay unmatched v starts from zero and falls only on
 // columns that are matched for good, and searches start from one row. A start
@@ -42,6 +43,9 @@ func solveHost(ctx context.Context, p *normal, start *duals, threads int) (*solu
 	}
 	if p.rows == 0 {
 		return &solution{column: []int32{}, duals: duals{u: []int64{}, v: make([]int64, p.cols)}}, nil
+	}
+	if p.inst.Points != nil && approaches(p) {
+		return solvePoints(ctx, p, start, threads)
 	}
 	src, err := sourceOf(p)
 	if err != nil {

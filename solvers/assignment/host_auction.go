@@ -30,7 +30,7 @@ func (h *core) auctions(ctx context.Context, widest int64) error {
 	eps := min(int64(coarse*mean), widest)
 	for last := max(1, int64(mean/finest)); eps >= last; eps /= finer {
 		h.release()
-		if !h.auction(ctx, eps) && eps <= widest/coarse && h.counts.Bids < 4*auctionBids*int64(h.rows) {
+		if !h.auction(ctx, eps, auctionBids*h.rows) && eps <= widest/coarse && h.counts.Bids < 4*auctionBids*int64(h.rows) {
 			eps *= coarse * finer // too fine a start
 		}
 		if err := ctx.Err(); err != nil {
@@ -56,12 +56,12 @@ func (h *core) release() {
 	}
 }
 
-// auction reports whether it matched all rows. The row that waits longest bids
-// next.
-func (h *core) auction(ctx context.Context, eps int64) bool {
+// auction reports whether it matched all rows, in at most `most` bids. The row
+// that waits longest bids next.
+func (h *core) auction(ctx context.Context, eps int64, most int) bool {
 	queue := h.freeRows()
 	for at := 0; at < len(queue); at++ {
-		if at == auctionBids*h.rows || at%4096 == 0 && ctx.Err() != nil {
+		if at == most || at%4096 == 0 && ctx.Err() != nil {
 			return false
 		}
 		i := queue[at]

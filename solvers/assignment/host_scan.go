@@ -2,7 +2,9 @@ package assignment
 
 import (
 	"fmt"
+	"sync"
 
+	"coalesce/autotune/tuned"
 	genassignment "coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
@@ -15,19 +17,26 @@ type rowScan struct {
 	least, below, lower device.HostKernel
 }
 
-// newRowScan takes the safe variant of the cost type.
+// hostFacts are those of this host.
+var hostFacts = sync.OnceValue(func() device.Facts {
+	d := host.Open(0)
+	defer d.Close()
+	return d.Facts()
+})
+
+// newRowScan takes the fastest variant known for the cost type on this host, or
+// the safe one.
 func newRowScan(p *normal) (*rowScan, error) {
 	if p.inst.Len() != p.rows*p.cols {
 		return nil, fmt.Errorf("%s: the host holds %d of %d x %d costs", p.inst.Source, p.inst.Len(), p.rows, p.cols)
 	}
 	family := &genassignment.Hostscan
-	for k := range family.Variants {
-		v := &family.Variants[k]
-		if v.Safe && family.Value(v, "value") == string(p.inst.Type) {
-			return rowScanOf(p, v), nil
-		}
+	w := tuned.Workload{Fixed: map[string]string{"value": string(p.inst.Type)}, Size: p.cols}
+	v := fastest(family, hostFacts(), w, nil)
+	if v == nil {
+		return nil, fmt.Errorf("%s has no variant for costs of type %s", family.Name, p.inst.Type)
 	}
-	return nil, fmt.Errorf("%s has no variant for costs of type %s", family.Name, p.inst.Type)
+	return rowScanOf(p, v), nil
 }
 
 func rowScanOf(p *normal, v *device.Variant) *rowScan {

@@ -19,7 +19,7 @@ func Subjects() []subject.Subject {
 	for _, f := range families() {
 		list = append(list, tunable{f})
 	}
-	return append(list, newTunableBatch(), tunableCheck{}, newTunableScan())
+	return append(list, newTunableBatch(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunablePrime{}, newTunableScan())
 }
 
 // Classes of the range of costs. Few different costs make ties, which is what
@@ -54,6 +54,20 @@ func rangeOf(class string, side int, value Value) int64 {
 		return max(1e6, 1000*int64(side))
 	}
 	return 0
+}
+
+// fastest is the variant that the embedded database chooses for a workload, of
+// those that fits, which may be nil, has nothing against; nil: there is none.
+func fastest(f *device.Family, facts device.Facts, w tuned.Workload, fits func(*device.Variant) error) *device.Variant {
+	db, err := tuned.Embedded()
+	if err != nil {
+		return nil
+	}
+	c, err := db.Choose(f, facts, w, fits)
+	if err != nil {
+		return nil
+	}
+	return c.Variant
 }
 
 // tunable is a family with instances.

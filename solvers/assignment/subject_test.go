@@ -50,22 +50,43 @@ func TestSubjects(t *testing.T) {
 	for _, s := range Subjects() {
 		f := s.Family()
 		d, list, most := emulation, sample(f), 1000
-		if f.Target == device.Host {
+		switch {
+		case f.Target == device.Host:
 			d = hosts
-		} else if f.Name != "assignment/check" {
-			most = 31
+		case f.Name != "assignment/check" && f.Name != "assignment/pointcheck":
+			most = 40
 			if !every {
-				at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == "int32" })
+				at := max(0, slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe }))
 				list = []*device.Variant{&f.Variants[at]}
 			}
 		}
 		for _, v := range list {
-			cases, err := s.Cases(map[string]string{"value": f.Value(v, "value")})
+			fixed := map[string]string{}
+			for at, name := range f.Params {
+				fixed[name] = v.Values[at]
+			}
+			cases, err := s.Cases(fixed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			cases = slices.DeleteFunc(cases, func(c subject.Case) bool { return c.Instance.Size() > most })
 			t.Run(f.Name+" "+v.Label, func(t *testing.T) { verifyVariant(t, d, s, v, cases) })
+		}
+	}
+}
+
+// Every family whose variants differ in time only has a subject.
+func TestSubjectsCoverFamilies(t *testing.T) {
+	covered := map[string]bool{}
+	for _, s := range Subjects() {
+		covered[s.Family().Name] = true
+		if len(s.Fixed()) == 0 {
+			t.Errorf("%s has no workloads", s.Family().Name)
+		}
+	}
+	for _, name := range []string{"core", "tree", "classical", "batch", "check", "points", "pointcheck", "prime", "hostscan"} {
+		if !covered["assignment/"+name] {
+			t.Errorf("assignment/%s has no subject", name)
 		}
 	}
 }

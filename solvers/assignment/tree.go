@@ -39,9 +39,11 @@ import (
 // does not depend on timing (but for greedy=race); and with claimed=stop a tree
 // that has its path grows no further, which no path of another tree notices.
 //
-// A block owns some columns, a thread one of them: it alone updates that column's
-// slack. The rows of a frontier are scanned by all blocks, each for its columns,
-// so that a level takes little longer than a barrier however few they are.
+// A block owns some columns, their slacks and their places in the forest. The
+// rows of a frontier are scanned by all blocks, each for its columns, from two
+// batches of loads of which one is on its way while the other is reduced; a level
+// ends at a barrier of all blocks. So a level costs its rows' share of the
+// matrix's bandwidth and a latency that does not grow with the matrix.
 //
 // A whole solve is one persistent kernel, or, with barrier=host, a launch for
 // each step; barrier=peers is for several devices (treePeers), and runs on one.

@@ -7,17 +7,21 @@ import (
 	"errors"
 	"fmt"
 
+	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 )
 
 // treePeers is the method of the type tree on several devices of one host that
 // reach each other's memory, each with a share of the rows: variants with
-// barrier=peers. Every device keeps all of the forest and takes the same
-// decisions; it scans the rows that it holds. At each level, blocks of one
-// number, which own the same columns on all devices, send one another their
-// minima and go on from the least of them; nothing else is exchanged, and no
-// host takes part.
+// barrier=peers. Every device keeps the whole forest and takes the same
+// decisions; it scans the rows that it holds, and a column's slack there is that
+// over these rows. At each level, blocks of one number, which own the same columns
+// on all devices, tell one another which of these have no slack left, and the
+// rows that took it; of several the first by number is the parent everywhere. A
+// dual update takes the least of the devices' minimum slacks. Only the reduction
+// of the columns exchanges a number for each column. Words carry the number of
+// the exchange that they belong to: no flags, no fences, no host.
 type treePeers struct {
 	variant    *device.Variant
 	rows, cols int
@@ -31,7 +35,7 @@ type treePeers struct {
 type treeMember struct {
 	*tree
 	first, count int           // rows
-	mail         device.Buffer // minima from the others, then their flags
+	mail         device.Buffer // what the others tell: two halves, a letter of 3*width words a member and block
 	table        device.Buffer // where the memory of all members is
 	costs        *matrix       // that the table names
 }
@@ -49,6 +53,9 @@ func newTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (shar
 // newTreePeers takes memory on every device. Rows first[k] to first[k+1] are
 // member k's.
 func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Variant, rows, cols int, first []int, width int) (*treePeers, error) {
+	if most := assignment.Tree.Int(v, "block") / 32; len(devices) > most {
+		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), most)
+	}
 	t := &treePeers{variant: v, rows: rows, cols: cols, width: width, streams: streams}
 	for k, d := range devices {
 		own, err := allocTree(d, v, rows, cols, width)
@@ -57,7 +64,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		}
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.members = append(t.members, m)
-		if m.mail, err = d.Alloc(m.flags(len(devices)) + 4*int64(len(devices))*own.blocks()); err == nil {
+		if m.mail, err = d.Alloc(2 * 3 * 8 * int64(len(devices)) * own.blocks() * int64(width)); err == nil {
 			m.table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
 		}
 		if err != nil {
@@ -68,9 +75,6 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 }
 
 const treeMemberBytes = 40
-
-// flags is where the flags of a mailbox begin.
-func (m *treeMember) flags(members int) int64 { return 2 * 16 * int64(members) * int64(m.cols) }
 
 func (t *treePeers) Close() error {
 	var errs []error
@@ -103,8 +107,7 @@ func (t *treePeers) solve(ctx context.Context, p *normal, costs []*matrix, start
 	}
 	var errs []error
 	for k, m := range t.members {
-		errs = append(errs, m.begin(streams[k], start),
-			streams[k].Fill(m.mail, m.flags(len(t.members)), 4*int64(len(t.members))*m.blocks(), 0))
+		errs = append(errs, m.begin(streams[k], start), streams[k].Fill(m.mail, 0, m.mail.Len(), 0))
 	}
 	for _, s := range streams {
 		errs = append(errs, s.Sync()) // no member may write to another before

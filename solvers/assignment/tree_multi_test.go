@@ -43,15 +43,36 @@ func TestTreePeers(t *testing.T) {
 				}
 			}
 			// The second of three members has no row at all.
-			first := []int{0, p.rows / 3, p.rows / 3, p.rows}
-			if err := peersAgree(t, d, s, v, p, first, want); err != nil {
-				t.Errorf("%s, %s: %v", v.Label, name, err)
+			shares := [][]int{{0, p.rows / 3, p.rows / 3, p.rows}, {0, p.rows / 2, p.rows}, {0, p.rows}}
+			first := shares[at/3%3]
+			if err := peersAgree(t, d, s, v, p, first, nil, want, 24); err != nil {
+				t.Errorf("%s, %s, %v: %v", v.Label, name, first, err)
 			}
 		}
 	}
 }
 
-func peersAgree(t *testing.T, d device.Device, s device.Stream, v *device.Variant, p *normal, first []int, want int64) error {
+func TestTreePeersWide(t *testing.T) {
+	d := openEmulated(t)
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	v := assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,greedy=columns,value=int32")
+	cases, starts, wants := wideCases(t)
+	for k, p := range cases {
+		if k == 0 {
+			continue // a long list is nothing new here
+		}
+		if err := peersAgree(t, d, s, v, p, []int{0, p.rows / 8, p.rows}, starts[k], wants[k], (p.cols+7)/8*8); err != nil {
+			t.Errorf("%d x %d: %v", p.rows, p.cols, err)
+		}
+	}
+}
+
+// peersAgree solves p twice by members with rows first[k] to first[k+1].
+func peersAgree(t *testing.T, d device.Device, s device.Stream, v *device.Variant, p *normal, first []int, start *duals, want int64, width int) error {
 	m := matrixOn(t, d, s, p)
 	size := int64(p.inst.Type.Size())
 	var parts []*matrix
@@ -68,15 +89,16 @@ func peersAgree(t *testing.T, d device.Device, s device.Stream, v *device.Varian
 		}
 		parts = append(parts, &matrix{costs: b, rows: to - from, cols: p.cols})
 	}
-	e, err := newTreePeers([]device.Device{d, d, d}, []device.Stream{s, s, s}, v, p.rows, p.cols, first, 24)
+	members := len(parts)
+	e, err := newTreePeers(slices.Repeat([]device.Device{d}, members), slices.Repeat([]device.Stream{s}, members), v, p.rows, p.cols, first, width)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	var counts []Counts
 	for range 2 { // the second finds the memory of the first
-		err := agrees(p, nil, func(p *normal, _ *duals) (*solution, error) {
-			sol, err := e.solve(context.Background(), p, parts, nil)
+		err := agrees(p, start, func(p *normal, start *duals) (*solution, error) {
+			sol, err := e.solve(context.Background(), p, parts, start)
 			if err == nil {
 				counts = append(counts, sol.counts)
 			}

@@ -111,7 +111,7 @@ func TestTreeVariants(t *testing.T) {
 						t.Fatal(name, err)
 					}
 				}
-				if err := agreesOnDevice(t, d, v, p, startOf(p, r), want); err != nil {
+				if err := agreesOnDevice(t, d, v, p, startOf(p, r), want, 24); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -119,15 +119,77 @@ func TestTreeVariants(t *testing.T) {
 	}
 }
 
-// agreesOnDevice solves p on a device, without and with a start; the second
-// solve finds the memory of the first.
-func agreesOnDevice(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
+// wideCases are problems for blocks of all columns: frontiers longer than a
+// block has threads, more columns than threads, and more than one slice.
+func wideCases(t *testing.T) (cases []*normal, starts []*duals, wants []int64) {
+	t.Helper()
+	for _, d := range []Drawing{
+		{Kind: "uniform", Rows: 268, Cols: 268, Range: 2000, Type: Int32, Seed: 9},
+		{Kind: "uniform", Rows: 6, Cols: 1100, Range: 100, Type: Int32, Seed: 9},
+	} {
+		inst, err := Draw(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, starts = append(cases, p), append(starts, nil)
+	}
+	// Some rows may not take the columns whose duals are beyond 32 bits: keys of
+	// both sizes.
+	r := rand.New(rand.NewPCG(4, 83))
+	inst := &Instance{Rows: 48, Cols: 48, Source: "large duals"}
+	costs, start := make([]int32, 48*48), &duals{make([]int64, 48), make([]int64, 48)}
+	for k := range costs {
+		if costs[k] = int32(r.IntN(300)) - 150; k%48 < 9 && k/48 > 20 {
+			costs[k] = Forbidden[int32](false)
+		}
+	}
+	for j := range 9 {
+		start.v[j] = 1<<38 + r.Int64N(1<<36)
+	}
+	setCosts(inst, costs)
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, starts = append(cases, p), append(starts, start)
+	for _, p := range cases {
+		sol, err := reference(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := prove(p, sol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wants = append(wants, want)
+	}
+	return cases, starts, wants
+}
+
+func TestTreeWide(t *testing.T) {
+	d := openEmulated(t)
+	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32")
+	cases, starts, wants := wideCases(t)
+	for k, p := range cases {
+		if err := agreesOnDevice(t, d, v, p, starts[k], wants[k], (p.cols+7)/8*8); err != nil {
+			t.Errorf("%d x %d: %v", p.rows, p.cols, err)
+		}
+	}
+}
+
+// agreesOnDevice solves p on a device, without and with a start, with so many
+// columns a block; the second solve finds the memory of the first.
+func agreesOnDevice(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64, width int) error {
 	s, err := d.NewStream()
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	e, err := newTreeOf(d, v, p.rows, p.cols, 24)
+	e, err := newTreeOf(d, v, p.rows, p.cols, width)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,8 @@ import (
 // quadratic problems", 4OR 8, 2010) that share a pool of elite solutions; how a
 // GPU does that: R. Yasudo et al., "Adaptive bulk search", ICPP 2020.
 //
-// A block is a search. Its threads hold x and the gain of every flip in
+// A block is a search, or, where its registers do not hold them all, a cluster
+// of blocks. Its threads hold x and the gain of every flip in
 // registers. A step is an arg-max over all gains, with one barrier; the row of
 // the matrix for the variable flipped; an update of every gain. It is exact:
 // integers, and gains are never rebuilt.
@@ -40,16 +42,22 @@ import (
 // round before left it, so that a run of so many flips depends on the seed, the
 // variant and the number of searches alone.
 //
-// The host reads a few words after each round, and the best when it is new.
+// The host reads a few words after each round, and the best when it is new. After
+// some rounds without a better one it begins anew, with an empty pool.
 type bulk struct {
 	variant *device.Variant
 	kernels *qubo.BulkKernels
 	form    bulkForm
 	p       *normal
 	rules   bulkRules
+	without []string         // operators that are left out, but for random where none is left
 	streams [2]device.Stream // of the searches; to stop them
 
-	rows, diag, gains, now, kept, scores, elites, control device.Buffer
+	island int
+	life   int     // how often it began anew
+	seen   []int64 // control words, as last read
+
+	rows, diag, gains, now, kept, scores, elites, control, guests, tickets device.Buffer
 }
 
 // bulkRules are the parameters of the method. Flips and stall count in
@@ -80,6 +88,14 @@ const (
 	bulkValues  = 16
 )
 
+// Words of a search.
+const (
+	bulkValue = iota
+	bulkKept
+	bulkMaker // operator of what is kept; bulkOperators: a guest
+	bulkSpent // flips, by operator
+)
+
 // rulesFor are the defaults.
 func (b *bulk) rulesFor(f device.Facts) bulkRules {
 	n := b.p.n
@@ -90,16 +106,15 @@ func (b *bulk) rulesFor(f device.Facts) bulkRules {
 	const registers, threads, blocks = 65536, 2048, 32 // of a multiprocessor
 	each := (max(32, b.kernels.Resources("search").Registers) + 7) / 8 * 8
 	r.searches = max(1, f.SMs) * max(1, min(registers/(each*b.form.block), threads/b.form.block, blocks))
+	if b.form.cluster > 1 { // what lies together limits those
+		r.searches = cmp.Or(b.kernels.Resources("search").Clusters, max(1, r.searches/b.form.cluster))
+	}
 	return r
 }
 
-// newBulk loads a variant and takes the memory for a problem. It uploads the
-// matrix in pieces, so that the host never holds more than one of them.
-func newBulk(d device.Device, v *device.Variant, p *normal, rules func(*bulk) bulkRules) (b *bulk, err error) {
-	b = &bulk{variant: v, p: p}
-	if b.form, err = p.bulkNeeds().form(v); err != nil {
-		return nil, err
-	}
+// takeBulk loads a variant and takes the memory for a problem in a form.
+func takeBulk(d device.Device, v *device.Variant, form bulkForm, p *normal, rules func(*bulk) bulkRules) (b *bulk, err error) {
+	b = &bulk{variant: v, form: form, p: p, seen: make([]int64, bulkControl)}
 	rowBytes := int64(b.form.rowBytes())
 	if need, free := rowBytes*int64(p.n), d.Facts().Free; free > 0 && need > free*9/10 {
 		return nil, fmt.Errorf("qubo/bulk: a matrix of %d rows of %d bytes, %s has %d free: %w", p.n, rowBytes, d.Facts(), free, device.ErrMemory)
@@ -129,28 +144,19 @@ func newBulk(d device.Device, v *device.Variant, p *normal, rules func(*bulk) bu
 		{&b.rows, rowBytes * int64(p.n)}, {&b.diag, int64(b.form.capacity() * b.form.gain())},
 		{&b.gains, searches * int64(b.form.capacity()*b.form.gain())}, {&b.now, searches * record}, {&b.kept, searches * record},
 		{&b.scores, searches * 8 * bulkScores}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * bulkControl},
+		{&b.guests, int64(b.rules.pool) * record}, {&b.tickets, int64(b.rules.pool) * 8 * bulkScores},
 	} {
 		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
 			return b, err
 		}
 	}
-	if err = b.streams[0].Upload(b.diag, 0, b.form.diagOf(p)); err != nil {
-		return b, err
-	}
-	piece := int(max(1, (64<<20)/rowBytes))
-	for first := 0; first < p.n; first += piece {
-		rows := b.form.rowsOf(p, first, min(first+piece, p.n))
-		if err = b.streams[0].Upload(b.rows, int64(first)*rowBytes, rows); err != nil {
-			return b, err
-		}
-	}
-	return b, nil
+	return b, b.streams[0].Upload(b.diag, 0, b.form.diagOf(p))
 }
 
 // Close gives back the memory and the module.
 func (b *bulk) Close() error {
 	var errs []error
-	for _, buffer := range []device.Buffer{b.rows, b.diag, b.gains, b.now, b.kept, b.scores, b.elites, b.control} {
+	for _, buffer := range []device.Buffer{b.rows, b.diag, b.gains, b.now, b.kept, b.scores, b.elites, b.control, b.guests, b.tickets} {
 		if buffer != nil {
 			errs = append(errs, buffer.Free())
 		}
@@ -169,8 +175,9 @@ func (b *bulk) Close() error {
 // begin empties the pool, but for a start that is given.
 func (b *bulk) begin(o searchOptions) error {
 	control := make([]int64, bulkControl)
-	for k := range bulkOperators {
-		control[bulkWeights+k] = 1024 / bulkOperators
+	operators := b.operators()
+	for _, k := range operators {
+		control[bulkWeights+k] = int64(1024 / len(operators))
 	}
 	s := b.streams[0]
 	if o.start != nil {
@@ -191,72 +198,26 @@ func (b *bulk) round(o searchOptions, number, flips int64) error {
 		target, mode = *o.target, 3
 	}
 	r, s := b.rules, b.streams[0]
-	g := device.Grid{Blocks: int64(r.searches), Threads: b.form.block}
+	g := device.Grid{Blocks: int64(r.searches * b.form.cluster), Threads: b.form.block, Cluster: b.form.cluster}
+	seed := o.seed + uint64(b.island)*0x9e3779b97f4a7c15 + uint64(b.life)*0xd1342543de82ef95
 	return errors.Join(
 		b.kernels.Search(s, g, b.rows, b.diag, uint64(b.p.n), b.form.argument(), b.gains, b.now, b.kept, b.scores, b.elites,
-			b.control, uint64(flips), uint64(r.stall), uint64(r.tenure), uint64(r.spread), o.seed, uint64(number), target, mode),
+			b.control, uint64(flips), uint64(r.stall), uint64(r.tenure), uint64(r.spread), seed, uint64(number), target, mode),
 		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: 256}, b.kept, b.scores, b.elites, b.control,
 			uint64(r.searches), uint64(r.pool), uint64(r.distance), uint64(2*r.pool)))
 }
 
 // search implements search.
-func (b *bulk) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (did work, err error) {
-	if p != b.p {
-		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.n)
-	}
-	if p.n <= tiny {
-		return did, b.visit(o, found)
-	}
-	x := o.start
-	if x == nil {
-		x = make([]uint64, words(p.n))
-	}
-	best := p.value(x)
-	found(best, x, time.Since(o.began))
-	if err := b.begin(o); err != nil {
-		return did, err
-	}
-	stop, end := context.WithCancel(ctx)
-	if !o.deadline.IsZero() {
-		stop, end = context.WithDeadline(ctx, o.deadline)
-	}
-	stopped := make(chan error, 1)
-	context.AfterFunc(stop, func() { stopped <- b.streams[1].Upload(b.control, 8*bulkStop, rawBytes([]int64{1})) })
-	defer func() {
-		end()
-		err = errors.Join(err, <-stopped, b.streams[1].Sync())
-	}()
-	control := make([]int64, bulkControl)
-	for number := int64(0); stop.Err() == nil && !o.met(best) && (o.work == 0 || did.Flips < o.work); number++ {
-		flips := int64(b.rules.flips)
-		if o.work > 0 {
-			flips = max(1, min(flips, (o.work-did.Flips)/int64(b.rules.searches)))
-		}
-		if err := errors.Join(b.round(o, number, flips), b.streams[0].Download(rawBytes(control), b.control, 0)); err != nil {
-			return did, err
-		}
-		did.Flips = control[bulkFlips]
-		did.Restarts += int64(b.rules.searches)
-		if control[bulkCount] > 0 && control[bulkBest] > best {
-			if best, x, err = b.best(control); err != nil {
-				return did, err
-			}
-			found(best, x, time.Since(o.began))
-		}
-		if o.progress != nil {
-			o.progress(did)
-		}
-	}
-	if o.elite != nil {
-		for e := range control[bulkCount] {
-			x, err := b.elite(e)
-			if err != nil {
-				return did, err
-			}
-			o.elite(control[bulkValues+e], x)
-		}
-	}
-	return did, nil
+func (b *bulk) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (work, error) {
+	return islands{b}.search(ctx, p, o, found)
+}
+
+// look reads the control words, when the stream's work is done.
+func (b *bulk) look() error { return b.streams[0].Download(rawBytes(b.seen), b.control, 0) }
+
+// halt ends the searches soon.
+func (b *bulk) halt() error {
+	return errors.Join(b.streams[1].Fill(b.control, 8*bulkStop, 8, 1), b.streams[1].Sync())
 }
 
 // visit sees every solution of a tiny problem.
@@ -270,8 +231,8 @@ func (b *bulk) visit(o searchOptions, found func(int64, []uint64, time.Duration)
 }
 
 // best brings the best elite, its value recomputed.
-func (b *bulk) best(control []int64) (int64, []uint64, error) {
-	values := control[bulkValues:][:control[bulkCount]]
+func (b *bulk) best() (int64, []uint64, error) {
+	values := b.seen[bulkValues:][:b.seen[bulkCount]]
 	top := 0
 	for e, v := range values {
 		if v > values[top] {
@@ -283,10 +244,22 @@ func (b *bulk) best(control []int64) (int64, []uint64, error) {
 		return 0, nil, err
 	}
 	value := b.p.value(x)
-	if value != control[bulkBest] {
-		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", ErrCheck, b.variant.Label, control[bulkBest], value)
+	if value != b.seen[bulkBest] {
+		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", ErrCheck, b.variant.Label, b.seen[bulkBest], value)
 	}
 	return value, x, nil
+}
+
+// tell tells of every elite.
+func (b *bulk) tell(elite func(int64, []uint64)) error {
+	for e := range b.seen[bulkCount] {
+		x, err := b.elite(e)
+		if err != nil {
+			return err
+		}
+		elite(b.seen[bulkValues+e], x)
+	}
+	return nil
 }
 
 func (b *bulk) elite(e int64) ([]uint64, error) {

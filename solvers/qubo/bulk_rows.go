@@ -1,13 +1,9 @@
 package qubo
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"unsafe"
 
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
@@ -18,16 +14,21 @@ import (
 // item; shift is 0 where they are not.
 type bulkForm struct {
 	block, items int
+	cluster      int    // blocks of a search
+	meet         string // how those tell one another their best
 	row          string
 	shift        int
 	size         int64 // of every weight, where row is bits
 }
 
+// threads are those of a search.
+func (f bulkForm) threads() int { return f.block * f.cluster }
+
 // capacity is the number of variables that there is room for.
-func (f bulkForm) capacity() int { return f.block * f.items }
+func (f bulkForm) capacity() int { return f.threads() * f.items }
 
 // record is the length of a solution on the device, in words of 32 bits.
-func (f bulkForm) record() int { return (f.items + 31) / 32 * f.block }
+func (f bulkForm) record() int { return (f.items + 31) / 32 * f.threads() }
 
 // bits is the size of a coefficient.
 func (f bulkForm) bits() int {
@@ -58,7 +59,7 @@ func (f bulkForm) near() int {
 // variable is the one of an item of a thread.
 func (f bulkForm) variable(thread, item int) int {
 	near := f.near()
-	return item/near*near*f.block + thread*near + item%near
+	return item/near*near*f.threads() + thread*near + item%near
 }
 
 // bulkNeeds are what a problem needs of a variant.
@@ -69,50 +70,20 @@ type bulkNeeds struct {
 	size          int64 // of all weights, where there is one between any two; 0 where they differ
 }
 
-// bulkNeeds reads the weights once, on all cores.
 func (p *normal) bulkNeeds() bulkNeeds {
-	cores := min(runtime.GOMAXPROCS(0), 1+len(p.col)/(1<<16))
-	parts := make([]bulkNeeds, cores)
-	var wg sync.WaitGroup
-	for c := range cores {
-		wg.Go(func() {
-			part := bulkNeeds{size: math.MaxInt64}
-			for i := c; i < p.n; i += cores {
-				high, low := p.diag[i], p.diag[i]
-				_, weight := p.row(i)
-				for _, w := range weight {
-					part.grain |= w
-					part.weight = max(part.weight, w, -w)
-					part.size = min(part.size, max(w, -w))
-					high += max(w, 0)
-					low += min(w, 0)
-				}
-				part.delta = max(part.delta, high, -low)
-			}
-			parts[c] = part
-		})
+	s := p.spans()
+	needs := bulkNeeds{weight: s.weight, delta: s.delta, grain: s.grain, n: p.n}
+	if s.least == s.weight && len(p.col) == p.n*(p.n-1) {
+		needs.size = s.weight
 	}
-	wg.Wait()
-	s := bulkNeeds{n: p.n, size: math.MaxInt64}
-	for _, part := range parts {
-		s.size = min(s.size, part.size)
-		s.weight, s.delta, s.grain = max(s.weight, part.weight), max(s.delta, part.delta), s.grain|part.grain
-	}
-	if s.size != s.weight || len(p.col) != p.n*(p.n-1) {
-		s.size = 0
-	}
-	s.grain = 1 << bits.TrailingZeros64(uint64(s.grain)|1<<62)
-	return s
+	return needs
 }
 
-// bulkFormOf holds a variant against a problem.
-func bulkFormOf(v *device.Variant, p *normal, _ spans) (bulkForm, error) {
-	return p.bulkNeeds().form(v)
-}
-
+// form holds a variant against a problem.
 func (s bulkNeeds) form(v *device.Variant) (bulkForm, error) {
 	family := &qubo.Bulk
-	f := bulkForm{block: family.Int(v, "block"), items: family.Int(v, "items"), row: family.Value(v, "row")}
+	f := bulkForm{block: family.Int(v, "block"), items: family.Int(v, "items"), cluster: family.Int(v, "cluster"),
+		meet: family.Value(v, "meet"), row: family.Value(v, "row")}
 	if f.capacity() < s.n {
 		return f, fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), s.n)
 	}
@@ -147,90 +118,53 @@ func (s bulkNeeds) form(v *device.Variant) (bulkForm, error) {
 	return f, nil
 }
 
-// bulkVariant is the variant for a problem where none is asked for: rows as
-// narrow as may be, then as little room to spare, then as few threads. Bits
-// take more instructions than bytes, so that they are for matrices of bytes
-// that no cache holds.
-func bulkVariant(p *normal) (*device.Variant, error) {
-	s := p.bulkNeeds()
-	var best *device.Variant
-	var of bulkForm
-	var refused error
-	for i := range qubo.Bulk.Variants {
-		v := &qubo.Bulk.Variants[i]
-		f, err := s.form(v)
-		if err != nil {
-			refused = err
-			continue
+// rowsOf lays rows first to last-1 out for the device, in room, which is long
+// enough.
+func (f bulkForm) rowsOf(p *normal, first, last int, room []byte) []byte {
+	room = room[:(last-first)*f.rowBytes()]
+	parallel(last-first, func(from, to int) {
+		for i := from; i < to; i++ {
+			col, weight := p.row(first + i)
+			f.layOut(room[i*f.rowBytes():], col, weight)
 		}
-		if best == nil || cmp.Or(cmp.Compare(f.rank(s.n), of.rank(s.n)), cmp.Compare(f.capacity(), of.capacity()), cmp.Compare(f.block, of.block)) < 0 {
-			best, of = v, f
-		}
-	}
-	if best == nil {
-		return nil, fmt.Errorf("qubo/bulk: %d variables: no variant holds them, the last refused: %w", s.n, refused)
-	}
-	return best, nil
+	})
+	return room
 }
 
-// rank orders types of rows, the best first.
-func (f bulkForm) rank(n int) int {
-	const cache = 40 << 20
-	if f.row == "bits" && n*n <= cache {
-		return 9
-	}
-	return f.bits()
-}
-
-// rowsOf lays rows first to last-1 out for the device.
-func (f bulkForm) rowsOf(p *normal, first, last int) []byte {
+// layOut writes a row.
+func (f bulkForm) layOut(room []byte, col []int32, weight []int64) {
+	clear(room[:f.rowBytes()])
+	row := unsafe.Pointer(&room[0])
 	switch f.row {
 	case "bits":
-		return bulkSigns(f, p, first, last)
+		bulkSigns(room, col, weight)
 	case "int8":
-		return bulkRows[int8](f, p, first, last)
+		bulkRow(unsafe.Slice((*int8)(row), f.capacity()), col, weight, f.shift)
 	case "int16":
-		return bulkRows[int16](f, p, first, last)
+		bulkRow(unsafe.Slice((*int16)(row), f.capacity()), col, weight, f.shift)
 	case "int32":
-		return bulkRows[int32](f, p, first, last)
+		bulkRow(unsafe.Slice((*int32)(row), f.capacity()), col, weight, f.shift)
+	default:
+		bulkRow(unsafe.Slice((*int64)(row), f.capacity()), col, weight, f.shift)
 	}
-	return bulkRows[int64](f, p, first, last)
 }
 
-func bulkRows[T int8 | int16 | int32 | int64](f bulkForm, p *normal, first, last int) []byte {
-	side, down := f.capacity(), 0
-	if f.shift > 0 {
-		down = 6 - f.shift
+// bulkRow sets the weights of a row, which was all 0.
+func bulkRow[T int8 | int16 | int32 | int64](row []T, col []int32, weight []int64, shift int) {
+	down := 0
+	if shift > 0 {
+		down = 6 - shift
 	}
-	rows := make([]T, (last-first)*side)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 1+len(rows)/(1<<20)) {
-		wg.Go(func() {
-			for i := first + int(next.Add(1)-1); i < last; i = first + int(next.Add(1)-1) {
-				to := rows[(i-first)*side:][:side]
-				col, weight := p.row(i)
-				for k, j := range col {
-					to[j] = T(weight[k] >> down)
-				}
-			}
-		})
+	for k, j := range col {
+		row[j] = T(weight[k] >> down)
 	}
-	wg.Wait()
-	return rawBytes(rows)
 }
 
-// bulkSigns has a bit for each negative weight.
-func bulkSigns(f bulkForm, p *normal, first, last int) []byte {
-	rows := make([]byte, (last-first)*f.rowBytes())
-	for i := first; i < last; i++ {
-		to := rows[(i-first)*f.rowBytes():]
-		col, weight := p.row(i)
-		for k, j := range col {
-			to[j>>3] |= byte(uint64(weight[k])>>63) << (j & 7)
-		}
+// bulkSigns sets a bit for each negative weight of a row.
+func bulkSigns(row []byte, col []int32, weight []int64) {
+	for k, j := range col {
+		row[j>>3] |= byte(uint64(weight[k])>>63) << (j & 7)
 	}
-	return rows
 }
 
 // diagOf are the gains at x = 0.
@@ -261,10 +195,10 @@ func (f bulkForm) unpack(r []uint32, n int) []uint64 {
 
 // each tells of every variable the word of a record and the bit that hold it.
 func (f bulkForm) each(n int, tell func(word, at, i int)) {
-	for t := range f.block {
+	for t := range f.threads() {
 		for j := range f.items {
 			if i := f.variable(t, j); i < n {
-				tell(j/32*f.block+t, j%32, i)
+				tell(j/32*f.threads()+t, j%32, i)
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package qubo
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -65,10 +65,11 @@ func fewSearches(b *bulk) bulkRules {
 
 func startBulk(t *testing.T, d device.Device, v *device.Variant, p *normal) *bulk {
 	t.Helper()
-	b, err := newBulk(d, v, p, fewSearches)
+	l, err := newIslands([]device.Device{d}, v, p, fewSearches)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := l[0]
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -79,76 +80,15 @@ func startBulk(t *testing.T, d device.Device, v *device.Variant, p *normal) *bul
 
 // recompute holds what the device says of every search and elite against the
 // coefficients.
-func (b *bulk) recompute() error {
-	s, f, n := b.streams[0], b.form, b.p.n
-	scores := make([]int64, bulkScores*b.rules.searches)
-	gains := make([]byte, b.rules.searches*f.capacity()*f.gain())
-	now, kept := make([]uint32, b.rules.searches*f.record()), make([]uint32, b.rules.searches*f.record())
-	control := make([]int64, bulkControl)
-	for _, d := range []struct {
-		to   []byte
-		from device.Buffer
-	}{{rawBytes(scores), b.scores}, {gains, b.gains}, {rawBytes(now), b.now}, {rawBytes(kept), b.kept}, {rawBytes(control), b.control}} {
-		if err := s.Download(d.to, d.from, 0); err != nil {
-			return err
-		}
-	}
-	want := make([]int64, n)
-	for k := range b.rules.searches {
-		x := f.unpack(now[k*f.record():][:f.record()], n)
-		if got, v := scores[k*bulkScores], b.p.value(x); got != v {
-			return fmt.Errorf("search %d is at %d, recomputed %d", k, got, v)
-		}
-		if got, v := scores[k*bulkScores+1], b.p.value(f.unpack(kept[k*f.record():][:f.record()], n)); got != v {
-			return fmt.Errorf("search %d has kept %d, recomputed %d", k, got, v)
-		}
-		b.p.deltas(x, want)
-		for t := range f.block {
-			for j := range f.items {
-				at := k*f.capacity() + j*f.block + t
-				if i := f.variable(t, j); i < n {
-					if got := integerAt(gains, at, f.gain()); got != want[i] {
-						return fmt.Errorf("search %d: gain %d of variable %d, recomputed %d", k, got, i, want[i])
-					}
-				}
-			}
-		}
-	}
-	for e := range control[bulkCount] {
-		x, err := b.elite(e)
-		if v := b.p.value(x); err != nil || v != control[bulkValues+e] {
-			return fmt.Errorf("elite %d has %d, recomputed %d (%v)", e, control[bulkValues+e], v, err)
-		}
-		for other := range e {
-			y, err := b.elite(other)
-			if d := apart(x, y); err != nil || d < b.rules.distance {
-				return fmt.Errorf("elites %d and %d are %d apart, expected %d (%v)", e, other, d, b.rules.distance, err)
-			}
-		}
-	}
-	return nil
-}
-
-func integerAt(b []byte, at, size int) int64 {
-	var v uint64
-	for k := range size {
-		v |= uint64(b[at*size+k]) << (8 * k)
-	}
-	return int64(v<<(64-8*size)) >> (64 - 8*size)
-}
-
-func apart(x, y []uint64) int {
-	d := 0
-	for i := range 64 * len(x) {
-		d += int(bit(x, i) ^ bit(y, i))
-	}
-	return d
-}
+func (b *bulk) recompute() error { return errors.Join(b.look(), b.verify(1)) }
 
 func TestBulkVariants(t *testing.T) {
 	d := openEmulated(t)
-	list := []string{"block=32,items=4,row=int8", "block=32,items=4,row=int16", "block=32,items=4,row=int32", "block=32,items=4,row=int64",
-		"block=64,items=40,row=int8", "block=512,items=32,row=int16", "block=32,items=32,row=bits"}
+	list := []string{"block=32,items=4,row=int8,cluster=1,meet=barrier", "block=32,items=4,row=int16,cluster=1,meet=barrier",
+		"block=32,items=4,row=int32,cluster=1,meet=barrier", "block=32,items=4,row=int64,cluster=1,meet=barrier",
+		"block=64,items=40,row=int8,cluster=1,meet=barrier", "block=512,items=32,row=int16,cluster=1,meet=barrier",
+		"block=32,items=32,row=bits,cluster=1,meet=barrier", "block=32,items=4,row=int8,cluster=2,meet=barrier",
+		"block=32,items=4,row=int8,cluster=2,meet=messages"}
 	for i := range qubo.Bulk.Variants {
 		v := &qubo.Bulk.Variants[i]
 		if !every && !slices.Contains(list, v.Label) {
@@ -159,7 +99,11 @@ func TestBulkVariants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range []int{13, 97} {
+			sizes := []int{13, 97}
+			if f.cluster > 1 && f.capacity() <= 256 {
+				sizes = append(sizes, f.capacity()-5) // of all blocks
+			}
+			for _, n := range sizes {
 				p := bulkFor(f.row, n, uint64(n))
 				if f.items > 32 && f.row == "int8" {
 					p = bulkProblem(n, 127, 1, 300, 0.9, uint64(n)) // odd weights
@@ -196,10 +140,13 @@ func TestBulkForm(t *testing.T) {
 			}
 		}
 	}
-	if _, err := bulkProblem(20, 100, 3, 1, 1, 1).bulkNeeds().form(qubo.Bulk.Variant("block=32,items=4,row=int8")); err == nil {
+	if _, err := bulkProblem(20, 100, 3, 1, 1, 1).bulkNeeds().form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,meet=barrier")); err == nil {
 		t.Error("weights of 300 in multiples of 3 fit bytes, expected an error")
 	}
 }
+
+// bulkVariant is the one for a problem on a device without clusters.
+func bulkVariant(p *normal) (*device.Variant, error) { return p.bulkNeeds().variant(device.Facts{}) }
 
 // found collects improvements, which must rise and be true.
 func bulkFound(t *testing.T, p *normal, values *[]int64) func(int64, []uint64, time.Duration) {

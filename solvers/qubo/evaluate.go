@@ -149,11 +149,11 @@ type evaluator struct {
 // evaluateVariant is the family's variant for coefficients of a kind: for a
 // few solutions the smallest tile, which has the most blocks.
 func evaluateVariant(kind string, count int) *device.Variant {
-	tile, warp := 128, 64
+	tile, stages := 128, 2
 	if count <= 64 {
-		tile, warp = 64, 32
+		tile, stages = 64, 4
 	}
-	label := fmt.Sprintf("tile=%d,batch=%d,stages=4,warp=%d,weight=%s", tile, tile, warp, kind)
+	label := fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind)
 	if kind != int8Weights {
 		label = fmt.Sprintf("tile=%d,batch=%d,stages=3,warp=32,weight=%s", tile, tile, kind)
 	}
@@ -259,24 +259,22 @@ func (e *evaluator) grid(count int) device.Grid {
 // values enqueues the computation of twice the objective of count solutions at
 // x: 8 bytes each, read by objectives.
 func (e *evaluator) values(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
-	if count == 0 {
-		return nil
-	}
-	if err := s.Fill(twice, 0, 8*int64(count), 0); err != nil {
-		return err
-	}
+	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.addValues(s, x, count, twice))
+}
+
+// addValues is values where twice is 0 already.
+func (e *evaluator) addValues(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
 	return e.kernels.Values(s, e.grid(count), e.c, e.diag, x, uint64(e.side), uint64(count), e.unit, twice)
 }
 
 // gains is values that also writes the gain of every flip, side of them a
 // solution, read by gain.
 func (e *evaluator) gains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
-	if count == 0 {
-		return nil
-	}
-	if err := s.Fill(twice, 0, 8*int64(count), 0); err != nil {
-		return err
-	}
+	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.addGains(s, x, count, twice, gain))
+}
+
+// addGains is gains where twice is 0 already.
+func (e *evaluator) addGains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
 	return e.kernels.Gains(s, e.grid(count), e.c, e.diag, x, uint64(e.side), uint64(count), e.unit, twice, gain)
 }
 

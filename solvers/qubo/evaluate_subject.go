@@ -13,7 +13,7 @@ import (
 
 // Subjects are the families of this problem that the tuner covers.
 func Subjects() []subject.Subject {
-	return []subject.Subject{tunableDense{&qubo.Evaluate}, tunableDense{&qubo.Multistart}}
+	return []subject.Subject{tunableBulk{}, tunableTemper{}, tunableDense{&qubo.Evaluate}, tunableDense{&qubo.Multistart}}
 }
 
 // tunableDense is a family that holds the whole matrix, qubo/evaluate or
@@ -167,7 +167,7 @@ func (j *denseJob) Reset(s device.Stream) error {
 	if j.climbs {
 		return errors.Join(err, g.begin(firstDerivative(j.p)))
 	}
-	return errors.Join(err, g.kernels.Sample(s, g.grid(j.count), g.x, uint64(j.p.n), uint64(g.many.side), uint64(j.count), 1))
+	return errors.Join(err, g.kernels.Sample(s, g.grid(j.count), g.x, uint64(j.p.n), uint64(g.many.side), uint64(j.count), 1, g.twice))
 }
 
 // Run evaluates objectives and gains, or diversifies, evaluates and climbs.

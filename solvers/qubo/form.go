@@ -38,27 +38,35 @@ func (inst *Instance) normal() (*normal, error) {
 		p.weight, p.diag = t.Pair, t.Linear
 	case Ising: // s = 2x-1: h s = 2h x - h, and J s s' = 4J x x' - 2J x - 2J x' + J
 		p.weight, p.diag = make([]int64, len(t.Pair)), make([]int64, p.n)
-		for i := range p.n {
-			h := t.Linear[i]
-			offset -= h
-			for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
-				j := t.Pair[k]
-				p.weight[k] = 4 * j
-				h -= j
-				if int(inst.Col[k]) < i {
-					offset += j
+		var twice atomic.Int64 // pairs are met from both ends
+		parallel(p.n, func(from, to int) {
+			var part int64
+			for i := from; i < to; i++ {
+				h := t.Linear[i]
+				part -= 2 * h
+				for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+					j := t.Pair[k]
+					p.weight[k] = 4 * j
+					h -= j
+					part += j
 				}
+				p.diag[i] = 2 * h
 			}
-			p.diag[i] = 2 * h
-		}
+			twice.Add(part)
+		})
+		offset = twice.Load() / 2
 	case MaxCut: // w [x != x'] = w x + w x' - 2w x x'
 		p.weight, p.diag = make([]int64, len(t.Pair)), make([]int64, p.n)
-		for i := range p.n {
-			for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
-				p.diag[i] += t.Pair[k]
-				p.weight[k] = -2 * t.Pair[k]
+		parallel(p.n, func(from, to int) {
+			for i := from; i < to; i++ {
+				var sum int64
+				for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+					sum += t.Pair[k]
+					p.weight[k] = -2 * t.Pair[k]
+				}
+				p.diag[i] = sum
 			}
-		}
+		})
 	default:
 		return nil, fmt.Errorf("form %q: expected %s, %s or %s", inst.Form, QUBO, Ising, MaxCut)
 	}
@@ -80,25 +88,33 @@ func (inst *Instance) normal() (*normal, error) {
 	return p, nil
 }
 
-// magnitude is the sum of the absolute values.
+// magnitude is the sum of the absolute values, the same on any number of cores.
 func magnitude[T Number](t *Terms[T]) float64 {
-	total := func(list []T) float64 {
-		const piece = 1 << 16
+	total := func(list []T) (sum float64) {
+		const piece = 1 << 14
 		sums := make([]float64, (len(list)+piece-1)/piece)
-		parallel(len(sums), func(from, to int) {
-			for k := from; k < to; k++ {
-				for _, v := range list[k*piece : min((k+1)*piece, len(list))] {
-					sums[k] += math.Abs(float64(v))
-				}
-			}
-		})
-		sum := 0.0
+		pieces(len(sums), func(k int) { sums[k] = absolute(list[k*piece : min((k+1)*piece, len(list))]) })
 		for _, v := range sums {
 			sum += v
 		}
 		return sum
 	}
 	return total(t.Linear) + total(t.Pair)/2
+}
+
+// absolute adds up absolute values, four sums at once.
+func absolute[T Number](list []T) float64 {
+	var a, b, c, d float64
+	for ; len(list) >= 4; list = list[4:] {
+		a += math.Abs(float64(list[0]))
+		b += math.Abs(float64(list[1]))
+		c += math.Abs(float64(list[2]))
+		d += math.Abs(float64(list[3]))
+	}
+	for _, v := range list {
+		a += math.Abs(float64(v))
+	}
+	return a + b + c + d
 }
 
 // scaled makes integers of real coefficients: t times scale. The offset stays

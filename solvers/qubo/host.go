@@ -132,7 +132,16 @@ func searchRows[S oneflip.Sum](h hostSearch, p *normal, s spans, m matrix[S], o 
 				s.ended = false
 				did.Restarts++
 				portfolio.learn(s.course, s.best, s.bestX, s.cost)
+				if v, x := portfolio.combine(s.bestX); v > best {
+					best = v
+					found(best, x, time.Since(o.began))
+				}
 				s.course, s.cost = portfolio.next(), 0
+			}
+		}
+		if o.take != nil {
+			if x := o.take(); x != nil {
+				portfolio.add(p.value(x), x)
 			}
 		}
 		if end.over() || o.met(best) || o.work > 0 && did.Flips >= o.work {

@@ -48,16 +48,21 @@ func (a *arm) learn(value int64, reward, cost float64) {
 // A portfolio shares effort between methods and keeps the pool.
 type portfolio struct {
 	*pool
-	random *rand.Rand
-	elite  func(int64, []uint64)
-	arms   []arm
-	bar    int64 // the worst of the pool when it was last renewed
+	random  *rand.Rand
+	elite   func(int64, []uint64)
+	give    func([]uint64)
+	arms    []arm
+	crosser *crosser // nil where solutions seldom differ in several components
+	bar     int64    // the worst of the pool when it was last renewed
 }
 
 // newPortfolio makes the portfolio for a problem whose step and add cost so
 // much, of all methods but some.
 func newPortfolio(p *normal, step, add float64, without []string, o searchOptions) *portfolio {
-	f := &portfolio{pool: newPool(p, o.pool), random: rand.New(rand.NewPCG(o.seed, 0)), elite: o.elite, bar: math.MinInt64}
+	f := &portfolio{pool: newPool(p, o.pool), random: rand.New(rand.NewPCG(o.seed, 0)), elite: o.elite, give: o.give, bar: math.MinInt64}
+	if len(p.col) <= maxDegree*p.n {
+		f.crosser = newCrosser(p, f.mirror)
+	}
 	n := float64(p.n)
 	sweep := n * (2 + add/10)
 	expect := [methods]float64{tabuStall * n * step * 2, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n}
@@ -83,7 +88,26 @@ func (f *portfolio) keep(value int64, x []uint64) (taken bool) {
 	if taken && f.elite != nil {
 		f.elite(value, x[:words(f.n)])
 	}
+	if taken && f.give != nil {
+		f.give(x[:words(f.n)])
+	}
 	return taken
+}
+
+// combine gives the best of the pool the components in which x is better, where
+// the problem is sparse, and returns what came out, 0 and nil where nothing did.
+func (f *portfolio) combine(x []uint64) (int64, []uint64) {
+	if f.crosser == nil || len(f.elites) == 0 {
+		return 0, nil
+	}
+	child := slices.Clone(f.elites[0].x)
+	gained := f.crosser.cross(child, x[:words(f.n)])
+	if gained == 0 {
+		return 0, nil
+	}
+	value := f.elites[0].value + gained
+	f.keep(value, child)
+	return value, child
 }
 
 // learn takes the result of a walk.

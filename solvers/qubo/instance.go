@@ -148,6 +148,8 @@ func (p *normal) deltas(x []uint64, d []int64) {
 // spans are the magnitudes from which an engine chooses its types.
 type spans struct {
 	weight int64   // max |weight|
+	least  int64   // min |weight|; MaxInt64 where there is none
+	grain  int64   // the largest power of two that divides every weight
 	diag   int64   // max |diag|
 	delta  int64   // no |delta| of any x is larger
 	dense  float64 // share of the pairs that have a weight

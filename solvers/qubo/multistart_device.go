@@ -116,10 +116,10 @@ func (g *deviceStarter) sample(count int, seed uint64) (float64, error) {
 // enqueueSamples draws, evaluates and reduces.
 func (g *deviceStarter) enqueueSamples(count int, seed uint64) error {
 	e := g.many
-	if err := g.kernels.Sample(g.s, g.grid(count), g.x, uint64(g.p.n), uint64(e.side), uint64(count), seed); err != nil {
+	if err := g.kernels.Sample(g.s, g.grid(count), g.x, uint64(g.p.n), uint64(e.side), uint64(count), seed, g.twice); err != nil {
 		return err
 	}
-	if err := e.values(g.s, g.x, count, g.twice); err != nil {
+	if err := e.addValues(g.s, g.x, count, g.twice); err != nil {
 		return err
 	}
 	return g.kernels.Summarise(g.s, device.Grid{Blocks: 1, Threads: g.block}, g.twice, uint64(count), g.sums)
@@ -141,10 +141,10 @@ func (g *deviceStarter) begin(x []uint64) error {
 
 func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
 	e := g.many
-	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.n), uint64(e.side), uint64(count), counter, strides, seed); err != nil {
+	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.n), uint64(e.side), uint64(count), counter, strides, seed, g.twice); err != nil {
 		return nil, err
 	}
-	if err := e.gains(g.s, g.x, count, g.twice, g.gain); err != nil {
+	if err := e.addGains(g.s, g.x, count, g.twice, g.gain); err != nil {
 		return nil, err
 	}
 	grid := device.Grid{Blocks: int64(count), Threads: g.block, Shared: g.shared}

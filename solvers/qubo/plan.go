@@ -2,14 +2,12 @@ package qubo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 )
 
@@ -19,6 +17,7 @@ type engine struct {
 	about   string
 	kinds   []string // of device that it runs on
 	variant bool     // takes Options.Variant
+	several bool     // takes Options.Others
 	// open makes a search of one problem ready; what it takes is given back by
 	// close, which may be nil.
 	open func(d device.Device, p *normal, o Options) (opened, error)
@@ -39,9 +38,10 @@ func engines() []engine {
 		return func(device.Device, *normal, Options) (opened, error) { return opened{search: s}, nil }
 	}
 	return []engine{
-		{name: "portfolio", about: "bulk, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, open: openTeam},
-		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block each", kinds: everywhere[:2], variant: true, open: openBulkEngine},
-		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: plain(hostSearch{})},
+		{name: "portfolio", about: "temper for sparse problems, bulk for others, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, several: true, open: openTeam},
+		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, several: true, open: openBulkEngine},
+		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, several: true, open: openTemperEngine},
+		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: openHostEngine},
 		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: openMultistartEngine},
 		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, open: plain(referenceSearch{})},
 	}
@@ -67,7 +67,7 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 	for _, e := range engines() {
 		runs := slices.Contains(e.kinds, facts.Kind)
 		switch {
-		case o.Engine == "" && (!runs || o.Variant != "" && !e.variant):
+		case o.Engine == "" && (!runs || o.Variant != "" && !e.variant || len(o.Others) > 0 && !e.several):
 		case o.Engine == "":
 			return plan{e, fmt.Sprintf("the best on %s: %s", facts, e.about)}, nil
 		case o.Engine != e.name:
@@ -75,12 +75,17 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 			return plan{}, fmt.Errorf("engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
 		case o.Variant != "" && !e.variant:
 			return plan{}, fmt.Errorf("variant %q: engine %s has no variants", o.Variant, e.name)
+		case len(o.Others) > 0 && !e.several:
+			return plan{}, fmt.Errorf("engine %s runs on one device, found %d", e.name, 1+len(o.Others))
 		default:
 			return plan{e, "asked for by name"}, nil
 		}
 	}
 	if o.Engine != "" {
 		return plan{}, fmt.Errorf("engine %q: expected one of %s", o.Engine, strings.Join(Engines(), ", "))
+	}
+	if len(o.Others) > 0 {
+		return plan{}, fmt.Errorf("no engine runs on several devices like %s", facts)
 	}
 	return plan{}, fmt.Errorf("variant %q: no engine on %s has variants", o.Variant, facts)
 }
@@ -111,57 +116,6 @@ func (s rounded) search(ctx context.Context, p *normal, o searchOptions, found f
 			stop()
 		}
 	})
-}
-
-// openBulkEngine makes qubo/bulk ready, with rounded coefficients where no
-// variant holds those of p.
-func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
-	q := p
-	if !p.exact { // rounded anyway: to what fits the fast types
-		q = p.coarse(int32s)
-	}
-	v, reason, err := bulkChoice(q, o)
-	for _, limit := range []int64{int32s, narrowest} {
-		if err != nil && p.spans().delta > limit {
-			q = p.coarse(limit)
-			v, reason, err = bulkChoice(q, o)
-		}
-	}
-	if err != nil {
-		return opened{}, fmt.Errorf("%w: %w", errUnfit, err)
-	}
-	b, err := newBulk(d, v, q, nil)
-	if err != nil {
-		return opened{}, err
-	}
-	e := opened{search: b, label: v.Label, reason: reason, close: b.Close}
-	if q != p {
-		e.search, e.reason = rounded{b, q}, e.reason+"; its coefficients are rounded"
-	}
-	return e, nil
-}
-
-// Bounds on deltas that variants exist for: those with rows of int32, and all.
-const (
-	int32s    = 1 << 29
-	narrowest = 1 << 22
-)
-
-// errUnfit is of an engine that cannot hold a problem: another searches it.
-var errUnfit = errors.New("no variant holds the problem")
-
-// bulkChoice picks the variant that o asks for, or the one for the problem.
-func bulkChoice(p *normal, o Options) (*device.Variant, string, error) {
-	if o.Variant == "" {
-		v, err := bulkVariant(p)
-		return v, "the narrowest rows and the least room to spare", err
-	}
-	v := qubo.Bulk.Variant(o.Variant)
-	if v == nil {
-		return nil, "", fmt.Errorf("%s has no variant %q; it has %d, such as %q", qubo.Bulk.Name, o.Variant, len(qubo.Bulk.Variants), qubo.Bulk.Variants[0].Label)
-	}
-	_, err := bulkFormOf(v, p, p.spans())
-	return v, "asked for by name", err
 }
 
 // Memory is how many bytes solving an instance on the host takes besides the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // A team is several searches of one problem at the same time. They share
-// limits, target and the best: the first to meet the target ends the others.
+// limits, target and the best, and pass each other elites: the first to meet the
+// target ends the others.
 // With a limit on work only the first searches, so that the result depends on
 // the seed alone.
 type team []search
@@ -32,6 +34,7 @@ func (t team) search(ctx context.Context, p *normal, o searchOptions, found func
 		fails = make([]error, len(t))
 		elite = o.elite
 		tell  = o.progress
+		swaps exchange
 	)
 	if elite != nil {
 		o.elite = func(v int64, x []uint64) {
@@ -42,6 +45,7 @@ func (t team) search(ctx context.Context, p *normal, o searchOptions, found func
 	}
 	for k, member := range t {
 		own := o
+		own.give, own.take = swaps.member(k)
 		if tell != nil {
 			own.progress = func(w work) {
 				mu.Lock()
@@ -85,22 +89,49 @@ func sum(list []work) (all work) {
 }
 
 // beside is a host search next to one on a device, to which it leaves a core.
-type beside struct{}
+// It begins when problems are over that the device solves at once: busy cores
+// keep the thread waiting that drives the device.
+type beside struct{ without []string }
 
-func (beside) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (work, error) {
+const headStart = 30 * time.Millisecond
+
+func (b beside) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (work, error) {
+	select {
+	case <-ctx.Done():
+		return work{}, nil
+	case <-time.After(headStart):
+	}
 	if o.workers == 0 {
 		o.workers = max(1, runtime.GOMAXPROCS(0)-1)
 	}
-	return hostSearch{}.search(ctx, p, o, found)
+	return hostSearch{b.without}.search(ctx, p, o, found)
 }
 
-// openTeam makes qubo/bulk and a host search ready.
+// openTeam makes a search on the device and one on the host ready, or one of them
+// where the other is left out. The device's is qubo/temper for sparse problems,
+// else, or where that is left out, qubo/bulk.
 func openTeam(d device.Device, p *normal, o Options) (opened, error) {
-	e, err := openBulkEngine(d, p, o)
-	if err != nil {
-		return opened{}, err
+	host := beside{o.Without}
+	out := func(name string) bool { return slices.Contains(o.Without, name) }
+	temper := sparse(p) && !out("temper") && (o.Variant == "" || temperLabel(o.Variant))
+	if !temper && out("bulk") {
+		return opened{search: host}, nil
 	}
-	e.search = team{e.search, beside{}}
+	e, err := opened{}, errUnfit
+	if temper {
+		e, err = openTemperEngine(d, p, o)
+	}
+	if errors.Is(err, errUnfit) && !out("bulk") {
+		e, err = openBulkEngine(d, p, o)
+	}
+	if err != nil || out("host") {
+		return e, err
+	}
+	members, many := e.search.(team)
+	if !many {
+		members = team{e.search}
+	}
+	e.search = append(members, host)
 	e.reason = fmt.Sprintf("%s; beside it a search on the host", e.reason)
 	return e, nil
 }

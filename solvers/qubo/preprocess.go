@@ -97,9 +97,9 @@ func (r *reducer) begin() {
 	r.diag, r.low, r.high = slices.Clone(p.diag), make([]int64, p.n), make([]int64, p.n)
 	r.degree = make([]int32, p.n)
 	var mu sync.Mutex
-	var whole sums
+	whole := newSums()
 	parallel(p.n, func(from, to int) {
-		var some sums
+		some := newSums()
 		for i := from; i < to; i++ {
 			r.fixed[i], r.degree[i] = -1, int32(p.start[i+1]-p.start[i])
 			r.low[i], r.high[i] = some.row(p, i)

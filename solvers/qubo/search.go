@@ -29,6 +29,11 @@ type searchOptions struct {
 	// elite is told of solutions that enter the pool, good and not all alike,
 	// in no order of value; nil: nobody asks. Calls do not overlap.
 	elite func(value int64, x []uint64)
+	// give and take exchange elites with other searches of the problem: one that
+	// enters the pool is given, and take returns one that others gave and this
+	// search has not seen, or nil. nil, and with a limit on work: there is nobody.
+	give func(x []uint64)
+	take func() []uint64
 	// progress is told the work done so far a few times a second; nil: nobody asks.
 	progress func(work)
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Engine    string          // one of Engines; empty: the best on the device
 	Variant   string          // the label of a variant; empty: the fastest known
 	Database  *tuned.Database // nil: the one embedded in the binary
+	Others    []device.Device // more devices, of the same kind as the one that solves: they search too
+	Without   []string        // some of Parts(""): left out, to measure what they are worth
 	Threads   int             // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool            // no preprocessing, but for fixed variables
 	Memory    int64           // bytes that the host may take besides the instance; 0: no limit
@@ -59,7 +61,7 @@ func (o Options) check() error {
 	case o.Solutions < 0 || o.Distance < 0:
 		return fmt.Errorf("solutions %d and their distance %d: expected none below 0", o.Solutions, o.Distance)
 	}
-	return nil
+	return o.checkWithout()
 }
 
 // Solve looks for the best solution of an instance on a device until a limit is
@@ -82,6 +84,11 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	var err error
 	if r.plan, err = planFor(d.Facts(), o); err != nil {
 		return nil, err
+	}
+	for _, other := range o.Others {
+		if kind := other.Facts().Kind; kind != d.Facts().Kind {
+			return nil, fmt.Errorf("devices of two kinds, %s and %s", d.Facts(), other.Facts())
+		}
 	}
 	need := inst.Memory()
 	if o.log("takes about %s of memory besides the instance", gib(need)); o.Memory > 0 && need > o.Memory {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -184,7 +185,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	name := r.plan.engine.name
 	if errors.Is(err, errUnfit) && r.o.Engine == "" && r.o.Variant == "" {
 		r.plan.reason = err.Error()
-		e, name, err = opened{search: hostSearch{}}, "host", nil
+		e, name, err = opened{search: hostSearch{r.o.Without}}, "host", nil
 	}
 	if err != nil {
 		return "", err
@@ -255,6 +256,15 @@ func (r *run) await(search func() error) error {
 	}
 }
 
+// where names the devices.
+func (r *run) where() string {
+	names := []string{r.device.Facts().String()}
+	for _, d := range r.o.Others {
+		names = append(names, d.Facts().String())
+	}
+	return strings.Join(names, ",")
+}
+
 func (r *run) workers() int {
 	if r.o.Threads > 0 {
 		return r.o.Threads
@@ -291,7 +301,7 @@ func (r *run) result(variant string) (*Result, error) {
 	}
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
 		Value: value, Solution: Bits{x, inst.N}, Target: r.o.Target, Met: r.met, History: r.history,
-		Device: r.device.Facts().String(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Work: r.work,
+		Device: r.where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Work: r.work,
 		Reduced: r.red.left(), Parts: len(r.red.parts), Exact: r.p.exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
 	r.prove(out)
 	r.several.add(told, x, time.Since(r.began))

@@ -14,7 +14,9 @@ using namespace coalesce;
 typedef int T;
 constexpr u32 BLOCK = 256;
 constexpr u32 ITEMS = 4;  // columns of a thread
-constexpr u32 ROWS = 4;    // rows a thread reads at once
+constexpr u32 ROWS = 4 * 4 / sizeof(T);  // rows a thread reads at once; of 8 bytes half as many
+constexpr u32 VECTOR = ITEMS < 16 / sizeof(T) ? ITEMS : 16 / sizeof(T);  // columns of one load
+constexpr u32 OWN = ITEMS < 2 ? ITEMS : 2;  // columns of a slice that a thread keeps the state of
 constexpr u32 DEEP = (BLOCK > 512 ? 32 : 64) / sizeof(T);  // entries of one row a thread reads at once
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr i64 NONE = 9223372036854775807ll;  // no slack: only forbidden pairs
@@ -62,12 +64,6 @@ struct Head {
     u32 word[2];   // of the barrier
 };
 
-// A Best is the minimum of a column over some rows, and the row that has it.
-struct Best {
-    i64 at;
-    int row;
-};
-
 // Work is the workspace; package assignment cuts it the same way. Blocks keep
 // theirs in shared memory.
 struct Work {
@@ -82,10 +78,11 @@ struct Work {
     i64* least;       // of a warp's columns outside the forest, two take turns
     int* column;      // of a row
     int* root;        // of a row in the forest
-    int* choice;      // of a row: a column that it proposes to, or that proposes to it
+    int* choice;      // of a row: a column that it proposes to, or that proposes to it; in the forest, the row before it
     int* row;         // of a column
     int* parent;      // row that gave a column its slack
     int* tree;        // row that a column brought into the forest, OUT or END
+    u64 read;         // rows that were scanned by all blocks, since the launch
     __device__ void cut(u64* w, u64 m, u64 n, u64 each) {
         head = (Head*)w;
         rows = mine = (u32)m;
@@ -107,6 +104,11 @@ struct Work {
         parent = row + n;
         tree = parent + n;
         least = (i64*)(w + 128 + 7 * m + 2 * n + (3 * m + 3 * n + 1) / 2);
+        read = 0;
+    }
+    // close adds to the head what a launch has counted.
+    __device__ __forceinline__ void close() {
+        if (leads()) atomicAdd(&head->read, read * cols);
     }
     __device__ __forceinline__ bool here(int row) const {
         return true;
@@ -120,11 +122,22 @@ static_assert(sizeof(Head) <= 1024 && sizeof(Entry) == 16, "layout");
 struct Costs {
     const T* __restrict__ of;
     Scale<T> scale;
-    __device__ __forceinline__ Costs(const T* c, double s) : of(c), scale(s) {}
-    // The scaled cost plus an addend, NONE when forbidden.
+    bool wide;  // VECTOR neighbouring columns are one load
+    __device__ __forceinline__ Costs(const T* c, double s, u64 cols) : of(c), scale(s) {
+        wide = cols % VECTOR == 0 && (u64)c % (VECTOR * sizeof(T)) == 0;
+        flip = s < 0 ? -1 : 0;
+    }
+    // sum sets x to the scaled cost plus an addend, of an allowed pair: -c is
+    // ~c + 1, in cheaper instructions than scale's.
+    int flip;
+    __device__ __forceinline__ bool sum(int c, i64 addend, i64& x) const {
+        x = (i64)(c ^ flip) + (addend - flip);
+        return c != NOWHERE;
+    }
+    // plus is that sum, NONE of a forbidden pair.
     __device__ __forceinline__ i64 plus(T c, i64 addend) const {
-        i64 x = scale(c);
-        return x == FAR ? NONE : x + addend;
+        i64 x;
+        return sum(c, addend, x) ? x : NONE;
     }
 };
 
@@ -147,90 +160,184 @@ __device__ __forceinline__ u32 place(u32* count, bool want) {
 struct Scratch {
     i64 at[BLOCK * ITEMS];
     int row[BLOCK * ITEMS];
+    Entry list[BLOCK];
     i64 least[WARPS];
 };
 
-// A Slice is a part of a block's columns, at most one a thread. To read them,
+// A Best is the minimum of a column over some rows, and the row that has it,
+// the first of equals by number.
+struct Best {
+    i64 at = NONE;
+    int row = NOWHERE;
+    __device__ __forceinline__ void take(i64 y, int r) {
+        if (y < at || (y == at && r < row)) at = y, row = r;
+    }
+    __device__ __forceinline__ void take(const Costs& c, T x, const Entry& e) {
+        i64 y;
+        if (c.sum(x, e.key, y)) take(y, e.row);
+    }
+};
+
+// A Packed is a Best in one word, for keys that fit: half the instructions.
+struct Packed {
+    static constexpr u32 BITS = 25;  // of a row's number
+    i64 least = NONE;
+    static __device__ __forceinline__ bool fits(const Entry& e) {
+        return e.key < 1ll << 36 && e.key > -(1ll << 36) && (u32)e.row < 1u << BITS;
+    }
+    __device__ __forceinline__ void take(const Costs& c, int x, const Entry& e) {
+        i64 y = (i64)(x ^ c.flip) * (1 << BITS) + ((e.key - c.flip) * (1 << BITS) + e.row);
+        if (x != NOWHERE && y < least) least = y;
+    }
+    __device__ __forceinline__ operator Best() const {
+        Best best;
+        if (least != NONE) best.take(least >> BITS, (int)(least & ((1 << BITS) - 1)));
+        return best;
+    }
+};
+
+// A Slice is a part of a block's columns, at most BLOCK*OWN. To read them,
 // threads stand in groups that take the rows in turn; a thread of a group has
-// ITEMS columns, `lanes` apart.
+// ITEMS columns.
 struct Slice {
     u32 base, count, lanes, groups, lane, group;
-    __device__ __forceinline__ Slice(u32 base, u32 end) : base(base), count(min(end - base, BLOCK)) {
+    __device__ __forceinline__ Slice(u32 base, u32 end) : base(base), count(min(end - base, BLOCK * OWN)) {
         lanes = (count + ITEMS - 1) / ITEMS;
         groups = BLOCK / lanes;
         lane = threadIdx.x % lanes;
         group = threadIdx.x / lanes;
     }
+    // owned says whether the warp owns columns of the slice, from o*BLOCK on.
+    __device__ __forceinline__ bool owned(u32 o) const { return o * BLOCK + threadIdx.x / WARP * WARP < count; }
+    // column is the k-th of the thread's, from base on: in vectors `lanes`
+    // vectors apart, or, where those are not one load, `lanes` columns apart.
+    __device__ __forceinline__ u32 column(u32 k, bool wide) const {
+        return wide ? (lane + k / VECTOR * lanes) * VECTOR + k % VECTOR : lane + k * lanes;
+    }
+    // least is the minimum of a column after a scan of n rows.
+    __device__ __forceinline__ Best least(const Scratch& scratch, u32 column, u32 n) const {
+        Best best;
+        u32 used = column < count ? min(groups, n) : 0;
+        for (u32 g = 0; g < used; g++) {
+            u32 slot = g * ITEMS * lanes + column;
+            best.take(scratch.at[slot], scratch.row[slot]);
+        }
+        return best;
+    }
 };
 
-// scan returns, to the thread of a slice's column, the least cost + key over
-// the rows of a list and the row that has it, the first of equals by number.
-__device__ __forceinline__ Best scan(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 n, Scratch& scratch) {
-    i64 at[ITEMS];
-    int by[ITEMS];
-    u32 column[ITEMS];
-#pragma unroll
-    for (u32 k = 0; k < ITEMS; k++) {
-        at[k] = NONE;
-        by[k] = 0x7fffffff;
-        column[k] = s.base + min(s.lane + k * s.lanes, s.count - 1);
+// A Column is a thread's copy of one that it owns.
+struct Column {
+    u32 j;
+    bool outside = false;  // of the forest
+    int tree, row, parent;
+    i64 dist, v;
+    __device__ __forceinline__ void load(const Work& w, const Slice& s, u32 at) {
+        j = s.base + min(at, s.count - 1);
+        tree = w.tree[j];
+        row = w.row[j];
+        parent = w.parent[j];
+        dist = w.dist[j];
+        v = w.v[j];
+        outside = at < s.count && tree == OUT;
     }
-    if (s.group < s.groups) {
-        for (u32 i = s.group; i < n; i += s.groups * ROWS) {
-            Entry e[ROWS];
-            T x[ROWS][ITEMS];
+    // relax takes a smaller slack.
+    __device__ __forceinline__ void relax(const Work& w, const Best& best) {
+        if (!outside || best.at == NONE || best.at - v >= dist) return;
+        w.dist[j] = dist = best.at - v;
+        w.parent[j] = parent = best.row;
+    }
+};
+
+// A Batch is what a thread reads at once: its columns of every groups-th row of a
+// list from number i on.
+struct Batch {
+    struct __align__(VECTOR * sizeof(T)) Vector { T of[VECTOR]; };
+    Vector x[ROWS][ITEMS / VECTOR];
+
+    __device__ __forceinline__ void load(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 i, u32 n) {
 #pragma unroll
-            for (u32 r = 0; r < ROWS; r++)
-                if (i + r * s.groups < n) e[r] = list[i + r * s.groups];
+        for (u32 r = 0; r < ROWS; r++, i += s.groups) {
+            if (i >= n) continue;
+            const T* of = c.of + w.line(list[i].row) + s.base;
 #pragma unroll
-            for (u32 r = 0; r < ROWS; r++)
-                if (i + r * s.groups < n) {
-                    const T* of = c.of + w.line(e[r].row);
+            for (u32 k = 0; k < ITEMS; k += VECTOR) {
+                if (c.wide) x[r][k / VECTOR] = *(const Vector*)(of + min(s.column(k, true), s.count - VECTOR));
+                else
 #pragma unroll
-                    for (u32 k = 0; k < ITEMS; k++) x[r][k] = of[column[k]];
-                }
-#pragma unroll
-            for (u32 r = 0; r < ROWS; r++)
-                if (i + r * s.groups < n)
-#pragma unroll
-                    for (u32 k = 0; k < ITEMS; k++) {
-                        i64 y = c.plus(x[r][k], e[r].key);
-                        if (y < at[k] || (y == at[k] && e[r].row < by[k])) {
-                            at[k] = y;
-                            by[k] = e[r].row;
-                        }
-                    }
+                    for (u32 e = 0; e < VECTOR; e++) x[r][k / VECTOR].of[e] = of[min(s.column(k + e, false), s.count - 1)];
+            }
         }
+    }
+
+    template <class Least>
+    __device__ __forceinline__ void reduce(const Costs& c, const Slice& s, const Entry* list, u32 i, u32 n, Least (&least)[ITEMS]) const {
+#pragma unroll
+        for (u32 r = 0; r < ROWS; r++, i += s.groups) {
+            if (i >= n) continue;
+            Entry e = list[i];
+#pragma unroll
+            for (u32 k = 0; k < ITEMS; k++) least[k].take(c, x[r][k / VECTOR].of[k % VECTOR], e);
+        }
+    }
+};
+
+// minima reads the rows of a list, BLOCK at a time by way of shared memory, where
+// the first of them are, and leaves each group's minima in scratch. AHEAD: of two
+// batches, one is on its way while the other is reduced; else rows come singly.
+template <class Least, bool AHEAD>
+__device__ __forceinline__ void minima(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 n, Scratch& scratch) {
+    Least least[ITEMS];
+    u32 step = s.groups * ROWS;
+    for (u32 first = 0; first < n; first += BLOCK) {
+        u32 here = min(n - first, BLOCK), i = s.group;
+        if (first > 0) {
+            __syncthreads();
+            if (threadIdx.x < here) scratch.list[threadIdx.x] = list[first + threadIdx.x];
+            __syncthreads();
+        }
+        if (i >= s.groups) continue;
+        if (!AHEAD) {
+#pragma unroll 1
+            for (; i < here; i += s.groups) {
+                const T* of = c.of + w.line(scratch.list[i].row) + s.base;
+                for (u32 k = 0; k < ITEMS; k++) least[k].take(c, of[min(s.column(k, c.wide), s.count - 1)], scratch.list[i]);
+            }
+            continue;
+        }
+        Batch a, b;
+        a.load(w, c, s, scratch.list, i, here);
+        for (; i < here; i += 2 * step) {
+            b.load(w, c, s, scratch.list, i + step, here);
+            a.reduce(c, s, scratch.list, i, here, least);
+            a.load(w, c, s, scratch.list, i + 2 * step, here);
+            b.reduce(c, s, scratch.list, i + step, here, least);
+        }
+    }
+    if (s.group < s.groups)
 #pragma unroll
         for (u32 k = 0; k < ITEMS; k++) {
-            u32 slot = (s.group * ITEMS + k) * s.lanes + s.lane;
-            scratch.at[slot] = at[k];
-            scratch.row[slot] = by[k];
+            u32 slot = s.group * ITEMS * s.lanes + s.column(k, c.wide);
+            Best best = least[k];
+            scratch.at[slot] = best.at;
+            scratch.row[slot] = best.row;
         }
-    }
+}
+
+// scan finds, for every column of a slice, the least cost + key over the n rows
+// of a list and the row that has it. e is the thread's first entry.
+__device__ __forceinline__ void scan(const Work& w, const Costs& c, const Slice& s, const Entry* list, Entry e, u32 n, Scratch& scratch) {
+    if (threadIdx.x < n) scratch.list[threadIdx.x] = e;
+    bool large = threadIdx.x < n && !Packed::fits(e);
+    for (u32 i = threadIdx.x + BLOCK; i < n; i += BLOCK) large |= !Packed::fits(list[i]);
+    if (__syncthreads_or(large)) minima<Best, false>(w, c, s, list, n, scratch);
+    else minima<Packed, true>(w, c, s, list, n, scratch);
     __syncthreads();
-    Best best = {NONE, 0x7fffffff};
-    if (threadIdx.x < s.count) {
-        u32 used = min(s.groups, n);
-        for (u32 g = 0; g < used; g++) {
-            u32 slot = g * ITEMS * s.lanes + threadIdx.x;
-            i64 y = scratch.at[slot];
-            int r = scratch.row[slot];
-            if (y < best.at || (y == best.at && r < best.row)) best = {y, r};
-        }
-    }
-    __syncthreads();
-    return best;
 }
 
 // count notes that n rows of the matrix were read.
-__device__ __forceinline__ void count(const Work& w, u64 n) {
-    if (w.leads()) w.head->read += n * w.cols;
-}
-
-// minima is scan: all rows are here.
-__device__ __forceinline__ Best minima(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 n, Scratch& scratch) {
-    return scan(w, c, s, list, n, scratch);
+__device__ __forceinline__ void count(Work& w, u64 n) {
+    if (w.leads()) w.read += n;
 }
 
 // list adds a row to the free rows of the next step.
@@ -242,7 +349,7 @@ __device__ __forceinline__ void list(const Work& w, const Turn& t, Slot* next, i
 
 // reduceRows sets u to the row minima of c - v, lists the rows as free, and
 // clears what the search keeps.
-__device__ void reduceRows(const Work& w, const Costs& c, bool warm) {
+__device__ void reduceRows(Work& w, const Costs& c, bool warm) {
     u32 lane = threadIdx.x % WARP;
     for (u32 i = w.block + w.blocks * (threadIdx.x / WARP); i < w.mine; i += w.blocks * WARPS) {
         const T* of = c.of + (u64)i * w.cols;
@@ -278,16 +385,13 @@ __device__ void reduceRows(const Work& w, const Costs& c, bool warm) {
     count(w, w.mine);
 }
 
-// reduceColumns sets v to the column minima of c - u. All rows are listed.
-__device__ void reduceColumns(Work& w, const Costs& c, Scratch& scratch) {
-    u32 low = min(w.block * w.width, w.cols), high = min(low + w.width, w.cols);
-    for (u32 base = low; base < high; base += BLOCK) {
-        Slice s(base, high);
-        Best best = minima(w, c, s, w.open, w.mine, scratch);
-        if (threadIdx.x >= s.count || best.at == NONE) continue;
-        w.v[base + threadIdx.x] = best.at;
+// reduceColumns sets v to the column minima of c - u: all rows were scanned.
+__device__ void reduceColumns(Work& w, const Slice& s, Scratch& scratch) {
+    for (u32 k = threadIdx.x; k < s.count; k += BLOCK) {
+        Best best = s.least(scratch, k, w.mine);
+        if (best.at == NONE) continue;
+        w.v[s.base + k] = best.at;
     }
-    count(w, w.mine);
 }
 
 // turned is the column `start` after j, round the end.
@@ -347,38 +451,33 @@ __device__ void accept(const Work& w, const Turn& t, Slot* next) {
     }
 }
 
-// level scans the n rows of the frontier, or none after a dual update, and
-// takes the columns without slack into the forest. Rows matched to them are the
-// next frontier; free columns end a path, and the first of a tree wins it.
-__device__ void level(Work& w, const Costs& c, const Turn& t, Slot* next, u32 n, u32 listed, Scratch& scratch) {
-    const Entry* list = w.open + (t.depth & 1) * w.rows;
+// join takes the columns of a slice that have no slack into the forest, and
+// returns the least slack of the others, plus the dual updates so far. Rows
+// matched to such columns are the next frontier; free columns end a path, and
+// the first of a tree wins it.
+__device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN], const Turn& t, Slot* next, Scratch& scratch) {
     Entry* open = w.open + (~t.depth & 1) * w.rows;
-    u32 low = min(w.block * w.width, w.cols), high = min(low + w.width, w.cols);
     i64 least = NONE;
-    for (u32 base = low; base < high; base += BLOCK) {
-        Slice s(base, high);
-        u32 j = base + min(threadIdx.x, s.count - 1);
-        int tree = w.tree[j], row = w.row[j], parent = w.parent[j];
-        i64 dist = w.dist[j], v = w.v[j];
-        bool mine = threadIdx.x < s.count && tree == OUT;
-        if (n > 0) {
-            Best best = minima(w, c, s, list, listed, scratch);
-            if (mine && best.at != NONE && best.at - v < dist) {
-                w.dist[j] = dist = best.at - v;
-                w.parent[j] = parent = best.row;
-            }
-        }
-        bool join = mine && dist <= t.sum, grow = join && row >= 0, found = false;
+    bool join[OWN];
+#pragma unroll
+    for (u32 o = 0; o < OWN; o++) join[o] = own[o].outside && own[o].dist <= t.sum;
+#pragma unroll
+    for (u32 o = 0; o < OWN; o++) {
+        if (!s.owned(o)) continue;
+        u32 j = own[o].j;
+        int row = own[o].row;
+        bool grow = join[o] && row >= 0, found = false;
         Entry e = {0, row, 0};
-        if (join) {
-            e.root = w.root[parent];
+        if (join[o]) {
+            e.root = w.root[own[o].parent];
             w.tree[j] = row >= 0 ? row : END;
         }
         if (grow) {
             e.key = t.sum - w.u[row];
             w.root[row] = e.root;
+            w.choice[row] = own[o].parent;
         }
-        if (join && !grow) {
+        if (join[o] && !grow) {
             u64 place = (u64)t.depth << 32 | j;
             found = atomicMin(w.winner + e.root, place) == NOBODY;
         }
@@ -387,17 +486,44 @@ __device__ void level(Work& w, const Costs& c, const Turn& t, Slot* next, u32 n,
         place(&next->found, found);
         u32 at = place(&next->frontier, grow);
         if (grow) open[at] = e;
-        if (mine && !join) least = lower(least, dist);
+        if (own[o].outside && !join[o]) least = lower(least, own[o].dist);
     }
+    return least;
+}
+
+// sweep scans the rows listed, none after a dual update, every block for its
+// columns: a level of the search, or the reduction of the columns. first is the
+// thread's first entry of the list, if it has one.
+__device__ __forceinline__ void sweep(Work& w, const Costs& c, const Turn& t, Slot* next, Entry first, u32 listed, Scratch& scratch) {
+    const Entry* list = w.open + (t.depth & 1) * w.rows;
+    u32 low = min(w.block * w.width, w.cols), high = min(low + w.width, w.cols);
+    i64 least = NONE;
+    for (u32 base = low; base < high; base += BLOCK * OWN) {
+        Slice s(base, high);
+        Column own[OWN];
+#pragma unroll
+        for (u32 o = 0; o < OWN; o++)
+            if (s.owned(o)) own[o].load(w, s, threadIdx.x + o * BLOCK);
+        if (listed > 0) scan(w, c, s, list, first, listed, scratch);
+        if (t.stage == REDUCE_COLUMNS) {
+            reduceColumns(w, s, scratch);
+            continue;
+        }
+#pragma unroll
+        for (u32 o = 0; o < OWN; o++)
+            if (listed > 0 && s.owned(o)) own[o].relax(w, s.least(scratch, threadIdx.x + o * BLOCK, listed));
+        least = lower(least, join(w, s, own, t, next, scratch));
+    }
+    count(w, listed);
+    if (t.stage == REDUCE_COLUMNS) return;
     least = warpLeast(least);
     if (threadIdx.x % WARP == 0)
         w.least[((t.steps & 1) * w.blocks + w.block) * WARPS + threadIdx.x / WARP] = least;
-    count(w, listed);
 }
 
 // nearest is the minimum slack, plus the dual updates so far, that the step
 // before left outside the forest.
-__device__ i64 nearest(const Work& w, const Turn& t, Scratch& scratch) {
+__device__ i64 nearest(Work& w, const Turn& t, Scratch& scratch) {
     u32 parts = w.blocks * WARPS;
     const i64* of = w.least + (~t.steps & 1) * parts;
     i64 least = NONE;
@@ -409,13 +535,16 @@ __device__ i64 nearest(const Work& w, const Turn& t, Scratch& scratch) {
     return least;
 }
 
-// flip augments along the path that ends in a column.
+// flip augments along the path that ends in a column: a load a row, because
+// each knows the row before it.
 __device__ void flip(const Work& w, int j) {
-    while (j >= 0) {
-        int row = w.parent[j], before = w.column[row];
+    for (int row = w.parent[j];;) {
+        int before = w.column[row], up = w.choice[row];
         w.column[row] = j;
         w.row[j] = row;
+        if (before < 0) return;
         j = before;
+        row = up;
     }
 }
 
@@ -450,13 +579,13 @@ __device__ void augment(const Work& w, const Turn& t, Slot* next) {
     }
 }
 
-// search is a step of the alternating tree search, n rows at its frontier, of
-// which some are listed here: the end of a phase, a dual update with the columns
-// that it lets in, or a level.
-__device__ void search(Work& w, const Costs& c, Turn& t, Slot* next, u32 n, u32 listed, u32 reached, Scratch& scratch) {
+// search begins a step of the alternating tree search, n rows at its frontier:
+// the end of a phase, or, reported, a level, after a dual update where there is
+// no frontier.
+__device__ bool search(Work& w, Turn& t, Slot* next, u32 n, u32 reached, Scratch& scratch) {
     if (t.left == 0) {
         t.stage = SOLVED;
-        return;
+        return false;
     }
     if (n == 0 && reached > 0) {
         augment(w, t, next);
@@ -465,7 +594,7 @@ __device__ void search(Work& w, const Costs& c, Turn& t, Slot* next, u32 n, u32 
         t.sum = 0;
         t.depth = t.before = 0;
         t.listed = 1;
-        return;
+        return false;
     }
     if (n == 0) {
         t.sum = nearest(w, t, scratch);
@@ -473,11 +602,10 @@ __device__ void search(Work& w, const Costs& c, Turn& t, Slot* next, u32 n, u32 
     }
     if (t.sum == NONE) {
         t.stage = STUCK;
-        return;
+        return false;
     }
     t.before = reached;
-    level(w, c, t, next, n, listed, scratch);
-    t.depth++;
+    return true;
 }
 
 // step does the step that t names and reports whether another is to follow.
@@ -486,6 +614,7 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
     if (t.stage >= SOLVED) return false;
     const Slot* from = w.head->slot + t.steps % 3;
     Slot* next = w.head->slot + (t.steps + 1) % 3;
+    Entry first = w.open[(t.depth & 1) * w.rows + min(threadIdx.x, w.rows - 1)];  // of the list, before its length is known
     u32 listed = from->frontier, kept = from->kept;
     u32 joined = listed;
     u32 reached = t.before + from->found;  // trees with a path
@@ -500,6 +629,7 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.listed = 0;
         if (t.left == t.was || t.left == 0) t.stage = SEARCH;  // greedy matching is maximal
     }
+    bool sweeps = false;
     switch (t.stage) {
     case REDUCE_ROWS:
         reduceRows(w, c, warm);
@@ -507,8 +637,8 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.stage = w.rows == w.cols ? REDUCE_COLUMNS : PROPOSE;
         break;
     case REDUCE_COLUMNS:
-        reduceColumns(w, c, scratch);
-        t.stage = PROPOSE;
+        listed = w.mine;
+        sweeps = true;
         break;
     case PROPOSE:
         propose(w, c, t);
@@ -520,8 +650,13 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.stage = PROPOSE;
         break;
     case SEARCH:
-        search(w, c, t, next, t.depth == 0 ? t.left : joined, listed, reached, scratch);
+        sweeps = search(w, t, next, t.depth == 0 ? t.left : joined, reached, scratch);
         break;
+    }
+    if (sweeps) {
+        sweep(w, c, t, next, first, listed, scratch);
+        if (t.stage == SEARCH) t.depth++;
+        else t.stage = PROPOSE;
     }
     if (t.stage >= SOLVED) return false;
     t.steps++;
@@ -534,6 +669,7 @@ __device__ void run(Work& w, const Costs& c, bool warm, u64 most, GridBarrier ba
     barrier.sync();  // all have read it
     while (step(w, c, t, warm, scratch) && --most > 0) barrier.sync();
     if (w.leads()) w.head->slot[3].turn = t;
+    w.close();
 }
 
 }  // namespace assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_grounds_i32
@@ -548,7 +684,7 @@ assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_grounds_i32_solve(const int* cost
     __shared__ Work w;
     if (threadIdx.x == 0) w.cut(work, rows, cols, width);
     __syncthreads();
-    run(w, Costs(costs, scale), warm != 0, most, GridBarrier(w.head->word), scratch);
+    run(w, Costs(costs, scale, cols), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_grounds_i32_hash = 0x64cd54a167047016ull;
+extern "C" __device__ unsigned long long assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_grounds_i32_hash = 0x866c9a7a0988791bull;

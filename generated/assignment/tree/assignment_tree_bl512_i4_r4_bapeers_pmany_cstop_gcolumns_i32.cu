@@ -14,7 +14,9 @@ using namespace coalesce;
 typedef int T;
 constexpr u32 BLOCK = 512;
 constexpr u32 ITEMS = 4;  // columns of a thread
-constexpr u32 ROWS = 4;    // rows a thread reads at once
+constexpr u32 ROWS = 4 * 4 / sizeof(T);  // rows a thread reads at once; of 8 bytes half as many
+constexpr u32 VECTOR = ITEMS < 16 / sizeof(T) ? ITEMS : 16 / sizeof(T);  // columns of one load
+constexpr u32 OWN = ITEMS < 2 ? ITEMS : 2;  // columns of a slice that a thread keeps the state of
 constexpr u32 DEEP = (BLOCK > 512 ? 32 : 64) / sizeof(T);  // entries of one row a thread reads at once
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr i64 NONE = 9223372036854775807ll;  // no slack: only forbidden pairs
@@ -62,19 +64,12 @@ struct Head {
     u32 word[2];   // of the barrier
 };
 
-// A Best is the minimum of a column over some rows, and the row that has it.
-struct Best {
-    i64 at;
-    int row;
-};
-
 // A Member is a device's part of a solve: rows first .. first+mine-1. Its
-// mailbox has two halves of one Best a member and column, then a flag a member
-// and block.
+// mailbox has two halves, each a letter of 3*width words for a member and block.
 struct Member {
     const T* costs;
     u64* work;
-    Best* mail;
+    u64* mail;
     u64 first, mine;
 };
 
@@ -92,12 +87,13 @@ struct Work {
     i64* least;       // of a warp's columns outside the forest, two take turns
     int* column;      // of a row
     int* root;        // of a row in the forest
-    int* choice;      // of a row: a column that it proposes to, or that proposes to it
+    int* choice;      // of a row: a column that it proposes to, or that proposes to it; in the forest, the row before it
     int* row;         // of a column
     int* parent;      // row that gave a column its slack
     int* tree;        // row that a column brought into the forest, OUT or END
-    const Member* members;
-    u32 me, count, epoch;
+    u64 read;         // rows that were scanned by all blocks, since the launch
+    u64* mail[WARPS];      // of a member: where its mailbox has the letters of this block's number
+    u32 me, count, epoch;  // epoch: exchanges so far
     __device__ void cut(u64* w, u64 m, u64 n, u64 each) {
         head = (Head*)w;
         rows = mine = (u32)m;
@@ -119,6 +115,11 @@ struct Work {
         parent = row + n;
         tree = parent + n;
         least = (i64*)(w + 128 + 7 * m + 2 * n + (3 * m + 3 * n + 1) / 2);
+        read = 0;
+    }
+    // close adds to the head what a launch has counted.
+    __device__ __forceinline__ void close() {
+        if (leads()) atomicAdd(&head->read, read * cols);
     }
     __device__ __forceinline__ bool here(int row) const {
         return (u32)row - first < mine;
@@ -132,11 +133,22 @@ static_assert(sizeof(Head) <= 1024 && sizeof(Entry) == 16, "layout");
 struct Costs {
     const T* __restrict__ of;
     Scale<T> scale;
-    __device__ __forceinline__ Costs(const T* c, double s) : of(c), scale(s) {}
-    // The scaled cost plus an addend, NONE when forbidden.
+    bool wide;  // VECTOR neighbouring columns are one load
+    __device__ __forceinline__ Costs(const T* c, double s, u64 cols) : of(c), scale(s) {
+        wide = cols % VECTOR == 0 && (u64)c % (VECTOR * sizeof(T)) == 0;
+        flip = s < 0 ? -1 : 0;
+    }
+    // sum sets x to the scaled cost plus an addend, of an allowed pair: -c is
+    // ~c + 1, in cheaper instructions than scale's.
+    int flip;
+    __device__ __forceinline__ bool sum(int c, i64 addend, i64& x) const {
+        x = (i64)(c ^ flip) + (addend - flip);
+        return c != NOWHERE;
+    }
+    // plus is that sum, NONE of a forbidden pair.
     __device__ __forceinline__ i64 plus(T c, i64 addend) const {
-        i64 x = scale(c);
-        return x == FAR ? NONE : x + addend;
+        i64 x;
+        return sum(c, addend, x) ? x : NONE;
     }
 };
 
@@ -159,123 +171,301 @@ __device__ __forceinline__ u32 place(u32* count, bool want) {
 struct Scratch {
     i64 at[BLOCK * ITEMS];
     int row[BLOCK * ITEMS];
+    Entry list[BLOCK];
     i64 least[WARPS];
+    int claim[BLOCK * OWN];  // of a column: the least row that has it without slack
+    u32 sent[2];             // columns sent in this exchange; two take turns
 };
 
-// A Slice is a part of a block's columns, at most one a thread. To read them,
+// A Best is the minimum of a column over some rows, and the row that has it,
+// the first of equals by number.
+struct Best {
+    i64 at = NONE;
+    int row = NOWHERE;
+    __device__ __forceinline__ void take(i64 y, int r) {
+        if (y < at || (y == at && r < row)) at = y, row = r;
+    }
+    __device__ __forceinline__ void take(const Costs& c, T x, const Entry& e) {
+        i64 y;
+        if (c.sum(x, e.key, y)) take(y, e.row);
+    }
+};
+
+// A Packed is a Best in one word, for keys that fit: half the instructions.
+struct Packed {
+    static constexpr u32 BITS = 25;  // of a row's number
+    i64 least = NONE;
+    static __device__ __forceinline__ bool fits(const Entry& e) {
+        return e.key < 1ll << 36 && e.key > -(1ll << 36) && (u32)e.row < 1u << BITS;
+    }
+    __device__ __forceinline__ void take(const Costs& c, int x, const Entry& e) {
+        i64 y = (i64)(x ^ c.flip) * (1 << BITS) + ((e.key - c.flip) * (1 << BITS) + e.row);
+        if (x != NOWHERE && y < least) least = y;
+    }
+    __device__ __forceinline__ operator Best() const {
+        Best best;
+        if (least != NONE) best.take(least >> BITS, (int)(least & ((1 << BITS) - 1)));
+        return best;
+    }
+};
+
+// A Slice is a part of a block's columns, at most BLOCK*OWN. To read them,
 // threads stand in groups that take the rows in turn; a thread of a group has
-// ITEMS columns, `lanes` apart.
+// ITEMS columns.
 struct Slice {
     u32 base, count, lanes, groups, lane, group;
-    __device__ __forceinline__ Slice(u32 base, u32 end) : base(base), count(min(end - base, BLOCK)) {
+    __device__ __forceinline__ Slice(u32 base, u32 end) : base(base), count(min(end - base, BLOCK * OWN)) {
         lanes = (count + ITEMS - 1) / ITEMS;
         groups = BLOCK / lanes;
         lane = threadIdx.x % lanes;
         group = threadIdx.x / lanes;
     }
+    // owned says whether the warp owns columns of the slice, from o*BLOCK on.
+    __device__ __forceinline__ bool owned(u32 o) const { return o * BLOCK + threadIdx.x / WARP * WARP < count; }
+    // column is the k-th of the thread's, from base on: in vectors `lanes`
+    // vectors apart, or, where those are not one load, `lanes` columns apart.
+    __device__ __forceinline__ u32 column(u32 k, bool wide) const {
+        return wide ? (lane + k / VECTOR * lanes) * VECTOR + k % VECTOR : lane + k * lanes;
+    }
+    // least is the minimum of a column after a scan of n rows.
+    __device__ __forceinline__ Best least(const Scratch& scratch, u32 column, u32 n) const {
+        Best best;
+        u32 used = column < count ? min(groups, n) : 0;
+        for (u32 g = 0; g < used; g++) {
+            u32 slot = g * ITEMS * lanes + column;
+            best.take(scratch.at[slot], scratch.row[slot]);
+        }
+        return best;
+    }
 };
 
-// scan returns, to the thread of a slice's column, the least cost + key over
-// the rows of a list and the row that has it, the first of equals by number.
-__device__ __forceinline__ Best scan(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 n, Scratch& scratch) {
-    i64 at[ITEMS];
-    int by[ITEMS];
-    u32 column[ITEMS];
-#pragma unroll
-    for (u32 k = 0; k < ITEMS; k++) {
-        at[k] = NONE;
-        by[k] = 0x7fffffff;
-        column[k] = s.base + min(s.lane + k * s.lanes, s.count - 1);
+// A Column is a thread's copy of one that it owns.
+struct Column {
+    u32 j;
+    bool outside = false;  // of the forest
+    int tree, row, parent;
+    i64 dist, v;
+    __device__ __forceinline__ void load(const Work& w, const Slice& s, u32 at) {
+        j = s.base + min(at, s.count - 1);
+        tree = w.tree[j];
+        row = w.row[j];
+        parent = w.parent[j];
+        dist = w.dist[j];
+        v = w.v[j];
+        outside = at < s.count && tree == OUT;
     }
-    if (s.group < s.groups) {
-        for (u32 i = s.group; i < n; i += s.groups * ROWS) {
-            Entry e[ROWS];
-            T x[ROWS][ITEMS];
+    // relax takes a smaller slack.
+    __device__ __forceinline__ void relax(const Work& w, const Best& best) {
+        if (!outside || best.at == NONE || best.at - v >= dist) return;
+        w.dist[j] = dist = best.at - v;
+        w.parent[j] = parent = best.row;
+    }
+};
+
+// A Batch is what a thread reads at once: its columns of every groups-th row of a
+// list from number i on.
+struct Batch {
+    struct __align__(VECTOR * sizeof(T)) Vector { T of[VECTOR]; };
+    Vector x[ROWS][ITEMS / VECTOR];
+
+    __device__ __forceinline__ void load(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 i, u32 n) {
 #pragma unroll
-            for (u32 r = 0; r < ROWS; r++)
-                if (i + r * s.groups < n) e[r] = list[i + r * s.groups];
+        for (u32 r = 0; r < ROWS; r++, i += s.groups) {
+            if (i >= n) continue;
+            const T* of = c.of + w.line(list[i].row) + s.base;
 #pragma unroll
-            for (u32 r = 0; r < ROWS; r++)
-                if (i + r * s.groups < n) {
-                    const T* of = c.of + w.line(e[r].row);
+            for (u32 k = 0; k < ITEMS; k += VECTOR) {
+                if (c.wide) x[r][k / VECTOR] = *(const Vector*)(of + min(s.column(k, true), s.count - VECTOR));
+                else
 #pragma unroll
-                    for (u32 k = 0; k < ITEMS; k++) x[r][k] = of[column[k]];
-                }
-#pragma unroll
-            for (u32 r = 0; r < ROWS; r++)
-                if (i + r * s.groups < n)
-#pragma unroll
-                    for (u32 k = 0; k < ITEMS; k++) {
-                        i64 y = c.plus(x[r][k], e[r].key);
-                        if (y < at[k] || (y == at[k] && e[r].row < by[k])) {
-                            at[k] = y;
-                            by[k] = e[r].row;
-                        }
-                    }
+                    for (u32 e = 0; e < VECTOR; e++) x[r][k / VECTOR].of[e] = of[min(s.column(k + e, false), s.count - 1)];
+            }
         }
+    }
+
+    template <class Least>
+    __device__ __forceinline__ void reduce(const Costs& c, const Slice& s, const Entry* list, u32 i, u32 n, Least (&least)[ITEMS]) const {
+#pragma unroll
+        for (u32 r = 0; r < ROWS; r++, i += s.groups) {
+            if (i >= n) continue;
+            Entry e = list[i];
+#pragma unroll
+            for (u32 k = 0; k < ITEMS; k++) least[k].take(c, x[r][k / VECTOR].of[k % VECTOR], e);
+        }
+    }
+};
+
+// minima reads the rows of a list, BLOCK at a time by way of shared memory, where
+// the first of them are, and leaves each group's minima in scratch. AHEAD: of two
+// batches, one is on its way while the other is reduced; else rows come singly.
+template <class Least, bool AHEAD>
+__device__ __forceinline__ void minima(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 n, Scratch& scratch) {
+    Least least[ITEMS];
+    u32 step = s.groups * ROWS;
+    for (u32 first = 0; first < n; first += BLOCK) {
+        u32 here = min(n - first, BLOCK), i = s.group;
+        if (first > 0) {
+            __syncthreads();
+            if (threadIdx.x < here) scratch.list[threadIdx.x] = list[first + threadIdx.x];
+            __syncthreads();
+        }
+        if (i >= s.groups) continue;
+        if (!AHEAD) {
+#pragma unroll 1
+            for (; i < here; i += s.groups) {
+                const T* of = c.of + w.line(scratch.list[i].row) + s.base;
+                for (u32 k = 0; k < ITEMS; k++) least[k].take(c, of[min(s.column(k, c.wide), s.count - 1)], scratch.list[i]);
+            }
+            continue;
+        }
+        Batch a, b;
+        a.load(w, c, s, scratch.list, i, here);
+        for (; i < here; i += 2 * step) {
+            b.load(w, c, s, scratch.list, i + step, here);
+            a.reduce(c, s, scratch.list, i, here, least);
+            a.load(w, c, s, scratch.list, i + 2 * step, here);
+            b.reduce(c, s, scratch.list, i + step, here, least);
+        }
+    }
+    if (s.group < s.groups)
 #pragma unroll
         for (u32 k = 0; k < ITEMS; k++) {
-            u32 slot = (s.group * ITEMS + k) * s.lanes + s.lane;
-            scratch.at[slot] = at[k];
-            scratch.row[slot] = by[k];
+            u32 slot = s.group * ITEMS * s.lanes + s.column(k, c.wide);
+            Best best = least[k];
+            scratch.at[slot] = best.at;
+            scratch.row[slot] = best.row;
         }
-    }
+}
+
+// scan finds, for every column of a slice, the least cost + key over the n rows
+// of a list and the row that has it. e is the thread's first entry.
+__device__ __forceinline__ void scan(const Work& w, const Costs& c, const Slice& s, const Entry* list, Entry e, u32 n, Scratch& scratch) {
+    if (threadIdx.x < n) scratch.list[threadIdx.x] = e;
+    bool large = threadIdx.x < n && !Packed::fits(e);
+    for (u32 i = threadIdx.x + BLOCK; i < n; i += BLOCK) large |= !Packed::fits(list[i]);
+    if (__syncthreads_or(large)) minima<Best, false>(w, c, s, list, n, scratch);
+    else minima<Packed, true>(w, c, s, list, n, scratch);
     __syncthreads();
-    Best best = {NONE, 0x7fffffff};
-    if (threadIdx.x < s.count) {
-        u32 used = min(s.groups, n);
-        for (u32 g = 0; g < used; g++) {
-            u32 slot = g * ITEMS * s.lanes + threadIdx.x;
-            i64 y = scratch.at[slot];
-            int r = scratch.row[slot];
-            if (y < best.at || (y == best.at && r < best.row)) best = {y, r};
-        }
-    }
-    __syncthreads();
-    return best;
 }
 
 // count notes that n rows of the matrix were read.
-__device__ __forceinline__ void count(const Work& w, u64 n) {
-    if (w.leads()) w.head->read += n * w.cols;
+__device__ __forceinline__ void count(Work& w, u64 n) {
+    if (w.leads()) w.read += n;
 }
 
-// flags of a member's mailbox, one a sender and block.
-__device__ __forceinline__ volatile u32* flags(const Work& w, u32 member) {
-    return (volatile u32*)(w.members[member].mail + 2ull * w.count * w.cols);
+// A block writes to the mailboxes of the others words of 32 bits, each with the
+// number of the exchange beside it, so that it needs no flag and no fence: who
+// waits for a word reads it until that number is there. Exchanges take turns
+// between two halves of a mailbox; no member is two ahead of another.
+__device__ __forceinline__ volatile u64* letter(const Work& w, u32 to, u32 from, u32 epoch) {
+    return w.mail[to] + (((u64)epoch & 1) * w.count + from) * w.blocks * 3 * w.width;
 }
+__device__ __forceinline__ void put(const Work& w, u32 to, u32 epoch, u32 at, u32 x) {
+    letter(w, to, w.me, epoch)[at] = (u64)epoch << 32 | x;
+}
+__device__ __forceinline__ bool here(u64 word, u32 epoch) { return (u32)(word >> 32) == epoch; }
 
-// minima is scan over the rows of all members. Blocks of one number own the same
-// columns everywhere: each sends its minima to the mailboxes of the others and
-// waits for theirs. Exchanges take turns between two halves of a mailbox; no
-// member is two ahead of another.
-__device__ Best minima(Work& w, const Costs& c, const Slice& s, const Entry* list, u32 n, Scratch& scratch) {
-    Best best = scan(w, c, s, list, n, scratch);
-    u32 epoch = w.epoch + 1, j = s.base + threadIdx.x;
-    u64 part = (u64)(epoch & 1) * w.count;  // of a mailbox, in members
-    if (threadIdx.x < s.count)
-        for (u32 g = 0; g < w.count; g++)
-            if (g != w.me) w.members[g].mail[(part + w.me) * w.cols + j] = best;
-    __threadfence_system();
-    __syncthreads();
-    if (threadIdx.x < w.count && threadIdx.x != w.me) {
-        u32 g = threadIdx.x;
-        __threadfence_system();
-        flags(w, g)[w.me * w.blocks + w.block] = epoch;
-        const volatile u32* flag = flags(w, w.me) + g * w.blocks + w.block;
-        while ((int)(*flag - epoch) < 0) __nanosleep(32);  // it may be one ahead
-        __threadfence_system();
+// get waits for two neighbouring words, the first of them in the low half.
+__device__ __forceinline__ u64 get(const Work& w, u32 from, u32 epoch, u32 at) {
+    const volatile u64* words = letter(w, w.me, from, epoch) + at;
+    for (;; __nanosleep(20)) {
+        u64 a = words[0], b = words[1];
+        if (here(a, epoch) && here(b, epoch)) return b << 32 | (u32)a;
     }
-    if (threadIdx.x == 0) w.epoch = epoch;
-    __syncthreads();
-    if (threadIdx.x < s.count)
+}
+
+// agree joins the columns that have no slack here with those that have none in
+// the rows of other members; a column's parent is the least row of all. Nothing
+// else is sent: other slacks stay where their rows are. After the number of
+// columns, a letter has two words for each.
+__device__ void agree(Work& w, const Slice& s, Column (&own)[OWN], bool (&join)[OWN], i64 sum, Scratch& scratch) {
+    u32 epoch = w.epoch + 1;
+    u32* sent = scratch.sent + (epoch & 1);
+#pragma unroll
+    for (u32 o = 0; o < OWN; o++) {
+        if (!s.owned(o)) continue;
+        u32 at = threadIdx.x + o * BLOCK;
+        scratch.claim[at] = join[o] ? own[o].parent : NOWHERE;
+        if (!join[o]) continue;
+        u32 number = 2 * atomicAdd(sent, 1u) + 1;
         for (u32 g = 0; g < w.count; g++) {
             if (g == w.me) continue;
-            const volatile Best* from = w.members[w.me].mail + (part + g) * w.cols + j;
-            Best other = {from->at, from->row};
-            if (other.at < best.at || (other.at == best.at && other.row < best.row)) best = other;
+            put(w, g, epoch, number, at);
+            put(w, g, epoch, number + 1, (u32)own[o].parent);
         }
-    return best;
+    }
+    __syncthreads();
+    if (threadIdx.x < w.count && threadIdx.x != w.me) put(w, threadIdx.x, epoch, 0, *sent);
+    if (threadIdx.x == 0) {
+        w.epoch = epoch;
+        scratch.sent[~epoch & 1] = 0;
+    }
+    // Each warp reads the letter of one member. A lane's first pair is read
+    // along with the number of pairs.
+    u32 warp = threadIdx.x / WARP, from = warp % w.count, n = 0;
+    u32 i = warp / w.count * WARP + threadIdx.x % WARP, warps = (WARPS - from + w.count - 1) / w.count;
+    const volatile u64* words = letter(w, w.me, from, epoch);
+    u32 first = min(2 * i + 1, 3 * w.width - 2);
+    while (from != w.me) {
+        u64 number = words[0], column = words[first], parent = words[first + 1];
+        n = (u32)number;
+        if (here(number, epoch) && i >= n) break;
+        if (here(number, epoch) && here(column, epoch) && here(parent, epoch)) {
+            atomicMin(scratch.claim + (u32)column, (int)parent);
+            break;
+        }
+        __nanosleep(20);
+    }
+    for (i += warps * WARP; i < n; i += warps * WARP) {
+        u64 pair = get(w, from, epoch, 2 * i + 1);
+        atomicMin(scratch.claim + (u32)pair, (int)(pair >> 32));
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 o = 0; o < OWN; o++) {
+        if (!s.owned(o)) continue;
+        int parent = scratch.claim[threadIdx.x + o * BLOCK];
+        join[o] = parent != NOWHERE;
+        if (!join[o]) continue;
+        u32 j = own[o].j;
+        w.parent[j] = own[o].parent = parent;
+        w.dist[j] = own[o].dist = sum;
+    }
+}
+
+// nearestOfAll is the least of all members' numbers. Callers have read epoch
+// before they last waited for one another.
+__device__ __forceinline__ i64 nearestOfAll(Work& w, i64 least, u32 epoch, Scratch& scratch) {
+    u32 g = threadIdx.x;
+    if (g == 0) w.epoch = epoch;
+    if (g < w.count && g != w.me) {
+        put(w, g, epoch, 0, (u32)least);
+        put(w, g, epoch, 1, (u32)((u64)least >> 32));
+        scratch.at[g] = (i64)get(w, g, epoch, 0);
+    }
+    __syncthreads();
+    for (g = 0; g < w.count; g++)
+        if (g != w.me) least = lower(least, scratch.at[g]);
+    return least;
+}
+
+// bestOfAll is the least of all members' minima of a column of the block's, of
+// equals the first by row.
+__device__ __forceinline__ Best bestOfAll(const Work& w, Best best, u32 epoch, u32 column) {
+    for (u32 g = 0; g < w.count; g++) {
+        if (g == w.me) continue;
+        put(w, g, epoch, 3 * column, (u32)best.at);
+        put(w, g, epoch, 3 * column + 1, (u32)((u64)best.at >> 32));
+        put(w, g, epoch, 3 * column + 2, (u32)best.row);
+    }
+    Best least = best;
+    for (u32 g = 0; g < w.count; g++) {
+        if (g == w.me) continue;
+        i64 at = (i64)get(w, g, epoch, 3 * column);
+        int row = (int)(get(w, g, epoch, 3 * column + 1) >> 32);
+        least.take(at, row);
+    }
+    return least;
 }
 
 // list adds a row to the free rows of the next step.
@@ -287,7 +477,7 @@ __device__ __forceinline__ void list(const Work& w, const Turn& t, Slot* next, i
 
 // reduceRows sets u to the row minima of c - v, lists the rows as free, and
 // clears what the search keeps.
-__device__ void reduceRows(const Work& w, const Costs& c, bool warm) {
+__device__ void reduceRows(Work& w, const Costs& c, bool warm) {
     u32 lane = threadIdx.x % WARP;
     for (u32 i = w.block + w.blocks * (threadIdx.x / WARP); i < w.mine; i += w.blocks * WARPS) {
         const T* of = c.of + (u64)i * w.cols;
@@ -324,17 +514,19 @@ __device__ void reduceRows(const Work& w, const Costs& c, bool warm) {
     count(w, w.mine);
 }
 
-// reduceColumns sets v to the column minima of c - u. All rows are listed.
-__device__ void reduceColumns(Work& w, const Costs& c, Scratch& scratch) {
-    u32 low = min(w.block * w.width, w.cols), high = min(low + w.width, w.cols);
-    for (u32 base = low; base < high; base += BLOCK) {
-        Slice s(base, high);
-        Best best = minima(w, c, s, w.open, w.mine, scratch);
-        if (threadIdx.x >= s.count || best.at == NONE) continue;
-        w.v[base + threadIdx.x] = best.at;
-        atomicMin(w.choice + best.row, (int)(base + threadIdx.x));  // a zero
+// reduceColumns sets v to the column minima of c - u: all rows were scanned.
+__device__ void reduceColumns(Work& w, const Slice& s, Scratch& scratch) {
+    u32 epoch = w.epoch + 1;
+    __syncthreads();
+    if (threadIdx.x == 0) w.epoch = epoch;
+    for (u32 k = threadIdx.x; k < s.count; k += BLOCK) {
+        Best best = s.least(scratch, k, w.mine);
+        best = bestOfAll(w, best, epoch, k);
+        if (best.at == NONE) continue;
+        w.v[s.base + k] = best.at;
+        atomicMin(w.choice + best.row, (int)(s.base + k));  // a zero
     }
-    count(w, w.mine);
+    __syncthreads();
 }
 
 // accept matches a row with the first of the columns whose minimum it has,
@@ -357,38 +549,34 @@ __device__ void accept(const Work& w, const Turn& t, Slot* next) {
     }
 }
 
-// level scans the n rows of the frontier, or none after a dual update, and
-// takes the columns without slack into the forest. Rows matched to them are the
-// next frontier; free columns end a path, and the first of a tree wins it.
-__device__ void level(Work& w, const Costs& c, const Turn& t, Slot* next, u32 n, u32 listed, Scratch& scratch) {
-    const Entry* list = w.open + (t.depth & 1) * w.rows;
+// join takes the columns of a slice that have no slack into the forest, and
+// returns the least slack of the others, plus the dual updates so far. Rows
+// matched to such columns are the next frontier; free columns end a path, and
+// the first of a tree wins it.
+__device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN], const Turn& t, Slot* next, Scratch& scratch) {
     Entry* open = w.open + (~t.depth & 1) * w.rows;
-    u32 low = min(w.block * w.width, w.cols), high = min(low + w.width, w.cols);
     i64 least = NONE;
-    for (u32 base = low; base < high; base += BLOCK) {
-        Slice s(base, high);
-        u32 j = base + min(threadIdx.x, s.count - 1);
-        int tree = w.tree[j], row = w.row[j], parent = w.parent[j];
-        i64 dist = w.dist[j], v = w.v[j];
-        bool mine = threadIdx.x < s.count && tree == OUT;
-        if (n > 0) {
-            Best best = minima(w, c, s, list, listed, scratch);
-            if (mine && best.at != NONE && best.at - v < dist) {
-                w.dist[j] = dist = best.at - v;
-                w.parent[j] = parent = best.row;
-            }
-        }
-        bool join = mine && dist <= t.sum, grow = join && row >= 0, found = false;
+    bool join[OWN];
+#pragma unroll
+    for (u32 o = 0; o < OWN; o++) join[o] = own[o].outside && own[o].dist <= t.sum;
+    agree(w, s, own, join, t.sum, scratch);
+#pragma unroll
+    for (u32 o = 0; o < OWN; o++) {
+        if (!s.owned(o)) continue;
+        u32 j = own[o].j;
+        int row = own[o].row;
+        bool grow = join[o] && row >= 0, found = false;
         Entry e = {0, row, 0};
-        if (join) {
-            e.root = w.root[parent];
+        if (join[o]) {
+            e.root = w.root[own[o].parent];
             w.tree[j] = row >= 0 ? row : END;
         }
         if (grow) {
             e.key = t.sum - w.u[row];
             w.root[row] = e.root;
+            w.choice[row] = own[o].parent;
         }
-        if (join && !grow) {
+        if (join[o] && !grow) {
             u64 place = (u64)t.depth << 32 | j;
             found = atomicMin(w.winner + e.root, place) == NOBODY;
         }
@@ -399,35 +587,67 @@ __device__ void level(Work& w, const Costs& c, const Turn& t, Slot* next, u32 n,
         grow = grow && w.here(row);
         u32 at = place(&next->frontier, grow);
         if (grow) open[at] = e;
-        if (mine && !join) least = lower(least, dist);
+        if (own[o].outside && !join[o]) least = lower(least, own[o].dist);
     }
+    return least;
+}
+
+// sweep scans the rows listed, none after a dual update, every block for its
+// columns: a level of the search, or the reduction of the columns. first is the
+// thread's first entry of the list, if it has one.
+__device__ __forceinline__ void sweep(Work& w, const Costs& c, const Turn& t, Slot* next, Entry first, u32 listed, Scratch& scratch) {
+    const Entry* list = w.open + (t.depth & 1) * w.rows;
+    u32 low = min(w.block * w.width, w.cols), high = min(low + w.width, w.cols);
+    i64 least = NONE;
+    for (u32 base = low; base < high; base += BLOCK * OWN) {
+        Slice s(base, high);
+        Column own[OWN];
+#pragma unroll
+        for (u32 o = 0; o < OWN; o++)
+            if (s.owned(o)) own[o].load(w, s, threadIdx.x + o * BLOCK);
+        if (listed > 0) scan(w, c, s, list, first, listed, scratch);
+        if (t.stage == REDUCE_COLUMNS) {
+            reduceColumns(w, s, scratch);
+            continue;
+        }
+#pragma unroll
+        for (u32 o = 0; o < OWN; o++)
+            if (listed > 0 && s.owned(o)) own[o].relax(w, s.least(scratch, threadIdx.x + o * BLOCK, listed));
+        least = lower(least, join(w, s, own, t, next, scratch));
+    }
+    count(w, listed);
+    if (t.stage == REDUCE_COLUMNS) return;
     least = warpLeast(least);
     if (threadIdx.x % WARP == 0)
         w.least[((t.steps & 1) * w.blocks + w.block) * WARPS + threadIdx.x / WARP] = least;
-    count(w, listed);
 }
 
 // nearest is the minimum slack, plus the dual updates so far, that the step
 // before left outside the forest.
-__device__ i64 nearest(const Work& w, const Turn& t, Scratch& scratch) {
+__device__ i64 nearest(Work& w, const Turn& t, Scratch& scratch) {
     u32 parts = w.blocks * WARPS;
     const i64* of = w.least + (~t.steps & 1) * parts;
     i64 least = NONE;
     for (u32 i = threadIdx.x; i < parts; i += BLOCK) least = lower(least, of[i]);
     least = warpLeast(least);
     if (threadIdx.x % WARP == 0) scratch.least[threadIdx.x / WARP] = least;
+    u32 epoch = w.epoch + 1;
     __syncthreads();
     for (u32 i = 0; i < WARPS; i++) least = lower(least, scratch.least[i]);
+    least = nearestOfAll(w, least, epoch, scratch);
     return least;
 }
 
-// flip augments along the path that ends in a column.
+// flip augments along the path that ends in a column: a load a row, because
+// each knows the row before it.
 __device__ void flip(const Work& w, int j) {
-    while (j >= 0) {
-        int row = w.parent[j], before = w.column[row];
+    for (int row = w.parent[j];;) {
+        int before = w.column[row], up = w.choice[row];
         w.column[row] = j;
         w.row[j] = row;
+        if (before < 0) return;
         j = before;
+        row = up;
     }
 }
 
@@ -462,13 +682,13 @@ __device__ void augment(const Work& w, const Turn& t, Slot* next) {
     }
 }
 
-// search is a step of the alternating tree search, n rows at its frontier, of
-// which some are listed here: the end of a phase, a dual update with the columns
-// that it lets in, or a level.
-__device__ void search(Work& w, const Costs& c, Turn& t, Slot* next, u32 n, u32 listed, u32 reached, Scratch& scratch) {
+// search begins a step of the alternating tree search, n rows at its frontier:
+// the end of a phase, or, reported, a level, after a dual update where there is
+// no frontier.
+__device__ bool search(Work& w, Turn& t, Slot* next, u32 n, u32 reached, Scratch& scratch) {
     if (t.left == 0) {
         t.stage = SOLVED;
-        return;
+        return false;
     }
     if (n == 0 && reached > 0) {
         augment(w, t, next);
@@ -477,7 +697,7 @@ __device__ void search(Work& w, const Costs& c, Turn& t, Slot* next, u32 n, u32 
         t.sum = 0;
         t.depth = t.before = 0;
         t.listed = 1;
-        return;
+        return false;
     }
     if (n == 0) {
         t.sum = nearest(w, t, scratch);
@@ -485,11 +705,10 @@ __device__ void search(Work& w, const Costs& c, Turn& t, Slot* next, u32 n, u32 
     }
     if (t.sum == NONE) {
         t.stage = STUCK;
-        return;
+        return false;
     }
     t.before = reached;
-    level(w, c, t, next, n, listed, scratch);
-    t.depth++;
+    return true;
 }
 
 // step does the step that t names and reports whether another is to follow.
@@ -498,6 +717,7 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
     if (t.stage >= SOLVED) return false;
     const Slot* from = w.head->slot + t.steps % 3;
     Slot* next = w.head->slot + (t.steps + 1) % 3;
+    Entry first = w.open[(t.depth & 1) * w.rows + min(threadIdx.x, w.rows - 1)];  // of the list, before its length is known
     u32 listed = from->frontier, kept = from->kept;
     u32 joined = from->joined;
     u32 reached = t.before + from->found;  // trees with a path
@@ -511,6 +731,7 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.side ^= 1;
         t.listed = 0;
     }
+    bool sweeps = false;
     switch (t.stage) {
     case REDUCE_ROWS:
         reduceRows(w, c, warm);
@@ -518,8 +739,8 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.stage = w.rows == w.cols ? REDUCE_COLUMNS : ACCEPT;
         break;
     case REDUCE_COLUMNS:
-        reduceColumns(w, c, scratch);
-        t.stage = ACCEPT;
+        listed = w.mine;
+        sweeps = true;
         break;
     case ACCEPT:
         accept(w, t, next);
@@ -527,8 +748,13 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.stage = SEARCH;
         break;
     case SEARCH:
-        search(w, c, t, next, t.depth == 0 ? t.left : joined, listed, reached, scratch);
+        sweeps = search(w, t, next, t.depth == 0 ? t.left : joined, reached, scratch);
         break;
+    }
+    if (sweeps) {
+        sweep(w, c, t, next, first, listed, scratch);
+        if (t.stage == SEARCH) t.depth++;
+        else t.stage = ACCEPT;
     }
     if (t.stage >= SOLVED) return false;
     t.steps++;
@@ -541,6 +767,7 @@ __device__ void run(Work& w, const Costs& c, bool warm, u64 most, GridBarrier ba
     barrier.sync();  // all have read it
     while (step(w, c, t, warm, scratch) && --most > 0) barrier.sync();
     if (w.leads()) w.head->slot[3].turn = t;
+    w.close();
 }
 
 }  // namespace assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32
@@ -563,14 +790,15 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32_peer(const unsigned
         w.blocks = blocks;
         w.first = (u32)members[me].first;
         w.mine = (u32)members[me].mine;
-        w.members = members;
+        for (u32 g = 0; g < count; g++) w.mail[g] = members[g].mail + (u64)w.block * 3 * width;
         w.me = me;
         w.count = (u32)count;
         w.epoch = w.head->slot[3].turn.steps * 256;  // more than the exchanges so far
+        scratch.sent[0] = scratch.sent[1] = 0;
     }
     __syncthreads();
     GridBarrier barrier(((Head*)members[index].work)->word);
-    run(w, Costs(members[me].costs, scale), warm != 0, most, barrier, scratch);
+    run(w, Costs(members[me].costs, scale, cols), warm != 0, most, barrier, scratch);
 }
 
 // addresses tells the host where a member's memory is, for the table.
@@ -582,4 +810,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32_addresses(unsigned 
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32_hash = 0x7a706522e9f52d30ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32_hash = 0x4eef9fa709c07066ull;

@@ -1,6 +1,7 @@
-// Kernels of the driver's test of cooperative launches, compiled by
-// scripts/gpu-check pack.
+// Kernels of the driver's tests of cooperative launches and of clusters, compiled
+// by scripts/gpu-check pack.
 #include "cuda/barrier.cuh"
+#include "cuda/cluster.cuh"
 #include "cuda/shared.cuh"
 
 // In every round a block adds what its neighbour wrote in the round before;
@@ -30,6 +31,32 @@ extern "C" __global__ void __launch_bounds__(1024) grid_rounds(u32* word, i64* v
 extern "C" __global__ void __launch_bounds__(1024) grid_syncs(u32* word, u64 rounds) {
     coalesce::GridBarrier barrier(word);
     for (u64 r = 0; r < rounds; r++) barrier.sync();
+}
+
+// In every round the blocks of a cluster tell one another a number, by a barrier
+// or by messages, and every thread adds up all. out[block] becomes the sum.
+extern "C" __global__ void __launch_bounds__(1024) grid_clusters(i64* out, u64 rounds, u64 size, u64 messages) {
+    __shared__ i64 slots[2][16];
+    __shared__ coalesce::Inbox inboxes[2];
+    u32 t = threadIdx.x, rank = blockIdx.x % (u32)size;
+    if (t == 0) inboxes[0].open(), inboxes[1].open();
+    coalesce::clusterSync();
+    i64 sum = 0;
+    for (u64 r = 0; r < rounds; r++) {
+        i64 *slot = slots[r & 1], x = (i64)(blockIdx.x * 1000 + r);
+        if (messages) {
+            coalesce::Inbox& inbox = inboxes[r & 1];
+            if (t == 0) inbox.expect((u32)size * 8);
+            if (t < size) inbox.send(slot + rank, t, x);
+            inbox.wait(r >> 1 & 1);
+        } else {
+            if (t < size) *coalesce::peer(slot + rank, t) = x;
+            coalesce::clusterSync();
+        }
+        for (u64 k = 0; k < size; k++) sum += slot[k];
+        if (messages) __syncthreads();  // all have read before the next message tells so
+    }
+    if (t == blockDim.x - 1) out[blockIdx.x] = sum;
 }
 
 extern "C" __device__ unsigned long long grid_hash = 0x9e1dull;

@@ -121,7 +121,7 @@ CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
 	return *v = a == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 256 : (int)a, CUDA_SUCCESS;
 }
 CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
-	return a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || a == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads, size_t shared) {
 	return *n = 2048 / threads, CUDA_SUCCESS;
@@ -129,6 +129,15 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int t
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 			unsigned shared, CUstream s, void **args, void **extra) {
 	return add((struct op){ADD, *(char **)args[0], 0, *(size_t *)args[1], *(unsigned long long *)args[2]});
+}
+/* As a plain launch, of whole clusters of at most 8 blocks. */
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **args, void **extra) {
+	unsigned size = c->attrs[0].value.clusterDim.x;
+	if (c->numAttrs != 1 || c->attrs[0].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || size > 8 || c->gridDimX % size) return CUDA_ERROR_INVALID_VALUE;
+	return cuLaunchKernel(f, c->gridDimX, 1, 1, c->blockDimX, 1, 1, c->sharedMemBytes, c->hStream, args, extra);
+}
+CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction f, const CUlaunchConfig *c) {
+	return *n = 2048 / c->blockDimX / c->attrs[0].value.clusterDim.x, CUDA_SUCCESS;
 }
 /* One block a multiprocessor of 16 (the attribute's number). */
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,

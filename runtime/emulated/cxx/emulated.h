@@ -56,10 +56,14 @@ extern char *emu_dynamic; // the running block's dynamic shared memory
 enum EmuOp {
   EMU_SYNCWARP, EMU_SHFL, EMU_SHFL_UP, EMU_SHFL_DOWN, EMU_SHFL_XOR, EMU_BALLOT, EMU_ANY, EMU_ALL,
   EMU_MATCH_ANY, EMU_MATCH_ALL, EMU_ADD, EMU_MIN_S, EMU_MAX_S, EMU_MIN_U, EMU_MAX_U, EMU_AND, EMU_OR, EMU_XOR,
-  EMU_SYNC, EMU_SYNC_COUNT, EMU_SYNC_AND, EMU_SYNC_OR
+  EMU_SYNC, EMU_SYNC_COUNT, EMU_SYNC_AND, EMU_SYNC_OR, EMU_CLUSTER
 };
 uint64_t emu_warp(int op, unsigned mask, uint64_t value, int arg, int width, const char *file, int line);
 uint64_t emu_barrier(int op, uint64_t value, const char *file, int line);
+void emu_cluster_sync(const char *file = __builtin_FILE(), int line = __builtin_LINE());
+// The place of p, of the block's shared memory, in that of a block of its
+// cluster: for one access, before the thread waits for anything.
+void *emu_peer(void *p, unsigned rank, const char *file = __builtin_FILE(), int line = __builtin_LINE());
 void emu_yield(void);         // let other threads run
 // Wait until *word & mask is no longer value: a spin that the server sees.
 void emu_watch(const unsigned *word, unsigned mask, unsigned value, const char *file = __builtin_FILE(), int line = __builtin_LINE());

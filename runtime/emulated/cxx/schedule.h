@@ -1,6 +1,7 @@
 // The schedule: threads as fibers, what they wait for, and what warp operations
 // and barriers give them. A launch runs its blocks one after the other; a
-// cooperative one has them all alive and goes to and fro between them.
+// cooperative one has them all alive and goes to and fro between them, one of
+// clusters those of a cluster.
 #ifndef COALESCE_SCHEDULE_H
 #define COALESCE_SCHEDULE_H
 #include "emulated.h"
@@ -13,9 +14,9 @@ static const char *kOps[] = {
     "__syncwarp", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__ballot_sync",
     "__any_sync", "__all_sync", "__match_any_sync", "__match_all_sync", "__reduce_add_sync", "__reduce_min_sync",
     "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",
-    "__reduce_xor_sync", "__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"};
+    "__reduce_xor_sync", "__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or", "a cluster's barrier"};
 
-enum State { kRunnable, kWarp, kBarrier, kWatch, kDone };
+enum State { kRunnable, kWarp, kBarrier, kCluster, kWatch, kDone };
 
 struct Fiber {
   Context context;
@@ -30,7 +31,7 @@ struct Fiber {
 
 // A Block has the fibers of its threads, and its shared memory: dynamic is
 // where the running block's lies, kept holds the static of one that is not
-// running.
+// running: whole words for each array.
 struct Block {
   unsigned index = 0;
   int alive = 0, at_barrier = 0, runnables = 0;
@@ -51,7 +52,9 @@ struct Range { char *at; size_t size; };
 static std::vector<Block> blocks; // alive at once
 static Block *here;               // the running one
 static const std::vector<Range> *shared; // static shared memory, the running block's
-static int live_blocks, watching;
+static size_t dynamic_bytes;
+static bool clustered; // the blocks alive are a cluster
+static int live_blocks, live_threads, at_cluster, watching;
 static int idle; // yields since anything else happened
 static const int kIdle = 1 << 22;
 static Fiber *fibers; // here's
@@ -104,10 +107,12 @@ EMU_NO_ASAN static void exchange(uint64_t *out, const uint64_t *in) {
       if (out) *out = *w;
       if (in) *w = *in;
     }
-    for (; i < r.size; i++, out += out != nullptr, in += in != nullptr) {
-      if (out) *out = (unsigned char)p[i];
-      if (in) p[i] = (char)*in;
+    if (i == r.size) continue;
+    for (size_t k = 0; i < r.size; i++, k++) {
+      if (out) ((volatile char *)out)[k] = p[i];
+      if (in) p[i] = ((const volatile char *)in)[k];
     }
+    out += out != nullptr, in += in != nullptr;
   }
 }
 
@@ -322,6 +327,41 @@ extern "C" uint64_t emu_barrier(int op, uint64_t value, const char *file, int li
   return f.result;
 }
 
+static void cluster_release() {
+  at_cluster = 0;
+  for (Block &b : blocks)
+    for (int t = 0; t < threads; t++)
+      if (b.fibers[(size_t)t].state == kCluster) wake_in(&b, t);
+}
+
+extern "C" void emu_cluster_sync(const char *file, int line) {
+  Fiber &f = fibers[current];
+  idle = 0;
+  f.op = EMU_CLUSTER, f.file = file, f.line = line, f.state = kCluster;
+  if (!clustered) say_thread(current), say(": a cluster's barrier (%s:%d) in a launch without clusters", file, line);
+  else if (++at_cluster == live_threads) cluster_release();
+  go_on();
+}
+
+extern "C" void *emu_peer(void *p, unsigned rank, const char *file, int line) {
+  char *at = (char *)p;
+  if (clustered && rank < blocks.size()) {
+    Block *b = &blocks[rank];
+    if (b == here) return p;
+    if (at >= here->dynamic && at < here->dynamic + dynamic_bytes) return b->dynamic + (at - here->dynamic);
+    size_t words = 0;
+    for (const Range &r : *shared) {
+      if (at >= r.at && at < r.at + r.size) return (char *)(b->kept.data() + words) + (at - r.at);
+      words += (r.size + 7) / 8;
+    }
+  }
+  say_thread(current);
+  say(": no shared memory of block %u of a cluster (%s:%d)", rank, file, line);
+  fibers[current].state = kWarp;
+  go_on();
+  return nullptr;
+}
+
 extern "C" void emu_yield() {
   if (++idle == kIdle) say_stuck("threads spin on words that nobody changes");
   wake(current);
@@ -356,7 +396,9 @@ static void fiber_main() {
   f.state = kDone;
   idle = 0;
   if (--here->alive == 0) live_blocks--;
+  live_threads--;
   if (here->alive && here->at_barrier == here->alive) barrier_release();
+  if (live_threads && at_cluster == live_threads) cluster_release();
   // Lanes of the warp may have waited for this one only.
   int base = current & ~31;
   for (int t = base; t < threads && t < base + 32 && !failure[0]; t++)
@@ -381,7 +423,9 @@ static void begin(Block *b, unsigned index) {
 // not.
 static void run() {
   live_blocks = (int)blocks.size();
-  watching = idle = 0;
+  live_threads = live_blocks * threads;
+  watching = idle = at_cluster = 0;
+  here = nullptr;
   turn();
   current = pick();
   context_switch(&outside, &fibers[current].context);

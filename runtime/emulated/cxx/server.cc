@@ -3,6 +3,7 @@
 // every machine this runs on). A request is op, arguments, payload; a reply is
 // status (0 well, else the payload is a message), payload. Lengths are 8 bytes.
 #include "schedule.h"
+#include <algorithm>
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/time.h>
@@ -58,10 +59,22 @@ EMU_NO_ASAN static void poison(char *at, size_t size) {
   for (volatile char *p = at; p < at + size; p++) *p = (char)0xa5;
 }
 
-// run_blocks runs the blocks of a launch one after the other in a permuted
-// order: whole for small grids, a stride for large ones. Shared memory, bytes of
-// it dynamic, is poisoned before each.
-static void run_blocks(uint64_t n, size_t bytes) {
+// run_group runs as many blocks at once as there are, from number first on.
+// Shared memory is poisoned before.
+static void run_group(uint64_t first) {
+  for (const Range &r : *shared) poison(r.at, r.size);
+  for (size_t i = 0; i < blocks.size(); i++) {
+    Block &b = blocks[i];
+    poison(b.dynamic, dynamic_bytes);
+    std::fill(b.kept.begin(), b.kept.end(), 0xa5a5a5a5a5a5a5a5ull);
+    begin(&b, (unsigned)(first + i));
+  }
+  run();
+}
+
+// run_groups runs n groups of blocks one after the other in a permuted order:
+// whole for small grids, a stride for large ones.
+static void run_groups(uint64_t n) {
   std::vector<uint32_t> order;
   uint64_t stride = 1, start = 0;
   if (n <= 1 << 16) {
@@ -82,48 +95,36 @@ static void run_blocks(uint64_t n, size_t bytes) {
   }
   for (uint64_t i = 0; i < n && !failure[0]; i++) {
     uint64_t b = order.empty() ? (start + (uint64_t)((unsigned __int128)i * stride % n)) % n : order[i];
-    for (const Range &r : *shared) poison(r.at, r.size);
-    poison(blocks[0].dynamic, bytes);
-    begin(&blocks[0], (unsigned)b);
-    enter(&blocks[0]);
-    run();
+    run_group(b * blocks.size());
   }
-}
-
-// run_together runs all blocks of a cooperative launch at once.
-static void run_together() {
-  for (size_t i = 0; i < blocks.size(); i++) begin(&blocks[i], (unsigned)i);
-  run();
 }
 
 static std::vector<char *> stacks; // of all launches so far
 
-// make_blocks makes n blocks with stacks for their threads and so many bytes of
-// dynamic shared memory, poisoned, as is the static where blocks run together.
-static bool make_blocks(size_t n, size_t bytes) {
+// make_blocks makes n blocks with stacks for their threads and room for their
+// shared memory.
+static bool make_blocks(size_t n) {
   size_t need = n * (size_t)threads, words = 0, next = 0;
   while (stacks.size() < need) {
     char *s = stack_new();
     if (!s) return false;
     stacks.push_back(s);
   }
-  for (const Range &r : *shared) words += r.size / 8 + r.size % 8;
+  for (const Range &r : *shared) words += (r.size + 7) / 8;
   blocks = std::vector<Block>(n);
-  here = nullptr;
   for (Block &b : blocks) {
     b.fibers = std::vector<Fiber>((size_t)threads);
     b.runnable = std::vector<int>((size_t)threads);
     for (Fiber &f : b.fibers) f.stack = stacks[next++];
-    if (bytes && posix_memalign((void **)&b.dynamic, 128, bytes)) return false;
-    poison(b.dynamic, bytes);
-    if (n > 1) b.kept = std::vector<uint64_t>(words, 0xa5a5a5a5a5a5a5a5ull);
+    if (dynamic_bytes && posix_memalign((void **)&b.dynamic, 128, dynamic_bytes)) return false;
+    if (n > 1) b.kept = std::vector<uint64_t>(words);
   }
-  for (const Range &r : *shared) poison(r.at, r.size);
   return true;
 }
 
 // arg: trampoline, module, blocks, threads, seed, seconds, bytes of dynamic
-// shared memory, cooperative; payload: slots.
+// shared memory, blocks that run at once and above them 1 << 32 where those are
+// a cluster; payload: slots.
 static void launch(const uint64_t *arg, const std::vector<char> &in) {
   failure[0] = 0;
   if (arg[3] < 1 || arg[3] > (uint64_t)kThreads || arg[2] < 1 || arg[2] > INT_MAX || in.size() > kMostSlots * 8) {
@@ -138,10 +139,13 @@ static void launch(const uint64_t *arg, const std::vector<char> &in) {
   emu_grid_dim.x = (unsigned)arg[2];
   rng = arg[4];
   shared = &((const Module *)arg[1])->shared;
-  if (!make_blocks(arg[7] ? arg[2] : 1, arg[6])) return reply_message("no memory for the threads' stacks");
+  uint64_t group = arg[7] & 0xffffffff;
+  clustered = arg[7] >> 32;
+  dynamic_bytes = arg[6];
+  if (!group || arg[2] % group) return reply_message("the launch has an impossible shape");
+  if (!make_blocks(group)) return reply_message("no memory for the threads' stacks");
   alarm((unsigned)arg[5]); // should the parent be gone
-  if (arg[7]) run_together();
-  else run_blocks(arg[2], arg[6]);
+  run_groups(arg[2] / group);
   alarm(0);
   fflush(stdout);
   for (Block &b : blocks) free(b.dynamic);

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"coalesce/runtime/emulated"
+)
+
+// A rate of a variant that is named, and of all with rows of a type.
+func TestFlipRates(t *testing.T) {
+	d, err := emulated.Open(emulated.Options{})
+	if errors.Is(err, emulated.ErrNoCompiler) && os.Getenv("COALESCE_REQUIRE_EMULATED") == "" {
+		t.Skipf("no C++ compiler for the emulated device: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	s := quick(t)
+	s.device, s.runs, s.instances = "emulated", 2, []string{"60/int16"}
+	s.variant = "all"
+	rows := rowsOf(t, s, "rates")
+	if len(rows) != 1 || rows[0].Variant != "block=32,items=4,row=int16,cluster=1,meet=barrier" || len(rows[0].Runs) != 2 ||
+		rows[0].Failed != "" || rows[0].Work < 50*float64(rows[0].Count) {
+		t.Errorf("rates: %+v", rows)
+	}
+	for _, bad := range []string{"many", "60/int4", "70000"} {
+		s.instances = []string{bad}
+		if run(context.Background(), s, []string{"rates"}) {
+			t.Errorf("-instances %s: no error", bad)
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"coalesce/autotune/subject"
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+)
+
+// tunablePoints is the family of costs that are distances, assignment/points.
+// Variants for chunks of k edges run with a variant of assignment/core for as
+// many.
+type tunablePoints struct{}
+
+func (tunablePoints) Family() *device.Family { return &assignment.Points }
+
+// Fixed: distances are whole numbers, with ties, or not.
+func (tunablePoints) Fixed() []map[string]string {
+	var all []map[string]string
+	for _, metric := range []Metric{Euclidean, Squared, Manhattan} {
+		for _, floor := range []string{"off", "on"} {
+			all = append(all, map[string]string{"metric": string(metric), "floor": floor})
+		}
+	}
+	return all
+}
+
+func (tunablePoints) Sizes(f device.Facts) []int {
+	if f.Kind == device.CUDA {
+		return []int{2000, 20000, 100000}
+	}
+	return []int{8, 40}
+}
+
+func (tunablePoints) Feasible(v *device.Variant, f device.Facts, _ int) error {
+	if b := assignment.Points.Int(v, "block"); f.ThreadsPerBlock > 0 && b > f.ThreadsPerBlock {
+		return fmt.Errorf("blocks of %d threads, %s allows %d", b, f, f.ThreadsPerBlock)
+	}
+	return nil
+}
+
+// strewn draws points: coordinates from 0 to width, whole where floor is "on".
+func strewn(metric, floor string, rows, cols, dim int, width float64, seed uint64) *Instance {
+	r := rand.New(rand.NewPCG(seed, 11))
+	draw := func(n int) []float64 {
+		list := make([]float64, n*dim)
+		for k := range list {
+			list[k] = width * r.Float64()
+			if floor == "on" {
+				list[k] = float64(int(list[k]))
+			}
+		}
+		return list
+	}
+	q := &Points{Dim: dim, Row: draw(rows), Col: draw(cols), Metric: Metric(metric), Floor: floor == "on"}
+	inst := &Instance{Rows: rows, Cols: cols, Type: Float64, Points: q, Source: fmt.Sprintf("points, seed %d", seed)}
+	if q.Floor {
+		inst.Type = Int64
+	}
+	return inst
+}
+
+// Cases cover the smallest, both rectangles, ties, points that are equal,
+// lines and spaces, and the largest sum instead of the least.
+func (tunablePoints) Cases(fixed map[string]string) ([]subject.Case, error) {
+	var cases []subject.Case
+	for k, c := range []struct {
+		name            string
+		rows, cols, dim int
+		width           float64
+		maximize        bool
+	}{
+		{"one pair", 1, 1, 2, 9, false},
+		{"plane", 7, 7, 2, 1000, false},
+		{"plane", 70, 70, 2, 1e6, false},
+		{"ties", 40, 40, 2, 4, false},
+		{"equal", 20, 20, 2, 0, false},
+		{"line", 31, 31, 1, 1000, false},
+		{"space", 33, 33, 3, 1000, false},
+		{"wide", 20, 45, 2, 1000, false},
+		{"high", 45, 20, 2, 1000, false},
+		{"to maximise", 30, 30, 2, 1000, true},
+	} {
+		inst := strewn(fixed["metric"], fixed["floor"], c.rows, c.cols, c.dim, c.width, uint64(k+1)<<40)
+		inst.Maximize = c.maximize
+		trial, err := newTrial(inst, nil)
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("%s, %d x %d", c.name, c.rows, c.cols), Instance: trial})
+	}
+	return cases, nil
+}
+
+// Instance strews points in a square.
+func (tunablePoints) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return newTrial(strewn(fixed["metric"], fixed["floor"], size, size, 2, 1e6, seed<<40), nil)
+}
+
+func (tunablePoints) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	k := assignment.Points.Int(v, "k")
+	core := likeSafe(&assignment.Core, func(c *device.Variant) bool { return coreChunk(c) == k })
+	if core == nil {
+		return nil, fmt.Errorf("assignment/core has no variant for %d edges a chunk", k)
+	}
+	return pointRunner{d, core, v}, nil
+}
+
+type pointRunner struct {
+	device        device.Device
+	core, variant *device.Variant
+}
+
+func (pointRunner) Close() error { return nil }
+
+// Prepare loads the points.
+func (r pointRunner) Prepare(inst subject.Instance) (subject.Job, error) {
+	t, ok := inst.(*trialInstance)
+	if !ok {
+		return nil, errors.New("prepare assignment/points: an instance of another subject")
+	}
+	e, err := newPointCoreOf(r.device, r.core, r.variant, t.p)
+	if err != nil {
+		return nil, err
+	}
+	return &pointJob{trial: t, engine: e}, nil
+}
+
+type pointJob struct {
+	trial  *trialInstance
+	engine engine
+	sol    *solution
+}
+
+// Reset forgets the answer; the points stay.
+func (j *pointJob) Reset(device.Stream) error {
+	j.sol = nil
+	return nil
+}
+
+// Run solves, to the matching and duals on the host.
+func (j *pointJob) Run(s device.Stream) (err error) {
+	j.sol, err = j.engine.solve(context.Background(), s, j.trial.p, nil, nil)
+	return err
+}
+
+func (j *pointJob) Check(device.Stream) error { return j.trial.agree(j.sol, nil) }
+
+// Work is the number of pairs.
+func (j *pointJob) Work() float64 { return float64(j.trial.p.rows) * float64(j.trial.p.cols) }
+
+func (j *pointJob) Close() error { return j.engine.Close() }
+
+// tunablePointcheck is the family that certifies, assignment/pointcheck. Whether
+// duals are optimal makes no difference to its time: only small instances are
+// solved first.
+type tunablePointcheck struct{}
+
+func (tunablePointcheck) Family() *device.Family { return &assignment.Pointcheck }
+
+func (tunablePointcheck) Fixed() []map[string]string {
+	var all []map[string]string
+	for _, metric := range []Metric{Euclidean, Squared, Manhattan} {
+		for _, value := range []Value{Float64, Int64} {
+			all = append(all, map[string]string{"metric": string(metric), "value": string(value)})
+		}
+	}
+	return all
+}
+
+func (tunablePointcheck) Sizes(f device.Facts) []int { return tunablePoints{}.Sizes(f) }
+
+func (tunablePointcheck) Feasible(v *device.Variant, f device.Facts, _ int) error {
+	if b := assignment.Pointcheck.Int(v, "block"); f.ThreadsPerBlock > 0 && b > f.ThreadsPerBlock {
+		return fmt.Errorf("blocks of %d threads, %s allows %d", b, f, f.ThreadsPerBlock)
+	}
+	return nil
+}
+
+// A pointProof is a problem with a certificate, sound or spoiled.
+type pointProof struct {
+	*normal
+	sol   *solution
+	wrong bool
+}
+
+func (p *pointProof) Size() int { return p.cols }
+
+func floorOf(fixed map[string]string) string {
+	if Value(fixed["value"]) == Int64 {
+		return "on"
+	}
+	return "off"
+}
+
+// Cases are optimal certificates by the reference, and the same spoiled: a dual
+// too large, columns exchanged, a column twice.
+func (tunablePointcheck) Cases(fixed map[string]string) ([]subject.Case, error) {
+	var cases []subject.Case
+	for k, c := range []struct {
+		name       string
+		rows, cols int
+		spoil      func(s *solution)
+	}{
+		{"one pair", 1, 1, nil},
+		{"sound", 40, 40, nil},
+		{"sound", 37, 70, nil},
+		{"a dual too large", 41, 43, func(s *solution) { s.u[40]++ }},
+		{"a column's dual too large", 40, 40, func(s *solution) { s.v[39]++ }},
+		{"columns exchanged", 41, 43, func(s *solution) { s.column[3], s.column[30] = s.column[30], s.column[3] }},
+		{"a column twice", 41, 43, func(s *solution) { s.column[20] = s.column[21] }},
+	} {
+		p, err := normalise(strewn(fixed["metric"], floorOf(fixed), c.rows, c.cols, 1+k%3, 1000, uint64(k+1)<<40))
+		if err != nil {
+			return nil, err
+		}
+		sol, err := reference(p, nil)
+		if err != nil {
+			return nil, err
+		}
+		if c.spoil != nil {
+			c.spoil(sol)
+		}
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("%s, %d x %d", c.name, c.rows, c.cols), Instance: &pointProof{p, sol, c.spoil != nil}})
+	}
+	return cases, nil
+}
+
+// Instance has duals 0 and pairs in the order of the points: a certificate that
+// is wrong, in the time of a right one.
+func (tunablePointcheck) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	p, err := normalise(strewn(fixed["metric"], floorOf(fixed), size, size, 2, 1e6, seed<<40))
+	if err != nil {
+		return nil, err
+	}
+	sol := &solution{column: make([]int32, size), duals: duals{u: make([]int64, size), v: make([]int64, size)}}
+	for i := range sol.column {
+		sol.column[i] = int32(i)
+	}
+	return &pointProof{p, sol, true}, nil
+}
+
+func (tunablePointcheck) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	return proofRunner{d, v}, nil
+}
+
+type proofRunner struct {
+	device  device.Device
+	variant *device.Variant
+}
+
+func (proofRunner) Close() error { return nil }
+
+func (r proofRunner) Prepare(inst subject.Instance) (subject.Job, error) {
+	p, ok := inst.(*pointProof)
+	if !ok {
+		return nil, errors.New("prepare assignment/pointcheck: an instance of another subject")
+	}
+	c, err := newPointCheckerOf(r.device, r.variant, p.normal)
+	if err != nil {
+		return nil, err
+	}
+	return &proofJob{shard: shard{checker: c, m: &matrix{rows: p.rows, cols: p.cols}}, p: p}, nil
+}
+
+type proofJob struct {
+	shard
+	p *pointProof
+}
+
+// Reset spoils what a run writes.
+func (j *proofJob) Reset(s device.Stream) error {
+	j.stream = s
+	return s.Fill(j.work, 0, j.work.Len(), 0xa5)
+}
+
+func (j *proofJob) Run(s device.Stream) error {
+	j.stream = s
+	return j.launch(j.p.normal, j.p.sol)
+}
+
+// Check reads what was found.
+func (j *proofJob) Check(s device.Stream) error {
+	j.stream = s
+	total := newFindings()
+	if err := j.collect(&total); err != nil {
+		return err
+	}
+	err := total.judge(j.p.normal, j.p.sol)
+	if !j.p.wrong {
+		return err
+	}
+	if err == nil {
+		return fmt.Errorf("%w: a spoiled certificate passed", ErrCheck)
+	}
+	if errors.Is(err, ErrCheck) {
+		return nil
+	}
+	return err
+}
+
+// Work is the number of pairs.
+func (j *proofJob) Work() float64 { return float64(j.p.rows) * float64(j.p.cols) }
+
+func (j *proofJob) Close() error { return j.checker.Close() }

@@ -1,0 +1,152 @@
+package qubo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+)
+
+// openBulkEngine makes qubo/bulk ready, an island a device, with rounded
+// coefficients where no variant holds those of p.
+func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
+	q := p
+	if !p.exact { // rounded anyway: to what fits the fast types
+		q = p.coarse(int32s)
+	}
+	c, err := bulkChoice(d.Facts(), q, o)
+	for _, limit := range []int64{int32s, narrowest} {
+		if err != nil && p.spans().delta > limit {
+			q = p.coarse(limit)
+			c, err = bulkChoice(d.Facts(), q, o)
+		}
+	}
+	if err != nil {
+		return opened{}, fmt.Errorf("%w: %w", errUnfit, err)
+	}
+	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, nil)
+	if err != nil {
+		return opened{}, err
+	}
+	for _, b := range l {
+		b.without = o.Without
+	}
+	e := opened{search: l, label: c.Variant.Label, reason: c.Reason, close: l.Close}
+	if len(l) == 1 {
+		e.search = l[0]
+	}
+	if q != p {
+		e.search, e.reason = rounded{e.search, q}, e.reason+"; its coefficients are rounded"
+	}
+	return e, nil
+}
+
+// Bounds on deltas that variants exist for: those with rows of int32, and all.
+const (
+	int32s    = 1 << 29
+	narrowest = 1 << 22
+)
+
+// errUnfit is of an engine that cannot hold a problem: another searches it.
+var errUnfit = errors.New("no variant holds the problem")
+
+// bulkChoice picks the variant that o asks for; or the winner of tuning for
+// this size, or one near, among those with little room to spare; or, where
+// nothing of the kind was tuned, the variant that suits the problem by its shape.
+func bulkChoice(facts device.Facts, p *normal, o Options) (tuned.Choice, error) {
+	family, needs := &qubo.Bulk, p.bulkNeeds()
+	if o.Variant != "" {
+		v := family.Variant(o.Variant)
+		if v == nil {
+			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", family.Name, o.Variant, len(family.Variants), family.Variants[0].Label)
+		}
+		_, err := needs.formOn(facts, v)
+		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, err
+	}
+	suits, err := needs.variant(facts)
+	if err != nil {
+		return tuned.Choice{}, err
+	}
+	of, err := needs.form(suits)
+	if err != nil {
+		return tuned.Choice{}, err
+	}
+	if o.Database == nil {
+		if o.Database, err = tuned.Embedded(); err != nil {
+			return tuned.Choice{}, err
+		}
+	}
+	w := tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: p.n}
+	c, err := o.Database.Choose(family, facts, w, func(v *device.Variant) error {
+		f, err := needs.formOn(facts, v)
+		if err == nil && 4*f.capacity() > 5*of.capacity() {
+			err = fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), p.n)
+		}
+		return err
+	})
+	if err == nil && (c.Level == tuned.Exact || c.Level == tuned.Interpolated || c.Level == tuned.Nearest) {
+		return c, nil
+	}
+	return tuned.Choice{Variant: suits, Level: tuned.Safe, Reason: "the narrowest rows and the least room to spare"}, nil
+}
+
+// formOn is form on a device, which may lack clusters of blocks.
+func (s bulkNeeds) formOn(facts device.Facts, v *device.Variant) (bulkForm, error) {
+	f, err := s.form(v)
+	if err == nil && f.cluster > 1 && facts.Major < 9 {
+		err = fmt.Errorf("%s: %s has no clusters of blocks", v.Label, facts)
+	}
+	return f, err
+}
+
+// variant is the one for a problem where none is asked for: rows as narrow as
+// may be, then as little room to spare, then as few threads. Bits take more
+// instructions than bytes, so that they are for matrices of bytes that no cache
+// holds. Clusters are for what the registers of a block do not hold.
+func (s bulkNeeds) variant(facts device.Facts) (*device.Variant, error) {
+	var best *device.Variant
+	var of bulkForm
+	var refused error
+	for i := range qubo.Bulk.Variants {
+		v := &qubo.Bulk.Variants[i]
+		f, err := s.formOn(facts, v)
+		if err != nil {
+			refused = err
+			continue
+		}
+		if best == nil || cmp.Or(cmp.Compare(f.rank(s.n), of.rank(s.n)), cmp.Compare(f.misfit(s.n), of.misfit(s.n)),
+			cmp.Compare(f.capacity(), of.capacity()), cmp.Compare(f.threads(), of.threads()), cmp.Compare(f.block, of.block)) < 0 {
+			best, of = v, f
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("qubo/bulk: %d variables: no variant holds them, the last refused: %w", s.n, refused)
+	}
+	return best, nil
+}
+
+// rank orders types of rows, the best first.
+func (f bulkForm) rank(n int) int {
+	const cache = 40 << 20
+	if f.row == "bits" && n*n <= cache {
+		return 9
+	}
+	return f.bits()
+}
+
+// misfit orders blocks and clusters, the better first: one block's registers
+// hold the gains of 16,384 variables. Messages are faster than the barrier
+// (docs/qubo-performance.md).
+func (f bulkForm) misfit(n int) int {
+	order := 0
+	if (n > 16384) != (f.cluster > 1) {
+		order = 2
+	}
+	if f.cluster > 1 && f.meet == "barrier" {
+		order++
+	}
+	return order
+}

@@ -1,0 +1,44 @@
+package qubo
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestFlipping(t *testing.T) {
+	d := openEmulated(t)
+	for _, c := range []struct {
+		n     int
+		row   string
+		label string
+	}{{100, "int8", ""}, {200, "int8", "block=32,items=4,row=int8,cluster=2,meet=messages"}, {90, "int16", ""}, {120, "int32", ""}} {
+		f, err := OpenFlipping(d, c.n, c.row, c.label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number := range int64(2) {
+			if _, err := f.Round(number, 3); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Check(5); err != nil {
+				t.Error(err)
+			}
+		}
+		f.draw.seed++
+		if err := f.Check(1); !errors.Is(err, ErrCheck) {
+			t.Errorf("%s: another problem's gains pass: %v", f.Variant, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, row := range []string{"int8", "int16", "int32", "int64", "bits"} {
+		labels, err := FlippingVariants(d.Facts(), 65536, row)
+		if err != nil || len(labels) == 0 {
+			t.Errorf("65536 variables, %s: %v, %v", row, labels, err)
+		}
+	}
+	if _, err := OpenFlipping(d, 100, "int4", ""); err == nil {
+		t.Error("rows of an unknown type: no error")
+	}
+}

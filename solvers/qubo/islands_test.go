@@ -1,0 +1,263 @@
+package qubo
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated"
+	"coalesce/templates"
+)
+
+// openSeveral opens emulated devices, numbered from 0.
+func openSeveral(t *testing.T, count int) []device.Device {
+	t.Helper()
+	devices := []device.Device{openEmulated(t)}
+	for k := 1; k < count; k++ {
+		d, err := emulated.Open(emulated.Options{Index: k, Sanitize: true, Seed: uint64(k), Files: templates.Files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		devices = append(devices, d)
+	}
+	return devices
+}
+
+func startIslands(t *testing.T, devices []device.Device, label string, p *normal) islands {
+	t.Helper()
+	l, err := newIslands(devices, qubo.Bulk.Variant(label), p, fewSearches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+const smallBulk = "block=32,items=4,row=int8,cluster=1,meet=barrier"
+
+// A run of so much work depends on the seed and the number of islands alone.
+func TestIslandsRepeat(t *testing.T) {
+	p := bulkFor("int8", 97, 3)
+	devices := openSeveral(t, 3)
+	for count := 2; count <= 3; count++ {
+		l := startIslands(t, devices[:count], smallBulk, p)
+		var runs [2][]int64
+		var did [2]work
+		for k := range runs {
+			var err error
+			flips := int64(6 * l[0].rules.flips * int(l.searches())) // past an exchange
+			did[k], err = l.search(context.Background(), p, searchOptions{began: time.Now(), work: flips, seed: 5}, bulkFound(t, p, &runs[k]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range l {
+				if err := b.recompute(); err != nil {
+					t.Errorf("%d islands, number %d: %v", count, b.island, err)
+				}
+			}
+		}
+		if !slices.Equal(runs[0], runs[1]) || did[0] != did[1] {
+			t.Errorf("two runs of %d islands: %v %v and %v %v", count, runs[0], did[0], runs[1], did[1])
+		}
+	}
+}
+
+// A search that finds nothing better for some rounds begins anew, and its flips
+// and its best stay.
+func TestIslandsBeginAnew(t *testing.T) {
+	p := bulkFor("int8", 97, 3)
+	l := startIslands(t, openSeveral(t, 2), smallBulk, p)
+	flips := int64(4*idleMost*l[0].rules.flips) * l.searches()
+	var told []int64
+	elites := 0
+	did, err := l.search(context.Background(), p, searchOptions{began: time.Now(), work: flips, seed: 5, elite: func(v int64, x []uint64) {
+		elites++
+		if p.value(x) != v {
+			t.Errorf("an elite of %d, expected %d", p.value(x), v)
+		}
+	}}, bulkFound(t, p, &told))
+	if err != nil || did.Flips < flips {
+		t.Fatalf("%d flips of %d (%v)", did.Flips, flips, err)
+	}
+	for _, b := range l {
+		if b.life == 0 || b.seen[bulkRounds] >= 4*idleMost {
+			t.Errorf("island %d began anew %d times, its last life has %d rounds", b.island, b.life, b.seen[bulkRounds])
+		}
+		if err := b.recompute(); err != nil {
+			t.Error(err)
+		}
+	}
+	if best := told[len(told)-1]; !slices.IsSorted(told) || best < l[0].seen[bulkBest] || elites < 2*len(l) {
+		t.Errorf("best %v, %d elites", told, elites)
+	}
+}
+
+// Islands search apart: the first as it would alone, the others elsewhere. What
+// they exchange enters the next one's pool and no operator's credit.
+func TestIslandsExchange(t *testing.T) {
+	p := bulkFor("int8", 128, 3)
+	l := startIslands(t, openSeveral(t, 3), smallBulk, p)
+	alone := startIslands(t, []device.Device{openEmulated(t)}, smallBulk, p)
+	for _, b := range append(slices.Clone(l), alone[0]) {
+		if err := b.begin(searchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for number := range int64(3) {
+			if err := b.round(searchOptions{seed: 7}, number, 25); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.look(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(l[0].seen, alone[0].seen) {
+		t.Errorf("the first island is at %v, alone it is at %v", l[0].seen[:32], alone[0].seen[:32])
+	}
+	if slices.Equal(l[0].seen, l[1].seen) || slices.Equal(l[1].seen, l[2].seen) {
+		t.Error("two islands went the same way")
+	}
+	before := make([][]int64, len(l))
+	for k, b := range l {
+		before[k] = slices.Clone(b.seen)
+	}
+	if err := l.exchange(searchOptions{}, exchangeEvery, 0); err != nil {
+		t.Fatal(err)
+	}
+	entered := false
+	for k, b := range l {
+		if err := b.look(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.recompute(); err != nil {
+			t.Errorf("island %d after the exchange: %v", k, err)
+		}
+		from := before[(k+2)%3]
+		if got, most := b.seen[bulkBest], max(before[k][bulkBest], from[bulkBest]); got != most {
+			t.Errorf("island %d has %d at best, its neighbour's best was %d and its own %d", k, got, from[bulkBest], before[k][bulkBest])
+		}
+		if !slices.Equal(b.seen[bulkWeights:][:bulkOperators], before[k][bulkWeights:][:bulkOperators]) || b.seen[bulkFlips] != before[k][bulkFlips] {
+			t.Errorf("island %d: guests changed the operators' weights or the flips", k)
+		}
+		entered = entered || b.seen[bulkEntered] > before[k][bulkEntered]
+	}
+	if !entered {
+		t.Error("no elite entered another pool")
+	}
+}
+
+// A search gives what it finds, and lets in what others give: nothing is left to
+// find for one that is given the best.
+func TestBulkGivesAndTakes(t *testing.T) {
+	p := bulkFor("int8", 20, 5)
+	l := startIslands(t, []device.Device{openEmulated(t)}, smallBulk, p)
+	best, x := exhaust(p)
+	var given, values []int64
+	gifts := [][]uint64{x}
+	o := searchOptions{began: time.Now(), work: 3, seed: 1,
+		give: func(x []uint64) { given = append(given, p.value(x)) },
+		take: func() []uint64 {
+			if len(gifts) == 0 {
+				return nil
+			}
+			x := gifts[0]
+			gifts = gifts[1:]
+			return x
+		}}
+	if _, err := l.search(context.Background(), p, o, bulkFound(t, p, &values)); err != nil {
+		t.Fatal(err)
+	}
+	if len(gifts) > 0 || values[len(values)-1] != best || !slices.Equal(given, values[1:]) {
+		t.Errorf("found %d and gave %d, was given %d", values, given, best)
+	}
+	if err := l[0].recompute(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Islands that are given something before every round exchange it too.
+func TestIslandsTakeAndExchange(t *testing.T) {
+	p := bulkFor("int8", 128, 3)
+	l := startIslands(t, openSeveral(t, 2), smallBulk, p)
+	r := rand.New(rand.NewPCG(1, 2))
+	var values []int64
+	o := searchOptions{began: time.Now(), work: 14 * 20 * l.searches(), seed: 1, take: func() []uint64 { return randomBits(r, p.n) }}
+	for _, b := range l {
+		b.rules.flips = 20
+	}
+	did, err := l.search(context.Background(), p, o, bulkFound(t, p, &values))
+	if err != nil || did.Restarts < 2*exchangeEvery*l.searches() {
+		t.Fatalf("%+v: %v", did, err)
+	}
+	for _, b := range l {
+		if err := b.recompute(); err != nil {
+			t.Errorf("island %d: %v", b.island, err)
+		}
+	}
+}
+
+// One island that meets the target ends the others; so do time and ctx.
+func TestIslandsEnd(t *testing.T) {
+	p := bulkFor("int8", 20, 5)
+	l := startIslands(t, openSeveral(t, 2), smallBulk, p)
+	best, _ := exhaust(p)
+	var values []int64
+	o := searchOptions{began: time.Now(), target: &best, seed: 1, deadline: time.Now().Add(time.Minute)}
+	if did, err := l.search(context.Background(), p, o, bulkFound(t, p, &values)); err != nil || values[len(values)-1] != best {
+		t.Fatalf("found %d in %d flips (%v), the best is %d", values, did.Flips, err, best)
+	}
+	unreachable := best + 1
+	for _, limit := range []time.Duration{50 * time.Millisecond, 0} {
+		began := time.Now()
+		ctx, cancel := context.WithCancel(context.Background())
+		o := searchOptions{began: began, target: &unreachable}
+		if limit > 0 {
+			o.deadline = began.Add(limit)
+		} else {
+			time.AfterFunc(50*time.Millisecond, cancel)
+		}
+		_, err := l.search(ctx, p, o, func(int64, []uint64, time.Duration) {})
+		if late := time.Since(began); err != nil || late < 50*time.Millisecond || late > 5*time.Second {
+			t.Errorf("an end after 50 ms came after %v: %v", late, err)
+		}
+		cancel()
+	}
+}
+
+func TestSolveOnSeveral(t *testing.T) {
+	devices := openSeveral(t, 2)
+	inst, err := Palubeckis(60, 100, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Work: 20000, Seed: 3, Unreduced: true, Others: devices[1:]}
+	var last *Result
+	for range 2 {
+		r, err := Solve(context.Background(), devices[0], inst, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Device != "emulated,emulated:1" || r.Work.Flips < 20000 {
+			t.Errorf("%s made %d flips", r.Device, r.Work.Flips)
+		}
+		if last != nil && (last.Value != r.Value || last.Solution.String() != r.Solution.String() || last.Work != r.Work) {
+			t.Errorf("two runs of one seed: %v %v and %v %v", last.Value, last.Work, r.Value, r.Work)
+		}
+		last = r
+	}
+	for _, engine := range []string{"host", "multistart", "reference"} {
+		o.Engine = engine
+		if _, err := Solve(context.Background(), devices[0], inst, o); err == nil {
+			t.Errorf("engine %s on two devices: no error", engine)
+		}
+	}
+}

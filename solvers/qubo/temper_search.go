@@ -1,0 +1,261 @@
+package qubo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// search implements search.
+func (t *temper) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (did work, err error) {
+	if p != t.p {
+		return did, fmt.Errorf("qubo/temper: a problem of %d variables that it was not opened for", p.n)
+	}
+	if p.n <= tiny {
+		value, x := exhaust(p)
+		found(value, x, time.Since(o.began))
+		if o.elite != nil {
+			o.elite(value, x)
+		}
+		return did, nil
+	}
+	own := *t // a search may end cluster moves
+	r := &tempering{temper: &own, o: o, found: found, pool: newPool(p, o.pool), top: make([]int64, t.blocks), seen: make([]int64, temperScores*t.blocks)}
+	for k := range r.top {
+		r.top[k] = math.MinInt64
+	}
+	x := o.start
+	if x == nil {
+		x = make([]uint64, words(p.n))
+	}
+	r.best, r.x = p.value(x), slices.Clone(x)
+	r.crosser, r.delta = newCrosser(p, r.pool.mirror), make([]int64, p.n)
+	found(r.best, x, time.Since(o.began))
+	stop, end := context.WithCancel(ctx)
+	if !o.deadline.IsZero() {
+		stop, end = context.WithDeadline(ctx, o.deadline)
+	}
+	if err := t.streams[0].Fill(t.control, 0, 8, 0); err != nil {
+		end()
+		return did, err
+	}
+	stopped := make(chan error, 1)
+	context.AfterFunc(stop, func() {
+		stopped <- errors.Join(t.streams[1].Fill(t.control, 0, 8, 1), t.streams[1].Sync())
+	})
+	defer func() {
+		end()
+		err = errors.Join(err, <-stopped)
+	}()
+	return r.run(stop)
+}
+
+// A tempering is one search under way.
+type tempering struct {
+	*temper
+	o        searchOptions
+	found    func(int64, []uint64, time.Duration)
+	best     int64
+	did      work
+	spent    int64 // of o.work
+	pool     *pool
+	top      []int64 // of each block, when it was last looked at
+	seen     []int64 // scores of the blocks, as last read
+	course   temperCourse
+	pace     float64 // seconds a sweep
+	flips    float64 // a sweep
+	delta    []int64
+	looked   time.Time // when the blocks' best were last brought, and how long it took
+	looking  time.Duration
+	crosser  *crosser
+	guests   guests
+	combined bool          // the best was, since it was last planted
+	x        []uint64      // the best
+	cost     time.Duration // of combining two
+	since    int           // sweeps since the last migration
+	grown    [2]int64      // of cluster moves: variables exchanged, and those that differed
+}
+
+// sweeps is how long the next round is, in sweeps. A round ends within a small
+// part of what time is left, and where the run depends on the seed alone, about
+// where the work does.
+func (r *tempering) sweeps(number int64) (most, left int) {
+	if number == 0 {
+		return 1, 0
+	}
+	if r.o.work > 0 {
+		return max(1, min(workRound, int(float64(r.o.work-r.spent)/max(1, r.flips)))), 0
+	}
+	round := max(temperRound, min(guestsWork*r.cost, temperLong)).Seconds()
+	if !r.o.deadline.IsZero() {
+		time := time.Until(r.o.deadline).Seconds()
+		left = max(1, int(time/r.pace))
+		round = min(round, time)
+	}
+	return max(1, min(1<<16, int(round/r.pace))), left
+}
+
+// run makes rounds until a limit is met.
+func (r *tempering) run(stop context.Context) (work, error) {
+	for number := int64(0); number == 0 || stop.Err() == nil && !r.o.met(r.best) && (r.o.work == 0 || r.spent < r.o.work); number++ {
+		sweeps, left := r.sweeps(number)
+		var words []int64
+		if r.anneals > 0 {
+			sweeps, words = r.course.step(r.temper, sweeps, left)
+		}
+		if number == 0 || r.anneals > 0 {
+			if err := r.upload(words); err != nil {
+				return r.did, err
+			}
+		}
+		began := time.Now()
+		if err := r.round(r.o, number, sweeps); err != nil {
+			return r.did, err
+		}
+		r.combine(number, began.Add(time.Duration(float64(sweeps)*r.pace*float64(time.Second))))
+		if err := r.streams[0].Download(rawBytes(r.seen), r.scores, 0); err != nil {
+			return r.did, err
+		}
+		r.measure(time.Since(began), sweeps)
+		if err := r.look(false); err != nil {
+			return r.did, err
+		}
+		r.since += sweeps
+		if err := errors.Join(r.invite(number), r.stir(number)); err != nil {
+			return r.did, err
+		}
+		if r.o.progress != nil {
+			r.o.progress(r.did)
+		}
+	}
+	if err := r.look(true); err != nil {
+		return r.did, err
+	}
+	if r.o.elite != nil {
+		for _, e := range r.pool.elites {
+			r.o.elite(e.value, e.x)
+		}
+	}
+	return r.did, nil
+}
+
+// climb flips variables of x that gain until there are none, and returns what
+// they gained.
+func climb(p *normal, x []uint64, delta []int64) (gained int64) {
+	p.deltas(x, delta)
+	for more := true; more; {
+		more = false
+		for i := range delta {
+			if d := delta[i]; d > 0 {
+				flip(p, x, delta, i)
+				gained, more = gained+d, true
+			}
+		}
+	}
+	return gained
+}
+
+// measure counts flips and takes the pace of a round.
+func (r *tempering) measure(took time.Duration, sweeps int) {
+	var flips int64
+	for b := range r.blocks {
+		flips += r.seen[b*temperScores+temperFlips]
+	}
+	r.did.Flips += flips
+	r.spent += max(flips, int64(sweeps)) // a frozen problem ends too
+	r.flips = float64(flips) / float64(sweeps)
+	pace := took.Seconds() / float64(sweeps)
+	if r.pace == 0 {
+		r.pace = pace
+	}
+	r.pace = max(1e-8, (r.pace+pace)/2)
+}
+
+// Elites brought after a round, at most; and how many times what that took
+// passes before it is done again.
+const (
+	eliteLooks = 2
+	lookShare  = 4
+)
+
+// look brings the best of the blocks where they are better than before: the best
+// of all, and some that may enter the pool. What that takes of a large problem
+// is kept a small part of the time, but at the end.
+func (r *tempering) look(last bool) error {
+	began := time.Now()
+	if r.o.work == 0 && !last && began.Sub(r.looked) < lookShare*r.looking {
+		return nil
+	}
+	defer func() { r.looked, r.looking = time.Now(), time.Since(began) }()
+	var better []int
+	for b := range r.blocks {
+		if v := r.seen[b*temperScores+temperKept]; v > r.top[b] {
+			r.top[b] = v
+			better = append(better, b)
+		}
+	}
+	slices.SortStableFunc(better, func(a, b int) int { return cmp.Compare(r.top[b], r.top[a]) })
+	for _, b := range better[:min(len(better), eliteLooks)] {
+		value := r.top[b] >> r.form.shift
+		full := len(r.pool.elites) == r.pool.size
+		if value <= r.best && full && value <= r.pool.elites[r.pool.size-1].value {
+			break
+		}
+		x, err := r.temper.best(b, value)
+		if err != nil {
+			return err
+		}
+		r.enter(value+climb(r.p, x, r.delta), x)
+	}
+	return nil
+}
+
+// enter offers a solution to the pool, and tells of it where it is the best.
+func (r *tempering) enter(value int64, x []uint64) {
+	if taken, _ := r.pool.add(value, x); taken && r.o.give != nil {
+		r.o.give(x)
+	}
+	if value > r.best {
+		r.best = value
+		copy(r.x, x)
+		r.found(value, x, time.Since(r.o.began))
+	}
+}
+
+// stir brings solutions to blocks with ladders: a start, the best where the host
+// combined it, those of other searches, and one another's. It ends cluster moves
+// that move nearly all that differs.
+func (r *tempering) stir(number int64) error {
+	ladders := r.blocks - r.anneals
+	if r.every > 0 {
+		for b := range r.blocks {
+			r.grown[0] += r.seen[b*temperScores+temperCluster]
+			r.grown[1] += r.seen[b*temperScores+temperDiffer]
+		}
+	}
+	switch {
+	case ladders == 0:
+		return nil
+	case number == 0 && r.o.start != nil:
+		return r.plant(r.o.start, 0, 1)
+	case r.every > 0 && r.since >= clusterLook && float64(r.grown[0]) > clusterMost*float64(r.grown[1]):
+		r.every = 0
+		return r.upload(make([]int64, ladderSize))
+	case r.combined:
+		r.combined = false
+		return r.plant(r.x, int(number)%ladders, 1)
+	case r.every > 0 && r.since >= migrateEvery && ladders > 1:
+		r.since, r.grown = 0, [2]int64{}
+		return r.migrate(r.o.seed, number)
+	}
+	if r.o.take != nil {
+		if x := r.o.take(); x != nil {
+			return r.plant(x, int(number)%ladders, 1)
+		}
+	}
+	return nil
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // BatchHash is the hash of the family assignment/batch: what its texts are made from.
-const BatchHash = 0xb1157757d676c14b
+const BatchHash = 0x86cc0264cb95efb9
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,35 +30,35 @@ var Batch = device.Family{
 		{Name: "check", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "found", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i32", Hash: 0xc4b67d1231c26bb0, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i64", Hash: 0x290c4c96d70c56c2, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f32", Hash: 0x5b2a4ac7ff7a196e, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f64", Hash: 0xd41ed1b554a1fae1, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i32", Hash: 0xee2c1c88bf699d26, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i64", Hash: 0x69b59c4dfa4c7cc9, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f32", Hash: 0x520ab14469f0edd1, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f64", Hash: 0xdc42c6a6e75b111f, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i32", Hash: 0x4354c5f92a9b6ab2, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i64", Hash: 0x380053687150a677, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f32", Hash: 0xf399a1f0e7c06143, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f64", Hash: 0xd3c52fd44caf34e6, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sglobal_i32", Hash: 0x65101597adf904a9, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_renearest_sshared_i32", Hash: 0xf4cd7740095c95e5, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f2_reevery_sshared_i32", Hash: 0x7900517e384e3421, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f4_reevery_sshared_i32", Hash: 0xa4bd01cfdca5c6db, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f16_reevery_sshared_i32", Hash: 0x00adfcfc244529fb, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro4_f8_reevery_sshared_i32", Hash: 0xa9ffb823ec86174a, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro8_f8_reevery_sshared_i32", Hash: 0x8ae54b0535fb3838, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro32_f8_reevery_sshared_i32", Hash: 0x2d913e1440c536ef, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro64_f8_reevery_sshared_i32", Hash: 0xb7b901010dc98f6a, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b32_ro16_f8_reevery_sshared_i32", Hash: 0x4ae4f24db711b886, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b64_ro16_f8_reevery_sshared_i32", Hash: 0xafe5f4428bfd021a, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b1024_ro16_f8_reevery_sshared_i32", Hash: 0x6c7fbf62dc633d68, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i32", Hash: 0xcca93d04e87e5f24, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i64", Hash: 0x91b9280212ca5839, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f32", Hash: 0xd2fef35459c9e589, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f64", Hash: 0xc28ba4f1e8afb101, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i32", Hash: 0x637b384523d4634a, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i64", Hash: 0xb3109f45cb6fb048, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f32", Hash: 0xd3f1dcfcdd0c7115, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f64", Hash: 0xb19ceb9cfacbc939, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i32", Hash: 0xa1d4190828be040e, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i64", Hash: 0x0cea76f8b5f7a794, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f32", Hash: 0xaf1ed0ceaa686b4d, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f64", Hash: 0xa364576e4900492b, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sglobal_i32", Hash: 0x4b000598b134ea97, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_renearest_sshared_i32", Hash: 0x0cf3778ac453aef2, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f2_reevery_sshared_i32", Hash: 0x693e73dfb55dbad6, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f4_reevery_sshared_i32", Hash: 0x21e72a5c6d9e63cf, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f16_reevery_sshared_i32", Hash: 0x3b2ece69e459a6aa, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro4_f8_reevery_sshared_i32", Hash: 0xb07bf6e9eec0c4e2, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro8_f8_reevery_sshared_i32", Hash: 0xb9e24a9166a17aa0, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro32_f8_reevery_sshared_i32", Hash: 0x16f8601de345bf38, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro64_f8_reevery_sshared_i32", Hash: 0xd68020fb63272daa, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b32_ro16_f8_reevery_sshared_i32", Hash: 0x5dcf2fb26390fa94, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b64_ro16_f8_reevery_sshared_i32", Hash: 0xecb53df7c5e51705, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b1024_ro16_f8_reevery_sshared_i32", Hash: 0x104fe4958cdb822e, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
 	},
 	Source: batchSource,
 	Packs: []device.Pack{
-		{File: "batch/pack_000.cu", Hash: 0xdf8d3230c5c4f070},
-		{File: "batch/pack_001.cu", Hash: 0x74de0fe455090489},
+		{File: "batch/pack_000.cu", Hash: 0x0ee09c1a7b44f23f},
+		{File: "batch/pack_001.cu", Hash: 0x001f44217976e976},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // ClassicalHash is the hash of the family assignment/classical: what its texts are made from.
-const ClassicalHash = 0xe48e38121763a1c6
+const ClassicalHash = 0xcf0801e12f30cd2a
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // PrimeHash is the hash of the family assignment/prime: what its texts are made from.
-const PrimeHash = 0x4796214c4afca851
+const PrimeHash = 0x9447cafca6083c2d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

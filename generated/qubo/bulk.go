@@ -11,7 +11,7 @@ import (
 )
 
 // BulkHash is the hash of the family qubo/bulk: what its texts are made from.
-const BulkHash = 0x2b90ebdb84c14cc9
+const BulkHash = 0x668a13cd0da30945
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

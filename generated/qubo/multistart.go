@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0xd3055bc1d23ec419
+const MultistartHash = 0x632d8331770bf509
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -32,7 +32,7 @@ type pointSchedule struct {
 // 131,072, 4,096 and 1,024 bids take 5.5, 1.1 and 0.5 s at 20,000 points, and 31,
 // 4.8 and 6.5 s at 100,000 (bench/assignment -experiment points).
 func defaultPointSchedule() pointSchedule {
-	return pointSchedule{cell: 2, least: 300, first: 16, divide: 4, coarse: 64, fine: 1 << 16, chain: 24, most: 32, turns: 100, sweeps: 1000}
+	return pointSchedule{cell: 2, least: 300, first: 16, divide: 4, coarse: 64, fine: 1 << 16, chain: 20, most: 32, turns: 100, sweeps: 1000}
 }
 
 // A cloud is both sides of a level.
@@ -195,7 +195,7 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 			r.summit(r.v, at.cols.n, 0),
 			e.kernels.Open(r.s, e.flat(at.cols.n), r.v, r.word, m, r.shift, r.control),
 			e.kernels.Bid(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dim(), r.p.scale, r.word, r.shift,
-				r.col, r.cost, e.bound, eps, r.spread, uint64(max(256, at.rows.n/c.chain)), c.most*n, r.control),
+				r.col, r.cost, e.bound, eps, r.spread, uint64(max(256, e.rows.n/c.chain)), c.most*n, r.control),
 			r.s.Fill(r.match, 0, r.match.Len(), 0xff),
 			e.kernels.Shut(r.s, e.flat(at.cols.n), r.word, m, r.shift, r.v, r.match, r.owner),
 		); err != nil {

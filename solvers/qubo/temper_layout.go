@@ -327,10 +327,17 @@ func (f temperForm) pack(l *temperLayout, p *normal, place []uint32, size []int3
 // place writes the slots and visits of a chunk, or of the chunks of one
 // variable that has more slots.
 func (f temperForm) place(l *temperLayout, p *normal, at []uint32, list []int32) {
+	quiet := uint32(list[0]) // for slots without a neighbour: no warp writes it meanwhile
+	for _, k := range list {
+		if col, _ := p.row(int(l.order[k])); len(col) > 0 {
+			quiet = at[col[0]]
+			break
+		}
+	}
 	var used int
 	open := func() {
 		l.chunks = append(l.chunks, uint32(len(l.visits)))
-		l.slots = append(l.slots, make([]uint32, slotsOf)...)
+		l.slots = append(l.slots, slices.Repeat([]uint32{quiet}, slotsOf)...)
 		if f.unit == 0 {
 			l.weights = append(l.weights, make([]int32, slotsOf)...)
 		}

@@ -89,6 +89,7 @@ __device__ __forceinline__ u32 remain(State& s, u32 count) {
             int row = base + lane() < count ? s.free[base + lane()] : NONE;
             bool stays = row >= 0 && s.column[row] < 0;
             u32 live = __ballot_sync(ALL, stays);
+            __syncwarp();  // all lanes have read their part
             if (stays) s.free[kept + __popc(live & ((1u << lane()) - 1))] = row;
             kept += __popc(live);
             __syncwarp();
@@ -197,8 +198,6 @@ __device__ __forceinline__ void bid(State& s, const Costs& costs, int row) {
     s.u[row] = b.at == NONE ? 0 : b.least;
     s.claim[row] = gain == 0 && b.taken ? NONE : b.at;
     s.distance[row] = gain;
-    __threadfence_block();
-    if (s.claim[row] != NONE) contend(s, row, s.claim[row]);
 }
 
 // settle gives columns to their winners and frees the owners before them.
@@ -223,6 +222,9 @@ __device__ __forceinline__ u32 bidding(State& s, const Costs& costs, Effort& eff
     u32 count = s.rows;
     for (u32 round = 0; round < ROUNDS && count > 0; round++) {
         for (u32 k = warp(); k < count; k += WARPS) bid(s, costs, s.free[k]);
+        __syncthreads();
+        for (u32 k = threadIdx.x; k < count; k += BLOCK)
+            if (s.claim[s.free[k]] != NONE) contend(s, s.free[k], s.claim[s.free[k]]);
         __syncthreads();
         bool won = __syncthreads_or(settle(s, count));
         for (u32 j = threadIdx.x; j < s.cols; j += BLOCK) s.via[j] = NONE;
@@ -572,4 +574,4 @@ assignment_batch_b512_ro32_f8_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro32_f8_reevery_sshared_i32_hash = 0x2d913e1440c536efull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro32_f8_reevery_sshared_i32_hash = 0x16f8601de345bf38ull;

@@ -171,6 +171,7 @@ __device__ __forceinline__ void sweep(Replicas& r, const Problem& p, Board& boar
                 if (word >> lane() & 1) gain = -gain;
                 int left = gain + (int)__umulhi(r.random.cost(), temperature);
                 u32 change = __ballot_sync(ALL, left >= 0);
+                __syncwarp();  // all lanes have read x[at]
                 if (lane() == 0) x[at] = word ^ change;
                 r.sum += left >= 0 ? gain : 0, r.refused += (u32)left >> 31;
             });
@@ -344,4 +345,4 @@ qubo_temper_b1024_sglobal_wint32_plant(unsigned int* now, const unsigned int* so
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b1024_sglobal_wint32_hash = 0x344b76d0218b924eull;
+extern "C" __device__ unsigned long long qubo_temper_b1024_sglobal_wint32_hash = 0xe5622d630c4c9f2bull;

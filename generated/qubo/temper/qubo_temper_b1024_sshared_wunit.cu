@@ -168,6 +168,7 @@ __device__ __forceinline__ void sweep(Replicas& r, const Problem& p, Board& boar
                 if (word >> lane() & 1) gain = -gain;
                 int left = gain + (int)__umulhi(r.random.cost(), temperature);
                 u32 change = __ballot_sync(ALL, left >= 0);
+                __syncwarp();  // all lanes have read x[at]
                 if (lane() == 0) x[at] = word ^ change;
                 r.sum += left >= 0 ? gain : 0, r.refused += (u32)left >> 31;
             });
@@ -342,4 +343,4 @@ qubo_temper_b1024_sshared_wunit_plant(unsigned int* now, const unsigned int* sol
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b1024_sshared_wunit_hash = 0xae08049e4e05823bull;
+extern "C" __device__ unsigned long long qubo_temper_b1024_sshared_wunit_hash = 0x41fd50bac8f6e8dbull;

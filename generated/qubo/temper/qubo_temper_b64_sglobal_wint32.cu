@@ -171,6 +171,7 @@ __device__ __forceinline__ void sweep(Replicas& r, const Problem& p, Board& boar
                 if (word >> lane() & 1) gain = -gain;
                 int left = gain + (int)__umulhi(r.random.cost(), temperature);
                 u32 change = __ballot_sync(ALL, left >= 0);
+                __syncwarp();  // all lanes have read x[at]
                 if (lane() == 0) x[at] = word ^ change;
                 r.sum += left >= 0 ? gain : 0, r.refused += (u32)left >> 31;
             });
@@ -344,4 +345,4 @@ qubo_temper_b64_sglobal_wint32_plant(unsigned int* now, const unsigned int* solu
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b64_sglobal_wint32_hash = 0xfdf9228af63bd8a9ull;
+extern "C" __device__ unsigned long long qubo_temper_b64_sglobal_wint32_hash = 0x1b8bc3ec90672ac1ull;

@@ -22,7 +22,7 @@ const orFile = "1\n2 3\n1 1 1\n1 2 -2\n2 2 1\n"
 func quick(t *testing.T) settings {
 	t.Helper()
 	s := settings{device: "host", data: t.TempDir(), out: t.TempDir(), seeds: 2, runs: 1, count: 3, iteration: 5,
-		limit: time.Second, work: 20000, budget: time.Minute, instances: []string{"bqp2500-1", "bqp2500-7"}}
+		limit: time.Second, budget: time.Minute, instances: []string{"bqp2500-1", "bqp2500-7"}}
 	if err := os.WriteFile(filepath.Join(s.data, "bqp2500-1.txt"), []byte(orFile), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // solves are the experiments of linear assignment that have results, by name.
 type solves map[string]*result.Of[result.Solve]
 
-var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "batch"}
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-tree", "batch", "points"}
 
 func loadSolves(root string) (solves, error) {
 	all := solves{}
@@ -380,6 +380,23 @@ func batchTable(f *result.Of[result.Solve]) string {
 	return times(list, []string{"target", "target ÷ best", "best GPU peer, another run", "peer ÷ best"}, func(e *event) []string { return against(e, mine) })
 }
 
+// pointTable is the time of every solver, and what core did for it.
+func pointTable(f *result.Of[result.Solve]) string {
+	out := heads("instance", "family", "time, s", "bids a row", "steps of searches", "rounds of pricing")
+	for _, e := range events(f, byName) {
+		for _, n := range e.names {
+			t := e.by[n]
+			count := func(name string) float64 {
+				x, _ := t.counts[name].(float64)
+				return x
+			}
+			out += line(key(e.Solve), n, fmt.Sprintf("%.2f", t.median()), fmt.Sprintf("%.0f", count("bids")/float64(max(1, e.Rows))),
+				fmt.Sprintf("%.0f", count("steps")), fmt.Sprintf("%.0f", 1+count("repairs")))
+		}
+	}
+	return out
+}
+
 // assignmentTables are the regions of linear assignment. An experiment without
 // results says so.
 func assignmentTables(all solves) map[string]string {
@@ -400,7 +417,10 @@ func assignmentTables(all solves) map[string]string {
 		"assignment-host":    region("host", hostSolveTable),
 		"assignment-scaling": region("scaling", scalingTable),
 		"assignment-batch":   region("batch", batchTable),
-		"readme-assignment":  region("race", readmeRace),
+		"assignment-points":  region("points", pointTable),
+
+		"assignment-scaling-tree": region("scaling-tree", scalingTable),
+		"readme-assignment":       region("race", readmeRace),
 	}
 }
 

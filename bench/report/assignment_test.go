@@ -51,6 +51,15 @@ func TestScalingTable(t *testing.T) {
 	}
 }
 
+func TestPointTable(t *testing.T) {
+	r := solveRow("core", 1000, 1.5)
+	r.Kind, r.Counts = "points, grid", []byte(`{"bids":50000,"steps":70,"repairs":2}`)
+	got := pointTable(&result.Of[result.Solve]{Rows: []result.Solve{r}})
+	if !strings.Contains(got, "| core | 1.50 | 50 | 70 | 3 |") {
+		t.Errorf("found\n%s", got)
+	}
+}
+
 func TestPathTable(t *testing.T) {
 	one, many := solveRow("tree", 100, 0.8), solveRow("tree", 100, 0.2)
 	one.Variant, many.Variant = "assignment/tree a=1,paths=one", "assignment/tree a=1,paths=many"

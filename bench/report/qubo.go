@@ -18,7 +18,7 @@ import (
 type binaries map[string]*result.Of[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
-var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "batch", "target", "target-x2", "target-x4", "target-host",
+var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "target", "target-x2", "target-x4", "target-host",
 	"ablation", "ablation-host", "peers", "peers-host"}
 
 func loadBinaries(root string) (binaries, error) {
@@ -56,12 +56,15 @@ func quboTables(all binaries) map[string]string {
 		"qubo-evaluate": region("evaluate", evaluateTable),
 		"qubo-paper":    region("paper", multistartTable),
 		"qubo-progress": region("paper", progressPictures),
-		"qubo-lambda":   region("lambda", lambdaTable),
 		"qubo-batch":    region("batch", batchedTable),
 		"qubo-rates":    region("rates", ratesTable),
 		"qubo-several":  severalTable(all),
 	}
+	if f := all["target"]; f != nil {
+		regions["readme-qubo"] = readmeTargets(f)
+	}
 	for _, where := range []string{"", "-host"} {
+		regions["qubo-lambda"+where] = region("lambda"+where, lambdaTable)
 		regions["qubo-target"+where] = region("target"+where, targetTable)
 		regions["qubo-success"+where] = region("target"+where, func(rows []result.Binary) string {
 			return successTable(rows) + "\n" + successPictures(rows, where)

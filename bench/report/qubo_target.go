@@ -121,6 +121,24 @@ func successTable(rows []result.Binary) string {
 	return out
 }
 
+// readmeTargets is a line a group, of the runs on one device.
+func readmeTargets(f *result.Of[result.Binary]) string {
+	out := heads("instances", "device", "runs that reach the best known value", "median, s", "slowest of those, s", "worst gap of the others, %")
+	for _, c := range classes(f.Rows) {
+		met, list := c.met(), result.Summarize(c.rows)
+		gap := 0.0
+		for _, s := range list {
+			gap = max(gap, s.Gap)
+		}
+		if len(met) == 0 {
+			continue
+		}
+		out += line(fmt.Sprintf("%s, %d of them", c.group, len(list)), f.Device, fmt.Sprintf("%d of %d", len(met), len(c.rows)),
+			took(met[(len(met)-1)/2]), took(met[len(met)-1]), fmt.Sprintf("%.3f", gap))
+	}
+	return out
+}
+
 // successFigures draws, for each group, the share of its runs that have reached
 // the best known value, over time (R. M. Aiex, M. G. C. Resende and C. C.
 // Ribeiro, "TTT plots", Optimization Letters 1, 2007, over several instances).

@@ -34,6 +34,18 @@ func TestTargetTable(t *testing.T) {
 	}
 }
 
+func TestReadmeTargets(t *testing.T) {
+	row := func(instance string, met float64) result.Binary {
+		return result.Binary{Name: "x", Instance: instance, Known: 100, Value: 100, Met: met}
+	}
+	miss := row("G14", 0)
+	miss.Value = 99
+	out := readmeTargets(&result.Of[result.Binary]{Device: "a GPU", Rows: []result.Binary{row("G14", 3), row("G15", 1), miss}})
+	if !strings.Contains(out, ", 2 of them | a GPU | 2 of 3 | 1 | 3 | 1.000 |") {
+		t.Errorf("found\n%s", out)
+	}
+}
+
 func TestEvaluateTable(t *testing.T) {
 	row := func(what string, seconds float64) result.Binary {
 		return result.Binary{N: 7, Variant: "v", What: what, Count: 10, Runs: []float64{seconds}, Work: 4}

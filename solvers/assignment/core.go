@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 )
@@ -111,7 +112,8 @@ func newCoreEngine(d device.Device, v *device.Variant, rows, cols int) (engine, 
 	if rows != cols || rows == 0 {
 		return e, nil
 	}
-	if v := primeVariant(assignment.Core.Value(v, "value")); v != nil {
+	w := tuned.Workload{Fixed: map[string]string{"value": assignment.Core.Value(v, "value")}, Size: cols}
+	if v := fastest(&assignment.Prime, d.Facts(), w, nil); v != nil {
 		if e.primer, err = newPrimer(d, v, rows, cols); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
@@ -155,16 +157,6 @@ func (e *coreEngine) Close() error {
 		errs = append(errs, e.primer.Close())
 	}
 	return errors.Join(append(errs, e.kernels.Close())...)
-}
-
-// primeVariant is the variant of assignment/prime for a type of costs.
-func primeVariant(value string) *device.Variant {
-	for i := range assignment.Prime.Variants {
-		if v := &assignment.Prime.Variants[i]; v.Safe && assignment.Prime.Value(v, "value") == value {
-			return v
-		}
-	}
-	return nil
 }
 
 // passes is a grid of the kernels that read the matrix.

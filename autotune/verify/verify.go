@@ -62,6 +62,43 @@ func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Su
 	return done, nil
 }
 
+// Variant opens a variant and runs the cases of the workload that its own
+// parameters name, like Cases.
+func Variant(ctx context.Context, d device.Device, s device.Stream, sub subject.Subject, v *device.Variant) (n int, err error) {
+	fixed := map[string]string{}
+	for i, name := range sub.Family().Params {
+		fixed[name] = v.Values[i]
+	}
+	cases, err := sub.Cases(fixed)
+	if err != nil {
+		return 0, err
+	}
+	r, err := sub.Open(d, v)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return Cases(ctx, d, s, sub, v, r, cases)
+}
+
+// Kinds are the variants of a family that show some value of a parameter first.
+func Kinds(f *device.Family) []*device.Variant {
+	var list []*device.Variant
+	seen := map[string]bool{}
+	for i := range f.Variants {
+		fresh := false
+		for p, value := range f.Variants[i].Values {
+			key := f.Params[p] + "=" + value
+			fresh = fresh || !seen[key]
+			seen[key] = true
+		}
+		if fresh {
+			list = append(list, &f.Variants[i])
+		}
+	}
+	return list
+}
+
 func one(s device.Stream, r subject.Runner, c subject.Case) (err error) {
 	job, err := r.Prepare(c.Instance)
 	if err != nil {

@@ -67,3 +67,31 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// A variant runs the cases of its own parameters, and a wrong one says so.
+func TestVariant(t *testing.T) {
+	for plant, want := range map[string]trial.Status{"": trial.OK, "wrong": trial.Verify} {
+		d, s := &fake.Device{}, &fake.Subject{Plants: []string{plant}}
+		stream, err := d.NewStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := verify.Variant(t.Context(), d, stream, s, &s.Family().Variants[0]); verify.Status(err) != want || n == 0 {
+			t.Errorf("%q: %d cases, %v, want %s", plant, n, err, want)
+		}
+	}
+}
+
+func TestKinds(t *testing.T) {
+	f := &device.Family{Params: []string{"a", "b"}}
+	for _, values := range [][]string{{"1", "1"}, {"1", "2"}, {"1", "1"}, {"2", "1"}, {"2", "2"}} {
+		f.Variants = append(f.Variants, device.Variant{Label: strings.Join(values, ","), Values: values})
+	}
+	var labels []string
+	for _, v := range verify.Kinds(f) {
+		labels = append(labels, v.Label)
+	}
+	if got := strings.Join(labels, " "); got != "1,1 1,2 2,1" {
+		t.Errorf("found %s", got)
+	}
+}

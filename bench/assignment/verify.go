@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"coalesce/autotune/subject"
 	"coalesce/autotune/verify"
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
@@ -36,7 +34,7 @@ func (b *bench) verify() error {
 			}
 			row := result.Solve{Name: f.Name, Variant: v.Label, Value: f.Value(v, "value")}
 			start := time.Now()
-			if n, err := b.cases(s, v, stream); err != nil {
+			if n, err := verify.Variant(b.ctx, b.dev, stream, s, v); err != nil {
 				row.Failed = err.Error()
 				b.failed = true
 				fmt.Printf("%s %s FAILED: %v\n", f.Name, v.Label, err)
@@ -53,36 +51,14 @@ func (b *bench) verify() error {
 
 // variants to verify: the one named, one of each kind, or all.
 func (b *bench) variants(f *device.Family) []*device.Variant {
+	if b.settings.sample && b.settings.variant == "" {
+		return verify.Kinds(f)
+	}
 	var list []*device.Variant
-	seen := map[string]bool{}
 	for i := range f.Variants {
-		v := &f.Variants[i]
-		fresh := false
-		for p, value := range v.Values {
-			key := f.Params[p] + "=" + value
-			fresh = fresh || !seen[key]
-			seen[key] = true
-		}
-		if b.settings.variant == "" && (fresh || !b.settings.sample) || b.settings.variant == v.Label {
+		if v := &f.Variants[i]; b.settings.variant == "" || b.settings.variant == v.Label {
 			list = append(list, v)
 		}
 	}
 	return list
-}
-
-func (b *bench) cases(s subject.Subject, v *device.Variant, stream device.Stream) (n int, err error) {
-	fixed := map[string]string{}
-	for at, name := range s.Family().Params {
-		fixed[name] = v.Values[at]
-	}
-	cases, err := s.Cases(fixed)
-	if err != nil {
-		return 0, err
-	}
-	run, err := s.Open(b.dev, v)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, run.Close()) }()
-	return verify.Cases(b.ctx, b.dev, stream, s, v, run, cases)
 }

@@ -13,7 +13,7 @@ import (
 	"coalesce/bench/result"
 	kernels "coalesce/generated/qubo"
 	"coalesce/runtime/device"
-	"coalesce/runtime/emulated"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // orFile is a small instance in OR-Library's layout: x1 + x2 - 4 x1 x2.
@@ -76,24 +76,9 @@ func TestExperimentsWriteRows(t *testing.T) {
 	}
 }
 
-// requireEmulated skips a test where there is no C++ compiler, unless it must
-// be there.
-func requireEmulated(t *testing.T) {
-	t.Helper()
-	d, err := emulated.Open(emulated.Options{})
-	if errors.Is(err, emulated.ErrNoCompiler) && os.Getenv("COALESCE_REQUIRE_EMULATED") == "" {
-		t.Skipf("no C++ compiler for the emulated device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Close()
-}
-
-// Variants answer the cases of their subjects and, where there are none, small
-// instances, on the emulated device.
+// Variants answer the cases of their subjects on the emulated device.
 func TestVerify(t *testing.T) {
-	requireEmulated(t)
+	emulatedtest.Open(t) // or skip
 	s := quick(t)
 	s.device, s.sample = "emulated", true
 	for _, c := range []struct {
@@ -116,7 +101,7 @@ func TestVerify(t *testing.T) {
 
 // Several devices solve together; their rows say so, and stand in a file apart.
 func TestSeveralDevices(t *testing.T) {
-	requireEmulated(t)
+	emulatedtest.Open(t) // or skip
 	s := quick(t)
 	s.device, s.instances, s.seeds = "emulated,emulated", []string{"bqp2500-1"}, 1
 	rows := rowsOf(t, s, "target")

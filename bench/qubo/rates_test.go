@@ -2,23 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
-	"os"
 	"testing"
 
-	"coalesce/runtime/emulated"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // A rate of a variant that is named, and of all with rows of a type.
 func TestFlipRates(t *testing.T) {
-	d, err := emulated.Open(emulated.Options{})
-	if errors.Is(err, emulated.ErrNoCompiler) && os.Getenv("COALESCE_REQUIRE_EMULATED") == "" {
-		t.Skipf("no C++ compiler for the emulated device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Close()
+	emulatedtest.Open(t) // or skip
 	s := quick(t)
 	s.device, s.runs, s.instances = "emulated", 2, []string{"60/int16"}
 	s.variant = "all"

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"coalesce/autotune/subject"
 	"coalesce/autotune/verify"
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
@@ -36,7 +35,7 @@ func (b *bench) verify() (err error) {
 			}
 			row := result.Binary{Name: f.Name, Variant: v.Label, What: "verify"}
 			start := time.Now()
-			if row.Count, err = b.cases(s, v, stream); err != nil {
+			if row.Count, err = verify.Variant(b.ctx, b.dev, stream, s, v); err != nil {
 				row.Failed = err.Error()
 			} else {
 				right++
@@ -51,46 +50,14 @@ func (b *bench) verify() (err error) {
 
 // variants to verify: the one named, one of each kind, or all.
 func (b *bench) variants(f *device.Family) []*device.Variant {
+	if b.settings.sample && b.settings.variant == "" {
+		return verify.Kinds(f)
+	}
 	var list []*device.Variant
-	seen := map[string]bool{}
 	for i := range f.Variants {
-		v := &f.Variants[i]
-		fresh := false
-		for p, value := range v.Values {
-			key := f.Params[p] + "=" + value
-			fresh = fresh || !seen[key]
-			seen[key] = true
-		}
-		if b.settings.variant == "" && (fresh || !b.settings.sample) || b.settings.variant == v.Label {
+		if v := &f.Variants[i]; b.settings.variant == "" || b.settings.variant == v.Label {
 			list = append(list, v)
 		}
 	}
 	return list
-}
-
-// cases of the workloads that the variant is for.
-func (b *bench) cases(s subject.Subject, v *device.Variant, stream device.Stream) (n int, err error) {
-	run, err := s.Open(b.dev, v)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, run.Close()) }()
-	for _, fixed := range s.Fixed() {
-		if s.Family().Fits(v, fixed) != nil {
-			continue
-		}
-		cases, err := s.Cases(fixed)
-		if err != nil {
-			return n, err
-		}
-		right, err := verify.Cases(b.ctx, b.dev, stream, s, v, run, cases)
-		n += right
-		if err != nil {
-			return n, err
-		}
-	}
-	if n == 0 {
-		return 0, verify.ErrNoCase
-	}
-	return n, nil
 }

@@ -25,7 +25,7 @@ type gpu struct {
 	ctx     cu.CUContext
 	closed  bool
 	facts   device.Facts
-	modules map[uint64]*image
+	modules map[uint64]cu.Module // loaded packs, by hash
 	events  []cu.Event
 	halves  []half        // pinned memory that no stream has
 	peers   map[*gpu]bool // devices whose memory this one was given access to
@@ -69,7 +69,7 @@ func Open(index int, images func(pack uint64) ([]byte, error)) (device.Device, e
 	if index < 0 || index >= n {
 		return nil, fmt.Errorf("open cuda:%d: there are %d CUDA devices, numbered from 0", index, n)
 	}
-	g := &gpu{images: images, modules: map[uint64]*image{}, peers: map[*gpu]bool{}}
+	g := &gpu{images: images, modules: map[uint64]cu.Module{}, peers: map[*gpu]bool{}}
 	if g.facts, err = readFacts(index); err != nil {
 		return nil, err
 	}

@@ -14,17 +14,10 @@ import (
 	"coalesce/runtime/device"
 )
 
-// image is a loaded pack, shared by the modules of its variants. It stays until
-// the device is closed: loading takes milliseconds, and the next solve asks for
-// it again.
-type image struct {
-	mod cu.Module
-}
-
 // module is a variant of a loaded pack.
 type module struct {
 	g      *gpu
-	img    *image
+	img    cu.Module
 	family *device.Family
 	v      *device.Variant
 }
@@ -65,20 +58,21 @@ func (g *gpu) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 	return &module{g: g, img: img, family: f, v: v}, nil
 }
 
-// image loads a pack's image, or finds it loaded.
-func (g *gpu) image(p device.Pack) (*image, error) {
-	if img := g.modules[p.Hash]; img != nil {
+// image loads a pack's image, or finds it loaded. Modules of its variants share
+// it, and it stays until the device is closed: loading takes milliseconds, and
+// the next solve asks for it again.
+func (g *gpu) image(p device.Pack) (cu.Module, error) {
+	if img, loaded := g.modules[p.Hash]; loaded {
 		return img, nil
 	}
 	data, err := g.images(p.Hash)
 	if err != nil {
-		return nil, fmt.Errorf("image of %s: %w", p.File, err)
+		return cu.Module{}, fmt.Errorf("image of %s: %w", p.File, err)
 	}
-	mod, err := cu.LoadData(string(data))
+	img, err := cu.LoadData(string(data))
 	if err != nil {
-		return nil, fmt.Errorf("image of %s (%d bytes): %w", p.File, len(data), explain(err))
+		return cu.Module{}, fmt.Errorf("image of %s (%d bytes): %w", p.File, len(data), explain(err))
 	}
-	img := &image{mod}
 	g.modules[p.Hash] = img
 	return img, nil
 }
@@ -87,7 +81,7 @@ func (g *gpu) image(p device.Pack) (*image, error) {
 func (g *gpu) unload() error {
 	var errs []error
 	for _, img := range g.modules {
-		if err := img.mod.Unload(); err != nil {
+		if err := img.Unload(); err != nil {
 			errs = append(errs, fmt.Errorf("unload an image: %w", explain(err)))
 		}
 	}
@@ -97,8 +91,8 @@ func (g *gpu) unload() error {
 
 // checkHash compares the hash that the image carries for a variant with the
 // one that the bindings expect.
-func checkHash(img *image, v *device.Variant) error {
-	ptr, n, err := img.mod.Global(v.Symbol + "_hash")
+func checkHash(img cu.Module, v *device.Variant) error {
+	ptr, n, err := img.Global(v.Symbol + "_hash")
 	if err != nil {
 		return fmt.Errorf("the image has no %s_hash, run go generate ./... again: %w", v.Symbol, explain(err))
 	}
@@ -133,7 +127,7 @@ func (m *module) Kernel(entry string) (device.Kernel, error) {
 	}
 	defer leave()
 	name := m.v.Symbol + "_" + entry
-	fn, err := m.img.mod.Function(name)
+	fn, err := m.img.Function(name)
 	if err == cu.NotFound {
 		return nil, fmt.Errorf("%s of %s %s: %w", entry, m.family.Name, m.v.Label, device.ErrNoEntry)
 	}

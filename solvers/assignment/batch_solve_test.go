@@ -11,6 +11,7 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 )
 
@@ -28,7 +29,7 @@ func batchSafe(t *testing.T, value Value) *device.Variant {
 
 // The kernel that checks must see every kind of wrong answer.
 func TestBatchCheckFindsCorruption(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +139,7 @@ func mixed(t *testing.T, count int) []*Instance {
 func TestSolveBatch(t *testing.T) {
 	devices := map[string]func() device.Device{
 		"host":     func() device.Device { return host.Open(0) },
-		"emulated": func() device.Device { return openEmulated(t) },
+		"emulated": func() device.Device { return emulatedtest.Open(t) },
 	}
 	list := mixed(t, 60)
 	for name, open := range devices {
@@ -216,7 +217,7 @@ func TestSolveBatchRefuses(t *testing.T) {
 
 // One problem by one block, again and again with other scales.
 func TestBlockEngine(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +267,7 @@ func TestBlockEngine(t *testing.T) {
 
 // The tuner's own cases, on one variant.
 func TestBatchSubject(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)

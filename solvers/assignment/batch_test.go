@@ -8,6 +8,7 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // batchCase is instances of one type with their least costs.
@@ -100,14 +101,14 @@ func (c *batchCase) upload(t *testing.T, d device.Device, s device.Stream) (devi
 func batchSample() []*device.Variant {
 	f := &assignment.Batch
 	covered := map[string]bool{}
-	if !every {
+	if !emulatedtest.Every {
 		for _, k := range []string{"block=64", "block=1024", "rounds=8", "rounds=32", "rounds=64", "flight=4", "flight=16"} {
 			covered[k] = true
 		}
 	}
 	var list []*device.Variant
 	for i := range f.Variants {
-		fresh := every
+		fresh := emulatedtest.Every
 		for p, value := range f.Variants[i].Values {
 			k := f.Params[p] + "=" + value
 			fresh = fresh || !covered[k]
@@ -121,7 +122,7 @@ func batchSample() []*device.Variant {
 }
 
 func TestBatchVariants(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"coalesce/generated/assignment"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // The device's certificate of points is the host's, and what the host rejects
 // the device rejects.
 func TestPointcheck(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	f := &assignment.Pointcheck
 	r := rand.New(rand.NewPCG(4, 97))
 	s, err := d.NewStream()
@@ -20,7 +21,7 @@ func TestPointcheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for _, v := range sample(f) {
+	for _, v := range emulatedtest.Variants(f) {
 		for k := range 3 {
 			p := pointCase(t, r, Metric(f.Value(v, "metric")), f.Value(v, "value") == "int64", []int{5, 40, 50}[k])
 			if k == 1 { // more coordinates than go through shared memory at once

@@ -11,6 +11,7 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // A trialChecker checks planted problems of one shape.
@@ -111,7 +112,7 @@ func checkVariant(t *testing.T, params string, value Value) *device.Variant {
 }
 
 func TestCheckAccepts(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, value := range values {
 		v := checkVariant(t, "block=256,rows=32,flight=4", value)
 		for _, shape := range [][2]int{{0, 0}, {0, 3}, {1, 1}, {2, 2}, {3, 5}, {33, 33}, {36, 64}, {5, 1030}} {
@@ -195,7 +196,7 @@ func TestCheckFindsCorruption(t *testing.T) {
 		{name: "an infinity of the wrong sign", floats: true, corrupt: func(p *planted) { p.setCost(0, 44, math.Inf(-1)) }, want: "the first row 0, column 44"},
 		{name: "an inexact cost", floats: true, corrupt: func(p *planted) { p.setCost(0, 0, float64(p.sol.u[0]+p.sol.v[0])+70.25) }, want: "costs were rounded"},
 	}
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for n, value := range append(values, Int32, Float32) {
 		v := checkVariant(t, "block=256,rows=32,flight=4", value)
 		c := openChecker(t, d, v, rows, cols)
@@ -224,7 +225,7 @@ func TestCheckFindsCorruption(t *testing.T) {
 // Of a square problem the duals are free up to a constant; where columns stay
 // unmatched they are not.
 func TestCheckOfShiftedDuals(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	v := checkVariant(t, "block=128,rows=32,flight=8", Int32)
 	for _, cols := range []int{24, 25} {
 		c := openChecker(t, d, v, 24, cols)
@@ -243,7 +244,7 @@ func TestCheckOfShiftedDuals(t *testing.T) {
 
 // Costs become integers as package assignment says: to nearest, ties to even.
 func TestCheckRounds(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, value := range []Value{Float32, Float64} {
 		c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", value), 1, 1)
 		for _, scale := range []float64{1, 1.0 / 1024, 1 << 30, -1, 0x1p-40} { // 2^k, to maximise where negative
@@ -272,7 +273,7 @@ func TestCheckRounds(t *testing.T) {
 
 // Sums beyond 64 bits are still exact.
 func TestCheckAddsUpBeyond64Bits(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	const n = 40
 	c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", Int64), n, n)
 	p := plant(Int64, n, n, false, false, 3)
@@ -293,9 +294,9 @@ func TestCheckAddsUpBeyond64Bits(t *testing.T) {
 }
 
 func TestCheckVariants(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	f := &assignment.Check
-	for _, v := range sample(f) {
+	for _, v := range emulatedtest.Variants(f) {
 		value := Value(f.Value(v, "value"))
 		c := openChecker(t, d, v, 50, 52)
 		p := plant(value, 50, 52, false, false, 9)
@@ -312,7 +313,7 @@ func TestCheckVariants(t *testing.T) {
 // Any change of a sound certificate, also one that leaves it sound, is judged
 // as the host judges it.
 func TestCheckAgreesWithTheHost(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	r := rand.New(rand.NewPCG(5, 9))
 	rejected := 0
 	for _, value := range values {

@@ -10,14 +10,15 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // Cases take turns: every variant meets some of them, all of them where every
 // is set.
 func TestClassicalVariants(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	cases := map[Value]map[string]*normal{}
-	for turn, v := range sample(&assignment.Classical) {
+	for turn, v := range emulatedtest.Variants(&assignment.Classical) {
 		t.Run(v.Label, func(t *testing.T) {
 			value := Value(assignment.Classical.Value(v, "value"))
 			if cases[value] == nil {
@@ -25,7 +26,7 @@ func TestClassicalVariants(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(4, 79))
 			for k, name := range slices.Sorted(maps.Keys(cases[value])) {
-				if !every && k%4 != turn%4 {
+				if !emulatedtest.Every && k%4 != turn%4 {
 					continue
 				}
 				p, want := cases[value][name], far
@@ -110,7 +111,7 @@ func TestClassicalOnSeveralDevices(t *testing.T) {
 
 // Rows of several chunks, whose loads are aligned or not.
 func TestClassicalChunks(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for label, sides := range map[string][][2]int{
 		"block=512,items=8,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
 		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=lists,slack=stored,paths=many,devices=one,value=int32":      {{4, 17000}},

@@ -10,6 +10,7 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // implicitAgrees solves p with an engine of its own, without and with a start.
@@ -64,9 +65,9 @@ func drawSparse(t *testing.T, r *rand.Rand, largest int) *normal {
 }
 
 func TestCoreSolvesSparse(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	r := rand.New(rand.NewPCG(4, 83))
-	for _, v := range sample(&assignment.Core)[:4] {
+	for _, v := range emulatedtest.Variants(&assignment.Core)[:4] {
 		for k := range 12 {
 			p := drawSparse(t, r, []int{6, 20, 70}[k%3])
 			implicitAgrees(t, d, p, startOf(p, r), func() (engine, error) { return newSparseCore(d, v, p) })
@@ -98,10 +99,10 @@ func pointCase(t *testing.T, r *rand.Rand, metric Metric, floor bool, largest in
 }
 
 func TestCoreSolvesPoints(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	f := &assignment.Points
-	list := sample(f)
-	if !every {
+	list := emulatedtest.Variants(f)
+	if !emulatedtest.Every {
 		list = list[:5]
 	}
 	for _, w := range list {
@@ -141,7 +142,7 @@ func strewnCases(t *testing.T, n int) map[string]*normal {
 // Levels lead to the optimum, on the host and on the device, from a cold start
 // and from duals.
 func TestPointsFromCoarseToFine(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
@@ -237,14 +238,14 @@ func coreOfChunk(t *testing.T, k int) *device.Variant {
 
 // The passes find exactly what all distances give, whatever tiles they leave out.
 func TestPointPasses(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	r := rand.New(rand.NewPCG(4, 101))
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for k, w := range sample(&assignment.Points) {
+	for k, w := range emulatedtest.Variants(&assignment.Points) {
 		f := &assignment.Points
 		q := Points{Dim: 1 + k%3, Metric: Metric(f.Value(w, "metric")), Floor: f.Value(w, "floor") == "on"}
 		rows, cols := 180, 180
@@ -343,7 +344,7 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 // A sparse instance without a full matching is refuted on the device, one of
 // points is certified there.
 func TestImplicitOnDevice(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	inst := &Instance{Rows: 3, Cols: 3, Type: Int32, I32: []int32{5, 6, 7, 8}, Sparse: &Sparse{Start: []int64{0, 1, 2, 4}, Col: []int32{1, 1, 0, 2}}}
 	r, err := Solve(context.Background(), d, inst, Options{})
 	var none *InfeasibleError

@@ -9,11 +9,12 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 func TestCoreVariants(t *testing.T) {
-	d := openEmulated(t)
-	for _, v := range sample(&assignment.Core) {
+	d := emulatedtest.Open(t)
+	for _, v := range emulatedtest.Variants(&assignment.Core) {
 		t.Run(v.Label, func(t *testing.T) {
 			value := Value(assignment.Core.Value(v, "value"))
 			r := rand.New(rand.NewPCG(4, 79))

@@ -17,41 +17,26 @@ import (
 	"sort"
 	"strconv"
 	"unsafe"
+
+	"coalesce/runtime/device"
 )
 
 // MaxSide is the most rows or columns an instance may have: columns are int32.
 const MaxSide = math.MaxInt32
 
-// A Value is the type of an instance's costs. The words are those of
-// go.generate's parameter `value`.
-type Value string
+// A Value is the type of an instance's costs.
+type Value = device.Value
 
-// The cost types that kernels exist for.
+// The types that kernels exist for.
 const (
-	Int32   Value = "int32"
-	Int64   Value = "int64"
-	Float32 Value = "float32"
-	Float64 Value = "float64"
+	Int32   = device.Int32
+	Int64   = device.Int64
+	Float32 = device.Float32
+	Float64 = device.Float64
 )
 
-// Size is the number of bytes of one cost, 0 for an unknown type.
-func (v Value) Size() int {
-	switch v {
-	case Int32, Float32:
-		return 4
-	case Int64, Float64:
-		return 8
-	}
-	return 0
-}
-
-// Integer reports whether costs of the type are integers.
-func (v Value) Integer() bool { return v == Int32 || v == Int64 }
-
 // A Number is the Go side of a Value.
-type Number interface {
-	int32 | int64 | float32 | float64
-}
+type Number = device.Number
 
 // An Instance holds the costs of Rows x Cols pairs, in one of three forms:
 //

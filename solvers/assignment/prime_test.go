@@ -6,6 +6,7 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // bound is the dual bound of prices v, and that of the prices that the core
@@ -114,8 +115,8 @@ func closes(t *testing.T, d device.Device, v *device.Variant, drawing Drawing, s
 }
 
 func TestPrimeVariants(t *testing.T) {
-	d := openEmulated(t)
-	for _, v := range sample(&assignment.Prime) {
+	d := emulatedtest.Open(t)
+	for _, v := range emulatedtest.Variants(&assignment.Prime) {
 		t.Run(v.Label, func(t *testing.T) {
 			drawing := Drawing{Kind: "machol", Rows: 33, Cols: 33, Permuted: true, Shift: 500}
 			closes(t, d, v, drawing, true, 0.3, func(a *annealing) { a.most, a.total = 2, 8 })
@@ -126,7 +127,7 @@ func TestPrimeVariants(t *testing.T) {
 // TestPrimeKinds tells structured costs from random ones, and closes most of
 // the gap on the structured.
 func TestPrimeKinds(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	v := &assignment.Prime.Variants[0]
 	closes(t, d, v, Drawing{Kind: "uniform", Rows: 96, Cols: 96, Range: 1000}, false, 0, func(*annealing) {})
 	closes(t, d, v, Drawing{Kind: "equal", Rows: 33, Cols: 33}, false, 0, func(*annealing) {})
@@ -139,7 +140,7 @@ func TestPrimeKinds(t *testing.T) {
 // among them: equal runs give equal prices, finite, and those of columns that
 // may stay unmatched are not positive.
 func TestPrimeSmall(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, v := range assignment.Prime.Variants {
 		if !v.Safe {
 			continue

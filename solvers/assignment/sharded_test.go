@@ -13,28 +13,9 @@ import (
 	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
-	"coalesce/runtime/emulated"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/templates"
 )
-
-// openDevices opens n emulated devices.
-func openDevices(t *testing.T, n int) []device.Device {
-	t.Helper()
-	var devices []device.Device
-	for k := range n {
-		d, err := emulated.Open(emulated.Options{Index: k, Sanitize: true, Seed: uint64(k + 1), Files: templates.Files})
-		if errors.Is(err, emulated.ErrNoCompiler) && !required {
-			t.Skipf("no C++ compiler for the emulated device: %v", err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { d.Close() })
-		devices = append(devices, d)
-	}
-	return devices
-}
 
 // shardCases are those of all families, and some with a limit and repairs.
 func shardCases(t *testing.T, value Value, small int) map[string]*normal {
@@ -63,7 +44,7 @@ func shardCases(t *testing.T, value Value, small int) map[string]*normal {
 // start, and checks the certificate over the shards.
 func shardsAgree(t *testing.T, n int, f *device.Family, value Value, open func(*collective.Group, *device.Variant, int, int) (shardedEngine, error), cases map[string]*normal) {
 	t.Helper()
-	devices := openDevices(t, n)
+	devices := emulatedtest.Several(t, n)
 	db, err := tuned.Embedded()
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +110,7 @@ func TestCoreOnSeveralDevices(t *testing.T) {
 }
 
 func TestCoreLimits(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for name, p := range shardCases(t, Int64, 8) {
 		if p.limit == far {
 			continue
@@ -149,7 +130,7 @@ func TestCoreLimits(t *testing.T) {
 }
 
 func TestSolveSharded(t *testing.T) {
-	devices := openDevices(t, 3)
+	devices := emulatedtest.Several(t, 3)
 	inst, err := Generate("uniform", 50, 61, 100, 1<<40, Int32)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +159,7 @@ func TestSolveSharded(t *testing.T) {
 }
 
 func TestDrawnOnDevices(t *testing.T) {
-	devices := openDevices(t, 2)
+	devices := emulatedtest.Several(t, 2)
 	for _, value := range []Value{Int32, Float64} {
 		w := Drawing{Kind: "uniform", Rows: 33, Cols: 40, Seed: 1 << 40, Type: value}
 		inst, err := Draw(w)
@@ -226,7 +207,7 @@ func TestDrawnOnDevices(t *testing.T) {
 
 // What core gives up another family solves, where the costs are.
 func TestShardedSuccessor(t *testing.T) {
-	devices := openDevices(t, 2)
+	devices := emulatedtest.Several(t, 2)
 	inst, err := Generate("uniform", 30, 30, 100, 1<<40, Int32)
 	if err != nil {
 		t.Fatal(err)

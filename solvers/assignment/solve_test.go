@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 )
 
@@ -223,7 +224,7 @@ func TestExactness(t *testing.T) {
 
 // Every family and method solves what it takes, and says so of the rest.
 func TestEveryFamily(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, inst := range forms(t) {
 		if inst.Rows == 9 || inst.Type != Int32 && inst.Dense() { // other types: the families' own tests
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 )
 
@@ -44,18 +45,18 @@ func verifyVariant(t *testing.T, d device.Device, s subject.Subject, v *device.V
 // tests of their own, the safe variant on the smaller cases, unless every
 // variant is asked for.
 func TestSubjects(t *testing.T) {
-	emulation := openEmulated(t)
+	emulation := emulatedtest.Open(t)
 	hosts := host.Open(2)
 	defer hosts.Close()
 	for _, s := range Subjects() {
 		f := s.Family()
-		d, list, most := emulation, sample(f), 1000
+		d, list, most := emulation, emulatedtest.Variants(f), 1000
 		switch {
 		case f.Target == device.Host:
 			d = hosts
 		case f.Name != "assignment/check" && f.Name != "assignment/pointcheck":
 			most = 40
-			if !every {
+			if !emulatedtest.Every {
 				at := max(0, slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe }))
 				list = []*device.Variant{&f.Variants[at]}
 			}

@@ -10,12 +10,13 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // Members of one emulated device stand for several devices: they differ in
 // nothing but that they share a launch.
 func TestTreePeers(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
@@ -27,12 +28,12 @@ func TestTreePeers(t *testing.T) {
 			continue
 		}
 		value := Value(assignment.Tree.Value(v, "value"))
-		if !every && value != Int32 {
+		if !emulatedtest.Every && value != Int32 {
 			continue
 		}
 		cases := treeCases(t, value, 12)
 		for at, name := range slices.Sorted(maps.Keys(cases)) {
-			if !every && (at%3 != 0 || cases[name].cols > 48) {
+			if !emulatedtest.Every && (at%3 != 0 || cases[name].cols > 48) {
 				continue
 			}
 			p := cases[name]
@@ -53,7 +54,7 @@ func TestTreePeers(t *testing.T) {
 }
 
 func TestTreePeersWide(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)

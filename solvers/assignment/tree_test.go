@@ -10,6 +10,7 @@ import (
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // matrixOn puts a problem's costs on a device.
@@ -94,14 +95,14 @@ func punch[T Number](r *rand.Rand, inst *Instance, share float64) {
 }
 
 func TestTreeVariants(t *testing.T) {
-	d := openEmulated(t)
-	for k, v := range sample(&assignment.Tree) {
+	d := emulatedtest.Open(t)
+	for k, v := range emulatedtest.Variants(&assignment.Tree) {
 		t.Run(v.Label, func(t *testing.T) {
 			value := Value(assignment.Tree.Value(v, "value"))
 			r := rand.New(rand.NewPCG(4, uint64(k)))
 			cases := treeCases(t, value, 9)
 			for at, name := range slices.Sorted(maps.Keys(cases)) {
-				if !every && at%6 != k%6 {
+				if !emulatedtest.Every && at%6 != k%6 {
 					continue // the next variants run it
 				}
 				p := cases[name]
@@ -171,7 +172,7 @@ func wideCases(t *testing.T) (cases []*normal, starts []*duals, wants []int64) {
 }
 
 func TestTreeWide(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32")
 	cases, starts, wants := wideCases(t)
 	for k, p := range cases {

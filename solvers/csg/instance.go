@@ -20,42 +20,27 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
+
+	"coalesce/runtime/device"
 )
 
 // MaxAgents is the most agents an instance may have: 2^40 values are eight
 // tebibytes, and coalition numbers stay exact in a float64.
 const MaxAgents = 40
 
-// A Value is the type of an instance's values. The words are those of
-// go.generate's parameter `value`.
-type Value string
+// A Value is the type of an instance's values.
+type Value = device.Value
 
-// The value types that kernels exist for.
+// The types that kernels exist for.
 const (
-	Int32   Value = "int32"
-	Int64   Value = "int64"
-	Float32 Value = "float32"
-	Float64 Value = "float64"
+	Int32   = device.Int32
+	Int64   = device.Int64
+	Float32 = device.Float32
+	Float64 = device.Float64
 )
 
-// Size is the number of bytes of one value, 0 for an unknown type.
-func (v Value) Size() int {
-	switch v {
-	case Int32, Float32:
-		return 4
-	case Int64, Float64:
-		return 8
-	}
-	return 0
-}
-
-// Integer reports whether sums of the type are exact.
-func (v Value) Integer() bool { return v == Int32 || v == Int64 }
-
 // A Number is the Go side of a Value.
-type Number interface {
-	int32 | int64 | float32 | float64
-}
+type Number = device.Number
 
 // An Instance is a characteristic function: the value of every coalition of N
 // agents. Exactly one of the slices is set, the one that Type names, with 2^N

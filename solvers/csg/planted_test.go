@@ -22,6 +22,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/templates"
 )
 
@@ -160,7 +161,7 @@ func statuses(failures []autotune.Failure) map[string]string {
 }
 
 func TestPlantedWrongVariantNeverWins(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	f, err := planted(append([]plant{right}, wrongPlants...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -212,13 +213,7 @@ func TestPlantedCrashCostsOneTrial(t *testing.T) {
 
 	// Compile before the clock of a trial runs.
 	dir := t.TempDir()
-	d, err := emulated.Open(emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files, Cache: dir})
-	if errors.Is(err, emulated.ErrNoCompiler) && !required {
-		t.Skipf("no C++ compiler for the emulated device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := emulatedtest.OpenWith(t, emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files, Cache: dir})
 	defer d.Close()
 	for i := range f.Variants {
 		r, err := s.Open(d, &f.Variants[i])

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,30 +11,9 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
-	"coalesce/runtime/emulated"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/templates"
 )
-
-// every asks for all committed variants instead of a sample; required makes a
-// missing C++ compiler a failure. CI sets both.
-var (
-	every    = os.Getenv("COALESCE_EVERY_VARIANT") != ""
-	required = os.Getenv("COALESCE_REQUIRE_EMULATED") != ""
-)
-
-func openEmulated(t *testing.T) device.Device {
-	t.Helper()
-	d, err := emulated.Open(emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files})
-	if errors.Is(err, emulated.ErrNoCompiler) && !required {
-		t.Skipf("no C++ compiler for the emulated device: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
-}
 
 // check runs a variant on every case of at most most agents.
 func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, most int) {
@@ -75,42 +52,9 @@ func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, 
 	}
 }
 
-// sample picks variants so that every pair of values of two parameters that
-// some variant has is in one of them.
-func sample(f *device.Family) []*device.Variant {
-	covered := map[string]bool{}
-	pairs := func(v *device.Variant) (fresh []string) {
-		for i := range v.Values {
-			for j := range i {
-				if k := fmt.Sprint(i, v.Values[i], j, v.Values[j]); !covered[k] {
-					fresh = append(fresh, k)
-				}
-			}
-		}
-		return fresh
-	}
-	var list []*device.Variant
-	for {
-		var best *device.Variant
-		var most []string
-		for i := range f.Variants {
-			if p := pairs(&f.Variants[i]); len(p) > len(most) {
-				best, most = &f.Variants[i], p
-			}
-		}
-		if best == nil {
-			return list
-		}
-		list = append(list, best)
-		for _, k := range most {
-			covered[k] = true
-		}
-	}
-}
-
 func TestSampleCoversPairs(t *testing.T) {
 	f := &csg.Splits
-	list := sample(f)
+	list := emulatedtest.Sample(f)
 	if len(list) == 0 || len(list) >= len(f.Variants) {
 		t.Fatalf("sample of %d of %d variants", len(list), len(f.Variants))
 	}
@@ -124,17 +68,17 @@ func TestSampleCoversPairs(t *testing.T) {
 }
 
 func TestEmulatedVariants(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s := Subjects()[0]
 	f := s.Family()
-	if every {
+	if emulatedtest.Every {
 		for i := range f.Variants {
 			v := &f.Variants[i]
 			t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, 6) })
 		}
 		return
 	}
-	for _, v := range sample(f) {
+	for _, v := range emulatedtest.Sample(f) {
 		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, 10) })
 	}
 }

@@ -28,9 +28,13 @@ type dense struct {
 	seed    uint64
 }
 
-func drawDense(row string, n int) dense {
+func drawDense(row string, n int) dense { return dense{row, largestWeight(row, n), 1} }
+
+// largestWeight is one that rows of a type hold where n variables have such; 0 for
+// what is no type.
+func largestWeight(row string, n int) int64 {
 	size := int64(max(1, n))
-	return dense{row, map[string]int64{"bits": 14, "int8": 127, "int16": min(1<<15-1, 1<<22/size), "int32": 1 << 29 / size, "int64": 1 << 40}[row], 1}
+	return map[string]int64{"bits": 14, "int8": 127, "int16": min(1<<15-1, 1<<22/size), "int32": 1 << 29 / size, "int64": 1 << 40}[row]
 }
 
 func (d dense) at(i, j int) int64 {

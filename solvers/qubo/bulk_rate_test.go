@@ -3,10 +3,12 @@ package qubo
 import (
 	"errors"
 	"testing"
+
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 func TestFlipping(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, c := range []struct {
 		n     int
 		row   string

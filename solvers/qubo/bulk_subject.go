@@ -53,7 +53,7 @@ func (t *bulkTrial) Size() int { return t.p.n }
 // one size between any two variables for bits, else between about half of them,
 // some the largest that there are.
 func newBulkTrial(row string, n int, seed uint64) *bulkTrial {
-	largest := map[string]int64{"bits": 14, "int8": 127, "int16": min(1<<15-1, 1<<22/int64(n)), "int32": 1 << 29 / int64(n), "int64": 1 << 40}[row]
+	largest := largestWeight(row, n)
 	p := &normal{n: n, start: make([]int64, n+1), diag: make([]int64, n), scale: 1, sense: 1, exact: true}
 	draw := func(i, j int) int64 {
 		u := coins(seed, uint64(min(i, j)), uint64(max(i, j)))

@@ -10,12 +10,13 @@ import (
 	"coalesce/autotune/verify"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // Every case of the tuner's subject is answered right by a variant of each type of
 // row, and a wrong answer is noticed.
 func TestBulkSubject(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)

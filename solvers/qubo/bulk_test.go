@@ -10,6 +10,7 @@ import (
 
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // bulkProblem draws a problem whose weights are multiples of unit.
@@ -83,7 +84,7 @@ func startBulk(t *testing.T, d device.Device, v *device.Variant, p *normal) *bul
 func (b *bulk) recompute() error { return errors.Join(b.look(), b.verify(1)) }
 
 func TestBulkVariants(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	list := []string{"block=32,items=4,row=int8,cluster=1,meet=barrier", "block=32,items=4,row=int16,cluster=1,meet=barrier",
 		"block=32,items=4,row=int32,cluster=1,meet=barrier", "block=32,items=4,row=int64,cluster=1,meet=barrier",
 		"block=64,items=40,row=int8,cluster=1,meet=barrier", "block=512,items=32,row=int16,cluster=1,meet=barrier",
@@ -91,7 +92,7 @@ func TestBulkVariants(t *testing.T) {
 		"block=32,items=4,row=int8,cluster=2,meet=messages"}
 	for i := range qubo.Bulk.Variants {
 		v := &qubo.Bulk.Variants[i]
-		if !every && !slices.Contains(list, v.Label) {
+		if !emulatedtest.Every && !slices.Contains(list, v.Label) {
 			continue
 		}
 		t.Run(v.Label, func(t *testing.T) {
@@ -162,7 +163,7 @@ func bulkFound(t *testing.T, p *normal, values *[]int64) func(int64, []uint64, t
 }
 
 func TestBulkSearch(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	p := bulkFor("int8", 20, 5)
 	v, err := bulkVariant(p)
 	if err != nil {
@@ -210,7 +211,7 @@ func TestBulkNeeds(t *testing.T) {
 }
 
 func TestBulkElites(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, n := range []int{5, 40} {
 		p := bulkFor("int8", n, 8)
 		v, err := bulkVariant(p)

@@ -3,7 +3,6 @@ package qubo
 import (
 	"context"
 	"errors"
-
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"coalesce/autotune/verify"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // drawSquare draws a problem: coefficients up to `largest` times unit, a share
@@ -122,11 +122,11 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *normal, 
 
 // Every variant gives the objectives and gains of the coefficients, exactly.
 func TestEvaluateVariants(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, v := range evaluateSample(&qubo.Evaluate) {
 		kind := qubo.Evaluate.Value(v, "weight")
 		cases := []struct{ n, count int }{{0, 2}, {1, 3}, {130, 129}}
-		if kind == int8Weights || every {
+		if kind == int8Weights || emulatedtest.Every {
 			cases = append(cases, struct{ n, count int }{260, 67}) // three steps of columns
 		}
 		for _, c := range cases {
@@ -142,7 +142,7 @@ func evaluateSample(f *device.Family) []*device.Variant {
 	seen := map[string]bool{}
 	for i := range f.Variants {
 		v := &f.Variants[i]
-		fresh := every
+		fresh := emulatedtest.Every
 		for _, key := range []string{f.Value(v, "tile") + "x" + f.Value(v, "batch"), "warp " + f.Value(v, "warp"), "stages " + f.Value(v, "stages"), f.Value(v, "weight")} {
 			fresh, seen[key] = fresh || !seen[key], true
 		}
@@ -191,7 +191,7 @@ func TestUnit(t *testing.T) {
 // Every case of the tuner's subjects is answered right by a variant of each
 // type, and a wrong answer is noticed.
 func TestDenseSubjects(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestDenseSubjects(t *testing.T) {
 	for _, sub := range []tunableDense{{&qubo.Evaluate}, {&qubo.Multistart}} {
 		for _, fixed := range sub.Fixed() {
 			f := sub.Family()
-			if kind := fixed["weight"]; !every && (kind == int32Weights || kind == float32Weights) {
+			if kind := fixed["weight"]; !emulatedtest.Every && (kind == int32Weights || kind == float32Weights) {
 				continue
 			}
 			at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {

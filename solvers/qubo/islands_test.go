@@ -9,24 +9,8 @@ import (
 
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
-	"coalesce/runtime/emulated"
-	"coalesce/templates"
+	"coalesce/runtime/emulated/emulatedtest"
 )
-
-// openSeveral opens emulated devices, numbered from 0.
-func openSeveral(t *testing.T, count int) []device.Device {
-	t.Helper()
-	devices := []device.Device{openEmulated(t)}
-	for k := 1; k < count; k++ {
-		d, err := emulated.Open(emulated.Options{Index: k, Sanitize: true, Seed: uint64(k), Files: templates.Files})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { d.Close() })
-		devices = append(devices, d)
-	}
-	return devices
-}
 
 func startIslands(t *testing.T, devices []device.Device, label string, p *normal) islands {
 	t.Helper()
@@ -47,7 +31,7 @@ const smallBulk = "block=32,items=4,row=int8,cluster=1,meet=barrier"
 // A run of so much work depends on the seed and the number of islands alone.
 func TestIslandsRepeat(t *testing.T) {
 	p := bulkFor("int8", 97, 3)
-	devices := openSeveral(t, 3)
+	devices := emulatedtest.Several(t, 3)
 	for count := 2; count <= 3; count++ {
 		l := startIslands(t, devices[:count], smallBulk, p)
 		var runs [2][]int64
@@ -75,7 +59,7 @@ func TestIslandsRepeat(t *testing.T) {
 // and its best stay.
 func TestIslandsBeginAnew(t *testing.T) {
 	p := bulkFor("int8", 97, 3)
-	l := startIslands(t, openSeveral(t, 2), smallBulk, p)
+	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
 	flips := int64(4*idleMost*l[0].rules.flips) * l.searches()
 	var told []int64
 	elites := 0
@@ -105,8 +89,8 @@ func TestIslandsBeginAnew(t *testing.T) {
 // they exchange enters the next one's pool and no operator's credit.
 func TestIslandsExchange(t *testing.T) {
 	p := bulkFor("int8", 128, 3)
-	l := startIslands(t, openSeveral(t, 3), smallBulk, p)
-	alone := startIslands(t, []device.Device{openEmulated(t)}, smallBulk, p)
+	l := startIslands(t, emulatedtest.Several(t, 3), smallBulk, p)
+	alone := startIslands(t, []device.Device{emulatedtest.Open(t)}, smallBulk, p)
 	for _, b := range append(slices.Clone(l), alone[0]) {
 		if err := b.begin(searchOptions{}); err != nil {
 			t.Fatal(err)
@@ -159,7 +143,7 @@ func TestIslandsExchange(t *testing.T) {
 // find for one that is given the best.
 func TestBulkGivesAndTakes(t *testing.T) {
 	p := bulkFor("int8", 20, 5)
-	l := startIslands(t, []device.Device{openEmulated(t)}, smallBulk, p)
+	l := startIslands(t, []device.Device{emulatedtest.Open(t)}, smallBulk, p)
 	best, x := exhaust(p)
 	var given, values []int64
 	gifts := [][]uint64{x}
@@ -187,7 +171,7 @@ func TestBulkGivesAndTakes(t *testing.T) {
 // Islands that are given something before every round exchange it too.
 func TestIslandsTakeAndExchange(t *testing.T) {
 	p := bulkFor("int8", 128, 3)
-	l := startIslands(t, openSeveral(t, 2), smallBulk, p)
+	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
 	r := rand.New(rand.NewPCG(1, 2))
 	var values []int64
 	o := searchOptions{began: time.Now(), work: 14 * 20 * l.searches(), seed: 1, take: func() []uint64 { return randomBits(r, p.n) }}
@@ -208,7 +192,7 @@ func TestIslandsTakeAndExchange(t *testing.T) {
 // One island that meets the target ends the others; so do time and ctx.
 func TestIslandsEnd(t *testing.T) {
 	p := bulkFor("int8", 20, 5)
-	l := startIslands(t, openSeveral(t, 2), smallBulk, p)
+	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
 	best, _ := exhaust(p)
 	var values []int64
 	o := searchOptions{began: time.Now(), target: &best, seed: 1, deadline: time.Now().Add(time.Minute)}
@@ -234,7 +218,7 @@ func TestIslandsEnd(t *testing.T) {
 }
 
 func TestSolveOnSeveral(t *testing.T) {
-	devices := openSeveral(t, 2)
+	devices := emulatedtest.Several(t, 2)
 	inst, err := Palubeckis(60, 100, 7)
 	if err != nil {
 		t.Fatal(err)

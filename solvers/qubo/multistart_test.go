@@ -12,6 +12,7 @@ import (
 
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 )
 
@@ -34,7 +35,7 @@ func multistart(t *testing.T, p *normal, on starter, o MultistartOptions) *Multi
 // Every variant does what the reference does, serially and in batches, bit for
 // bit.
 func TestMultistartVariants(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
@@ -45,12 +46,12 @@ func TestMultistartVariants(t *testing.T) {
 	for k := range f.Variants {
 		w := &f.Variants[k]
 		kind := f.Value(w, "weight")
-		if f.Int(w, "block") > 512 && !every {
+		if f.Int(w, "block") > 512 && !emulatedtest.Every {
 			continue
 		}
 		v := evaluateVariant(kind, 1)
 		for _, c := range []struct{ n, batch int }{{0, 1}, {1, 1}, {131, 1}, {67, 4}} {
-			if k > 0 && c.n < 2 && !every {
+			if k > 0 && c.n < 2 && !emulatedtest.Every {
 				continue
 			}
 			p := problemFor(kind, c.n, uint64(c.n))
@@ -215,7 +216,7 @@ func TestMultistartEnds(t *testing.T) {
 // on the seed alone.
 func TestMultistartSearch(t *testing.T) {
 	p := drawSquare(70, 100, 1, 100, 1, 6)
-	for _, d := range []device.Device{openEmulated(t), host.Open(1)} {
+	for _, d := range []device.Device{emulatedtest.Open(t), host.Open(1)} {
 		var ends []work
 		var lists [2][]int64
 		for k := range lists {
@@ -247,7 +248,7 @@ func TestEvaluation(t *testing.T) {
 	if err != nil || len(labels) < 12 {
 		t.Fatalf("%d variants hold %s: %v", len(labels), inst, err)
 	}
-	e, err := OpenEvaluation(openEmulated(t), inst, "tile=64,batch=64,stages=3,warp=32,weight=int8", 5)
+	e, err := OpenEvaluation(emulatedtest.Open(t), inst, "tile=64,batch=64,stages=3,warp=32,weight=int8", 5)
 	if err != nil {
 		t.Fatal(err)
 	}

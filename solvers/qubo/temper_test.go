@@ -12,6 +12,7 @@ import (
 	"coalesce/autotune/verify"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 // sparseProblem makes a problem of pairs, each with its weight.
@@ -160,9 +161,9 @@ func startTemper(t *testing.T, d device.Device, label string, p *normal, rules t
 
 // TestTemperRound holds the words of rounds against the model's, bit by bit.
 func TestTemperRound(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	labels := []string{"block=64,state=shared,weight=unit", "block=64,state=global,weight=int32"}
-	if every {
+	if emulatedtest.Every {
 		labels = nil
 		for _, v := range qubo.Temper.Variants {
 			labels = append(labels, v.Label)
@@ -234,7 +235,7 @@ func TestTemperRound(t *testing.T) {
 // TestTemperSearch holds searches against the best of all solutions, one seed
 // against itself, and a limit.
 func TestTemperSearch(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	ctx := context.Background()
 	for _, every := range []int{-1, 3} {
 		p := sparseProblem(18, func(i int) int64 { return int64(i%5) - 2 }, func() map[[2]int]int64 {
@@ -330,7 +331,7 @@ func TestExchange(t *testing.T) {
 // TestTemperEngine holds the engine, and the team, against the best of all
 // solutions, also where coefficients are rounded.
 func TestTemperEngine(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, size := range []int64{1, 90, 1 << 40} {
 		p := sparseProblem(20, func(int) int64 { return r.Int64N(5) }, func() map[[2]int]int64 {
@@ -370,7 +371,7 @@ func TestTemperEngine(t *testing.T) {
 // Every case of the tuner's subject is answered as by the model, and a wrong
 // answer is noticed.
 func TestTemperSubject(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)

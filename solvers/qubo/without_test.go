@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 func TestWithoutIsChecked(t *testing.T) {
@@ -22,7 +24,7 @@ func TestWithoutIsChecked(t *testing.T) {
 // Operators that are left out make no flip after the first round, and earn no
 // weight.
 func TestBulkWithout(t *testing.T) {
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	p := bulkFor("int8", 97, 4)
 	v, err := bulkVariant(p)
 	if err != nil {
@@ -70,7 +72,7 @@ func TestEnginesWithout(t *testing.T) {
 	if h, ok := e.search.(hostSearch); err != nil || !ok || !slices.Equal(h.without, []string{"tabu"}) {
 		t.Errorf("the host searches by %+v (%v)", e.search, err)
 	}
-	d := openEmulated(t)
+	d := emulatedtest.Open(t)
 	for _, c := range []struct {
 		without []string
 		is      func(search) bool

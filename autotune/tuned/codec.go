@@ -10,15 +10,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed tuned.json
 var embedded []byte
 
-// Embedded returns the database that the binary carries.
-func Embedded() (*Database, error) {
-	return Decode("embedded tuned.json", embedded)
-}
+// Embedded returns the database that the binary carries: one for all, which is
+// not to be written to. It is decoded once, since that takes milliseconds.
+func Embedded() (*Database, error) { return decoded() }
+
+var decoded = sync.OnceValues(func() (*Database, error) { return Decode("embedded tuned.json", embedded) })
 
 // document is tuned.json.
 type document struct {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
@@ -63,8 +64,9 @@ func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Su
 }
 
 // Variant opens a variant and runs the cases of the workload that its own
-// parameters name, like Cases.
-func Variant(ctx context.Context, d device.Device, s device.Stream, sub subject.Subject, v *device.Variant) (n int, err error) {
+// parameters name, like Cases; where largest is not 0, those of at most that size,
+// for tools that slow a device down.
+func Variant(ctx context.Context, d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, largest int) (n int, err error) {
 	fixed := map[string]string{}
 	for i, name := range sub.Family().Params {
 		fixed[name] = v.Values[i]
@@ -72,6 +74,9 @@ func Variant(ctx context.Context, d device.Device, s device.Stream, sub subject.
 	cases, err := sub.Cases(fixed)
 	if err != nil {
 		return 0, err
+	}
+	if largest > 0 {
+		cases = slices.DeleteFunc(cases, func(c subject.Case) bool { return c.Instance.Size() > largest })
 	}
 	r, err := sub.Open(d, v)
 	if err != nil {

@@ -76,7 +76,7 @@ func TestVariant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := verify.Variant(t.Context(), d, stream, s, &s.Family().Variants[0]); verify.Status(err) != want || n == 0 {
+		if n, err := verify.Variant(t.Context(), d, stream, s, &s.Family().Variants[0], 0); verify.Status(err) != want || n == 0 {
 			t.Errorf("%q: %d cases, %v, want %s", plant, n, err, want)
 		}
 	}

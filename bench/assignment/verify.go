@@ -34,7 +34,7 @@ func (b *bench) verify() error {
 			}
 			row := result.Solve{Name: f.Name, Variant: v.Label, Value: f.Value(v, "value")}
 			start := time.Now()
-			if n, err := verify.Variant(b.ctx, b.dev, stream, s, v); err != nil {
+			if n, err := verify.Variant(b.ctx, b.dev, stream, s, v, b.settings.largest); err != nil {
 				row.Failed = err.Error()
 				b.failed = true
 				fmt.Printf("%s %s FAILED: %v\n", f.Name, v.Label, err)

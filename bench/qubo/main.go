@@ -33,6 +33,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/host"
+	solver "coalesce/solvers/qubo"
 	"coalesce/templates"
 )
 
@@ -57,6 +58,7 @@ type settings struct {
 	instances []string
 	engines   []string
 	variant   string
+	rules     solver.Rules
 	seeds     int
 	runs      int
 	count     int
@@ -64,6 +66,7 @@ type settings struct {
 	limits    limits
 	iteration int
 	sample    bool
+	largest   int
 	budget    time.Duration
 	python    string
 	mqlib     string
@@ -100,12 +103,14 @@ func main() {
 	flag.StringVar(&instances, "instances", "", "comma-separated instances, patterns such as G5*, or sizes (default: all of the experiment)")
 	flag.StringVar(&engines, "engines", "", "comma-separated engines (default: the device's best), peers or families to verify (default: all)")
 	flag.StringVar(&s.variant, "variant", "", "label of a variant; all: every one")
+	flag.TextVar(&s.rules, "rules", solver.Rules{}, "of the searches in target, ablation and rates, as in tenure=20,stall=10000: "+strings.Join(solver.RuleNames(), ", "))
 	flag.IntVar(&s.seeds, "seeds", 3, "runs of an engine on an instance, seeds 1 to this")
 	flag.IntVar(&s.runs, "runs", 10, "runs of an evaluation; one before them is uncounted")
 	flag.IntVar(&s.count, "count", 1000, "solutions evaluated at once")
 	flag.DurationVar(&s.limit, "limit", 10*time.Second, "time limit of a run to a target")
 	flag.Var(&s.limits, "limits", "other limits from so many variables on, as in 3000=20s,5000=60s")
 	flag.IntVar(&s.iteration, "iterations", 2500, "of massive multi-start")
+	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many variables (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.DurationVar(&s.budget, "budget", 9*time.Minute, "start no further row after this time")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has dwave-samplers or simulated-bifurcation")
@@ -206,7 +211,7 @@ func (b *bench) command(name string) string {
 	for _, f := range []struct {
 		name, value, otherwise string
 	}{
-		{"instances", strings.Join(s.instances, ","), ""}, {"engines", strings.Join(s.engines, ","), ""}, {"variant", s.variant, ""},
+		{"instances", strings.Join(s.instances, ","), ""}, {"engines", strings.Join(s.engines, ","), ""}, {"variant", s.variant, ""}, {"rules", s.rules.String(), ""},
 		{"seeds", strconv.Itoa(s.seeds), "3"}, {"count", strconv.Itoa(s.count), "1000"}, {"limit", s.limit.String(), "10s"},
 		{"limits", s.limits.String(), ""}, {"iterations", strconv.Itoa(s.iteration), "2500"},
 	} {
@@ -220,6 +225,9 @@ func (b *bench) command(name string) string {
 	}
 	if s.sample {
 		c += " -sample"
+	}
+	if s.largest > 0 {
+		c += fmt.Sprintf(" -largest %d", s.largest)
 	}
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	kernels "coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	solver "coalesce/solvers/qubo"
 )
 
 // orFile is a small instance in OR-Library's layout: x1 + x2 - 4 x1 x2.
@@ -70,6 +71,19 @@ func TestExperimentsWriteRows(t *testing.T) {
 	}
 	if strings.Join(without, " ") != " tabu anneal reheat eliminate" || len(rows) != 2*5+1 {
 		t.Errorf("ablation: %d rows, without %q", len(rows), without)
+	}
+	s.instances, s.engines, s.rules = s.instances[:1], []string{"host"}, solver.Rules{Pool: 3, Stall: 9}
+	for _, r := range rowsOf(t, s, "target") {
+		if r.Failed != "" {
+			t.Errorf("by rules %s: %s", s.rules, r.Failed)
+		}
+	}
+	if c := (&bench{settings: s}).command("target"); !strings.Contains(c, " -rules stall=9,pool=3") {
+		t.Errorf("%q does not say the rules", c)
+	}
+	s.rules = solver.Rules{Searches: 3}
+	if run(context.Background(), s, []string{"target"}) {
+		t.Error("the host's searches by a rule that it has not got: no error")
 	}
 	if run(context.Background(), s, []string{"nothing"}) {
 		t.Error("an unknown experiment is run")

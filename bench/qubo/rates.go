@@ -54,6 +54,9 @@ func (b *bench) flipRate(n int, row, label string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.Rule(b.settings.rules); err != nil {
+		return err
+	}
 	const enough = 0.1 // seconds
 	flips, number := int64(50), int64(0)
 	round := func() (float64, error) {

@@ -43,7 +43,7 @@ func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, 
 	if len(b.others) > 0 {
 		row.Devices = 1 + len(b.others)
 	}
-	o := solver.Options{TimeLimit: limit, Target: &p.known, Seed: seed, Engine: engine, Variant: b.settings.variant, Others: b.others}
+	o := solver.Options{TimeLimit: limit, Target: &p.known, Seed: seed, Engine: engine, Variant: b.settings.variant, Rules: b.settings.rules, Others: b.others}
 	if without != "" {
 		o.Without = []string{without}
 	}

@@ -35,7 +35,7 @@ func (b *bench) verify() (err error) {
 			}
 			row := result.Binary{Name: f.Name, Variant: v.Label, What: "verify"}
 			start := time.Now()
-			if row.Count, err = verify.Variant(b.ctx, b.dev, stream, s, v); err != nil {
+			if row.Count, err = verify.Variant(b.ctx, b.dev, stream, s, v, b.settings.largest); err != nil {
 				row.Failed = err.Error()
 			} else {
 				right++

@@ -11,7 +11,7 @@ import (
 )
 
 // TreeHash is the hash of the family assignment/tree: what its texts are made from.
-const TreeHash = 0x89dfb99bbeb931a6
+const TreeHash = 0x508820764d419914
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

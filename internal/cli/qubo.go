@@ -70,6 +70,7 @@ type quboFlags struct {
 	fix       []string
 	engine    string
 	without   []string
+	rules     string
 	unreduced bool
 	plot      string
 
@@ -105,7 +106,7 @@ the best that they find.`,
 	s.readFlags.register(f)
 	f.StringVar(&s.limit, "time-limit", "", "end the solve after this, such as 500ms, 10s or 2m (default: 10s, or none with --work)")
 	f.StringVar(&s.target, "target", "", "end it at this value or a better one")
-	f.Int64Var(&s.work, "work", 0, "end it after so many flips: the result then depends on --seed and the device alone")
+	f.Int64Var(&s.work, "work", 0, "end it after so many flips: the result then depends on --seed, --rules and the device alone")
 	f.Uint64Var(&s.seed, "seed", 1, "of the searches")
 	f.IntVar(&s.solutions, "solutions", 0, "find so many distinct solutions")
 	f.IntVar(&s.distance, "min-distance", 1, "variables in which those differ at least")
@@ -113,6 +114,7 @@ the best that they find.`,
 	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0")
 	f.StringVar(&s.engine, "engine", "", "search with "+strings.Join(qubo.Engines(), ", ")+" (default: the best on the device)")
 	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
+	f.StringVar(&s.rules, "rules", "", "set rules of the search, as in tenure=20,stall=10000: "+strings.Join(qubo.RuleNames(), ", ")+"; docs/qubo.md says what they are, and which engine has which")
 	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
 	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
 	s.solveFlags.register(f)
@@ -147,6 +149,10 @@ func (s *quboFlags) validate(a *app, args []string) error {
 			return usagef("--time-limit is %q, expected a time such as 500ms, 10s or 2m", s.limit)
 		}
 		s.options.TimeLimit = limit
+	}
+	var err error
+	if s.options.Rules, err = qubo.ParseRules(s.rules); err != nil {
+		return usagef("--rules: %v", err)
 	}
 	if s.target != "" {
 		if !number(s.target) {
@@ -271,7 +277,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, p
 // verifyQUBO searches with the reference, with the same limits. That it finds
 // less says nothing; that it finds more than what was proven is an error.
 func verifyQUBO(ctx context.Context, d device.Device, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
-	o.Engine, o.Variant, o.Others, o.Unreduced, o.Solutions = "reference", "", nil, true, 0
+	o.Engine, o.Variant, o.Rules, o.Others, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, nil, true, 0
 	ref, err := qubo.Solve(ctx, d, inst, o)
 	if err != nil {
 		return "", fmt.Errorf("verify: %w", err)
@@ -318,6 +324,9 @@ func (a *app) printQUBO(s *quboFlags, r *qubo.Result, inst *qubo.Instance, facts
 	t.Row("time", fmt.Sprintf("read %s, solve %s, the best after %s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), ui.Seconds(last.Seconds)))
 	if r.Work.Flips > 0 {
 		t.Row("work", fmt.Sprintf("%d flips (%s flips/s), %s, seed %d", r.Work.Flips, ui.Rate(float64(r.Work.Flips)/r.Seconds.Solve), count(int(r.Work.Restarts), "restart"), r.Seed))
+	}
+	if r.Rules != (qubo.Rules{}) {
+		t.Row("rules", r.Rules.String())
 	}
 	if r.Reduced < r.N {
 		t.Row("searched", fmt.Sprintf("%d of %d variables, in %s", r.Reduced, r.N, count(r.Parts, "component")))

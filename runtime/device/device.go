@@ -109,6 +109,24 @@ type Stream interface {
 	Close() error
 }
 
+// A Stager is a Stream that lends memory from which its device copies.
+type Stager interface {
+	// Stage is Upload of n bytes, at most 8 MiB, that fill writes: all of room,
+	// which holds anything before and is not to be kept.
+	Stage(dst Buffer, off int64, n int, fill func(room []byte)) error
+}
+
+// Stage uploads n bytes, at most 8 MiB, that fill writes, without a copy between
+// where the stream is a Stager.
+func Stage(s Stream, dst Buffer, off int64, n int, fill func(room []byte)) error {
+	if lends, ok := s.(Stager); ok {
+		return lends.Stage(dst, off, n, fill)
+	}
+	room := make([]byte, n)
+	fill(room)
+	return s.Upload(dst, off, room)
+}
+
 // An Event marks a point of a stream.
 type Event interface {
 	// Since returns the device time from start to this event; both must have

@@ -151,6 +151,56 @@ func TestCopies(t *testing.T) {
 
 func drop[T any](_ T, err error) error { return err }
 
+// TestStage fills pieces of staging memory, among uploads from memory of its own.
+func TestStage(t *testing.T) {
+	d, _ := open(t)
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const piece = 5 << 20
+	b, err := d.Alloc(4*piece + 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	want := make([]byte, b.Len())
+	for i := range want {
+		want[i] = byte(i * i >> 8)
+	}
+	off := 0
+	for k, n := range []int{piece, 1, piece, 2, piece, piece} {
+		part := want[off : off+n]
+		if k == 3 {
+			err = s.Upload(b, int64(off), part)
+		} else {
+			err = device.Stage(s, b, int64(off), n, func(room []byte) {
+				if len(room) != n {
+					t.Errorf("room for %d bytes, want %d", len(room), n)
+				}
+				copy(room, part)
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		off += n
+	}
+	got := make([]byte, len(want))
+	if err := s.Download(got, b, 0); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the device has other bytes (%v)", err)
+	}
+	for _, c := range []struct {
+		off int64
+		n   int
+	}{{0, 8<<20 + 1}, {b.Len(), 1}, {-1, 1}} {
+		if err := device.Stage(s, b, c.off, c.n, func([]byte) { t.Error("filled what cannot be uploaded") }); err == nil {
+			t.Errorf("%d bytes at %d: no error", c.n, c.off)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	d, _ := open(t)
 	other, err := driver.Open(0, images)

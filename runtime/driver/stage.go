@@ -156,6 +156,43 @@ func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
 	return nil
 }
 
+// Stage implements device.Stager with room in a staging buffer.
+func (s *stream) Stage(dst device.Buffer, off int64, n int, fill func(room []byte)) error {
+	ptr, err := s.g.span(dst, off, int64(n))
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	if n > chunk {
+		return fmt.Errorf("upload %d bytes: at most %d at once", n, chunk)
+	}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	t := &s.stage
+	err = t.ready(s.g, 2)
+	if err == nil && t.used+n > chunk {
+		err = t.next(s.s)
+	}
+	leave()
+	if err != nil {
+		return fmt.Errorf("upload %d bytes: %w", n, explain(err))
+	}
+	room := t.half[t.cur].mem[t.used:][:n:n]
+	t.used = min(chunk, (t.used+n+63)&^63)
+	fill(room) // which may have work for other GPUs
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer leave()
+	if err := cu.MemcpyHtoDAsync(ptr, unsafe.Pointer(&room[0]), int64(n), s.s); err != nil {
+		return fmt.Errorf("upload %d bytes: %w", n, explain(err))
+	}
+	return nil
+}
+
 // Download brings a chunk to pinned memory while the one before it is copied
 // out.
 func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {

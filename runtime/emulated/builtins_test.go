@@ -111,6 +111,8 @@ func TestBuiltins(t *testing.T) {
 			func(t int) int32 { return int32(t+1+bits(t)+32-length(t)) + 41 + 64 + 1 + 64 }},
 		{"extremes wrap as on the device", `p[t] = __viaddmax_s32(INT_MAX, 1, t) + __vimax3_s32(t, -1, -2) + max(-1, 2u) + 1;`, 32,
 			func(t int) int32 { return int32(2 * t) }},
+		{"halves of a word", `p[t] = (int)(__vimax3_s16x2(0x8000ffffu, 0xfffe8000u, 0x80000000u + t) ^ __vimax3_u16x2(0x8000ffffu, 0xfffe8000u, t));`, 32,
+			func(t int) int32 { return int32(t) ^ 0xffff }},
 	} {
 		got, err := launch(t, d, kernelOf(c.body), device.Grid{Blocks: 1, Threads: c.threads}, make([]int32, c.threads))
 		if err != nil {

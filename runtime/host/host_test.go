@@ -192,13 +192,14 @@ func TestCopies(t *testing.T) {
 	}
 	got := make([]byte, 10)
 	for _, err := range []error{
-		s.Fill(b, 0, 10, 7), s.Upload(b, 2, []byte("abc")), s.Fill(b, 9, 1, 1), s.Download(got, b, 0),
+		s.Fill(b, 0, 10, 7), s.Upload(b, 2, []byte("abc")), s.Fill(b, 9, 1, 1),
+		device.Stage(s, b, 6, 2, func(room []byte) { copy(room, "de") }), s.Download(got, b, 0),
 	} {
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	if want := []byte("\x07\x07abc\x07\x07\x07\x07\x01"); !bytes.Equal(got, want) {
+	if want := []byte("\x07\x07abc\x07de\x07\x01"); !bytes.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for i, err := range []error{

@@ -21,7 +21,8 @@ import (
 //     0, which leaves a tight partial matching; then phases: label correcting
 //     from all free rows at once, duals raised to the distance of the m-th free
 //     column (half of the free rows; the nearest where columns may stay
-//     unmatched), and one augmentation in each tree.
+//     unmatched), and one augmentation in each tree. Phases of few rows are one
+//     block's, in its shared memory, where a step takes a few hundred cycles.
 //  3. Price, in one pass over the matrix: rows with c < u + v get their worst
 //     edges as well, and are matched again. No violation: u and v prove it.
 //
@@ -35,6 +36,8 @@ type coreEngine struct {
 	rows, cols int
 	block, k   int
 	cluster    int // blocks of the kernel solve; 1: as many as there is work for
+	resident   int // rows, at most, whose phases one block does in its shared memory
+	shared     int // bytes of a block, at most
 	sms        int
 	schedule   schedule
 	primer     *primer // nil: none for this type
@@ -49,18 +52,16 @@ type coreEngine struct {
 // A schedule says how the core is solved.
 type schedule struct {
 	first  int64   // the first epsilon is the costs' span divided by it
-	divide uint64  // epsilon falls by this factor
 	last   int64   // the last epsilon is the costs' span divided by it, at least 1
 	full   float64 // share of the rows whose match ends a scale
 	hops   uint64  // bids in a row of a scale, at most
-	half   uint64  // a search ends when 1/2^half of the free rows have a column
 	rounds int     // of pricing and growing, at most
 	wary   uint64  // steps before the first prices are doubted
 	steps  uint64  // steps between two rounds of pricing, at most
 }
 
 func defaultSchedule(rows int) schedule {
-	return schedule{first: 1000, divide: 4, last: 64 * int64(max(1, rows)), full: 0.985, hops: 150, half: 1, rounds: 64,
+	return schedule{first: 1000, last: 64 * int64(max(1, rows)), full: 0.985, hops: 150, rounds: 64,
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
 
@@ -102,6 +103,7 @@ const (
 	coreSoft    = 4
 	coreWary    = 8
 	coreYield   = 16
+	coreApart   = 32
 )
 
 func newCoreEngine(d device.Device, v *device.Variant, rows, cols int) (engine, error) {
@@ -129,7 +131,8 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 	}
 	f := &assignment.Core
 	e := &coreEngine{kernels: kernels, variant: v, rows: rows, cols: cols, block: f.Int(v, "block"), k: f.Int(v, "k"),
-		cluster: f.Int(v, "cluster"), sms: max(1, d.Facts().SMs), schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
+		cluster: f.Int(v, "cluster"), resident: f.Int(v, "resident"), shared: int(d.Facts().SharedPerBlock), sms: max(1, d.Facts().SMs),
+		schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
 	width := int64(rows + cols)
 	for _, b := range []struct {
 		to    *device.Buffer
@@ -138,7 +141,7 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 		{&e.col, 4 * int64(e.pool*e.k)}, {&e.cost, 8 * int64(e.pool*e.k)}, {&e.next, 4 * int64(e.pool)},
 		{&e.u, 8 * int64(rows)}, {&e.v, 8 * width}, {&e.match, 4 * int64(rows)}, {&e.owner, 4 * width},
 		{&e.word, 8 * width}, {&e.lists, 16 * int64(e.capacity)}, {&e.reached, 4 * width}, {&e.claim, 4 * int64(rows)},
-		{&e.control, 8 * coreWords},
+		{&e.control, 8*coreWords + 8*(width+int64(rows)) + 4*int64(rows)},
 	} {
 		if *b.to, err = d.Alloc(b.bytes); err != nil {
 			return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
@@ -280,6 +283,8 @@ type coreRun struct {
 	spread int64
 	square bool
 	counts Counts
+	apart  bool       // the phases of the last round were one block's
+	answer []byte     // and it left v, u and the matching
 	over   corePasses // itself, or the shards of several devices
 }
 
@@ -343,6 +348,17 @@ func (r *coreRun) forget() error {
 	return err
 }
 
+// room is the shared memory of a block that does the phases alone, 0 where all
+// blocks do them.
+func (r *coreRun) room() int {
+	const static = 10 << 10 // of the kernel solve, at most
+	bytes := 24*r.width() + 20*r.p.rows + 8*coreWords
+	if r.p.rows > min(r.resident, 1<<16) || bytes+static > r.shared {
+		return 0
+	}
+	return bytes
+}
+
 // round solves the core and prices the matrix; it returns the control words.
 func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 	c := r.schedule
@@ -353,16 +369,17 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 	if r.square {
 		far = 1
 	}
-	blocks := max(1, min(r.sms, (r.p.rows*min(r.k, 32)+r.block-1)/r.block))
-	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Cooperative: true}
-	if r.cluster > 1 {
-		grid = device.Grid{Blocks: int64(r.cluster), Threads: r.block, Cluster: r.cluster}
+	room := r.room()
+	if r.apart = room > 0; r.apart {
+		mode |= coreApart
 	}
-	if err := errors.Join(
-		r.s.Fill(r.control, 8*coreViolations, 16, 0),
-		r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
-			uint64(r.p.rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, c.divide, full, r.spread, c.hops, far, c.half, most),
-	); err != nil {
+	blocks := max(1, min(r.sms, (r.p.rows*min(r.k, 32)+r.block-1)/r.block))
+	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
+	if r.cluster > 1 {
+		grid = device.Grid{Blocks: int64(r.cluster), Threads: r.block, Shared: room, Cluster: r.cluster}
+	}
+	if err := r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
+		uint64(r.p.rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, full, r.spread, c.hops, far, most); err != nil {
 		return nil, err
 	}
 	r.counts.Passes++
@@ -381,8 +398,13 @@ func (r *coreRun) launchPrice() error {
 		r.col, r.cost, r.next, r.control, uint64(r.pool))
 }
 
+// words downloads the control words, and what one block left behind them.
 func (r *coreRun) words() ([]uint64, error) {
-	raw := make([]byte, 8*coreWords)
+	size := 8 * coreWords
+	if r.apart {
+		size += 8*(r.width()+r.p.rows) + 4*r.p.rows
+	}
+	raw := make([]byte, size)
 	if err := r.s.Download(raw, r.control, 0); err != nil {
 		return nil, err
 	}
@@ -390,6 +412,7 @@ func (r *coreRun) words() ([]uint64, error) {
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
 	}
+	r.answer = raw[8*coreWords:]
 	return words, nil
 }
 
@@ -434,7 +457,12 @@ func (r *coreRun) grow() error {
 // finish brings the answer back.
 func (r *coreRun) finish(words []uint64) (*solution, error) {
 	sol := &solution{column: make([]int32, r.p.rows), duals: duals{u: make([]int64, r.p.rows), v: make([]int64, r.p.cols)}, counts: r.counts}
-	if err := errors.Join(
+	if len(r.answer) > 0 {
+		u := 8 * r.width()
+		copy(bytesOf(sol.v), r.answer)
+		copy(bytesOf(sol.u), r.answer[u:])
+		copy(bytesOf(sol.column), r.answer[u+8*r.p.rows:])
+	} else if err := errors.Join(
 		r.s.Download(bytesOf(sol.column), r.match, 0),
 		r.s.Download(bytesOf(sol.u), r.u, 0),
 		r.s.Download(bytesOf(sol.v), r.v, 0),

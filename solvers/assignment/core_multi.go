@@ -196,6 +196,9 @@ func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) er
 
 // onAll does something for all of n devices at once.
 func onAll(n int, do func(k int) error) error {
+	if n == 1 {
+		return do(0)
+	}
 	errs := make([]error, n)
 	var wait sync.WaitGroup
 	for k := range n {

@@ -41,7 +41,8 @@ func TestCoreVariants(t *testing.T) {
 	}
 }
 
-// coreAgrees solves p without and with a start.
+// coreAgrees solves p without and with a start, and once more with phases by all
+// blocks where one block did them.
 func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
 	s, err := d.NewStream()
 	if err != nil {
@@ -54,12 +55,19 @@ func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, sta
 	}
 	defer e.Close()
 	m := matrixOn(t, d, s, p)
+	core := e.(*coreEngine)
+	solve := func(p *normal, start *duals) (*solution, error) {
+		return core.solve(context.Background(), s, p, m, start)
+	}
 	for _, from := range []*duals{nil, start} {
-		err := agrees(p, from, func(p *normal, start *duals) (*solution, error) {
-			return e.solve(context.Background(), s, p, m, start)
-		}, want)
-		if err != nil {
+		if err := agrees(p, from, solve, want); err != nil {
 			return fmt.Errorf("start %v: %w", from != nil, err)
+		}
+	}
+	if core.resident > 0 {
+		core.resident = 0
+		if err := agrees(p, nil, solve, want); err != nil {
+			return fmt.Errorf("phases by all blocks: %w", err)
 		}
 	}
 	return nil

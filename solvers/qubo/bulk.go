@@ -43,7 +43,8 @@ import (
 // variant and the number of searches alone.
 //
 // The host reads a few words after each round, and the best when it is new. After
-// some rounds without a better one it begins anew, with an empty pool.
+// some rounds without a better one it begins anew, with an empty pool. Rules set
+// the parameters of all this.
 type bulk struct {
 	variant *device.Variant
 	kernels *qubo.BulkKernels
@@ -67,6 +68,7 @@ type bulkRules struct {
 	flips, stall   int // of a round and search; without a new best, to the end of an episode
 	tenure, spread int
 	pool, distance int // elites; variables in which they differ
+	restart        int // rounds without a better one, after which it begins anew; Never: it does not
 }
 
 const (
@@ -74,6 +76,7 @@ const (
 	bulkScores    = 8   // words of a search
 	bulkControl   = 512 // words of the device
 	bulkPoolMost  = 240
+	bulkRing      = 1024 // tabu variables of a search, RING of the device
 )
 
 // Control words of the device.
@@ -101,7 +104,7 @@ func (b *bulk) rulesFor(f device.Facts) bulkRules {
 	n := b.p.n
 	r := bulkRules{
 		flips: 8 * n, stall: 4 * n, pool: 32, distance: max(1, n/100),
-		tenure: min(n/150+2, n/4), spread: min(12, n/4),
+		tenure: min(n/150+2, n/4), spread: min(12, n/4), restart: idleMost,
 	}
 	const registers, threads, blocks = 65536, 2048, 32 // of a multiprocessor
 	each := (max(32, b.kernels.Resources("search").Registers) + 7) / 8 * 8
@@ -137,6 +140,10 @@ func takeBulk(d device.Device, v *device.Variant, form bulkForm, p *normal, rule
 		b.rules = rules(b)
 	}
 	searches, record := int64(b.rules.searches), int64(4*b.form.record())
+	each := int64(b.form.capacity()*b.form.gain()) + 2*record + 8*bulkScores
+	if need, free := rowBytes*int64(p.n)+searches*each, d.Facts().Free; free > 0 && need > free {
+		return b, fmt.Errorf("%d searches of %d bytes beside the matrix, %d bytes are free: %w", searches, each, free, device.ErrMemory)
+	}
 	for _, want := range []struct {
 		buffer *device.Buffer
 		bytes  int64

@@ -18,7 +18,7 @@ func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
 		q = p.coarse(int32s)
 	}
 	c, err := bulkChoice(d.Facts(), q, o)
-	for _, limit := range []int64{int32s, narrowest} {
+	for _, limit := range []int64{int32s, float32s, narrowest} {
 		if err != nil && p.spans().delta > limit {
 			q = p.coarse(limit)
 			c, err = bulkChoice(d.Facts(), q, o)
@@ -27,14 +27,14 @@ func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
 	if err != nil {
 		return opened{}, fmt.Errorf("%w: %w", errUnfit, err)
 	}
-	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, nil)
+	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, func(b *bulk) bulkRules { return o.Rules.bulk(b.rules, q.n) })
 	if err != nil {
 		return opened{}, err
 	}
 	for _, b := range l {
 		b.without = o.Without
 	}
-	e := opened{search: l, label: c.Variant.Label, reason: c.Reason, close: l.Close}
+	e := opened{search: l, label: c.Variant.Label, reason: c.Reason, close: l.Close, used: map[string]Rules{"bulk": l[0].rules.used(q.n)}}
 	if len(l) == 1 {
 		e.search = l[0]
 	}
@@ -44,7 +44,7 @@ func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
 	return e, nil
 }
 
-// Bounds on deltas that variants exist for: those with rows of int32, and all.
+// Bounds on deltas that variants exist for: those with rows of int32 (of float32: float32s), and all but pairs.
 const (
 	int32s    = 1 << 29
 	narrowest = 1 << 22
@@ -131,8 +131,11 @@ func (s bulkNeeds) variant(facts device.Facts) (*device.Variant, error) {
 // rank orders types of rows, the best first.
 func (f bulkForm) rank(n int) int {
 	const cache = 40 << 20
-	if f.row == "bits" && n*n <= cache {
+	switch {
+	case f.row == "bits" && n*n <= cache:
 		return 9
+	case f.row == "pairs" || f.row == "float32": // as wide as others, which hold more, and take no more instructions
+		return 64 + f.bits()
 	}
 	return f.bits()
 }

@@ -30,11 +30,12 @@ type dense struct {
 
 func drawDense(row string, n int) dense { return dense{row, largestWeight(row, n), 1} }
 
-// largestWeight is one that rows of a type hold where n variables have such; 0 for
+// largestWeight is one that rows of a type hold where n variables have such, if any is; 0 for
 // what is no type.
 func largestWeight(row string, n int) int64 {
 	size := int64(max(1, n))
-	return map[string]int64{"bits": 14, "int8": 127, "int16": min(1<<15-1, 1<<22/size), "int32": 1 << 29 / size, "int64": 1 << 40}[row]
+	return map[string]int64{"bits": 14, "int8": 127, "int16": min(1<<15-1, 1<<22/size), "int32": 1 << 29 / size,
+		"pairs": min(127, pairs/size), "float32": float32s / size, "int64": 1 << 40}[row]
 }
 
 func (d dense) at(i, j int) int64 {
@@ -49,7 +50,7 @@ func (d dense) at(i, j int) int64 {
 }
 
 func (d dense) needs(n int) bulkNeeds {
-	s := bulkNeeds{weight: d.largest, delta: d.largest * int64(n), grain: 1, n: n}
+	s := bulkNeeds{weight: d.largest, delta: d.largest * int64(n), grain: 1, n: n, row: d.row}
 	if d.row == "bits" {
 		s.size = d.largest
 	}
@@ -65,7 +66,7 @@ func FlippingVariants(facts device.Facts, n int, row string) (labels []string, e
 			v := &qubo.Bulk.Variants[i]
 			f, refused := needs.formOn(facts, v)
 			switch {
-			case refused != nil || f.row != row:
+			case refused != nil:
 				err = refused
 			case !all && (least == 0 || f.capacity() < least):
 				least = f.capacity()
@@ -84,7 +85,7 @@ func FlippingVariants(facts device.Facts, n int, row string) (labels []string, e
 // label; an empty one stands for that which is chosen where nothing is tuned.
 func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err error) {
 	if n <= 0 || n > 1<<16 || drawDense(row, n).largest == 0 {
-		return nil, fmt.Errorf("%d variables with rows of type %q: expected 1 to %d and one of bits, int8, int16, int32, int64", n, row, 1<<16)
+		return nil, fmt.Errorf("%d variables with rows of type %q: expected 1 to %d, fewer than gains hold, and one of bits, int8, int16, int32, int64, float32, pairs", n, row, 1<<16)
 	}
 	draw := drawDense(row, n)
 	needs := draw.needs(n)
@@ -115,7 +116,7 @@ func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err e
 }
 
 // rows draws some for upload.
-func (f *Flipping) rows(first, last int, room []byte) []byte {
+func (f *Flipping) rows(first, last int, room []byte) {
 	n, size := f.on.p.n, f.on.form.rowBytes()
 	col := make([]int32, n)
 	for j := range col {
@@ -128,7 +129,6 @@ func (f *Flipping) rows(first, last int, room []byte) []byte {
 		}
 		f.on.form.layOut(room[k*size:][:size], col, weight)
 	})
-	return room[:(last-first)*size]
 }
 
 // Round makes so many flips in each search, and lets the best into the pool: on
@@ -172,7 +172,7 @@ func (f *Flipping) Check(few int) error {
 				if i >= n {
 					continue
 				}
-				gain := integerAt(gains, item*form.threads()+t, form.gain())
+				gain := form.gainAt(gains, t, item)
 				if bit(x, i) == 1 {
 					value -= gain
 				}

@@ -13,7 +13,8 @@ func TestFlipping(t *testing.T) {
 		n     int
 		row   string
 		label string
-	}{{100, "int8", ""}, {200, "int8", "block=32,items=4,row=int8,cluster=2,meet=messages"}, {90, "int16", ""}, {120, "int32", ""}} {
+	}{{100, "int8", ""}, {200, "int8", "block=32,items=4,row=int8,cluster=2,searches=0,meet=messages"}, {90, "int16", ""}, {120, "int32", ""},
+		{100, "float32", ""}, {100, "pairs", ""}, {1200, "pairs", "block=32,items=80,row=pairs,cluster=1,searches=0,meet=barrier"}} {
 		f, err := OpenFlipping(d, c.n, c.row, c.label)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,9 @@ func TestFlipping(t *testing.T) {
 			t.Errorf("65536 variables, %s: %v, %v", row, labels, err)
 		}
 	}
-	if _, err := OpenFlipping(d, 100, "int4", ""); err == nil {
-		t.Error("rows of an unknown type: no error")
+	for n, row := range map[int]string{100: "int4", 20000: "pairs"} {
+		if _, err := OpenFlipping(d, n, row, ""); err == nil {
+			t.Errorf("%d variables, rows of type %s: no error", n, row)
+		}
 	}
 }

@@ -18,7 +18,7 @@ func (tunableBulk) Family() *device.Family { return &qubo.Bulk }
 
 func (tunableBulk) Fixed() []map[string]string {
 	var all []map[string]string
-	for _, row := range []string{"int8", "int16", "int32", "int64", "bits"} {
+	for _, row := range []string{"int8", "int16", "int32", "int64", "bits", "float32", "pairs"} {
 		all = append(all, map[string]string{"row": row})
 	}
 	return all
@@ -53,7 +53,7 @@ func (t *bulkTrial) Size() int { return t.p.n }
 // one size between any two variables for bits, else between about half of them,
 // some the largest that there are.
 func newBulkTrial(row string, n int, seed uint64) *bulkTrial {
-	largest := largestWeight(row, n)
+	largest := largestWeight(row, n+3) // a diagonal counts as three
 	p := &normal{n: n, start: make([]int64, n+1), diag: make([]int64, n), scale: 1, sense: 1, exact: true}
 	draw := func(i, j int) int64 {
 		u := coins(seed, uint64(min(i, j)), uint64(max(i, j)))
@@ -233,7 +233,7 @@ func (b *bulk) verify(every int) error {
 				if i >= n {
 					continue
 				}
-				if got := integerAt(gains, item*f.threads()+t, f.gain()); got != want[i] {
+				if got := f.gainAt(gains, t, item); got != want[i] {
 					return fmt.Errorf("%w: search %d: gain %d of variable %d, recomputed %d", ErrCheck, k, got, i, want[i])
 				}
 			}

@@ -24,7 +24,7 @@ func TestBulkSubject(t *testing.T) {
 	defer s.Close()
 	sub := tunableBulk{}
 	for _, fixed := range sub.Fixed() {
-		label := "block=32,items=4,row=" + fixed["row"] + ",cluster=1,meet=barrier"
+		label := "block=32,items=4,row=" + fixed["row"] + ",cluster=1,searches=0,meet=barrier"
 		if fixed["row"] == "bits" {
 			label = strings.Replace(label, "items=4", "items=32", 1)
 		}
@@ -73,11 +73,11 @@ func TestBulkSubject(t *testing.T) {
 		facts device.Facts
 		fits  bool
 	}{
-		{"block=32,items=4,row=int8,cluster=1,meet=barrier", 128, device.Facts{}, true},
-		{"block=32,items=4,row=int8,cluster=1,meet=barrier", 129, device.Facts{}, false},
-		{"block=32,items=4,row=int8,cluster=2,meet=barrier", 200, device.Facts{Major: 9}, true},
-		{"block=32,items=4,row=int8,cluster=2,meet=barrier", 200, device.Facts{Major: 8}, false},
-		{"block=1024,items=64,row=int8,cluster=1,meet=barrier", 60000, device.Facts{Free: 1 << 30}, false},
+		{"block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier", 128, device.Facts{}, true},
+		{"block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier", 129, device.Facts{}, false},
+		{"block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier", 200, device.Facts{Major: 9}, true},
+		{"block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier", 200, device.Facts{Major: 8}, false},
+		{"block=1024,items=64,row=int8,cluster=1,searches=0,meet=barrier", 60000, device.Facts{Free: 1 << 30}, false},
 	} {
 		if err := sub.Feasible(qubo.Bulk.Variant(c.label), c.facts, c.size); (err == nil) != c.fits {
 			t.Errorf("%d variables in %s on %+v: %v", c.size, c.label, c.facts, err)
@@ -109,18 +109,18 @@ func TestBulkChoice(t *testing.T) {
 		needs bulkNeeds
 		want  string
 	}{
-		{hopper, needs(120, "int8"), "block=32,items=4,row=int8,cluster=1,meet=barrier"},
-		{hopper, needs(2500, "int8"), "block=64,items=40,row=int8,cluster=1,meet=barrier"},
-		{hopper, needs(7000, "int8"), "block=128,items=56,row=int8,cluster=1,meet=barrier"},
-		{hopper, needs(16384, "int8"), "block=512,items=32,row=int8,cluster=1,meet=barrier"},
-		{hopper, needs(16385, "int8"), "block=128,items=64,row=int8,cluster=4,meet=messages"},
-		{hopper, needs(40000, "int8"), "block=128,items=64,row=int8,cluster=8,meet=messages"},
-		{hopper, needs(20000, "bits"), "block=128,items=64,row=bits,cluster=4,meet=messages"},
-		{hopper, needs(65536, "bits"), "block=128,items=64,row=bits,cluster=8,meet=messages"},
-		{hopper, needs(65536, "int16"), "block=128,items=64,row=int16,cluster=8,meet=messages"},
-		{hopper, needs(65536, "int32"), "block=128,items=32,row=int32,cluster=16,meet=messages"},
-		{hopper, needs(65536, "int64"), "block=1024,items=64,row=int64,cluster=1,meet=barrier"},
-		{ampere, needs(40000, "int8"), "block=1024,items=64,row=int8,cluster=1,meet=barrier"},
+		{hopper, needs(120, "int8"), "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, needs(2500, "int8"), "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, needs(7000, "int8"), "block=64,items=112,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, needs(16384, "int8"), "block=512,items=32,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, needs(16385, "int8"), "block=64,items=128,row=int8,cluster=4,searches=0,meet=messages"},
+		{hopper, needs(40000, "int8"), "block=64,items=128,row=int8,cluster=8,searches=0,meet=messages"},
+		{hopper, needs(20000, "bits"), "block=128,items=64,row=bits,cluster=4,searches=0,meet=messages"},
+		{hopper, needs(65536, "bits"), "block=128,items=64,row=bits,cluster=8,searches=0,meet=messages"},
+		{hopper, needs(65536, "int16"), "block=128,items=64,row=int16,cluster=8,searches=0,meet=messages"},
+		{hopper, needs(65536, "int32"), "block=128,items=32,row=int32,cluster=16,searches=0,meet=messages"},
+		{hopper, needs(65536, "int64"), "block=1024,items=64,row=int64,cluster=1,searches=0,meet=barrier"},
+		{ampere, needs(40000, "int8"), "block=1024,items=64,row=int8,cluster=1,searches=0,meet=barrier"},
 	} {
 		v, err := c.needs.variant(c.facts)
 		if err != nil {
@@ -129,11 +129,11 @@ func TestBulkChoice(t *testing.T) {
 			t.Errorf("%+v on %s: %s, want %s", c.needs, c.facts, v.Label, c.want)
 		}
 	}
-	const suits = "block=64,items=40,row=int8,cluster=1,meet=barrier"
+	const suits = "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier"
 	for label, want := range map[string]string{
 		"": suits,
-		"block=128,items=20,row=int8,cluster=1,meet=barrier": "block=128,items=20,row=int8,cluster=1,meet=barrier",
-		"block=128,items=40,row=int8,cluster=1,meet=barrier": suits, // much room to spare
+		"block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier": "block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier",
+		"block=128,items=40,row=int8,cluster=1,searches=0,meet=barrier": suits, // much room to spare
 	} {
 		db := &tuned.Database{}
 		if v := qubo.Bulk.Variant(label); v != nil {
@@ -149,7 +149,7 @@ func TestBulkChoice(t *testing.T) {
 			t.Errorf("%q tuned: %s by %q (%v), want %s", label, c.Variant.Label, c.Level, err, want)
 		}
 	}
-	if _, err := bulkChoice(ampere, p, Options{Variant: "block=32,items=4,row=int8,cluster=2,meet=barrier"}); err == nil {
+	if _, err := bulkChoice(ampere, p, Options{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}); err == nil {
 		t.Error("a variant of clusters, asked for on a device without: no error")
 	}
 }

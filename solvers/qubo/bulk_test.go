@@ -53,8 +53,25 @@ func bulkFor(row string, n int, seed uint64) *normal {
 		return bulkProblem(n, 32767, 1, 100000, 0.7, seed)
 	case "int32":
 		return bulkProblem(n, 1<<30/int64(n), 1, 1<<20, 0.8, seed)
+	case "float32":
+		return stretch(bulkProblem(n, 2*float32s/int64(n+10), 1, 1<<19, 0.8, seed), float32s)
+	case "pairs":
+		return stretch(bulkProblem(n, min(127, pairs/int64(n+10)), 2, 300, 0.9, seed), pairs)
 	}
 	return bulkProblem(n, 1<<40, 1, 1<<50, 0.5, seed)
+}
+
+// stretch changes the first gain so that some x has one of this size: the largest
+// that a type holds.
+func stretch(p *normal, most int64) *normal {
+	p.known = nil
+	up := int64(0)
+	_, weight := p.row(0)
+	for _, w := range weight {
+		up += max(0, w)
+	}
+	p.diag[0] = most - up
+	return p
 }
 
 // fewSearches are rules for tests.
@@ -85,11 +102,13 @@ func (b *bulk) recompute() error { return errors.Join(b.look(), b.verify(1)) }
 
 func TestBulkVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
-	list := []string{"block=32,items=4,row=int8,cluster=1,meet=barrier", "block=32,items=4,row=int16,cluster=1,meet=barrier",
-		"block=32,items=4,row=int32,cluster=1,meet=barrier", "block=32,items=4,row=int64,cluster=1,meet=barrier",
-		"block=64,items=40,row=int8,cluster=1,meet=barrier", "block=512,items=32,row=int16,cluster=1,meet=barrier",
-		"block=32,items=32,row=bits,cluster=1,meet=barrier", "block=32,items=4,row=int8,cluster=2,meet=barrier",
-		"block=32,items=4,row=int8,cluster=2,meet=messages"}
+	list := []string{"block=32,items=4,row=float32,cluster=1,searches=0,meet=barrier", "block=128,items=24,row=float32,cluster=1,searches=4,meet=barrier",
+		"block=32,items=4,row=pairs,cluster=1,searches=0,meet=barrier", "block=64,items=40,row=pairs,cluster=1,searches=0,meet=barrier",
+		"block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier", "block=32,items=4,row=int16,cluster=1,searches=0,meet=barrier",
+		"block=32,items=4,row=int32,cluster=1,searches=0,meet=barrier", "block=32,items=4,row=int64,cluster=1,searches=0,meet=barrier",
+		"block=64,items=40,row=int8,cluster=1,searches=0,meet=barrier", "block=512,items=32,row=int16,cluster=1,searches=0,meet=barrier",
+		"block=32,items=32,row=bits,cluster=1,searches=0,meet=barrier", "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier",
+		"block=32,items=4,row=int8,cluster=2,searches=0,meet=messages"}
 	for i := range qubo.Bulk.Variants {
 		v := &qubo.Bulk.Variants[i]
 		if !emulatedtest.Every && !slices.Contains(list, v.Label) {
@@ -141,7 +160,7 @@ func TestBulkForm(t *testing.T) {
 			}
 		}
 	}
-	if _, err := bulkProblem(20, 100, 3, 1, 1, 1).bulkNeeds().form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,meet=barrier")); err == nil {
+	if _, err := bulkProblem(20, 100, 3, 1, 1, 1).bulkNeeds().form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier")); err == nil {
 		t.Error("weights of 300 in multiples of 3 fit bytes, expected an error")
 	}
 }

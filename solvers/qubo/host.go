@@ -95,7 +95,7 @@ func searchRows[S oneflip.Sum](h hostSearch, p *normal, s spans, m matrix[S], o 
 	table, width := newLogs(), spread(p)
 	for k := range team {
 		s := newSearcher(p, m, o.seed, uint64(k)+1)
-		s.logs, s.spread, s.end = table, width, end
+		s.logs, s.spread, s.end, s.rules = table, width, end, o.rules.host(p.n)
 		if o.work == 0 {
 			s.target = o.target
 		}

@@ -25,12 +25,15 @@ type pool struct {
 	misses int  // solutions refused since one was taken
 }
 
+// poolSize is how many elites a pool has where that is not said.
+const poolSize = 10
+
 // newPool makes a pool. Where all fields are the negative of what they are at
 // the complement, as in maximum cuts, a solution is stored as that of it and
 // its complement which is closer to the best.
 func newPool(p *normal, size int) *pool {
 	if size <= 0 {
-		size = 10
+		size = poolSize
 	}
 	e := &pool{size: size, apart: 1 + p.n/500, n: p.n, mirror: p.n > 0}
 	for i := 0; i < p.n && e.mirror; i++ {
@@ -41,6 +44,13 @@ func newPool(p *normal, size int) *pool {
 		}
 		e.mirror = sum == 0
 	}
+	return e
+}
+
+// newPool makes a pool of the size and the distance of rules.
+func (r Rules) newPool(p *normal) *pool {
+	e := newPool(p, r.Pool)
+	e.apart = r.Distance
 	return e
 }
 

@@ -59,13 +59,14 @@ type portfolio struct {
 // newPortfolio makes the portfolio for a problem whose step and add cost so
 // much, of all methods but some.
 func newPortfolio(p *normal, step, add float64, without []string, o searchOptions) *portfolio {
-	f := &portfolio{pool: newPool(p, o.pool), random: rand.New(rand.NewPCG(o.seed, 0)), elite: o.elite, give: o.give, bar: math.MinInt64}
+	rules := o.rules.host(p.n)
+	f := &portfolio{pool: rules.newPool(p), random: rand.New(rand.NewPCG(o.seed, 0)), elite: o.elite, give: o.give, bar: math.MinInt64}
 	if len(p.col) <= maxDegree*p.n {
 		f.crosser = newCrosser(p, f.mirror)
 	}
 	n := float64(p.n)
 	sweep := n * (2 + add/10)
-	expect := [methods]float64{tabuStall * n * step * 2, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n}
+	expect := [methods]float64{float64(rules.Stall) * step * 2, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n}
 	include := func(m method) {
 		for k := 0; k < lengths && (m != eliminateWalk || eliminateWidth+2*k <= widest); k++ {
 			f.arms = append(f.arms, arm{method: m, length: k, expect: expect[m] * float64(int(1)<<(2*k))})

@@ -42,6 +42,7 @@ type searcher[S oneflip.Sum] struct {
 	end    *alarm
 	target *int64 // rings end; nil: leave that to the others
 
+	rules  Rules // of the host's
 	course course
 	ended  bool // the walk of course is complete
 	best   int64
@@ -92,7 +93,7 @@ type grant struct {
 func newSearcher[S oneflip.Sum](p *normal, m matrix[S], seed, number uint64) *searcher[S] {
 	s := &searcher[S]{
 		state: newState(p, m), random: rand.NewPCG(seed, number),
-		grant: make(chan grant), report: make(chan struct{}),
+		grant: make(chan grant), report: make(chan struct{}), rules: Rules{}.host(p.n),
 	}
 	size := len(s.x)
 	s.bestX, s.every, s.free, s.middle = make([]uint64, size), make([]uint64, size), make([]uint64, size), make([]uint64, size)
@@ -184,7 +185,7 @@ func (s *searcher[S]) follow() bool {
 		}
 		s.note() // what counts is new
 	}
-	return s.tabu(tabuStall * s.p.n << length)
+	return s.tabu(s.rules.Stall << length)
 }
 
 // polish is a short tabu search where a flip is cheap beside a sweep.

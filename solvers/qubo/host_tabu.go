@@ -8,14 +8,12 @@ import (
 
 // tabu makes the best flip that is not tabu, or that beats the best of the
 // walk, again and again, until stall flips brought no improvement. A flipped
-// variable is tabu for n/100 + 1 to 10 flips.
+// variable is tabu for tenure and, drawn at random, less than spread flips more,
+// by default for n/100 + 1 to 10.
 func (s *searcher[S]) tabu(stall int) bool {
 	n := s.p.n
 	s.fill(s.free)
-	tenure, span := n/100+1, uint64(10)
-	if limit := max(1, n/4); tenure+int(span) > limit {
-		tenure, span = max(1, limit/2), uint64(max(1, limit/2))
-	}
+	tenure, span := s.rules.Tenure, uint64(s.rules.Spread)
 	// ring[t] is the variable that is free again from step t on, or -1; two
 	// never share a step.
 	mask := 1<<bits.Len(uint(4*(tenure+int(span)))) - 1

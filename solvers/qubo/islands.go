@@ -53,21 +53,25 @@ func newIslands(devices []device.Device, v *device.Variant, p *normal, rules fun
 		b.island = k
 		l = append(l, b)
 	}
-	return l, l.upload(func(first, last int, room []byte) []byte { return form.rowsOf(p, first, last, room) })
+	return l, l.upload(func(first, last int, room []byte) { form.rowsOf(p, first, last, room) })
 }
 
-// upload brings rows to all devices, in the pieces that it asks for, laid out in
-// the room that it gives.
-func (l islands) upload(rows func(first, last int, room []byte) []byte) error {
+// upload brings rows to all devices, in pieces that are laid out in the room that
+// is given, every byte of it.
+func (l islands) upload(rows func(first, last int, room []byte)) error {
 	n, rowBytes := l[0].p.n, l[0].form.rowBytes()
 	piece := max(1, (8<<20)/rowBytes)
-	room := make([]byte, min(piece, n)*rowBytes)
 	for first := 0; first < n; first += piece {
-		ready := rows(first, min(first+piece, n), room)
-		for _, b := range l {
-			if err := b.streams[0].Upload(b.rows, int64(first)*int64(rowBytes), ready); err != nil {
-				return err
+		last, off := min(first+piece, n), int64(first)*int64(rowBytes)
+		var others error
+		err := device.Stage(l[0].streams[0], l[0].rows, off, (last-first)*rowBytes, func(room []byte) {
+			rows(first, last, room)
+			for _, b := range l[1:] {
+				others = errors.Join(others, b.streams[0].Upload(b.rows, off, room))
 			}
+		})
+		if err := errors.Join(err, others); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -136,7 +140,7 @@ func (l islands) search(ctx context.Context, p *normal, o searchOptions, found f
 		idle, before int64                 // rounds since it was found; flips until then
 	)
 	for number := int64(0); stop.Err() == nil && !o.met(best) && (o.work == 0 || did.Flips < o.work); number++ {
-		if idle > idleMost+idleMost/2*int64(l[0].life) {
+		if most := int64(l[0].rules.restart); most != Never && idle > most+most/2*int64(l[0].life) {
 			if err := l.again(o); err != nil {
 				return did, err
 			}

@@ -26,7 +26,7 @@ func startIslands(t *testing.T, devices []device.Device, label string, p *normal
 	return l
 }
 
-const smallBulk = "block=32,items=4,row=int8,cluster=1,meet=barrier"
+const smallBulk = "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"
 
 // A run of so much work depends on the seed and the number of islands alone.
 func TestIslandsRepeat(t *testing.T) {

@@ -26,8 +26,9 @@ type engine struct {
 // An opened engine is ready to search one problem.
 type opened struct {
 	search
-	label  string // the variant's; empty: there is none
-	reason string // why that variant
+	label  string           // the variant's; empty: there is none
+	reason string           // why that variant
+	used   map[string]Rules // of each engine that searches, the defaults filled in
 	close  func() error
 }
 

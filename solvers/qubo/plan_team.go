@@ -115,7 +115,7 @@ func openTeam(d device.Device, p *normal, o Options) (opened, error) {
 	out := func(name string) bool { return slices.Contains(o.Without, name) }
 	temper := sparse(p) && !out("temper") && (o.Variant == "" || temperLabel(o.Variant))
 	if !temper && out("bulk") {
-		return opened{search: host}, nil
+		return opened{search: host, used: map[string]Rules{"host": o.Rules.host(p.n)}}, nil
 	}
 	e, err := opened{}, errUnfit
 	if temper {
@@ -132,6 +132,7 @@ func openTeam(d device.Device, p *normal, o Options) (opened, error) {
 		members = team{e.search}
 	}
 	e.search = append(members, host)
+	e.used["host"] = o.Rules.host(p.n)
 	e.reason = fmt.Sprintf("%s; beside it a search on the host", e.reason)
 	return e, nil
 }

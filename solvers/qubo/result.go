@@ -27,6 +27,8 @@ type Result struct {
 	Variant   string // the engine and the label of its variant
 	Reason    string // why that one, one sentence
 	Seed      uint64
+	Rules     Rules            // as they were given
+	Used      map[string]Rules // by engine, the defaults filled in, for the largest component that was searched; nil: none, or by engines without rules
 	Work      Work
 	Reduced   int  // variables that the search was left with
 	Parts     int  // components that they are in
@@ -167,31 +169,37 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if several == nil {
 		several = []Solution{}
 	}
+	used := r.Used
+	if used == nil {
+		used = map[string]Rules{}
+	}
 	return json.Marshal(struct {
-		Problem     string        `json:"problem"`
-		Instance    string        `json:"instance"`
-		Format      string        `json:"format"`
-		Form        Form          `json:"form"`
-		Sense       Sense         `json:"sense"`
-		Size        []int64       `json:"size"`
-		Value       Amount        `json:"value"`
-		Bound       *Amount       `json:"bound"`
-		Proven      bool          `json:"proven"`
-		Solution    Bits          `json:"solution"`
-		Seconds     Seconds       `json:"seconds"`
-		Device      string        `json:"device"`
-		Variant     string        `json:"variant"`
-		Reason      string        `json:"reason"`
-		Certificate certificate   `json:"certificate"`
-		Seed        uint64        `json:"seed"`
-		Work        work          `json:"work"`
-		Target      *float64      `json:"target"`
-		Met         *float64      `json:"time_to_target"`
-		History     []Improvement `json:"history"`
-		Solutions   []Solution    `json:"solutions"`
-		Reduced     []int         `json:"reduced"`
-		Stopped     bool          `json:"interrupted"`
-		Notes       []string      `json:"notes"`
+		Problem     string           `json:"problem"`
+		Instance    string           `json:"instance"`
+		Format      string           `json:"format"`
+		Form        Form             `json:"form"`
+		Sense       Sense            `json:"sense"`
+		Size        []int64          `json:"size"`
+		Value       Amount           `json:"value"`
+		Bound       *Amount          `json:"bound"`
+		Proven      bool             `json:"proven"`
+		Solution    Bits             `json:"solution"`
+		Seconds     Seconds          `json:"seconds"`
+		Device      string           `json:"device"`
+		Variant     string           `json:"variant"`
+		Reason      string           `json:"reason"`
+		Certificate certificate      `json:"certificate"`
+		Seed        uint64           `json:"seed"`
+		Rules       Rules            `json:"rules"`
+		Used        map[string]Rules `json:"rules_used"`
+		Work        work             `json:"work"`
+		Target      *float64         `json:"target"`
+		Met         *float64         `json:"time_to_target"`
+		History     []Improvement    `json:"history"`
+		Solutions   []Solution       `json:"solutions"`
+		Reduced     []int            `json:"reduced"`
+		Stopped     bool             `json:"interrupted"`
+		Notes       []string         `json:"notes"`
 	}{"qubo", r.Instance, r.Format, r.Form, r.Sense, []int64{int64(r.N), r.Pairs}, r.Value, r.Bound, r.Proven, r.Solution, r.Seconds,
-		r.Device, r.Variant, r.Reason, proof, r.Seed, r.Work, r.Target, r.Met, r.History, several, []int{r.Reduced, r.Parts}, r.Stopped, notes})
+		r.Device, r.Variant, r.Reason, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met, r.History, several, []int{r.Reduced, r.Parts}, r.Stopped, notes})
 }

@@ -23,7 +23,7 @@ type searchOptions struct {
 	target   *int64    // stop at this objective or above; nil: none
 	seed     uint64
 	start    []uint64 // one of the first solutions; nil: none
-	pool     int      // elite solutions kept; 0: the engine's choice
+	rules    Rules    // those that the search has; 0: its choice
 	workers  int      // goroutines of a host search; 0: all cores
 
 	// elite is told of solutions that enter the pool, good and not all alike,

@@ -20,7 +20,7 @@ const DefaultLimit = 10 * time.Second
 // Options of Solve.
 type Options struct {
 	TimeLimit time.Duration   // from the start of the solve; 0: none where Work is set, else DefaultLimit
-	Work      int64           // flips; with it the result depends on the seed and the device alone; 0: no limit
+	Work      int64           // flips; with it the result depends on the seed, the rules and the device alone; 0: no limit
 	Target    *float64        // stop at this value or a better one
 	Seed      uint64          //
 	Solutions int             // several distinct ones; 0: only the best
@@ -30,6 +30,7 @@ type Options struct {
 	Database  *tuned.Database // nil: the one embedded in the binary
 	Others    []device.Device // more devices, of the same kind as the one that solves: they search too
 	Without   []string        // some of Parts(""): left out, to measure what they are worth
+	Rules     Rules           // of the searches; each engine takes those that it has
 	Threads   int             // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool            // no preprocessing, but for fixed variables
 	Memory    int64           // bytes that the host may take besides the instance; 0: no limit
@@ -61,6 +62,9 @@ func (o Options) check() error {
 	case o.Solutions < 0 || o.Distance < 0:
 		return fmt.Errorf("solutions %d and their distance %d: expected none below 0", o.Solutions, o.Distance)
 	}
+	if err := o.Rules.check(); err != nil {
+		return err
+	}
 	return o.checkWithout()
 }
 
@@ -83,6 +87,9 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	}
 	var err error
 	if r.plan, err = planFor(d.Facts(), o); err != nil {
+		return nil, err
+	}
+	if err := o.Rules.checkFor(r.plan.engine.name, o.Without, inst.N); err != nil {
 		return nil, err
 	}
 	for _, other := range o.Others {

@@ -37,6 +37,7 @@ type run struct {
 	met     *float64
 	work    work
 	several solutions
+	used    map[string]Rules // of the component that was searched last, the largest
 }
 
 // exhaustible reports whether there is time to visit every solution of p: it
@@ -185,10 +186,20 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	name := r.plan.engine.name
 	if errors.Is(err, errUnfit) && r.o.Engine == "" && r.o.Variant == "" {
 		r.plan.reason = err.Error()
-		e, name, err = opened{search: hostSearch{r.o.Without}}, "host", nil
+		e, err = openHostEngine(r.device, p, r.o)
+		name = "host"
 	}
 	if err != nil {
 		return "", err
+	}
+	if err := r.o.Rules.refusedBy(e.used); err != nil {
+		if e.close != nil {
+			err = errors.Join(err, e.close())
+		}
+		return "", err
+	}
+	if r.used = e.used; r.o.Rules.within(p.n) != r.o.Rules {
+		r.o.log("a component of %d variables has the default tenure, spread or distance: %s is for more", p.n, r.o.Rules)
 	}
 	label = "qubo/" + name
 	if e.label != "" {
@@ -202,7 +213,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 		goal = min(goal, *r.target-(r.total()-r.best[k]))
 	}
 	before := r.work
-	o := searchOptions{began: r.began, deadline: until(r.deadline, share), target: &goal, seed: r.o.Seed, workers: r.workers()}
+	o := searchOptions{began: r.began, deadline: until(r.deadline, share), target: &goal, seed: r.o.Seed, workers: r.workers(), rules: r.o.Rules}
 	if r.inst.Hint != nil {
 		o.start = r.red.project(k, r.inst.Hint)
 	}
@@ -301,7 +312,7 @@ func (r *run) result(variant string) (*Result, error) {
 	}
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
 		Value: value, Solution: Bits{x, inst.N}, Target: r.o.Target, Met: r.met, History: r.history,
-		Device: r.where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Work: r.work,
+		Device: r.where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.used, Work: r.work,
 		Reduced: r.red.left(), Parts: len(r.red.parts), Exact: r.p.exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
 	r.prove(out)
 	r.several.add(told, x, time.Since(r.began))

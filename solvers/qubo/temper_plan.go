@@ -27,7 +27,7 @@ func openTemperEngine(d device.Device, p *normal, o Options) (opened, error) {
 	if err != nil {
 		return opened{}, fmt.Errorf("%w: %w", errUnfit, err)
 	}
-	e := opened{label: c.Variant.Label, reason: c.Reason}
+	e := opened{label: c.Variant.Label, reason: c.Reason, used: map[string]Rules{"temper": o.Rules.temper(q.n)}}
 	var members team
 	var closes []func() error
 	e.close = func() (err error) {

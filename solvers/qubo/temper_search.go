@@ -24,10 +24,9 @@ func (t *temper) search(ctx context.Context, p *normal, o searchOptions, found f
 		return did, nil
 	}
 	own := *t // a search may end cluster moves
-	r := &tempering{temper: &own, o: o, found: found, pool: newPool(p, o.pool), top: make([]int64, t.blocks), seen: make([]int64, temperScores*t.blocks)}
-	for k := range r.top {
-		r.top[k] = math.MinInt64
-	}
+	o.rules = o.rules.temper(p.n)
+	r := &tempering{temper: &own, o: o, found: found, pool: o.rules.newPool(p), top: make([]int64, t.blocks), seen: make([]int64, temperScores*t.blocks), clusters: t.every}
+	r.forget()
 	x := o.start
 	if x == nil {
 		x = make([]uint64, words(p.n))
@@ -78,6 +77,10 @@ type tempering struct {
 	cost     time.Duration // of combining two
 	since    int           // sweeps since the last migration
 	grown    [2]int64      // of cluster moves: variables exchanged, and those that differed
+	clusters int           // sweeps between cluster moves, at first
+	life     int           // how often it began anew
+	high     int64         // the best of the blocks since then, and rounds since it was found
+	idle     int
 }
 
 // sweeps is how long the next round is, in sweeps. A round ends within a small
@@ -88,7 +91,7 @@ func (r *tempering) sweeps(number int64) (most, left int) {
 		return 1, 0
 	}
 	if r.o.work > 0 {
-		return max(1, min(workRound, int(float64(r.o.work-r.spent)/max(1, r.flips)))), 0
+		return max(1, min(cmp.Or(r.o.rules.Round, workRound), int(float64(r.o.work-r.spent)/max(1, r.flips)))), 0
 	}
 	round := max(temperRound, min(guestsWork*r.cost, temperLong)).Seconds()
 	if !r.o.deadline.IsZero() {
@@ -96,12 +99,24 @@ func (r *tempering) sweeps(number int64) (most, left int) {
 		left = max(1, int(time/r.pace))
 		round = min(round, time)
 	}
-	return max(1, min(1<<16, int(round/r.pace))), left
+	most = max(1, min(1<<16, int(round/r.pace)))
+	if r.o.rules.Round > 0 {
+		if most = r.o.rules.Round; left > 0 {
+			most = min(most, left)
+		}
+	}
+	return most, left
 }
 
 // run makes rounds until a limit is met.
 func (r *tempering) run(stop context.Context) (work, error) {
 	for number := int64(0); number == 0 || stop.Err() == nil && !r.o.met(r.best) && (r.o.work == 0 || r.spent < r.o.work); number++ {
+		if most := r.o.rules.Restart; most != Never && r.idle > most+most/2*r.life {
+			if err := r.again(); err != nil {
+				return r.did, err
+			}
+			number = 0
+		}
 		sweeps, left := r.sweeps(number)
 		var words []int64
 		if r.anneals > 0 {
@@ -143,6 +158,34 @@ func (r *tempering) run(stop context.Context) (work, error) {
 	return r.did, nil
 }
 
+// again begins anew, as with another seed. The best stays, and is combined with
+// what comes.
+func (r *tempering) again() error {
+	if err := r.look(true); err != nil {
+		return err
+	}
+	if r.o.elite != nil {
+		for _, e := range r.pool.elites {
+			r.o.elite(e.value, e.x)
+		}
+	}
+	r.life++
+	r.did.Restarts += int64(r.blocks)
+	r.o.seed, r.o.start = coins(r.o.seed, uint64(r.life), 1), nil
+	r.pool.elites, r.guests, r.course = nil, guests{}, temperCourse{}
+	r.every, r.since, r.grown, r.combined = r.clusters, 0, [2]int64{}, false
+	r.forget()
+	return nil
+}
+
+// forget is of what the blocks have found.
+func (r *tempering) forget() {
+	for k := range r.top {
+		r.top[k] = math.MinInt64
+	}
+	r.high, r.idle = math.MinInt64, 0
+}
+
 // climb flips variables of x that gain until there are none, and returns what
 // they gained.
 func climb(p *normal, x []uint64, delta []int64) (gained int64) {
@@ -162,8 +205,12 @@ func climb(p *normal, x []uint64, delta []int64) (gained int64) {
 // measure counts flips and takes the pace of a round.
 func (r *tempering) measure(took time.Duration, sweeps int) {
 	var flips int64
+	r.idle++
 	for b := range r.blocks {
 		flips += r.seen[b*temperScores+temperFlips]
+		if v := r.seen[b*temperScores+temperKept]; v > r.high {
+			r.high, r.idle = v, 0
+		}
 	}
 	r.did.Flips += flips
 	r.spent += max(flips, int64(sweeps)) // a frozen problem ends too

@@ -62,6 +62,6 @@ func (b *bulk) operators() []int {
 }
 
 // openHostEngine makes the host's portfolio ready.
-func openHostEngine(_ device.Device, _ *normal, o Options) (opened, error) {
-	return opened{search: hostSearch{o.Without}}, nil
+func openHostEngine(_ device.Device, p *normal, o Options) (opened, error) {
+	return opened{search: hostSearch{o.Without}, used: map[string]Rules{"host": o.Rules.host(p.n)}}, nil
 }

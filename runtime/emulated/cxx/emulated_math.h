@@ -125,6 +125,16 @@ EMU_DPX(u, unsigned, emu_wrap)
 EMU_INLINE int __vimax_s32_relu(int a, int b) { return __vimax3_s32(a, b, 0); }
 EMU_INLINE int __viaddmax_s32_relu(int a, int b, int c) { return __vimax_s32(__viaddmax_s32(a, b, c), 0); }
 
+// Halves of a word.
+#define EMU_DPX16(S, T)                                                                    \
+  EMU_INLINE unsigned __vimax_##S##16x2(unsigned a, unsigned b) {                          \
+    T low = (T)a > (T)b ? (T)a : (T)b, high = (T)(a >> 16) > (T)(b >> 16) ? (T)(a >> 16) : (T)(b >> 16); \
+    return (unsigned)(unsigned short)high << 16 | (unsigned short)low;                     \
+  }                                                                                        \
+  EMU_INLINE unsigned __vimax3_##S##16x2(unsigned a, unsigned b, unsigned c) { return __vimax_##S##16x2(__vimax_##S##16x2(a, b), c); }
+EMU_DPX16(s, short)
+EMU_DPX16(u, unsigned short)
+
 EMU_INLINE int __dp4a(int a, int b, int c) {
   unsigned r = (unsigned)c;
   for (int i = 0; i < 4; i++) r += (unsigned)((int)(signed char)(a >> (8 * i)) * (int)(signed char)(b >> (8 * i)));

@@ -20,10 +20,13 @@ type Measured struct {
 }
 
 // Margin is the least relative difference of two medians that is taken for
-// real: 1 %, or twice the pooled relative MAD where the samples scatter more.
+// real: 1 %, or, where the samples scatter more, twice the pooled relative MAD, or
+// four standard errors of that difference where so many samples make that less. The
+// median of n normal samples has a standard error of 1.86 MAD/√n.
 func Margin(a, b *trial.Sample) float64 {
-	pooled := math.Sqrt((a.Noise()*a.Noise() + b.Noise()*b.Noise()) / 2)
-	return max(0.01, 2*pooled)
+	va, vb := a.Noise()*a.Noise(), b.Noise()*b.Noise()
+	errors := 4 * 1.86 * math.Sqrt(va/float64(max(1, a.N))+vb/float64(max(1, b.N)))
+	return max(0.01, min(2*math.Sqrt((va+vb)/2), errors))
 }
 
 // faster reports whether a beats b by more than the margin.

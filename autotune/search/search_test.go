@@ -324,6 +324,11 @@ func TestDecide(t *testing.T) {
 	m := func(x int, med, mad int64) Measured {
 		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: 10, Median: med, MAD: mad}}
 	}
+	often := func(x int, med, mad int64) Measured {
+		r := m(x, med, mad)
+		r.Sample.N = 80
+		return r
+	}
 	label := func(x int) string { return f.Variants[x].Label }
 	for name, tc := range map[string]struct {
 		results   []Measured
@@ -333,6 +338,8 @@ func TestDecide(t *testing.T) {
 		"faster by 2 %":           {[]Measured{m(1, 1000, 0), m(2, 980, 0)}, label(1), 2},
 		"faster by 0.9 %":         {[]Measured{m(1, 1000, 0), m(2, 991, 0)}, label(1), 1},
 		"faster by 2 %, noisy":    {[]Measured{m(1, 1000, 15), m(2, 980, 15)}, label(1), 1},
+		"by 12 %, noisy, often":   {[]Measured{often(1, 1000, 80), often(2, 880, 70)}, label(1), 2},
+		"by 5 %, noisy, often":    {[]Measured{often(1, 1000, 80), often(2, 950, 70)}, label(1), 1},
 		"tie: smaller block":      {[]Measured{m(0, 2000, 0), m(3, 1000, 0), m(2, 1005, 0), m(5, 1008, 0)}, label(0), 5},
 		"tie: lexical":            {[]Measured{m(0, 2000, 0), m(5, 1000, 0), m(1, 1005, 0)}, label(0), 1},
 		"tied but for the holder": {[]Measured{m(0, 1000, 0), m(1, 985, 0), m(4, 995, 0)}, label(0), 1},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"coalesce/autotune/subject"
@@ -64,8 +65,8 @@ func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Su
 }
 
 // Variant opens a variant and runs the cases of the workload that its own
-// parameters name, like Cases; where largest is not 0, those of at most that size,
-// for tools that slow a device down.
+// parameters name, like Cases; where largest is not 0, those of at most that size, or
+// the smallest, for tools that slow a device down.
 func Variant(ctx context.Context, d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, largest int) (n int, err error) {
 	fixed := map[string]string{}
 	for i, name := range sub.Family().Params {
@@ -76,7 +77,7 @@ func Variant(ctx context.Context, d device.Device, s device.Stream, sub subject.
 		return 0, err
 	}
 	if largest > 0 {
-		cases = slices.DeleteFunc(cases, func(c subject.Case) bool { return c.Instance.Size() > largest })
+		cases = upTo(largest, cases, func(size int) bool { return sub.Feasible(v, d.Facts(), size) == nil })
 	}
 	r, err := sub.Open(d, v)
 	if err != nil {
@@ -84,6 +85,18 @@ func Variant(ctx context.Context, d device.Device, s device.Stream, sub subject.
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return Cases(ctx, d, s, sub, v, r, cases)
+}
+
+// upTo are the cases of at most a size, or those of the smallest that is feasible
+// where none is.
+func upTo(largest int, cases []subject.Case, feasible func(size int) bool) []subject.Case {
+	least := math.MaxInt
+	for _, c := range cases {
+		if size := c.Instance.Size(); feasible(size) {
+			least = min(least, size)
+		}
+	}
+	return slices.DeleteFunc(cases, func(c subject.Case) bool { return c.Instance.Size() > max(largest, least) })
 }
 
 // Kinds are the variants of a family that show some value of a parameter first.

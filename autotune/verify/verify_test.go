@@ -82,6 +82,20 @@ func TestVariant(t *testing.T) {
 	}
 }
 
+// Cases up to a size are fewer, but never none: those of four and seven numbers.
+func TestVariantUpTo(t *testing.T) {
+	for largest, want := range map[int]int{0: 2, 1: 1, 4: 1, 6: 1, 7: 2, 100: 2} {
+		d, s := &fake.Device{}, &fake.Subject{Plants: []string{""}}
+		stream, err := d.NewStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := verify.Variant(t.Context(), d, stream, s, &s.Family().Variants[0], largest); err != nil || n != want {
+			t.Errorf("up to %d: %d cases (%v), want %d", largest, n, err, want)
+		}
+	}
+}
+
 func TestKinds(t *testing.T) {
 	f := &device.Family{Params: []string{"a", "b"}}
 	for _, values := range [][]string{{"1", "1"}, {"1", "2"}, {"1", "1"}, {"2", "1"}, {"2", "2"}} {

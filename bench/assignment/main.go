@@ -96,7 +96,7 @@ func main() {
 	flag.StringVar(&sizes, "sizes", "", "comma-separated sides (default: all of the experiment)")
 	flag.StringVar(&families, "families", "", "comma-separated families and methods (default: all of the experiment)")
 	flag.StringVar(&s.variant, "variant", "", "label of the variant to use; needs one family")
-	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most this size (default: all)")
+	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most this size, or the smallest (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify only variants that show some value of some parameter first")
 	flag.IntVar(&s.seeds, "seeds", 3, "instances of each kind and size; their seeds are s*2^40")
 	flag.IntVar(&s.runs, "runs", 10, "most runs of a contender on an instance")

@@ -110,7 +110,7 @@ func main() {
 	flag.DurationVar(&s.limit, "limit", 10*time.Second, "time limit of a run to a target")
 	flag.Var(&s.limits, "limits", "other limits from so many variables on, as in 3000=20s,5000=60s")
 	flag.IntVar(&s.iteration, "iterations", 2500, "of massive multi-start")
-	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many variables (default: all)")
+	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many variables, or the smallest (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.DurationVar(&s.budget, "budget", 9*time.Minute, "start no further row after this time")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has dwave-samplers or simulated-bifurcation")

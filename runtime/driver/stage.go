@@ -49,6 +49,14 @@ func (t *stage) ready(g *gpu, halves int) error {
 	return nil
 }
 
+// readyFor makes sure of the memory that an upload of n bytes takes.
+func (t *stage) readyFor(g *gpu, n int) error {
+	if t.cur == 0 && t.used+n <= chunk {
+		return t.ready(g, 1)
+	}
+	return t.ready(g, 2)
+}
+
 func (g *gpu) takeHalf() (half, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,11 +136,7 @@ func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
 	}
 	defer leave()
 	t := &s.stage
-	halves := 2
-	if t.cur == 0 && t.used+len(src) <= chunk {
-		halves = 1
-	}
-	if err := t.ready(s.g, halves); err != nil {
+	if err := t.readyFor(s.g, len(src)); err != nil {
 		return fmt.Errorf("upload %d bytes: %w", len(src), err)
 	}
 	total := len(src)
@@ -172,7 +176,7 @@ func (s *stream) Stage(dst device.Buffer, off int64, n int, fill func(room []byt
 		return err
 	}
 	t := &s.stage
-	err = t.ready(s.g, 2)
+	err = t.readyFor(s.g, n)
 	if err == nil && t.used+n > chunk {
 		err = t.next(s.s)
 	}

@@ -20,9 +20,9 @@ import (
 //     which free rows bid without waiting for one another, then one with epsilon
 //     0, which leaves a tight partial matching; then phases: label correcting
 //     from all free rows at once, duals raised to the distance of the m-th free
-//     column (half of the free rows; the nearest where columns may stay
+//     column (1/2^half of the free rows; the nearest where columns may stay
 //     unmatched), and one augmentation in each tree. Phases of few rows are one
-//     block's, in its shared memory, where a step takes a few hundred cycles.
+//     block's, in its shared memory, unless the run was primed.
 //  3. Price, in one pass over the matrix: rows with c < u + v get their worst
 //     edges as well, and are matched again. No violation: u and v prove it.
 //
@@ -252,6 +252,7 @@ func (r *coreRun) prime() (mode uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	r.primed = true
 	r.counts.Passes += found.passes
 	r.counts.Primed = found.surprise
 	if err := errors.Join(
@@ -283,6 +284,7 @@ type coreRun struct {
 	spread int64
 	square bool
 	counts Counts
+	primed bool       // it began again; long searches of many rows follow
 	apart  bool       // the phases of the last round were one block's
 	answer []byte     // and it left v, u and the matching
 	over   corePasses // itself, or the shards of several devices
@@ -349,11 +351,13 @@ func (r *coreRun) forget() error {
 }
 
 // room is the shared memory of a block that does the phases alone, 0 where all
-// blocks do them.
+// blocks do them, as they do after priming: geometric costs of 1,000 rows took 5.4 ms
+// by all blocks and 8.0 by one (bench/assignment -experiment kinds -sizes 1000 -kinds
+// geom -families core -variant with resident=0 and 1024, one H200).
 func (r *coreRun) room() int {
 	const static = 10 << 10 // of the kernel solve, at most
 	bytes := 24*r.width() + 20*r.p.rows + 8*coreWords
-	if r.p.rows > min(r.resident, 1<<16) || bytes+static > r.shared {
+	if r.primed || r.p.rows > min(r.resident, 1<<16) || bytes+static > r.shared {
 		return 0
 	}
 	return bytes

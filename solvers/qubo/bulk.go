@@ -118,13 +118,14 @@ func (b *bulk) rulesFor(f device.Facts) bulkRules {
 // takeBulk loads a variant and takes the memory for a problem in a form.
 func takeBulk(d device.Device, v *device.Variant, form bulkForm, p *normal, rules func(*bulk) bulkRules) (b *bulk, err error) {
 	b = &bulk{variant: v, form: form, p: p, seen: make([]int64, bulkControl)}
-	rowBytes := int64(b.form.rowBytes())
-	if need, free := rowBytes*int64(p.n), d.Facts().Free; free > 0 && need > free*9/10 {
-		return nil, fmt.Errorf("qubo/bulk: a matrix of %d rows of %d bytes, %s has %d free: %w", p.n, rowBytes, d.Facts(), free, device.ErrMemory)
+	facts, rowBytes := d.Facts(), int64(b.form.rowBytes())
+	free := facts.Free
+	if need := rowBytes * int64(p.n); free > 0 && need > free*9/10 {
+		return nil, fmt.Errorf("qubo/bulk: a matrix of %d rows of %d bytes, %s has %d free: %w", p.n, rowBytes, facts, free, device.ErrMemory)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("qubo/bulk on %s: %w", d.Facts(), err), b.Close())
+			err = errors.Join(fmt.Errorf("qubo/bulk on %s: %w", facts, err), b.Close())
 			b = nil
 		}
 	}()
@@ -136,12 +137,12 @@ func takeBulk(d device.Device, v *device.Variant, form bulkForm, p *normal, rule
 			return b, err
 		}
 	}
-	if b.rules = b.rulesFor(d.Facts()); rules != nil {
+	if b.rules = b.rulesFor(facts); rules != nil {
 		b.rules = rules(b)
 	}
 	searches, record := int64(b.rules.searches), int64(4*b.form.record())
 	each := int64(b.form.capacity()*b.form.gain()) + 2*record + 8*bulkScores
-	if need, free := rowBytes*int64(p.n)+searches*each, d.Facts().Free; free > 0 && need > free {
+	if need := rowBytes*int64(p.n) + searches*each; free > 0 && need > free {
 		return b, fmt.Errorf("%d searches of %d bytes beside the matrix, %d bytes are free: %w", searches, each, free, device.ErrMemory)
 	}
 	for _, want := range []struct {

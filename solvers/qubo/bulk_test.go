@@ -106,7 +106,7 @@ func TestBulkVariants(t *testing.T) {
 		"block=32,items=4,row=pairs,cluster=1,searches=0,meet=barrier", "block=64,items=40,row=pairs,cluster=1,searches=0,meet=barrier",
 		"block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier", "block=32,items=4,row=int16,cluster=1,searches=0,meet=barrier",
 		"block=32,items=4,row=int32,cluster=1,searches=0,meet=barrier", "block=32,items=4,row=int64,cluster=1,searches=0,meet=barrier",
-		"block=64,items=40,row=int8,cluster=1,searches=0,meet=barrier", "block=512,items=32,row=int16,cluster=1,searches=0,meet=barrier",
+		"block=64,items=40,row=int8,cluster=1,searches=0,meet=barrier", "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier", "block=512,items=32,row=int16,cluster=1,searches=0,meet=barrier",
 		"block=32,items=32,row=bits,cluster=1,searches=0,meet=barrier", "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier",
 		"block=32,items=4,row=int8,cluster=2,searches=0,meet=messages"}
 	for i := range qubo.Bulk.Variants {

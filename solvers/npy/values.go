@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
 	"unsafe"
 )
 
@@ -82,22 +85,47 @@ func as[T int32 | int64 | float32 | float64](size int, native bool, decode func(
 			}
 			values = values[:0]
 		}
-		chunk := make([]byte, int(min(count, 1<<16))*size)
+		chunk := make([]byte, int(min(count, 1<<20))*size)
 		for uint64(len(values)) < count {
-			want := min(count-uint64(len(values)), uint64(len(chunk)/size))
-			b := chunk[:want*uint64(size)]
+			at := len(values)
+			b := chunk[:min(count-uint64(at), uint64(len(chunk)/size))*uint64(size)]
 			k, err := io.ReadFull(r, b)
 			if err != nil {
-				return nil, &ShortError{uint64(len(values)) + uint64(k/size), unexpected(err)}
+				return nil, &ShortError{uint64(at + k/size), unexpected(err)}
 			}
-			for i := 0; i < len(b); i += size {
-				v, ok := decode(b[i : i+size])
-				if !ok {
-					return nil, &RangeError{uint64(len(values))}
-				}
-				values = append(values, v)
+			values = slices.Grow(values, len(b)/size)[:at+len(b)/size]
+			if bad := decodeAll(values[at:], b, decode); bad >= 0 {
+				return nil, &RangeError{uint64(at + bad)}
 			}
 		}
 		return values, nil
 	}}
+}
+
+// decodeAll decodes values on all cores; it returns the first that cannot be
+// held, or -1.
+func decodeAll[T any](values []T, b []byte, decode func([]byte) (T, bool)) int {
+	size := len(b) / len(values)
+	parts := max(1, min(runtime.GOMAXPROCS(0), len(values)>>14))
+	bad := make([]int, parts)
+	var wg sync.WaitGroup
+	for p := range parts {
+		wg.Go(func() {
+			bad[p] = -1
+			var ok bool
+			for i := len(values) * p / parts; i < len(values)*(p+1)/parts; i++ {
+				if values[i], ok = decode(b[i*size : (i+1)*size]); !ok {
+					bad[p] = i
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, i := range bad {
+		if i >= 0 {
+			return i
+		}
+	}
+	return -1
 }

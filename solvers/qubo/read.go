@@ -96,21 +96,35 @@ func Read(path string, o ReadOptions) (*Instance, error) {
 		return nil, fmt.Errorf("read instance: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, fmt.Errorf("read instance: %w", err)
-	} else if info.IsDir() {
+	}
+	if info.IsDir() {
 		return nil, fmt.Errorf("read instance: %s is a directory, expected a file", path)
 	}
-	return ReadFrom(f, path, o)
+	size := int64(-1)
+	if info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return readFrom(f, size, path, o)
 }
 
 // ReadFrom is Read on an open stream; name is what errors call it.
 func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
+	return readFrom(r, -1, name, o)
+}
+
+// readFrom reads from a file of size bytes, unknown when negative.
+func readFrom(r io.Reader, size int64, name string, o ReadOptions) (*Instance, error) {
 	plain, err := packed.Open(r, name)
 	if err != nil {
 		return nil, err
 	}
 	defer plain.Close()
+	if plain.Packed {
+		size = -1
+	}
 	head, _ := plain.Peek(4096)
 	l, err := layoutOf(o.Format)
 	switch {
@@ -128,7 +142,7 @@ func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 	}
 	var inst *Instance
 	if l.name == "npy" {
-		inst, err = readNPY(plain.Reader, name, o)
+		inst, err = readNPY(plain.Reader, size, name, o)
 	} else {
 		inst, err = l.read(&lines{r: plain.Reader, name: name}, o)
 	}

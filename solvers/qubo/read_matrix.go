@@ -5,42 +5,49 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 
 	"coalesce/solvers/npy"
 )
 
 // fromPairs makes an instance of a matrix of n x n, pair by pair: at(i, j) is
 // what the product of i and j > i has, and at(i, i) is linear. at is called from
-// several goroutines.
+// several goroutines, for squares of both triangles one after the other: what it
+// reads of a matrix and of its transpose stays in the cache.
 func fromPairs[T Number](n int, at func(i, j int) T) *Instance {
 	inst := &Instance{N: n, Form: QUBO, Sense: Maximize, Start: make([]int64, n+1)}
 	t := &Terms[T]{Linear: make([]T, n)}
-	row := func(i int, each func(j int, v T)) {
-		for j := range n {
-			if v := at(min(i, j), max(i, j)); v != 0 && j != i {
-				each(j, v)
+	const side = 8
+	rows := func(each func(i, j int, v T)) {
+		parallel(n, func(from, to int) {
+			for top := from; top < to; top += side {
+				for left := 0; left < n; left += side {
+					for i := top; i < min(top+side, to); i++ {
+						for j := left; j < min(left+side, n); j++ {
+							if v := at(min(i, j), max(i, j)); v != 0 && j != i {
+								each(i, j, v)
+							}
+						}
+					}
+				}
 			}
-		}
+		})
 	}
-	parallel(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			t.Linear[i] = at(i, i)
-			row(i, func(int, T) { inst.Start[i+1]++ })
-		}
-	})
+	for i := range n {
+		t.Linear[i] = at(i, i)
+	}
+	rows(func(i, _ int, _ T) { inst.Start[i+1]++ })
 	for i := range n {
 		inst.Start[i+1] += inst.Start[i]
 	}
 	inst.Col, t.Pair = make([]int32, inst.Start[n]), make([]T, inst.Start[n])
-	parallel(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			k := inst.Start[i]
-			row(i, func(j int, v T) {
-				inst.Col[k], t.Pair[k] = int32(j), v
-				k++
-			})
-		}
+	next := slices.Clone(inst.Start[:n])
+	rows(func(i, j int, v T) {
+		k := next[i]
+		inst.Col[k], t.Pair[k] = int32(j), v
+		next[i]++
 	})
 	inst.setTerms(t)
 	return inst
@@ -63,8 +70,8 @@ func squareShape(rows, cols uint64) error {
 	return nil
 }
 
-// readNPY reads a square matrix.
-func readNPY(r io.Reader, name string, o ReadOptions) (*Instance, error) {
+// readNPY reads a square matrix from a file of size bytes, unknown when negative.
+func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*Instance, error) {
 	h, err := npy.ReadHeader(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: npy header: %w", name, err)
@@ -83,7 +90,10 @@ func readNPY(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 	if need := float64(n) * float64(n) * float64(kind.Held+12); need > float64(o.memory()) {
 		return nil, fmt.Errorf("%s: %d x %d coefficients take up to %.0f bytes, more than the limit of %d", name, n, n, need, o.memory())
 	}
-	values, err := kind.Read(r, n*n, false)
+	if want := int64(n*n) * int64(kind.Size); size >= 0 && size-h.Length != want {
+		return nil, fmt.Errorf("%s: found %d bytes after the header, expected %d: %d x %d coefficients of type %s", name, size-h.Length, want, n, n, h.Descr)
+	}
+	values, err := kind.Read(r, n*n, size >= 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %d x %d coefficients: %w", name, n, n, err)
 	}
@@ -112,18 +122,9 @@ func readNPY(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 
 // fromMatrix makes an instance of n x n values, row by row.
 func fromMatrix[S int32 | int64 | float32 | float64, T Number](n int, q []S, form Form) (*Instance, error) {
-	sum := 0.0
-	for k, v := range q {
-		f := float64(v)
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("%w: row %d, column %d: found %v, expected a number", ErrCoefficient, k/n, k%n, f)
-		}
-		if sum += math.Abs(f); form != MaxCut {
-			continue
-		}
-		if i, j := k/n, k%n; i == j && v != 0 || q[j*n+i] != v {
-			return nil, fmt.Errorf("row %d, column %d: found %v, expected a symmetric matrix without a diagonal for %s", i, j, v, MaxCut)
-		}
+	sum, err := checkMatrix(n, q, form)
+	if err != nil {
+		return nil, err
 	}
 	var zero T
 	if _, whole := any(zero).(int64); whole && sum > most/16 {
@@ -145,6 +146,39 @@ func fromMatrix[S int32 | int64 | float32 | float64, T Number](n int, q []S, for
 		inst.Form = form
 	}
 	return inst, nil
+}
+
+// checkMatrix adds up absolute values, and wants numbers: of a graph the same ones
+// on both sides of a diagonal of zeros. An error is that of the first entry.
+func checkMatrix[S int32 | int64 | float32 | float64](n int, q []S, form Form) (sum float64, err error) {
+	var mu sync.Mutex
+	first := n
+	parallel(n, func(from, to int) {
+		part, at, wrong := 0.0, n, error(nil)
+	rows:
+		for i := from; i < to; i++ {
+			for j, v := range q[i*n : (i+1)*n] {
+				f := math.Abs(float64(v))
+				part += f
+				switch {
+				case !(f <= math.MaxFloat64):
+					wrong = fmt.Errorf("%w: row %d, column %d: found %v, expected a number", ErrCoefficient, i, j, v)
+				case form == MaxCut && (i == j && v != 0 || q[j*n+i] != v):
+					wrong = fmt.Errorf("row %d, column %d: found %v, expected a symmetric matrix without a diagonal for %s", i, j, v, MaxCut)
+				default:
+					continue
+				}
+				at = i
+				break rows
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if sum += part; at < first {
+			first, err = at, wrong
+		}
+	})
+	return sum, err
 }
 
 // whole makes real coefficients that are all whole numbers integers.

@@ -238,8 +238,8 @@ func (b *bulk) visit(o searchOptions, found func(int64, []uint64, time.Duration)
 	return nil
 }
 
-// best brings the best elite, its value recomputed.
-func (b *bulk) best() (int64, []uint64, error) {
+// best brings the best elite, its value recomputed from that of x.
+func (b *bulk) best(x []uint64, known int64) (int64, []uint64, error) {
 	values := b.seen[bulkValues:][:b.seen[bulkCount]]
 	top := 0
 	for e, v := range values {
@@ -247,15 +247,15 @@ func (b *bulk) best() (int64, []uint64, error) {
 			top = e
 		}
 	}
-	x, err := b.elite(int64(top))
+	y, err := b.elite(int64(top))
 	if err != nil {
 		return 0, nil, err
 	}
-	value := b.p.value(x)
+	value := b.p.valueFrom(x, known, y)
 	if value != b.seen[bulkBest] {
 		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", ErrCheck, b.variant.Label, b.seen[bulkBest], value)
 	}
-	return value, x, nil
+	return value, y, nil
 }
 
 // tell tells of every elite.

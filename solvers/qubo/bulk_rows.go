@@ -150,7 +150,8 @@ func (s bulkNeeds) form(v *device.Variant) (bulkForm, error) {
 
 // rowsOf lays rows first to last-1 out for the device, in room, which they fill.
 func (f bulkForm) rowsOf(p *normal, first, last int, room []byte) {
-	parallel(last-first, func(from, to int) {
+	const enough = 1 << 17 // entries for a core
+	parallelBy(1+enough/p.n, last-first, func(from, to int) {
 		for i := from; i < to; i++ {
 			col, weight := p.row(first + i)
 			f.layOut(room[i*f.rowBytes():], col, weight)

@@ -50,11 +50,8 @@ func (h hostSearch) search(ctx context.Context, p *normal, o searchOptions, foun
 	defer stop()
 	// Symmetric matrices have even weights: halved, more of them fit in a byte.
 	s, shift := p.spans(), 1
-	for _, w := range p.weight {
-		if w&1 != 0 {
-			shift = 0
-			break
-		}
+	if s.grain < 2 {
+		shift = 0
 	}
 	width := s.weight >> shift
 	switch {
@@ -92,7 +89,7 @@ func searchRows[S oneflip.Sum](h hostSearch, p *normal, s spans, m matrix[S], o 
 		without = append(slices.Clip(without), eliminateWalk.String())
 	}
 	portfolio := newPortfolio(p, step, add, without, o)
-	table, width := newLogs(), spread(p)
+	table, width := newLogs(), spread(p, end)
 	for k := range team {
 		s := newSearcher(p, m, o.seed, uint64(k)+1)
 		s.logs, s.spread, s.end, s.rules = table, width, end, o.rules.host(p.n)

@@ -19,11 +19,22 @@ func newLogs() *logs {
 
 // spread is the typical size of a field around its mean where x is random: the
 // root mean square over variables of ½ sqrt(Σ weight²). Temperatures are
-// measured in it.
-func spread(p *normal) float64 {
+// measured in it. It is of no use when time is over before all rows were seen.
+func spread(p *normal, end *alarm) float64 {
+	squares := make([]float64, p.n)
+	parallel(p.n, func(from, to int) {
+		for i := from; i < to && !end.over(); i++ {
+			_, weight := p.row(i)
+			var sum float64
+			for _, w := range weight {
+				sum += float64(w) * float64(w) / 4
+			}
+			squares[i] = sum
+		}
+	})
 	var sum float64
-	for _, w := range p.weight {
-		sum += float64(w) * float64(w) / 4
+	for _, s := range squares {
+		sum += s
 	}
 	if sum == 0 {
 		return 1
@@ -35,8 +46,8 @@ func spread(p *normal) float64 {
 // over the variables in order with Metropolis' rule, at temperatures that fall
 // linearly from hot to cold, then ascent to a local maximum.
 func (s *searcher[S]) anneal(hot, cold float64, sweeps int) bool {
-	const block = 4096 // variables between two looks at the limits
 	_, add := s.m.cost()
+	block := max(64, min(4096, int(lookEvery/add))) // variables between two looks at the limits
 	state := s.random.Uint64() | 1
 	for k := range sweeps {
 		temperature := hot + (cold-hot)*float64(k)/float64(max(1, sweeps-1))

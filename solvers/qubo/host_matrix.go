@@ -104,8 +104,15 @@ func rows[R oneflip.Row, S oneflip.Sum](p *normal, shift, workers int, end *alar
 	stride := (p.n + oneflip.Turn - 1) &^ (oneflip.Turn - 1)
 	if float64(len(p.col)) < denseFrom*float64(p.n)*float64(p.n) || int64(unsafe.Sizeof(R(0)))*int64(stride)*int64(p.n) > denseBytes {
 		m := &sparseRows[S]{n: p.n, start: p.start, col: p.col, weight: make([]S, len(p.weight))}
-		for k, w := range p.weight {
-			m.weight[k] = S(w)
+		parallel(p.n, func(from, to int) {
+			for i := from; i < to && !end.over(); i++ {
+				for k := p.start[i]; k < p.start[i+1]; k++ {
+					m.weight[k] = S(p.weight[k])
+				}
+			}
+		})
+		if end.over() {
+			return nil
 		}
 		return m
 	}
@@ -170,13 +177,12 @@ func (s *state[S]) turn(i int) (negate bool) {
 // flip flips variable i.
 func (s *state[S]) flip(i int) { s.m.add(i, s.turn(i), s.field) }
 
-// walk flips every variable in which x differs from to, and returns how many.
-func (s *state[S]) walk(to []uint64) (flips int64) {
-	for k := range to {
-		for rest := s.x[k] ^ to[k]; rest != 0; rest &= rest - 1 {
-			s.flip(k<<6 + lowest(rest))
-			flips++
-		}
+// walk flips every variable of word k in which x differs from to, and returns
+// how many.
+func (s *state[S]) walk(k int, to uint64) (flips int64) {
+	for rest := s.x[k] ^ to; rest != 0; rest &= rest - 1 {
+		s.flip(k<<6 + lowest(rest))
+		flips++
 	}
 	return flips
 }

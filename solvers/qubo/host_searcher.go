@@ -165,7 +165,7 @@ func (s *searcher[S]) follow() bool {
 		from = randomBits(rand.New(s.random), s.p.n)
 	}
 	_, add := s.m.cost()
-	flips := s.walk(from)
+	flips := s.approach(from)
 	s.note()
 	if !s.tick(add*float64(flips), flips) {
 		return false
@@ -186,6 +186,15 @@ func (s *searcher[S]) follow() bool {
 		s.note() // what counts is new
 	}
 	return s.tabu(s.rules.Stall << length)
+}
+
+// approach flips every variable in which x differs from to, and returns how
+// many; it stops on the way when time is over.
+func (s *searcher[S]) approach(to []uint64) (flips int64) {
+	for k := 0; k < len(to) && !s.end.over(); k++ {
+		flips += s.walk(k, to[k])
+	}
+	return flips
 }
 
 // polish is a short tabu search where a flip is cheap beside a sweep.

@@ -85,6 +85,6 @@ func (s *searcher[S]) relink(to []uint64) bool {
 			return false
 		}
 	}
-	flips := s.walk(s.middle)
+	flips := s.approach(s.middle)
 	return s.tick(add*float64(flips), flips)
 }

@@ -68,7 +68,8 @@ func drawTorus(r *rand.Rand, side int) *normal {
 // endless is a searcher whose grant lasts.
 func endless[S oneflip.Sum](p *normal, m matrix[S]) *searcher[S] {
 	s := newSearcher(p, m, 1, 1)
-	s.logs, s.spread, s.end = newLogs(), spread(p), new(alarm)
+	s.end = new(alarm)
+	s.logs, s.spread = newLogs(), spread(p, s.end)
 	s.costLeft, s.flipsLeft = 1e18, 1<<60
 	return s
 }
@@ -119,9 +120,12 @@ func walks[S oneflip.Sum](t *testing.T, p *normal, m matrix[S]) {
 	s.relink(to)
 	s.note()
 	s.consistent(t, "relink")
-	s.walk(to)
+	s.approach(to)
 	s.note()
 	s.consistent(t, "walk")
+	if flips := s.approach(to); flips != 0 {
+		t.Errorf("%d flips to where it is", flips)
+	}
 	if rows := m.sparse(); rows != nil {
 		before, other := s.value, randomBits(r, p.n)
 		s.cross(rows, other)
@@ -178,7 +182,9 @@ func TestEliminationIsExact(t *testing.T) {
 			}
 		}
 		s := newState[int32](p, sparse)
-		s.walk(randomBits(r, p.n))
+		for k, word := range randomBits(r, p.n) {
+			s.walk(k, word)
+		}
 		newElimination(s, sparse, r, end).move(widest)
 		if s.value != best {
 			t.Fatalf("%d variables: %d, want %d", p.n, s.value, best)
@@ -362,5 +368,41 @@ func TestPool(t *testing.T) {
 	e.renew()
 	if _, _, ok := e.pair(rand.New(rand.NewPCG(1, 1))); ok || len(e.elites) != 1 {
 		t.Error("renew kept more than the best")
+	}
+}
+
+// Work that lasts long on many variables ends when time is over, and leaves what
+// is true.
+func TestWorkEndsWithTime(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	p := drawNormal(r, 3000, 0.2, 50, 1)
+	end := &alarm{deadline: time.Now().Add(-time.Second)}
+	if m := rows[int8, int32](p, 0, 2, end); m != nil {
+		t.Error("rows were laid out after the end of time")
+	}
+	m := rows[int8, int32](p, 0, 2, new(alarm))
+	s := endless(p, m)
+	s.end = end
+	if flips := s.approach(randomBits(r, p.n)); flips != 0 {
+		t.Errorf("%d flips after the end of time", flips)
+	}
+	s.note()
+	s.consistent(t, "the end of time")
+	if spread(p, end) != 1 {
+		t.Error("the spread of fields was measured after the end of time")
+	}
+}
+
+// The value of a solution from that of another is that from the coefficients.
+func TestValueFrom(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 2))
+	for _, n := range []int{1, 2, 63, 64, 65, 700} {
+		p := drawNormal(r, n, 0.5, 1000, 1)
+		x, y := randomBits(r, n), randomBits(r, n)
+		for _, to := range [][]uint64{x, y, make([]uint64, words(n))} {
+			if got, want := p.valueFrom(x, p.value(x), to), p.value(to); got != want {
+				t.Errorf("n = %d: %d, want %d", n, got, want)
+			}
+		}
 	}
 }

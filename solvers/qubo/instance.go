@@ -127,6 +127,32 @@ func (p *normal) value(x []uint64) int64 {
 	return sum.Load() / 2
 }
 
+// valueFrom is value(y), computed from that of x: it reads the rows of those
+// variables alone in which the two differ. With s = y - x that is value(x) +
+// Σ s(i) (diag(i) + ½ Σ weight(i,j) (x(j) + y(j))).
+func (p *normal) valueFrom(x []uint64, value int64, y []uint64) int64 {
+	var differ []int
+	for k := range y {
+		for rest := x[k] ^ y[k]; rest != 0; rest &= rest - 1 {
+			differ = append(differ, k<<6+lowest(rest))
+		}
+	}
+	var twice atomic.Int64
+	parallel(len(differ), func(from, to int) {
+		var sum int64
+		for _, i := range differ[from:to] {
+			col, weight := p.row(i)
+			field := 2 * p.diag[i]
+			for k, j := range col {
+				field += weight[k]&-int64(bit(x, int(j))) + weight[k]&-int64(bit(y, int(j)))
+			}
+			sum += field * (1 - 2*int64(bit(x, i)))
+		}
+		twice.Add(sum)
+	})
+	return value + twice.Load()/2
+}
+
 // deltas sets d[i] to value(x with variable i flipped) - value(x), for every i.
 func (p *normal) deltas(x []uint64, d []int64) {
 	copy(d, p.diag)

@@ -149,7 +149,7 @@ func (l islands) search(ctx context.Context, p *normal, o searchOptions, found f
 				break // the word that says so may have been cleared
 			}
 		}
-		if err := l.exchange(o, number, best); err != nil {
+		if err := l.exchange(o, number, best, x); err != nil {
 			return did, err
 		}
 		flips := int64(l[0].rules.flips)
@@ -177,7 +177,7 @@ func (l islands) search(ctx context.Context, p *normal, o searchOptions, found f
 			if b.seen[bulkCount] == 0 || b.seen[bulkBest] <= best {
 				continue
 			}
-			if best, x, err = b.best(); err != nil {
+			if best, x, err = b.best(x, best); err != nil {
 				return did, err
 			}
 			found(best, x, time.Since(o.began))
@@ -217,9 +217,9 @@ func (l islands) again(o searchOptions) error {
 }
 
 // exchange brings, before some rounds, the elites of every island to the next,
-// and to the first what other searches give that is better than the best. What
+// and to the first what other searches give that is better than the best, which is at. What
 // was last seen of the pools is not true any more after it.
-func (l islands) exchange(o searchOptions, round, best int64) error {
+func (l islands) exchange(o searchOptions, round, best int64, at []uint64) error {
 	if len(l) > 1 && round > 0 && round%exchangeEvery == 0 {
 		if err := l.pass(); err != nil {
 			return err
@@ -233,7 +233,7 @@ func (l islands) exchange(o searchOptions, round, best int64) error {
 		return nil
 	}
 	b := l[0]
-	value := b.p.value(x)
+	value := b.p.valueFrom(at, best, x)
 	if value <= best {
 		return nil
 	}

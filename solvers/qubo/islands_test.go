@@ -114,7 +114,7 @@ func TestIslandsExchange(t *testing.T) {
 	for k, b := range l {
 		before[k] = slices.Clone(b.seen)
 	}
-	if err := l.exchange(searchOptions{}, exchangeEvery, 0); err != nil {
+	if err := l.exchange(searchOptions{}, exchangeEvery, 0, make([]uint64, words(p.n))); err != nil {
 		t.Fatal(err)
 	}
 	entered := false

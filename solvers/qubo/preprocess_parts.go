@@ -190,9 +190,12 @@ func pieces(n int, work func(k int)) {
 	wg.Wait()
 }
 
-// parallel cuts 0..n into parts and works on them on all cores.
-func parallel(n int, work func(from, to int)) {
-	parts := max(1, min(runtime.GOMAXPROCS(0), n/64))
+// parallel cuts 0..n into parts of 64 and more and works on them on all cores.
+func parallel(n int, work func(from, to int)) { parallelBy(64, n, work) }
+
+// parallelBy is parallel with parts of least and more.
+func parallelBy(least, n int, work func(from, to int)) {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
 	var wg sync.WaitGroup
 	for k := range parts {
 		wg.Go(func() { work(n*k/parts, n*(k+1)/parts) })

@@ -50,7 +50,9 @@ var ErrNoVariant = errors.New("no variant fits")
 //     size) as well as exponents (csg, where n agents take 3^n). It needs a
 //     winner of one of the two sizes among the candidates.
 //   - nearest: the winner at the tuned size with the least |Δ log size|, the
-//     larger on a tie, when it lies within a factor of two.
+//     larger on a tie, when it lies within a factor of two or no tuned size lies
+//     beyond: what is fastest changes with the size, so that the other sizes, which are
+//     farther still, say less.
 //   - device default: the least geometric-mean slowdown over all tuned sizes of
 //     this class; at a size it was not measured, a variant counts as slow as the
 //     slowest kept there.
@@ -222,13 +224,14 @@ func interpolated(p *pool) (Choice, bool) {
 }
 
 func nearest(p *pool) (Choice, bool) {
-	if p.w.Size < 1 {
+	if p.w.Size < 1 || len(p.sizes) == 0 {
 		return Choice{}, false
 	}
 	var t *tunedSize
+	between := p.sizes[0].size < p.w.Size && p.w.Size < p.sizes[len(p.sizes)-1].size
 	for i := range p.sizes {
 		s := &p.sizes[i]
-		if s.size < 1 || math.Abs(logRatio(s.size, p.w.Size)) > math.Ln2+1e-9 {
+		if s.size < 1 || between && math.Abs(logRatio(s.size, p.w.Size)) > math.Ln2+1e-9 {
 			continue
 		}
 		if t == nil || math.Abs(logRatio(s.size, p.w.Size)) <= math.Abs(logRatio(t.size, p.w.Size)) {
@@ -259,7 +262,7 @@ func deviceDefault(p *pool) (Choice, bool) {
 	for i, t := range p.sizes {
 		sizes[i] = fmt.Sprint(t.size)
 	}
-	return Choice{best, DeviceDefault, fmt.Sprintf("device default: size %d is far from what was tuned on %s (%s), and this variant is the best all-rounder there (on average %.2f times the fastest)",
+	return Choice{best, DeviceDefault, fmt.Sprintf("device default: size %d lies far from all that was tuned on %s (%s), and this variant is the best all-rounder there (on average %.2f times the fastest)",
 		p.w.Size, p.name, strings.Join(sizes, ", "), math.Exp(least))}, true
 }
 

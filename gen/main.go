@@ -3,10 +3,11 @@
 //
 //	go run ./gen                    write generated/, compile what changed
 //	go run ./gen list               the variants, a line each
-//	go run ./gen diff               what would change; exit code 3 if anything would
+//	go run ./gen diff               what would change; fails if anything would
 //	go run ./gen explain VARIANT    parameters, files, and what ptxas said of it
 //
-// `go generate ./...` runs the first. Stages: manifest -> space -> cuda or host
+// `go generate ./...` runs the first. Exit codes: 0 ok, 1 failed, 2 the command
+// line was wrong, 3 diff found a difference (go run turns 2 and 3 into 1). Stages: manifest -> space -> cuda or host
 // -> bind -> files -> nvcc; all but the last two are pure functions.
 package main
 
@@ -37,6 +38,8 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// The second ctrl-C ends the process at once.
+	context.AfterFunc(ctx, stop)
 	code := Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -184,7 +187,13 @@ func (c *command) make() (*Output, error) {
 }
 
 func (c *command) options() Options {
-	return Options{Full: c.space == "full", Where: c.narrow, Only: c.only}
+	o := Options{Full: c.space == "full", Where: c.narrow, Only: c.only}
+	for _, s := range c.spaces {
+		if _, err := os.Stat(filepath.Join(c.root, folder, filepath.FromSlash(s.Family)+".go")); err == nil {
+			o.There = append(o.There, s.Family)
+		}
+	}
+	return o
 }
 
 // generate writes what changed and compiles it.
@@ -196,6 +205,9 @@ func (c *command) generate(ctx context.Context, _ string) error {
 	changes, err := Changes(c.root, out.Files, c.only)
 	if err != nil {
 		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("nothing was written: %w", err)
 	}
 	if err := Apply(c.root, changes); err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,8 +121,45 @@ func TestOnlyLeavesOthers(t *testing.T) {
 	if strings.Contains(talk, "toy/other:") {
 		t.Errorf("toy/other was generated:\n%s", talk)
 	}
+	// A space that is not generated yet stands in no list of families.
+	text, err = os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, manifest, string(text)+"space toy/late (\n\tk 1\n)\nspace new/late (\n\tk 1\n)\n")
+	code, _, talk = gen(t, dir, "--only", "toy/scale")
+	want(t, "only, beside new spaces", code, 0, talk, "0 written, 0 deleted")
+	list, err := os.ReadFile(filepath.Join(dir, "generated/toy/families.go"))
+	if err != nil || !strings.Contains(string(list), "&Other") || strings.Contains(string(list), "Late") {
+		t.Errorf("the list of families (%v):\n%s", err, list)
+	}
 	code, _, talk = gen(t, dir, "--only", "toy/scall")
 	want(t, "unknown family", code, 2, talk, `did you mean "toy/scale"?`)
+}
+
+// TestInterrupted: after ctrl-C nothing is written, and it is no success.
+func TestInterrupted(t *testing.T) {
+	dir := root(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, talk bytes.Buffer
+	code := Main(ctx, []string{"-C", dir, "--compile=false"}, &out, &talk)
+	want(t, "interrupted", code, 1, talk.String(), "nothing was written: context canceled")
+	if exists(filepath.Join(dir, "generated")) {
+		t.Error("files were written")
+	}
+}
+
+// TestNoSpace: an empty go.generate does not empty generated/.
+func TestNoSpace(t *testing.T) {
+	dir := root(t)
+	gen(t, dir)
+	write(t, filepath.Join(dir, "go.generate"), "// nothing yet\n")
+	code, _, talk := gen(t, dir)
+	want(t, "no space", code, 1, talk, "go.generate:1: found no space")
+	if !exists(filepath.Join(dir, "generated/toy/scale.go")) {
+		t.Error("generated/ was emptied")
+	}
 }
 
 func TestDiff(t *testing.T) {

@@ -21,6 +21,7 @@ type Options struct {
 	Full  bool              // every point of the spaces, not only the committed ones
 	Where *space.Constraint // of those, the ones that satisfy it; nil means all
 	Only  []string          // families; none means all
+	There []string          // with Only: families that were generated before
 }
 
 // Output is what Generate made.
@@ -45,11 +46,15 @@ func Generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error
 	problems := map[string][]string{}
 	var order []string
 	for _, s := range spaces {
+		asked := len(o.Only) == 0 || slices.Contains(o.Only, s.Family)
+		if !asked && !slices.Contains(o.There, s.Family) {
+			continue // a list that names it would not compile
+		}
 		if problems[s.Problem()] == nil {
 			order = append(order, s.Problem())
 		}
 		problems[s.Problem()] = append(problems[s.Problem()], s.Family)
-		if len(o.Only) > 0 && !slices.Contains(o.Only, s.Family) {
+		if !asked {
 			continue
 		}
 		points, err := enumerate(s, o)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Decode reads JSON Lines; name is the file to blame in errors. A last line
+// Decode reads JSON Lines; name is the file to blame in errors. A last trial
 // that a crash tore is ignored, and whole is the length of what stands before
 // it. Any other line that is not a trial is an error with its number.
 func Decode(name string, data []byte) (trials []Trial, whole int64, err error) {
@@ -18,8 +18,8 @@ func Decode(name string, data []byte) (trials []Trial, whole int64, err error) {
 		text, rest, ended := bytes.Cut(data, []byte("\n"))
 		t, err := decodeLine(text)
 		if err != nil {
-			if !ended {
-				return trials, whole, nil // torn
+			if !ended && torn(text) {
+				return trials, whole, nil
 			}
 			return nil, 0, fmt.Errorf("%s:%d: %w", name, line, err)
 		}
@@ -33,6 +33,14 @@ func Decode(name string, data []byte) (trials []Trial, whole int64, err error) {
 		data = rest
 	}
 	return trials, whole, nil
+}
+
+// torn reports whether a last line without its end is what a write of a trial
+// that was cut off leaves.
+func torn(text []byte) bool {
+	const begin = `{"schema":"trial/`
+	n := min(len(text), len(begin))
+	return !json.Valid(text) && string(text[:n]) == begin[:n]
 }
 
 // decodeLine reads one record; nil for an empty line.

@@ -1,7 +1,7 @@
 // Package trial is the record of one attempt to verify or measure a variant,
 // and the append-only file of such records. A trial is written whatever came of
 // it: a variant that did not compile, crashed or answered wrongly leaves a
-// record too, so that an interrupted search can tell what it has tried.
+// record too, which says why.
 package trial
 
 import (

@@ -73,6 +73,10 @@ func TestDecodeErrors(t *testing.T) {
 	good, _ := json.Marshal(record("a=1"))
 	for text, want := range map[string]string{
 		string(good) + "\nnonsense\n":              "x:2: invalid character",
+		`{"schema":"tuned/1","entries":[]}`:        `x:1: "schema" is "tuned/1", expected "trial/1"`,
+		`{"schema": "tuned/1", "ent`:               "x:1: unexpected end of JSON input",
+		"notes of mine":                            "x:1: invalid character",
+		string(good) + "\n" + `{"schema":"tuned`:   "x:2: unexpected end of JSON input",
 		`{"schema":"trial/2"}` + "\n":              "x:1: schema 2 of trials is not known: this build reads schema 1",
 		`{"schema":"tuned/1"}` + "\n":              `x:1: "schema" is "tuned/1", expected "trial/1"`,
 		`{"schema":"trial/1","status":"?"}` + "\n": `x:1: status "?" is not known`,

@@ -178,14 +178,20 @@ func (b *bench) command(name string) string {
 		tags = "-tags cuda "
 	}
 	c := fmt.Sprintf("go run %s./bench/assignment -device %s -experiment %s", tags, s.device, name)
-	if len(s.sizes) > 0 {
-		c += " -sizes " + strings.ReplaceAll(strings.Trim(fmt.Sprint(s.sizes), "[]"), " ", ",")
+	for _, f := range []struct {
+		name, value, otherwise string
+	}{
+		{"sizes", strings.ReplaceAll(strings.Trim(fmt.Sprint(s.sizes), "[]"), " ", ","), ""},
+		{"kinds", strings.Join(s.kinds, ","), ""}, {"families", strings.Join(s.families, ","), ""}, {"variant", s.variant, ""},
+		{"seeds", strconv.Itoa(s.seeds), "3"}, {"runs", strconv.Itoa(s.runs), "10"}, {"spend", s.spend.String(), "2s"},
+		{"slow", s.slow.String(), "30s"}, {"devices", strconv.Itoa(s.devices), "8"}, {"largest", strconv.Itoa(s.largest), "0"},
+	} {
+		if f.value != f.otherwise {
+			c += " -" + f.name + " " + f.value
+		}
 	}
-	if len(s.kinds) > 0 {
-		c += " -kinds " + strings.Join(s.kinds, ",")
-	}
-	if len(s.families) > 0 {
-		c += " -families " + strings.Join(s.families, ",")
+	if s.sample {
+		c += " -sample"
 	}
 	return c
 }

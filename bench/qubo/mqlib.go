@@ -100,7 +100,12 @@ func writeMQLib(inst *solver.Instance) (string, error) {
 		format = "rudy"
 	}
 	file := filepath.Join(folder, "instance."+format)
-	if _, err = solver.WriteFile(file, inst, format); err != nil {
+	f, err := os.Create(file)
+	if err == nil {
+		_, err = solver.Write(f, inst, format)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		err = errors.Join(err, os.RemoveAll(folder))
 	}
 	return file, err

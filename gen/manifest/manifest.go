@@ -60,6 +60,9 @@ func Parse(name string, data []byte) ([]*space.Space, error) {
 		first[s.Family] = s.Pos
 		spaces = append(spaces, s)
 	}
+	if len(spaces) == 0 && len(r.errors) == 0 {
+		r.fail(name+":1", "found no space, expected blocks such as: space csg/splits ( … )")
+	}
 	if len(r.errors) > 0 {
 		return nil, r.errors
 	}

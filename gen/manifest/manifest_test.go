@@ -61,6 +61,8 @@ func TestErrors(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"unknown top directive", "spase toy/scale (\n)\n", `m:1: unknown directive "spase", expected space; did you mean "space"?`},
 		{"module line", "module x\n", `m:1: unknown directive "module", expected space`},
+		{"nothing", "", "m:1: found no space, expected blocks such as: space csg/splits ( … )"},
+		{"comments alone", "// later\n\n// more\n", "m:1: found no space"},
 		{"no block", "space toy/scale\n", "m:1: space toy/scale is empty"},
 		{"empty block", "space toy/scale (\n)\n", "m:1: space toy/scale is empty"},
 		{"no parameter", block("target cuda"), "m:1: space toy/scale has no parameter"},

@@ -216,10 +216,21 @@ func (s *Space) check(values []string, pos, what string) error {
 	return nil
 }
 
+// Most work for a product: beginnings of points to look at, and values of a
+// constraint to find, each of which takes a thousand times longer.
+const (
+	mostVisited = 50_000_000
+	mostFound   = 1_000_000
+)
+
 // product calls each for every combination of axes that satisfies the
 // constraints. A constraint is evaluated as soon as the last parameter it
 // names is bound, so that a refused prefix is not extended.
 func (s *Space) product(axes [][]string, each func([]string) error) error {
+	return s.productWithin(axes, mostVisited, mostFound, each)
+}
+
+func (s *Space) productWithin(axes [][]string, visits, found int, each func([]string) error) error {
 	at := make([][]*Constraint, len(axes)+1)
 	for _, c := range s.Where {
 		last := 0
@@ -229,10 +240,20 @@ func (s *Space) product(axes [][]string, each func([]string) error) error {
 		at[last] = append(at[last], c)
 	}
 	values := make([]string, len(axes))
+	visited := 0
+	tooMany := func(n int, where string) error {
+		return &PointError{s.Pos, fmt.Sprintf("space %s has more than %d combinations of values to try%s, expected fewer values, or constraints on fewer parameters", s.Family, n, where)}
+	}
 	var walk func(depth int) error
 	walk = func(depth int) error {
+		if visited++; visited > visits {
+			return tooMany(visits, "")
+		}
 		for _, c := range at[depth] {
 			ok, err := c.Holds(s, values)
+			if len(c.memo) > found {
+				return tooMany(found, fmt.Sprintf(" on where %q", c.Expr))
+			}
 			if err != nil || !ok {
 				return err
 			}

@@ -178,6 +178,31 @@ func TestPushdown(t *testing.T) {
 	})
 }
 
+// TestProductIsBounded: a product of which hardly a point is left ends with a
+// message, whether beginnings are many or values of a constraint.
+func TestProductIsBounded(t *testing.T) {
+	for expr, want := range map[string]string{
+		"j == 11":                     "m:1: space a/b has more than 1000 combinations of values to try, expected",
+		"a+b+c+d+e+f+g+h+i+j == 1000": `m:1: space a/b has more than 100 combinations of values to try on where "a+b+c`,
+	} {
+		s := &Space{Family: "a/b", Pos: "m:1"}
+		var axes [][]string
+		for i := range 10 {
+			axes = append(axes, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"})
+			s.Params = append(s.Params, Param{Name: string(rune('a' + i)), Values: axes[i]})
+		}
+		c, err := ParseConstraint(expr, "m:2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Where = []*Constraint{c}
+		err = s.productWithin(axes, 1000, 100, func([]string) error { return nil })
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("where %q: error %v, want %q", expr, err, want)
+		}
+	}
+}
+
 // TestPrefixes: prefixes tell names apart, and no shorter ones would.
 func TestPrefixes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,8 +65,13 @@ func (w *drawFlags) draw(free int64) (*assignment.Instance, error) {
 	if w.Density > 0 {
 		share = w.Density
 	}
-	if need := share * float64(w.Rows) * float64(w.Cols) * float64(w.Type.Size()); !w.Points && free > 0 && need > float64(free) {
-		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, gib(int64(need)), gib(free))
+	need := share * float64(w.Rows) * float64(w.Cols) * float64(w.Type.Size())
+	if w.Points {
+		need = 0
+	}
+	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, rows of a sparse matrix, factors
+	if free > 0 && need > float64(free) {
+		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, gib(int64(min(need, 1<<62))), gib(free))
 	}
 	return assignment.Draw(w.Drawing)
 }
@@ -104,8 +110,8 @@ FILE is plain or compressed with gzip, xz or zstd:
   orlib   the number n, then n*n costs (OR-Library)
   triples lines of row, column, cost, from 0, sparse (--format triples)
 
-inf forbids a pair (-inf when maximising); so does the largest number of an
-integer type. Where no full matching exists the answer is a proof of that, and
+inf forbids a pair (-inf when maximising); so do 2147483647 in a .npy file of
+int32 and 9223372036854775807 in one of int64. Where no full matching exists the answer is a proof of that, and
 the exit code 1. Rows and columns are numbered from 0, as NumPy does.
 
 --device cuda:all, or cuda:0,1 and so on, spreads the rows of the matrix over
@@ -161,6 +167,12 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 		return usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
 	case s.limit != "" && !number(s.limit):
 		return usagef("--limit is %q, expected a number", s.limit)
+	case s.family != "" && !slices.Contains(assignment.Families(), s.family):
+		return usagef("--family is %q, expected one of %s", s.family, strings.Join(assignment.Families(), ", "))
+	case s.format != "" && !slices.Contains(assignment.Formats(), s.format):
+		return usagef("--format is %q, expected one of %s", s.format, strings.Join(assignment.Formats(), ", "))
+	case !slices.Contains([]assignment.Metric{assignment.Euclidean, assignment.Squared, assignment.Manhattan}, assignment.Metric(s.metric)):
+		return usagef("--metric is %q, expected euclidean, squared or manhattan", s.metric)
 	}
 	if s.Kind != "" {
 		if err := s.drawFlags.check(); err != nil {
@@ -196,6 +208,9 @@ func (s *assignmentFlags) instance(free int64, args []string) (*assignment.Insta
 		limit, err := strconv.ParseFloat(s.limit, 64)
 		if err != nil {
 			return nil, err
+		}
+		if whole, err := strconv.ParseInt(s.limit, 10, 64); err == nil && int64(limit) != whole {
+			return nil, fmt.Errorf("--limit is %s, expected a number that a float64 holds, such as %.0f", s.limit, limit)
 		}
 		inst.Limit = &limit
 	}
@@ -294,8 +309,12 @@ func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Ins
 	if gap := math.Abs(r.Value - ref.Value); r.Exact != ref.Exact && !(gap <= 2*ref.Certificate.Gap) {
 		return "", checkError{fmt.Errorf("the answer is worth %s, the reference finds %s", r.Exact, ref.Exact)}
 	}
-	return fmt.Sprintf("the sequential reference finds %s too (its solve took %s, %.3g times this one's)",
-		ref.Exact, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
+	same := "too"
+	if ref.Exact != r.Exact {
+		same = "(rounding leaves both open)"
+	}
+	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
+		ref.Exact, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
 }
 
 // printAssignment writes an answer for people.
@@ -327,7 +346,8 @@ func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified
 	if c := r.Certificate; c != nil {
 		facets.checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", count(int(c.Pairs), "cost"))
 		if !c.Exact {
-			facets.checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
+			facets.within = fmt.Sprintf("%.2g", c.Gap)
+			facets.checked += fmt.Sprintf(", to within %s: %s were rounded to multiples of %.2g", facets.within, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
 		}
 	}
 	if r.Counts.Switch != "" {

@@ -48,6 +48,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("AppData", config)
 			e.Setenv("COALESCE_NO_HANDOVER", "1")
 			e.Setenv("EXAMPLES", examples)
+			if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
+				e.Setenv("CUDA_VISIBLE_DEVICES", list) // the condition driver looks at it
+			}
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +25,7 @@ format cannot hold, is said. The formats:
 
 ` + formats(),
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || output == "" {
 				return usagef("expected a FILE and --output FILE")
 			}
@@ -34,18 +38,22 @@ format cannot hold, is said. The formats:
 			if qubo.About(to) == "" {
 				return usagef("--to is %q, expected one of the formats, or a name of --output that ends in one", to)
 			}
+			if err := plainName(output); err != nil {
+				return err
+			}
 			p := a.progress()
 			defer p.Close()
 			p.Set("reading %s", args[0])
-			inst, err := qubo.Read(args[0], s.options(a.free()))
+			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Read(args[0], s.options(a.free())) })
 			if err != nil {
 				return err
 			}
+			p.Set("writing %s", output)
 			p.Say("%s: %s, read as %s", args[0], inst, inst.Format)
 			for _, note := range inst.Notes {
 				p.Say("%s: %s", args[0], note)
 			}
-			return a.writeQUBO(p.Say, inst, output, to)
+			return a.writeQUBO(cmd.Context(), p.Say, inst, output, to)
 		},
 	}
 	f := cmd.Flags()
@@ -57,8 +65,12 @@ format cannot hold, is said. The formats:
 }
 
 // writeQUBO writes a file and says what was changed.
-func (a *app) writeQUBO(say func(string, ...any), inst *qubo.Instance, path, format string) error {
-	notes, err := qubo.WriteFile(path, inst, format)
+func (a *app) writeQUBO(ctx context.Context, say func(string, ...any), inst *qubo.Instance, path, format string) error {
+	var notes []string
+	err := writeFile(ctx, path, func(w io.Writer) (err error) {
+		notes, err = qubo.Write(w, inst, format)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -85,7 +97,7 @@ with coefficients from -100 to 100. The instances of the literature are
   p6000.1 and .3  density 50, 100                seed 61000, 64000
   p7000.1 and .2  density 50, 80                 seed 71000, 72000`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "" {
 				return usagef("expected --output FILE")
 			}
@@ -103,13 +115,21 @@ with coefficients from -100 to 100. The instances of the literature are
 			if need, free := 24*int64(n)*int64(n)*int64(density)/100, a.free(); free > 0 && need > free {
 				return fmt.Errorf("%d variables of density %d take up to %s, and this machine has %s of free memory", n, density, gib(need), gib(free))
 			}
-			inst, err := qubo.Palubeckis(n, density, seed)
-			if err != nil {
-				return usageError{err}
+			if err := plainName(output); err != nil {
+				return err
 			}
 			p := a.progress()
 			defer p.Close()
-			return a.writeQUBO(p.Say, inst, output, to)
+			p.Set("drawing %d variables", n)
+			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Palubeckis(n, density, seed) })
+			if cmd.Context().Err() == nil && err != nil {
+				return usageError{err}
+			}
+			if err != nil {
+				return err
+			}
+			p.Set("writing %s", output)
+			return a.writeQUBO(cmd.Context(), p.Say, inst, output, to)
 		},
 	}
 	f := cmd.Flags()
@@ -120,4 +140,13 @@ with coefficients from -100 to 100. The instances of the literature are
 	f.StringVarP(&output, "output", "o", "", "the file to write")
 	f.StringVar(&to, "to", "", "its format (default: told by its name, else orlib)")
 	return cmd
+}
+
+// plainName refuses the name of a compressed file: none is written.
+func plainName(path string) error {
+	switch ending := strings.ToLower(filepath.Ext(path)); ending {
+	case ".gz", ".xz", ".zst", ".zstd":
+		return usagef("--output is %s: files are written plain, without %s", path, ending)
+	}
+	return nil
 }

@@ -52,7 +52,14 @@ literature, each a function of the seed and the coalition alone:
 
   ` + wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "),
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.solveCSG(cmd.Context(), &s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range []string{"seed", "type"} {
+				if len(args) > 0 && cmd.Flags().Changed(name) {
+					return usagef("--%s is for --distribution: a file holds its values", name)
+				}
+			}
+			return a.solveCSG(cmd.Context(), &s, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -85,6 +92,11 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("--missing is for files: a distribution lacks no coalition")
 	case s.distribution != "" && s.names != nil:
 		return usagef("--names is for files: a distribution's agents are numbers")
+	}
+	if s.missing != "" {
+		if err := csg.CheckMissing(s.missing); err != nil {
+			return usagef("--missing: %w", err)
+		}
 	}
 	return s.solveFlags.check(a)
 }

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
-	"os"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +26,7 @@ func (a *app) generateAssignmentCommand() *cobra.Command {
 	var w drawFlags
 	var output string
 	cmd := &cobra.Command{
-		Use:   "assignment --kind NAME --rows N [--cols M] --output FILE.npy",
+		Use:   "assignment --kind NAME --rows N [--cols M] --output FILE.npy|FILE.mtx",
 		Short: "Write the costs of an assignment problem",
 		Long: `Draws an assignment problem and writes its costs: as .npy, or with --density as
 Matrix Market coordinates. The kinds are:
@@ -40,6 +40,16 @@ Matrix Market coordinates. The kinds are:
 			if err := w.check(); err != nil {
 				return err
 			}
+			if err := plainName(output); err != nil {
+				return err
+			}
+			ending := ".npy"
+			if w.Density > 0 {
+				ending = ".mtx"
+			}
+			if found := strings.ToLower(filepath.Ext(output)); found != ending && slices.Contains([]string{".npy", ".mtx", ".csv", ".asn"}, found) {
+				return usagef("--output is %s: these costs are written as %s", output, ending)
+			}
 			p := a.progress()
 			defer p.Close()
 			p.Set("drawing %d x %d", w.Rows, w.Cols)
@@ -47,8 +57,7 @@ Matrix Market coordinates. The kinds are:
 			if err != nil {
 				return err
 			}
-			_, err = await(cmd.Context(), func() (struct{}, error) { return struct{}{}, writeInstance(output, inst) })
-			return err
+			return writeFile(cmd.Context(), output, func(w io.Writer) error { return writeCosts(w, inst) })
 		},
 	}
 	f := cmd.Flags()
@@ -58,20 +67,10 @@ Matrix Market coordinates. The kinds are:
 	return cmd
 }
 
-// writeInstance writes a file; what could not be written whole is removed.
-func writeInstance(path string, inst *assignment.Instance) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	out := bufio.NewWriter(f)
+// writeCosts writes costs in the form that their file's name promises.
+func writeCosts(w io.Writer, inst *assignment.Instance) error {
 	if inst.Sparse != nil {
-		err = assignment.WriteMarket(out, inst)
-	} else {
-		err = assignment.WriteNPY(out, inst)
+		return assignment.WriteMarket(w, inst)
 	}
-	if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(path))
-	}
-	return nil
+	return assignment.WriteNPY(w, inst)
 }

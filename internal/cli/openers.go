@@ -141,15 +141,21 @@ func (a *app) openDevice(name string, threads int) (device.Device, error) {
 		return nil, err
 	}
 	var refused []error
+	there := false // a device that was refused is there
 	for _, o := range a.devices {
 		if o.kind != kind && !(kind == "auto" && o.auto) {
 			continue
 		}
 		d, err := o.open(index, threads)
 		if err == nil {
+			if there {
+				fmt.Fprintf(a.err, "coalesce: going on without a GPU: %v\n", errors.Join(refused...))
+			}
 			return d, nil
 		}
 		refused = append(refused, fmt.Errorf("open device %s: %w", o.kind, err))
+		n, err := o.count()
+		there = there || err != nil || n > 0
 	}
 	if len(refused) == 0 {
 		return nil, errNoCUDA
@@ -170,15 +176,15 @@ func (a *app) handOver(name string) error {
 	env := handover.System()
 	code, done, err := handover.Run(env, a.args)
 	switch {
-	case err != nil && kind == device.CUDA:
+	case done:
+		return exitError(code)
+	case kind == device.CUDA && (err == nil || errors.Is(err, handover.ErrAlone)):
+		_, reason := handover.Target(env)
+		return fmt.Errorf("%w (%s)", errNoCUDA, reason)
+	case kind == device.CUDA:
 		return err
 	case err != nil:
 		fmt.Fprintf(a.err, "coalesce: going on without a GPU: %v\n", err)
-	case done:
-		return exitError(code)
-	case kind == device.CUDA:
-		_, reason := handover.Target(env)
-		return fmt.Errorf("%w (%s)", errNoCUDA, reason)
 	}
 	return nil
 }

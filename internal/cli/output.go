@@ -25,6 +25,7 @@ type answer struct {
 	instance   string
 	checked    string
 	proven     bool
+	within     string // of the optimum, that is; empty: the optimum itself
 	verified   string
 	seconds    csg.Seconds
 	splittings float64
@@ -38,7 +39,10 @@ type answer struct {
 func (x answer) write(w io.Writer) error {
 	var t ui.Table
 	t.Row("instance", x.instance)
-	if x.proven {
+	switch {
+	case x.proven && x.within != "":
+		t.Row("proven", "within "+x.within+" of the optimum")
+	case x.proven:
 		t.Row("proven", "optimal")
 	}
 	t.Row("checked", x.checked)

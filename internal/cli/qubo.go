@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -220,8 +221,11 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 			if err := a.solveOneQUBO(ctx, s, devices[0], path); err != nil {
 				return err
 			}
-			if err := a.out.Flush(); err != nil || ctx.Err() != nil {
+			if err := a.out.Flush(); err != nil {
 				return err
+			}
+			if left := len(paths) - k - 1; ctx.Err() != nil && left > 0 {
+				return fmt.Errorf("%d of %d files were not solved: %w", left, len(paths), ctx.Err())
 			}
 		}
 		return nil
@@ -249,29 +253,30 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, p
 	}
 	r, err := qubo.Solve(ctx, d, inst, o)
 	if errors.Is(err, qubo.ErrCheck) {
-		return checkError{err}
+		return checkError{fmt.Errorf("%s: %w", path, err)}
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	r.Seconds.Read = read
 	verified := ""
-	if s.verify {
+	if s.verify && ctx.Err() == nil {
 		p.Set("searching with the reference")
 		if verified, err = verifyQUBO(ctx, d, inst, r, s.options); err != nil {
 			return err
 		}
-	}
-	p.Close()
-	if s.plot != "" {
-		if err := writePlot(s.plot, r); err != nil {
-			return err
+		if s.json {
+			r.Notes = append(slices.Clip(r.Notes), verified)
 		}
 	}
-	if s.json {
-		return printJSON(a.out, r)
+	p.Close()
+	if s.plot != "" { // after ctrl-C too; what was found is printed even if it fails
+		err = writePlot(context.WithoutCancel(ctx), s.plot, r)
 	}
-	return a.printQUBO(s, r, inst, d.Facts(), verified)
+	if s.json {
+		return errors.Join(printJSON(a.out, r), err)
+	}
+	return errors.Join(a.printQUBO(s, r, inst, d.Facts(), verified), err)
 }
 
 // verifyQUBO searches with the reference, with the same limits. That it finds

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"coalesce/internal/ui"
@@ -21,15 +20,8 @@ const (
 
 // writePlot writes the history of a result as an SVG: the best value by the
 // time since the start of the solve, on a logarithmic scale.
-func writePlot(path string, r *qubo.Result) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write the plot: %w", err)
-	}
-	if err := errors.Join(plot(f, r), f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write the plot: %w", err), os.Remove(path))
-	}
-	return nil
+func writePlot(ctx context.Context, path string, r *qubo.Result) error {
+	return writeFile(ctx, path, func(w io.Writer) error { return plot(w, r) })
 }
 
 func plot(w io.Writer, r *qubo.Result) error {

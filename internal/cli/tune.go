@@ -18,6 +18,7 @@ import (
 	"coalesce/autotune/report"
 	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
 	"coalesce/internal/ui"
@@ -84,8 +85,8 @@ func (a *app) tuneProblemCommand(name, title, counted string, s *tuneFlags, subj
 		Long: `Verify every variant of a family against the sequential reference, measure those
 that are right, and keep the winners for solve to choose from.
 
-Trials run in a process of their own, so that a variant that crashes or hangs
-costs one trial. When the budget is spent, or on ctrl-C, what is proven by then
+Trials run in a child process, so that a variant that crashes or hangs costs
+one trial. When the budget is spent, or on ctrl-C, what is proven by then
 is kept. A variant that answers wrongly never wins; exit code 3 tells of one.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), s, subjects) },
@@ -118,15 +119,14 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if len(fixed) == 0 {
 		return usagef("%s has no variants for --values %v --methods %v --ranges %v", sub.Family().Name, s.values, s.methods, s.ranges)
 	}
-	slices.Sort(s.sizes)
 	path := s.output
 	if path == "" {
 		if path, err = databasePath(); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("keep the winners: %w", err)
-		}
+	}
+	if err := writable(path); err != nil {
+		return err
 	}
 	old, err := tuned.Load(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -159,22 +159,55 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		Progress: func(e autotune.Event) { p.Set("%s", tuneLine(e)) },
 	})
 	p.Close()
+	return a.finish(path, db, &sum, s.json, failed)
+}
+
+// writable makes the folder of the file that the winners will go to and tries
+// to write there: an hour of tuning must not end in finding out.
+func writable(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("save %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tuned-*")
+	if err != nil {
+		return fmt.Errorf("save %s: %w", path, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// finish keeps the winners and prints the summary, which stands also where
+// they could not be kept. failed is the error that tuning ended with.
+func (a *app) finish(path string, db *tuned.Database, sum *autotune.Summary, asJSON bool, failed error) error {
+	var unkept error
 	if len(sum.Winners) > 0 {
-		if err := db.Save(path); err != nil {
-			return errors.Join(err, failed)
+		if unkept = keep(path, db, sum); unkept == nil {
+			fmt.Fprintf(a.err, "coalesce: winners kept in %s\n", path)
 		}
-		fmt.Fprintf(a.err, "coalesce: winners kept in %s\n", path)
 	}
 	if errors.Is(failed, autotune.ErrWrongVariant) {
 		failed = checkError{failed}
 	} else if failed != nil {
-		return failed
+		return errors.Join(unkept, failed)
 	}
 	print := report.Text
-	if s.json {
+	if asJSON {
 		print = report.JSON
 	}
-	return errors.Join(print(a.out, &sum), failed)
+	return errors.Join(print(a.out, sum), unkept, failed)
+}
+
+// keep saves the winners beside those that another run has put into the file
+// meanwhile. A variant that answered wrongly does not come back with them.
+func keep(path string, db *tuned.Database, sum *autotune.Summary) error {
+	if now, err := tuned.Load(path); err == nil {
+		db = tuned.Merge(now, db)
+		for _, f := range sum.Failures {
+			if f.Status == trial.Verify {
+				db.Drop(sum.Family, sum.Class, f.Variant)
+			}
+		}
+	}
+	return db.Save(path)
 }
 
 // tuneDevice reads the facts of the device that trials will run on, which
@@ -186,6 +219,11 @@ func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
 	if s.strategy != search.Halving && s.strategy != search.Exhaustive {
 		return facts, usagef("--strategy is %q, expected %s or %s", s.strategy, search.Halving, search.Exhaustive)
 	}
+	if s.budget < 0 {
+		return facts, usagef("--budget is %s, expected 0 or more", s.budget)
+	}
+	slices.Sort(s.sizes)
+	s.sizes = slices.Compact(s.sizes)
 	for _, size := range s.sizes {
 		if size < 1 || size > s.most {
 			return facts, usagef("--sizes has %d, expected 1 to %d", size, s.most)

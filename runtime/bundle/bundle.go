@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 )
 
 // ErrNone is wrapped when the build has no images at all.
@@ -17,25 +16,6 @@ var ErrNone = errors.New("this build has no CUDA images")
 // Image returns the fatbin of the pack with that hash. The error says what to
 // run when there is none.
 func Image(pack uint64) ([]byte, error) { return read(embedded(), pack) }
-
-// Count returns the number of images and their size in bytes.
-func Count() (n int, size int64) {
-	fsys := embedded()
-	if fsys == nil {
-		return 0, 0
-	}
-	entries, err := fs.ReadDir(fsys, "images")
-	if err != nil {
-		return 0, 0
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), ".fatbin") {
-			n++
-			size += info.Size()
-		}
-	}
-	return n, size
-}
 
 func read(fsys fs.FS, pack uint64) ([]byte, error) {
 	if fsys == nil {

@@ -283,6 +283,86 @@ func TestHang(t *testing.T) {
 	}
 }
 
+// TestInterruptIsTheParents: ctrl-C reaches the child too, which goes on.
+func TestInterruptIsTheParents(t *testing.T) {
+	d := openTest(t, Options{})
+	if err := d.(*Device).child.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := launch(t, d, `extern "C" __global__ void k_run(int* p, long long n) { p[0] = 1; }`,
+		device.Grid{Blocks: 1, Threads: 1}, make([]int32, 1)); err != nil {
+		t.Errorf("after an interrupt: %v", err)
+	}
+}
+
+// TestHalfRemoved: a folder of the cache that lost its output is built again.
+func TestHalfRemoved(t *testing.T) {
+	openTest(t, Options{}) // skips where there is no compiler
+	tools, err := newToolchain(Options{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func() string {
+		t.Helper()
+		dir, err := tools.build("unit", map[string]string{"a.c": "int a;\n", "rest/b.h": ""}, "a.o", []string{"-c", "a.c"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(dir, "a.o")
+	}
+	output := build()
+	if err := os.Remove(output); err != nil {
+		t.Fatal(err)
+	}
+	if again := build(); again != output {
+		t.Errorf("built %s, then %s", output, again)
+	}
+	if _, err := os.Stat(output); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPrune: the oldest quarter goes, and what was left half built long ago.
+func TestPrune(t *testing.T) {
+	dir := t.TempDir()
+	long := time.Now().Add(-48 * time.Hour)
+	make := func(name string, at time.Time) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, name, "rest"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func() string {
+		t.Helper()
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return strings.Join(names, " ")
+	}
+	make("building-old", long)
+	make("building-new", time.Now())
+	make("server-1", long)
+	for i, name := range []string{"unit-1", "unit-2", "unit-3", "unit-4"} {
+		make(name, long.Add(time.Duration(i)*time.Hour))
+	}
+	prune(dir, 100)
+	if got, want := list(), "building-new server-1 unit-1 unit-2 unit-3 unit-4"; got != want {
+		t.Errorf("a small cache holds %s, want %s", got, want)
+	}
+	prune(dir, 2)
+	if got, want := list(), "building-new server-1 unit-2 unit-3 unit-4"; got != want {
+		t.Errorf("pruned, the cache holds %s, want %s", got, want)
+	}
+}
+
 func TestHashAndEntries(t *testing.T) {
 	d := openTest(t, Options{})
 	f := family(reduce("__syncthreads();"))

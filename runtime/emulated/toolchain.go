@@ -145,7 +145,7 @@ func (t *toolchain) build(kind string, tree map[string]string, output string, ar
 	if err := os.MkdirAll(t.cache, 0o755); err != nil {
 		return "", err
 	}
-	tmp, err := os.MkdirTemp(t.cache, "building-")
+	tmp, err := os.MkdirTemp(t.cache, building)
 	if err != nil {
 		return "", err
 	}
@@ -168,19 +168,33 @@ func (t *toolchain) build(kind string, tree map[string]string, output string, ar
 	if err != nil {
 		return "", fmt.Errorf("%w: %s: %v\n%s", errCompile, path.Base(t.compiler), err, head(string(out), 30))
 	}
+	err = os.Rename(tmp, final)
+	if err == nil {
+		return final, nil
+	}
+	if _, missing := os.Stat(filepath.Join(final, output)); missing == nil {
+		return final, nil // another process was faster
+	}
+	// What stands there was removed halfway.
+	if err := os.RemoveAll(final); err != nil {
+		return "", err
+	}
 	if err := os.Rename(tmp, final); err != nil {
-		if _, statErr := os.Stat(filepath.Join(final, output)); statErr != nil {
-			return "", err
-		}
+		return "", err
 	}
 	return final, nil
 }
 
+// building begins the names of folders that are not whole: results on their
+// way in and, renamed by prune, on their way out.
+const building = "building-"
+
 // prune removes the oldest quarter of the cache when it holds more than most
-// folders. What another process has open keeps working.
+// folders, and what was left half built or half removed a day ago. What another
+// process has open keeps working.
 func prune(cache string, most int) {
 	entries, err := os.ReadDir(cache)
-	if err != nil || len(entries) <= most {
+	if err != nil {
 		return
 	}
 	age := func(e os.DirEntry) time.Time {
@@ -192,13 +206,22 @@ func prune(cache string, most int) {
 	}
 	var units []os.DirEntry
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "unit-") {
+		switch {
+		case strings.HasPrefix(e.Name(), "unit-"):
 			units = append(units, e)
+		case strings.HasPrefix(e.Name(), building) && time.Since(age(e)) > 24*time.Hour:
+			os.RemoveAll(filepath.Join(cache, e.Name()))
 		}
+	}
+	if len(entries) <= most {
+		return
 	}
 	sort.Slice(units, func(i, j int) bool { return age(units[i]).Before(age(units[j])) })
 	for _, e := range units[:len(units)/4] {
-		os.RemoveAll(filepath.Join(cache, e.Name()))
+		gone := filepath.Join(cache, building+e.Name())
+		if os.Rename(filepath.Join(cache, e.Name()), gone) == nil {
+			os.RemoveAll(gone)
+		}
 	}
 }
 

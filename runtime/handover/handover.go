@@ -1,13 +1,17 @@
-// Package handover lets users type one name: the plain binary looks for a GPU
-// driver and for the CUDA binary beside itself and, where both are, runs that
-// with the same arguments. It links nothing of CUDA, and looks at files only.
+// Package handover lets users type one name: the plain binary looks for a GPU,
+// its driver and the CUDA binary beside itself and, where all are, runs that
+// with the same arguments. It links nothing of CUDA, and looks at files and the
+// environment only.
 package handover
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Off is the environment variable that keeps the plain binary when it is set
@@ -23,16 +27,25 @@ type Env struct {
 	Getenv     func(string) string //
 	Exists     func(string) bool   // a file, device or folder is there
 	Library    func() bool         // the loader will find the driver's library
+	Visible    func() bool         // the driver has a GPU for this process
 	Runnable   func(string) bool   // a regular file that may be executed
 }
+
+// wsl is the driver's library on Linux under Windows, where GPUs have no nodes in
+// /dev; modprobe makes those when CUDA first asks for one.
+const (
+	wsl      = "/usr/lib/wsl/lib/libcuda.so.1"
+	modprobe = "/usr/bin/nvidia-modprobe"
+)
 
 // System describes this machine and process.
 func System() Env {
 	e := Env{
-		Drivers:  []string{"/dev/nvidiactl", "/proc/driver/nvidia/version", "/usr/lib/wsl/lib/libcuda.so.1"},
+		Drivers:  []string{"/dev/nvidiactl", "/proc/driver/nvidia/version", wsl},
 		Getenv:   os.Getenv,
 		Exists:   func(p string) bool { _, err := os.Stat(p); return err == nil },
 		Library:  library,
+		Visible:  visible,
 		Runnable: runnable,
 	}
 	if runtime.GOOS == "windows" {
@@ -70,6 +83,33 @@ func library() bool {
 	return false
 }
 
+// visible looks for a GPU's device node and for the variable that hides GPUs.
+// The driver's other files are there without a GPU too, in a container, and the
+// CUDA binary would end before it could say anything.
+func visible() bool {
+	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && hidden(list) {
+		return false
+	}
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	for _, path := range []string{wsl, modprobe} {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+	}
+	nodes, _ := filepath.Glob("/dev/nvidia[0-9]*")
+	return len(nodes) > 0
+}
+
+// hidden reports whether CUDA_VISIBLE_DEVICES names no GPU: CUDA reads it up to
+// the first index that there is not.
+func hidden(list string) bool {
+	first, _, _ := strings.Cut(list, ",")
+	first = strings.TrimSpace(first)
+	return first == "" || first == "-1"
+}
+
 func runnable(p string) bool {
 	st, err := os.Stat(p)
 	return err == nil && st.Mode().IsRegular() && (runtime.GOOS == "windows" || st.Mode()&0o111 != 0)
@@ -94,23 +134,38 @@ func Target(e Env) (path, reason string) {
 	if !e.Library() {
 		return "", "the NVIDIA driver's libcuda.so.1 is not in the loader's path"
 	}
+	if !e.Visible() {
+		return "", "the NVIDIA driver shows no GPU: no /dev/nvidia0, or CUDA_VISIBLE_DEVICES hides all"
+	}
 	path = filepath.Join(filepath.Dir(e.Executable), "coalesce-cuda"+e.Suffix)
 	if path == e.Executable {
 		return "", "this is the CUDA binary"
 	}
 	if !e.Runnable(path) {
-		return "", "no coalesce-cuda" + e.Suffix + " beside " + filepath.Base(e.Executable)
+		return "", e.alone()
 	}
 	return path, ""
 }
+
+// alone says that the CUDA binary is missing.
+func (e Env) alone() string {
+	return "no coalesce-cuda" + e.Suffix + " beside " + filepath.Base(e.Executable)
+}
+
+// ErrAlone is wrapped by Run's error where a GPU is there, and no CUDA binary
+// to hand over to.
+var ErrAlone = errors.New("this binary uses no GPU")
 
 // Run hands over when it can. Where the system can replace a process it does
 // not return then; elsewhere it runs the CUDA binary as a child and returns
 // its exit code with done = true. done = false means that the caller goes on:
 // nothing to hand over to, or err says why it could not.
 func Run(e Env, args []string) (code int, done bool, err error) {
-	path, _ := Target(e)
-	if path == "" {
+	path, reason := Target(e)
+	switch {
+	case path == "" && reason == e.alone():
+		return 0, false, fmt.Errorf("%w: %s", ErrAlone, reason)
+	case path == "":
 		return 0, false, nil
 	}
 	argv := append([]string{path}, args...)

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ func TestTarget(t *testing.T) {
 		Getenv:     func(string) string { return "" },
 		Exists:     func(p string) bool { return p == "/b" },
 		Library:    func() bool { return true },
+		Visible:    func() bool { return true },
 		Runnable:   func(p string) bool { return p == filepath.Join(dir, "coalesce-cuda") },
 	}
 	tests := []struct {
@@ -30,6 +32,7 @@ func TestTarget(t *testing.T) {
 		{"off", func(e *Env) { e.Getenv = func(string) string { return "1" } }, "", Off},
 		{"no driver", func(e *Env) { e.Exists = func(string) bool { return false } }, "", "driver"},
 		{"no library", func(e *Env) { e.Library = func() bool { return false } }, "", "libcuda"},
+		{"no GPU", func(e *Env) { e.Visible = func() bool { return false } }, "", "shows no GPU"},
 		{"no binary", func(e *Env) { e.Runnable = func(string) bool { return false } }, "", "beside coalesce"},
 		{"itself", func(e *Env) { e.Executable = filepath.Join(dir, "coalesce-cuda") }, "", "CUDA binary"},
 		{"unknown path", func(e *Env) { e.Executable = "" }, "", "not known"},
@@ -51,6 +54,39 @@ func TestTarget(t *testing.T) {
 	}
 }
 
+// TestAlone: a GPU without the CUDA binary is said, no GPU is not.
+func TestAlone(t *testing.T) {
+	e := Env{
+		Executable: filepath.FromSlash("/opt/bin/coalesce"),
+		Drivers:    []string{"/a"},
+		Getenv:     func(string) string { return "" },
+		Exists:     func(string) bool { return true },
+		Library:    func() bool { return true },
+		Visible:    func() bool { return true },
+		Runnable:   func(string) bool { return false },
+	}
+	_, done, err := Run(e, nil)
+	if done || !errors.Is(err, ErrAlone) || !strings.Contains(err.Error(), "no coalesce-cuda beside coalesce") {
+		t.Errorf("with a GPU: %v, %v", done, err)
+	}
+	e.Visible = func() bool { return false }
+	if _, done, err := Run(e, nil); done || err != nil {
+		t.Errorf("without a GPU: %v, %v", done, err)
+	}
+}
+
+func TestHidden(t *testing.T) {
+	for list, want := range map[string]bool{"": true, "-1": true, "-1,0": true, " ": true, "0": false, "1,0": false, "GPU-8932f937": false} {
+		if got := hidden(list); got != want {
+			t.Errorf("CUDA_VISIBLE_DEVICES=%q hides all: %v, want %v", list, got, want)
+		}
+	}
+	t.Setenv("CUDA_VISIBLE_DEVICES", "")
+	if visible() {
+		t.Error("a GPU is visible where the environment hides all")
+	}
+}
+
 // TestRun starts this test binary again, which hands over to a script: its
 // arguments, its exit code and the variable that stops a loop must arrive.
 func TestRun(t *testing.T) {
@@ -62,6 +98,7 @@ func TestRun(t *testing.T) {
 		e.Executable = filepath.Join(dir, "coalesce")
 		e.Drivers = []string{dir}
 		e.Library = func() bool { return true }
+		e.Visible = func() bool { return true }
 		_, done, err := Run(e, []string{"solve", "a b"})
 		t.Fatalf("Run came back: %v, %v", done, err)
 	}

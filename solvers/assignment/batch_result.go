@@ -48,7 +48,10 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 		return r, r.refuse(b.list[k], violator(p, s.column))
 	}
 	s.column, s.u, s.v = slices.Clone(s.column), slices.Clone(s.u), slices.Clone(s.v)
-	d := r.keep(b.list[k], p, s)
+	d, err := r.keep(b.list[k], p, s)
+	if err != nil {
+		return nil, err
+	}
 	if b.options.Duals {
 		r.Duals = d
 	}
@@ -79,7 +82,10 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	d := r.keep(b.list[k], b.problems[k], f.solution)
+	d, err := r.keep(b.list[k], b.problems[k], f.solution)
+	if err != nil {
+		return nil, err
+	}
 	if b.options.Duals {
 		r.Duals = d
 	}

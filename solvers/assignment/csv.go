@@ -171,7 +171,7 @@ func readTriples(in *lines, o ReadOptions) (*Instance, error) {
 		pairs = append(pairs, coordinate{int32(i), int32(j), in.line})
 		rows, cols = max(rows, i+1), max(cols, j+1)
 	}
-	if err := o.room(uint64(rows), 1, 8); err != nil {
+	if err := o.roomSparse(rows, cols); err != nil {
 		return nil, fmt.Errorf("%s: %w", in.name, err)
 	}
 	return sparseOf(rows, cols, pairs, c, in.name)

@@ -87,6 +87,7 @@ func Generate(kind string, rows, cols int, spread int64, seed uint64, value Valu
 // Draw makes the instance that d says. It is an error to ask for what a kind
 // does not have, or for costs that the type does not hold.
 func Draw(d Drawing) (*Instance, error) {
+	const most64, mostRank = 1 << 60, 1 << 16 // sums of what a cost is made of do not leave int64
 	list := kinds()
 	at := slices.IndexFunc(list, func(k kind) bool { return k.name == d.Kind })
 	if at < 0 {
@@ -102,6 +103,8 @@ func Draw(d Drawing) (*Instance, error) {
 		return nil, fmt.Errorf("draw: %d x %d pairs: expected 0 to %d rows and columns", d.Rows, d.Cols, MaxSide)
 	case d.Range < 0 || d.Shift < 0 || d.Rank < 0 || !(d.Density >= 0 && d.Density <= 1):
 		return nil, fmt.Errorf("draw: range %d, shift %d, rank %d, density %v: expected none below 0 and a density of at most 1", d.Range, d.Shift, d.Rank, d.Density)
+	case d.Range > most64 || d.Shift > most64 || d.Rank > mostRank:
+		return nil, fmt.Errorf("draw: range %d, shift %d, rank %d: expected at most 2^60, 2^60 and %d", d.Range, d.Shift, d.Rank, mostRank)
 	case d.Points && (k.points == nil || d.Shift > 0 || d.Jitter || d.Density > 0):
 		return nil, fmt.Errorf("draw: kind %s cannot be kept as points with these options", d.Kind)
 	}
@@ -122,7 +125,7 @@ func Draw(d Drawing) (*Instance, error) {
 	case Int32:
 		err = fill(inst, whole, func(c int64) (int32, bool) { return int32(c), c > -math.MaxInt32 && c < math.MaxInt32 })
 	case Int64:
-		err = fill(inst, whole, func(c int64) (int64, bool) { return c, c < math.MaxInt64 })
+		err = fill(inst, whole, func(c int64) (int64, bool) { return c, c > -most64 && c < most64 })
 	case Float32:
 		err = fill(inst, real, func(c float64) (float32, bool) { return float32(c), true })
 	default:

@@ -38,6 +38,7 @@ func CheckHall(inst *Instance, members []int32) (Hall, error) {
 			}
 		}
 	})
+	h.Partners = []int{}
 	for k, found := range partner {
 		if found {
 			h.Partners = append(h.Partners, k)

@@ -27,8 +27,9 @@ func solvePoints(ctx context.Context, p *normal, start *duals, threads int) (*so
 	h := newCore(p.rows, p.cols, far, src, threads)
 	var err error
 	if start != nil {
+		most := int64(1) << 60 >> shift // any duals of columns may begin
 		for j, v := range start.v {
-			h.v[j] = v << shift
+			h.v[j] = max(-most, min(v, most)) << shift
 		}
 		err = h.scales(ctx, 1, 1<<16)
 	} else {

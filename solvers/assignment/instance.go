@@ -118,23 +118,6 @@ func setCosts[T Number](inst *Instance, costs []T) {
 	}
 }
 
-// Costs returns the instance's slice when its type is T's, nil otherwise. It
-// is not a copy.
-func Costs[T Number](inst *Instance) []T {
-	var got any
-	switch any(T(0)).(type) {
-	case int32:
-		got = inst.I32
-	case int64:
-		got = inst.I64
-	case float32:
-		got = inst.F32
-	case float64:
-		got = inst.F64
-	}
-	return got.([]T)
-}
-
 // Dense reports whether the instance holds a cost for every pair.
 func (inst *Instance) Dense() bool { return inst.Sparse == nil && inst.Points == nil }
 

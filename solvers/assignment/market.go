@@ -71,6 +71,21 @@ func (m *market) words(count int, what string) ([][]byte, error) {
 	}
 }
 
+// end wants nothing but comments after so many entries.
+func (m *market) end(count int) error {
+	for {
+		f, err := m.fields()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case f[0][0] != '%':
+			return m.errorf("found %q after %d entries, expected the end of the file", brief(f[0]), count)
+		}
+	}
+}
+
 // size is the line of the matrix's size.
 func (m *market) size(count int) (list [3]int, err error) {
 	f, err := m.words(count, "the matrix's size")
@@ -97,7 +112,7 @@ func (m *market) coordinates() (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.o.room(uint64(size[0]), 1, 8); err != nil {
+	if err := m.o.roomSparse(size[0], size[1]); err != nil {
 		return nil, m.errorf("%w", err)
 	}
 	var pairs []coordinate
@@ -128,9 +143,7 @@ func (m *market) coordinates() (*Instance, error) {
 			pairs = append(pairs, coordinate{int32(j - 1), int32(i - 1), m.line})
 		}
 	}
-	if f, err := m.fields(); err == nil && f[0][0] != '%' {
-		return nil, m.errorf("found %q after %d entries, expected the end of the file", brief(f[0]), size[2])
-	} else if err != nil && !errors.Is(err, io.EOF) {
+	if err := m.end(size[2]); err != nil {
 		return nil, err
 	}
 	return sparseOf(size[0], size[1], pairs, m.costs, m.name)
@@ -155,6 +168,9 @@ func (m *market) array() (*Instance, error) {
 			return nil, m.errorf("%w", err)
 		}
 	}
+	if err := m.end(rows * cols); err != nil {
+		return nil, err
+	}
 	inst := &Instance{Rows: cols, Cols: rows}
 	m.costs.set(inst, nil)
 	return inst.transpose(), nil
@@ -174,8 +190,11 @@ func WriteMarket(w io.Writer, inst *Instance) error {
 	for i := range inst.Rows {
 		for k := inst.Sparse.Start[i]; k < inst.Sparse.Start[i+1]; k++ {
 			cost := inst.Exact(i, int(inst.Sparse.Col[k]))
-			if cost == "forbidden" {
+			switch {
+			case cost == "forbidden":
 				cost = fmt.Sprint(Forbidden[float64](inst.Maximize))
+			case inst.Type == Float32: // read as float64
+				cost = formatFloat(float64(inst.F32[k]), 64)
 			}
 			fmt.Fprintf(out, "%d %d %s\n", i+1, inst.Sparse.Col[k]+1, cost)
 		}

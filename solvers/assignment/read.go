@@ -165,6 +165,14 @@ func (o ReadOptions) room(rows, cols uint64, size int) error {
 	return nil
 }
 
+// roomSparse is room for what a sparse instance holds beside its costs.
+func (o ReadOptions) roomSparse(rows, cols int) error {
+	if need := 16 * (float64(rows) + float64(cols)); need > float64(o.memory()) {
+		return fmt.Errorf("%d rows and %d columns take %.0f bytes, more than the limit of %d", rows, cols, need, o.memory())
+	}
+	return nil
+}
+
 // narrow makes int64 costs int32 where they fit.
 func narrow(inst *Instance) {
 	const most = math.MaxInt32 - 1

@@ -3,6 +3,7 @@ package assignment
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -50,8 +51,9 @@ func newResult(inst *Instance) *Result {
 }
 
 // keep takes over a solution of the instance's normal problem, in the
-// instance's own rows and columns, and adds its costs up.
-func (r *Result) keep(inst *Instance, p *normal, s *solution) *Duals {
+// instance's own rows and columns, and adds its costs up. A sum that no float64
+// holds is an ErrCost.
+func (r *Result) keep(inst *Instance, p *normal, s *solution) (*Duals, error) {
 	r.Counts, r.Column = s.counts, s.column
 	d := &Duals{U: s.u, V: s.v, Scale: p.scale}
 	if p.transposed {
@@ -67,7 +69,10 @@ func (r *Result) keep(inst *Instance, p *normal, s *solution) *Duals {
 		}
 	}
 	r.Exact, r.Value, r.Matched = total(inst, r.Column)
-	return d
+	if math.IsInf(r.Value, 0) {
+		return nil, fmt.Errorf("%w: the best matching's add up to more than the largest float64", ErrCost)
+	}
+	return d, nil
 }
 
 // total adds the costs of matched pairs up without rounding; of floats, the
@@ -113,9 +118,9 @@ func (r *Result) bound() any {
 	case r.Certificate.Gap == 0:
 		return json.Number(r.Exact)
 	case r.Maximize:
-		return r.Value + r.Certificate.Gap
+		return min(r.Value+r.Certificate.Gap, math.MaxFloat64)
 	}
-	return r.Value - r.Certificate.Gap
+	return max(r.Value-r.Certificate.Gap, -math.MaxFloat64)
 }
 
 // Pairs are the matched pairs as SciPy's linear_sum_assignment gives them: row

@@ -65,7 +65,10 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	duals := r.keep(s.inst, s.p, sol)
+	duals, err := r.keep(s.inst, s.p, sol)
+	if err != nil {
+		return nil, fmt.Errorf("solve assignment: %w", err)
+	}
 	if s.options.Duals {
 		r.Duals = duals
 	}

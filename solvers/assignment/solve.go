@@ -156,7 +156,7 @@ func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *normal)
 func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 	switch {
 	case j.p.rows == 0:
-		return &solution{duals: duals{u: []int64{}, v: make([]int64, j.p.cols)}}, nil
+		return &solution{column: []int32{}, duals: duals{u: []int64{}, v: make([]int64, j.p.cols)}}, nil
 	case j.spread != nil:
 		return j.solveSharded(ctx, start)
 	case j.plan.method != nil:

@@ -242,3 +242,47 @@ func TestEveryFamily(t *testing.T) {
 		}
 	}
 }
+
+// Nothing leaves what holds it without a word: sums beyond float64, empty sides,
+// drawings beyond int64, far duals to begin from.
+func TestExtremes(t *testing.T) {
+	d := host.Open(2)
+	_, err := Solve(context.Background(), d, matrixOf(t, 2, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64), Options{})
+	if !errors.Is(err, ErrCost) || !strings.Contains(err.Error(), "more than the largest float64") {
+		t.Errorf("a sum beyond float64: %v", err)
+	}
+	for _, sides := range [][2]int{{0, 0}, {0, 3}, {3, 0}} {
+		inst, err := NewInstance(sides[0], sides[1], []int32{}, "empty")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := solved(t, inst, Options{})
+		if r.Column == nil || len(r.Column) != sides[0] || r.Exact != "0" {
+			t.Errorf("%v: %v, value %s", sides, r.Column, r.Exact)
+		}
+	}
+	for _, drawing := range []Drawing{
+		{Kind: "spatial", Rows: 5, Cols: 5, Range: 1e18, Type: Int64},
+		{Kind: "uniform", Rows: 5, Cols: 5, Shift: math.MaxInt64, Type: Int64},
+		{Kind: "uniform", Rows: 5, Cols: 5, Range: math.MaxInt64, Type: Int64},
+		{Kind: "lowrank", Rows: 5, Cols: 5, Rank: math.MaxInt, Type: Float64},
+	} {
+		if inst, err := Draw(drawing); err == nil {
+			t.Errorf("%s: drawn, its first costs are %v", drawing, inst.I64[:3])
+		}
+	}
+	inst, err := Draw(Drawing{Kind: "geom", Rows: 80, Cols: 80, Type: Int64, Points: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := solved(t, inst, Options{}).Exact
+	for _, far := range []int64{1 << 41, 1 << 55, -(1 << 55)} {
+		start := Duals{make([]int64, 80), make([]int64, 80), 1}
+		for j := range start.V {
+			start.V[j] = far + int64(splitmix64(uint64(j))%1000)
+		}
+		if got := solved(t, inst, Options{Start: &start}).Exact; got != want {
+			t.Errorf("from duals of about %d: %s, want %s", far, got, want)
+		}
+	}
+}

@@ -87,6 +87,7 @@ type costs struct {
 	real     []float64
 	floats   bool
 	maximize bool
+	rounded  int   // integers that no float64 holds
 	most     int64 // bytes
 }
 
@@ -127,8 +128,18 @@ func (c *costs) add(word []byte) error {
 	case !c.floats:
 		c.widen()
 	}
+	if i, err := strconv.ParseInt(string(word), 10, 64); err == nil {
+		c.round(i)
+	}
 	c.real = append(c.real, f)
 	return nil
+}
+
+// round counts an integer that becomes a float64, where that rounds it.
+func (c *costs) round(i int64) {
+	if f := float64(i); f >= 1<<63 || int64(f) != i {
+		c.rounded++
+	}
 }
 
 // repeat adds the last cost again, or its negative.
@@ -157,7 +168,9 @@ func (c *costs) widen() {
 		c.real[k] = float64(i)
 		if i == math.MaxInt64 {
 			c.real[k] = Forbidden[float64](c.maximize)
+			continue
 		}
+		c.round(i)
 	}
 	c.whole = nil
 }
@@ -166,6 +179,9 @@ func (c *costs) widen() {
 func (c *costs) set(inst *Instance, order []int) {
 	if c.floats {
 		setCosts(inst, reordered(c.real, order))
+		if c.rounded > 0 {
+			inst.Note("%d integers were rounded to float64, because other costs are fractions or 2^63-1 and more", c.rounded)
+		}
 		return
 	}
 	setCosts(inst, reordered(c.whole, order))

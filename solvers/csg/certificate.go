@@ -63,7 +63,7 @@ type Block struct {
 // Check recomputes a structure's value from the instance alone and holds the
 // claimed total, in decimals, against it. Its errors wrap ErrCheck.
 func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
-	c := Certificate{Claimed: claimed}
+	c := Certificate{Blocks: []Block{}, Claimed: claimed}
 	if err := partition(inst, s); err != nil {
 		return c, err
 	}

@@ -2,7 +2,6 @@ package csg
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 
 	gencsg "coalesce/generated/csg"
@@ -62,14 +61,6 @@ func hostTilesSplit(tiles int64, workers int) uint64 {
 // step, which reads 2^n values once.
 func hostTilesOut(n, workers int) int {
 	return max(1, min(4*workers, 1<<min(20, max(0, n-13))))
-}
-
-// hostTilesSplits is the number of splittings evaluated for n agents: each
-// unordered splitting in two coalitions of each coalition without agent n,
-// (3^m+1)/2 - 2^m with m = n-1 agents, and 2^m - 1 in the last step.
-func hostTilesSplits(n int) float64 {
-	m := float64(n - 1)
-	return (math.Pow(3, m) - 1) / 2
 }
 
 // binomial64 is exact where the result fits.

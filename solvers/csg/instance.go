@@ -101,23 +101,6 @@ func setValues[T Number](inst *Instance, values []T) {
 	}
 }
 
-// Values returns the instance's slice when its type is T's, nil otherwise. It
-// is not a copy.
-func Values[T Number](inst *Instance) []T {
-	var got any
-	switch any(T(0)).(type) {
-	case int32:
-		got = inst.I32
-	case int64:
-		got = inst.I64
-	case float32:
-		got = inst.F32
-	case float64:
-		got = inst.F64
-	}
-	return got.([]T)
-}
-
 // Len is the number of values, 2^N.
 func (inst *Instance) Len() uint64 { return 1 << uint(inst.N) }
 
@@ -152,8 +135,12 @@ func (inst *Instance) Exact(mask uint64) string {
 	return formatFloat(inst.F64[mask], 64)
 }
 
-// formatFloat writes values of ordinary size without an exponent.
+// formatFloat writes values of ordinary size without an exponent, and minus
+// infinity as sums and files do.
 func formatFloat(x float64, size int) string {
+	if math.IsInf(x, -1) {
+		return "-inf"
+	}
 	if a := math.Abs(x); a == 0 || a >= 1e-6 && a < 1e21 {
 		return strconv.FormatFloat(x, 'f', -1, size)
 	}

@@ -49,8 +49,8 @@ func TestReadNPYTypes(t *testing.T) {
 		{"i8", []int64{0, -1, 1 << 40, -3}, "int64 0 -1 1099511627776 -3"},
 		{"u8", []uint64{0, 1, 1 << 40, 3}, "int64 0 1 1099511627776 3"},
 		{"f2", []uint16{0, 0x3c00, 0xc000, 0x3555}, "float32 0 1 -2 0.33325195"},
-		{"f2", []uint16{0, 0x0001, 0x7bff, 0xfc00}, "float32 0 5.9604645e-08 65504 -Inf"},
-		{"f4", []float32{0, 1.5, -2.25, float32(math.Inf(-1))}, "float32 0 1.5 -2.25 -Inf"},
+		{"f2", []uint16{0, 0x0001, 0x7bff, 0xfc00}, "float32 0 5.9604645e-08 65504 -inf"},
+		{"f4", []float32{0, 1.5, -2.25, float32(math.Inf(-1))}, "float32 0 1.5 -2.25 -inf"},
 		{"f8", []float64{0, 1.5, -2.25, 1e300}, "float64 0 1.5 -2.25 1e+300"},
 	}
 	for _, test := range tests {

@@ -136,7 +136,7 @@ func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uin
 	b := found[0]
 	for _, x := range found {
 		if x.bad {
-			want := "a number, or -Inf for a forbidden coalition"
+			want := "a number, or -inf for a forbidden coalition"
 			return 0, 0, &EntryError{x.at, inst.Coalition(x.at), inst.Exact(x.at), want}
 		}
 		if x.most > b.most {

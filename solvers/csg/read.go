@@ -17,6 +17,12 @@ import (
 // pipes, and tables whose missing coalitions are filled in.
 const DefaultLimit = 1 << 34
 
+// CheckMissing says what is wrong with a value for ReadOptions.Missing.
+func CheckMissing(value string) error {
+	_, err := parseValue(value)
+	return err
+}
+
 // ReadOptions say how to read a characteristic function.
 type ReadOptions struct {
 	Missing string   // value of coalitions that a table does not have, a decimal or "-inf"; empty: an error

@@ -111,6 +111,7 @@ type jsonTable struct {
 	// entries of the outer object, until it is known whether they are
 	// coalitions
 	loose []looseEntry
+	named bool // an "agents" list was read
 	inner bool // a "values" object was read
 }
 
@@ -213,8 +214,15 @@ func (t *jsonTable) outer(key string) error {
 	line := t.here()
 	switch {
 	case tok == json.Delim('[') && key == "agents":
+		if t.named {
+			return t.errorf(line, "found agents again, expected them once")
+		}
+		t.named = true
 		return t.names()
 	case tok == json.Delim('{') && key == "values":
+		if t.inner {
+			return t.errorf(line, "found values again, expected them once")
+		}
 		for _, e := range t.loose {
 			if e.key == "n" && !t.given {
 				n, err := strconv.Atoi(e.value)

@@ -46,7 +46,7 @@ func (t *table) declare(names []string, line int) error {
 	if len(names) > MaxAgents {
 		return t.errorf(line, "found %d agents, expected at most %d", len(names), MaxAgents)
 	}
-	if len(t.entries) > 0 && !t.given && len(t.agents) > 0 {
+	if len(t.entries) > 0 && len(t.agents) > 0 {
 		return t.errorf(line, "found the agents' names after coalitions, expected them before")
 	}
 	t.agents, t.lines, t.given = nil, nil, true

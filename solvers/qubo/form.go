@@ -21,7 +21,7 @@ const most = 1 << 62
 // one power of ten, in a span that int64 holds; otherwise rounded to multiples
 // of the smallest power of two that fits, and exact is false.
 func (inst *Instance) normal() (*normal, error) {
-	p := &normal{n: inst.N, start: inst.Start, col: inst.Col, scale: 1, sense: 1, exact: true}
+	p := &normal{n: inst.N, start: inst.Start, col: inst.Col, scale: 1, sense: 1, exact: true, whole: inst.Int != nil}
 	if inst.Sense == Minimize {
 		p.sense = -1
 	}

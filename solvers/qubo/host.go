@@ -18,19 +18,15 @@ const firstRound, lastRound = 5e5, 1e7
 // tiny is the number of variables up to which every solution is visited.
 const tiny = 12
 
-// searchHost looks for good solutions on the cores of this machine. Its
+// hostSearch looks for good solutions on the cores of this machine. Its
 // searchers, one a core, walk from starts that the pool of elite solutions
 // suggests, each by one of several methods; methods whose walks improve the
 // pool are chosen more often. The searchers work in rounds of equal work, after
 // each of which their walks' results enter the pool in the searchers' order:
 // with o.work what happens depends on the seed and the number of cores alone.
-func searchHost(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (work, error) {
-	return hostSearch{}.search(ctx, p, o, found)
-}
-
-// hostSearch is searchHost as a search. Methods named in without, as
-// method.String names them, are left out, but for tabu search where no other
-// is left: what each of them is worth can be measured.
+//
+// Methods named in without, as method.String names them, are left out, but for
+// tabu search where no other is left: what each of them is worth can be measured.
 type hostSearch struct{ without []string }
 
 func (h hostSearch) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (work, error) {
@@ -70,7 +66,7 @@ func (h hostSearch) search(ctx context.Context, p *normal, o searchOptions, foun
 	}
 }
 
-// searchRows is searchHost with rows m, nil where time was over before they
+// searchRows searches with rows m, nil where time was over before they
 // were laid out.
 func searchRows[S oneflip.Sum](h hostSearch, p *normal, s spans, m matrix[S], o searchOptions, end *alarm, found func(int64, []uint64, time.Duration)) (work, error) {
 	var did work

@@ -311,7 +311,7 @@ func TestLimitsAreKept(t *testing.T) {
 		}
 		ctx, stop := context.WithTimeout(context.Background(), limit/4)
 		began := time.Now()
-		if _, err := searchHost(ctx, p, searchOptions{}, func(int64, []uint64, time.Duration) {}); err != nil || time.Since(began) > limit {
+		if _, err := (hostSearch{}).search(ctx, p, searchOptions{}, func(int64, []uint64, time.Duration) {}); err != nil || time.Since(began) > limit {
 			t.Errorf("ctx ended, the search did not for %v (%v)", time.Since(began), err)
 		}
 		stop()

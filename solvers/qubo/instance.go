@@ -91,6 +91,7 @@ type normal struct {
 	scale    float64
 	sense    float64 // +1: the instance maximises, -1: it minimises
 	exact    bool    // the scaled coefficients are the original ones, not rounded
+	whole    bool    // those are integers
 
 	known *spans // nil where they were not computed yet
 }
@@ -206,7 +207,7 @@ func (p *normal) original(objective int64) float64 {
 func (p *normal) objective(original float64) int64 {
 	f := new(big.Float).SetPrec(200).Sub(big.NewFloat(original), big.NewFloat(p.offset))
 	f.Mul(f, big.NewFloat(p.sense*p.scale))
-	if p.exact { // a target one rounding error above an attainable value means that value
+	if p.exact && !p.whole { // a target one rounding error above an attainable value means that value
 		slack := new(big.Float).Mul(big.NewFloat(math.Abs(original)+math.Abs(p.offset)), big.NewFloat(p.scale*0x1p-50))
 		f.Sub(f, slack)
 	}

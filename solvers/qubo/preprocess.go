@@ -63,14 +63,17 @@ type reducer struct {
 }
 
 // reduce fixes the variables that given says are 0 or 1 (nil: none), and then
-// whatever the rules allow, unless plain is set. stop ends it early: what was
-// done till then is sound.
+// whatever the rules allow, unless plain is set. stop ends it early: with what
+// was done till then, or, where nothing was given and even the parts take too
+// long, with nothing done.
 func reduce(p *normal, given []int8, plain bool, stop func() bool) *reduction {
 	r := &reducer{reduction: &reduction{p: p}}
 	r.begin()
+	must := false
 	for i, v := range given {
 		if v >= 0 {
 			r.fix(int32(i), int64(v))
+			must = true
 		}
 	}
 	if !plain {
@@ -86,7 +89,9 @@ func reduce(p *normal, given []int8, plain bool, stop func() bool) *reduction {
 			r.apply(i)
 		}
 	}
-	r.split(plain)
+	if !r.split(plain, func() bool { return !must && stop() }) {
+		return &reduction{p: p, fixed: slices.Repeat([]int8{-1}, p.n), parts: []part{{p: p, bound: r.bound}}}
+	}
 	return r.reduction
 }
 

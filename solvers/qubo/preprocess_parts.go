@@ -11,12 +11,12 @@ import (
 )
 
 // split makes parts of the components of what is left, or one part of all of
-// it where whole is set.
-func (r *reducer) split(whole bool) {
+// it where whole is set. It is false where stop has ended it.
+func (r *reducer) split(whole bool, stop func() bool) bool {
 	n := r.p.n
-	if !slices.Contains(r.gone, true) && (whole || r.connected()) {
+	if !slices.Contains(r.gone, true) && (whole || r.connected(stop)) {
 		r.parts = []part{{p: r.p, bound: r.bound}}
-		return
+		return true
 	}
 	component, count := make([]int32, n), 0
 	for i := range component {
@@ -30,6 +30,9 @@ func (r *reducer) split(whole bool) {
 		list := []int32{i}
 		component[i] = int32(count)
 		for k := 0; k < len(list); k++ {
+			if k&1023 == 0 && stop() {
+				return false
+			}
 			r.each(list[k], func(j int32, _ int64) {
 				if component[j] < 0 {
 					component[j] = int32(count)
@@ -52,22 +55,30 @@ func (r *reducer) split(whole bool) {
 		for v, i := range list {
 			place[i] = int32(v)
 		}
-		q := r.part(list, place)
+		q := r.part(list, place, stop)
+		if q == nil {
+			return false
+		}
 		found := q.measure()
 		q.known = found.spans(q)
 		r.parts = append(r.parts, part{q, list, found.bound()})
 	}
+	return true
 }
 
-// connected reports whether all variables are connected, none being gone.
-func (r *reducer) connected() bool {
+// connected reports whether all variables are connected, none being gone, or
+// stop has ended it.
+func (r *reducer) connected(stop func() bool) bool {
 	if r.p.n == 0 {
 		return false
 	}
 	seen := make([]bool, r.p.n)
 	seen[0] = true
 	stack, met := []int32{0}, 1
-	for len(stack) > 0 && met < r.p.n {
+	for steps := 0; len(stack) > 0 && met < r.p.n; steps++ {
+		if steps&1023 == 0 && stop() {
+			return true
+		}
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		r.each(i, func(j int32, _ int64) {
@@ -81,8 +92,9 @@ func (r *reducer) connected() bool {
 	return met == r.p.n
 }
 
-// part is the problem of some variables, ascending, which place numbers.
-func (r *reducer) part(list, place []int32) *normal {
+// part is the problem of some variables, ascending, which place numbers; nil
+// where stop has ended it.
+func (r *reducer) part(list, place []int32, stop func() bool) *normal {
 	q := &normal{n: len(list), scale: r.p.scale, sense: r.p.sense, exact: r.p.exact}
 	q.start, q.diag = make([]int64, 1, q.n+1), make([]int64, q.n)
 	total := 0
@@ -92,6 +104,9 @@ func (r *reducer) part(list, place []int32) *normal {
 	row := make([]edge, 0, 64)
 	q.col, q.weight = make([]int32, 0, total), make([]int64, 0, total)
 	for v, i := range list {
+		if v&1023 == 0 && stop() {
+			return nil
+		}
 		q.diag[v] = r.diag[i]
 		row = row[:0]
 		r.each(i, func(j int32, w int64) { row = append(row, edge{place[j], w}) })

@@ -56,8 +56,8 @@ func layouts() []layout {
 		{"coo", "dimod COO: lines `i j q`, from 0, q counts once; `# vartype=SPIN` makes it an Ising model", Minimize, QUBO, []Form{QUBO, Ising}, readCOO, writeCOO},
 		{"bqm", "dimod BQM JSON, schema 3", Minimize, QUBO, []Form{QUBO, Ising}, readBQM, writeBQM},
 		{"mqlib", "MQLib: # comments, `n m` and lines `i j q`, from 1; an off-diagonal q counts twice (with form maxcut: edges)", Maximize, QUBO, []Form{QUBO, MaxCut}, readMQLib, writeMQLib},
-		{"mtx", "Matrix Market: the matrix Q of xᵀQx (sᵀQs; the graph's adjacency)", Maximize, QUBO, any, readMarket, writeMarket},
-		{"npy", "NumPy: the square matrix Q of xᵀQx (sᵀQs; the graph's adjacency)", Maximize, QUBO, any, nil, writeNPY},
+		{"mtx", "Matrix Market: the matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", Maximize, QUBO, any, readMarket, writeMarket},
+		{"npy", "NumPy: the square matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", Maximize, QUBO, any, nil, writeNPY},
 	}
 }
 

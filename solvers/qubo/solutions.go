@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -74,6 +75,7 @@ func (r *run) diversify(late func() bool) error {
 	if s.most <= 1 || r.inst.N == 0 {
 		return nil
 	}
+	s.add(r.total(), r.red.restore(r.bestX), time.Since(r.began))
 	random := rand.New(rand.NewPCG(r.o.Seed, 1<<32))
 	var free []int
 	for i := range r.inst.N {
@@ -81,7 +83,13 @@ func (r *run) diversify(late func() bool) error {
 			free = append(free, i)
 		}
 	}
-	for rounds := 0; rounds < 8*s.most && len(s.list) > 0 && len(s.list) < s.most && len(free) >= s.apart && !late(); rounds++ {
+	left := func() int64 { // flips, of a limit on them
+		if r.o.Work == 0 {
+			return math.MaxInt64
+		}
+		return r.o.Work - r.work.Flips
+	}
+	for rounds := 0; rounds < 8*s.most && len(s.list) < s.most && len(free) >= s.apart && left() > 0 && !late(); rounds++ {
 		from := s.list[random.IntN(len(s.list))].Bits.words
 		given := slices.Clone(r.inst.Fixed)
 		if given == nil {
@@ -91,8 +99,15 @@ func (r *run) diversify(late func() bool) error {
 		for _, i := range free[:s.apart] {
 			given[i] = int8(1 - bit(from, i))
 		}
+		if s.mirror && len(free) > s.apart { // else the search may end at the mirror image
+			i := free[s.apart]
+			given[i] = int8(bit(from, i))
+		}
 		red := reduce(r.p, given, true, late)
-		o := searchOptions{began: r.began, deadline: r.deadline, seed: random.Uint64(), work: 2000 + 50*int64(len(free)), workers: 1}
+		if len(red.parts) == 0 {
+			s.add(red.constant, red.restore(nil), time.Since(r.began))
+		}
+		o := searchOptions{began: r.began, deadline: r.deadline, seed: random.Uint64(), work: min(2000+50*int64(len(free)), left()), workers: 1}
 		for _, c := range red.parts {
 			did, err := hostSearch{}.search(r.ctx, c.p, o, func(v int64, x []uint64, at time.Duration) {
 				s.add(red.constant+v, red.restore([][]uint64{x}), at)

@@ -89,6 +89,9 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	if r.plan, err = planFor(d.Facts(), o); err != nil {
 		return nil, err
 	}
+	if err := o.checkParts(r.plan.engine.name); err != nil {
+		return nil, err
+	}
 	if err := o.Rules.checkFor(r.plan.engine.name, o.Without, inst.N); err != nil {
 		return nil, err
 	}
@@ -104,7 +107,8 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	if r.p, err = inst.normal(); err != nil {
 		return nil, err
 	}
-	if limit > 0 { // a search ends so that its value can be recomputed by then
+	limit = min(limit, 1<<61) // 73 years
+	if limit > 0 {            // a search ends so that its value can be recomputed by then
 		verify := min(time.Duration(len(inst.Col)/2), limit/2)
 		r.deadline = r.began.Add(limit - limit/100 - verify)
 		r.patience = r.began.Add(limit + limit/50 - verify)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -322,6 +323,9 @@ func (r *run) result(variant string) (*Result, error) {
 		}
 		s.Value = inst.amount(s.Bits.words)
 		out.Solutions = append(out.Solutions, s)
+	}
+	if found := len(out.Solutions); found < r.o.Solutions {
+		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("%d of the %d solutions asked for were found", found, r.o.Solutions))
 	}
 	out.Seconds.Verify = time.Since(start).Seconds()
 	out.Seconds.Solve = time.Since(r.began).Seconds()

@@ -1,10 +1,12 @@
 package qubo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -321,5 +323,110 @@ func TestTeam(t *testing.T) {
 	}
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("%v to the target", took)
+	}
+}
+
+// Several solutions are found where the best is proven, or nothing is left to
+// search, and where a mirror image is the same; fewer than asked for are noted.
+func TestSolutionsWithoutASearch(t *testing.T) {
+	d := host.Open(2)
+	for _, c := range []struct {
+		name, text string
+		solutions  int
+		distance   int
+		found      int
+	}{
+		{"ring.rud", "8 8\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 6 1\n6 7 1\n7 8 1\n1 8 1\n", 5, 1, 5},
+		{"one.txt", "1 1\n1 1 5\n", 2, 1, 2},
+		{"five.txt", "5 5\n1 1 1\n2 2 2\n3 3 3\n4 4 4\n5 5 5\n", 2, 5, 2},
+		{"one.txt", "1 1\n1 1 5\n", 3, 1, 2},
+	} {
+		inst, err := ReadFrom(strings.NewReader(c.text), c.name, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Solve(context.Background(), d, inst, Options{Solutions: c.solutions, Distance: c.distance, TimeLimit: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Solutions) != c.found {
+			t.Errorf("%s: %d solutions, want %d", c.name, len(r.Solutions), c.found)
+		}
+		if noted := strings.Contains(strings.Join(r.Notes, "\n"), "asked for were found"); noted != (c.found < c.solutions) {
+			t.Errorf("%s: notes %q", c.name, r.Notes)
+		}
+	}
+}
+
+// Flips for more solutions count.
+func TestSolutionsWithinWork(t *testing.T) {
+	inst, err := Palubeckis(300, 50, 31000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const work = 5000
+	r, err := Solve(context.Background(), host.Open(2), inst, Options{Solutions: 10, Distance: 20, Work: work})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Work.Flips > 2*work {
+		t.Errorf("%d flips for %d", r.Work.Flips, work)
+	}
+}
+
+// A target of integers is met by it, not by one less, however large.
+func TestTargetsOfIntegersAreExact(t *testing.T) {
+	inst, err := ReadFrom(strings.NewReader("1 1\n1 1 1125899906842624\n"), "a.txt", ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, met := range map[float64]bool{1 << 50: true, 1<<50 + 1: false} {
+		r, err := Solve(context.Background(), host.Open(1), inst, Options{Target: &target, TimeLimit: 100 * time.Millisecond})
+		if err != nil || (r.Met != nil) != met {
+			t.Errorf("target %v: met %v, %v; want %v", target, r.Met, err, met)
+		}
+	}
+}
+
+// A reduction that time ends is sound: with what is fixed, or none at all.
+func TestReductionEndsWithTime(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	p := drawTorus(r, 30)
+	for calls := range 12 {
+		left := calls
+		stop := func() bool { left--; return left < 0 }
+		for _, given := range [][]int8{nil, append([]int8{1}, slices.Repeat([]int8{-1}, p.n-1)...)} {
+			left = calls
+			red := reduce(p, given, false, stop)
+			var best [][]uint64
+			value := red.constant
+			for _, c := range red.parts {
+				x := randomBits(r, c.p.n)
+				best = append(best, x)
+				value += c.p.value(x)
+			}
+			x := red.restore(best)
+			if got := p.value(x); got != value {
+				t.Errorf("after %d looks: value %d, the parts make %d", calls, got, value)
+			}
+			if given != nil && bit(x, 0) != 1 {
+				t.Errorf("after %d looks: what was given is not kept", calls)
+			}
+		}
+	}
+}
+
+// Halves are written to the last digit.
+func TestHalvesAreExact(t *testing.T) {
+	for _, v := range []int64{1, -1, 3, -3, 9007199254740993, -9007199254740993} {
+		inst := fromPairs(2, func(i, j int) int64 { return v * int64(j-i) })
+		var text bytes.Buffer
+		if _, err := Write(&text, inst, "orlib"); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Replace(new(big.Rat).SetFrac64(v, 2).FloatString(1), " ", "", -1)
+		if !strings.Contains(text.String(), " "+want+"\n") {
+			t.Errorf("%d: found %q, want %s", v, text.String(), want)
+		}
 	}
 }

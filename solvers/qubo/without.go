@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,16 @@ func (o Options) checkWithout() error {
 	}
 	if slices.Contains(o.Without, "bulk") && slices.Contains(o.Without, "host") {
 		return fmt.Errorf("without %s: nothing is left to search", strings.Join(o.Without, ", "))
+	}
+	return nil
+}
+
+// checkParts wants what is left out to be of the engine.
+func (o Options) checkParts(engine string) error {
+	for _, name := range o.Without {
+		if parts := Parts(engine); !slices.Contains(parts, name) {
+			return fmt.Errorf("without %q: the engine %s has no such part, only %s", name, engine, cmp.Or(strings.Join(parts, ", "), "itself"))
+		}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -57,19 +56,6 @@ func Write(w io.Writer, inst *Instance, format string) (notes []string, err erro
 	return notes, errors.Join(l.write(b, out), b.Flush())
 }
 
-// WriteFile is Write to a file; what could not be written whole is removed.
-func WriteFile(path string, inst *Instance, format string) ([]string, error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("write instance: %w", err)
-	}
-	notes, err := Write(f, inst, format)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(path))
-	}
-	return notes, nil
-}
-
 // FormatOf is the format that a file's name promises, empty where it promises none.
 func FormatOf(path string) string {
 	if f := format(strings.TrimSuffix(path, ".txt"), nil, ""); f != "orlib" {
@@ -99,7 +85,10 @@ func (inst *Instance) entries(half bool, each func(i, j int, text []byte)) {
 	var buf []byte
 	whole := func(i, j int, v int64) {
 		if half && i != j && v%2 != 0 {
-			buf = strconv.AppendFloat(buf[:0], float64(v)/2, 'f', -1, 64)
+			if buf = buf[:0]; v == -1 {
+				buf = append(buf, '-')
+			}
+			buf = append(strconv.AppendInt(buf, v/2, 10), ".5"...)
 		} else {
 			if half && i != j {
 				v /= 2

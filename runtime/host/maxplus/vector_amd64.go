@@ -6,14 +6,6 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Vectors says which vector registers the kernels use; "" where none.
-func Vectors() string {
-	if cpu.X86.HasAVX512F {
-		return "AVX-512"
-	}
-	return ""
-}
-
 var (
 	unitInt32   = sync.OnceValue(func() *unit[int32] { return newUnit32(convInt32, dotInt32, expandInt32) })
 	unitInt64   = sync.OnceValue(func() *unit[int64] { return newUnit64(convInt64, dotInt64, expandInt64) })

@@ -6,14 +6,6 @@ func hasVectors() bool {
 	return cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasBMI1
 }
 
-// Vectors says which vector registers the kernels use; "" where none.
-func Vectors() string {
-	if hasVectors() {
-		return "AVX-512"
-	}
-	return ""
-}
-
 func sign(negate bool) int {
 	if negate {
 		return 1

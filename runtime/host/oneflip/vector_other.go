@@ -2,9 +2,6 @@
 
 package oneflip
 
-// Vectors says which vector registers the kernels use; "" where none.
-func Vectors() string { return "" }
-
 func stepVector[R Row, S Sum](row []R, shift int, negate bool, field []S, x, free []uint64, rotate int) (b Best, ok bool) {
 	return b, false
 }

@@ -7,8 +7,9 @@
 //	go run ./gen explain VARIANT    parameters, files, and what ptxas said of it
 //
 // `go generate ./...` runs the first. Exit codes: 0 ok, 1 failed, 2 the command
-// line was wrong, 3 diff found a difference (go run turns 2 and 3 into 1). Stages: manifest -> space -> cuda or host
-// -> bind -> files -> nvcc; all but the last two are pure functions.
+// line was wrong, 3 diff found a difference (go run turns 2 and 3 into 1).
+// Stages: manifest -> space -> cuda or host -> bind -> files -> nvcc; all but the
+// last two are pure functions.
 package main
 
 import (

@@ -51,8 +51,8 @@ var ErrNoVariant = errors.New("no variant fits")
 //     winner of one of the two sizes among the candidates.
 //   - nearest: the winner at the tuned size with the least |Δ log size|, the
 //     larger on a tie, when it lies within a factor of two or no tuned size lies
-//     beyond: what is fastest changes with the size, so that the other sizes, which are
-//     farther still, say less.
+//     beyond: what is fastest changes with the size, so that the other sizes,
+//     which are farther still, say less.
 //   - device default: the least geometric-mean slowdown over all tuned sizes of
 //     this class; at a size it was not measured, a variant counts as slow as the
 //     slowest kept there.

@@ -111,8 +111,9 @@ FILE is plain or compressed with gzip, xz or zstd:
   triples lines of row, column, cost, from 0, sparse (--format triples)
 
 inf forbids a pair (-inf when maximising); so do 2147483647 in a .npy file of
-int32 and 9223372036854775807 in one of int64. Where no full matching exists the answer is a proof of that, and
-the exit code 1. Rows and columns are numbered from 0, as NumPy does.
+int32 and 9223372036854775807 in one of int64. Where no full matching exists the
+answer is a proof of that, and the exit code 1. Rows and columns are numbered
+from 0, as NumPy does.
 
 --device cuda:all, or cuda:0,1 and so on, spreads the rows of the matrix over
 several GPUs; one that the first GPU cannot hold is spread without being asked,
@@ -133,7 +134,7 @@ instance:
 	f.BoolVar(&s.duals, "duals", false, "add the duals u and v to the JSON object")
 	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(assignment.Formats(), ", ")+" (default: told by name and content)")
 	f.StringSliceVar(&s.points, "points", nil, "two files of points, for rows and columns, instead of FILE")
-	f.StringVar(&s.metric, "metric", string(assignment.Euclidean), "distance of points: euclidean, squared or manhattan")
+	f.StringVar(&s.metric, "metric", string(assignment.Euclidean), "distance of points: "+strings.Join(assignment.Metrics(), ", "))
 	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
 	s.drawFlags.register(f)
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
@@ -171,8 +172,8 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 		return usagef("--family is %q, expected one of %s", s.family, strings.Join(assignment.Families(), ", "))
 	case s.format != "" && !slices.Contains(assignment.Formats(), s.format):
 		return usagef("--format is %q, expected one of %s", s.format, strings.Join(assignment.Formats(), ", "))
-	case !slices.Contains([]assignment.Metric{assignment.Euclidean, assignment.Squared, assignment.Manhattan}, assignment.Metric(s.metric)):
-		return usagef("--metric is %q, expected euclidean, squared or manhattan", s.metric)
+	case !slices.Contains(assignment.Metrics(), s.metric):
+		return usagef("--metric is %q, expected one of %s", s.metric, strings.Join(assignment.Metrics(), ", "))
 	}
 	if s.Kind != "" {
 		if err := s.drawFlags.check(); err != nil {

@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"coalesce/solvers/cores"
 )
 
 // ErrCheck is wrapped by the errors of answers that do not check.
@@ -196,7 +198,7 @@ func (c *check) pairs() error {
 	}
 	var mu sync.Mutex
 	var faults []fault
-	parallel(c.inst.Rows, max(1, 1<<14/max(1, c.inst.Cols)), func(low, high int) {
+	cores.Split(c.inst.Rows, max(1, 1<<14/max(1, c.inst.Cols)), func(low, high int) {
 		var pairs, rounded int64
 		for i := low; i < high; i++ {
 			n, r, err := c.pairsOf(i)

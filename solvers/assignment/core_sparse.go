@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 )
 
 // newCoreOf opens core and price for a problem whose costs no matrix holds.
@@ -98,7 +99,7 @@ type chunks struct {
 func chunksOf(p *normal, k int) chunks {
 	first := make([]int, p.rows+1) // of the chunks after a row's first
 	first[0] = p.rows
-	parallel(p.rows, 1<<10, func(low, high int) {
+	cores.Split(p.rows, 1<<10, func(low, high int) {
 		r := listReader{p: p}
 		for i := low; i < high; i++ {
 			first[i+1] = max(0, (len(r.read(i))+lone(p)+k-1)/k-1)
@@ -109,7 +110,7 @@ func chunksOf(p *normal, k int) chunks {
 	}
 	n := first[p.rows]
 	c := chunks{col: make([]int32, n*k), cost: make([]int64, n*k), next: make([]int32, n), least: make([]int64, p.cols)}
-	parallel(p.rows, 1<<10, func(low, high int) {
+	cores.Split(p.rows, 1<<10, func(low, high int) {
 		r := listReader{p: p}
 		for i := low; i < high; i++ {
 			row := r.read(i)

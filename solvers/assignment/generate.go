@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+
+	"coalesce/solvers/cores"
 )
 
 // A Drawing says which instance Draw makes: a function of its fields alone.
@@ -201,7 +203,7 @@ func fill[C int64 | float64, T Number](inst *Instance, cost func(i, j int) C, na
 	costs := make([]T, length)
 	var bad atomic.Int64
 	bad.Store(-1)
-	parallel(inst.Rows, max(1, 1<<12/max(1, inst.Cols)), func(low, high int) {
+	cores.Split(inst.Rows, max(1, 1<<12/max(1, inst.Cols)), func(low, high int) {
 		for i := low; i < high; i++ {
 			from, to := int64(i)*int64(inst.Cols), int64(i+1)*int64(inst.Cols)
 			if inst.Sparse != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"coalesce/solvers/cores"
 )
 
 // CheckHall holds a proof of infeasibility against an instance's own costs:
@@ -24,7 +26,7 @@ func CheckHall(inst *Instance, members []int32) (Hall, error) {
 		h.Members = append(h.Members, int(k))
 	}
 	slices.Sort(h.Members)
-	parallel(others, max(1, 1<<14/max(1, len(members))), func(low, high int) {
+	cores.Split(others, max(1, 1<<14/max(1, len(members))), func(low, high int) {
 		for k := low; k < high; k++ {
 			for _, member := range h.Members {
 				i, j := member, k

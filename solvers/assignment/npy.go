@@ -35,8 +35,8 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*Instance, er
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if want := int64(rows*cols) * int64(kind.Size); size >= 0 && size-h.Length != want {
-		return nil, fmt.Errorf("%s: found %d bytes after the header, expected %d: %d x %d values of type %s", name, size-h.Length, want, rows, cols, h.Descr)
+	if err := h.Fill(size, kind, rows*cols, fmt.Sprintf("%d x %d values", rows, cols)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if size < 0 || o.Memory > 0 {
 		if err := o.room(rows, cols, kind.Held); err != nil {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // A Metric is how the cost of a pair comes from its two points.
@@ -16,6 +18,9 @@ const (
 	Squared   Metric = "squared"
 	Manhattan Metric = "manhattan"
 )
+
+// Metrics are the names of all metrics.
+func Metrics() []string { return []string{string(Euclidean), string(Squared), string(Manhattan)} }
 
 // Points are a point for every row and every column; costs are their
 // distances, computed when they are needed. The sum runs over the coordinates
@@ -42,10 +47,8 @@ func NewPoints(p Points, source string) (*Instance, error) {
 }
 
 func (p *Points) check(inst *Instance) error {
-	switch p.Metric {
-	case Euclidean, Squared, Manhattan:
-	default:
-		return fmt.Errorf("metric %q: expected %s, %s or %s", p.Metric, Euclidean, Squared, Manhattan)
+	if !slices.Contains(Metrics(), string(p.Metric)) {
+		return fmt.Errorf("metric %q: expected one of %s", p.Metric, strings.Join(Metrics(), ", "))
 	}
 	if p.Dim < 1 {
 		return fmt.Errorf("points of %d coordinates: expected 1 or more", p.Dim)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/solvers/cores"
 	"coalesce/solvers/npy"
 	"coalesce/solvers/packed"
 )
@@ -193,7 +194,7 @@ func narrow(inst *Instance) {
 		return
 	}
 	costs := make([]int32, len(inst.I64))
-	parallel(len(costs), 1<<16, func(low, high int) {
+	cores.Split(len(costs), 1<<16, func(low, high int) {
 		for k := low; k < high; k++ {
 			costs[k] = int32(min(inst.I64[k], math.MaxInt32))
 		}

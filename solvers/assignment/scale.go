@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"runtime"
 	"strconv"
 	"sync"
+
+	"coalesce/solvers/cores"
 )
 
 // maxScaled is the largest magnitude of a scaled cost: a sum of one cost a row
@@ -75,7 +76,7 @@ func (s *span[T]) join(t span[T]) {
 func scan[T Number](costs []T, look func([]T) span[T]) span[T] {
 	whole := span[T]{grain: math.MaxInt32, bad: -1}
 	var mu sync.Mutex
-	parallel(len(costs), 1<<16, func(low, high int) {
+	cores.Split(len(costs), 1<<16, func(low, high int) {
 		s := look(costs[low:high])
 		if s.bad >= 0 {
 			s.bad += low
@@ -85,18 +86,6 @@ func scan[T Number](costs []T, look func([]T) span[T]) span[T] {
 		whole.join(s)
 	})
 	return whole
-}
-
-// parallel cuts 0..n into parts of at least grain and works on them on all
-// cores.
-func parallel(n, grain int, work func(low, high int)) {
-	parts := max(1, min(runtime.GOMAXPROCS(0), n/grain))
-	var wg sync.WaitGroup
-	for k := range parts {
-		low, high := n/parts*k+min(k, n%parts), n/parts*(k+1)+min(k+1, n%parts)
-		wg.Go(func() { work(low, high) })
-	}
-	wg.Wait()
 }
 
 func fitIntegers[T int32 | int64](p *normal, costs []T) error {

@@ -11,6 +11,7 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 )
 
 // Options of Solve.
@@ -310,7 +311,7 @@ func warm(p *normal, d *Duals) (*duals, error) {
 			s.v[j] = min(s.v[j], 0)
 		}
 	}
-	parallel(p.rows, max(1, 1<<14/max(1, p.cols)), func(low, high int) {
+	cores.Split(p.rows, max(1, 1<<14/max(1, p.cols)), func(low, high int) {
 		buf := make([]int64, p.cols)
 		for i := low; i < high; i++ {
 			s.u[i] = p.limit

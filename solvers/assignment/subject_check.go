@@ -7,6 +7,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 )
 
 // tunableCheck is the family that certifies, assignment/check, with planted
@@ -87,7 +88,7 @@ func plant(value Value, rows, cols int, maximize, limited bool, seed uint64) *pl
 
 func plantCosts[T Number](p *planted, seed uint64) []T {
 	costs := make([]T, p.rows*p.cols)
-	parallel(p.rows, max(1, 1<<12/max(1, p.cols)), func(low, high int) {
+	cores.Split(p.rows, max(1, 1<<12/max(1, p.cols)), func(low, high int) {
 		for k := low * p.cols; k < high*p.cols; k++ {
 			i, j, h := k/p.cols, k%p.cols, splitmix64(seed^uint64(k+1))
 			c := p.sol.u[i] + p.sol.v[j]

@@ -1,5 +1,7 @@
 package assignment
 
+import "coalesce/solvers/cores"
+
 // transpose is the instance with rows and columns exchanged, in memory of its
 // own (points are shared).
 func (inst *Instance) transpose() *Instance {
@@ -59,7 +61,7 @@ func transposeCosts[T Number](inst *Instance, costs []T, from []int64) []T {
 	}
 	const tile = 64 // entries a side: both tiles stay in the first cache
 	rows, cols := inst.Rows, inst.Cols
-	parallel((rows+tile-1)/tile, 1, func(low, high int) {
+	cores.Split((rows+tile-1)/tile, 1, func(low, high int) {
 		for i0 := low * tile; i0 < min(rows, high*tile); i0 += tile {
 			for j0 := 0; j0 < cols; j0 += tile {
 				for i := i0; i < min(rows, i0+tile); i++ {

@@ -27,9 +27,8 @@ func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*Instance,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	want := int64(count) * int64(kind.Size)
-	if size >= 0 && size-h.Length != want {
-		return nil, fmt.Errorf("%s: found %d bytes after the header, expected %d: 2^%d values of type %s", name, size-h.Length, want, n, h.Descr)
+	if err := h.Fill(size, kind, count, fmt.Sprintf("2^%d values", n)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	held := int64(count) * int64(kind.Held)
 	if size < 0 || opts.Limit > 0 {

@@ -59,6 +59,15 @@ func ReadHeader(r io.Reader) (Header, error) {
 	return h, err
 }
 
+// Fill wants a file of size bytes, unknown when negative, to hold count values of
+// a kind behind the header and nothing else; what says how many those are.
+func (h Header) Fill(size int64, k Kind, count uint64, what string) error {
+	if want := int64(count) * int64(k.Size); size >= 0 && size-h.Length != want {
+		return fmt.Errorf("found %d bytes after the header, expected %d: %s of type %s", size-h.Length, want, what, h.Descr)
+	}
+	return nil
+}
+
 // parseHeader reads the dictionary: descr, fortran_order and shape.
 func parseHeader(text string) (Header, error) {
 	var h Header

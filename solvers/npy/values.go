@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"unsafe"
+
+	"coalesce/solvers/cores"
 )
 
 // A Kind is how the values of one type are stored, and what they are read as.
@@ -106,26 +107,21 @@ func as[T int32 | int64 | float32 | float64](size int, native bool, decode func(
 // held, or -1.
 func decodeAll[T any](values []T, b []byte, decode func([]byte) (T, bool)) int {
 	size := len(b) / len(values)
-	parts := max(1, min(runtime.GOMAXPROCS(0), len(values)>>14))
-	bad := make([]int, parts)
-	var wg sync.WaitGroup
-	for p := range parts {
-		wg.Go(func() {
-			bad[p] = -1
+	var first atomic.Int64
+	first.Store(int64(len(values)))
+	cores.Split(len(values), 1<<14, func(from, to int) {
+		for i := from; i < to; i++ {
 			var ok bool
-			for i := len(values) * p / parts; i < len(values)*(p+1)/parts; i++ {
-				if values[i], ok = decode(b[i*size : (i+1)*size]); !ok {
-					bad[p] = i
-					return
-				}
+			if values[i], ok = decode(b[i*size : (i+1)*size]); ok {
+				continue
 			}
-		})
-	}
-	wg.Wait()
-	for _, i := range bad {
-		if i >= 0 {
-			return i
+			for at := first.Load(); int64(i) < at && !first.CompareAndSwap(at, int64(i)); at = first.Load() {
+			}
+			return
 		}
+	})
+	if at := int(first.Load()); at < len(values) {
+		return at
 	}
 	return -1
 }

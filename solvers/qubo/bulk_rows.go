@@ -7,6 +7,7 @@ import (
 
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 )
 
 // A bulkForm is how a variant of qubo/bulk holds a problem: weights divided by
@@ -150,8 +151,7 @@ func (s bulkNeeds) form(v *device.Variant) (bulkForm, error) {
 
 // rowsOf lays rows first to last-1 out for the device, in room, which they fill.
 func (f bulkForm) rowsOf(p *normal, first, last int, room []byte) {
-	const enough = 1 << 17 // entries for a core
-	parallelBy(1+enough/p.n, last-first, func(from, to int) {
+	cores.Split(last-first, fewRows(p.n), func(from, to int) {
 		for i := from; i < to; i++ {
 			col, weight := p.row(first + i)
 			f.layOut(room[i*f.rowBytes():], col, weight)

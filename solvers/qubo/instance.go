@@ -14,6 +14,8 @@ import (
 	"math"
 	"math/big"
 	"sync/atomic"
+
+	"coalesce/solvers/cores"
 )
 
 // MaxVariables is the most variables an instance may have: columns are int32.
@@ -139,7 +141,7 @@ func (p *normal) valueFrom(x []uint64, value int64, y []uint64) int64 {
 		}
 	}
 	var twice atomic.Int64
-	parallel(len(differ), func(from, to int) {
+	cores.Split(len(differ), fewRows(p.n), func(from, to int) {
 		var sum int64
 		for _, i := range differ[from:to] {
 			col, weight := p.row(i)

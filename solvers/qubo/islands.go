@@ -217,8 +217,8 @@ func (l islands) again(o searchOptions) error {
 }
 
 // exchange brings, before some rounds, the elites of every island to the next,
-// and to the first what other searches give that is better than the best, which is at. What
-// was last seen of the pools is not true any more after it.
+// and to the first what other searches give that is better than the best, which
+// is at. What was last seen of the pools is not true any more after it.
 func (l islands) exchange(o searchOptions, round, best int64, at []uint64) error {
 	if len(l) > 1 && round > 0 && round%exchangeEvery == 0 {
 		if err := l.pass(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"coalesce/solvers/cores"
 )
 
 // split makes parts of the components of what is left, or one part of all of
@@ -205,15 +207,8 @@ func pieces(n int, work func(k int)) {
 	wg.Wait()
 }
 
-// parallel cuts 0..n into parts of 64 and more and works on them on all cores.
-func parallel(n int, work func(from, to int)) { parallelBy(64, n, work) }
+// parallel works on n rows, or whatever takes as long, on all cores.
+func parallel(n int, work func(from, to int)) { cores.Split(n, 64, work) }
 
-// parallelBy is parallel with parts of least and more.
-func parallelBy(least, n int, work func(from, to int)) {
-	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
-	var wg sync.WaitGroup
-	for k := range parts {
-		wg.Go(func() { work(n*k/parts, n*(k+1)/parts) })
-	}
-	wg.Wait()
-}
+// fewRows is how many rows of n entries are enough for a core.
+func fewRows(n int) int { return 1 + 1<<17/max(1, n) }

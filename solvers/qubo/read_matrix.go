@@ -90,8 +90,8 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*Instance, er
 	if need := float64(n) * float64(n) * float64(kind.Held+12); need > float64(o.memory()) {
 		return nil, fmt.Errorf("%s: %d x %d coefficients take up to %.0f bytes, more than the limit of %d", name, n, n, need, o.memory())
 	}
-	if want := int64(n*n) * int64(kind.Size); size >= 0 && size-h.Length != want {
-		return nil, fmt.Errorf("%s: found %d bytes after the header, expected %d: %d x %d coefficients of type %s", name, size-h.Length, want, n, n, h.Descr)
+	if err := h.Fill(size, kind, n*n, fmt.Sprintf("%d x %d coefficients", n, n)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	values, err := kind.Read(r, n*n, size >= 0)
 	if err != nil {

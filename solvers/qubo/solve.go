@@ -107,8 +107,9 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	if r.p, err = inst.normal(); err != nil {
 		return nil, err
 	}
-	limit = min(limit, 1<<61) // 73 years
-	if limit > 0 {            // a search ends so that its value can be recomputed by then
+	const longest = 1 << 61 // ns, 73 years: sums of longer times overflow
+	limit = min(limit, longest)
+	if limit > 0 { // a search ends so that its value can be recomputed by then
 		verify := min(time.Duration(len(inst.Col)/2), limit/2)
 		r.deadline = r.began.Add(limit - limit/100 - verify)
 		r.patience = r.began.Add(limit + limit/50 - verify)

@@ -1,0 +1,19 @@
+// Package cores spreads work over the cores of this machine.
+package cores
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Split cuts 0..n-1 into ranges of least items and more, one for each core at
+// most, and works on all of them at once. work gets every range's first item and
+// the one after its last; where there is nothing to cut it is called once.
+func Split(n, least int, work func(from, to int)) {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
+	var wg sync.WaitGroup
+	for k := range parts {
+		wg.Go(func() { work(n*k/parts, n*(k+1)/parts) })
+	}
+	wg.Wait()
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // EvaluateHash is the hash of the family qubo/evaluate: what its texts are made from.
-const EvaluateHash = 0xafec428356aa8f03
+const EvaluateHash = 0x32cdb1e3553af1eb
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

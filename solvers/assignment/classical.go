@@ -33,7 +33,10 @@ import (
 //     rows in the forest's columns are zeros no longer. The search goes on
 //     over the new zeros.
 //  5. When no row is left to expand and paths were found, all of them are
-//     augmented at once, and the next phase starts from the rows still free.
+//     augmented at once. The next phase starts from the trees without one, whose
+//     rows look again for columns that the others gave back (forest=kept; tree
+//     grafting, Azad, Buluç and Pothen 2017), or from the rows still free
+//     (forest=anew).
 //
 // The paper's text ends before its kernels; what is missing was taken from the
 // prose of its successors (Lopes et al. 2019, Kawtikwar and Nagi 2024) and
@@ -42,6 +45,12 @@ import (
 // are written before anyone knows whether they matter. Slacks are recomputed
 // from the costs and the duals, or from the matrix that the reduction left
 // (slack=stored), in 32 bits where they fit: no entry is ever rewritten.
+//
+// Zeros are a bit an entry, or lists of 32 a row (zeros=lists). What a list has no
+// room for is left out: an uncovered zero that the search does not know of is the
+// least slack of the next pass, d = 0. With lists, levels of few rows are left to
+// one block, which has the reached columns, the frontier and, where there is
+// room, the matching in shared memory.
 //
 // A whole solve is one persistent kernel or, with barrier=host, a launch for
 // each step. Which of several optimal matchings is found depends on the races.
@@ -61,6 +70,7 @@ type classical struct {
 	column     int64
 	queue      int64
 	place      int64
+	most       uint64 // passes after the reductions that it gives up after; 0: never
 }
 
 // classicalControl is how the workspace begins: struct Control of the kernels.
@@ -72,6 +82,7 @@ type classicalControl struct {
 	Side, Head, Tail, Roots, Turn, Found       uint64
 	Stage                                      uint64
 	Levels, Phases, Paths, Updates, RowsPriced uint64
+	Late                                       uint64
 }
 
 const (
@@ -79,6 +90,7 @@ const (
 	classicalMatched      = 2
 	classicalStuck        = 3
 	classicalBudget       = 256 // augmentations and dual updates of a launch
+	classicalShort        = 12  // the same, where it may give up
 	classicalNarrow       = 1<<32 - 1
 )
 
@@ -101,7 +113,7 @@ func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classica
 	c.column = c.u + 8*(m+n+m*chunks)
 	c.queue = c.column + 4*(m+n)
 	c.place = c.queue + 2*4*m
-	size := c.place + 3*4*m + 32*4*chunks*m
+	size := c.place + 3*4*m + 128 + 32*4*chunks*m
 	if c.is("zeros", "bits") {
 		size += 32 * 4 * chunks * m
 	} else {
@@ -177,6 +189,7 @@ const (
 	classicalAligned = 1 << iota // rows of the matrix begin at multiples of 16 bytes
 	classicalColumns             // reduce columns
 	classicalWide                // stored slacks have 8 bytes
+	classicalNear                // shared memory has room for the matching
 )
 
 // begin writes the control words and the duals of the columns. With v as it
@@ -253,6 +266,25 @@ func (r *classicalRun) store(bound int64) error {
 	return nil
 }
 
+// near says whether shared memory is to hold the matching: rows are numbers of 2
+// bytes, and three quarters of it are left to the cache, which passes need more.
+func (r *classicalRun) near() uint64 {
+	need := 2 * int64(r.cols) * int64(r.family.Int(r.variant, "resident"))
+	if r.is("zeros", "lists") && r.rows < 1<<16-1 && need <= r.device.Facts().SharedPerBlock/4 {
+		return classicalNear
+	}
+	return 0
+}
+
+// roomy is the grid with room for that.
+func (r *classicalRun) roomy() device.Grid {
+	g := r.grid
+	if r.near() != 0 {
+		g.Shared = 2 * r.cols
+	}
+	return g
+}
+
 // control reads the control words.
 func (r *classicalRun) control() (*classicalControl, error) {
 	x := &classicalControl{}
@@ -263,19 +295,26 @@ func (r *classicalRun) control() (*classicalControl, error) {
 	return x, binary.Read(bytes.NewReader(b), binary.LittleEndian, x)
 }
 
-// persistent launches the kernel that does everything until it has.
+// persistent launches the kernel that does everything until it has, or gives up.
 func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error) {
+	budget := uint64(classicalBudget)
+	if r.most > 0 {
+		budget = classicalShort
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := r.kernels.Solve(r.s, r.grid, r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags, classicalBudget)
+		err := r.kernels.Solve(r.s, r.roomy(), r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags|r.near(), budget)
 		if err != nil {
 			return nil, err
 		}
 		x, err := r.control()
 		if err != nil || x.Stage >= classicalMatched {
 			return x, err
+		}
+		if r.most > 0 && x.RowsPriced > r.most*uint64(r.rows) {
+			return nil, &exhausted{why: fmt.Sprintf("%d passes", r.most)}
 		}
 	}
 }

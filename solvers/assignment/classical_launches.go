@@ -56,7 +56,7 @@ func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) 
 			if err := advance(); err != nil {
 				return nil, err
 			}
-			x.Roots = x.Tail
+			x.Roots, x.Found = x.Found, 0
 			continue
 		}
 		if err := r.minimum(x); err != nil {
@@ -107,5 +107,5 @@ func (r *classicalRun) update(x *classicalControl) error {
 
 func (r *classicalRun) augment(x *classicalControl) error {
 	return r.kernels.Augment(r.s, r.grid, r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags,
-		x.Side, x.Roots, x.Tail, x.Turn)
+		x.Side, x.Tail, x.Turn)
 }

@@ -2,6 +2,7 @@ package assignment
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -14,17 +15,24 @@ import (
 // over the devices of a group. Zeros of all rows are on the first device, which
 // searches alone: a level needs no word from the others. A dual update runs on
 // all devices at once: they are told which rows and columns were reached, find
-// the least uncovered slack of their rows, and send the zeros that it makes.
+// the least uncovered slack of their rows, and send the zeros that it makes. The
+// host asks what the search has come to after every few updates; updates that
+// find it at its end change nothing.
 type classicalShards struct {
 	*classical // the search, on the first device
 	group      *collective.Group
 	first      []int // row of each part, and the number of rows
 	parts      []*classical
-	edges      []device.Buffer // what a part sends
+	posts      []device.Buffer // on each device, what every part sends of an update
+	edges      []device.Buffer // all that a part sends
 	given      device.Buffer   // the same, on the first device
 }
 
-const classicalEdge = 12 // bytes: row, word, zeros
+const (
+	classicalEdge  = 12                      // bytes: row, word, zeros
+	classicalAhead = 4                       // dual updates between two looks at the search
+	classicalPost  = 16 + 4096*classicalEdge // struct Post of the kernels
+)
 
 // newClassicalShards takes the variant with devices=many that reads what v
 // reads.
@@ -60,19 +68,25 @@ func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) 
 		}
 		e.edges = append(e.edges, b)
 		most = max(most, b.Len())
+		posts, err := d.Alloc(int64(g.Len()) * classicalPost)
+		if err != nil {
+			return nil, err
+		}
+		e.posts = append(e.posts, posts)
 	}
 	e.given, err = g.Devices[0].Alloc(most)
 	return e, err
 }
 
-// manyVariant is v, or the variant for many devices that reads the same costs.
+// manyVariant is v, or the variant for many devices that reads the same costs,
+// with zeros kept in the same way.
 func manyVariant(f *device.Family, v *device.Variant) *device.Variant {
 	if f.Value(v, "devices") == "many" {
 		return v
 	}
 	for i := range f.Variants {
 		w := &f.Variants[i]
-		if f.Value(w, "devices") == "many" && f.Value(w, "value") == f.Value(v, "value") {
+		if f.Value(w, "devices") == "many" && f.Value(w, "value") == f.Value(v, "value") && f.Value(w, "zeros") == f.Value(v, "zeros") {
 			return w
 		}
 	}
@@ -81,7 +95,7 @@ func manyVariant(f *device.Family, v *device.Variant) *device.Variant {
 
 func (e *classicalShards) Close() error {
 	var errs []error
-	for _, b := range append(e.edges, e.given) {
+	for _, b := range append(append(e.edges, e.posts...), e.given) {
 		if b != nil {
 			errs = append(errs, b.Free())
 		}
@@ -100,8 +114,7 @@ type classicalShardRun struct {
 	*classicalShards
 	head  *classicalRun
 	parts []*classicalRun
-	x     *classicalControl // of the head
-	read  uint64            // rows priced
+	x     *classicalControl // of the head, at the end
 }
 
 // solve implements shardedEngine.
@@ -134,35 +147,38 @@ func (r *classicalShardRun) solve(ctx context.Context, p *normal, start *duals, 
 	if err := r.begin(p, start); err != nil {
 		return err
 	}
-	for number := uint64(0); ; number++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := r.search(); err != nil {
-			return err
-		}
-		if r.x.Stage == classicalMatched {
-			break
-		}
-		r.read += r.x.Tail
-		d, err := r.price(number)
+	if err := r.search(); err != nil {
+		return err
+	}
+	for number := uint64(0); ; {
+		x, err := r.head.control()
 		if err != nil {
 			return err
 		}
-		if d >= far {
-			return r.head.violator(r.x)
-		}
-		for k := range r.parts {
-			if err := r.emit(k, 0, number, d); err != nil {
+		if x.Late != 0 {
+			if err := errors.Join(r.absorb(0), r.search()); err != nil {
 				return err
 			}
+			continue
 		}
-		if err := r.absorb(0); err != nil {
+		if r.x = x; x.Stage == classicalMatched {
+			break
+		}
+		if x.Stage == classicalStuck {
+			return r.head.violator(x)
+		}
+		if err := ctx.Err(); err != nil {
 			return err
+		}
+		for range classicalAhead {
+			if err := errors.Join(r.price(number), r.send(number), r.search()); err != nil {
+				return err
+			}
+			number++
 		}
 	}
 	sol.counts = Counts{
-		Passes:  1 + float64(r.parts[0].flags>>1&1) + float64(r.read)/float64(p.rows),
+		Passes:  1 + float64(r.parts[0].flags>>1&1) + float64(r.x.RowsPriced)/float64(p.rows),
 		Steps:   int64(r.x.Levels),
 		Phases:  int64(r.x.Phases),
 		Paths:   int64(r.x.Paths),
@@ -184,7 +200,7 @@ func (r *classicalShardRun) begin(p *normal, start *duals) error {
 		}
 	}
 	for k, part := range r.parts {
-		if err := errors.Join(part.step(part.kernels.Reduce), r.emit(k, 1, 0, 0)); err != nil {
+		if err := errors.Join(part.step(part.kernels.Reduce), part.s.Fill(r.posts[k], 0, r.posts[k].Len(), 0), r.emit(k, 1, 0)); err != nil {
 			return err
 		}
 	}
@@ -210,49 +226,53 @@ func (r *classicalShardRun) works(head device.Buffer) []device.Buffer {
 }
 
 // search augments until a dual update is due or every row is matched.
-func (r *classicalShardRun) search() (err error) {
+func (r *classicalShardRun) search() error {
 	h := r.head
-	if err := h.kernels.Search(h.s, h.grid, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags); err != nil {
-		return err
-	}
-	r.x, err = h.control()
-	return err
+	return h.kernels.Search(h.s, h.roomy(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.near())
 }
 
-// price tells all devices which rows and columns were reached, and returns the
-// least uncovered slack.
-func (r *classicalShardRun) price(number uint64) (int64, error) {
+// price tells all devices which rows and columns were reached, and has them
+// agree on the least uncovered slack.
+func (r *classicalShardRun) price(number uint64) error {
 	size := r.u - r.reached
 	if err := errors.Join(
 		r.group.Broadcast(r.works(r.work), 0, r.reached, size),
 		r.parts[0].s.Copy(r.parts[0].work, r.reached, r.work, r.reached, size),
 	); err != nil {
-		return 0, err
+		return err
 	}
 	for k, part := range r.parts {
 		if err := errors.Join(
 			part.s.Copy(part.work, part.place, r.work, r.place+4*int64(r.first[k]), 4*int64(part.rows)),
-			part.kernels.Collect(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
+			part.kernels.Collect(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, r.posts[k], uint64(k), number),
 			part.kernels.Price(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
 		); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if err := r.group.AllReduce(r.works(nil), 8*int64(number%2), 1, collective.Int64, collective.Min); err != nil {
-		return 0, err
-	}
-	x, err := r.parts[0].control()
-	if err != nil {
-		return 0, err
-	}
-	return x.Least[number%2], nil
+	return r.group.AllReduce(r.works(nil), 8*int64(number%2), 1, collective.Int64, collective.Min)
 }
 
-// emit has part k move its duals by d and make edges of its new zeros.
-func (r *classicalShardRun) emit(k int, first, number uint64, d int64) error {
+// send has all parts post their new zeros to the head.
+func (r *classicalShardRun) send(number uint64) error {
+	bounds := []int64{0}
+	for k := range r.parts {
+		if err := r.emit(k, 0, number); err != nil {
+			return err
+		}
+		bounds = append(bounds, bounds[k]+classicalPost)
+	}
+	h, plain := r.head, r.grid
+	plain.Cooperative = false
+	return errors.Join(r.group.AllGather(r.posts, bounds),
+		h.kernels.Receive(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags, r.posts[0], uint64(len(r.parts))))
+}
+
+// emit has part k move its duals and make edges of its new zeros.
+func (r *classicalShardRun) emit(k int, first, number uint64) error {
 	part := r.parts[k]
 	return part.kernels.Emit(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags,
-		r.edges[k], uint64(r.first[k]), first, number, d)
+		r.edges[k], r.posts[k], uint64(k), uint64(r.first[k]), first, number)
 }
 
 // absorb brings the edges of all parts to the head, as many at a time as there
@@ -268,11 +288,11 @@ func (r *classicalShardRun) absorb(first uint64) error {
 		return err
 	}
 	for k, part := range r.parts {
-		x, err := part.control()
-		if err != nil {
+		var count [8]byte
+		if err := part.s.Download(count[:], r.posts[k], int64(k)*classicalPost); err != nil {
 			return err
 		}
-		size := classicalEdge * int64(x.Count[0])
+		size := classicalEdge * int64(binary.LittleEndian.Uint64(count[:]))
 		if used+size > r.given.Len() {
 			if err := flush(); err != nil {
 				return err

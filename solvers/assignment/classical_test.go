@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 )
@@ -102,20 +103,49 @@ func TestClassicalSequentially(t *testing.T) {
 }
 
 func TestClassicalOnSeveralDevices(t *testing.T) {
+	f := &assignment.Classical
 	for n, value := range map[int]Value{1: Float32, 2: Int64, 3: Int32} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			shardsAgree(t, n, &assignment.Classical, value, newClassicalShards, treeCases(t, value, 8))
-		})
+		for _, zeros := range []string{"bits", "lists"} {
+			t.Run(fmt.Sprint(n, zeros), func(t *testing.T) {
+				open := func(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
+					i := slices.IndexFunc(f.Variants, func(w device.Variant) bool {
+						return f.Value(&w, "devices") == "many" && f.Value(&w, "value") == f.Value(v, "value") && f.Value(&w, "zeros") == zeros
+					})
+					return newClassicalShards(g, &f.Variants[i], rows, cols)
+				}
+				cases := treeCases(t, value, 4)
+				if value == Int32 {
+					cases["more new zeros than a post holds"] = manyZeros(t)
+				}
+				shardsAgree(t, n, f, value, open, cases)
+			})
+		}
 	}
+}
+
+// manyZeros has one cheap column: the first dual update makes all other entries
+// zeros.
+func manyZeros(t *testing.T) *normal {
+	inst := &Instance{Rows: 400, Cols: 410, Source: "many zeros"}
+	costs := slices.Repeat([]int32{1}, inst.Rows*inst.Cols)
+	for i := range inst.Rows {
+		costs[i*inst.Cols] = 0
+	}
+	setCosts(inst, costs)
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // Rows of several chunks, whose loads are aligned or not.
 func TestClassicalChunks(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for label, sides := range map[string][][2]int{
-		"block=512,items=8,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
-		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=lists,slack=stored,paths=many,devices=one,value=int32":      {{4, 17000}},
-		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,paths=many,devices=one,value=float64": {{10, 1101}},
+		"block=512,items=8,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32":     {{4, 17000}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=one,value=float64": {{10, 1101}},
 	} {
 		v := assignment.Classical.Variant(label)
 		if v == nil {

@@ -99,6 +99,7 @@ type plan struct {
 	method  *method
 	family  *family
 	variant *device.Variant
+	passes  uint64 // that the classical variant gives up after, 0: never
 	reason  string
 }
 
@@ -127,8 +128,12 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 		}
 		return plan{method: &hosts[0], reason: "the fastest method of a host"}, variantless(o)
 	}
-	if first := tiedFirst(p); first != "" {
+	first, passes := beginWith(p)
+	if first != "" {
 		slices.SortStableFunc(all, func(f, g family) int { return rank(f, first) - rank(g, first) })
+	}
+	if o.Family != "" || o.Variant != "" {
+		passes = 0
 	}
 	var refused []error
 	for k := range all {
@@ -147,7 +152,10 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 		}
 		c, err := variant(f, facts, p, o)
 		if err == nil {
-			return plan{family: f, variant: c.Variant, reason: c.Reason}, nil
+			if f.name != first {
+				passes = 0
+			}
+			return plan{family: f, variant: c.Variant, passes: passes, reason: c.Reason}, nil
 		}
 		refused = append(refused, err)
 	}
@@ -163,18 +171,23 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 	return plan{method: &hosts[0], reason: fmt.Sprintf("%s has no kernels for this instance", facts)}, nil
 }
 
-// tiedFirst is the family to begin with where costs have few values, "" where
-// they have many: a row has many pairs of slack 0 then, and hardly more than a
-// matching is left, which the zero lists of the classical variant find best; the
-// tree variant, where all costs are equal.
-func tiedFirst(p *normal) string {
+// beginWith is the family to begin with where costs have few values, "" where
+// they have many, and the passes after which it gives up, 0 for never. With few
+// values a row has many pairs of slack 0, and hardly more than a matching is left,
+// which the zero lists of the classical variant find best; the tree variant, where
+// all costs are equal. Uniform costs of as many values as columns take it 3 to 5
+// passes after the reductions (bench/results/assignment-paper.json); others may
+// take many.
+func beginWith(p *normal) (name string, passes uint64) {
 	switch few := p.most - p.least; {
-	case p.limit != far || few < 0 || few >= int64(p.rows)/4:
-		return ""
+	case p.limit != far || few < 0 || few >= int64(p.cols):
+		return "", 0
 	case few == 0:
-		return "tree"
+		return "tree", 0
+	case few < int64(p.rows)/4:
+		return "classical", 0
 	}
-	return "classical"
+	return "classical", 8
 }
 
 // rank puts one family before the others.

@@ -163,6 +163,9 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 	case j.plan.method != nil:
 		return j.plan.method.solve(ctx, j.p, start, max(1, j.facts.SMs))
 	}
+	if e, ok := j.engine.(*classical); ok {
+		e.most = j.plan.passes
+	}
 	sol, err := j.engine.solve(ctx, j.stream, j.p, j.matrix, start)
 	var gaveUp *exhausted
 	if !errors.As(err, &gaveUp) {
@@ -174,11 +177,16 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 		if err != nil {
 			continue // not for this problem
 		}
-		if t, ok := e.(*tree); ok {
-			t.limit = treeMost
+		switch e := e.(type) {
+		case *tree:
+			e.limit = treeMost
 			if gaveUp.tied {
-				t.limit = probe
+				e.limit = probe
 			}
+		case *coreEngine:
+			e.yields = true
+		case *classical:
+			e.most = 0
 		}
 		sol, err := e.solve(ctx, j.stream, j.p, j.matrix, start)
 		var again *exhausted
@@ -209,10 +217,14 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 const probe = 40
 
 // others are the families to go on with where one gave up: after core found
-// ties, a short try of the tree variant, then the classical one.
+// ties, a short try of the tree variant, then the classical one; after a short
+// try of this, core, and then what it takes.
 func (j *job) others(gaveUp *exhausted) []string {
-	if gaveUp.tied {
+	switch {
+	case gaveUp.tied:
 		return []string{"tree", "classical"}
+	case j.plan.passes > 0:
+		return []string{"core", "classical"}
 	}
 	all := families()
 	at := slices.IndexFunc(all, func(f family) bool { return f.name == j.plan.family.name })
@@ -225,6 +237,9 @@ func (j *job) others(gaveUp *exhausted) []string {
 
 // other opens the engine of another family, once.
 func (j *job) other(name string) (engine, plan, error) {
+	if name == j.plan.family.name {
+		return j.engine, j.plan, nil
+	}
 	if r, ok := j.relays[name]; ok {
 		return r.engine, r.plan, nil
 	}

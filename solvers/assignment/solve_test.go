@@ -286,3 +286,36 @@ func TestExtremes(t *testing.T) {
 		}
 	}
 }
+
+// Costs of few values go to the classical variant first, which gives way where
+// they are not as random as that asks for; the next solve tries it again.
+func TestShortTryGivesWay(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for kind, gives := range map[string]bool{"geom": true, "uniform": false} {
+		inst, err := Draw(Drawing{Kind: kind, Rows: 100, Cols: 100, Range: 65, Type: Int32, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := solved(t, inst, Options{})
+		s, err := Open(t.Context(), d, inst, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			r, err := s.Solve(t.Context())
+			if err != nil {
+				t.Fatal(kind, err)
+			}
+			by := r.Counts.Switch
+			if gives != (strings.HasPrefix(by, "assignment/core") && strings.HasSuffix(by, ": 8 passes")) || !gives && by != "" {
+				t.Errorf("%s: switch %q; giving way is %v", kind, by, gives)
+			}
+			if r.Exact != want.Exact || !r.Proven {
+				t.Errorf("%s: found %s, want %s", kind, r.Exact, want.Exact)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -29,7 +29,8 @@ template <u32 ITEMS> struct Chunk {
     }
 
     // fetch loads the entries of word w of a row. aligned: rows begin at
-    // multiples of 16 bytes. What lies past the last column is E().
+    // multiples of 16 bytes. What lies past the last column is E(). They are
+    // read once, and are the first to leave the cache.
     template <class E>
     static __device__ __forceinline__ void fetch(E (&x)[ITEMS], const E* row, u32 w, u32 cols, bool aligned) {
         constexpr u32 PIECE = 16 / sizeof(E);
@@ -40,7 +41,7 @@ template <u32 ITEMS> struct Chunk {
             for (u32 k = 0; k < ITEMS; k += PIECE) {
                 u32 j = first + k / 4 * STRIDE + k % 4;
                 Piece p = {};
-                if (j < cols) p = *(const Piece*)(row + j);
+                if (j < cols) p = __builtin_bit_cast(Piece, __ldcs((const int4*)(row + j)));
 #pragma unroll
                 for (u32 e = 0; e < PIECE; e++) x[k + e] = p.of[e];
             }
@@ -48,7 +49,7 @@ template <u32 ITEMS> struct Chunk {
 #pragma unroll
             for (u32 k = 0; k < ITEMS; k++) {
                 u32 j = first + k / 4 * STRIDE + k % 4;
-                x[k] = j < cols ? row[j] : E();
+                x[k] = j < cols ? __ldcs(row + j) : E();
             }
         }
     }

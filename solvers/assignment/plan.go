@@ -176,18 +176,22 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 // values a row has many pairs of slack 0, and hardly more than a matching is left,
 // which the zero lists of the classical variant find best; the tree variant, where
 // all costs are equal. Uniform costs of as many values as columns take it 3 to 5
-// passes after the reductions (bench/results/assignment-paper.json); others may
-// take many.
+// passes after the reductions, and half of the time of core at 5,000 rows and more
+// (bench/results/assignment-race.json); others may take many passes. With fewer
+// rows it has nothing to win, and loses where ties are all that there is.
 func beginWith(p *normal) (name string, passes uint64) {
+	const least = 4096
 	switch few := p.most - p.least; {
-	case p.limit != far || few < 0 || few >= int64(p.cols):
+	case p.limit != far || few < 0:
 		return "", 0
 	case few == 0:
 		return "tree", 0
 	case few < int64(p.rows)/4:
 		return "classical", 0
+	case few < int64(p.cols) && p.rows >= least:
+		return "classical", 8
 	}
-	return "classical", 8
+	return "", 0
 }
 
 // rank puts one family before the others.

@@ -287,8 +287,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// Costs of few values go to the classical variant first, which gives way where
-// they are not as random as that asks for; the next solve tries it again.
+// The classical variant gives way to core where costs are not as random as its
+// short try asks for; the next solve tries it again.
 func TestShortTryGivesWay(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for kind, gives := range map[string]bool{"geom": true, "uniform": false} {
@@ -296,26 +296,58 @@ func TestShortTryGivesWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := solved(t, inst, Options{})
-		s, err := Open(t.Context(), d, inst, Options{})
+		p, err := normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := reference(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, err := prove(p, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := planFor(d.Facts(), p, Options{Family: "classical"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.passes = 8
+		j, err := prepare(t.Context(), d, p, c, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			r, err := s.Solve(t.Context())
+			sol, err := j.solve(t.Context(), nil)
 			if err != nil {
 				t.Fatal(kind, err)
 			}
-			by := r.Counts.Switch
+			by := sol.counts.Switch
 			if gives != (strings.HasPrefix(by, "assignment/core") && strings.HasSuffix(by, ": 8 passes")) || !gives && by != "" {
 				t.Errorf("%s: switch %q; giving way is %v", kind, by, gives)
 			}
-			if r.Exact != want.Exact || !r.Proven {
-				t.Errorf("%s: found %s, want %s", kind, r.Exact, want.Exact)
+			if found, err := prove(p, sol); err != nil || found != cost {
+				t.Errorf("%s: found %d, %v; want %d", kind, found, err, cost)
 			}
 		}
-		if err := s.Close(); err != nil {
+		if err := j.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// With few values the classical variant begins, for a short try only where they
+// are as many as a quarter of the rows.
+func TestBeginWith(t *testing.T) {
+	for _, c := range []struct {
+		rows   int
+		values int64
+		name   string
+		passes uint64
+	}{{1 << 13, 1, "tree", 0}, {1 << 13, 800, "classical", 0}, {1 << 13, 1 << 13, "classical", 8}, {1 << 13, 1<<13 + 1, "", 0}, {2000, 2000, "", 0}} {
+		p := &normal{rows: c.rows, cols: c.rows, limit: far, least: 5, most: 4 + c.values}
+		if name, passes := beginWith(p); name != c.name || passes != c.passes {
+			t.Errorf("%d values, %d rows: %q, %d passes; want %q, %d", c.values, c.rows, name, passes, c.name, c.passes)
 		}
 	}
 }

@@ -256,6 +256,9 @@ func pickFamily(subjects []subject.Subject, name string, facts device.Facts) (su
 		}
 		names = append(names, f.Name)
 	}
+	if len(names) == 0 {
+		return nil, usagef("nothing of this problem is tuned on %s: expected a GPU or the emulated device", facts)
+	}
 	return nil, usagef("--family %q does not run on %s: expected %s", name, facts, strings.Join(names, " or "))
 }
 

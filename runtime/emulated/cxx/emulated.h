@@ -30,6 +30,17 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 
+// GCC before 11 lacks this one of C++20.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 11
+template <class T, class F> static inline T emu_bit_cast(const F& from) {
+  static_assert(sizeof(T) == sizeof(F), "sizes");
+  T to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+#define __builtin_bit_cast(T, x) emu_bit_cast<T>(x)
+#endif
+
 // Shared memory is static storage. Each declaration gets a section of its own,
 // which the loader finds by its name; the server poisons it at every block's
 // start, and keeps a copy for each block where several are alive at once.

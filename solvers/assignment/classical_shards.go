@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 )
@@ -34,29 +33,23 @@ const (
 	classicalPost  = 16 + 4096*classicalEdge // struct Post of the kernels
 )
 
-// newClassicalShards takes the variant with devices=many that reads what v
-// reads.
+// newClassicalShards takes a variant with devices=many.
 func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) (_ shardedEngine, err error) {
-	f := &assignment.Classical
-	many := manyVariant(f, v)
-	if many == nil {
-		return nil, fmt.Errorf("%s has no variant for many devices that reads %s", f.Name, f.Value(v, "value"))
-	}
 	e := &classicalShards{group: g, first: split(rows, g.Len())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Close())
 		}
 	}()
-	if e.classical, err = newClassical(g.Devices[0], many, rows, cols); err != nil {
+	if e.classical, err = newClassical(g.Devices[0], v, rows, cols); err != nil {
 		return nil, err
 	}
-	span := 32 * f.Int(many, "items")
+	span := 32 * e.family.Int(v, "items")
 	words := 32 * int64((cols+span-1)/span)
 	most := int64(0)
 	for k, d := range g.Devices {
 		own := e.first[k+1] - e.first[k]
-		part, err := newClassical(d, many, own, cols)
+		part, err := newClassical(d, v, own, cols)
 		if err != nil {
 			return nil, err
 		}
@@ -76,21 +69,6 @@ func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) 
 	}
 	e.given, err = g.Devices[0].Alloc(most)
 	return e, err
-}
-
-// manyVariant is v, or the variant for many devices that reads the same costs,
-// with zeros kept in the same way.
-func manyVariant(f *device.Family, v *device.Variant) *device.Variant {
-	if f.Value(v, "devices") == "many" {
-		return v
-	}
-	for i := range f.Variants {
-		w := &f.Variants[i]
-		if f.Value(w, "devices") == "many" && f.Value(w, "value") == f.Value(v, "value") && f.Value(w, "zeros") == f.Value(v, "zeros") {
-			return w
-		}
-	}
-	return nil
 }
 
 func (e *classicalShards) Close() error {

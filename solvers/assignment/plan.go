@@ -176,9 +176,10 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 // values a row has many pairs of slack 0, and hardly more than a matching is left,
 // which the zero lists of the classical variant find best; the tree variant, where
 // all costs are equal. Uniform costs of as many values as columns take it 3 to 5
-// passes after the reductions, and half of the time of core at 5,000 rows and more
-// (bench/results/assignment-race.json); others may take many passes. With fewer
-// rows it has nothing to win, and loses where ties are all that there is.
+// passes after the reductions; of core's time, 0.6 at 5,000 to 20,000 rows and 0.9
+// at 40,000 (bench/results/assignment-race.json, an H200). Others may take many
+// passes. With fewer rows there is less to win, and where ties are all that there
+// is it loses (assignment-kinds.json, all equal with a shift).
 func beginWith(p *normal) (name string, passes uint64) {
 	const least = 4096
 	switch few := p.most - p.least; {

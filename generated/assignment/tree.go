@@ -11,7 +11,7 @@ import (
 )
 
 // TreeHash is the hash of the family assignment/tree: what its texts are made from.
-const TreeHash = 0x1eedbbbc0e33b446
+const TreeHash = 0xec9d276d59cc4c7c
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -19,12 +19,12 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed tree/*.cu
 var treeSource embed.FS
 
-// Tree is the family assignment/tree: 24 variants.
+// Tree is the family assignment/tree: 23 variants.
 var Tree = device.Family{
 	Name:   "assignment/tree",
 	Target: device.CUDA,
 	Hash:   TreeHash,
-	Params: []string{"block", "items", "rows", "barrier", "paths", "claimed", "greedy", "value"},
+	Params: []string{"block", "items", "rows", "barrier", "paths", "claimed", "value"},
 	Entries: []device.Entry{
 		{Name: "solve", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "warm", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "most", Type: "uint64"}}},
 		{Name: "step", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "warm", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "now", Type: "uint64"}}},
@@ -32,35 +32,34 @@ var Tree = device.Family{
 		{Name: "addresses", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "mail", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl256_i1_r4_bagrid_pmany_cstop_grounds_i32", Hash: 0xafec7c94a939dba5, Values: []string{"256", "1", "4", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_grounds_i32", Hash: 0x460e40418607146d, Values: []string{"256", "1", "8", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl256_i2_r4_bagrid_pmany_cstop_grounds_i32", Hash: 0x6cbe981632d39337, Values: []string{"256", "2", "4", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl256_i2_r8_bagrid_pmany_cstop_grounds_i32", Hash: 0x0461dd16f7a23e00, Values: []string{"256", "2", "8", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_grounds_i32", Hash: 0x866c9a7a0988791b, Values: []string{"256", "4", "4", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_grounds_i32", Hash: 0x550dfea5b0a1e230, Values: []string{"256", "4", "8", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i1_r4_bagrid_pmany_cstop_grounds_i32", Hash: 0x1a5ec57920416753, Values: []string{"512", "1", "4", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i1_r8_bagrid_pmany_cstop_grounds_i32", Hash: 0x2486160095121422, Values: []string{"512", "1", "8", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i2_r4_bagrid_pmany_cstop_grounds_i32", Hash: 0x64e30f493004c2e2, Values: []string{"512", "2", "4", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_grounds_i32", Hash: 0xaf51ca12a17725ce, Values: []string{"512", "2", "8", "grid", "many", "stop", "rounds", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grounds_i32", Hash: 0x13bd2859443d7ee6, Values: []string{"512", "4", "4", "grid", "many", "stop", "rounds", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grounds_i64", Hash: 0x4ba350e58660a7df, Values: []string{"512", "4", "4", "grid", "many", "stop", "rounds", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grounds_f32", Hash: 0x853d0fb2b9ffc6b2, Values: []string{"512", "4", "4", "grid", "many", "stop", "rounds", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grounds_f64", Hash: 0x845bb5c8e5f83d6f, Values: []string{"512", "4", "4", "grid", "many", "stop", "rounds", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=race,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_grace_i32", Hash: 0xfd21320d47b15f6f, Values: []string{"512", "4", "4", "grid", "many", "stop", "race", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=columns,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_gcolumns_i32", Hash: 0x5c6e04d592efbdb8, Values: []string{"512", "4", "4", "grid", "many", "stop", "columns", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_grounds_i32", Hash: 0xeaeca8a526acccdd, Values: []string{"512", "4", "4", "grid", "many", "grow", "rounds", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pone_cstop_grounds_i32", Hash: 0x9d0a7bb892a04b2b, Values: []string{"512", "4", "4", "grid", "one", "stop", "rounds", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bahost_pmany_cstop_grounds_i32", Hash: 0x5b591ba6768f9f25, Values: []string{"512", "4", "4", "host", "many", "stop", "rounds", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,greedy=columns,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i32", Hash: 0x4eef9fa709c07066, Values: []string{"512", "4", "4", "peers", "many", "stop", "columns", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,greedy=columns,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_i64", Hash: 0xcce1d4a1b0d747b6, Values: []string{"512", "4", "4", "peers", "many", "stop", "columns", "int64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,greedy=columns,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f32", Hash: 0xcf7bfb992d1f20fd, Values: []string{"512", "4", "4", "peers", "many", "stop", "columns", "float32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,greedy=columns,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_gcolumns_f64", Hash: 0xd589d899a0cdf5e1, Values: []string{"512", "4", "4", "peers", "many", "stop", "columns", "float64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bagrid_pmany_cstop_grounds_i32", Hash: 0x846b184ddc4afc95, Values: []string{"512", "4", "8", "grid", "many", "stop", "rounds", "int32"}, Pack: 1},
+		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r4_bagrid_pmany_cstop_i32", Hash: 0xa7223a63ea016475, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x64c2d86d5617035c, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x14ea783af070eb93, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x6bf3cd62f7ea1ed7, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x1ae74681e59baa43, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32", Hash: 0xf70cb0a9383a96b3, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x3fd9fc87ee7292ba, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r8_bagrid_pmany_cstop_i32", Hash: 0xf7a81ce8b8f4bc90, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x5c62f85dd01ba697, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32", Hash: 0xf0b6764d7e08a992, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x1121d44ea3ac18c3, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i64", Hash: 0xcc46ae8b25247ceb, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f32", Hash: 0x02b0ea54a9381bb5, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f64", Hash: 0x3d813b592a1dcbbd, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_i32", Hash: 0xd786c95e6a1d8f21, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pone_cstop_i32", Hash: 0x7265c3a74dff44bb, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bahost_pmany_cstop_i32", Hash: 0x57482c1308b11608, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32", Hash: 0xd869932a50068aa7, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64", Hash: 0x36fea94457228327, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32", Hash: 0xfa1acbd6ff0d77ce, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64", Hash: 0xcd4b6cacfe83503e, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x4f89f081d8a6c606, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32", Hash: 0xbf09dc4c53ebce68, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
 	},
 	Source: treeSource,
 	Packs: []device.Pack{
-		{File: "tree/pack_000.cu", Hash: 0x33bd2ee2c1e5a32d},
-		{File: "tree/pack_001.cu", Hash: 0x0e0579f4d7a5130c},
+		{File: "tree/pack_000.cu", Hash: 0x4481bc71d1da5c40},
+		{File: "tree/pack_001.cu", Hash: 0xe529c75825f69081},
 	},
 }
 

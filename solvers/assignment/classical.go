@@ -46,7 +46,7 @@ import (
 // from the costs and the duals, or from the matrix that the reduction left
 // (slack=stored), in 32 bits where they fit: no entry is ever rewritten.
 //
-// Zeros are a bit an entry, or lists of 32 a row (zeros=lists). What a list has no
+// Zeros are a bit an entry, or lists of 31 a row (zeros=lists). What a list has no
 // room for is left out: an uncovered zero that the search does not know of is the
 // least slack of the next pass, d = 0. With lists, levels of few rows are left to
 // one block, which has the reached columns, the frontier and, where there is
@@ -117,7 +117,7 @@ func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classica
 	if c.is("zeros", "bits") {
 		size += 32 * 4 * chunks * m
 	} else {
-		size += 33 * 4 * m
+		size += 32 * 4 * m
 	}
 	if c.work, err = d.Alloc(size); err != nil {
 		return nil, errors.Join(fmt.Errorf("assignment/classical of %d x %d pairs: %w", rows, cols, err), k.Close())
@@ -148,6 +148,7 @@ type classicalRun struct {
 	full  bool  // all columns get matched
 	floor int64 // every row's dual before the reduction
 	flags uint64
+	apart bool // the search has a kernel of its own, without passes
 }
 
 // solve implements engine.
@@ -267,10 +268,13 @@ func (r *classicalRun) store(bound int64) error {
 }
 
 // near says whether shared memory is to hold the matching: rows are numbers of 2
-// bytes, and three quarters of it are left to the cache, which passes need more.
+// bytes, and what passes of the same kernel need for their cache is left.
 func (r *classicalRun) near() uint64 {
-	need := 2 * int64(r.cols) * int64(r.family.Int(r.variant, "resident"))
-	if r.is("zeros", "lists") && r.rows < 1<<16-1 && need <= r.device.Facts().SharedPerBlock/4 {
+	need, most := 2*int64(r.cols)*int64(r.family.Int(r.variant, "resident")), 2*r.device.Facts().SharedPerBlock/5
+	if r.apart {
+		most = 3 * r.device.Facts().SharedPerBlock / 5
+	}
+	if r.is("zeros", "lists") && r.rows < 1<<16-2 && need <= most {
 		return classicalNear
 	}
 	return 0

@@ -112,6 +112,7 @@ func (e *classicalShards) solve(ctx context.Context, p *normal, ms []*matrix, st
 		return r
 	}
 	r := &classicalShardRun{classicalShards: e, head: run(e.classical, 0, nil)}
+	r.head.apart = true
 	for k, part := range e.parts {
 		r.parts = append(r.parts, run(part, k, ms[k]))
 	}

@@ -49,6 +49,7 @@ type solution struct {
 type Counts struct {
 	Passes  float64 `json:"passes"`           // matrix entries read, over rows*cols
 	Steps   int64   `json:"steps"`            // dependent steps: levels, relaxations, bidding rounds
+	Levels  int64   `json:"levels,omitempty"` // of a search that one block does, between steps: see the family
 	Phases  int64   `json:"phases"`           // searches from all free rows
 	Paths   int64   `json:"paths"`            // augmenting paths
 	Updates int64   `json:"updates"`          // dual updates

@@ -17,33 +17,48 @@ import (
 //
 //  1. Rows are reduced by their minima, then columns (only where all columns
 //     get matched).
-//  2. Zeros are matched greedily: in rounds of proposals, by a race, or those
-//     of the column minima alone, which takes no further pass.
-//  3. A forest of alternating trees grows from all free rows at once, breadth
-//     first. At each level the rows of the frontier are scanned; every column
-//     keeps its minimum slack and the row that gave it. Columns without slack
-//     join the tree of that row; the rows matched to them are the next
-//     frontier. A free column ends an augmenting path.
-//  4. When the frontier is empty and no path was found, the minimum positive
-//     column slack is added to the duals of the forest's rows and taken from
-//     those of its columns, and the search goes on from the columns that lost
-//     their slack.
-//  5. When the frontier is empty and paths were found, the trees race: each
-//     has one winner, the paths of the winners are vertex-disjoint and are
-//     augmented together. The next phase starts from the rows still free.
+//  2. The zeros of the column minima are matched, a row's first; where there
+//     are more columns than rows, none.
+//  3. A forest of alternating trees grows from all free rows at once. Its rows
+//     are scanned; every column keeps its minimum slack and the row that gave it.
+//     Columns without slack join the tree of that row, and the rows matched to
+//     them join with them. A free column ends an augmenting path.
+//  4. When all rows of the forest were scanned and no path was found, the
+//     minimum positive column slack is added to the duals of the forest's rows
+//     and taken from those of its columns, and the search goes on from the
+//     columns that lost their slack.
+//  5. When paths were found, the trees race: each has one winner, the paths of
+//     the winners are vertex-disjoint and are augmented together. The next phase
+//     starts from the rows still free.
 //
-// No slack matrix is kept. Three things are arranged differently: the dual
-// updates of a phase are added up and applied at its end (slacks are kept
-// relative to the sum); of the columns that a tree reaches, the one of the
-// lowest level and number wins, not the last to write, so that what is found
-// does not depend on timing (but for greedy=race); and with claimed=stop a tree
-// that has its path grows no further, which no path of another tree notices.
+// No slack matrix is kept. These things are arranged differently:
 //
-// A block owns some columns, their slacks and their places in the forest. The
-// rows of a frontier are scanned by all blocks, each for its columns, from two
-// batches of loads of which one is on its way while the other is reduced; a level
-// ends at a barrier of all blocks. So a level costs its rows' share of the
-// matrix's bandwidth and a latency that does not grow with the matrix.
+//   - Each row has a list of zeros, treeZeros at most: those that a pass after
+//     the reduction finds, and the edges of all trees. They remain zeros while
+//     their rows gain what their columns lose. Before anything is scanned, one
+//     block grows the forest over these lists (a closure), level after level
+//     without a barrier of all blocks; the rows that joined are scanned together
+//     then. A list may lack zeros: the scan finds them.
+//   - A phase ends as soon as a closure has found paths. Rows of its forest that
+//     were not scanned do not matter, since no dual moves after they join.
+//   - Trees without a path stay in the forest, and are scanned with it again.
+//   - The dual updates of a phase are added up and applied at its end (slacks are
+//     kept relative to the sum).
+//   - With claimed=stop a tree that has its path grows no further, which no path
+//     of another tree notices.
+//
+// Of the rows of a level that have a zero in the same column, the one that takes
+// it in a closure depends on timing; so do the paths, and of several optimal
+// assignments the one that is found. The duals are right for all of them.
+//
+// A block owns some columns, their slacks and their places in the forest. Rows
+// are scanned by all blocks, each for its columns, from two batches of loads of
+// which one is on its way while the other is reduced; a step ends at a barrier of
+// all blocks. So a phase costs its forest's share of the matrix's bandwidth, some
+// barriers, and its closures' levels, whose latency is that of one block. Counts:
+// Steps has the steps, Levels the levels of the closures, Cycles what block 0 saw
+// of the steps before each stage, dual updates at that of SEARCH (barrier=grid, and
+// the first member of barrier=peers).
 //
 // A whole solve is one persistent kernel, or, with barrier=host, a launch for
 // each step; barrier=peers is for several devices (treePeers), and runs on one.
@@ -99,11 +114,11 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	}
 	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeMost}
 	m, n := int64(rows), int64(cols)
-	t.u = treeHeadBytes + 2*16*m + 2*4*m // lists of rows
+	t.u = treeHeadBytes + 2*16*m + 8*treeZeros*m + 8*n + 2*8*m + 8*n + 8*m // lists of rows, of zeros and tips; gains
 	t.v = t.u + 8*m
-	t.column = t.v + 8*n + 8*n + 8*m
-	t.tree = t.column + 3*4*m + 2*4*n
-	size := (t.tree + 4*n + 7) / 8 * 8
+	t.column = t.v + 8*n + 8*n + 8*m + 2*4*m
+	t.tree = t.column + 5*4*m + 2*4*n
+	size := (t.tree + 4*n + 4*((n+31)/32) + 7) / 8 * 8
 	size += 2 * 8 * t.blocks() * int64(t.block()/32)
 	if t.work, err = d.Alloc(size); err != nil {
 		return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs: %w", rows, cols, err), k.Close())
@@ -126,25 +141,29 @@ func (t *tree) blocks() int64 { return int64((t.cols + t.width - 1) / t.width) }
 type treeHead struct {
 	Slot [4]struct {
 		treeTurn
-		_ [4]uint32
+		_ [4]uint32 // counters
 	}
-	First [2]uint64
-	Read  uint64
-	_     [2]uint32
+	First  [2]uint64
+	Read   uint64
+	Levels uint64
+	Cycles [11]int64
+	_      [2]uint32
 }
 
 // A treeTurn says where a solve stands.
 type treeTurn struct {
-	Sum                                            int64
-	Steps, Phases, Paths, Updates                  uint32
-	Stage, Left, Was, Side, Listed, Depth, Reached uint32
-	_                                              uint32
+	Sum                              int64
+	Steps, Phases, Paths, Updates    uint32
+	Stage, Left, Side, Listed        uint32
+	Turn, Ready, Whole, Tips, Before uint32
+	_                                uint32
 }
 
 const (
 	treeHeadBytes = 1024
-	treeSolved    = 5
-	treeStuck     = 6
+	treeSolved    = 9
+	treeStuck     = 10
+	treeZeros     = 8       // kept of a row
 	treeBatch     = 16      // steps launched before the host looks, barrier=host
 	treeMost      = 1 << 16 // steps of a persistent kernel before the host looks
 )
@@ -185,6 +204,8 @@ func (h *treeHead) counts(read uint64, rows, cols int) Counts {
 	return Counts{
 		Passes:  float64(read) / (float64(rows) * float64(cols)),
 		Steps:   int64(end.Steps),
+		Levels:  int64(h.Levels),
+		Cycles:  h.Cycles[:],
 		Phases:  int64(end.Phases),
 		Paths:   int64(end.Paths),
 		Updates: int64(end.Updates),

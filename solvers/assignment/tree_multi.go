@@ -16,10 +16,12 @@ import (
 // reach each other's memory, each with a share of the rows: variants with
 // barrier=peers. Every device keeps the whole forest and takes the same
 // decisions; it scans the rows that it holds, and a column's slack there is that
-// over these rows. At each level, blocks of one number, which own the same columns
+// over these rows. After each scan, blocks of one number, which own the same columns
 // on all devices, tell one another which of these have no slack left, and the
-// rows that took it; of several the first by number is the parent everywhere. A
-// dual update takes the least of the devices' minimum slacks. Only the reduction
+// rows that took it; of several the first by number is the parent everywhere. The
+// lists of zeros are on the first device alone: it does the closures, and its
+// blocks tell the others which columns were reached, from which row, in which
+// tree. A dual update takes the least of the devices' minimum slacks. Only the reduction
 // of the columns exchanges a number for each column. Words carry the number of
 // the exchange that they belong to: no flags, no fences, no host.
 type treePeers struct {
@@ -35,7 +37,7 @@ type treePeers struct {
 type treeMember struct {
 	*tree
 	first, count int           // rows
-	mail         device.Buffer // what the others tell: two halves, a letter of 3*width words a member and block
+	mail         device.Buffer // what the others tell: two halves, a letter of 4*width words a member and block
 	table        device.Buffer // where the memory of all members is
 	costs        *matrix       // that the table names
 }
@@ -64,7 +66,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		}
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.members = append(t.members, m)
-		if m.mail, err = d.Alloc(2 * 3 * 8 * int64(len(devices)) * own.blocks() * int64(width)); err == nil {
+		if m.mail, err = d.Alloc(2 * 4 * 8 * int64(len(devices)) * own.blocks() * int64(width)); err == nil {
 			m.table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
 		}
 		if err != nil {

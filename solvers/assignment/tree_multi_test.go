@@ -2,9 +2,7 @@ package assignment
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -60,7 +58,7 @@ func TestTreePeersWide(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	v := assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,greedy=columns,value=int32")
+	v := assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32")
 	cases, starts, wants := wideCases(t)
 	for k, p := range cases {
 		if k == 0 {
@@ -96,21 +94,13 @@ func peersAgree(t *testing.T, d device.Device, s device.Stream, v *device.Varian
 		return err
 	}
 	defer e.Close()
-	var counts []Counts
 	for range 2 { // the second finds the memory of the first
 		err := agrees(p, start, func(p *normal, start *duals) (*solution, error) {
-			sol, err := e.solve(context.Background(), p, parts, start)
-			if err == nil {
-				counts = append(counts, sol.counts)
-			}
-			return sol, err
+			return e.solve(context.Background(), p, parts, start)
 		}, want)
 		if err != nil {
 			return err
 		}
-	}
-	if len(counts) == 2 && !reflect.DeepEqual(counts[0], counts[1]) {
-		return fmt.Errorf("counts %+v, then %+v", counts[0], counts[1])
 	}
 	return nil
 }

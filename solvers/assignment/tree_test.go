@@ -120,13 +120,15 @@ func TestTreeVariants(t *testing.T) {
 	}
 }
 
-// wideCases are problems for blocks of all columns: frontiers longer than a
+// wideCases are problems for blocks of all columns: lists of rows longer than a
 // block has threads, more columns than threads, and more than one slice.
 func wideCases(t *testing.T) (cases []*normal, starts []*duals, wants []int64) {
 	t.Helper()
 	for _, d := range []Drawing{
 		{Kind: "uniform", Rows: 268, Cols: 268, Range: 2000, Type: Int32, Seed: 9},
 		{Kind: "uniform", Rows: 6, Cols: 1100, Range: 100, Type: Int32, Seed: 9},
+		{Kind: "uniform", Rows: 290, Cols: 296, Range: 900, Type: Int32, Seed: 9}, // more tips than a closure has at hand
+		{Kind: "uniform", Rows: 3, Cols: 102_408, Range: 3, Type: Int32, Seed: 9}, // more columns, and overlong lists
 	} {
 		inst, err := Draw(d)
 		if err != nil {
@@ -158,7 +160,11 @@ func wideCases(t *testing.T) (cases []*normal, starts []*duals, wants []int64) {
 	}
 	cases, starts = append(cases, p), append(starts, start)
 	for _, p := range cases {
-		sol, err := reference(p, nil)
+		solve := func() (*solution, error) { return reference(p, nil) }
+		if p.cols > 100*p.rows { // which it makes square
+			solve = func() (*solution, error) { return sequentialTree(context.Background(), p, nil) }
+		}
+		sol, err := solve()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +179,7 @@ func wideCases(t *testing.T) (cases []*normal, starts []*duals, wants []int64) {
 
 func TestTreeWide(t *testing.T) {
 	d := emulatedtest.Open(t)
-	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,greedy=rounds,value=int32")
+	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32")
 	cases, starts, wants := wideCases(t)
 	for k, p := range cases {
 		if err := agreesOnDevice(t, d, v, p, starts[k], wants[k], (p.cols+7)/8*8); err != nil {

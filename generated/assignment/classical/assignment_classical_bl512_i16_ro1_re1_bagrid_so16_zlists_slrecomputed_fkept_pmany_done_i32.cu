@@ -18,7 +18,7 @@ constexpr u32 ITEMS = 16;  // entries of a lane in a chunk
 constexpr u32 ROWS = 1;    // rows a warp reads at once
 constexpr bool ONE = false;  // path a phase, to show the difference
 constexpr bool STORED = false;
-constexpr u32 LIST = 32;  // zeros that the list of a row holds
+constexpr u32 LIST = 31;  // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of place: not reached
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
@@ -33,7 +33,7 @@ struct Control {
     u64 word;      // of the barrier
     // Between launches, and after a block has searched alone: the state.
     u64 side;               // which queue
-    u64 head, tail, roots;  // rows head .. tail-1 of it come next; its first are roots
+    u64 head, tail, roots;  // rows head .. tail-1 of it come next; roots in the forest
     u64 turn;               // steps that filled a queue
     u64 found;              // paths of this phase
     u64 stage;
@@ -56,10 +56,10 @@ struct Work {
     u64* hop;           // by reached column: row that reached it << 32 | that row's column
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
-    u32* queues;        // two: rows reached in this phase, roots first; the next phase's
+    u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
     u32* place;         // of a row: its position in the queue, NOWHERE unless reached
     int *root, *end;    // of a reached row: root of its tree; of a root: the free column at the end
-    u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each and their lengths
+    u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
     Scale<T> scale;
     i64 floor;          // every row's dual to start with
@@ -77,7 +77,7 @@ struct Work {
         u = (i64*)(open + words), hop = (u64*)(u + rows), least = (i64*)(hop + cols);
         column = (int*)(least + (u64)rows * chunks), row = column + rows;
         queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, root = (int*)(place + rows), end = root + rows;
-        zeros = (u32*)(((u64)(end + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * (LIST + 1);
+        zeros = (u32*)(((u64)(end + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
     }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
@@ -213,49 +213,53 @@ __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, Team team
     else scan<false, i64>(m, queue, tail, m.costs, m.cols, m.scale, m.aligned, update, team);
 }
 
-// Lists of LIST columns a row, their lengths behind them. What a list has no room
-// for is left out: such zeros are found by the next pass, as slacks of zero.
-__device__ __forceinline__ u32* list(const Work& m, u32 i) { return m.zeros + (u64)i * LIST; }
-__device__ __forceinline__ u32* length(const Work& m, u32 i) { return m.zeros + (u64)m.rows * LIST + i; }
-__device__ __forceinline__ u32 held(const Work& m, u32 i) { return min(*length(m, i), LIST); }
+// Lists of up to LIST columns a row, behind their length: a cache line. What a list
+// has no room for is left out: such zeros are found by the next pass, as slacks of
+// zero.
+__device__ __forceinline__ u32* line(const Work& m, u32 i) { return m.zeros + (u64)i * WARP; }
+static_assert(LIST + 1 == WARP, "a lane an entry, and one word");
 
 // clear starts all rows without zeros.
 __device__ void clear(const Work& m, Team team) {
-    for (u32 i = team.thread; i < m.rows; i += team.threads) *length(m, i) = 0;
+    for (u32 i = team.thread; i < m.rows; i += team.threads) *line(m, i) = 0;
 }
 
 // extend adds the bits z of word w. A warp's work, like all that follows.
 __device__ __forceinline__ void extend(const Work& m, u32 i, u32 w, u32 z) {
-    u32 lane = threadIdx.x % WARP, n = *length(m, i), has;
+    u32 lane = threadIdx.x % WARP, n = *line(m, i), has;
     __syncwarp();
     for (; n < LIST && (has = __ballot_sync(ALL, z != 0)) != 0; n += __popc(has)) {
         u32 at = n + __popc(has & ((1u << lane) - 1));
-        if (z && at < LIST) list(m, i)[at] = C::column(w, __ffs((int)z) - 1);
+        if (z && at < LIST) line(m, i)[1 + at] = C::column(w, __ffs((int)z) - 1);
         z &= z - 1;
     }
-    if (lane == 0) *length(m, i) = min(n, LIST);
+    if (lane == 0) *line(m, i) = min(n, LIST);
     __syncwarp();
+}
+
+// held gives a lane its entry of row i's list, and how many there are.
+__device__ __forceinline__ u32 held(const Work& m, u32 i, u32& n) {
+    u32 word = line(m, i)[threadIdx.x % WARP];
+    n = min(__shfl_sync(ALL, word, 0), LIST);
+    return __shfl_down_sync(ALL, word, 1);
 }
 
 // forget drops row i's zeros in covered columns.
 __device__ void forget(const Work& m, u32 i) {
-    u32 lane = threadIdx.x % WARP, n = held(m, i);
-    u32 j = lane < n ? list(m, i)[lane] : 0;
+    u32 lane = threadIdx.x % WARP, n, j = held(m, i, n);
     bool stays = lane < n && !(m.covered[C::word(j)] & C::bit(j));
     u32 left = __ballot_sync(ALL, stays);
-    if (stays) list(m, i)[__popc(left & ((1u << lane) - 1))] = j;
-    if (lane == 0) *length(m, i) = __popc(left);
+    if (stays) line(m, i)[1 + __popc(left & ((1u << lane) - 1))] = j;
+    if (lane == 0) *line(m, i) = __popc(left);
 }
 
 // each calls f(w, z) with words of zeros, whole warps at once, until it returns
-// false. Of `parts` callers the first gets all.
-template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, u32 part, u32 parts, F f) {
-    u32 lane = threadIdx.x % WARP, n = held(m, i), j = list(m, i)[lane];
-    if (part != 0) return;
-    if (lane >= n) j = 0;
-    f(C::word(j), lane < n ? C::bit(j) : 0);
+// false.
+template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, F f) {
+    u32 n, j = held(m, i, n);
+    bool has = threadIdx.x % WARP < n;
+    f(has ? C::word(j) : 0, has ? C::bit(j) : 0);
 }
-static_assert(LIST == WARP, "a lane an entry");
 
 // enqueue gives each lane that asks a position of the queue, counted from the
 // first that the step fills.
@@ -326,7 +330,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     }
     return true;
 }
-constexpr unsigned short ALONE = 0xffff;
+constexpr unsigned short ALONE = 0xffff, TAKEN = 0xfffe;  // instead of rows of columns
 
 // A Level is n rows of the queue from position `head` on and what it has at hand:
 // the set of columns reached, and their rows.
@@ -335,43 +339,45 @@ struct Level {
     u32 head, n, phase;
     u32* reached;
     u64* count;       // rows put into the queue, paths found << 32
-    const unsigned short* mates;  // of a column: the row that it is matched to, or ALONE; or null
+    unsigned short* mates;  // of a column: the row that it is matched to, ALONE or, when it was reached, TAKEN; or null
     const u64* rows;              // the rows and root << 32, or null
     u64* copies;                  // the same of the rows reached, the first `most`
     u32 most;
 
     __device__ __forceinline__ int mate(const Work& m, u32 j) const {
         if (!mates) return m.row[j];
-        return mates[j] == ALONE ? NOBODY : (int)mates[j];
+        u32 mate = mates[j];
+        return mate >= TAKEN ? (int)mate - (int)ALONE + NOBODY : (int)mate;
     }
 };
 
-// A Tip is a row of the frontier, of whose list a lane has PIECE entries, and the
-// rows matched to those: NOBODY of a free column, HELD where there is nothing to do.
-template <u32 PIECE> struct Tip {
+// A Tip is a row of the frontier, of whose list a lane has one entry: the column
+// and the row matched to it, NOBODY of a free one, HELD where there is nothing to do.
+struct Tip {
     u32 row, n;
     int root, before;
-    bool done;  // the tree has its path
-    u32 column[PIECE];
-    int mate[PIECE];
+    u32 column;
+    int mate;
 
-    __device__ __forceinline__ void load(const Work& m, const Level& l, u32 x, u32 first) {
-        u64 both = l.rows ? l.rows[min(x, l.n - 1)] : l.queue[l.head + min(x, l.n - 1)];
+    // begin reads what belongs to row x of the level, and entry `at` of its list, which
+    // counts as empty once its tree has a path. No load waits for another.
+    __device__ __forceinline__ void begin(const Work& m, const Level& l, u32 x, u32 at) {
+        u32 from = min(x, l.n - 1);
+        u64 both = l.rows ? l.rows[from] : l.queue[l.head + from];
         row = (u32)both;
-        struct __align__(4 * PIECE) Piece { u32 of[PIECE]; };
-        Piece z = *(const Piece*)(list(m, row) + first);
-        root = l.rows ? (int)(both >> 32) : m.root[row], before = m.column[row];
-        done = *(volatile int*)(m.end + root) != NOBODY;
-        n = x < l.n ? held(m, row) : 0;
-#pragma unroll
-        for (u32 k = 0; k < PIECE; k++) column[k] = z.of[k], mate[k] = first + k < n ? 0 : HELD;
+        root = l.rows ? (int)(both >> 32) : m.root[row];
+        n = *line(m, row), before = m.column[row];
+        load(m, at);
+        int end = __ldcg(m.end + root);
+        n = x < l.n & end == NOBODY ? min(n, LIST) : 0;
     }
+    __device__ __forceinline__ void load(const Work& m, u32 at) { column = line(m, row)[1 + min(at, LIST - 1)]; }
     __device__ __forceinline__ u64 hop() const { return (u64)row << 32 | (u32)before; }
 };
 
 // ends tries to end the path of the tip's tree in the free column j; it is false
 // when another tree took the column.
-template <class Tip> __device__ __forceinline__ bool ends(const Work& m, const Level& l, const Tip& t, u32 j) {
+__device__ __forceinline__ bool ends(const Work& m, const Level& l, const Tip& t, u32 j) {
     if (atomicCAS(m.end + t.root, NOBODY, HELD) != NOBODY) return true;
     bool won = !(atomicOr(l.reached + C::word(j), C::bit(j)) & C::bit(j));
     if (won) {
@@ -383,87 +389,68 @@ template <class Tip> __device__ __forceinline__ bool ends(const Work& m, const L
     return won;
 }
 
-// grow has the tips of a warp, of which LANES share one, reach columns. The rows
-// matched to those are the next frontier.
-template <u32 LANES, u32 PIECE, u32 TIPS>
-__device__ __forceinline__ void grow(const Work& m, const Level& l, Tip<PIECE> (&tips)[TIPS]) {
-    u32 lane = threadIdx.x % WARP, below = (1u << lane) - 1, first = lane / LANES * LANES;
-    u32 has[TIPS][PIECE], sum = 0, next = l.head + l.n;
+// grow has the tips of a warp reach columns. The rows matched to those are the next
+// frontier.
+template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Level& l, Tip (&tips)[TIPS], u32 at) {
+    u32 lane = threadIdx.x % WARP, below = (1u << lane) - 1;
+    u32 has[TIPS], sum = 0, next = l.head + l.n;
+#pragma unroll
+    for (u32 i = 0; i < TIPS; i++) tips[i].mate = at < tips[i].n ? l.mate(m, tips[i].column) : HELD;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++)
-#pragma unroll
-        for (u32 k = 0; k < PIECE; k++)
-            if (tips[i].mate[k] != HELD) tips[i].mate[k] = l.mate(m, tips[i].column[k]);
+        if (tips[i].mate == NOBODY && ends(m, l, tips[i], tips[i].column)) tips[i].n = 0;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++) {
-#pragma unroll
-        for (u32 k = 0; k < PIECE; k++)
-            if (!tips[i].done && tips[i].mate[k] == NOBODY) tips[i].done = ends(m, l, tips[i], tips[i].column[k]);
-        tips[i].done = __ballot_sync(ALL, tips[i].done) >> first & (ALL >> (WARP - LANES));
+        u32 j = tips[i].column, bit = C::bit(j);
+        bool won = tips[i].mate >= 0 && !(atomicOr(l.reached + C::word(j), bit) & bit);
+        has[i] = __ballot_sync(ALL, won);
+        sum += __popc(has[i]);
     }
-#pragma unroll
-    for (u32 i = 0; i < TIPS; i++)
-#pragma unroll
-        for (u32 k = 0; k < PIECE; k++) {
-            u32 j = tips[i].column[k];
-            bool wants = !tips[i].done && tips[i].mate[k] >= 0;
-            u32 was = wants ? atomicOr(l.reached + C::word(j), C::bit(j)) : ALL;
-            if (was & C::bit(j)) tips[i].mate[k] = HELD;
-        }
-#pragma unroll
-    for (u32 i = 0; i < TIPS; i++)
-#pragma unroll
-        for (u32 k = 0; k < PIECE; k++) {
-            has[i][k] = __ballot_sync(ALL, tips[i].mate[k] >= 0);
-            sum += __popc(has[i][k]);
-        }
     if (sum == 0) return;
     u32 place = lane == 0 ? atomicAdd((u32*)l.count, sum) : 0;
     place = __shfl_sync(ALL, place, 0);
 #pragma unroll
-    for (u32 i = 0; i < TIPS; i++)
-#pragma unroll
-        for (u32 k = 0; k < PIECE; k++) {
-            u32 mate = (u32)tips[i].mate[k], at = place + __popc(has[i][k] & below);
-            place += __popc(has[i][k]);
-            if (tips[i].mate[k] < 0) continue;
-            if (at < l.most) l.copies[at] = (u64)(u32)tips[i].root << 32 | mate;
-            m.hop[tips[i].column[k]] = tips[i].hop();
-            m.root[mate] = tips[i].root;
-            l.queue[next + at] = mate;
-            if (!l.rows) m.place[mate] = next + at;
-        }
+    for (u32 i = 0; i < TIPS; i++) {
+        u32 mate = (u32)tips[i].mate, to = place + __popc(has[i] & below);
+        place += __popc(has[i]);
+        if (!(has[i] >> lane & 1)) continue;
+        if (to < l.most) l.copies[to] = (u64)(u32)tips[i].root << 32 | mate;
+        if (l.mates) l.mates[tips[i].column] = TAKEN;
+        m.hop[tips[i].column] = tips[i].hop();
+        m.root[mate] = tips[i].root;
+        l.queue[next + to] = mate;
+        if (!l.rows) m.place[mate] = next + to;
+    }
 }
 
 // spread shares the rows of a level out to warps: TIPS of them to LANES lanes at
-// once, which read PIECE entries each.
-template <u32 LANES, u32 PIECE, u32 TIPS> __device__ __forceinline__ void spread(const Work& m, const Level& l, Team team) {
+// once.
+template <u32 LANES, u32 TIPS> __device__ __forceinline__ void spread(const Work& m, const Level& l, Team team) {
     constexpr u32 SHARE = WARP / LANES;
-    u32 apart = team.warps * SHARE, group = threadIdx.x % WARP / LANES, lane = threadIdx.x % LANES;
+    u32 apart = team.warps * SHARE, group = threadIdx.x % WARP / LANES;
     for (u32 first = team.warp * SHARE; first < l.n; first += TIPS * apart) {
-        bool more = true;
-        for (u32 part = 0; part < LIST && more; part += LANES * PIECE) {
-            Tip<PIECE> tips[TIPS];
-            more = false;
+        Tip tips[TIPS];
+        u32 at = threadIdx.x % LANES, most = 0;
 #pragma unroll
-            for (u32 i = 0; i < TIPS; i++) {
-                tips[i].load(m, l, first + i * apart + group, part + lane * PIECE);
-                more |= tips[i].n > part + LANES * PIECE;
-            }
-            more = __any_sync(ALL, more);
-            grow<LANES>(m, l, tips);
+        for (u32 i = 0; i < TIPS; i++) tips[i].begin(m, l, first + i * apart + group, at);
+#pragma unroll
+        for (u32 i = 0; i < TIPS; i++) most = max(most, tips[i].n);
+        for (;;) {
+            grow(m, l, tips, at);
+            if (LANES >= LIST || !__any_sync(ALL, most > (at += LANES))) break;
+#pragma unroll
+            for (u32 i = 0; i < TIPS; i++) tips[i].load(m, at);
         }
     }
-    static_assert(LIST % (LANES * PIECE) == 0, "shape");
 }
 
 // expand has the rows of a level reach columns: few rows with as many lanes each
-// as there are, since the time of a narrow level is the instructions of a lane.
+// as there are, more with as many as most lists are long.
 __device__ __forceinline__ void expand(const Work& m, const Level& l, Team team) {
-    if (l.n <= team.warps) spread<32, 1, 1>(m, l, team);
-    else if (l.n <= team.warps * 4) spread<8, 1, 1>(m, l, team);
-    else if (l.n <= team.warps * 8) spread<4, 4, 1>(m, l, team);
-    else spread<4, 4, 2>(m, l, team);
+    if (l.n <= team.warps) spread<32, 1>(m, l, team);
+    else if (l.n <= team.warps * 4) spread<8, 1>(m, l, team);
+    else if (l.n <= team.warps * 8) spread<4, 1>(m, l, team);
+    else spread<4, 2>(m, l, team);
 }
 
 // level expands the rows head .. tail-1 of the queue. Of the three counters,
@@ -506,8 +493,8 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
 }
 
 // take matches row i to a free column among the zeros z of word w, if it can:
-// that column, or NOBODY. Rows begin at different lanes, so that few try for
-// one column.
+// that column, or NOBODY. Rows begin at different lanes and bits, so that few try
+// for one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;
@@ -517,8 +504,8 @@ __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
         if (has == 0) return NOBODY;
         u32 chosen = ((u32)__ffs((int)__funnelshift_r(has, has, i % WARP)) - 1 + i) % WARP;
         if (lane == chosen) {
-            u32 bit = z & (0u - z);
-            if (atomicAnd(m.open + w, ~bit) & bit) taken = (int)C::column(w, __ffs((int)z) - 1);
+            u32 turn = i / WARP % 32, k = ((u32)__ffs((int)__funnelshift_r(z, z, turn)) - 1 + turn) % 32, bit = 1u << k;
+            if (atomicAnd(m.open + w, ~bit) & bit) taken = (int)C::column(w, k);
             z ^= bit;
         }
         taken = __shfl_sync(ALL, taken, (int)chosen);
@@ -568,11 +555,27 @@ __device__ void greedy(const Work& m, Team team) {
     }
 }
 
+// inTurn calls f(first, has, x) with shares of the numbers 0 .. n-1, up to a lane each: a
+// lane has x = first + lane.
+template <class F> __device__ __forceinline__ void inTurn(u32 n, Team team, F f) {
+    u32 share = min((n + team.warps - 1) / team.warps, WARP), lane = threadIdx.x % WARP;
+    for (u32 first = team.warp * share; first < n; first += team.warps * share)
+        f(first, lane < share && first + lane < n, first + lane);
+}
+
+// forgetOthers has rows that are not among the first `tail` of the queue lose zeros
+// in covered columns.
+__device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team) {
+    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) {
+        u32 out = __ballot_sync(ALL, has && *(volatile u32*)(m.place + i) >= tail);
+        for (; out != 0; out &= out - 1) forget(m, first + (u32)__ffs((int)out) - 1);
+    });
+}
+
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
 __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u64 number, Team team) {
-    u32 lane = threadIdx.x % WARP;
     Control* ctl = m.ctl;
     i64 d = ctl->least[number % 2];
     if (team.thread == 0) {
@@ -580,32 +583,33 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
         ctl->count[(turn + 1) % 3] = 0;
         ctl->bound += d;
     }
-    for (u32 w = team.thread; w < m.words; w += team.threads)
-        for (u32 z = m.covered[w]; z != 0; z &= z - 1) {
-            u32 k = (u32)__ffs((int)z) - 1, j = C::column(w, k);
-            if (k < ITEMS && j < m.cols) m.v[j] -= d;
-        }
+    for (u32 j = team.thread; j < m.cols; j += team.threads)
+        if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
     // The pass has driven the matching out of the cache; the search is to find it there.
     constexpr u32 LINE = 32;
     for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
         if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
         if (x < m.cols) (void)*(volatile int*)(m.row + x);
     }
+    // A row that is only now reached counts as not reached.
+    if (d != 0) forgetOthers(m, tail, team);
     Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
-    for (u32 i = team.warp; i < m.rows; i += team.warps) {
-        // A row that is only now reached counts as not reached.
-        if (__any_sync(ALL, *(volatile u32*)(m.place + i) >= tail)) {
-            if (d != 0) forget(m, i);
-            continue;
+    inTurn(tail, team, [&](u32, bool has, u32 x) {
+        u32 mine = has ? r.queue[x] : 0;
+        if (has) m.u[mine] += d;
+        for (u32 all = __ballot_sync(ALL, has); all != 0; all &= all - 1) {
+            u32 i = r.row = __shfl_sync(ALL, mine, __ffs((int)all) - 1);
+            bool fresh = true, going = false;
+            gather(m, i, d, [&](u32 w, u32 z) {
+                if (fresh) {
+                    fresh = false, r.root = (u32)m.root[i], r.before = m.column[i];
+                    going = __all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY);
+                }
+                extend(m, i, w, z);
+                going = going && reach(m, r, w, z);
+            });
         }
-        r.row = i, r.root = (u32)m.root[i], r.before = m.column[i];
-        if (lane == 0) m.u[i] += d;
-        bool going = __all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY);
-        gather(m, i, d, [&](u32 w, u32 z) {
-            extend(m, i, w, z);
-            going = going && reach(m, r, w, z);
-        });
-    }
+    });
 }
 
 // flip augments along the path that ends in the free column j.
@@ -694,6 +698,10 @@ struct Desk {
     u64 rows[2][SOLO + 1];
     u64 count[3];
     u32 known;  // the phase whose matching is there, plus one
+
+    __device__ __forceinline__ Level level(const Work& m, const State& s, u32 turn, unsigned short* mates) {
+        return {m.queue(s.side), s.head, s.tail - s.head, s.phase, reached, count + turn % 3, mates, rows[turn & 1], rows[~turn & 1], SOLO};
+    }
 };
 
 __device__ __forceinline__ void clear(Desk& desk) {
@@ -702,33 +710,45 @@ __device__ __forceinline__ void clear(Desk& desk) {
 }
 __device__ __forceinline__ bool fits(const Work& m) { return m.words <= SETS; }
 
+// move calls put(x, take(x)) for the numbers 0 .. n-1, with many loads of a thread on
+// their way at once.
+template <class F, class G> __device__ __forceinline__ void move(u32 n, F take, G put) {
+    constexpr u32 DEEP = 8;
+    for (u32 first = threadIdx.x; first < n; first += DEEP * BLOCK) {
+        decltype(take(first)) moved[DEEP];
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++) moved[k] = take(min(first + k * BLOCK, n - 1));
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++)
+            if (first + k * BLOCK < n) put(first + k * BLOCK, moved[k]);
+    }
+}
+
 // alone expands level after level in one block, while there are few rows.
 __device__ __noinline__ void alone(const Work& work, const State& state, Desk& desk) {
-    COALESCE_DYNAMIC_SHARED(unsigned short, mates);
+    COALESCE_DYNAMIC_SHARED(unsigned short, room);
     const Work m = work;
     State s = state;
     u32* queue = m.queue(s.side);
-    u32 from = s.tail;
-    for (u32 w = threadIdx.x; w < m.words; w += BLOCK) desk.reached[w] = m.reached[w];
-    for (u32 x = threadIdx.x; x < s.tail - s.head; x += BLOCK) {
-        u32 row = queue[s.head + x];
-        desk.rows[0][x] = (u64)(u32)m.root[row] << 32 | row;
-    }
+    unsigned short* mates = m.near ? room : nullptr;
+    u32 from = s.tail, turn = 0;
+    move(m.words, [&](u32 w) { return m.reached[w]; }, [&](u32 w, u32 set) { desk.reached[w] = set; });
+    move(s.tail - s.head, [&](u32 x) { return queue[s.head + x]; },
+         [&](u32 x, u32 row) { desk.rows[0][x] = (u64)(u32)m.root[row] << 32 | row; });
     if (threadIdx.x < 3) desk.count[threadIdx.x] = 0;
     if (m.near && desk.known != s.phase + 1)
-        for (u32 j = threadIdx.x; j < m.cols; j += BLOCK) mates[j] = (unsigned short)m.row[j];  // NOBODY is ALONE
+        move(m.cols, [&](u32 j) { return m.row[j]; }, [&](u32 j, int row) { room[j] = (unsigned short)row; });  // NOBODY is ALONE
     __syncthreads();
     if (threadIdx.x == 0) desk.known = s.phase + 1;
-    for (u32 turn = 0; s.searching() && s.tail - s.head <= SOLO; turn++, s.levels++) {
+    while (s.searching() && s.tail - s.head <= SOLO) {
         if (threadIdx.x == 0) desk.count[(turn + 1) % 3] = 0;
-        Level l = {queue, s.head, s.tail - s.head, s.phase, desk.reached, desk.count + turn % 3,
-                   m.near ? mates : nullptr, desk.rows[turn & 1], desk.rows[~turn & 1], SOLO};
-        expand(m, l, thisBlock());
+        expand(m, desk.level(m, s, turn, mates), thisBlock());
         __syncthreads();
         s.advance(*(volatile u64*)(desk.count + turn % 3));
+        turn++, s.levels++;
     }
-    for (u32 w = threadIdx.x; w < m.words; w += BLOCK) m.reached[w] = desk.reached[w];
-    for (u32 x = from + threadIdx.x; x < s.tail; x += BLOCK) m.place[queue[x]] = x;
+    move(m.words, [&](u32 w) { return desk.reached[w]; }, [&](u32 w, u32 set) { m.reached[w] = set; });
+    move(s.tail - from, [&](u32 x) { return queue[from + x]; }, [&](u32 x, u32 row) { m.place[row] = from + x; });
     s.leave(m.ctl);
 }
 
@@ -811,4 +831,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pma
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0xfb0562d4bc1282edull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0x64bceaea57077dcfull;

@@ -32,7 +32,7 @@ struct Control {
     u64 word;      // of the barrier
     // Between launches, and after a block has searched alone: the state.
     u64 side;               // which queue
-    u64 head, tail, roots;  // rows head .. tail-1 of it come next; its first are roots
+    u64 head, tail, roots;  // rows head .. tail-1 of it come next; roots in the forest
     u64 turn;               // steps that filled a queue
     u64 found;              // paths of this phase
     u64 stage;
@@ -55,10 +55,10 @@ struct Work {
     u64* hop;           // by reached column: row that reached it << 32 | that row's column
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
-    u32* queues;        // two: rows reached in this phase, roots first; the next phase's
+    u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
     u32* place;         // of a row: its position in the queue, NOWHERE unless reached
     int *root, *end;    // of a reached row: root of its tree; of a root: the free column at the end
-    u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each and their lengths
+    u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
     Scale<T> scale;
     i64 floor;          // every row's dual to start with
@@ -380,8 +380,8 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
 }
 
 // take matches row i to a free column among the zeros z of word w, if it can:
-// that column, or NOBODY. Rows begin at different lanes, so that few try for
-// one column.
+// that column, or NOBODY. Rows begin at different lanes and bits, so that few try
+// for one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;
@@ -391,8 +391,8 @@ __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
         if (has == 0) return NOBODY;
         u32 chosen = ((u32)__ffs((int)__funnelshift_r(has, has, i % WARP)) - 1 + i) % WARP;
         if (lane == chosen) {
-            u32 bit = z & (0u - z);
-            if (atomicAnd(m.open + w, ~bit) & bit) taken = (int)C::column(w, __ffs((int)z) - 1);
+            u32 turn = i / WARP % 32, k = ((u32)__ffs((int)__funnelshift_r(z, z, turn)) - 1 + turn) % 32, bit = 1u << k;
+            if (atomicAnd(m.open + w, ~bit) & bit) taken = (int)C::column(w, k);
             z ^= bit;
         }
         taken = __shfl_sync(ALL, taken, (int)chosen);
@@ -442,11 +442,27 @@ __device__ void greedy(const Work& m, Team team) {
     }
 }
 
+// inTurn calls f(first, has, x) with shares of the numbers 0 .. n-1, up to a lane each: a
+// lane has x = first + lane.
+template <class F> __device__ __forceinline__ void inTurn(u32 n, Team team, F f) {
+    u32 share = min((n + team.warps - 1) / team.warps, WARP), lane = threadIdx.x % WARP;
+    for (u32 first = team.warp * share; first < n; first += team.warps * share)
+        f(first, lane < share && first + lane < n, first + lane);
+}
+
+// forgetOthers has rows that are not among the first `tail` of the queue lose zeros
+// in covered columns.
+__device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team) {
+    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) {
+        u32 out = __ballot_sync(ALL, has && *(volatile u32*)(m.place + i) >= tail);
+        for (; out != 0; out &= out - 1) forget(m, first + (u32)__ffs((int)out) - 1);
+    });
+}
+
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
 __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u64 number, Team team) {
-    u32 lane = threadIdx.x % WARP;
     Control* ctl = m.ctl;
     i64 d = ctl->least[number % 2];
     if (team.thread == 0) {
@@ -454,32 +470,33 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
         ctl->count[(turn + 1) % 3] = 0;
         ctl->bound += d;
     }
-    for (u32 w = team.thread; w < m.words; w += team.threads)
-        for (u32 z = m.covered[w]; z != 0; z &= z - 1) {
-            u32 k = (u32)__ffs((int)z) - 1, j = C::column(w, k);
-            if (k < ITEMS && j < m.cols) m.v[j] -= d;
-        }
+    for (u32 j = team.thread; j < m.cols; j += team.threads)
+        if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
     // The pass has driven the matching out of the cache; the search is to find it there.
     constexpr u32 LINE = 32;
     for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
         if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
         if (x < m.cols) (void)*(volatile int*)(m.row + x);
     }
+    // A row that is only now reached counts as not reached.
+    if (d != 0) forgetOthers(m, tail, team);
     Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
-    for (u32 i = team.warp; i < m.rows; i += team.warps) {
-        // A row that is only now reached counts as not reached.
-        if (__any_sync(ALL, *(volatile u32*)(m.place + i) >= tail)) {
-            if (d != 0) forget(m, i);
-            continue;
+    inTurn(tail, team, [&](u32, bool has, u32 x) {
+        u32 mine = has ? r.queue[x] : 0;
+        if (has) m.u[mine] += d;
+        for (u32 all = __ballot_sync(ALL, has); all != 0; all &= all - 1) {
+            u32 i = r.row = __shfl_sync(ALL, mine, __ffs((int)all) - 1);
+            bool fresh = true, going = false;
+            gather(m, i, d, [&](u32 w, u32 z) {
+                if (fresh) {
+                    fresh = false, r.root = (u32)m.root[i], r.before = m.column[i];
+                    going = __all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY);
+                }
+                extend(m, i, w, z);
+                going = going && reach(m, r, w, z);
+            });
         }
-        r.row = i, r.root = (u32)m.root[i], r.before = m.column[i];
-        if (lane == 0) m.u[i] += d;
-        bool going = __all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY);
-        gather(m, i, d, [&](u32 w, u32 z) {
-            extend(m, i, w, z);
-            going = going && reach(m, r, w, z);
-        });
-    }
+    });
 }
 
 // flip augments along the path that ends in the free column j.
@@ -655,4 +672,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fanew_pmany
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fanew_pmany_done_i32_hash = 0xcf09dcf33ba49430ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fanew_pmany_done_i32_hash = 0x34ad43dba70b7e6dull;

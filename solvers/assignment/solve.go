@@ -212,9 +212,11 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 }
 
 // probe is the number of steps that the tree variant may take on tied costs. Of
-// 2,000 rows it needs 38 where costs have 200 values; where they have 2,000 it needs
-// 188, and the classical one is as fast (bench/results/assignment-kinds.json, an H200).
-const probe = 80
+// 2,000 rows it needs 38 where costs have 200 values. Where it needs many more, as
+// with two values and a number for each row and column, the classical variant takes a
+// tenth of its time, and each step here adds a hundredth to that
+// (bench/results/assignment-kinds.json, an H200).
+const probe = 50
 
 // others are the families to go on with where one gave up: after core found
 // ties, a short try of the tree variant, then the classical one; after a short

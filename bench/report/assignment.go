@@ -16,7 +16,7 @@ import (
 // solves are the experiments of linear assignment that have results, by name.
 type solves map[string]*result.Of[result.Solve]
 
-var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x4", "batch", "points"}
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "batch", "points"}
 
 func loadSolves(root string) (solves, error) {
 	all := solves{}
@@ -419,8 +419,7 @@ func assignmentTables(all solves) map[string]string {
 		"assignment-batch":   region("batch", batchTable),
 		"assignment-points":  region("points", pointTable),
 
-		"assignment-scaling-x4": region("scaling-x4", scalingTable),
-		"readme-assignment":     region("race", readmeRace),
+		"readme-assignment": region("race", readmeRace),
 	}
 }
 

@@ -109,6 +109,12 @@ type Stream interface {
 	Close() error
 }
 
+// A Reacher is a Device whose kernels may read and write the memory of others of
+// its kind, once a copy between the two has opened the way.
+type Reacher interface {
+	Reaches(other Device) (bool, error)
+}
+
 // A Stager is a Stream that lends memory from which its device copies.
 type Stager interface {
 	// Stage is Upload of n bytes, at most 8 MiB, that fill writes: all of room,

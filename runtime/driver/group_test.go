@@ -31,6 +31,20 @@ func all(t *testing.T) []device.Device {
 	return devices
 }
 
+func TestReaches(t *testing.T) {
+	devices := all(t)
+	for i, d := range devices {
+		for j, other := range devices {
+			can, err := d.(device.Reacher).Reaches(other)
+			must(t, err)
+			t.Logf("GPU %d reaches %d: %t", i, j, can)
+			if i == j && !can {
+				t.Errorf("GPU %d does not reach its own memory", i)
+			}
+		}
+	}
+}
+
 // TestCopyBetween sends a pattern from every GPU to every other, ordered by
 // events alone, and times the link.
 func TestCopyBetween(t *testing.T) {

@@ -95,6 +95,21 @@ func (g *gpu) reach(other *gpu) error {
 	return nil
 }
 
+var _ device.Reacher = (*gpu)(nil)
+
+// Reaches reports whether the hardware lets kernels of g use the memory of other.
+func (g *gpu) Reaches(other device.Device) (bool, error) {
+	o, ok := other.(*gpu)
+	if !ok || o.dev == g.dev {
+		return ok, nil
+	}
+	can, err := g.dev.CanAccessPeer(o.dev)
+	if err != nil {
+		return false, fmt.Errorf("ask whether %s reaches %s: %w", g.facts, o.facts, explain(err))
+	}
+	return can != 0, nil
+}
+
 func (s *stream) Wait(x device.Event) error {
 	e, ok := x.(*event)
 	if !ok {

@@ -13,10 +13,14 @@ import (
 // classicalShards is the classical variant for a matrix whose rows are spread
 // over the devices of a group. Zeros of all rows are on the first device, which
 // searches alone: a level needs no word from the others. A dual update runs on
-// all devices at once: they are told which rows and columns were reached, find
-// the least uncovered slack of their rows, and send the zeros that it makes. The
-// host asks what the search has come to after every few updates; updates that
-// find it at its end change nothing.
+// all devices at once: they learn which rows and columns were reached, find the
+// least uncovered slack of their rows, and make edges of its new zeros, which the
+// first device takes over. Devices that reach each other's memory do so in
+// one kernel each, to the end (classicalPeers). For others an update is a row
+// of launches and collectives: a broadcast of what was reached, an all-reduce of
+// the least slack, an all-gather of posts with the edges. The host then asks what
+// the search has come to after every few updates; updates that find it at its
+// end change nothing.
 type classicalShards struct {
 	*classical // the search, on the first device
 	group      *collective.Group
@@ -25,6 +29,7 @@ type classicalShards struct {
 	posts      []device.Buffer // on each device, what every part sends of an update
 	edges      []device.Buffer // all that a part sends
 	given      device.Buffer   // the same, on the first device
+	peers      *classicalPeers // nil where devices do not reach each other's memory
 }
 
 const (
@@ -34,8 +39,18 @@ const (
 )
 
 // newClassicalShards takes a variant with devices=many.
-func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) (_ shardedEngine, err error) {
-	e := &classicalShards{group: g, first: split(rows, g.Len())}
+func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
+	e, err := newClassicalParts(g, v, rows, cols, split(rows, g.Len()))
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// newClassicalParts takes memory on every device. Rows first[k] to first[k+1] are
+// device k's.
+func newClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, first []int) (_ *classicalShards, err error) {
+	e := &classicalShards{group: g, first: first}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Close())
@@ -67,8 +82,26 @@ func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) 
 		}
 		e.posts = append(e.posts, posts)
 	}
-	e.given, err = g.Devices[0].Alloc(most)
-	return e, err
+	if e.given, err = g.Devices[0].Alloc(most); err != nil {
+		return nil, err
+	}
+	if reaching(g.Devices) && g.Len() <= classicalMembers {
+		if e.peers, err = newClassicalPeers(g.Devices); err != nil {
+			return nil, err
+		}
+		shared := int64(1) // members of a device, whose blocks wait for one another
+		for _, d := range g.Devices {
+			n := int64(0)
+			for _, other := range g.Devices {
+				if d == other {
+					n++
+				}
+			}
+			shared = max(shared, n)
+		}
+		e.grid.Blocks = max(1, e.grid.Blocks/shared)
+	}
+	return e, nil
 }
 
 func (e *classicalShards) Close() error {
@@ -81,6 +114,9 @@ func (e *classicalShards) Close() error {
 	for _, part := range e.parts {
 		errs = append(errs, part.Close())
 	}
+	if e.peers != nil {
+		errs = append(errs, e.peers.Close())
+	}
 	if e.classical != nil {
 		errs = append(errs, e.classical.Close())
 	}
@@ -92,7 +128,7 @@ type classicalShardRun struct {
 	*classicalShards
 	head  *classicalRun
 	parts []*classicalRun
-	x     *classicalControl // of the head, at the end
+	costs []*matrix
 }
 
 // solve implements shardedEngine.
@@ -111,7 +147,7 @@ func (e *classicalShards) solve(ctx context.Context, p *normal, ms []*matrix, st
 		}
 		return r
 	}
-	r := &classicalShardRun{classicalShards: e, head: run(e.classical, 0, nil)}
+	r := &classicalShardRun{classicalShards: e, head: run(e.classical, 0, nil), costs: ms}
 	r.head.apart = true
 	for k, part := range e.parts {
 		r.parts = append(r.parts, run(part, k, ms[k]))
@@ -126,44 +162,62 @@ func (r *classicalShardRun) solve(ctx context.Context, p *normal, start *duals, 
 	if err := r.begin(p, start); err != nil {
 		return err
 	}
-	if err := r.search(); err != nil {
+	run := r.apart
+	if r.peers != nil {
+		opened, err := r.bind()
+		if err != nil {
+			return err
+		}
+		if opened {
+			run = r.together
+		}
+	}
+	x, err := run(ctx)
+	if err != nil {
 		return err
+	}
+	if x.Stage == classicalStuck {
+		return r.head.violator(x)
+	}
+	sol.counts = Counts{
+		Passes:  1 + float64(r.parts[0].flags>>1&1) + float64(x.RowsPriced)/float64(p.rows),
+		Steps:   int64(x.Levels),
+		Phases:  int64(x.Phases),
+		Paths:   int64(x.Paths),
+		Updates: int64(x.Updates),
+	}
+	return r.collect(sol)
+}
+
+// apart has every step of an update launched by the host.
+func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error) {
+	if err := r.search(); err != nil {
+		return nil, err
 	}
 	for number := uint64(0); ; {
 		x, err := r.head.control()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if x.Late != 0 {
 			if err := errors.Join(r.absorb(0), r.search()); err != nil {
-				return err
+				return nil, err
 			}
 			continue
 		}
-		if r.x = x; x.Stage == classicalMatched {
-			break
-		}
-		if x.Stage == classicalStuck {
-			return r.head.violator(x)
+		if x.Stage >= classicalMatched {
+			return x, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		for range classicalAhead {
 			if err := errors.Join(r.price(number), r.send(number), r.search()); err != nil {
-				return err
+				return nil, err
 			}
 			number++
 		}
 	}
-	sol.counts = Counts{
-		Passes:  1 + float64(r.parts[0].flags>>1&1) + float64(r.x.RowsPriced)/float64(p.rows),
-		Steps:   int64(r.x.Levels),
-		Phases:  int64(r.x.Phases),
-		Paths:   int64(r.x.Paths),
-		Updates: int64(r.x.Updates),
-	}
-	return r.collect(sol)
 }
 
 // begin reduces the matrix and gathers and matches its zeros.

@@ -459,6 +459,16 @@ __device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team)
     });
 }
 
+// remember brings the matching back, which the pass has driven out of the cache: the
+// search is to find it there.
+__device__ __forceinline__ void remember(const Work& m, Team team) {
+    constexpr u32 LINE = 32;
+    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
+        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
+        if (x < m.cols) (void)*(volatile int*)(m.row + x);
+    }
+}
+
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
@@ -472,12 +482,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
-    // The pass has driven the matching out of the cache; the search is to find it there.
-    constexpr u32 LINE = 32;
-    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
-        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
-        if (x < m.cols) (void)*(volatile int*)(m.row + x);
-    }
+    remember(m, team);
     // A row that is only now reached counts as not reached.
     if (d != 0) forgetOthers(m, tail, team);
     Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
@@ -595,28 +600,29 @@ __device__ __forceinline__ void alone(const Work& m, State s, Desk& desk) {
     s.leave(m.ctl);
 }
 
-// search expands level after level, while there are few rows in one block.
-__device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, GridBarrier& grid) {
+// search expands level after level, while there are few rows in one block, the first,
+// which then calls after().
+template <class B, class F> __device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, B& barrier, Team team, bool first, F after) {
     Control* ctl = m.ctl;
     u32 few = fits(m) ? SOLO : 0;
     while (s.searching()) {
         if (s.tail - s.head > few) {
-            level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, everyone());
-            grid.sync();
+            level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, team);
+            barrier.sync();
             s.advance(ctl);
             s.levels++;
         } else {
-            if (blockIdx.x == 0) alone(m, s, desk);
-            grid.sync();
+            if (first) alone(m, s, desk), after();
+            barrier.sync();
             s.head = ctl->head, s.tail = ctl->tail, s.found = ctl->found, s.levels = ctl->levels;
         }
     }
 }
 
 // nextPhase augments the paths found and begins with what is left of the forest.
-__device__ __forceinline__ void nextPhase(const Work& m, State& s, GridBarrier& grid) {
-    augment(m, s.side, s.tail, s.turn, everyone());
-    grid.sync();
+template <class B> __device__ __forceinline__ void nextPhase(const Work& m, State& s, B& barrier, Team team) {
+    augment(m, s.side, s.tail, s.turn, team);
+    barrier.sync();
     s.paths += ONE ? 1 : s.found;
     s.phase++, s.side ^= 1, s.tail = 0, s.found = 0;
     s.advance(m.ctl);
@@ -653,9 +659,9 @@ assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
         stage = s.roots == 0 ? MATCHED : SEARCH;
     }
     for (; stage == SEARCH && budget > 0; budget--) {
-        search(m, s, desk, grid);
+        search(m, s, desk, grid, everyone(), blockIdx.x == 0, [] {});
         if (s.found != 0) {
-            nextPhase(m, s, grid);
+            nextPhase(m, s, grid, everyone());
             if (s.roots == 0) stage = MATCHED;
         } else {
             minimum(m, s.side, s.tail, s.number, team);
@@ -674,4 +680,4 @@ assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0xce3216358f07076eull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0xb1ba71241da4e3a8ull;

@@ -3,6 +3,7 @@
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
 #include "cuda/shared.cuh"
+#include "cuda/members.cuh"
 #include "assignment/chunks.cuh"
 
 // The steps of the algorithm are functions of the whole grid; between two of
@@ -337,7 +338,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     }
     return true;
 }
-constexpr unsigned short ALONE = 0xffff, TAKEN = 0xfffe;  // instead of rows of columns
+constexpr unsigned short ALONE = 0xffff;  // instead of the row of a free column
 
 // A Level is n rows of the queue from position `head` on and what it has at hand:
 // the set of columns reached, and their rows.
@@ -345,8 +346,8 @@ struct Level {
     u32* queue;
     u32 head, n, phase;
     u32* reached;
-    u64* count;       // rows put into the queue, paths found << 32
-    unsigned short* mates;  // of a column: the row that it is matched to, ALONE or, when it was reached, TAKEN; or null
+    u64* count;                   // rows put into the queue, paths found << 32
+    const unsigned short* mates;  // of a column: the row that it is matched to, or ALONE; or null
     const u64* rows;              // the rows and root << 32, or null
     u64* copies;                  // the same of the rows reached, the first `most`
     u32 most;
@@ -354,7 +355,12 @@ struct Level {
     __device__ __forceinline__ int mate(const Work& m, u32 j) const {
         if (!mates) return m.row[j];
         u32 mate = mates[j];
-        return mate >= TAKEN ? (int)mate - (int)ALONE + NOBODY : (int)mate;
+        return mate == ALONE ? NOBODY : (int)mate;
+    }
+    // claim takes a column that was not reached. In shared memory a look comes first.
+    __device__ __forceinline__ bool claim(u32 j) const {
+        u32 bit = C::bit(j), *word = reached + C::word(j);
+        return !(mates && *(const volatile u32*)word & bit) && !(atomicOr(word, bit) & bit);
     }
 };
 
@@ -386,7 +392,7 @@ struct Tip {
 // when another tree took the column.
 __device__ __forceinline__ bool ends(const Work& m, const Level& l, const Tip& t, u32 j) {
     if (atomicCAS(m.end + t.root, NOBODY, HELD) != NOBODY) return true;
-    bool won = !(atomicOr(l.reached + C::word(j), C::bit(j)) & C::bit(j));
+    bool won = l.claim(j);
     if (won) {
         m.hop[j] = t.hop();
         atomicAdd((u32*)l.count + 1, 1u);
@@ -408,9 +414,7 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
         if (tips[i].mate == NOBODY && ends(m, l, tips[i], tips[i].column)) tips[i].n = 0;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++) {
-        u32 j = tips[i].column, bit = C::bit(j);
-        bool won = tips[i].mate >= 0 && !(atomicOr(l.reached + C::word(j), bit) & bit);
-        has[i] = __ballot_sync(ALL, won);
+        has[i] = __ballot_sync(ALL, tips[i].mate >= 0 && l.claim(tips[i].column));
         sum += __popc(has[i]);
     }
     if (sum == 0) return;
@@ -422,7 +426,6 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
         place += __popc(has[i]);
         if (!(has[i] >> lane & 1)) continue;
         if (to < l.most) l.copies[to] = (u64)(u32)tips[i].root << 32 | mate;
-        if (l.mates) l.mates[tips[i].column] = TAKEN;
         m.hop[tips[i].column] = tips[i].hop();
         m.root[mate] = tips[i].root;
         l.queue[next + to] = mate;
@@ -579,6 +582,16 @@ __device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team)
     });
 }
 
+// remember brings the matching back, which the pass has driven out of the cache: the
+// search is to find it there.
+__device__ __forceinline__ void remember(const Work& m, Team team) {
+    constexpr u32 LINE = 32;
+    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
+        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
+        if (x < m.cols) (void)*(volatile int*)(m.row + x);
+    }
+}
+
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
@@ -592,12 +605,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
-    // The pass has driven the matching out of the cache; the search is to find it there.
-    constexpr u32 LINE = 32;
-    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
-        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
-        if (x < m.cols) (void)*(volatile int*)(m.row + x);
-    }
+    remember(m, team);
     // A row that is only now reached counts as not reached.
     if (d != 0) forgetOthers(m, tail, team);
     Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
@@ -706,7 +714,7 @@ struct Desk {
     u64 count[3];
     u32 known;  // the phase whose matching is there, plus one
 
-    __device__ __forceinline__ Level level(const Work& m, const State& s, u32 turn, unsigned short* mates) {
+    __device__ __forceinline__ Level level(const Work& m, const State& s, u32 turn, const unsigned short* mates) {
         return {m.queue(s.side), s.head, s.tail - s.head, s.phase, reached, count + turn % 3, mates, rows[turn & 1], rows[~turn & 1], SOLO};
     }
 };
@@ -737,7 +745,7 @@ __device__ __noinline__ void alone(const Work& work, const State& state, Desk& d
     const Work m = work;
     State s = state;
     u32* queue = m.queue(s.side);
-    unsigned short* mates = m.near ? room : nullptr;
+    const unsigned short* mates = m.near ? room : nullptr;
     u32 from = s.tail, turn = 0;
     move(m.words, [&](u32 w) { return m.reached[w]; }, [&](u32 w, u32 set) { desk.reached[w] = set; });
     move(s.tail - s.head, [&](u32 x) { return queue[s.head + x]; },
@@ -759,28 +767,29 @@ __device__ __noinline__ void alone(const Work& work, const State& state, Desk& d
     s.leave(m.ctl);
 }
 
-// search expands level after level, while there are few rows in one block.
-__device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, GridBarrier& grid) {
+// search expands level after level, while there are few rows in one block, the first,
+// which then calls after().
+template <class B, class F> __device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, B& barrier, Team team, bool first, F after) {
     Control* ctl = m.ctl;
     u32 few = fits(m) ? SOLO : 0;
     while (s.searching()) {
         if (s.tail - s.head > few) {
-            level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, everyone());
-            grid.sync();
+            level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, team);
+            barrier.sync();
             s.advance(ctl);
             s.levels++;
         } else {
-            if (blockIdx.x == 0) alone(m, s, desk);
-            grid.sync();
+            if (first) alone(m, s, desk), after();
+            barrier.sync();
             s.head = ctl->head, s.tail = ctl->tail, s.found = ctl->found, s.levels = ctl->levels;
         }
     }
 }
 
 // nextPhase augments the paths found and begins with what is left of the forest.
-__device__ __forceinline__ void nextPhase(const Work& m, State& s, GridBarrier& grid) {
-    augment(m, s.side, s.tail, s.turn, everyone());
-    grid.sync();
+template <class B> __device__ __forceinline__ void nextPhase(const Work& m, State& s, B& barrier, Team team) {
+    augment(m, s.side, s.tail, s.turn, team);
+    barrier.sync();
     s.paths += ONE ? 1 : s.found;
     s.phase++, s.side ^= 1, s.tail = 0, s.found = 0;
     s.advance(m.ctl);
@@ -817,9 +826,9 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
         stage = s.roots == 0 ? MATCHED : SEARCH;
     }
     for (; stage == SEARCH && budget > 0; budget--) {
-        search(m, s, desk, grid);
+        search(m, s, desk, grid, everyone(), blockIdx.x == 0, [] {});
         if (s.found != 0) {
-            nextPhase(m, s, grid);
+            nextPhase(m, s, grid, everyone());
             if (s.roots == 0) stage = MATCHED;
         } else {
             minimum(m, s.side, s.tail, s.number, team);
@@ -940,20 +949,29 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
 
 namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32 {
 
-// absorb takes over edges: zeros of rows of the forest, which reach columns over
-// them. At first there is no forest.
-__device__ __forceinline__ void absorb(const Work& m, const Edge* edges, u64 count, bool first, Team team) {
-    Control* ctl = m.ctl;
-    u32 lane = threadIdx.x % WARP;
-    Reach r = {0, 0, (u32)ctl->phases, (u32)ctl->tail, ctl->count + ctl->turn % 3, m.queue(ctl->side), NOBODY};
-    for (u64 x = team.warp; x < count; x += team.warps) {
-        Edge e = edges[x];
-        merge(m, e.row, e.word, e.zeros);
-        if (first) continue;
-        r.row = e.row, r.root = (u32)m.root[e.row], r.before = m.column[e.row];
-        if (__any_sync(ALL, *(volatile int*)(m.end + r.root) != NOBODY)) continue;
-        reach(m, r, e.word, lane == 0 ? e.zeros : 0);
-    }
+// begun is a row of the forest at work, whose number is still to come: what it
+// reaches comes after what the queue has.
+__device__ __forceinline__ Reach begun(const Work& m) {
+    const Control* ctl = m.ctl;
+    return {0, 0, (u32)ctl->phases, (u32)ctl->tail, m.ctl->count + ctl->turn % 3, m.queue(ctl->side), NOBODY};
+}
+
+// absorb takes over edges at(0) .. at(n-1): zeros of rows of the forest, which reach
+// columns over them. At first there is no forest.
+template <class F> __device__ __forceinline__ void absorb(const Work& m, Reach r, u32 n, F at, bool first, Team team) {
+    inTurn(n, team, [&](u32, bool has, u32 x) {
+        Edge e = at(has ? x : 0);
+        int root = first ? 0 : m.root[e.row], before = first ? 0 : m.column[e.row];
+        for (u32 all = __ballot_sync(ALL, has); all != 0; all &= all - 1) {
+            int from = __ffs((int)all) - 1;
+            u32 word = __shfl_sync(ALL, e.word, from), z = __shfl_sync(ALL, e.zeros, from);
+            r.row = __shfl_sync(ALL, e.row, from);
+            merge(m, r.row, word, z);
+            if (first) continue;
+            r.root = (u32)__shfl_sync(ALL, root, from), r.before = __shfl_sync(ALL, before, from);
+            if (__all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY)) reach(m, r, word, z & 1u << threadIdx.x % WARP);
+        }
+    });
 }
 
 }  // namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32
@@ -972,7 +990,7 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
         if (team.thread == 0) ctl->count[(ctl->turn + 1) % 3] = ctl->late = 0, ctl->scanned += ctl->tail;
         forgetOthers(m, (u32)ctl->tail, team);
     }
-    absorb(m, (const Edge*)edges, count, first, team);
+    absorb(m, begun(m), (u32)count, [&](u32 x) { return ((const Edge*)edges)[x]; }, first, team);
 }
 
 // receive takes over the posts of all devices, unless one has room for too few
@@ -996,7 +1014,7 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
     }
     if (team.thread == 0) ctl->count[(ctl->turn + 1) % 3] = 0, ctl->scanned += ctl->tail;
     forgetOthers(m, (u32)ctl->tail, team);
-    for (u64 k = 0; k < parts; k++) absorb(m, from[k].of, from[k].count, false, team);
+    for (u64 k = 0; k < parts; k++) absorb(m, begun(m), (u32)from[k].count, [&](u32 x) { return from[k].of[x]; }, false, team);
 }
 
 // match takes zeros greedily.
@@ -1038,13 +1056,277 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
     else s.number++;
     stage = s.roots == 0 ? MATCHED : SEARCH;
     while (stage == SEARCH) {
-        search(m, s, desk, grid);
+        search(m, s, desk, grid, everyone(), blockIdx.x == 0, [] {});
         if (s.found == 0) break;
-        nextPhase(m, s, grid);
+        nextPhase(m, s, grid, everyone());
         if (s.roots == 0) stage = MATCHED;
     }
     if (team.thread == 0) s.save(ctl, stage);
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32_hash = 0x28c5313eee3b372bull;
+namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32 {
+
+// A Member is a device's part of a solve: rows first .. first+mine-1. After the last
+// in a table comes the head: the Work of all rows, for the search of member 0.
+struct Member {
+    const T* costs;
+    u64* work;
+    Edge* edges;  // the zeros that a dual update makes here, with room for all
+    u64* mail;
+    u64 first, mine;
+};
+
+// A Part is what Work is made of, which takes more registers to pass.
+struct Part {
+    const T* costs;
+    u64* work;
+    double scale;
+    u32 rows, cols, flags;
+
+    __device__ __forceinline__ Work open() const { return Work(costs, nullptr, work, scale, 0, rows, cols, flags); }
+};
+
+// A mailbox has a word for the head's verdict and of each member three: two halves of
+// its least slack and, at member 0, the number of its edges. A word is written again
+// only after an update in which everyone has heard it: nothing takes turns.
+constexpr u32 MEMBERS = 32;
+__device__ __forceinline__ u32 leastAt(u32 member) { return 1 + 3 * member; }
+__device__ __forceinline__ u32 countAt(u32 member) { return 3 + 3 * member; }
+enum Verdict { STOP, GO };
+
+// Peers is what a block knows of the members, and hears from them.
+struct Peers {
+    u64* mail[MEMBERS];
+    const Edge* edges[MEMBERS];
+    i64 least[MEMBERS];
+    u32 number[MEMBERS];
+    u32 me, count, verdict;
+
+    __device__ __forceinline__ void begin(const Member* members, u32 self, u32 n) {
+        if (threadIdx.x == 0) me = self, count = n;
+        if (threadIdx.x < n) mail[threadIdx.x] = members[threadIdx.x].mail, edges[threadIdx.x] = members[threadIdx.x].edges;
+        __syncthreads();
+    }
+    // judge tells all others whether there is an update to do; they hear it by judged.
+    __device__ __forceinline__ void judge(u32 e, u32 x) const {
+        publish();
+        for (u32 g = 1; g < count; g++) tell(mail[g], e, x);
+    }
+    __device__ __forceinline__ u32 judged(u32 e) {
+        if (threadIdx.x == 0) verdict = hear(mail[me], e);
+        __syncthreads();
+        return verdict;
+    }
+    // nearest is the least slack of all members, of each told by the block that comes
+    // last. Narrow ones take one word, FAR being ALL.
+    __device__ __forceinline__ i64 nearest(const Control* ctl, MemberBarrier& barrier, u32 e, bool narrow) {
+        if (barrier.last()) {
+            u64 low = (u64)min(*(volatile const i64*)ctl->least, narrow ? (i64)ALL : FAR);
+            publishHere();
+            for (u32 g = 0; g < count; g++) {
+                tell(mail[g] + leastAt(me), e, (u32)low);
+                if (!narrow) tell(mail[g] + leastAt(me) + 1, e, (u32)(low >> 32));
+            }
+        }
+        if (threadIdx.x < count) {
+            const u64* word = mail[me] + leastAt(threadIdx.x);
+            u64 low = hear(word, e);
+            least[threadIdx.x] = narrow ? (low == ALL ? FAR : (i64)low) : (i64)((u64)hear(word + 1, e) << 32 | low);
+        }
+        __syncthreads();
+        i64 d = FAR;
+        for (u32 g = 0; g < count; g++) d = min(d, least[g]);
+        return d;
+    }
+    // deliver ends an update: the block that comes last readies the counters for the
+    // next, and tells the head how many edges there are.
+    __device__ __forceinline__ void deliver(Control* ctl, MemberBarrier& barrier, u32 e) {
+        if (!barrier.last()) return;
+        u32 n = (u32)*(volatile u64*)(ctl->count + 1);
+        ctl->count[0] = ctl->count[1] = 0, ctl->least[0] = FAR;
+        publish();
+        tell(mail[0] + countAt(me), e, n);
+    }
+    // delivered waits for the edges of all members: how many there are.
+    __device__ __forceinline__ u32 delivered(u32 e) {
+        if (threadIdx.x < count) number[threadIdx.x] = hear(mail[0] + countAt(threadIdx.x), e);
+        __syncthreads();
+        u32 all = 0;
+        for (u32 g = 0; g < count; g++) all += number[g];
+        return all;
+    }
+    __device__ __forceinline__ Edge edge(u32 x) const {
+        u32 g = 0;
+        for (; x >= number[g]; g++) x -= number[g];
+        const u32* of = (const u32*)(edges[g] + x);
+        return {__ldcg(of), __ldcg(of + 1), __ldcg(of + 2)};
+    }
+};
+
+// survey takes over from the head which columns were reached, and lists the rows
+// reached, which are the head's from `origin` on.
+__device__ __forceinline__ void survey(const Work& m, const Work& head, u32 origin, Team team) {
+    for (u32 w = team.thread; w < m.words; w += team.threads) m.reached[w] = __ldcg(head.reached + w);
+    for (u32 first = team.warp * WARP; first < m.rows; first += team.warps * WARP) {
+        u32 i = first + threadIdx.x % WARP;
+        bool reached = i < m.rows && __ldcg(head.place + origin + i) != NOWHERE;
+        u32 at = enqueue(m.ctl->count, reached);
+        if (reached) m.queue(0)[at] = i;
+    }
+}
+
+// price finds the least uncovered slack of the n rows listed.
+__device__ __forceinline__ void price(Part part, u32 n, Team team) {
+    minimum(part.open(), 0, n, 0, team);
+}
+
+// shift moves the duals by d and makes edges of the zeros that come of it. The least
+// slacks of all rows' chunks are looked at, not row after row.
+__device__ __noinline__ void shift(Part part, Edge* edges, u32 origin, u32 n, i64 d, Team team) {
+    const Work m = part.open();
+    constexpr u32 AHEAD = 8;
+    u32 lane = threadIdx.x % WARP, total = n * m.chunks;
+    for (u32 j = team.thread; j < m.cols; j += team.threads)
+        if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
+    for (u32 x = team.thread; x < n; x += team.threads) m.u[m.queue(0)[x]] += d;
+    if (team.thread == 0) m.ctl->bound += d;
+    for (u32 first = team.warp * WARP; first < total; first += AHEAD * team.threads) {
+        u32 row[AHEAD], chunk[AHEAD];
+        i64 low[AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++) {
+            u32 at = first + k * team.threads + lane, x = at / m.chunks;
+            chunk[k] = at - x * m.chunks, row[k] = at < total ? m.queue(0)[x] : NOWHERE;
+        }
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++) low[k] = row[k] != NOWHERE ? m.least[(u64)row[k] * m.chunks + chunk[k]] : FAR;
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++)
+            for (u32 hits = __ballot_sync(ALL, low[k] == d); hits != 0; hits &= hits - 1) {
+                int from = __ffs((int)hits) - 1;
+                u32 i = __shfl_sync(ALL, row[k], from), w = __shfl_sync(ALL, chunk[k], from) * WARP + lane;
+                u32 z = m.fresh[(u64)i * m.words + w], at = enqueue(m.ctl->count + 1, z != 0);
+                if (z) edges[at] = {origin + i, w, z};
+            }
+    }
+}
+
+}  // namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32
+
+namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32 {
+
+// lead searches until a dual update is due or every row is matched, and tells the
+// others whether there is an update to do, where it may. Not inlined, the search
+// has all registers to itself.
+__device__ __noinline__ bool lead(Part part, State& state, Desk& desk, MemberBarrier barrier, Team team, bool first,
+                                  const Peers& peers, u32 e, bool may) {
+    const Work m = part.open();
+    State s = state;
+    bool told = false;
+    auto after = [&] {  // the others need not wait for the barrier
+        __syncthreads();
+        const volatile Control* ctl = m.ctl;
+        told = threadIdx.x == 0 && may && ctl->head == ctl->tail && ctl->found == 0;
+        if (told) peers.judge(e, GO);
+    };
+    while (s.roots != 0) {
+        search(m, s, desk, barrier, team, first, after);
+        if (s.found == 0) break;
+        nextPhase(m, s, barrier, team);
+    }
+    may = may && s.roots != 0;
+    if (team.thread == 0 && !told) peers.judge(e, may ? GO : STOP);
+    state = s;
+    return may;
+}
+
+// follow has the head's rows outside the forest forget zeros, and takes over the
+// edges of all members.
+__device__ __noinline__ void follow(Part part, const State& s, Peers& peers, i64 d, u32 e, Team team) {
+    const Work m = part.open();
+    Control* ctl = m.ctl;
+    if (team.thread == 0) ctl->count[(s.turn + 1) % 3] = 0, ctl->scanned += s.tail;
+    remember(m, team);
+    if (d != 0) forgetOthers(m, s.tail, team);
+    u32 n = peers.delivered(e);
+    Reach r = {0, 0, s.phase, s.tail, ctl->count + s.turn % 3, m.queue(s.side), NOBODY};
+    absorb(m, r, n, [&](u32 x) { return peers.edge(x); }, false, team);
+}
+
+}  // namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32
+
+// peer is the part of members index .. index+here-1 of `count` in a solve: it goes on
+// until every row is matched or cannot be, or for `budget` dual updates, the first of
+// which has number e. A cooperative launch with as many blocks for each member; those
+// of all members run at the same time.
+//
+// In an update the head's word says that the search has come to its end. Every
+// member takes over, from the head's memory, what was reached, and finds the least
+// slack of its rows; all tell all. Each makes edges of its new zeros, in its own
+// memory, and tells the head their number; the head takes them from there, and
+// searches on.
+extern "C" __global__ void __launch_bounds__(512, 1)
+assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32_peer(const unsigned long long* table, double scale, unsigned long long rows, unsigned long long cols,
+        unsigned long long flags, unsigned long long index, unsigned long long here, unsigned long long count,
+        unsigned long long number, unsigned long long budget) {
+    using namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32;
+    __shared__ Desk desk;
+    __shared__ Peers peers;
+    const Member* members = (const Member*)table;
+    u32 blocks = gridDim.x / (u32)here, me = (u32)index + blockIdx.x / blocks, block = blockIdx.x % blocks;
+    const Member& mine = members[me];
+    const Part part = {mine.costs, mine.work, scale, (u32)mine.mine, (u32)cols, (u32)flags};
+    const Part whole = {nullptr, members[count].work, scale, (u32)rows, (u32)cols, (u32)flags};
+    const Work m = part.open(), head = whole.open();
+    u32 origin = (u32)mine.first, e = (u32)number;
+    Edge* edges = mine.edges;
+    bool leads = me == 0;
+    Team team = {block * (BLOCK / WARP) + threadIdx.x / WARP, blocks * (BLOCK / WARP), block * BLOCK + threadIdx.x, blocks * BLOCK};
+    MemberBarrier barrier((u32*)&m.ctl->word, block, blocks);
+    peers.begin(members, me, (u32)count);
+    clear(desk);
+    State s(head.ctl);
+    bool stuck = false;
+    if (leads) {
+        bool fresh = head.ctl->stage == START;
+        barrier.sync();
+        if (fresh) s.advance(head.ctl), s.roots = s.tail;
+    }
+    for (;; e++, budget--) {
+        if (leads) {
+            if (!lead(whole, s, desk, barrier, team, block == 0, peers, e, budget > 0)) break;
+            for (u32 w = team.thread; w < m.words; w += team.threads) head.covered[w] = head.reached[w];
+        } else if (peers.judged(e) == STOP) {
+            break;
+        }
+        survey(m, head, origin, team);
+        barrier.sync();
+        u32 n = (u32)*(volatile u64*)m.ctl->count;
+        bool narrow = m.ctl->bound < NARROW;
+        price(part, n, team);
+        i64 d = peers.nearest(m.ctl, barrier, e, narrow);
+        if (stuck = d >= FAR; stuck) break;
+        shift(part, edges, origin, n, d, team);
+        peers.deliver(m.ctl, barrier, e);
+        if (!leads) continue;
+        follow(whole, s, peers, d, e, team);
+        barrier.sync();
+        s.number++;
+        s.advance(head.ctl);
+    }
+    if (leads && team.thread == 0) s.save(head.ctl, stuck ? STUCK : s.roots == 0 ? MATCHED : SEARCH);
+}
+
+// addresses tells the host where a member's memory is, for the table.
+extern "C" __global__ void __launch_bounds__(512)
+assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32_addresses(unsigned long long* out, const int* costs, unsigned long long* work, unsigned int* edges,
+        unsigned long long* mail) {
+    if (threadIdx.x != 0) return;
+    out[0] = (unsigned long long)costs;
+    out[1] = (unsigned long long)work;
+    out[2] = (unsigned long long)edges;
+    out[3] = (unsigned long long)mail;
+}
+
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32_hash = 0xf9468bb535560ffeull;

@@ -330,7 +330,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     }
     return true;
 }
-constexpr unsigned short ALONE = 0xffff, TAKEN = 0xfffe;  // instead of rows of columns
+constexpr unsigned short ALONE = 0xffff;  // instead of the row of a free column
 
 // A Level is n rows of the queue from position `head` on and what it has at hand:
 // the set of columns reached, and their rows.
@@ -338,8 +338,8 @@ struct Level {
     u32* queue;
     u32 head, n, phase;
     u32* reached;
-    u64* count;       // rows put into the queue, paths found << 32
-    unsigned short* mates;  // of a column: the row that it is matched to, ALONE or, when it was reached, TAKEN; or null
+    u64* count;                   // rows put into the queue, paths found << 32
+    const unsigned short* mates;  // of a column: the row that it is matched to, or ALONE; or null
     const u64* rows;              // the rows and root << 32, or null
     u64* copies;                  // the same of the rows reached, the first `most`
     u32 most;
@@ -347,7 +347,12 @@ struct Level {
     __device__ __forceinline__ int mate(const Work& m, u32 j) const {
         if (!mates) return m.row[j];
         u32 mate = mates[j];
-        return mate >= TAKEN ? (int)mate - (int)ALONE + NOBODY : (int)mate;
+        return mate == ALONE ? NOBODY : (int)mate;
+    }
+    // claim takes a column that was not reached. In shared memory a look comes first.
+    __device__ __forceinline__ bool claim(u32 j) const {
+        u32 bit = C::bit(j), *word = reached + C::word(j);
+        return !(mates && *(const volatile u32*)word & bit) && !(atomicOr(word, bit) & bit);
     }
 };
 
@@ -379,7 +384,7 @@ struct Tip {
 // when another tree took the column.
 __device__ __forceinline__ bool ends(const Work& m, const Level& l, const Tip& t, u32 j) {
     if (atomicCAS(m.end + t.root, NOBODY, HELD) != NOBODY) return true;
-    bool won = !(atomicOr(l.reached + C::word(j), C::bit(j)) & C::bit(j));
+    bool won = l.claim(j);
     if (won) {
         m.hop[j] = t.hop();
         atomicAdd((u32*)l.count + 1, 1u);
@@ -401,9 +406,7 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
         if (tips[i].mate == NOBODY && ends(m, l, tips[i], tips[i].column)) tips[i].n = 0;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++) {
-        u32 j = tips[i].column, bit = C::bit(j);
-        bool won = tips[i].mate >= 0 && !(atomicOr(l.reached + C::word(j), bit) & bit);
-        has[i] = __ballot_sync(ALL, won);
+        has[i] = __ballot_sync(ALL, tips[i].mate >= 0 && l.claim(tips[i].column));
         sum += __popc(has[i]);
     }
     if (sum == 0) return;
@@ -415,7 +418,6 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
         place += __popc(has[i]);
         if (!(has[i] >> lane & 1)) continue;
         if (to < l.most) l.copies[to] = (u64)(u32)tips[i].root << 32 | mate;
-        if (l.mates) l.mates[tips[i].column] = TAKEN;
         m.hop[tips[i].column] = tips[i].hop();
         m.root[mate] = tips[i].root;
         l.queue[next + to] = mate;
@@ -572,6 +574,16 @@ __device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team)
     });
 }
 
+// remember brings the matching back, which the pass has driven out of the cache: the
+// search is to find it there.
+__device__ __forceinline__ void remember(const Work& m, Team team) {
+    constexpr u32 LINE = 32;
+    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
+        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
+        if (x < m.cols) (void)*(volatile int*)(m.row + x);
+    }
+}
+
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
@@ -585,12 +597,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
-    // The pass has driven the matching out of the cache; the search is to find it there.
-    constexpr u32 LINE = 32;
-    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
-        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
-        if (x < m.cols) (void)*(volatile int*)(m.row + x);
-    }
+    remember(m, team);
     // A row that is only now reached counts as not reached.
     if (d != 0) forgetOthers(m, tail, team);
     Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
@@ -699,7 +706,7 @@ struct Desk {
     u64 count[3];
     u32 known;  // the phase whose matching is there, plus one
 
-    __device__ __forceinline__ Level level(const Work& m, const State& s, u32 turn, unsigned short* mates) {
+    __device__ __forceinline__ Level level(const Work& m, const State& s, u32 turn, const unsigned short* mates) {
         return {m.queue(s.side), s.head, s.tail - s.head, s.phase, reached, count + turn % 3, mates, rows[turn & 1], rows[~turn & 1], SOLO};
     }
 };
@@ -730,7 +737,7 @@ __device__ __noinline__ void alone(const Work& work, const State& state, Desk& d
     const Work m = work;
     State s = state;
     u32* queue = m.queue(s.side);
-    unsigned short* mates = m.near ? room : nullptr;
+    const unsigned short* mates = m.near ? room : nullptr;
     u32 from = s.tail, turn = 0;
     move(m.words, [&](u32 w) { return m.reached[w]; }, [&](u32 w, u32 set) { desk.reached[w] = set; });
     move(s.tail - s.head, [&](u32 x) { return queue[s.head + x]; },
@@ -752,28 +759,29 @@ __device__ __noinline__ void alone(const Work& work, const State& state, Desk& d
     s.leave(m.ctl);
 }
 
-// search expands level after level, while there are few rows in one block.
-__device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, GridBarrier& grid) {
+// search expands level after level, while there are few rows in one block, the first,
+// which then calls after().
+template <class B, class F> __device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, B& barrier, Team team, bool first, F after) {
     Control* ctl = m.ctl;
     u32 few = fits(m) ? SOLO : 0;
     while (s.searching()) {
         if (s.tail - s.head > few) {
-            level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, everyone());
-            grid.sync();
+            level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, team);
+            barrier.sync();
             s.advance(ctl);
             s.levels++;
         } else {
-            if (blockIdx.x == 0) alone(m, s, desk);
-            grid.sync();
+            if (first) alone(m, s, desk), after();
+            barrier.sync();
             s.head = ctl->head, s.tail = ctl->tail, s.found = ctl->found, s.levels = ctl->levels;
         }
     }
 }
 
 // nextPhase augments the paths found and begins with what is left of the forest.
-__device__ __forceinline__ void nextPhase(const Work& m, State& s, GridBarrier& grid) {
-    augment(m, s.side, s.tail, s.turn, everyone());
-    grid.sync();
+template <class B> __device__ __forceinline__ void nextPhase(const Work& m, State& s, B& barrier, Team team) {
+    augment(m, s.side, s.tail, s.turn, team);
+    barrier.sync();
     s.paths += ONE ? 1 : s.found;
     s.phase++, s.side ^= 1, s.tail = 0, s.found = 0;
     s.advance(m.ctl);
@@ -810,9 +818,9 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
         stage = s.roots == 0 ? MATCHED : SEARCH;
     }
     for (; stage == SEARCH && budget > 0; budget--) {
-        search(m, s, desk, grid);
+        search(m, s, desk, grid, everyone(), blockIdx.x == 0, [] {});
         if (s.found != 0) {
-            nextPhase(m, s, grid);
+            nextPhase(m, s, grid, everyone());
             if (s.roots == 0) stage = MATCHED;
         } else {
             minimum(m, s.side, s.tail, s.number, team);
@@ -831,4 +839,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0xb4e06c1b7e387f14ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0x16d3ba3d9af83d98ull;

@@ -1,0 +1,111 @@
+// Groups of blocks that share a launch, or whose launches run at the same time on
+// devices that reach each other's memory. Its inline PTX has an emulated body
+// beside it.
+//
+// Groups talk by words of 8 bytes: 4 that tell something, above them the number of
+// the exchange, which the reader waits for. So words need not be cleared. Each is
+// in memory of the device that waits for it.
+//
+//     coalesce::publish();          // what this thread has written or seen, all devices are to see
+//     coalesce::tell(word, 7, x);   // exchange 7
+//
+//     u32 x = coalesce::hear(word, 7);  // then what was published can be read
+#pragma once
+#include "cuda/barrier.cuh"
+
+namespace coalesce {
+
+// publish puts what the thread has written or seen before the words that it tells, for
+// the threads of all devices that hear them.
+__device__ __forceinline__ void publish() {
+#ifdef COALESCE_EMULATED
+    emu_maybe_yield();
+#else
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+#endif
+}
+
+// publishHere is publish for the threads of this device.
+__device__ __forceinline__ void publishHere() {
+#ifdef COALESCE_EMULATED
+    emu_maybe_yield();
+#else
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
+// tell writes a word; it waits for nothing.
+__device__ __forceinline__ void tell(u64* word, u32 number, u32 x) {
+    u64 both = (u64)number << 32 | x;
+#ifdef COALESCE_EMULATED
+    *(volatile u64*)word = both;
+    emu_maybe_yield();
+#else
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(word), "l"(both) : "memory");
+#endif
+}
+
+// hear waits for the word of an exchange, and sees what was published before it.
+__device__ __forceinline__ u32 hear(const u64* word, u32 number) {
+#ifdef COALESCE_EMULATED
+    const volatile u32* half = (const volatile u32*)word;
+    for (u32 had; (had = half[1]) != number;) emu_watch((const u32*)word + 1, ALL, had);
+    return half[0];
+#else
+    for (;;) {
+        u64 both;
+        asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(both) : "l"(word) : "memory");
+        if ((u32)(both >> 32) == number) return (u32)both;
+    }
+#endif
+}
+
+// MemberBarrier is GridBarrier for blocks 0 .. blocks-1 of a group.
+class MemberBarrier {
+    u32* word;
+    u32 block, blocks;
+
+    static constexpr u32 PHASE = 0x80000000u;
+
+    // arrive adds this block's share, like GridBarrier's.
+    __device__ __forceinline__ u32 share() const { return block == 0 ? PHASE - (blocks - 1) : 1u; }
+    __device__ __forceinline__ u32 arrive() {
+#ifdef COALESCE_EMULATED
+        return atomicAdd(word, share());
+#else
+        u32 old;
+        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], %2;" : "=r"(old) : "l"(word), "r"(share()) : "memory");
+        return old;
+#endif
+    }
+
+    __device__ __forceinline__ void wait(u32 old) {
+#ifdef COALESCE_EMULATED
+        emu_watch(word, PHASE, old & PHASE);
+#else
+        while (((acquire(word) ^ old) & PHASE) == 0) {}
+#endif
+    }
+
+public:
+    __device__ __forceinline__ MemberBarrier(u32* word, u32 block, u32 blocks) : word(word), block(block), blocks(blocks) {}
+
+    __device__ __forceinline__ void sync() {
+        __syncthreads();
+        if (blocks == 1) return;
+        if (threadIdx.x == 0) wait(arrive());
+        __syncthreads();
+    }
+
+    // last is half a barrier, for all threads: true for one thread, of the block that
+    // comes last, which sees what the group has written. It waits for nobody: before
+    // the group meets again, every block must wait for what that thread tells.
+    __device__ __forceinline__ bool last() {
+        __syncthreads();
+        if (threadIdx.x != 0) return false;
+        u32 old = arrive();
+        return ((old + share()) ^ old) & PHASE;
+    }
+};
+
+}  // namespace coalesce

@@ -11,7 +11,7 @@ import (
 )
 
 // EvaluateHash is the hash of the family qubo/evaluate: what its texts are made from.
-const EvaluateHash = 0x32cdb1e3553af1eb
+const EvaluateHash = 0x5dbe8b82ac0ccf8c
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

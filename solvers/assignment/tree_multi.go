@@ -44,12 +44,14 @@ type treeMember struct {
 
 // newTreeShards is newTree for the devices of a group.
 func newTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
-	for _, d := range g.Devices {
-		if d != g.Devices[0] && d.Facts().Kind != device.CUDA {
-			return nil, fmt.Errorf("assignment/tree on several devices of kind %s: expected devices that reach each other's memory", d.Facts().Kind)
-		}
+	if !reaching(g.Devices) {
+		return nil, fmt.Errorf("assignment/tree on several devices of kind %s: expected devices that reach each other's memory", g.Devices[0].Facts().Kind)
 	}
-	return newTreePeers(g.Devices, g.Streams, v, rows, cols, split(rows, g.Len()), treeWidth(g.Devices[0], cols))
+	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, split(rows, g.Len()), treeWidth(g.Devices[0], cols))
+	if err != nil {
+		return nil, err // not a nil *treePeers, which is no nil engine
+	}
+	return t, nil
 }
 
 // newTreePeers takes memory on every device. Rows first[k] to first[k+1] are

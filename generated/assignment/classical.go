@@ -11,7 +11,7 @@ import (
 )
 
 // ClassicalHash is the hash of the family assignment/classical: what its texts are made from.
-const ClassicalHash = 0xcae988d940ff139d
+const ClassicalHash = 0xf161867174d8cc66
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

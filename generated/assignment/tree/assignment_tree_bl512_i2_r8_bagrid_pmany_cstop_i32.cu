@@ -2,6 +2,7 @@
 // assignment/tree block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/space.cuh"
 #include "assignment/costs.cuh"
 
 // A solve is a row of steps; every block takes the same decision at the start
@@ -54,8 +55,8 @@ struct Turn {
 // written, one cleared.
 struct Slot {
     Turn turn;
-    u32 joined;    // rows that joined the forest; after RENEW, tips
-    u32 frontier;  // those of them to scan here
+    alignas(8) u32 joined;  // rows that joined the forest; after RENEW, tips
+    u32 frontier;  // those of them to scan here; counted with the others in one word
     u32 found;     // trees that reached a free column
     u32 kept;      // rows listed as free
 };
@@ -181,22 +182,50 @@ __device__ __forceinline__ u32 place(u32* count, bool want) {
     return __shfl_sync(ALL, at, 0) + (u32)__popc(all & ((1u << lane) - 1));
 }
 
+// placeTip gives the lanes that join a place each in the list of all that do, and in that
+// of those which are to be scanned here: one word counts both.
+__device__ __forceinline__ void placeTip(Slot* next, bool joins, bool here, u32& tip, u32& at) {
+    u32 all = __ballot_sync(ALL, joins), own = __ballot_sync(ALL, here), lane = threadIdx.x % WARP, below = (1u << lane) - 1;
+    u64 both = 0;
+    if (all == 0) return;
+    if (lane == 0) both = atomicAdd((u64*)&next->joined, (u64)__popc(own) << 32 | __popc(all));
+    both = __shfl_sync(ALL, both, 0);
+    tip = (u32)both + __popc(all & below), at = (u32)(both >> 32) + __popc(own & below);
+}
+
 // A row's list is filled up with NOBODY. A zero stays one while its row gains
 // what its column loses; one that a phase finds is there at the phase's end, since
 // row and column move together from then on.
-constexpr u32 SETS = 3200;  // words of a set of columns that a block has room for
-constexpr u32 NEAR = 256;   // tips of a level
+constexpr u32 SETS = 2528;  // words of each of two sets that a block has room for
+constexpr u32 POOL = 8128 - 2 * BLOCK;
 
 // A Desk is what a closure has at hand.
 struct Desk {
-    u32 reached[SETS];
-    u64 tips[2][NEAR];
-    u32 count[3];         // tips of a level; three take turns
-    u32 n, side, levels;  // where the first warp has come to by itself
+    alignas(8) u32 pool[POOL];  // sets, then tips
+    u32 count[2];               // tips so far, of every other level
+    u32 fetched[2 * BLOCK];     // of a thread, what it brings into the cache
+};
+
+// add puts x into a set of bits, and tells whether it was not there.
+__device__ __forceinline__ bool add(u32* set, u32 x) { return !(atomicOr(set + x / 32, 1u << x % 32) >> x % 32 & 1); }
+
+// Sets are the columns in the forest and the roots whose trees have their paths: NEAR,
+// bits in shared memory.
+template <bool NEAR> struct Sets {
+    u32 *reached, *ended, mark;
+
+    __device__ __forceinline__ bool has(u32 root) const {
+        return NEAR ? *(volatile u32*)(ended + root / 32) >> root % 32 & 1 : *(volatile u32*)(ended + root) == mark;
+    }
+    __device__ __forceinline__ bool take(u32 root) const { return NEAR ? add(ended, root) : atomicExch(ended + root, mark) != mark; }
+    __device__ __forceinline__ void leave(u32 root) const {
+        if (NEAR) atomicAnd(ended + root / 32, ~(1u << root % 32));
+        else atomicExch(ended + root, 0u);
+    }
 };
 
 // fresh is a zero of this phase: it has no mate yet.
-constexpr u32 FRESH = 0xfffffffe;
+constexpr u32 FRESH = 0xfffffffe, ALONE = ALL;
 __device__ __forceinline__ u64 fresh(u32 j) { return (u64)FRESH << 32 | j; }
 
 // note adds a column to a row's zeros, where there is room. Mates come later, in renew.
@@ -239,14 +268,26 @@ __device__ void renew(const Work& w, Slot* next) {
     }
 }
 
-// recall reads what a closure and an augmentation are to read, which a scan has
-// driven out of the cache.
-__device__ __forceinline__ void recall(const Work& w) {
-    for (u64 x = w.block * BLOCK + threadIdx.x; x < w.rows; x += w.blocks * BLOCK) {
-        (void)*(volatile int*)(w.column + x), (void)*(volatile int*)(w.choice + x);
-        if (!w.keeps()) continue;
-        (void)*(volatile u32*)(w.done + x);
+// recall reads what is to be read soon, which a scan has driven out of the cache: the
+// lists of zeros. Of the cache's two parts a block fills its own, so several blocks read
+// each line.
+__device__ __forceinline__ void recall(const Work& w, u32 first, u32 step) {
+    if (!w.keeps()) return;
+    for (u64 x = first; x < w.rows; x += step)
         for (u32 k = 0; k < LIST; k += 4) (void)*(volatile u64*)(w.zeros + x * LIST + k);
+}
+
+// recallAll is recall for what the end of a phase reads, too.
+__device__ __forceinline__ void recallAll(const Work& w, u32 first, u32 step) {
+    recall(w, first, step);
+    for (u32 i = first; i < w.rows; i += step) {
+        (void)*(volatile int*)(w.column + i), (void)*(volatile int*)(w.choice + i), (void)*(volatile int*)(w.root + i);
+        (void)*(volatile i64*)(w.u + i), (void)*(volatile u64*)(w.winner + i), (void)*(volatile u32*)(w.done + i);
+        (void)*(volatile i64*)(w.rise + i);
+    }
+    for (u32 j = first; j < w.cols; j += step) {
+        (void)*(volatile int*)(w.row + j), (void)*(volatile int*)(w.parent + j), (void)*(volatile int*)(w.tree + j);
+        (void)*(volatile i64*)(w.dist + j), (void)*(volatile i64*)(w.v + j), (void)*(volatile i64*)(w.gain + j);
     }
 }
 
@@ -440,10 +481,10 @@ __device__ __forceinline__ void scan(const Work& w, const Costs& c, const Slice&
 
 // plant adds a row to the forest that the next phase begins with.
 __device__ __forceinline__ void plant(const Work& w, Slot* next, int row, bool want) {
-    place(&next->joined, want);
-    want = want && w.here(row);
-    u32 at = place(&next->frontier, want);
-    if (want) w.open[at] = {-w.u[row], row, w.root[row]};
+    u32 tip, at;
+    bool here = want && w.here(row);
+    placeTip(next, want, here, tip, at);
+    if (here) w.open[at] = {-w.u[row], row, w.root[row]};
 }
 
 // list adds a row to the free rows of the next step, which are roots of its forest.
@@ -561,125 +602,115 @@ __device__ void seek(Work& w, const Costs& c) {
     count(w, w.mine);
 }
 
-constexpr u32 SHARE = WARP / LIST;  // tips of a warp at once
-constexpr u32 NARROW = 2 * SHARE;   // so few are one warp's
+constexpr u32 NARROW = BLOCK / LIST;  // so many tips have a lane for each zero
+static_assert((POOL - 2 * SETS) / 4 >= NARROW * LIST, "what they reach has room");
 
-// A Front is the tips of a level, the first NEAR of them in shared memory.
-struct Front {
-    u64 *near, *far;
-    __device__ __forceinline__ Front(const Work& w, Desk& desk, u32 side) : near(desk.tips[side]), far(w.tips + (u64)side * w.rows) {}
-    __device__ __forceinline__ u64 get(u32 x) const { return x < NEAR ? near[x] : far[x]; }
-    __device__ __forceinline__ void put(u32 x, u64 tip) const {
-        if (x < NEAR) near[x] = tip;
-        else far[x] = tip;
+// A Sight is what a closure works on: sets, the lists of zeros, what is reached, and the
+// tips of two levels that take turns, the first `room` of each in shared memory.
+template <bool NEAR> struct Sight {
+    Sets<NEAR> sets;
+    const u64* lists;
+    u64 *hop, *near, *far;
+    u32 room, rows, lane, *fetched;
+
+    // end tries to end the path of a tip's tree in a free column.
+    __device__ __forceinline__ void end(u64 tip, u32 j) const {
+        u32 root = (u32)(tip >> 32);
+        if (!sets.take(root)) return;  // it has one, or another lane tries
+        if (add(sets.reached, j)) hop[j] = tip;
+        else sets.leave(root);
+    }
+
+    // reach takes a column into the forest. The row matched to it is a tip of the next
+    // level, which are counted from `base` on. Its list is read into the multiprocessor's
+    // cache at once: nothing waits for that.
+    template <bool FITS> __device__ __forceinline__ void reach(u64 tip, u64 zero, u32 side, u32* count, u32 base) const {
+        u32 j = (u32)zero;
+        if (!add(sets.reached, j)) return;
+        const u32* list = (const u32*)(lists + (zero >> 32) * LIST);
+        u32 to = ticket(count) - base;
+        fetch(fetched, list), fetch(fetched + BLOCK, list + LIST);
+        u64 next = tip >> 32 << 32 | zero >> 32;
+        if (FITS || to < room) near[side * room + to] = next;
+        else far[(u64)side * rows + to] = next;
+        hop[j] = tip;
+    }
+
+    // grow has tip x reach columns: LIST lanes have it, and one of its zeros. A level takes
+    // as long as its instructions one after another: there are few. FITS: the level is
+    // narrow, and there is room for what it reaches.
+    template <bool FITS> __device__ __forceinline__ void grow(u32 side, u32 x, u32* count, u32 base) const {
+        u64 tip = FITS || x < room ? near[side * room + x] : far[(u64)side * rows + x];
+        u64 zero = lists[(u64)(u32)tip * LIST + lane % LIST];
+        if (sets.has((u32)(tip >> 32))) zero = NOBODY;
+        u32 j = (u32)zero, mate = (u32)(zero >> 32);
+        if ((int)mate >= 0) reach<FITS>(tip, zero, side ^ 1, count, base);
+        else if (mate == ALONE && j != ALONE) end(tip, j);
     }
 };
 
-__device__ __forceinline__ bool reach(u32* reached, u32 j) { return !(atomicOr(reached + j / 32, 1u << j % 32) >> j % 32 & 1); }
-
-// end tries to end the path of a tip's tree in a free column.
-__device__ __forceinline__ void end(const Work& w, u32* reached, u64 tip, u32 j, u32 mark) {
-    u32* done = w.done + (tip >> 32);
-    if (atomicExch(done, mark) == mark) return;  // it has one, or another lane tries
-    bool won = reach(reached, j);
-    if (won) w.hop[j] = tip;
-    else atomicExch(done, 0u);
-}
-
-// grow has tips first.. of n reach columns, ROUNDS times SHARE of them, each by
-// LIST lanes, and returns how many the next level has from it. ALONE: the warp
-// has all tips of the level.
-template <u32 ROUNDS, bool ALONE>
-__device__ __forceinline__ u32 grow(const Work& w, u32* reached, Front from, Front to, u32 first, u32 n, u32 mark, u32* count) {
-    u32 lane = threadIdx.x % WARP, sum = 0, at = 0, has[ROUNDS];
-    u64 tip[ROUNDS], zero[ROUNDS];
-    bool done[ROUNDS];
+// load calls put(x, take(x)) for the numbers 0 .. n-1, with some loads of a thread on
+// their way at once.
+template <class F, class G> __device__ __forceinline__ void load(u32 n, F take, G put) {
+    constexpr u32 DEEP = 4;
+    for (u32 first = threadIdx.x; first < n; first += DEEP * BLOCK) {
+        decltype(take(first)) x[DEEP];
 #pragma unroll
-    for (u32 r = 0; r < ROUNDS; r++) {
-        u32 x = first + r * SHARE + lane / LIST;
-        tip[r] = ALONE ? from.near[min(x, n - 1)] : from.get(min(x, n - 1));
-        zero[r] = x < n ? w.zeros[(u64)(u32)tip[r] * LIST + lane % LIST] : NOBODY;
-        done[r] = *(volatile u32*)(w.done + (tip[r] >> 32)) == mark;
-    }
-    bool ends = false;
+        for (u32 k = 0; k < DEEP; k++) x[k] = take(min(first + k * BLOCK, n - 1));
 #pragma unroll
-    for (u32 r = 0; r < ROUNDS; r++) {
-        if (done[r]) zero[r] = NOBODY;
-        bool joins = (int)(zero[r] >> 32) >= 0;
-        ends |= zero[r] != NOBODY && !joins;
-        // Lanes without a column change nothing, in a word of their own.
-        u32 j = (u32)zero[r], bit = joins ? 1u << j % 32 : 0;
-        has[r] = bit & ~atomicOr(reached + (joins ? j / 32 : lane), bit);
+        for (u32 k = 0; k < DEEP; k++)
+            if (first + k * BLOCK < n) put(first + k * BLOCK, x[k]);
     }
-#pragma unroll
-    for (u32 r = 0; r < ROUNDS; r++) {
-        if (has[r] != 0) w.hop[(u32)zero[r]] = tip[r];
-        has[r] = __ballot_sync(ALL, has[r] != 0);
-        sum += __popc(has[r]);
-    }
-    if (__any_sync(ALL, ends))
-#pragma unroll
-        for (u32 r = 0; r < ROUNDS; r++)
-            if (zero[r] != NOBODY && (int)(zero[r] >> 32) < 0) end(w, reached, tip[r], (u32)zero[r], mark);
-    if (sum == 0) return 0;
-    if (!ALONE) {
-        if (lane == 0) at = atomicAdd(count, sum);
-        at = __shfl_sync(ALL, at, 0);
-    }
-#pragma unroll
-    for (u32 r = 0; r < ROUNDS; r++) {
-        if (has[r] >> lane & 1) to.put(at + __popc(has[r] & ((1u << lane) - 1)), tip[r] >> 32 << 32 | zero[r] >> 32);
-        at += __popc(has[r]);
-    }
-    return sum;
 }
 
 // closure grows the forest over known zeros from the tips on, until there are no
 // more: one block. What it reached, hop says. Of the rows of a level that have a
-// zero in a column, the one that takes it depends on timing.
-__device__ __forceinline__ void closure(const Work& w, const Turn& t, u32* reached, Desk& desk) {
-    u32 n = t.tips, side = 0, mark = t.phases + 1, levels = 0, warp = threadIdx.x / WARP, words = (w.cols + 31) / 32;
-    bool copied = reached == desk.reached;  // else it is the one that all blocks know
-    for (u32 x = threadIdx.x; x < min(n, NEAR); x += BLOCK) desk.tips[0][x] = w.tips[x];
-    for (u32 x = threadIdx.x; copied && x < words; x += BLOCK) reached[x] = w.reached[x];
-    if (threadIdx.x < 3) desk.count[threadIdx.x] = 0;
+// zero in a column, the one that takes it depends on timing. Not inlined, it has all
+// registers to itself.
+template <bool NEAR> __device__ __noinline__ void closure(const Work& work, const Turn& t, Desk& at, u32 thread) {
+    const Work w = work;
+    Desk& desk = *inShared(&at);
+    u32 n = t.tips, side = 0, levels = 0, base = 0, other = 0;
+    u32 words = NEAR ? (w.cols + 31) / 32 : 0, roots = NEAR ? (w.rows + 31) / 32 : 0, sets = (words + roots + 1) / 2 * 2;
+    Sight<NEAR> s = {Sets<NEAR>{NEAR ? desk.pool : w.reached, NEAR ? desk.pool + words : w.done, t.phases + 1},
+                     w.zeros, w.hop, (u64*)(desk.pool + sets), w.tips, (POOL - sets) / 4, w.rows, thread % WARP, desk.fetched + thread};
+    load(words, [&](u32 x) { return w.reached[x]; }, [&](u32 x, u32 set) { s.sets.reached[x] = set; });
+    load(min(n, s.room), [&](u32 x) { return w.tips[x]; }, [&](u32 x, u64 tip) { s.near[x] = tip; });
+    for (u32 x = thread; x < roots; x += BLOCK) s.sets.ended[x] = 0;
+    if (thread < 2) desk.count[thread] = 0;
     __syncthreads();
-    for (u32 turn = 0; n > 0;) {
-        if (n > NARROW) {
-            Front from(w, desk, side), to(w, desk, side ^ 1);
-            u32* count = desk.count + turn % 3;
-            if (threadIdx.x == 0) desk.count[(turn + 1) % 3] = 0;
-            if (n <= WARPS * SHARE) grow<1, false>(w, reached, from, to, warp * SHARE, n, mark, count);
-            else if (n <= WARPS * 2 * SHARE) grow<2, false>(w, reached, from, to, warp * 2 * SHARE, n, mark, count);
-            else
-                for (u32 first = warp * 4 * SHARE; first < n; first += WARPS * 4 * SHARE)
-                    grow<4, false>(w, reached, from, to, first, n, mark, count);
-            __syncthreads();
-            n = *(volatile u32*)count;
-            side ^= 1, turn++, levels++;
-            continue;
-        }
-        if (warp == 0) {
-            for (; n > 0 && n <= NARROW; side ^= 1, levels++) {
-                Front from(w, desk, side), to(w, desk, side ^ 1);
-                if (n <= SHARE) n = grow<1, true>(w, reached, from, to, 0, n, mark, nullptr);
-                else n = grow<2, true>(w, reached, from, to, 0, n, mark, nullptr);
-                __syncwarp();
-            }
-            if (threadIdx.x == 0) desk.n = n, desk.side = side, desk.levels = levels;
+    if (NEAR && t.before > 0) {
+        for (u32 x = thread; x < n; x += BLOCK) {
+            u32 root = (u32)(w.tips[x] >> 32);
+            if (w.done[root] == s.sets.mark) s.sets.take(root);
         }
         __syncthreads();
-        n = desk.n, side = desk.side, levels = desk.levels;
     }
-    for (u32 x = threadIdx.x; copied && x < words; x += BLOCK) w.reached[x] = reached[x];
-    if (threadIdx.x == 0) w.head->levels += levels;
+    // Two counters take turns, and are never cleared: `base` and `other` are what they were.
+    auto next = [&] {
+        __syncthreads();
+        u32 all = *(volatile u32*)(desk.count + side);
+        n = all - base;
+        base = other, other = all;
+        side ^= 1, levels++;
+    };
+    while (n > 0) {
+        u32 x = thread / LIST;
+        for (; n > 0 && n <= NARROW; next())
+            if (x < n) s.template grow<true>(side, x, desk.count + side, base);
+        if (n == 0) break;
+        for (; x < n; x += NARROW) s.template grow<false>(side, x, desk.count + side, base);
+        next();
+    }
+    for (u32 x = thread; x < words; x += BLOCK) w.reached[x] = s.sets.reached[x];
+    fetched();
+    if (thread == 0) w.head->levels += levels;
 }
 
 // close is a step of one block: see closure.
-__device__ __forceinline__ void close(const Work& work, const Turn& t, Scratch& scratch) {
-    const Work w = work;
-    if (w.cols <= SETS * 32) closure(w, t, scratch.desk.reached, scratch.desk);
-    else closure(w, t, w.reached, scratch.desk);
+__device__ __forceinline__ void close(const Work& w, const Turn& t, Desk& desk) {
+    if (w.rows <= SETS * 32 && w.cols <= SETS * 32) closure<true>(w, t, desk, threadIdx.x);
+    else closure<false>(w, t, desk, threadIdx.x);
 }
 
 // join takes columns of a slice into the forest: those that have no slack, or, in
@@ -716,7 +747,7 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
             w.tree[j] = row >= 0 ? row : END;
         }
         if (join[o] && !taken) {
-            reach(w.reached, j);
+            add(w.reached, j);
             note(w, own[o].parent, j);
         }
         if (grow) {
@@ -730,11 +761,11 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
             w.done[e.root] = t.phases + 1;
         }
         place(&next->found, found);
-        u32 tip = place(&next->joined, grow);
+        u32 tip, at;
+        bool here = grow && w.here(row);
+        placeTip(next, grow, here, tip, at);
         if (grow && !taken) w.tips[tip] = (u64)(u32)e.root << 32 | (u32)row;
-        grow = grow && w.here(row);
-        u32 at = place(&next->frontier, grow) + (taken ? t.ready : 0);
-        if (grow) open[at] = e;
+        if (here) open[at + (taken ? t.ready : 0)] = e;
         if (own[o].outside && !join[o]) least = lower(least, own[o].dist);
     }
     return least;
@@ -787,10 +818,12 @@ __device__ i64 nearest(Work& w, const Turn& t, Scratch& scratch) {
 // flip augments along the path that ends in a column: a load a row, because
 // each knows the row before it.
 __device__ void flip(const Work& w, int j) {
+    int *columns = w.column, *rows = w.row;
+    const int* choice = w.choice;
     for (int row = w.parent[j];;) {
-        int before = w.column[row], up = w.choice[row];
-        w.column[row] = j;
-        w.row[j] = row;
+        int before = columns[row], up = choice[row];
+        columns[row] = j;
+        rows[j] = row;
         if (before < 0) return;
         j = before;
         row = up;
@@ -857,7 +890,8 @@ __device__ bool search(Work& w, Turn& t, Slot* next, Scratch& scratch) {
     }
     if (t.whole == 0) {
         t.sum = nearest(w, t, scratch);
-        recall(w);
+        u32 group = (w.blocks + 3) / 4;
+        recall(w, w.block % group * BLOCK + threadIdx.x, group * BLOCK);
         t.updates++;
     }
     if (t.sum == NONE) {
@@ -920,7 +954,11 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.stage = CLOSE;
         break;
     case CLOSE:
-        if (w.block == 0 && w.keeps()) close(w, t, scratch);
+        if (w.block == 0 && w.keeps()) close(w, t, scratch.desk);
+        else {
+            u32 group = max((w.blocks - 1) / 4, 1);
+            recallAll(w, w.block % group * BLOCK + threadIdx.x, group * BLOCK);
+        }
         t.stage = TAKE;
         break;
     case TAKE:
@@ -980,4 +1018,4 @@ assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32_solve(const int* costs, unsig
     run(w, Costs(costs, scale, cols), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32_hash = 0xf0b6764d7e08a992ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32_hash = 0x33d29324b0471318ull;

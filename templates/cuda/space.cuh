@@ -1,0 +1,46 @@
+// Pointers of which it is known where they point. Its built-ins have an emulated body
+// beside them.
+#pragma once
+#include "cuda/prelude.cuh"
+
+namespace coalesce {
+
+// inShared is a pointer into shared memory that a function was passed, which is not
+// inlined and so could not tell: accesses by it take fewer instructions.
+template <class T> __device__ __forceinline__ T* inShared(T* p) {
+#ifdef COALESCE_EMULATED
+    return p;
+#else
+    return (T*)__cvta_shared_to_generic(__cvta_generic_to_shared(p));
+#endif
+}
+
+// ticket adds one to a word of shared memory and returns what it was. Lanes are not
+// gathered into one addition, as atomicAdd's are: that takes longer where few ask.
+__device__ __forceinline__ u32 ticket(u32* word) {
+#ifdef COALESCE_EMULATED
+    return atomicAdd(word, 1u);
+#else
+    u32 old;
+    asm volatile("atom.shared.add.u32 %0, [%1], 1;" : "=r"(old) : "r"((u32)__cvta_generic_to_shared(word)) : "memory");
+    return old;
+#endif
+}
+
+// fetch has the 32 bytes round p, 4 of them aligned to 4, brought into the multiprocessor's
+// cache; nothing waits for that. A word of shared memory that is the call's alone takes
+// what it read: fetched() waits until all has come, and the word can be used again.
+__device__ __forceinline__ void fetch(u32* word, const void* p) {
+#ifdef COALESCE_EMULATED
+    *word = *(const u32*)p;
+#else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((u32)__cvta_generic_to_shared(word)), "l"(p) : "memory");
+#endif
+}
+__device__ __forceinline__ void fetched() {
+#ifndef COALESCE_EMULATED
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+}  // namespace coalesce

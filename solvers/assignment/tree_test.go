@@ -127,6 +127,7 @@ func wideCases(t *testing.T) (cases []*normal, starts []*duals, wants []int64) {
 	for _, d := range []Drawing{
 		{Kind: "uniform", Rows: 268, Cols: 268, Range: 2000, Type: Int32, Seed: 9},
 		{Kind: "uniform", Rows: 6, Cols: 1100, Range: 100, Type: Int32, Seed: 9},
+		{Kind: "uniform", Rows: 290, Cols: 296, Range: 900, Type: Int32, Seed: 9}, // all rows are free at first
 		{Kind: "uniform", Rows: 3, Cols: 102_408, Range: 3, Type: Int32, Seed: 9}, // more columns, and overlong lists
 	} {
 		inst, err := Draw(d)
@@ -158,24 +159,6 @@ func wideCases(t *testing.T) (cases []*normal, starts []*duals, wants []int64) {
 		t.Fatal(err)
 	}
 	cases, starts = append(cases, p), append(starts, start)
-	// Two levels of a closure with more tips than it has at hand: rows of the
-	// second half reach the columns of the first, and rows of that the others.
-	const half = 1900
-	inst = &Instance{Rows: 2 * half, Cols: 2 * half, Source: "halves"}
-	costs = make([]int32, 4*half*half)
-	for k := range costs {
-		costs[k] = 5
-	}
-	for i := range half {
-		costs[i*2*half+i] = 0
-		costs[i*2*half+half+i] = 1
-		costs[(half+i)*2*half+i] = 0
-	}
-	setCosts(inst, costs)
-	if p, err = normalise(inst); err != nil {
-		t.Fatal(err)
-	}
-	cases, starts = append(cases, p), append(starts, nil)
 	for _, p := range cases {
 		solve := func() (*solution, error) { return reference(p, nil) }
 		if p.cols > 100*p.rows { // which it makes square
@@ -202,6 +185,51 @@ func TestTreeWide(t *testing.T) {
 		if err := agreesOnDevice(t, d, v, p, starts[k], wants[k], (p.cols+7)/8*8); err != nil {
 			t.Errorf("%d x %d: %v", p.rows, p.cols, err)
 		}
+	}
+}
+
+// TestTreeTips has a closure of two levels with more tips than a block has room for:
+// rows of the second half reach the columns of the first, and rows of that the other
+// columns. One closure finds all paths, or some tips were lost.
+func TestTreeTips(t *testing.T) {
+	const half = 1900
+	inst := &Instance{Rows: 2 * half, Cols: 2 * half, Source: "halves"}
+	costs := make([]int32, 4*half*half)
+	for k := range costs {
+		costs[k] = 5
+	}
+	for i := range half {
+		costs[i*2*half+i] = 0
+		costs[i*2*half+half+i] = 1
+		costs[(half+i)*2*half+i] = 0
+	}
+	setCosts(inst, costs)
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := emulatedtest.Open(t)
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32")
+	e, err := newTreeOf(d, v, p.rows, p.cols, p.cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	m := matrixOn(t, d, s, p)
+	err = agrees(p, nil, func(p *normal, start *duals) (*solution, error) {
+		sol, err := e.solve(context.Background(), s, p, m, start)
+		if err == nil && (sol.counts.Phases != 1 || sol.counts.Paths != half) {
+			t.Errorf("%d paths in %d phases, expected %d in one", sol.counts.Paths, sol.counts.Phases, half)
+		}
+		return sol, err
+	}, half)
+	if err != nil {
+		t.Error(err)
 	}
 }
 

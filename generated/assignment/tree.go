@@ -11,7 +11,7 @@ import (
 )
 
 // TreeHash is the hash of the family assignment/tree: what its texts are made from.
-const TreeHash = 0x12c380f644d026cb
+const TreeHash = 0x998845983440b4f4
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -32,34 +32,34 @@ var Tree = device.Family{
 		{Name: "addresses", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "mail", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r4_bagrid_pmany_cstop_i32", Hash: 0xf5f5502369275810, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x312db540a4de2925, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x0f7d250dbf38ad7b, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x784807b31efaf8d4, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x3a203b165e6428c8, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x6813bee6b9497a6f, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r4_bagrid_pmany_cstop_i32", Hash: 0xe45d2de6183420b3, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x5a1c9155fe7b2294, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x04d2435de366c7b7, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x33d29324b0471318, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i32", Hash: 0xa51c0db204547f96, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i64", Hash: 0x330ffa950b166146, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f32", Hash: 0xf7f3631c9a7dea4d, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f64", Hash: 0xa7589a40c32d8a4f, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_i32", Hash: 0xcbb50e9b993148de, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pone_cstop_i32", Hash: 0x9ae8211f90abeec2, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bahost_pmany_cstop_i32", Hash: 0x03ebe213e398b382, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32", Hash: 0xbe179cf727cb2350, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64", Hash: 0x312b8d17efca7f82, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32", Hash: 0xded7b950b073415e, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64", Hash: 0x9877fb504f4b775f, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x9777dad9339db8d0, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32", Hash: 0xa2a8dc606e19ad33, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r4_bagrid_pmany_cstop_i32", Hash: 0xe9c58242e2f428b2, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x305cfd319c9ea374, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x1e8c9ff1a1288340, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r8_bagrid_pmany_cstop_i32", Hash: 0xf4ae57016c3e92a2, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x136f47755c75bc47, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32", Hash: 0xf1d2e5fbde23f59e, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x4b27c9c29a7dfca1, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r8_bagrid_pmany_cstop_i32", Hash: 0xfcc8d2b6c8ae3a96, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r4_bagrid_pmany_cstop_i32", Hash: 0xad1edb5729d1a8a7, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x2c29503c273ced78, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x509dbba52b20d3bf, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i64", Hash: 0x2eddc65c9b067e9e, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f32", Hash: 0x32b1bdb03ab6f442, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f64", Hash: 0xb66ee4963e8bc761, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_i32", Hash: 0xbcec865b7dff35b3, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pone_cstop_i32", Hash: 0x33e19d667df6857c, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bahost_pmany_cstop_i32", Hash: 0xb72ab66ec99148b0, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32", Hash: 0xec95f2a29e7d5464, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64", Hash: 0x827ce36b4f201507, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32", Hash: 0xa8f4a230f1d7d171, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64", Hash: 0x0fb59470557b48b9, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x562a9ec9c5f0af5f, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32", Hash: 0x0297d8310fe6652f, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
 	},
 	Source: treeSource,
 	Packs: []device.Pack{
-		{File: "tree/pack_000.cu", Hash: 0x7c380a3d6c4b74d6},
-		{File: "tree/pack_001.cu", Hash: 0x70bf7f1f92a86ca0},
+		{File: "tree/pack_000.cu", Hash: 0xfb9e8d5a7a71ed13},
+		{File: "tree/pack_001.cu", Hash: 0xf93508bd1897a2ea},
 	},
 }
 

@@ -50,7 +50,8 @@ import (
 // room for is left out: an uncovered zero that the search does not know of is the
 // least slack of the next pass, d = 0. With lists, levels of few rows are left to
 // one block, which has the reached columns, the frontier and, where there is
-// room, the matching in shared memory.
+// room, the matching in shared memory. Paths are augmented along in parts, as those
+// of assignment/tree are.
 //
 // A whole solve is one persistent kernel or, with barrier=host, a launch for
 // each step. Which of several optimal matchings is found depends on the races.
@@ -96,6 +97,9 @@ const (
 
 // newClassical loads a variant and takes memory for problems of one size.
 func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classical, error) {
+	if rows >= wayRows {
+		return nil, fmt.Errorf("assignment/classical of %d x %d pairs: expected fewer than %d rows", rows, cols, wayRows)
+	}
 	k, err := assignment.LoadClassical(d, v)
 	if err != nil {
 		return nil, err
@@ -110,7 +114,7 @@ func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classica
 	}
 	c.reached = c.v + 2*8*n
 	c.u = c.reached + 3*32*4*chunks
-	c.column = c.u + 8*(m+n+m*chunks)
+	c.column = c.u + 8*(m+m+m*chunks)
 	c.queue = c.column + 4*(m+n)
 	c.place = c.queue + 2*4*m
 	size := c.place + 3*4*m + 128 + 32*4*chunks*m

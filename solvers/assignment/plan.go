@@ -99,7 +99,7 @@ type plan struct {
 	method  *method
 	family  *family
 	variant *device.Variant
-	passes  uint64 // that the classical variant gives up after, 0: never
+	bound   uint64 // that the family gives up after, 0: never; of classical passes, of tree steps
 	reason  string
 }
 
@@ -128,12 +128,12 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 		}
 		return plan{method: &hosts[0], reason: "the fastest method of a host"}, variantless(o)
 	}
-	first, passes := beginWith(p)
+	first, bound := beginWith(p)
 	if first != "" {
 		slices.SortStableFunc(all, func(f, g family) int { return rank(f, first) - rank(g, first) })
 	}
 	if o.Family != "" || o.Variant != "" {
-		passes = 0
+		bound = 0
 	}
 	var refused []error
 	for k := range all {
@@ -153,9 +153,9 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 		c, err := variant(f, facts, p, o)
 		if err == nil {
 			if f.name != first {
-				passes = 0
+				bound = 0
 			}
-			return plan{family: f, variant: c.Variant, passes: passes, reason: c.Reason}, nil
+			return plan{family: f, variant: c.Variant, bound: bound, reason: c.Reason}, nil
 		}
 		refused = append(refused, err)
 	}
@@ -172,17 +172,17 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 }
 
 // beginWith is the family to begin with where costs have few values, "" where
-// they have many, and the passes after which it gives up, 0 for never. With few
+// they have many, and the bound after which it gives up, 0 for never. With few
 // values a row has many pairs of slack 0, and hardly more than a matching is left,
 // which the zero lists of the classical variant find best; the tree variant, where
 // all costs are equal. Uniform costs of as many values as columns take it 3 to 5
 // passes after the reductions; of core's time, 0.6 at 5,000 to 20,000 rows and 0.9
 // at 40,000 (bench/results/assignment-race.json, an H200). Others may take many
-// passes. With fewer rows ties may be all that there is, and then it loses
-// (assignment-kinds.json, all equal with a shift), although uniform costs of 2,000
-// rows take it 0.6 of the time that they take here.
-func beginWith(p *normal) (name string, passes uint64) {
-	const least = 4096
+// passes. With fewer rows ties may be all that there is, and then it takes twice the
+// time of the tree variant, which needs few steps (assignment-kinds.json, all equal with
+// a shift); so this has a short try before.
+func beginWith(p *normal) (name string, bound uint64) {
+	const least, sure = 1024, 4096
 	switch few := p.most - p.least; {
 	case p.limit != far || few < 0:
 		return "", 0
@@ -190,8 +190,10 @@ func beginWith(p *normal) (name string, passes uint64) {
 		return "tree", 0
 	case few < int64(p.rows)/4:
 		return "classical", 0
+	case few < int64(p.cols) && p.rows >= sure:
+		return "classical", shortTry
 	case few < int64(p.cols) && p.rows >= least:
-		return "classical", 8
+		return "tree", glance
 	}
 	return "", 0
 }

@@ -163,8 +163,8 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 	case j.plan.method != nil:
 		return j.plan.method.solve(ctx, j.p, start, max(1, j.facts.SMs))
 	}
-	if e, ok := j.engine.(*classical); ok {
-		e.most = j.plan.passes
+	if j.plan.bound > 0 {
+		bind(j.engine, j.plan.bound)
 	}
 	sol, err := j.engine.solve(ctx, j.stream, j.p, j.matrix, start)
 	var gaveUp *exhausted
@@ -172,26 +172,16 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 		return sol, err
 	}
 	why := gaveUp.why
-	for _, name := range j.others(gaveUp) {
-		e, c, err := j.other(name)
+	for _, next := range j.others(gaveUp) {
+		e, c, err := j.other(next.family)
 		if err != nil {
 			continue // not for this problem
 		}
-		switch e := e.(type) {
-		case *tree:
-			e.limit = treeMost
-			if gaveUp.tied {
-				e.limit = probe
-			}
-		case *coreEngine:
-			e.yields = true
-		case *classical:
-			e.most = 0
-		}
+		bind(e, next.bound)
 		sol, err := e.solve(ctx, j.stream, j.p, j.matrix, start)
 		var again *exhausted
 		if errors.As(err, &again) {
-			why += ", then " + name + ": " + again.why
+			why += ", then " + next.family + ": " + again.why
 			continue
 		}
 		if err != nil {
@@ -215,24 +205,49 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 // 2,000 rows it needs 38 where costs have 200 values. Where it needs many more, as
 // with two values and a number for each row and column, the classical variant takes a
 // tenth of its time, and each step here adds a hundredth to that
-// (bench/results/assignment-kinds.json, an H200).
-const probe = 50
+// (bench/results/assignment-kinds.json, an H200). glance is the same where it begins:
+// 15 are enough for costs that the reductions make equal. shortTry is the number of
+// passes of the classical variant where it begins.
+const probe, glance, shortTry = 50, 20, 8
+
+// bind sets the bound after which an engine gives up, 0: never.
+func bind(e engine, bound uint64) {
+	switch e := e.(type) {
+	case *tree:
+		e.limit = treeMost
+		if bound > 0 {
+			e.limit = bound
+		}
+	case *coreEngine:
+		e.yields = true
+	case *classical:
+		e.most = bound
+	}
+}
+
+// An attempt is a family with the bound after which it gives up.
+type attempt struct {
+	family string
+	bound  uint64
+}
 
 // others are the families to go on with where one gave up: after core found
 // ties, a short try of the tree variant, then the classical one; after a short
-// try of this, core, and then what it takes.
-func (j *job) others(gaveUp *exhausted) []string {
+// try of these, core, and then what it takes.
+func (j *job) others(gaveUp *exhausted) []attempt {
 	switch {
 	case gaveUp.tied:
-		return []string{"tree", "classical"}
-	case j.plan.passes > 0:
-		return []string{"core", "classical"}
+		return []attempt{{"tree", probe}, {"classical", 0}}
+	case j.plan.bound > 0 && j.plan.family.name == "tree":
+		return []attempt{{"classical", shortTry}, {"core", 0}, {"classical", 0}}
+	case j.plan.bound > 0:
+		return []attempt{{"core", 0}, {"classical", 0}}
 	}
 	all := families()
 	at := slices.IndexFunc(all, func(f family) bool { return f.name == j.plan.family.name })
-	var names []string
+	var names []attempt
 	for _, f := range all[at+1:] {
-		names = append(names, f.name)
+		names = append(names, attempt{family: f.name})
 	}
 	return names
 }

@@ -287,12 +287,21 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// The classical variant gives way to core where costs are not as random as its
-// short try asks for; the next solve tries it again.
+// A family gives way to the next where its short try is not enough; the next solve tries
+// it again.
 func TestShortTryGivesWay(t *testing.T) {
 	d := emulatedtest.Open(t)
-	for kind, gives := range map[string]bool{"geom": true, "uniform": false} {
-		inst, err := Draw(Drawing{Kind: kind, Rows: 100, Cols: 100, Range: 65, Type: Int32, Seed: seed})
+	for _, c := range []struct {
+		kind, family string
+		bound        uint64
+		by, why      string // what solved it, and why not the first
+	}{
+		{"geom", "classical", shortTry, "assignment/core", ": 8 passes"},
+		{"uniform", "classical", shortTry, "", ""},
+		{"uniform", "tree", 3, "assignment/classical", ": 3 steps"},
+		{"geom", "tree", 3, "assignment/core", ": 3 steps, then classical: 8 passes"},
+	} {
+		inst, err := Draw(Drawing{Kind: c.kind, Rows: 100, Cols: 100, Range: 65, Type: Int32, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,26 +317,26 @@ func TestShortTryGivesWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := planFor(d.Facts(), p, Options{Family: "classical"})
+		first, err := planFor(d.Facts(), p, Options{Family: c.family})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.passes = 8
-		j, err := prepare(t.Context(), d, p, c, Options{})
+		first.bound = c.bound
+		j, err := prepare(t.Context(), d, p, first, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
 			sol, err := j.solve(t.Context(), nil)
 			if err != nil {
-				t.Fatal(kind, err)
+				t.Fatal(c, err)
 			}
 			by := sol.counts.Switch
-			if gives != (strings.HasPrefix(by, "assignment/core") && strings.HasSuffix(by, ": 8 passes")) || !gives && by != "" {
-				t.Errorf("%s: switch %q; giving way is %v", kind, by, gives)
+			if !strings.HasPrefix(by, c.by) || !strings.HasSuffix(by, c.why) || c.by == "" && by != "" {
+				t.Errorf("%v: switch %q", c, by)
 			}
 			if found, err := prove(p, sol); err != nil || found != cost {
-				t.Errorf("%s: found %d, %v; want %d", kind, found, err, cost)
+				t.Errorf("%v: found %d, %v; want %d", c, found, err, cost)
 			}
 		}
 		if err := j.Close(); err != nil {
@@ -337,17 +346,17 @@ func TestShortTryGivesWay(t *testing.T) {
 }
 
 // With few values the classical variant begins, for a short try only where they
-// are as many as a quarter of the rows.
+// are as many as a quarter of the rows, and of few rows after one of the tree variant.
 func TestBeginWith(t *testing.T) {
 	for _, c := range []struct {
 		rows   int
 		values int64
 		name   string
-		passes uint64
-	}{{1 << 13, 1, "tree", 0}, {1 << 13, 800, "classical", 0}, {1 << 13, 1 << 13, "classical", 8}, {1 << 13, 1<<13 + 1, "", 0}, {2000, 2000, "", 0}} {
+		bound  uint64
+	}{{1 << 13, 1, "tree", 0}, {1 << 13, 800, "classical", 0}, {1 << 13, 1 << 13, "classical", 8}, {1 << 13, 1<<13 + 1, "", 0}, {2000, 2000, "tree", glance}, {2000, 400, "classical", 0}, {1000, 1000, "", 0}} {
 		p := &normal{rows: c.rows, cols: c.rows, limit: far, least: 5, most: 4 + c.values}
-		if name, passes := beginWith(p); name != c.name || passes != c.passes {
-			t.Errorf("%d values, %d rows: %q, %d passes; want %q, %d", c.values, c.rows, name, passes, c.name, c.passes)
+		if name, bound := beginWith(p); name != c.name || bound != c.bound {
+			t.Errorf("%d values, %d rows: %q, bound %d; want %q, %d", c.values, c.rows, name, bound, c.name, c.bound)
 		}
 	}
 }

@@ -44,6 +44,9 @@ import (
 //   - Trees without a path stay in the forest, and are scanned with it again.
 //   - The dual updates of a phase are added up and applied at its end (slacks are
 //     kept relative to the sum).
+//   - Of a row in the forest is known, beside the row before it, one some rows
+//     nearer the root. A warp augments along a path in parts, from one of these
+//     to the next, a lane each: not as many loads after one another as rows.
 //   - With claimed=stop a tree that has its path grows no further, which no path
 //     of another tree notices.
 //
@@ -108,16 +111,19 @@ func newTreeOf(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 
 // allocTree loads a variant and takes its workspace.
 func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree, error) {
+	if rows >= wayRows {
+		return nil, fmt.Errorf("assignment/tree of %d x %d pairs: expected fewer than %d rows", rows, cols, wayRows)
+	}
 	k, err := assignment.LoadTree(d, v)
 	if err != nil {
 		return nil, err
 	}
 	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeMost}
 	m, n := int64(rows), int64(cols)
-	t.u = treeHeadBytes + 2*16*m + 8*treeZeros*m + 8*n + 2*8*m + 8*n + 8*m // lists of rows, of zeros and tips; gains
+	t.u = treeHeadBytes + 2*16*m + 8*treeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and tips; ways; gains
 	t.v = t.u + 8*m
 	t.column = t.v + 8*n + 8*n + 8*m + 2*4*m
-	t.tree = t.column + 5*4*m + 2*4*n
+	t.tree = t.column + 4*4*m + 2*4*n
 	size := (t.tree + 4*n + 4*((n+31)/32) + 7) / 8 * 8
 	size += 2 * 8 * t.blocks() * int64(t.block()/32)
 	if t.work, err = d.Alloc(size); err != nil {
@@ -164,6 +170,7 @@ const (
 	treeSolved    = 9
 	treeStuck     = 10
 	treeZeros     = 8       // kept of a row
+	wayRows       = 1 << 21 // a way has no room for more
 	treeBatch     = 16      // steps launched before the host looks, barrier=host
 	treeMost      = 1 << 16 // steps of a persistent kernel before the host looks
 )

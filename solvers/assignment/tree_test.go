@@ -192,7 +192,7 @@ func TestTreeWide(t *testing.T) {
 // rows of the second half reach the columns of the first, and rows of that the other
 // columns. One closure finds all paths, or some tips were lost.
 func TestTreeTips(t *testing.T) {
-	const half = 1900
+	const half = 2000
 	inst := &Instance{Rows: 2 * half, Cols: 2 * half, Source: "halves"}
 	costs := make([]int32, 4*half*half)
 	for k := range costs {
@@ -229,6 +229,37 @@ func TestTreeTips(t *testing.T) {
 		return sol, err
 	}, half)
 	if err != nil {
+		t.Error(err)
+	}
+}
+
+// chain is a problem with one optimum, of cost 0: rows have zeros in the column of their
+// number and in the next one or, with step -1, the one before.
+func chain(t *testing.T, n, step int) *normal {
+	t.Helper()
+	inst := &Instance{Rows: n, Cols: n, Source: "chain"}
+	costs := make([]int32, n*n)
+	for k := range costs {
+		costs[k] = 5
+	}
+	for i := range n {
+		costs[i*n+i] = 0
+		costs[i*n+min(max(i+step, 0), n-1)] = 0
+	}
+	setCosts(inst, costs)
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestTreePath has one path through all rows, whose parts a warp augments together: more
+// than it has lanes.
+func TestTreePath(t *testing.T) {
+	const n = 600
+	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32")
+	if err := agreesOnDevice(t, emulatedtest.Open(t), v, chain(t, n, 1), nil, 0, n); err != nil {
 		t.Error(err)
 	}
 }

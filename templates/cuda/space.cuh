@@ -15,21 +15,21 @@ template <class T> __device__ __forceinline__ T* inShared(T* p) {
 #endif
 }
 
-// ticket adds one to a word of shared memory and returns what it was. Lanes are not
+// ticket adds n to a word of shared memory and returns what it was. Lanes are not
 // gathered into one addition, as atomicAdd's are: that takes longer where few ask.
-__device__ __forceinline__ u32 ticket(u32* word) {
+__device__ __forceinline__ u32 ticket(u32* word, u32 n = 1) {
 #ifdef COALESCE_EMULATED
-    return atomicAdd(word, 1u);
+    return atomicAdd(word, n);
 #else
     u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], 1;" : "=r"(old) : "r"((u32)__cvta_generic_to_shared(word)) : "memory");
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"((u32)__cvta_generic_to_shared(word)), "r"(n) : "memory");
     return old;
 #endif
 }
 
 // fetch has the 32 bytes round p, 4 of them aligned to 4, brought into the multiprocessor's
-// cache; nothing waits for that. A word of shared memory that is the call's alone takes
-// what it read: fetched() waits until all has come, and the word can be used again.
+// cache; nothing waits for that. A word of shared memory that is the thread's alone takes
+// what it read: it can be used again after fetched(), which waits for the thread's.
 __device__ __forceinline__ void fetch(u32* word, const void* p) {
 #ifdef COALESCE_EMULATED
     *word = *(const u32*)p;

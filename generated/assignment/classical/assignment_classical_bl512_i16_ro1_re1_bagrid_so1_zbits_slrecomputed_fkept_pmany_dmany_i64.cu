@@ -3,8 +3,10 @@
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
 #include "cuda/shared.cuh"
+#include "cuda/space.cuh"
 #include "cuda/members.cuh"
 #include "assignment/chunks.cuh"
+#include "assignment/forest.cuh"
 
 // The steps of the algorithm are functions of the whole grid; between two of
 // them lies a barrier, or the end of a launch. Within a step blocks meet only
@@ -53,12 +55,12 @@ struct Work {
     i64* base;          // column minima, or the duals to start from
     u32 *reached, *covered, *open;  // sets of columns: reached; when the slacks were read; free
     i64* u;
-    u64* hop;           // by reached column: row that reached it << 32 | that row's column
+    u64* way;           // of a row of the forest
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
     u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
     u32* place;         // of a row: its position in the queue, NOWHERE unless reached
-    int *root, *end;    // of a reached row: root of its tree; of a root: the free column at the end
+    int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
     u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
     Scale<T> scale;
@@ -74,10 +76,10 @@ struct Work {
         ctl = (Control*)work;
         v = (i64*)work + CONTROL, base = STORED ? v + cols : v;
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
-        u = (i64*)(open + words), hop = (u64*)(u + rows), least = (i64*)(hop + cols);
+        u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * chunks), row = column + rows;
-        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, root = (int*)(place + rows), end = root + rows;
-        zeros = (u32*)(((u64)(end + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * words;
+        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, end = (int*)(place + rows), last = end + rows;
+        zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * words;
     }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
@@ -277,20 +279,19 @@ __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
 // position `next` on. count has the rows reached in its low half, the paths
 // found in its high one.
 struct Reach {
-    u32 row, root, phase, next;
+    u32 row, phase, next;
+    u64 way;
     u64* count;
     u32* queue;
-    int before;  // the row's column
 };
-
-__device__ __forceinline__ u64 hop(const Reach& r) { return (u64)r.row << 32 | (u32)r.before; }
 
 // finish tries to end the root's path in one of the free columns z of word w;
 // it is false when other trees took them all. A tree takes one: a row holds
 // the root's end while it tries.
 __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP, has = __ballot_sync(ALL, z != 0);
-    int was = lane == 0 ? atomicCAS(m.end + r.root, NOBODY, HELD) : 0;
+    u32 root = rootOf(r.way);
+    int was = lane == 0 ? atomicCAS(m.end + root, NOBODY, HELD) : 0;
     if (__shfl_sync(ALL, was, 0) != NOBODY) return true;
     for (; has != 0; has &= has - 1) {
         bool won = false;
@@ -299,14 +300,14 @@ __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32
                 u32 bit = z & (0u - z), j = C::column(w, __ffs((int)z) - 1);
                 won = !(atomicOr(m.reached + w, bit) & bit);
                 if (!won) continue;
-                m.hop[j] = hop(r);
-                atomicExch(m.end + r.root, (int)j);
+                m.last[root] = (int)r.row;
+                atomicExch(m.end + root, (int)j);
                 atomicAdd(r.count, 1ull << 32);
-                if (ONE) atomicMax(&m.ctl->winner, (u64)r.phase << 32 | r.root);
+                if (ONE) atomicMax(&m.ctl->winner, (u64)r.phase << 32 | root);
             }
         if (__any_sync(ALL, won)) return true;
     }
-    if (lane == 0) atomicExch(m.end + r.root, NOBODY);
+    if (lane == 0) atomicExch(m.end + root, NOBODY);
     return false;
 }
 
@@ -324,8 +325,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
         if (z) {
             u32 j = C::column(w, __ffs((int)z) - 1);
             int i = m.row[j];
-            m.hop[j] = hop(r);
-            m.root[i] = (int)r.root;
+            m.way[i] = after(tipOf(r.way, r.row), true);
             m.place[i] = at;
             r.queue[at] = (u32)i;
             z &= z - 1;
@@ -335,9 +335,8 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
 }
 // expand has a share of a row's zeros reach columns, unless its tree is done.
 __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 parts) {
-    r.root = (u32)m.root[r.row];
-    r.before = m.column[r.row];
-    if (__any_sync(ALL, *(volatile int*)(m.end + r.root) != NOBODY)) return;
+    r.way = m.way[r.row];
+    if (__any_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) != NOBODY)) return;
     each(m, r.row, part, parts, [&](u32 w, u32 z) { return reach(m, r, w, z); });
 }
 
@@ -347,7 +346,7 @@ __device__ __forceinline__ void level(const Work& m, u32 side, u32 head, u32 tai
     if (team.thread == 0) count[(turn + 1) % 3] = 0;
     u32 n = tail - head, parts = 1;
     if (team.warps > n) parts = min(team.warps / n, m.chunks);
-    Reach r = {0, 0, phase, tail, count + turn % 3, m.queue(side), NOBODY};
+    Reach r = {0, phase, tail, 0, count + turn % 3, m.queue(side)};
     for (u32 x = team.warp; x < n * parts; x += team.warps) {
         r.row = m.queue(side)[head + x / parts];
         expand(m, r, x % parts, parts);
@@ -417,7 +416,7 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     if (root) {
         m.queue(0)[at] = i;
         m.place[i] = at;
-        m.root[i] = (int)i;
+        m.way[i] = wayOf(i, i, i);
     }
 }
 
@@ -491,7 +490,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     remember(m, team);
     // A row that is only now reached counts as not reached.
     if (d != 0) forgetOthers(m, tail, team);
-    Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
+    Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     inTurn(tail, team, [&](u32, bool has, u32 x) {
         u32 mine = has ? r.queue[x] : 0;
         if (has) m.u[mine] += d;
@@ -500,26 +499,14 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
             bool fresh = true, going = false;
             gather(m, i, d, [&](u32 w, u32 z) {
                 if (fresh) {
-                    fresh = false, r.root = (u32)m.root[i], r.before = m.column[i];
-                    going = __all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY);
+                    fresh = false, r.way = m.way[i];
+                    going = __all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY);
                 }
                 extend(m, i, w, z);
                 going = going && reach(m, r, w, z);
             });
         }
     });
-}
-
-// flip augments along the path that ends in the free column j.
-__device__ __forceinline__ void flip(const Work& m, int j) {
-    atomicAnd(m.open + C::word(j), ~C::bit(j));
-    while (j != NOBODY) {
-        u64 hop = m.hop[j];
-        atomicAnd(m.reached + C::word(j), ~C::bit(j));
-        m.column[hop >> 32] = j;
-        m.row[j] = (int)(hop >> 32);
-        j = (int)(u32)hop;
-    }
 }
 
 // augment flips the paths that were found. Rows whose tree has none stay in the
@@ -530,10 +517,14 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
     u64* count = ctl->count + turn % 3;
     if (team.thread == 0) ctl->count[(turn + 1) % 3] = 0;
     u32 lane = threadIdx.x % WARP, winner = (u32)ctl->winner;
-    for (u32 first = team.warp * WARP; first < tail; first += team.warps * WARP) {
-        bool has = first + lane < tail;
-        u32 i = has ? m.queue(side)[first + lane] : 0, root = has ? (u32)m.root[i] : 0;
-        bool flips = ONE ? root == winner : m.end[root] != NOBODY, isRoot = has && root == i;
+    Trees trees = {m.column, m.row, m.way};
+    for (u32 first = team.warp; first < tail; first += team.warps * WARP) {
+        u32 x = first + lane * team.warps;  // few paths are one in a warp
+        bool has = x < tail;
+        u32 i = has ? m.queue(side)[x] : 0, root = has ? rootOf(m.way[i]) : 0;
+        int end = has ? m.end[root] : NOBODY;
+        u32 from = 0;
+        bool flips = ONE ? root == winner : end != NOBODY, isRoot = has && root == i;
         bool stays = has && !flips;
         u32 at = enqueue(count, stays);
         u32 roots = __ballot_sync(ALL, stays && isRoot);
@@ -542,13 +533,16 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
             m.queue(1 - side)[at] = i;
             m.place[i] = at;
             if (ONE) m.end[i] = NOBODY;
-            continue;
+        } else if (has) {
+            m.place[i] = NOWHERE;
+            int j = m.column[i];  // or, where a path is being flipped, another one of the tree
+            if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
-        if (!has) continue;
-        m.place[i] = NOWHERE;
-        int j = m.column[i];  // or, where a path is being flipped, another one of the tree
-        if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
-        if (isRoot) flip(m, m.end[i]);
+        flips = flips && isRoot;
+        if (flips) from = (u32)m.last[i], atomicAnd(m.open + C::word(end), ~C::bit(end));
+        flipAll(trees, from, i, flips ? end : NOBODY, [&](int j) {
+            atomicAnd(m.reached + C::word(j), ~C::bit(j));
+        });
     }
 }
 
@@ -592,7 +586,7 @@ struct Desk {
 };
 
 __device__ __forceinline__ void clear(Desk&) {}
-__device__ __forceinline__ bool fits(const Work&) { return true; }
+__device__ __forceinline__ u32 narrow(const Work&) { return SOLO; }
 
 // alone expands level after level in one block, while there are few rows.
 __device__ __forceinline__ void alone(const Work& m, State s, Desk& desk) {
@@ -610,7 +604,7 @@ __device__ __forceinline__ void alone(const Work& m, State s, Desk& desk) {
 // which then calls after().
 template <class B, class F> __device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, B& barrier, Team team, bool first, F after) {
     Control* ctl = m.ctl;
-    u32 few = fits(m) ? SOLO : 0;
+    u32 few = narrow(m);
     while (s.searching()) {
         if (s.tail - s.head > few) {
             level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, team);
@@ -792,7 +786,7 @@ namespace assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_f
 // reaches comes after what the queue has.
 __device__ __forceinline__ Reach begun(const Work& m) {
     const Control* ctl = m.ctl;
-    return {0, 0, (u32)ctl->phases, (u32)ctl->tail, m.ctl->count + ctl->turn % 3, m.queue(ctl->side), NOBODY};
+    return {0, (u32)ctl->phases, (u32)ctl->tail, 0, m.ctl->count + ctl->turn % 3, m.queue(ctl->side)};
 }
 
 // absorb takes over edges at(0) .. at(n-1): zeros of rows of the forest, which reach
@@ -800,15 +794,15 @@ __device__ __forceinline__ Reach begun(const Work& m) {
 template <class F> __device__ __forceinline__ void absorb(const Work& m, Reach r, u32 n, F at, bool first, Team team) {
     inTurn(n, team, [&](u32, bool has, u32 x) {
         Edge e = at(has ? x : 0);
-        int root = first ? 0 : m.root[e.row], before = first ? 0 : m.column[e.row];
+        u64 way = first ? 0 : m.way[e.row];
         for (u32 all = __ballot_sync(ALL, has); all != 0; all &= all - 1) {
             int from = __ffs((int)all) - 1;
             u32 word = __shfl_sync(ALL, e.word, from), z = __shfl_sync(ALL, e.zeros, from);
             r.row = __shfl_sync(ALL, e.row, from);
             merge(m, r.row, word, z);
             if (first) continue;
-            r.root = (u32)__shfl_sync(ALL, root, from), r.before = __shfl_sync(ALL, before, from);
-            if (__all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY)) reach(m, r, word, z & 1u << threadIdx.x % WARP);
+            r.way = __shfl_sync(ALL, way, from);
+            if (__all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY)) reach(m, r, word, z & 1u << threadIdx.x % WARP);
         }
     });
 }
@@ -1089,7 +1083,7 @@ __device__ __noinline__ void follow(Part part, const State& s, Peers& peers, i64
     remember(m, team);
     if (d != 0) forgetOthers(m, s.tail, team);
     u32 n = peers.delivered(e);
-    Reach r = {0, 0, s.phase, s.tail, ctl->count + s.turn % 3, m.queue(s.side), NOBODY};
+    Reach r = {0, s.phase, s.tail, 0, ctl->count + s.turn % 3, m.queue(s.side)};
     absorb(m, r, n, [&](u32 x) { return peers.edge(x); }, false, team);
 }
 
@@ -1168,4 +1162,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_dmany_i64_hash = 0xb44c061389cb6089ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_dmany_i64_hash = 0x8f1aba4870ce5b4eull;

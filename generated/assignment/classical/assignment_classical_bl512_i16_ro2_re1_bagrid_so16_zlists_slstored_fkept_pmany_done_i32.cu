@@ -3,7 +3,9 @@
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
 #include "cuda/shared.cuh"
+#include "cuda/space.cuh"
 #include "assignment/chunks.cuh"
+#include "assignment/forest.cuh"
 
 // The steps of the algorithm are functions of the whole grid; between two of
 // them lies a barrier, or the end of a launch. Within a step blocks meet only
@@ -53,12 +55,12 @@ struct Work {
     i64* base;          // column minima, or the duals to start from
     u32 *reached, *covered, *open;  // sets of columns: reached; when the slacks were read; free
     i64* u;
-    u64* hop;           // by reached column: row that reached it << 32 | that row's column
+    u64* way;           // of a row of the forest
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
     u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
     u32* place;         // of a row: its position in the queue, NOWHERE unless reached
-    int *root, *end;    // of a reached row: root of its tree; of a root: the free column at the end
+    int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
     u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
     Scale<T> scale;
@@ -74,10 +76,10 @@ struct Work {
         ctl = (Control*)work;
         v = (i64*)work + CONTROL, base = STORED ? v + cols : v;
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
-        u = (i64*)(open + words), hop = (u64*)(u + rows), least = (i64*)(hop + cols);
+        u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * chunks), row = column + rows;
-        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, root = (int*)(place + rows), end = root + rows;
-        zeros = (u32*)(((u64)(end + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
+        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, end = (int*)(place + rows), last = end + rows;
+        zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
     }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
@@ -215,44 +217,44 @@ __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, Team team
     else scan<false, i64>(m, queue, tail, (const u32*)m.stored, m.pitch, value, true, update, team);
 }
 
-// Lists of up to LIST columns a row, behind their length: a cache line. What a list
-// has no room for is left out: such zeros are found by the next pass, as slacks of
-// zero.
-__device__ __forceinline__ u32* line(const Work& m, u32 i) { return m.zeros + (u64)i * WARP; }
+// Lists of up to LIST columns a row, filled up with NOWHERE, and their length: a cache
+// line. What a list has no room for is left out: such zeros are found by the next pass,
+// as slacks of zero.
+__device__ __forceinline__ u32* line(const Work& m, u32 i) { return m.zeros + i * WARP; }
 static_assert(LIST + 1 == WARP, "a lane an entry, and one word");
 
 // clear starts all rows without zeros.
 __device__ void clear(const Work& m, Team team) {
-    for (u32 i = team.thread; i < m.rows; i += team.threads) *line(m, i) = 0;
+    for (u64 x = team.thread; x < (u64)m.rows * WARP; x += team.threads) m.zeros[x] = x % WARP < LIST ? NOWHERE : 0;
 }
 
 // extend adds the bits z of word w. A warp's work, like all that follows.
 __device__ __forceinline__ void extend(const Work& m, u32 i, u32 w, u32 z) {
-    u32 lane = threadIdx.x % WARP, n = *line(m, i), has;
+    u32 lane = threadIdx.x % WARP, n = line(m, i)[LIST], has;
     __syncwarp();
     for (; n < LIST && (has = __ballot_sync(ALL, z != 0)) != 0; n += __popc(has)) {
         u32 at = n + __popc(has & ((1u << lane) - 1));
-        if (z && at < LIST) line(m, i)[1 + at] = C::column(w, __ffs((int)z) - 1);
+        if (z && at < LIST) line(m, i)[at] = C::column(w, __ffs((int)z) - 1);
         z &= z - 1;
     }
-    if (lane == 0) *line(m, i) = min(n, LIST);
+    if (lane == 0) line(m, i)[LIST] = min(n, LIST);
     __syncwarp();
 }
 
 // held gives a lane its entry of row i's list, and how many there are.
 __device__ __forceinline__ u32 held(const Work& m, u32 i, u32& n) {
     u32 word = line(m, i)[threadIdx.x % WARP];
-    n = min(__shfl_sync(ALL, word, 0), LIST);
-    return __shfl_down_sync(ALL, word, 1);
+    n = min(__shfl_sync(ALL, word, LIST), LIST);
+    return word;
 }
 
 // forget drops row i's zeros in covered columns.
 __device__ void forget(const Work& m, u32 i) {
     u32 lane = threadIdx.x % WARP, n, j = held(m, i, n);
     bool stays = lane < n && !(m.covered[C::word(j)] & C::bit(j));
-    u32 left = __ballot_sync(ALL, stays);
-    if (stays) line(m, i)[1 + __popc(left & ((1u << lane) - 1))] = j;
-    if (lane == 0) *line(m, i) = __popc(left);
+    u32 left = __ballot_sync(ALL, stays), count = __popc(left);
+    if (stays) line(m, i)[__popc(left & ((1u << lane) - 1))] = j;
+    if (lane >= count) line(m, i)[lane] = lane < LIST ? NOWHERE : count;
 }
 
 // each calls f(w, z) with words of zeros, whole warps at once, until it returns
@@ -276,20 +278,19 @@ __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
 // position `next` on. count has the rows reached in its low half, the paths
 // found in its high one.
 struct Reach {
-    u32 row, root, phase, next;
+    u32 row, phase, next;
+    u64 way;
     u64* count;
     u32* queue;
-    int before;  // the row's column
 };
-
-__device__ __forceinline__ u64 hop(const Reach& r) { return (u64)r.row << 32 | (u32)r.before; }
 
 // finish tries to end the root's path in one of the free columns z of word w;
 // it is false when other trees took them all. A tree takes one: a row holds
 // the root's end while it tries.
 __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP, has = __ballot_sync(ALL, z != 0);
-    int was = lane == 0 ? atomicCAS(m.end + r.root, NOBODY, HELD) : 0;
+    u32 root = rootOf(r.way);
+    int was = lane == 0 ? atomicCAS(m.end + root, NOBODY, HELD) : 0;
     if (__shfl_sync(ALL, was, 0) != NOBODY) return true;
     for (; has != 0; has &= has - 1) {
         bool won = false;
@@ -298,14 +299,14 @@ __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32
                 u32 bit = z & (0u - z), j = C::column(w, __ffs((int)z) - 1);
                 won = !(atomicOr(m.reached + w, bit) & bit);
                 if (!won) continue;
-                m.hop[j] = hop(r);
-                atomicExch(m.end + r.root, (int)j);
+                m.last[root] = (int)r.row;
+                atomicExch(m.end + root, (int)j);
                 atomicAdd(r.count, 1ull << 32);
-                if (ONE) atomicMax(&m.ctl->winner, (u64)r.phase << 32 | r.root);
+                if (ONE) atomicMax(&m.ctl->winner, (u64)r.phase << 32 | root);
             }
         if (__any_sync(ALL, won)) return true;
     }
-    if (lane == 0) atomicExch(m.end + r.root, NOBODY);
+    if (lane == 0) atomicExch(m.end + root, NOBODY);
     return false;
 }
 
@@ -323,8 +324,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
         if (z) {
             u32 j = C::column(w, __ffs((int)z) - 1);
             int i = m.row[j];
-            m.hop[j] = hop(r);
-            m.root[i] = (int)r.root;
+            m.way[i] = after(tipOf(r.way, r.row), true);
             m.place[i] = at;
             r.queue[at] = (u32)i;
             z &= z - 1;
@@ -332,83 +332,67 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     }
     return true;
 }
-constexpr unsigned short ALONE = 0xffff;  // instead of the row of a free column
-
-// A Level is n rows of the queue from position `head` on and what it has at hand:
-// the set of columns reached, and their rows.
+// A Level is n rows of the queue from position `head` on. The rows they reach follow.
 struct Level {
     u32* queue;
     u32 head, n, phase;
-    u32* reached;
-    u64* count;                   // rows put into the queue, paths found << 32
-    const unsigned short* mates;  // of a column: the row that it is matched to, or ALONE; or null
-    const u64* rows;              // the rows and root << 32, or null
-    u64* copies;                  // the same of the rows reached, the first `most`
-    u32 most;
+    u64* count;  // rows put into the queue, paths found << 32
 
-    __device__ __forceinline__ int mate(const Work& m, u32 j) const {
-        if (!mates) return m.row[j];
-        u32 mate = mates[j];
-        return mate == ALONE ? NOBODY : (int)mate;
-    }
-    // claim takes a column that was not reached. In shared memory a look comes first.
-    __device__ __forceinline__ bool claim(u32 j) const {
-        u32 bit = C::bit(j), *word = reached + C::word(j);
-        return !(mates && *(const volatile u32*)word & bit) && !(atomicOr(word, bit) & bit);
+    // claim takes a column that was not reached.
+    __device__ __forceinline__ bool claim(const Work& m, u32 j) const {
+        u32 bit = C::bit(j);
+        return !(atomicOr(m.reached + C::word(j), bit) & bit);
     }
 };
 
 // A Tip is a row of the frontier, of whose list a lane has one entry: the column
 // and the row matched to it, NOBODY of a free one, HELD where there is nothing to do.
 struct Tip {
-    u32 row, n;
-    int root, before;
-    u32 column;
+    u32 row, column;
+    u64 way;
+    bool going;  // no path yet
     int mate;
 
-    // begin reads what belongs to row x of the level, and entry `at` of its list, which
-    // counts as empty once its tree has a path. No load waits for another.
+    // begin reads what belongs to row x of the level, and entry `at` of its list. No load
+    // waits for another.
     __device__ __forceinline__ void begin(const Work& m, const Level& l, u32 x, u32 at) {
-        u32 from = min(x, l.n - 1);
-        u64 both = l.rows ? l.rows[from] : l.queue[l.head + from];
-        row = (u32)both;
-        root = l.rows ? (int)(both >> 32) : m.root[row];
-        n = *line(m, row), before = m.column[row];
+        row = l.queue[l.head + min(x, l.n - 1)];
+        way = m.way[row];
         load(m, at);
-        int end = __ldcg(m.end + root);
-        n = x < l.n & end == NOBODY ? min(n, LIST) : 0;
+        int end = __ldcg(m.end + rootOf(way));
+        going = x < l.n & end == NOBODY;
     }
-    __device__ __forceinline__ void load(const Work& m, u32 at) { column = line(m, row)[1 + min(at, LIST - 1)]; }
-    __device__ __forceinline__ u64 hop() const { return (u64)row << 32 | (u32)before; }
+    __device__ __forceinline__ void load(const Work& m, u32 at) { column = at < LIST ? line(m, row)[at] : NOWHERE; }
 };
 
 // ends tries to end the path of the tip's tree in the free column j; it is false
 // when another tree took the column.
 __device__ __forceinline__ bool ends(const Work& m, const Level& l, const Tip& t, u32 j) {
-    if (atomicCAS(m.end + t.root, NOBODY, HELD) != NOBODY) return true;
-    bool won = l.claim(j);
+    u32 root = rootOf(t.way);
+    if (atomicCAS(m.end + root, NOBODY, HELD) != NOBODY) return true;
+    bool won = l.claim(m, j);
     if (won) {
-        m.hop[j] = t.hop();
+        m.last[root] = (int)t.row;
         atomicAdd((u32*)l.count + 1, 1u);
-        if (ONE) atomicMax(&m.ctl->winner, (u64)l.phase << 32 | (u32)t.root);
+        if (ONE) atomicMax(&m.ctl->winner, (u64)l.phase << 32 | root);
     }
-    atomicExch(m.end + t.root, won ? (int)j : NOBODY);
+    atomicExch(m.end + root, won ? (int)j : NOBODY);
     return won;
 }
 
 // grow has the tips of a warp reach columns. The rows matched to those are the next
 // frontier.
-template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Level& l, Tip (&tips)[TIPS], u32 at) {
+template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Level& l, Tip (&tips)[TIPS]) {
     u32 lane = threadIdx.x % WARP, below = (1u << lane) - 1;
     u32 has[TIPS], sum = 0, next = l.head + l.n;
 #pragma unroll
-    for (u32 i = 0; i < TIPS; i++) tips[i].mate = at < tips[i].n ? l.mate(m, tips[i].column) : HELD;
+    for (u32 i = 0; i < TIPS; i++) tips[i].mate = tips[i].going && tips[i].column != NOWHERE ? m.row[tips[i].column] : HELD;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++)
-        if (tips[i].mate == NOBODY && ends(m, l, tips[i], tips[i].column)) tips[i].n = 0;
+        if (tips[i].mate == NOBODY && ends(m, l, tips[i], tips[i].column)) tips[i].going = false;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++) {
-        has[i] = __ballot_sync(ALL, tips[i].mate >= 0 && l.claim(tips[i].column));
+        has[i] = __ballot_sync(ALL, tips[i].mate >= 0 && l.claim(m, tips[i].column));
         sum += __popc(has[i]);
     }
     if (sum == 0) return;
@@ -416,14 +400,12 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
     place = __shfl_sync(ALL, place, 0);
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++) {
-        u32 mate = (u32)tips[i].mate, to = place + __popc(has[i] & below);
+        u32 mate = (u32)tips[i].mate, to = next + place + __popc(has[i] & below);
         place += __popc(has[i]);
         if (!(has[i] >> lane & 1)) continue;
-        if (to < l.most) l.copies[to] = (u64)(u32)tips[i].root << 32 | mate;
-        m.hop[tips[i].column] = tips[i].hop();
-        m.root[mate] = tips[i].root;
-        l.queue[next + to] = mate;
-        if (!l.rows) m.place[mate] = next + to;
+        m.way[mate] = after(tipOf(tips[i].way, tips[i].row), true);
+        l.queue[to] = mate;
+        m.place[mate] = to;
     }
 }
 
@@ -434,35 +416,33 @@ template <u32 LANES, u32 TIPS> __device__ __forceinline__ void spread(const Work
     u32 apart = team.warps * SHARE, group = threadIdx.x % WARP / LANES;
     for (u32 first = team.warp * SHARE; first < l.n; first += TIPS * apart) {
         Tip tips[TIPS];
-        u32 at = threadIdx.x % LANES, most = 0;
+        u32 at = threadIdx.x % LANES;
 #pragma unroll
         for (u32 i = 0; i < TIPS; i++) tips[i].begin(m, l, first + i * apart + group, at);
-#pragma unroll
-        for (u32 i = 0; i < TIPS; i++) most = max(most, tips[i].n);
         for (;;) {
-            grow(m, l, tips, at);
-            if (LANES >= LIST || !__any_sync(ALL, most > (at += LANES))) break;
+            grow(m, l, tips);
+            bool more = false;  // a list goes on after its last entry here
+#pragma unroll
+            for (u32 i = 0; i < TIPS; i++) more |= tips[i].going && tips[i].column != NOWHERE && at % LANES == LANES - 1;
+            at += LANES;
+            if (LANES == WARP || !__any_sync(ALL, more)) break;
 #pragma unroll
             for (u32 i = 0; i < TIPS; i++) tips[i].load(m, at);
         }
     }
 }
 
-// expand has the rows of a level reach columns: few rows with as many lanes each
-// as there are, more with as many as most lists are long.
-__device__ __forceinline__ void expand(const Work& m, const Level& l, Team team) {
+// level expands the rows head .. tail-1 of the queue: few with as many lanes each as there
+// are, more with as many as most lists are long. Of the three counters, this level uses
+// number turn % 3. Not inlined, it has all registers to itself.
+__device__ __noinline__ void level(const Work& work, u32 side, u32 head, u32 tail, u64* count, u32 turn, u32 phase, Team team) {
+    const Work m = work;
+    if (team.thread == 0) count[(turn + 1) % 3] = 0;
+    Level l = {m.queue(side), head, tail - head, phase, count + turn % 3};
     if (l.n <= team.warps) spread<32, 1>(m, l, team);
     else if (l.n <= team.warps * 4) spread<8, 1>(m, l, team);
     else if (l.n <= team.warps * 8) spread<4, 1>(m, l, team);
     else spread<4, 2>(m, l, team);
-}
-
-// level expands the rows head .. tail-1 of the queue. Of the three counters,
-// this level uses number turn % 3. Not inlined, it has all registers to itself.
-__device__ __noinline__ void level(const Work& work, u32 side, u32 head, u32 tail, u64* count, u32 turn, u32 phase, Team team) {
-    const Work m = work;
-    if (team.thread == 0) count[(turn + 1) % 3] = 0;
-    expand(m, {m.queue(side), head, tail - head, phase, m.reached, count + turn % 3, nullptr, nullptr, nullptr, 0}, team);
 }
 
 // begin sets up the matching, the sets and the zeros and, where asked, finds
@@ -528,7 +508,7 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     if (root) {
         m.queue(0)[at] = i;
         m.place[i] = at;
-        m.root[i] = (int)i;
+        m.way[i] = wayOf(i, i, i);
     }
 }
 
@@ -602,7 +582,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     remember(m, team);
     // A row that is only now reached counts as not reached.
     if (d != 0) forgetOthers(m, tail, team);
-    Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
+    Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     inTurn(tail, team, [&](u32, bool has, u32 x) {
         u32 mine = has ? r.queue[x] : 0;
         if (has) m.u[mine] += d;
@@ -611,26 +591,14 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
             bool fresh = true, going = false;
             gather(m, i, d, [&](u32 w, u32 z) {
                 if (fresh) {
-                    fresh = false, r.root = (u32)m.root[i], r.before = m.column[i];
-                    going = __all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY);
+                    fresh = false, r.way = m.way[i];
+                    going = __all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY);
                 }
                 extend(m, i, w, z);
                 going = going && reach(m, r, w, z);
             });
         }
     });
-}
-
-// flip augments along the path that ends in the free column j.
-__device__ __forceinline__ void flip(const Work& m, int j) {
-    atomicAnd(m.open + C::word(j), ~C::bit(j));
-    while (j != NOBODY) {
-        u64 hop = m.hop[j];
-        atomicAnd(m.reached + C::word(j), ~C::bit(j));
-        m.column[hop >> 32] = j;
-        m.row[j] = (int)(hop >> 32);
-        j = (int)(u32)hop;
-    }
 }
 
 // augment flips the paths that were found. Rows whose tree has none stay in the
@@ -641,10 +609,14 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
     u64* count = ctl->count + turn % 3;
     if (team.thread == 0) ctl->count[(turn + 1) % 3] = 0;
     u32 lane = threadIdx.x % WARP, winner = (u32)ctl->winner;
-    for (u32 first = team.warp * WARP; first < tail; first += team.warps * WARP) {
-        bool has = first + lane < tail;
-        u32 i = has ? m.queue(side)[first + lane] : 0, root = has ? (u32)m.root[i] : 0;
-        bool flips = ONE ? root == winner : m.end[root] != NOBODY, isRoot = has && root == i;
+    Trees trees = {m.column, m.row, m.way};
+    for (u32 first = team.warp; first < tail; first += team.warps * WARP) {
+        u32 x = first + lane * team.warps;  // few paths are one in a warp
+        bool has = x < tail;
+        u32 i = has ? m.queue(side)[x] : 0, root = has ? rootOf(m.way[i]) : 0;
+        int end = has ? m.end[root] : NOBODY;
+        u32 from = 0;
+        bool flips = ONE ? root == winner : end != NOBODY, isRoot = has && root == i;
         bool stays = has && !flips;
         u32 at = enqueue(count, stays);
         u32 roots = __ballot_sync(ALL, stays && isRoot);
@@ -653,13 +625,16 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
             m.queue(1 - side)[at] = i;
             m.place[i] = at;
             if (ONE) m.end[i] = NOBODY;
-            continue;
+        } else if (has) {
+            m.place[i] = NOWHERE;
+            int j = m.column[i];  // or, where a path is being flipped, another one of the tree
+            if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
-        if (!has) continue;
-        m.place[i] = NOWHERE;
-        int j = m.column[i];  // or, where a path is being flipped, another one of the tree
-        if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
-        if (isRoot) flip(m, m.end[i]);
+        flips = flips && isRoot;
+        if (flips) from = (u32)m.last[i], atomicAnd(m.open + C::word(end), ~C::bit(end));
+        flipAll(trees, from, i, flips ? end : NOBODY, [&](int j) {
+            atomicAnd(m.reached + C::word(j), ~C::bit(j));
+        });
     }
 }
 
@@ -696,76 +671,180 @@ struct State {
     __device__ __forceinline__ bool searching() const { return head != tail && !(ONE && found != 0); }
 };
 
-constexpr u32 SETS = 4096;  // words of the set of columns that a block has room for
+constexpr unsigned short ALONE = 0xffff;  // instead of the row of a free column
+constexpr u32 POOL = 8128 - 2 * BLOCK;
+constexpr u32 LANES = 8;  // of a row: most lists are no longer
+constexpr u32 LEAP = 8;   // levels from stop to stop
+constexpr u32 ROUND = BLOCK / LANES;  // rows that the block has lanes for
 
-// A Desk is what a block has at hand while it searches alone: the columns that
-// were reached, two frontiers that take turns, as rows and root << 32, and
-// counters, of which three do. Where dynamic shared memory has room for the rows
-// that columns are matched to, they are there.
+// A Desk is what a block has at hand while it searches alone: sets and tips, counters, and
+// in dynamic shared memory, where that has room, the rows that columns are matched to.
 struct Desk {
-    u32 reached[SETS];
-    u64 rows[2][SOLO + 1];
-    u64 count[3];
-    u32 known;  // the phase whose matching is there, plus one
-
-    __device__ __forceinline__ Level level(const Work& m, const State& s, u32 turn, const unsigned short* mates) {
-        return {m.queue(s.side), s.head, s.tail - s.head, s.phase, reached, count + turn % 3, mates, rows[turn & 1], rows[~turn & 1], SOLO};
-    }
+    alignas(8) u32 pool[POOL];
+    i64 room;         // where dynamic shared memory is, bytes from here: a constant would be made anew each time
+    u32 count[2];     // tips so far, of every other level
+    u32 found;        // paths
+    u32 known;        // the phase whose matching is there, plus one
+    u32 fetched[2 * BLOCK];  // of a thread, what it brings into the cache
 };
 
 __device__ __forceinline__ void clear(Desk& desk) {
-    if (threadIdx.x == 0) desk.known = 0;
-    __syncthreads();
-}
-__device__ __forceinline__ bool fits(const Work& m) { return m.words <= SETS; }
-
-// move calls put(x, take(x)) for the numbers 0 .. n-1, with many loads of a thread on
-// their way at once.
-template <class F, class G> __device__ __forceinline__ void move(u32 n, F take, G put) {
-    constexpr u32 DEEP = 8;
-    for (u32 first = threadIdx.x; first < n; first += DEEP * BLOCK) {
-        decltype(take(first)) moved[DEEP];
-#pragma unroll
-        for (u32 k = 0; k < DEEP; k++) moved[k] = take(min(first + k * BLOCK, n - 1));
-#pragma unroll
-        for (u32 k = 0; k < DEEP; k++)
-            if (first + k * BLOCK < n) put(first + k * BLOCK, moved[k]);
-    }
-}
-
-// alone expands level after level in one block, while there are few rows.
-__device__ __noinline__ void alone(const Work& work, const State& state, Desk& desk) {
     COALESCE_DYNAMIC_SHARED(unsigned short, room);
-    const Work m = work;
-    State s = state;
-    u32* queue = m.queue(s.side);
-    const unsigned short* mates = m.near ? room : nullptr;
-    u32 from = s.tail, turn = 0;
-    move(m.words, [&](u32 w) { return m.reached[w]; }, [&](u32 w, u32 set) { desk.reached[w] = set; });
-    move(s.tail - s.head, [&](u32 x) { return queue[s.head + x]; },
-         [&](u32 x, u32 row) { desk.rows[0][x] = (u64)(u32)m.root[row] << 32 | row; });
-    if (threadIdx.x < 3) desk.count[threadIdx.x] = 0;
-    if (m.near && desk.known != s.phase + 1)
-        move(m.cols, [&](u32 j) { return m.row[j]; }, [&](u32 j, int row) { room[j] = (unsigned short)row; });  // NOBODY is ALONE
+    if (threadIdx.x == 0) desk.known = 0, desk.room = (char*)room - (char*)&desk;
     __syncthreads();
-    if (threadIdx.x == 0) desk.known = s.phase + 1;
-    while (s.searching() && s.tail - s.head <= SOLO) {
-        if (threadIdx.x == 0) desk.count[(turn + 1) % 3] = 0;
-        expand(m, desk.level(m, s, turn, mates), thisBlock());
-        __syncthreads();
-        s.advance(*(volatile u64*)(desk.count + turn % 3));
-        turn++, s.levels++;
+}
+
+// narrow is how many rows a level may have that one block expands alone: sets of columns and
+// of rows, and the tips of two levels, are to fit.
+__device__ __forceinline__ u32 setWords(const Work& m) { return (m.words + (m.rows + 31) / 32 + 1) / 2 * 2; }
+__device__ __forceinline__ u32 narrow(const Work& m) { return setWords(m) < POOL ? min(SOLO, (POOL - setWords(m)) / 4) : 0; }
+
+// A Sight is what such a search works on. Tips of two levels take turns. mates is in shared
+// memory if NEAR.
+template <bool NEAR> struct Sight {
+    const Work& m;
+    Desk& desk;
+    const unsigned short* mates;
+    u32 *reached, *ended;  // columns, and roots whose trees have their paths
+    u64* near;
+    u32* queue;
+    u32 room, phase, *words;  // of the thread, for fetch
+
+    __device__ __forceinline__ bool has(u32 root) const { return *(volatile u32*)(ended + root / 32) >> root % 32 & 1; }
+    __device__ __forceinline__ bool claim(u32 j) const {
+        u32 bit = C::bit(j);
+        return !(atomicOr(reached + C::word(j), bit) & bit);
     }
-    move(m.words, [&](u32 w) { return desk.reached[w]; }, [&](u32 w, u32 set) { m.reached[w] = set; });
-    move(s.tail - from, [&](u32 x) { return queue[from + x]; }, [&](u32 x, u32 row) { m.place[row] = from + x; });
-    s.leave(m.ctl);
+    __device__ __forceinline__ int mate(u32 j) const {
+        if (!NEAR) return m.row[j];
+        u32 row = mates[j];
+        return row == ALONE ? NOBODY : (int)row;
+    }
+
+    // end tries to end the path of a tree in a free column.
+    __device__ __forceinline__ void end(u64 tip, u32 j) const {
+        u32 root = rootOf(tip);
+        if (!add(ended, root)) return;  // it has one, or another lane tries
+        if (claim(j)) {
+            m.end[root] = (int)j;
+            m.last[root] = (int)rowOf(tip);
+            atomicAdd(&desk.found, 1u);
+            if (ONE) atomicMax(&m.ctl->winner, (u64)phase << 32 | root);
+        } else {
+            atomicAnd(ended + root / 32, ~(1u << root % 32));
+        }
+    }
+
+    // expand has tips reach columns, K of them from x on that are ROUND apart, of n in all:
+    // LANES lanes have a tip, and a zero each at once. Rows matched to columns that are
+    // reached are tips of the next level, which are counted from `base` on, and in the queue
+    // from `tail` on. Their lists are read into the multiprocessor's cache at once: nothing
+    // waits for that before the thread has its next zero.
+    template <u32 K> __device__ __forceinline__ void expand(u32 x, u32 n, u32 side, bool stops, u32 base, u32 tail) const {
+        u64 tip[K];
+        u32 j[K], at = threadIdx.x % LANES;
+        bool going[K];
+#pragma unroll
+        for (u32 k = 0; k < K; k++) {
+            tip[k] = near[side * room + min(x + k * ROUND, n - 1)];
+            j[k] = line(m, rowOf(tip[k]))[at];
+        }
+        fetched();
+#pragma unroll
+        for (u32 k = 0; k < K; k++) going[k] = !has(rootOf(tip[k])) & x + k * ROUND < n;
+        for (;;) {
+            int row[K];
+            bool got[K], more = false;
+            u32 sum = 0;
+#pragma unroll
+            for (u32 k = 0; k < K; k++) row[k] = going[k] && j[k] != NOWHERE ? mate(j[k]) : HELD;
+#pragma unroll
+            for (u32 k = 0; k < K; k++) sum += got[k] = row[k] >= 0 && claim(j[k]);
+            u32 to = sum > 0 ? ticket(desk.count + side, sum) - base : 0;
+#pragma unroll
+            for (u32 k = 0; k < K; k++) {
+                if (row[k] == NOBODY) end(tip[k], j[k]);
+                more |= row[k] != HELD && at % LANES == LANES - 1;
+                if (!got[k]) continue;
+                u64 way = after(tip[k], stops);
+                fetch(words + k * BLOCK, line(m, (u32)row[k]));
+                if (to < room) near[(side ^ 1) * room + to] = tipOf(way, (u32)row[k]);
+                m.way[row[k]] = way;
+                queue[tail + to++] = (u32)row[k];
+            }
+            if (!__any_sync(ALL, more)) return;
+            at += LANES;
+            fetched();
+#pragma unroll
+            for (u32 k = 0; k < K; k++) j[k] = at < LIST ? line(m, rowOf(tip[k]))[at] : NOWHERE;
+        }
+    }
+};
+
+// begin brings what the search needs into shared memory.
+template <bool NEAR> __device__ __forceinline__ void begin(const Sight<NEAR>& s, unsigned short* mates, const State& from) {
+    const Work& m = s.m;
+    Desk& desk = s.desk;
+    u32 roots = (m.rows + 31) / 32;
+    const u32* queue = s.queue + from.head;
+    move<BLOCK, 4>(m.words, [&](u32 w) { return m.reached[w]; }, [&](u32 w, u32 set) { s.reached[w] = set; });
+    move<BLOCK, 4>(from.tail - from.head, [&](u32 x) { return tipOf(m.way[queue[x]], queue[x]); },
+                   [&](u32 x, u64 tip) { s.near[x] = tip; });
+    for (u32 x = threadIdx.x; x < roots; x += BLOCK) s.ended[x] = 0;
+    if (threadIdx.x < 2) desk.count[threadIdx.x] = 0;
+    if (threadIdx.x == 0) desk.found = 0;
+    if (NEAR && desk.known != from.phase + 1)
+        move<BLOCK, 16>(m.cols, [&](u32 j) { return m.row[j]; }, [&](u32 j, int row) { mates[j] = (unsigned short)row; });  // NOBODY is ALONE
+    __syncthreads();
+    if (threadIdx.x == 0) desk.known = from.phase + 1;
+    if (from.found == 0) return;
+    for (u32 x = threadIdx.x; x < from.tail - from.head; x += BLOCK) {
+        u32 root = rootOf(s.near[x]);
+        if (m.end[root] != NOBODY) add(s.ended, root);
+    }
+    __syncthreads();
+}
+
+// alone expands level after level in one block, while there are few rows. Not inlined, it
+// has all registers to itself.
+template <bool NEAR> __device__ __noinline__ void aloneOf(const Work& work, const State& state, Desk& at) {
+    const Work m = work;
+    State f = state;
+    Desk& desk = *inShared(&at);
+    unsigned short* mates = (unsigned short*)((char*)&desk + desk.room);
+    u32 few = narrow(m), n = f.tail - f.head, side = 0, levels = 0, base = 0, other = 0, from = f.tail;
+    Sight<NEAR> s = {m, desk, mates, desk.pool, desk.pool + m.words, (u64*)(desk.pool + setWords(m)), m.queue(f.side),
+                     (POOL - setWords(m)) / 4, f.phase, desk.fetched + threadIdx.x};
+    begin(s, mates, f);
+    while (n > 0 && n <= few && !(ONE && *(volatile u32*)&desk.found != 0)) {
+        bool stops = levels % LEAP == 0;
+        u32 first = threadIdx.x / WARP * (WARP / LANES), x = threadIdx.x / LANES;
+        for (; first + ROUND < n; first += 2 * ROUND, x += 2 * ROUND) s.template expand<2>(x, n, side, stops, base, f.tail);
+        if (first < n) s.template expand<1>(x, n, side, stops, base, f.tail);
+        // Two counters take turns, and are never cleared: `base` and `other` are what they were.
+        __syncthreads();
+        u32 all = *(volatile u32*)(desk.count + side);
+        n = all - base;
+        base = other, other = all;
+        side ^= 1, levels++;
+        f.head = f.tail, f.tail += n;
+    }
+    fetched();
+    move<BLOCK, 4>(m.words, [&](u32 w) { return s.reached[w]; }, [&](u32 w, u32 set) { m.reached[w] = set; });
+    move<BLOCK, 4>(f.tail - from, [&](u32 x) { return s.queue[from + x]; }, [&](u32 x, u32 row) { m.place[row] = from + x; });
+    f.found += desk.found, f.levels += levels;
+    f.leave(m.ctl);
+}
+__device__ __forceinline__ void alone(const Work& m, const State& s, Desk& desk) {
+    if (m.near) aloneOf<true>(m, s, desk);
+    else aloneOf<false>(m, s, desk);
 }
 
 // search expands level after level, while there are few rows in one block, the first,
 // which then calls after().
 template <class B, class F> __device__ __forceinline__ void search(const Work& m, State& s, Desk& desk, B& barrier, Team team, bool first, F after) {
     Control* ctl = m.ctl;
-    u32 few = fits(m) ? SOLO : 0;
+    u32 few = narrow(m);
     while (s.searching()) {
         if (s.tail - s.head > few) {
             level(m, s.side, s.head, s.tail, ctl->count, s.turn, s.phase, team);
@@ -841,4 +920,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slstored_fkept_pmany_d
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slstored_fkept_pmany_done_i32_hash = 0xb6fe503c15b36b2eull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slstored_fkept_pmany_done_i32_hash = 0xa95b0971e88faf1full;

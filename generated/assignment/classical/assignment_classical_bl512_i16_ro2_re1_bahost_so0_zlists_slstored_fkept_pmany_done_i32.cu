@@ -2,6 +2,7 @@
 // assignment/classical block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32
 #include "cuda/prelude.cuh"
 #include "assignment/chunks.cuh"
+#include "assignment/forest.cuh"
 
 // The steps of the algorithm are functions of the whole grid; between two of
 // them lies a barrier, or the end of a launch. Within a step blocks meet only
@@ -51,12 +52,12 @@ struct Work {
     i64* base;          // column minima, or the duals to start from
     u32 *reached, *covered, *open;  // sets of columns: reached; when the slacks were read; free
     i64* u;
-    u64* hop;           // by reached column: row that reached it << 32 | that row's column
+    u64* way;           // of a row of the forest
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
     u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
     u32* place;         // of a row: its position in the queue, NOWHERE unless reached
-    int *root, *end;    // of a reached row: root of its tree; of a root: the free column at the end
+    int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
     u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
     Scale<T> scale;
@@ -72,10 +73,10 @@ struct Work {
         ctl = (Control*)work;
         v = (i64*)work + CONTROL, base = STORED ? v + cols : v;
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
-        u = (i64*)(open + words), hop = (u64*)(u + rows), least = (i64*)(hop + cols);
+        u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * chunks), row = column + rows;
-        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, root = (int*)(place + rows), end = root + rows;
-        zeros = (u32*)(((u64)(end + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
+        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, end = (int*)(place + rows), last = end + rows;
+        zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
     }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
@@ -213,44 +214,44 @@ __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, Team team
     else scan<false, i64>(m, queue, tail, (const u32*)m.stored, m.pitch, value, true, update, team);
 }
 
-// Lists of up to LIST columns a row, behind their length: a cache line. What a list
-// has no room for is left out: such zeros are found by the next pass, as slacks of
-// zero.
-__device__ __forceinline__ u32* line(const Work& m, u32 i) { return m.zeros + (u64)i * WARP; }
+// Lists of up to LIST columns a row, filled up with NOWHERE, and their length: a cache
+// line. What a list has no room for is left out: such zeros are found by the next pass,
+// as slacks of zero.
+__device__ __forceinline__ u32* line(const Work& m, u32 i) { return m.zeros + i * WARP; }
 static_assert(LIST + 1 == WARP, "a lane an entry, and one word");
 
 // clear starts all rows without zeros.
 __device__ void clear(const Work& m, Team team) {
-    for (u32 i = team.thread; i < m.rows; i += team.threads) *line(m, i) = 0;
+    for (u64 x = team.thread; x < (u64)m.rows * WARP; x += team.threads) m.zeros[x] = x % WARP < LIST ? NOWHERE : 0;
 }
 
 // extend adds the bits z of word w. A warp's work, like all that follows.
 __device__ __forceinline__ void extend(const Work& m, u32 i, u32 w, u32 z) {
-    u32 lane = threadIdx.x % WARP, n = *line(m, i), has;
+    u32 lane = threadIdx.x % WARP, n = line(m, i)[LIST], has;
     __syncwarp();
     for (; n < LIST && (has = __ballot_sync(ALL, z != 0)) != 0; n += __popc(has)) {
         u32 at = n + __popc(has & ((1u << lane) - 1));
-        if (z && at < LIST) line(m, i)[1 + at] = C::column(w, __ffs((int)z) - 1);
+        if (z && at < LIST) line(m, i)[at] = C::column(w, __ffs((int)z) - 1);
         z &= z - 1;
     }
-    if (lane == 0) *line(m, i) = min(n, LIST);
+    if (lane == 0) line(m, i)[LIST] = min(n, LIST);
     __syncwarp();
 }
 
 // held gives a lane its entry of row i's list, and how many there are.
 __device__ __forceinline__ u32 held(const Work& m, u32 i, u32& n) {
     u32 word = line(m, i)[threadIdx.x % WARP];
-    n = min(__shfl_sync(ALL, word, 0), LIST);
-    return __shfl_down_sync(ALL, word, 1);
+    n = min(__shfl_sync(ALL, word, LIST), LIST);
+    return word;
 }
 
 // forget drops row i's zeros in covered columns.
 __device__ void forget(const Work& m, u32 i) {
     u32 lane = threadIdx.x % WARP, n, j = held(m, i, n);
     bool stays = lane < n && !(m.covered[C::word(j)] & C::bit(j));
-    u32 left = __ballot_sync(ALL, stays);
-    if (stays) line(m, i)[1 + __popc(left & ((1u << lane) - 1))] = j;
-    if (lane == 0) *line(m, i) = __popc(left);
+    u32 left = __ballot_sync(ALL, stays), count = __popc(left);
+    if (stays) line(m, i)[__popc(left & ((1u << lane) - 1))] = j;
+    if (lane >= count) line(m, i)[lane] = lane < LIST ? NOWHERE : count;
 }
 
 // each calls f(w, z) with words of zeros, whole warps at once, until it returns
@@ -274,20 +275,19 @@ __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
 // position `next` on. count has the rows reached in its low half, the paths
 // found in its high one.
 struct Reach {
-    u32 row, root, phase, next;
+    u32 row, phase, next;
+    u64 way;
     u64* count;
     u32* queue;
-    int before;  // the row's column
 };
-
-__device__ __forceinline__ u64 hop(const Reach& r) { return (u64)r.row << 32 | (u32)r.before; }
 
 // finish tries to end the root's path in one of the free columns z of word w;
 // it is false when other trees took them all. A tree takes one: a row holds
 // the root's end while it tries.
 __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP, has = __ballot_sync(ALL, z != 0);
-    int was = lane == 0 ? atomicCAS(m.end + r.root, NOBODY, HELD) : 0;
+    u32 root = rootOf(r.way);
+    int was = lane == 0 ? atomicCAS(m.end + root, NOBODY, HELD) : 0;
     if (__shfl_sync(ALL, was, 0) != NOBODY) return true;
     for (; has != 0; has &= has - 1) {
         bool won = false;
@@ -296,14 +296,14 @@ __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32
                 u32 bit = z & (0u - z), j = C::column(w, __ffs((int)z) - 1);
                 won = !(atomicOr(m.reached + w, bit) & bit);
                 if (!won) continue;
-                m.hop[j] = hop(r);
-                atomicExch(m.end + r.root, (int)j);
+                m.last[root] = (int)r.row;
+                atomicExch(m.end + root, (int)j);
                 atomicAdd(r.count, 1ull << 32);
-                if (ONE) atomicMax(&m.ctl->winner, (u64)r.phase << 32 | r.root);
+                if (ONE) atomicMax(&m.ctl->winner, (u64)r.phase << 32 | root);
             }
         if (__any_sync(ALL, won)) return true;
     }
-    if (lane == 0) atomicExch(m.end + r.root, NOBODY);
+    if (lane == 0) atomicExch(m.end + root, NOBODY);
     return false;
 }
 
@@ -321,8 +321,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
         if (z) {
             u32 j = C::column(w, __ffs((int)z) - 1);
             int i = m.row[j];
-            m.hop[j] = hop(r);
-            m.root[i] = (int)r.root;
+            m.way[i] = after(tipOf(r.way, r.row), true);
             m.place[i] = at;
             r.queue[at] = (u32)i;
             z &= z - 1;
@@ -330,83 +329,67 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     }
     return true;
 }
-constexpr unsigned short ALONE = 0xffff;  // instead of the row of a free column
-
-// A Level is n rows of the queue from position `head` on and what it has at hand:
-// the set of columns reached, and their rows.
+// A Level is n rows of the queue from position `head` on. The rows they reach follow.
 struct Level {
     u32* queue;
     u32 head, n, phase;
-    u32* reached;
-    u64* count;                   // rows put into the queue, paths found << 32
-    const unsigned short* mates;  // of a column: the row that it is matched to, or ALONE; or null
-    const u64* rows;              // the rows and root << 32, or null
-    u64* copies;                  // the same of the rows reached, the first `most`
-    u32 most;
+    u64* count;  // rows put into the queue, paths found << 32
 
-    __device__ __forceinline__ int mate(const Work& m, u32 j) const {
-        if (!mates) return m.row[j];
-        u32 mate = mates[j];
-        return mate == ALONE ? NOBODY : (int)mate;
-    }
-    // claim takes a column that was not reached. In shared memory a look comes first.
-    __device__ __forceinline__ bool claim(u32 j) const {
-        u32 bit = C::bit(j), *word = reached + C::word(j);
-        return !(mates && *(const volatile u32*)word & bit) && !(atomicOr(word, bit) & bit);
+    // claim takes a column that was not reached.
+    __device__ __forceinline__ bool claim(const Work& m, u32 j) const {
+        u32 bit = C::bit(j);
+        return !(atomicOr(m.reached + C::word(j), bit) & bit);
     }
 };
 
 // A Tip is a row of the frontier, of whose list a lane has one entry: the column
 // and the row matched to it, NOBODY of a free one, HELD where there is nothing to do.
 struct Tip {
-    u32 row, n;
-    int root, before;
-    u32 column;
+    u32 row, column;
+    u64 way;
+    bool going;  // no path yet
     int mate;
 
-    // begin reads what belongs to row x of the level, and entry `at` of its list, which
-    // counts as empty once its tree has a path. No load waits for another.
+    // begin reads what belongs to row x of the level, and entry `at` of its list. No load
+    // waits for another.
     __device__ __forceinline__ void begin(const Work& m, const Level& l, u32 x, u32 at) {
-        u32 from = min(x, l.n - 1);
-        u64 both = l.rows ? l.rows[from] : l.queue[l.head + from];
-        row = (u32)both;
-        root = l.rows ? (int)(both >> 32) : m.root[row];
-        n = *line(m, row), before = m.column[row];
+        row = l.queue[l.head + min(x, l.n - 1)];
+        way = m.way[row];
         load(m, at);
-        int end = __ldcg(m.end + root);
-        n = x < l.n & end == NOBODY ? min(n, LIST) : 0;
+        int end = __ldcg(m.end + rootOf(way));
+        going = x < l.n & end == NOBODY;
     }
-    __device__ __forceinline__ void load(const Work& m, u32 at) { column = line(m, row)[1 + min(at, LIST - 1)]; }
-    __device__ __forceinline__ u64 hop() const { return (u64)row << 32 | (u32)before; }
+    __device__ __forceinline__ void load(const Work& m, u32 at) { column = at < LIST ? line(m, row)[at] : NOWHERE; }
 };
 
 // ends tries to end the path of the tip's tree in the free column j; it is false
 // when another tree took the column.
 __device__ __forceinline__ bool ends(const Work& m, const Level& l, const Tip& t, u32 j) {
-    if (atomicCAS(m.end + t.root, NOBODY, HELD) != NOBODY) return true;
-    bool won = l.claim(j);
+    u32 root = rootOf(t.way);
+    if (atomicCAS(m.end + root, NOBODY, HELD) != NOBODY) return true;
+    bool won = l.claim(m, j);
     if (won) {
-        m.hop[j] = t.hop();
+        m.last[root] = (int)t.row;
         atomicAdd((u32*)l.count + 1, 1u);
-        if (ONE) atomicMax(&m.ctl->winner, (u64)l.phase << 32 | (u32)t.root);
+        if (ONE) atomicMax(&m.ctl->winner, (u64)l.phase << 32 | root);
     }
-    atomicExch(m.end + t.root, won ? (int)j : NOBODY);
+    atomicExch(m.end + root, won ? (int)j : NOBODY);
     return won;
 }
 
 // grow has the tips of a warp reach columns. The rows matched to those are the next
 // frontier.
-template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Level& l, Tip (&tips)[TIPS], u32 at) {
+template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Level& l, Tip (&tips)[TIPS]) {
     u32 lane = threadIdx.x % WARP, below = (1u << lane) - 1;
     u32 has[TIPS], sum = 0, next = l.head + l.n;
 #pragma unroll
-    for (u32 i = 0; i < TIPS; i++) tips[i].mate = at < tips[i].n ? l.mate(m, tips[i].column) : HELD;
+    for (u32 i = 0; i < TIPS; i++) tips[i].mate = tips[i].going && tips[i].column != NOWHERE ? m.row[tips[i].column] : HELD;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++)
-        if (tips[i].mate == NOBODY && ends(m, l, tips[i], tips[i].column)) tips[i].n = 0;
+        if (tips[i].mate == NOBODY && ends(m, l, tips[i], tips[i].column)) tips[i].going = false;
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++) {
-        has[i] = __ballot_sync(ALL, tips[i].mate >= 0 && l.claim(tips[i].column));
+        has[i] = __ballot_sync(ALL, tips[i].mate >= 0 && l.claim(m, tips[i].column));
         sum += __popc(has[i]);
     }
     if (sum == 0) return;
@@ -414,14 +397,12 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
     place = __shfl_sync(ALL, place, 0);
 #pragma unroll
     for (u32 i = 0; i < TIPS; i++) {
-        u32 mate = (u32)tips[i].mate, to = place + __popc(has[i] & below);
+        u32 mate = (u32)tips[i].mate, to = next + place + __popc(has[i] & below);
         place += __popc(has[i]);
         if (!(has[i] >> lane & 1)) continue;
-        if (to < l.most) l.copies[to] = (u64)(u32)tips[i].root << 32 | mate;
-        m.hop[tips[i].column] = tips[i].hop();
-        m.root[mate] = tips[i].root;
-        l.queue[next + to] = mate;
-        if (!l.rows) m.place[mate] = next + to;
+        m.way[mate] = after(tipOf(tips[i].way, tips[i].row), true);
+        l.queue[to] = mate;
+        m.place[mate] = to;
     }
 }
 
@@ -432,35 +413,33 @@ template <u32 LANES, u32 TIPS> __device__ __forceinline__ void spread(const Work
     u32 apart = team.warps * SHARE, group = threadIdx.x % WARP / LANES;
     for (u32 first = team.warp * SHARE; first < l.n; first += TIPS * apart) {
         Tip tips[TIPS];
-        u32 at = threadIdx.x % LANES, most = 0;
+        u32 at = threadIdx.x % LANES;
 #pragma unroll
         for (u32 i = 0; i < TIPS; i++) tips[i].begin(m, l, first + i * apart + group, at);
-#pragma unroll
-        for (u32 i = 0; i < TIPS; i++) most = max(most, tips[i].n);
         for (;;) {
-            grow(m, l, tips, at);
-            if (LANES >= LIST || !__any_sync(ALL, most > (at += LANES))) break;
+            grow(m, l, tips);
+            bool more = false;  // a list goes on after its last entry here
+#pragma unroll
+            for (u32 i = 0; i < TIPS; i++) more |= tips[i].going && tips[i].column != NOWHERE && at % LANES == LANES - 1;
+            at += LANES;
+            if (LANES == WARP || !__any_sync(ALL, more)) break;
 #pragma unroll
             for (u32 i = 0; i < TIPS; i++) tips[i].load(m, at);
         }
     }
 }
 
-// expand has the rows of a level reach columns: few rows with as many lanes each
-// as there are, more with as many as most lists are long.
-__device__ __forceinline__ void expand(const Work& m, const Level& l, Team team) {
+// level expands the rows head .. tail-1 of the queue: few with as many lanes each as there
+// are, more with as many as most lists are long. Of the three counters, this level uses
+// number turn % 3. Not inlined, it has all registers to itself.
+__device__ __noinline__ void level(const Work& work, u32 side, u32 head, u32 tail, u64* count, u32 turn, u32 phase, Team team) {
+    const Work m = work;
+    if (team.thread == 0) count[(turn + 1) % 3] = 0;
+    Level l = {m.queue(side), head, tail - head, phase, count + turn % 3};
     if (l.n <= team.warps) spread<32, 1>(m, l, team);
     else if (l.n <= team.warps * 4) spread<8, 1>(m, l, team);
     else if (l.n <= team.warps * 8) spread<4, 1>(m, l, team);
     else spread<4, 2>(m, l, team);
-}
-
-// level expands the rows head .. tail-1 of the queue. Of the three counters,
-// this level uses number turn % 3. Not inlined, it has all registers to itself.
-__device__ __noinline__ void level(const Work& work, u32 side, u32 head, u32 tail, u64* count, u32 turn, u32 phase, Team team) {
-    const Work m = work;
-    if (team.thread == 0) count[(turn + 1) % 3] = 0;
-    expand(m, {m.queue(side), head, tail - head, phase, m.reached, count + turn % 3, nullptr, nullptr, nullptr, 0}, team);
 }
 
 // begin sets up the matching, the sets and the zeros and, where asked, finds
@@ -526,7 +505,7 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     if (root) {
         m.queue(0)[at] = i;
         m.place[i] = at;
-        m.root[i] = (int)i;
+        m.way[i] = wayOf(i, i, i);
     }
 }
 
@@ -600,7 +579,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     remember(m, team);
     // A row that is only now reached counts as not reached.
     if (d != 0) forgetOthers(m, tail, team);
-    Reach r = {0, 0, phase, tail, ctl->count + turn % 3, m.queue(side), NOBODY};
+    Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     inTurn(tail, team, [&](u32, bool has, u32 x) {
         u32 mine = has ? r.queue[x] : 0;
         if (has) m.u[mine] += d;
@@ -609,26 +588,14 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
             bool fresh = true, going = false;
             gather(m, i, d, [&](u32 w, u32 z) {
                 if (fresh) {
-                    fresh = false, r.root = (u32)m.root[i], r.before = m.column[i];
-                    going = __all_sync(ALL, *(volatile int*)(m.end + r.root) == NOBODY);
+                    fresh = false, r.way = m.way[i];
+                    going = __all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY);
                 }
                 extend(m, i, w, z);
                 going = going && reach(m, r, w, z);
             });
         }
     });
-}
-
-// flip augments along the path that ends in the free column j.
-__device__ __forceinline__ void flip(const Work& m, int j) {
-    atomicAnd(m.open + C::word(j), ~C::bit(j));
-    while (j != NOBODY) {
-        u64 hop = m.hop[j];
-        atomicAnd(m.reached + C::word(j), ~C::bit(j));
-        m.column[hop >> 32] = j;
-        m.row[j] = (int)(hop >> 32);
-        j = (int)(u32)hop;
-    }
 }
 
 // augment flips the paths that were found. Rows whose tree has none stay in the
@@ -639,10 +606,14 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
     u64* count = ctl->count + turn % 3;
     if (team.thread == 0) ctl->count[(turn + 1) % 3] = 0;
     u32 lane = threadIdx.x % WARP, winner = (u32)ctl->winner;
-    for (u32 first = team.warp * WARP; first < tail; first += team.warps * WARP) {
-        bool has = first + lane < tail;
-        u32 i = has ? m.queue(side)[first + lane] : 0, root = has ? (u32)m.root[i] : 0;
-        bool flips = ONE ? root == winner : m.end[root] != NOBODY, isRoot = has && root == i;
+    Trees trees = {m.column, m.row, m.way};
+    for (u32 first = team.warp; first < tail; first += team.warps * WARP) {
+        u32 x = first + lane * team.warps;  // few paths are one in a warp
+        bool has = x < tail;
+        u32 i = has ? m.queue(side)[x] : 0, root = has ? rootOf(m.way[i]) : 0;
+        int end = has ? m.end[root] : NOBODY;
+        u32 from = 0;
+        bool flips = ONE ? root == winner : end != NOBODY, isRoot = has && root == i;
         bool stays = has && !flips;
         u32 at = enqueue(count, stays);
         u32 roots = __ballot_sync(ALL, stays && isRoot);
@@ -651,13 +622,16 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
             m.queue(1 - side)[at] = i;
             m.place[i] = at;
             if (ONE) m.end[i] = NOBODY;
-            continue;
+        } else if (has) {
+            m.place[i] = NOWHERE;
+            int j = m.column[i];  // or, where a path is being flipped, another one of the tree
+            if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
-        if (!has) continue;
-        m.place[i] = NOWHERE;
-        int j = m.column[i];  // or, where a path is being flipped, another one of the tree
-        if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
-        if (isRoot) flip(m, m.end[i]);
+        flips = flips && isRoot;
+        if (flips) from = (u32)m.last[i], atomicAnd(m.open + C::word(end), ~C::bit(end));
+        flipAll(trees, from, i, flips ? end : NOBODY, [&](int j) {
+            atomicAnd(m.reached + C::word(j), ~C::bit(j));
+        });
     }
 }
 
@@ -723,4 +697,4 @@ assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_do
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_done_i32_hash = 0x68119ccc0679687bull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_done_i32_hash = 0x713fb8e5d0641d6full;

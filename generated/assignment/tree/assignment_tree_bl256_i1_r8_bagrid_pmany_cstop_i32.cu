@@ -4,6 +4,7 @@
 #include "cuda/barrier.cuh"
 #include "cuda/space.cuh"
 #include "assignment/costs.cuh"
+#include "assignment/forest.cuh"
 
 // A solve is a row of steps; every block takes the same decision at the start
 // of one, from what all blocks wrote in the one before. Block b owns columns
@@ -33,7 +34,7 @@ enum Stage { REDUCE_ROWS, REDUCE_COLUMNS, ACCEPT, RENEW, CLOSE, TAKE, TAKEN, SEA
 // the dual updates of this phase.
 struct Entry {
     i64 key;
-    int row, root;
+    int row;
 };
 
 // A Turn is where the solve stands.
@@ -82,14 +83,14 @@ struct Work {
     Entry* open;      // rows that are here to scan, two lists take turns
     u64* zeros;       // of a row: LIST columns, and the rows matched to them << 32
     u64* told;        // the same on the device that keeps them
-    u64* hop;         // of a column that a closure reached: the row before it, and the root << 32
-    u64* tips;        // rows whose zeros are to follow, and their roots << 32; two lists take turns
+    u64* hop;         // of a column that a closure reached: the way of its row
+    u64* tips;        // rows whose zeros are to follow; two lists take turns
+    u64* way;         // of a row in the forest
     i64 *gain, *rise; // what the phase before took from a column, gave to a row
     int* free;        // free rows, two lists
     i64* least;       // of a warp's columns outside the forest, two take turns
     int* column;      // of a row
-    int* root;        // of a row in the forest
-    int* choice;      // of a row: the first column whose minimum it has; in the forest, the row before it
+    int* choice;      // of a row: the first column whose minimum it has
     u32* done;        // of a free row: the last phase that found it a path, plus one
     u32* held;        // zeros of a row that were noted
     int* row;         // of a column
@@ -110,7 +111,8 @@ struct Work {
         told = zeros;
         hop = zeros + LIST * m;
         tips = hop + n;
-        gain = (i64*)(tips + 2 * m);
+        way = tips + 2 * m;
+        gain = (i64*)(way + m);
         rise = gain + n;
         u = rise + m;
         v = u + m;
@@ -118,8 +120,7 @@ struct Work {
         winner = (u64*)(dist + n);
         free = (int*)(winner + m);
         column = free + 2 * m;
-        root = column + m;
-        choice = root + m;
+        choice = column + m;
         done = (u32*)(choice + m);
         held = done + m;
         row = (int*)(held + m);
@@ -206,9 +207,6 @@ struct Desk {
     u32 fetched[2 * BLOCK];     // of a thread, what it brings into the cache
 };
 
-// add puts x into a set of bits, and tells whether it was not there.
-__device__ __forceinline__ bool add(u32* set, u32 x) { return !(atomicOr(set + x / 32, 1u << x % 32) >> x % 32 & 1); }
-
 // Sets are the columns in the forest and the roots whose trees have their paths: NEAR,
 // bits in shared memory.
 template <bool NEAR> struct Sets {
@@ -257,7 +255,7 @@ __device__ void renew(const Work& w, Slot* next) {
         u32 outs = __ballot_sync(ALL, stays && out) >> (lane - k) & ((1u << LIST) - 1);
         bool tip = k == 0 && outs != 0;
         u32 number = place(&next->joined, tip);
-        if (tip) w.tips[number] = (u64)(u32)w.root[i] << 32 | i;
+        if (tip) w.tips[number] = tipOf(w.way[i], i);
         if (i >= w.rows) continue;
         u32 at = stays ? __popc(all & below) : __popc(all) + __popc(~all & below);
         w.zeros[(u64)i * LIST + at] = stays ? z : NOBODY;
@@ -269,19 +267,15 @@ __device__ void renew(const Work& w, Slot* next) {
 }
 
 // recall reads what is to be read soon, which a scan has driven out of the cache: the
-// lists of zeros. Of the cache's two parts a block fills its own, so several blocks read
-// each line.
-__device__ __forceinline__ void recall(const Work& w, u32 first, u32 step) {
-    if (!w.keeps()) return;
-    for (u64 x = first; x < w.rows; x += step)
+// lists of zeros or, with `all`, also what the end of a phase reads. Of the cache's two
+// parts a block fills its own, so several blocks read each line.
+__device__ __forceinline__ void recall(const Work& w, bool all) {
+    u32 group = (w.blocks + 3) / 4, first = w.block % group * BLOCK + threadIdx.x, step = group * BLOCK;
+    for (u64 x = first; x < w.rows && w.keeps(); x += step)
         for (u32 k = 0; k < LIST; k += 4) (void)*(volatile u64*)(w.zeros + x * LIST + k);
-}
-
-// recallAll is recall for what the end of a phase reads, too.
-__device__ __forceinline__ void recallAll(const Work& w, u32 first, u32 step) {
-    recall(w, first, step);
+    if (!all) return;
     for (u32 i = first; i < w.rows; i += step) {
-        (void)*(volatile int*)(w.column + i), (void)*(volatile int*)(w.choice + i), (void)*(volatile int*)(w.root + i);
+        (void)*(volatile int*)(w.column + i), (void)*(volatile u64*)(w.way + i);
         (void)*(volatile i64*)(w.u + i), (void)*(volatile u64*)(w.winner + i), (void)*(volatile u32*)(w.done + i);
         (void)*(volatile i64*)(w.rise + i);
     }
@@ -374,7 +368,8 @@ struct Slice {
 struct Column {
     u32 j;
     bool outside = false;  // of the forest
-    int tree, row, parent, root;
+    int tree, row, parent;
+    u64 way;  // of its row, where a closure reached it
     i64 dist, v;
     __device__ __forceinline__ void load(const Work& w, const Slice& s, u32 at) {
         j = s.base + min(at, s.count - 1);
@@ -484,7 +479,7 @@ __device__ __forceinline__ void plant(const Work& w, Slot* next, int row, bool w
     u32 tip, at;
     bool here = want && w.here(row);
     placeTip(next, want, here, tip, at);
-    if (here) w.open[at] = {-w.u[row], row, w.root[row]};
+    if (here) w.open[at] = {-w.u[row], row};
 }
 
 // list adds a row to the free rows of the next step, which are roots of its forest.
@@ -515,10 +510,11 @@ __device__ void reduceRows(Work& w, const Costs& c, bool warm) {
         i64 u = least == NONE ? 0 : least;
         int row = (int)(w.first + i);
         w.u[row] = u;
-        w.open[i] = {-u, row, row};
+        w.open[i] = {-u, row};
     }
     for (u32 i = w.block * BLOCK + threadIdx.x; i < w.rows; i += w.blocks * BLOCK) {
-        w.free[i] = w.root[i] = (int)i;
+        w.free[i] = (int)i;
+        w.way[i] = wayOf(i, i, i);
         w.winner[i] = NOBODY;
         w.column[i] = -1;
         w.choice[i] = NOWHERE;
@@ -602,6 +598,7 @@ __device__ void seek(Work& w, const Costs& c) {
     count(w, w.mine);
 }
 
+constexpr u32 LEAP = 8;               // levels from stop to stop
 constexpr u32 NARROW = BLOCK / LIST;  // so many tips have a lane for each zero
 static_assert((POOL - 2 * SETS) / 4 >= NARROW * LIST, "what they reach has room");
 
@@ -609,59 +606,45 @@ static_assert((POOL - 2 * SETS) / 4 >= NARROW * LIST, "what they reach has room"
 // tips of two levels that take turns, the first `room` of each in shared memory.
 template <bool NEAR> struct Sight {
     Sets<NEAR> sets;
-    const u64* lists;
+    const uint2* lists;  // a zero: column, mate
     u64 *hop, *near, *far;
-    u32 room, rows, lane, *fetched;
+    u32 room, rows, lane, *words;  // of the thread, for fetch
 
-    // end tries to end the path of a tip's tree in a free column.
-    __device__ __forceinline__ void end(u64 tip, u32 j) const {
-        u32 root = (u32)(tip >> 32);
+    // end tries to end the path of a tree in a free column.
+    __device__ __forceinline__ void end(u64 way, u32 j) const {
+        u32 root = rootOf(way);
         if (!sets.take(root)) return;  // it has one, or another lane tries
-        if (add(sets.reached, j)) hop[j] = tip;
+        if (add(sets.reached, j)) hop[j] = way;
         else sets.leave(root);
     }
 
     // reach takes a column into the forest. The row matched to it is a tip of the next
     // level, which are counted from `base` on. Its list is read into the multiprocessor's
-    // cache at once: nothing waits for that.
-    template <bool FITS> __device__ __forceinline__ void reach(u64 tip, u64 zero, u32 side, u32* count, u32 base) const {
-        u32 j = (u32)zero;
+    // cache at once: nothing waits for that before the thread has its next zero.
+    template <bool FITS> __device__ __forceinline__ void reach(u64 way, u32 j, u32 mate, u32 side, u32* count, u32 base) const {
         if (!add(sets.reached, j)) return;
-        const u32* list = (const u32*)(lists + (zero >> 32) * LIST);
+        const u32* list = (const u32*)(lists + mate * LIST);
         u32 to = ticket(count) - base;
-        fetch(fetched, list), fetch(fetched + BLOCK, list + LIST);
-        u64 next = tip >> 32 << 32 | zero >> 32;
+        fetch(words, list), fetch(words + BLOCK, list + LIST);
+        u64 next = tipOf(way, mate);
         if (FITS || to < room) near[side * room + to] = next;
         else far[(u64)side * rows + to] = next;
-        hop[j] = tip;
+        hop[j] = way;
     }
 
     // grow has tip x reach columns: LIST lanes have it, and one of its zeros. A level takes
     // as long as its instructions one after another: there are few. FITS: the level is
-    // narrow, and there is room for what it reaches.
-    template <bool FITS> __device__ __forceinline__ void grow(u32 side, u32 x, u32* count, u32 base) const {
+    // narrow, and there is room for what it reaches. stops: the tips are stops.
+    template <bool FITS> __device__ __forceinline__ void grow(u32 side, u32 x, bool stops, u32* count, u32 base) const {
         u64 tip = FITS || x < room ? near[side * room + x] : far[(u64)side * rows + x];
-        u64 zero = lists[(u64)(u32)tip * LIST + lane % LIST];
-        if (sets.has((u32)(tip >> 32))) zero = NOBODY;
-        u32 j = (u32)zero, mate = (u32)(zero >> 32);
-        if ((int)mate >= 0) reach<FITS>(tip, zero, side ^ 1, count, base);
-        else if (mate == ALONE && j != ALONE) end(tip, j);
+        uint2 zero = lists[rowOf(tip) * LIST + lane % LIST];
+        u64 way = after(tip, stops);
+        fetched();
+        if (sets.has(rootOf(tip))) return;
+        if ((int)zero.y >= 0) reach<FITS>(way, zero.x, zero.y, side ^ 1, count, base);
+        else if (zero.y == ALONE && zero.x != ALONE) end(way, zero.x);
     }
 };
-
-// load calls put(x, take(x)) for the numbers 0 .. n-1, with some loads of a thread on
-// their way at once.
-template <class F, class G> __device__ __forceinline__ void load(u32 n, F take, G put) {
-    constexpr u32 DEEP = 4;
-    for (u32 first = threadIdx.x; first < n; first += DEEP * BLOCK) {
-        decltype(take(first)) x[DEEP];
-#pragma unroll
-        for (u32 k = 0; k < DEEP; k++) x[k] = take(min(first + k * BLOCK, n - 1));
-#pragma unroll
-        for (u32 k = 0; k < DEEP; k++)
-            if (first + k * BLOCK < n) put(first + k * BLOCK, x[k]);
-    }
-}
 
 // closure grows the forest over known zeros from the tips on, until there are no
 // more: one block. What it reached, hop says. Of the rows of a level that have a
@@ -673,15 +656,15 @@ template <bool NEAR> __device__ __noinline__ void closure(const Work& work, cons
     u32 n = t.tips, side = 0, levels = 0, base = 0, other = 0;
     u32 words = NEAR ? (w.cols + 31) / 32 : 0, roots = NEAR ? (w.rows + 31) / 32 : 0, sets = (words + roots + 1) / 2 * 2;
     Sight<NEAR> s = {Sets<NEAR>{NEAR ? desk.pool : w.reached, NEAR ? desk.pool + words : w.done, t.phases + 1},
-                     w.zeros, w.hop, (u64*)(desk.pool + sets), w.tips, (POOL - sets) / 4, w.rows, thread % WARP, desk.fetched + thread};
-    load(words, [&](u32 x) { return w.reached[x]; }, [&](u32 x, u32 set) { s.sets.reached[x] = set; });
-    load(min(n, s.room), [&](u32 x) { return w.tips[x]; }, [&](u32 x, u64 tip) { s.near[x] = tip; });
+                     (const uint2*)w.zeros, w.hop, (u64*)(desk.pool + sets), w.tips, (POOL - sets) / 4, w.rows, thread % WARP, desk.fetched + thread};
+    move<BLOCK, 4>(words, [&](u32 x) { return w.reached[x]; }, [&](u32 x, u32 set) { s.sets.reached[x] = set; });
+    move<BLOCK, 4>(min(n, s.room), [&](u32 x) { return w.tips[x]; }, [&](u32 x, u64 tip) { s.near[x] = tip; });
     for (u32 x = thread; x < roots; x += BLOCK) s.sets.ended[x] = 0;
     if (thread < 2) desk.count[thread] = 0;
     __syncthreads();
     if (NEAR && t.before > 0) {
         for (u32 x = thread; x < n; x += BLOCK) {
-            u32 root = (u32)(w.tips[x] >> 32);
+            u32 root = rootOf(w.tips[x]);
             if (w.done[root] == s.sets.mark) s.sets.take(root);
         }
         __syncthreads();
@@ -697,9 +680,9 @@ template <bool NEAR> __device__ __noinline__ void closure(const Work& work, cons
     while (n > 0) {
         u32 x = thread / LIST;
         for (; n > 0 && n <= NARROW; next())
-            if (x < n) s.template grow<true>(side, x, desk.count + side, base);
+            if (x < n) s.template grow<true>(side, x, levels % LEAP == 0, desk.count + side, base);
         if (n == 0) break;
-        for (; x < n; x += NARROW) s.template grow<false>(side, x, desk.count + side, base);
+        for (; x < n; x += NARROW) s.template grow<false>(side, x, levels % LEAP == 0, desk.count + side, base);
         next();
     }
     for (u32 x = thread; x < words; x += BLOCK) w.reached[x] = s.sets.reached[x];
@@ -725,15 +708,14 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
 #pragma unroll
     for (u32 o = 0; o < OWN; o++) {
         join[o] = own[o].outside && !taken && own[o].dist <= t.sum;
-        own[o].root = -1;
         u64 hop = taken && own[o].outside ? w.hop[own[o].j] : NOBODY;
         if (hop == NOBODY) continue;
         u32 j = own[o].j;
         join[o] = true;
-        own[o].root = (int)(hop >> 32);
+        own[o].way = hop;
         w.hop[j] = NOBODY;
         w.dist[j] = own[o].dist = t.sum;
-        w.parent[j] = own[o].parent = (int)(u32)hop;
+        w.parent[j] = own[o].parent = (int)rowOf(hop);
     }
 #pragma unroll
     for (u32 o = 0; o < OWN; o++) {
@@ -741,9 +723,11 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
         u32 j = own[o].j;
         int row = own[o].row;
         bool grow = join[o] && row >= 0, found = false;
-        Entry e = {0, row, 0};
+        Entry e = {0, row};
+        u64 way = 0;
         if (join[o]) {
-            e.root = taken ? own[o].root : w.root[own[o].parent];
+            u32 parent = (u32)own[o].parent;
+            way = taken ? own[o].way : after(tipOf(w.way[parent], parent), true);
             w.tree[j] = row >= 0 ? row : END;
         }
         if (join[o] && !taken) {
@@ -752,19 +736,19 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
         }
         if (grow) {
             e.key = t.sum - w.u[row];
-            w.root[row] = e.root;
-            w.choice[row] = own[o].parent;
+            w.way[row] = way;
         }
         if (join[o] && !grow) {
             u64 place = (u64)t.steps << 32 | j;
-            found = atomicMin(w.winner + e.root, place) == NOBODY;
-            w.done[e.root] = t.phases + 1;
+            u32 root = rootOf(way);
+            found = atomicMin(w.winner + root, place) == NOBODY;
+            w.done[root] = t.phases + 1;
         }
         place(&next->found, found);
         u32 tip, at;
         bool here = grow && w.here(row);
         placeTip(next, grow, here, tip, at);
-        if (grow && !taken) w.tips[tip] = (u64)(u32)e.root << 32 | (u32)row;
+        if (grow && !taken) w.tips[tip] = tipOf(way, (u32)row);
         if (here) open[at + (taken ? t.ready : 0)] = e;
         if (own[o].outside && !join[o]) least = lower(least, own[o].dist);
     }
@@ -815,30 +799,17 @@ __device__ i64 nearest(Work& w, const Turn& t, Scratch& scratch) {
     return least;
 }
 
-// flip augments along the path that ends in a column: a load a row, because
-// each knows the row before it.
-__device__ void flip(const Work& w, int j) {
-    int *columns = w.column, *rows = w.row;
-    const int* choice = w.choice;
-    for (int row = w.parent[j];;) {
-        int before = columns[row], up = choice[row];
-        columns[row] = j;
-        rows[j] = row;
-        if (before < 0) return;
-        j = before;
-        row = up;
-    }
-}
-
 // augment ends a phase: the paths of the winners are vertex-disjoint, one a
 // tree. Rows of the forest gain the dual updates made since they joined it,
 // columns lose them. Rows still free are listed for the next phase; trees without
 // a path stay.
 __device__ void augment(const Work& w, const Turn& t, Slot* next) {
+    Trees trees = {w.column, w.row, w.way};
     for (u32 base = 0; base < t.left; base += w.blocks * BLOCK) {
-        u32 i = base + threadIdx.x * w.blocks + w.block;
+        // Few are one in a warp, and first in those that have no columns.
+        u32 i = base + (threadIdx.x % WARP * WARPS + WARPS - 1 - threadIdx.x / WARP) * w.blocks + w.block;
         bool keep = false;
-        int row = 0;
+        int row = 0, end = -1;
         if (i < t.left) {
             row = w.free[t.side * w.rows + i];
             w.u[row] += t.sum;
@@ -846,15 +817,16 @@ __device__ void augment(const Work& w, const Turn& t, Slot* next) {
             u64 winner = w.winner[row];
             w.winner[row] = NOBODY;
             keep = winner == NOBODY;
-            if (!keep) flip(w, (int)(u32)winner);
+            if (!keep) end = (int)(u32)winner;
         }
+        flipAll(trees, (u32)(end >= 0 ? w.parent[end] : 0), (u32)row, end, [](int) {});
         list(w, t, next, row, keep);
     }
     u32 low = w.block * w.width, high = min(low + w.width, w.cols);
     for (u32 base = low; base < high; base += BLOCK) {
         u32 j = base + threadIdx.x;
         int row = j < high ? w.tree[j] : OUT;
-        bool stays = row >= 0 && w.done[w.root[row]] != t.phases + 1;
+        bool stays = row >= 0 && w.done[rootOf(w.way[row])] != t.phases + 1;
         i64 gain = row >= 0 ? t.sum - w.dist[j] : 0;
         if (gain != 0) {
             w.v[j] -= gain;
@@ -890,8 +862,7 @@ __device__ bool search(Work& w, Turn& t, Slot* next, Scratch& scratch) {
     }
     if (t.whole == 0) {
         t.sum = nearest(w, t, scratch);
-        u32 group = (w.blocks + 3) / 4;
-        recall(w, w.block % group * BLOCK + threadIdx.x, group * BLOCK);
+        recall(w, false);
         t.updates++;
     }
     if (t.sum == NONE) {
@@ -955,10 +926,7 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         break;
     case CLOSE:
         if (w.block == 0 && w.keeps()) close(w, t, scratch.desk);
-        else {
-            u32 group = max((w.blocks - 1) / 4, 1);
-            recallAll(w, w.block % group * BLOCK + threadIdx.x, group * BLOCK);
-        }
+        else recall(w, true);
         t.stage = TAKE;
         break;
     case TAKE:
@@ -1018,4 +986,4 @@ assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32_solve(const int* costs, unsig
     run(w, Costs(costs, scale, cols), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32_hash = 0x312db540a4de2925ull;
+extern "C" __device__ unsigned long long assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32_hash = 0x305cfd319c9ea374ull;

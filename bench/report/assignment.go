@@ -16,7 +16,7 @@ import (
 // solves are the experiments of linear assignment that have results, by name.
 type solves map[string]*result.Of[result.Solve]
 
-var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "batch", "points"}
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "batch", "points"}
 
 func loadSolves(root string) (solves, error) {
 	all := solves{}
@@ -416,6 +416,7 @@ func assignmentTables(all solves) map[string]string {
 		"assignment-paths":   region("paths", pathTable),
 		"assignment-host":    region("host", hostSolveTable),
 		"assignment-scaling": region("scaling", scalingTable),
+		"assignment-two":     region("scaling-x2", scalingTable),
 		"assignment-batch":   region("batch", batchTable),
 		"assignment-points":  region("points", pointTable),
 

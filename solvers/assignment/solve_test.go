@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/generated/assignment"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 )
@@ -292,14 +293,15 @@ func TestExtremes(t *testing.T) {
 func TestShortTryGivesWay(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for _, c := range []struct {
-		kind, family string
-		bound        uint64
-		by, why      string // what solved it, and why not the first
+		kind, family, barrier string
+		bound                 uint64
+		by, why               string // what solved it, and why not the first
 	}{
-		{"geom", "classical", shortTry, "assignment/core", ": 8 passes"},
-		{"uniform", "classical", shortTry, "", ""},
-		{"uniform", "tree", 3, "assignment/classical", ": 3 steps"},
-		{"geom", "tree", 3, "assignment/core", ": 3 steps, then classical: 8 passes"},
+		{"geom", "classical", "grid", shortTry, "assignment/core", ": 8 passes"},
+		{"uniform", "classical", "grid", shortTry, "", ""},
+		{"uniform", "tree", "grid", 3, "assignment/classical", ": 3 steps"},
+		{"uniform", "tree", "peers", 3, "assignment/classical", ": 3 steps"},
+		{"geom", "tree", "grid", 3, "assignment/core", ": 3 steps, then classical: 8 passes"},
 	} {
 		inst, err := Draw(Drawing{Kind: c.kind, Rows: 100, Cols: 100, Range: 65, Type: Int32, Seed: seed})
 		if err != nil {
@@ -320,6 +322,9 @@ func TestShortTryGivesWay(t *testing.T) {
 		first, err := planFor(d.Facts(), p, Options{Family: c.family})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if c.barrier == "peers" {
+			first.variant = assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32")
 		}
 		first.bound = c.bound
 		j, err := prepare(t.Context(), d, p, first, Options{})

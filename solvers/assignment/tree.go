@@ -181,7 +181,7 @@ func (t *tree) solve(ctx context.Context, s device.Stream, p *normal, m *matrix,
 		return nil, fmt.Errorf("assignment/tree: %d x %d pairs with limit %d: expected %d x %d without a limit", p.rows, p.cols, p.limit, t.rows, t.cols)
 	}
 	if t.peers != nil {
-		t.peers.streams[0] = s
+		t.peers.streams[0], t.peers.limit = s, t.limit
 		return t.peers.solve(ctx, p, []*matrix{m}, start)
 	}
 	sol := &solution{column: make([]int32, t.rows), duals: duals{make([]int64, t.rows), make([]int64, t.cols)}}

@@ -30,6 +30,7 @@ type treePeers struct {
 	width      int
 	streams    []device.Stream
 	members    []*treeMember
+	limit      uint64 // steps that it gives up after; treeMost: never
 }
 
 // A treeMember is one device's share. Neighbours on one device share its
@@ -60,7 +61,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 	if most := assignment.Tree.Int(v, "block") / 32; len(devices) > most {
 		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), most)
 	}
-	t := &treePeers{variant: v, rows: rows, cols: cols, width: width, streams: streams}
+	t := &treePeers{variant: v, rows: rows, cols: cols, width: width, streams: streams, limit: treeMost}
 	for k, d := range devices {
 		own, err := allocTree(d, v, rows, cols, width)
 		if err != nil {
@@ -202,6 +203,9 @@ func (t *treePeers) run(ctx context.Context, p *normal, start *duals) (heads []*
 		if heads[0] != nil {
 			return heads, nil
 		}
+		if t.limit < treeMost {
+			return nil, &exhausted{why: fmt.Sprintf("%d steps", t.limit)}
+		}
 	}
 }
 
@@ -217,7 +221,7 @@ func (t *treePeers) launch(p *normal, start *duals) error {
 			warm = 1
 		}
 		g := device.Grid{Blocks: m.blocks() * int64(here), Threads: m.block(), Cooperative: true}
-		if err := m.kernels.Peer(t.streams[k], g, m.table, uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.scale, uint64(k), uint64(here), uint64(len(t.members)), treeMost); err != nil {
+		if err := m.kernels.Peer(t.streams[k], g, m.table, uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.scale, uint64(k), uint64(here), uint64(len(t.members)), min(treeMost, t.limit)); err != nil {
 			return err
 		}
 		k += here

@@ -178,28 +178,12 @@ func TestClassicalChunks(t *testing.T) {
 // TestClassicalPath has a path through hundreds of rows, whose parts a warp augments
 // together: more than it has lanes.
 func TestClassicalPath(t *testing.T) {
-	d := emulatedtest.Open(t)
-	v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=recomputed,forest=kept,paths=many,devices=one,value=int32")
 	p := chain(t, 1000, -1)
-	s, err := d.NewStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	e, err := newClassical(d, v, p.rows, p.cols)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	m := matrixOn(t, d, s, p)
-	err = agrees(p, nil, func(p *normal, start *duals) (*solution, error) {
-		sol, err := e.solve(context.Background(), s, p, m, start)
-		if err == nil && sol.counts.Steps < 300 {
-			t.Errorf("%d levels: the path is shorter than it was meant to be", sol.counts.Steps)
-		}
-		return sol, err
-	}, 0)
-	if err != nil {
-		t.Error(err)
+	counts := solves(t, p, 0, func(d device.Device) (engine, error) {
+		v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=recomputed,forest=kept,paths=many,devices=one,value=int32")
+		return newClassical(d, v, p.rows, p.cols)
+	})
+	if counts.Steps < 300 {
+		t.Errorf("%d levels: the path is shorter than it was meant to be", counts.Steps)
 	}
 }

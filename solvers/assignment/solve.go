@@ -210,7 +210,8 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 // passes of the classical variant where it begins.
 const probe, glance, shortTry = 50, 20, 8
 
-// bind sets the bound after which an engine gives up, 0: never.
+// bind sets the bound after which an engine gives up, 0: never; core does on ties, since
+// another family is at hand.
 func bind(e engine, bound uint64) {
 	switch e := e.(type) {
 	case *tree:

@@ -43,6 +43,7 @@ type Options struct {
 	Facts device.Facts
 
 	Database *tuned.Database // earlier winners; nil for none. It is not changed
+	Known    *tuned.Database // winners on other devices, of other texts: tried early; nil for none
 	Trials   string          // path of the trials file to append to; "" for none
 	Budget   time.Duration   // of the whole run; 0 for none
 	Timeout  time.Duration   // least time given to a trial; default 1 minute
@@ -268,6 +269,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			return r.Subject.Feasible(v, r.Facts, size)
 		},
 		Previous: r.previous(db, fixed),
+		Likely:   r.likely(db),
 		Strategy: r.Strategy,
 		Seed:     r.Seed,
 		Budget:   budget,
@@ -297,6 +299,17 @@ func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]stri
 		}
 	}
 	return out
+}
+
+// likely lists what won at any size, on any device and whatever its text was.
+func (r *run) likely(db *tuned.Database) []string {
+	var labels []string
+	for _, e := range tuned.Merge(r.Known, db).Entries() {
+		if e.Family == r.family.Name {
+			labels = append(labels, e.Winner)
+		}
+	}
+	return labels
 }
 
 // Efforts of a measurement: protocol mp1 with its cap shared by the rounds, or a

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,6 +199,31 @@ func TestTuneStops(t *testing.T) {
 		if sum.Tried == 0 || db.Len() != 1 {
 			t.Errorf("%s: %d tried, %d entries", name, sum.Tried, db.Len())
 		}
+	}
+}
+
+// What won on another device, with another text, is tried next to the safe point.
+func TestKnownWinnersFirst(t *testing.T) {
+	s := &fake.Subject{Plants: make([]string, 40), Cost: func(int, int) time.Duration { return time.Millisecond }}
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
+	v := &s.Family().Variants[37]
+	known, err := tuned.New(tuned.Entry{Family: "toy/sum", Class: "another", Fixed: int64s, Size: 70, Protocol: tuned.Protocol,
+		Winner: v.Label, Results: []tuned.Result{{Variant: v.Label, Hash: tuned.Hash(v.Hash + 1), Nanos: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var tried []string
+	_, _, err = autotune.Tune(ctx, autotune.Options{Subject: s, Device: d, Sizes: []int{10}, Known: known, Progress: func(e autotune.Event) {
+		if label := e.Trial.Variant; !slices.Contains(tried, label) {
+			tried = append(tried, label)
+		}
+		if len(tried) == 3 {
+			cancel()
+		}
+	}})
+	if err != nil || len(tried) < 3 || tried[1] != v.Label {
+		t.Errorf("tried %q, %v, want %s after the safe point", tried, err, v.Label)
 	}
 }
 

@@ -1,8 +1,9 @@
 // Package search looks for the best variant of a family within a budget. It
 // asks a Bench for trials and knows no device: tests give it a simulated one.
 //
-// The order is the safe point, earlier winners, then a seeded shuffle, so that
-// whenever it is stopped it knows something at least as good as not tuning.
+// The order is the safe point, earlier winners, those of other sizes, devices and
+// texts, then a seeded shuffle, so that whenever it is stopped it knows something at
+// least as good as not tuning.
 // Every variant is verified before it is timed. Successive halving times all of
 // them briefly at the middle size, a quarter of them at every size, and the best
 // few of each size in interleaved rounds; "exhaustive" leaves out the halving.
@@ -71,6 +72,7 @@ type Plan struct {
 	Sizes    []int // ascending
 	Feasible func(v *device.Variant, size int) error
 	Previous map[int]string // labels of earlier winners by size
+	Likely   []string       // labels of what won elsewhere
 	Strategy string         // default Halving
 	Seed     uint64         // of the shuffle
 	Budget   time.Duration  // 0 for none
@@ -213,8 +215,7 @@ func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
 
 // enumerate lists the candidates in the order of trying.
 func (s *search) enumerate() {
-	var rest []*state
-	var previous []*state
+	var previous, likely, rest []*state
 	for i := range s.Family.Variants {
 		v := &s.Family.Variants[i]
 		if !s.matches(v) {
@@ -234,6 +235,8 @@ func (s *search) enumerate() {
 			s.safe = c
 		case s.wonBefore(v):
 			previous = append(previous, c)
+		case slices.Contains(s.Likely, v.Label):
+			likely = append(likely, c)
 		default:
 			rest = append(rest, c)
 		}
@@ -243,7 +246,7 @@ func (s *search) enumerate() {
 	if s.safe != nil {
 		s.order = append(s.order, s.safe)
 	}
-	s.order = append(append(s.order, previous...), rest...)
+	s.order = slices.Concat(s.order, previous, likely, rest)
 }
 
 func (s *search) matches(v *device.Variant) bool { return s.Family.Fits(v, s.Fixed) == nil }

@@ -146,6 +146,7 @@ func TestVerifiedBeforeTimedAndSafeFirst(t *testing.T) {
 	b := newBench(bowl)
 	p := plan(b, family(64))
 	p.Previous = map[int]string{20: "x=5,block=64,value=int32"}
+	p.Likely = []string{"x=9,block=64,value=int32", "of another family"}
 	if _, err := Run(t.Context(), b, p); err != nil {
 		t.Fatal(err)
 	}
@@ -168,6 +169,9 @@ func TestVerifiedBeforeTimedAndSafeFirst(t *testing.T) {
 	}
 	if got := b.asked[2].Variant.Label; got != "x=5,block=64,value=int32" {
 		t.Errorf("tried next %s, want the earlier winner", got)
+	}
+	if got := b.asked[4].Variant.Label; got != p.Likely[0] {
+		t.Errorf("tried then %s, want what won elsewhere", got)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // SplitsHash is the hash of the family csg/splits: what its texts are made from.
-const SplitsHash = 0x3d8041f0d0a89e9b
+const SplitsHash = 0x3a8d10abd4b4a8ed
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

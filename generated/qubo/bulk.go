@@ -11,7 +11,7 @@ import (
 )
 
 // BulkHash is the hash of the family qubo/bulk: what its texts are made from.
-const BulkHash = 0x914f808151b5b798
+const BulkHash = 0x8909e8be46e6fe85
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

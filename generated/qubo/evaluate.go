@@ -11,7 +11,7 @@ import (
 )
 
 // EvaluateHash is the hash of the family qubo/evaluate: what its texts are made from.
-const EvaluateHash = 0x8c94546440a26089
+const EvaluateHash = 0x24d2e18b628c75e7
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -135,6 +135,10 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return err
 	}
+	known, err := tuned.Embedded()
+	if err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("start trials: %w", err)
@@ -152,6 +156,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		},
 		Facts:    facts,
 		Database: old,
+		Known:    known,
 		Trials:   s.trials,
 		Budget:   s.budget,
 		Strategy: s.strategy,

@@ -70,7 +70,6 @@ type classical struct {
 	reached    int64
 	column     int64
 	queue      int64
-	place      int64
 	most       uint64 // passes after the reductions that it gives up after; 0: never
 }
 
@@ -116,8 +115,7 @@ func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classica
 	c.u = c.reached + 3*32*4*chunks
 	c.column = c.u + 8*(m+m+m*chunks)
 	c.queue = c.column + 4*(m+n)
-	c.place = c.queue + 2*4*m
-	size := c.place + 3*4*m + 128 + 32*4*chunks*m
+	size := c.queue + 4*4*m + 128 + 32*4*chunks*m
 	if c.is("zeros", "bits") {
 		size += 32 * 4 * chunks * m
 	} else {

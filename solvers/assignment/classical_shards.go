@@ -276,7 +276,7 @@ func (r *classicalShardRun) price(number uint64) error {
 	}
 	for k, part := range r.parts {
 		if err := errors.Join(
-			part.s.Copy(part.work, part.place, r.work, r.place+4*int64(r.first[k]), 4*int64(part.rows)),
+			part.s.Copy(part.work, part.column, r.work, r.column+4*int64(r.first[k]), 4*int64(part.rows)),
 			part.kernels.Collect(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, r.posts[k], uint64(k), number),
 			part.kernels.Price(part.s, part.grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
 		); err != nil {

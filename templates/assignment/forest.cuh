@@ -15,6 +15,8 @@ __device__ __forceinline__ u32 stopOf(u64 word) { return (u32)(word >> 2 * NUMBE
 __device__ __forceinline__ u64 wayOf(u32 before, u32 root, u32 stop) { return (u64)stop << 2 * NUMBER | (u64)root << NUMBER | before; }
 __device__ __forceinline__ u64 tipOf(u64 way, u32 row) { return way >> NUMBER << NUMBER | row; }
 
+constexpr u32 LEAP = 8;  // levels from stop to stop, where one block searches
+
 // after is the way of the rows that come after a tip; stops says whether it is their stop.
 __device__ __forceinline__ u64 after(u64 tip, bool stops) { return stops ? wayOf(rowOf(tip), rootOf(tip), rowOf(tip)) : tip; }
 

@@ -15,6 +15,23 @@ template <class T> __device__ __forceinline__ T* inShared(T* p) {
 #endif
 }
 
+// inGlobal is the same for memory of the device.
+template <class T> __device__ __forceinline__ T* inGlobal(T* p) {
+#ifdef COALESCE_EMULATED
+    return p;
+#else
+    return (T*)__cvta_global_to_generic(__cvta_generic_to_global(p));
+#endif
+}
+
+// late is x; what is computed from it is not computed before it is asked for.
+__device__ __forceinline__ u64 late(u64 x) {
+#ifndef COALESCE_EMULATED
+    asm volatile("" : "+l"(x));
+#endif
+    return x;
+}
+
 // ticket adds n to a word of shared memory and returns what it was. Lanes are not
 // gathered into one addition, as atomicAdd's are: that takes longer where few ask.
 __device__ __forceinline__ u32 ticket(u32* word, u32 n = 1) {
@@ -29,7 +46,8 @@ __device__ __forceinline__ u32 ticket(u32* word, u32 n = 1) {
 
 // fetch has the 32 bytes round p, 4 of them aligned to 4, brought into the multiprocessor's
 // cache; nothing waits for that. A word of shared memory that is the thread's alone takes
-// what it read: it can be used again after fetched(), which waits for the thread's.
+// what it read: it can be used again after fetched(), which waits for the thread's. sealed()
+// ends a group of these, and fetchedBut<N>() waits for all groups but the last N.
 __device__ __forceinline__ void fetch(u32* word, const void* p) {
 #ifdef COALESCE_EMULATED
     *word = *(const u32*)p;
@@ -40,6 +58,16 @@ __device__ __forceinline__ void fetch(u32* word, const void* p) {
 __device__ __forceinline__ void fetched() {
 #ifndef COALESCE_EMULATED
     asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void sealed() {
+#ifndef COALESCE_EMULATED
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <u32 N> __device__ __forceinline__ void fetchedBut() {
+#ifndef COALESCE_EMULATED
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 #endif
 }
 

@@ -20,7 +20,7 @@ constexpr u32 ITEMS = 32;  // entries of a lane in a chunk
 constexpr u32 ROWS = 1;    // rows a warp reads at once
 constexpr bool ONE = false;  // path a phase, to show the difference
 constexpr bool STORED = false;
-constexpr u32 NOWHERE = ALL;         // of place: not reached
+constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
 
@@ -58,7 +58,6 @@ struct Work {
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
     u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
-    u32* place;         // of a row: its position in the queue, NOWHERE unless reached
     int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
     u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
@@ -77,7 +76,7 @@ struct Work {
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
         u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * chunks), row = column + rows;
-        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, end = (int*)(place + rows), last = end + rows;
+        queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * words;
     }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
@@ -227,8 +226,8 @@ __device__ __forceinline__ void extend(const Work& m, u32 i, u32 w, u32 z) {
     if (z) m.zeros[(u64)i * m.words + w] |= z;
 }
 
-// forget drops row i's zeros in covered columns.
-__device__ void forget(const Work& m, u32 i) {
+// drop takes row i's zeros in covered columns away.
+__device__ void drop(const Work& m, u32 i) {
     u32* row = m.zeros + (u64)i * m.words;
     for (u32 w = threadIdx.x % WARP; w < m.words; w += DEEP * WARP) {
         u32 z[DEEP], gone[DEEP];
@@ -242,6 +241,11 @@ __device__ void forget(const Work& m, u32 i) {
         for (u32 k = 0; k < DEEP; k++)
             if (z[k] & gone[k]) row[w + k * WARP] = z[k] & ~gone[k];
     }
+}
+
+// forget drops zeros in covered columns: those of rows first .. first+31 that `rows` has bits of.
+__device__ __forceinline__ void forget(const Work& m, u32 first, u32 rows) {
+    for (; rows != 0; rows &= rows - 1) drop(m, first + (u32)__ffs((int)rows) - 1);
 }
 
 // each calls f(w, z) with words of zeros, whole warps at once, until it returns
@@ -320,7 +324,6 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
             u32 j = C::column(w, __ffs((int)z) - 1);
             int i = m.row[j];
             m.way[i] = after(tipOf(r.way, r.row), true);
-            m.place[i] = at;
             r.queue[at] = (u32)i;
             z &= z - 1;
         }
@@ -356,10 +359,7 @@ __device__ void begin(const Work& m, Team team) {
         m.open[w] = ~pad;
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads) m.row[j] = NOBODY;
-    for (u32 i = team.thread; i < m.rows; i += team.threads) {
-        m.column[i] = m.end[i] = NOBODY;
-        m.place[i] = NOWHERE;
-    }
+    for (u32 i = team.thread; i < m.rows; i += team.threads) m.column[i] = m.end[i] = NOBODY;
     clear(m, team);
     if (m.reduce) columnMinima(m.base, m.costs, m.scale, m.rows, m.cols, m.aligned, team);
 }
@@ -409,7 +409,6 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     u32 at = enqueue(m.ctl->count, root);
     if (root) {
         m.queue(0)[at] = i;
-        m.place[i] = at;
         m.way[i] = wayOf(i, i, i);
     }
 }
@@ -449,13 +448,17 @@ template <class F> __device__ __forceinline__ void inTurn(u32 n, Team team, F f)
         f(first, lane < share && first + lane < n, first + lane);
 }
 
-// forgetOthers has rows that are not among the first `tail` of the queue lose zeros
-// in covered columns.
-__device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team) {
-    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) {
-        u32 out = __ballot_sync(ALL, has && *(volatile u32*)(m.place + i) >= tail);
-        for (; out != 0; out &= out - 1) forget(m, first + (u32)__ffs((int)out) - 1);
-    });
+// inForest tells whether row i is in the forest that has the columns of a set: free rows
+// are roots, others came with their columns.
+__device__ __forceinline__ bool inForest(const Work& m, const u32* columns, u32 i) {
+    int j = m.column[i];
+    return j == NOBODY || columns[C::word(j)] & C::bit(j);
+}
+
+// forgetOthers has rows that were not in the forest when slacks were read lose zeros in
+// covered columns.
+__device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
+    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
 // remember brings the matching back, which the pass has driven out of the cache: the
@@ -482,8 +485,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
     remember(m, team);
-    // A row that is only now reached counts as not reached.
-    if (d != 0) forgetOthers(m, tail, team);
+    if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     inTurn(tail, team, [&](u32, bool has, u32 x) {
         u32 mine = has ? r.queue[x] : 0;
@@ -525,10 +527,9 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
         if (lane == 0 && roots != 0) atomicAdd(count, (u64)__popc(roots) << 32);
         if (stays) {
             m.queue(1 - side)[at] = i;
-            m.place[i] = at;
             if (ONE) m.end[i] = NOBODY;
-        } else if (has) {
-            m.place[i] = NOWHERE;
+        }
+        if (has && !stays) {
             int j = m.column[i];  // or, where a path is being flipped, another one of the tree
             if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
@@ -674,4 +675,4 @@ assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0x380f953dcaff171bull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0x79aa3522889a7123ull;

@@ -21,7 +21,7 @@ constexpr u32 ROWS = 1;    // rows a warp reads at once
 constexpr bool ONE = false;  // path a phase, to show the difference
 constexpr bool STORED = false;
 constexpr u32 LIST = 31;  // zeros that the list of a row holds
-constexpr u32 NOWHERE = ALL;         // of place: not reached
+constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
 
@@ -59,7 +59,6 @@ struct Work {
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
     u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
-    u32* place;         // of a row: its position in the queue, NOWHERE unless reached
     int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
     u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
@@ -78,7 +77,7 @@ struct Work {
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
         u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * chunks), row = column + rows;
-        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, end = (int*)(place + rows), last = end + rows;
+        queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
     }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
@@ -246,13 +245,29 @@ __device__ __forceinline__ u32 held(const Work& m, u32 i, u32& n) {
     return word;
 }
 
-// forget drops row i's zeros in covered columns.
-__device__ void forget(const Work& m, u32 i) {
-    u32 lane = threadIdx.x % WARP, n, j = held(m, i, n);
-    bool stays = lane < n && !(m.covered[C::word(j)] & C::bit(j));
-    u32 left = __ballot_sync(ALL, stays), count = __popc(left);
-    if (stays) line(m, i)[__popc(left & ((1u << lane) - 1))] = j;
-    if (lane >= count) line(m, i)[lane] = lane < LIST ? NOWHERE : count;
+// forget drops zeros in covered columns: those of rows first .. first+31 that `rows` has
+// bits of, a few at once.
+__device__ __forceinline__ void forget(const Work& m, u32 first, u32 rows) {
+    constexpr u32 DEEP = 4;
+    u32 lane = threadIdx.x % WARP;
+    while (rows != 0) {
+        u32 i[DEEP], j[DEEP], n = 0;
+        bool gone[DEEP];
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++, rows &= rows - 1) n += rows != 0, i[k] = first + (rows != 0 ? (u32)__ffs((int)rows) - 1 : 0);
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++) j[k] = k < n && lane < LIST ? line(m, i[k])[lane] : NOWHERE;
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++) gone[k] = j[k] != NOWHERE && m.covered[C::word(j[k])] & C::bit(j[k]);
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++) {
+            if (!__any_sync(ALL, gone[k])) continue;
+            bool stays = j[k] != NOWHERE && !gone[k];
+            u32 left = __ballot_sync(ALL, stays), count = __popc(left);
+            if (stays) line(m, i[k])[__popc(left & ((1u << lane) - 1))] = j[k];
+            if (lane >= count) line(m, i[k])[lane] = lane < LIST ? NOWHERE : count;
+        }
+    }
 }
 
 // each calls f(w, z) with words of zeros, whole warps at once, until it returns
@@ -323,7 +338,6 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
             u32 j = C::column(w, __ffs((int)z) - 1);
             int i = m.row[j];
             m.way[i] = after(tipOf(r.way, r.row), true);
-            m.place[i] = at;
             r.queue[at] = (u32)i;
             z &= z - 1;
         }
@@ -403,7 +417,6 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
         if (!(has[i] >> lane & 1)) continue;
         m.way[mate] = after(tipOf(tips[i].way, tips[i].row), true);
         l.queue[to] = mate;
-        m.place[mate] = to;
     }
 }
 
@@ -417,15 +430,16 @@ template <u32 LANES, u32 TIPS> __device__ __forceinline__ void spread(const Work
         u32 at = threadIdx.x % LANES;
 #pragma unroll
         for (u32 i = 0; i < TIPS; i++) tips[i].begin(m, l, first + i * apart + group, at);
-        for (;;) {
+        for (bool more = true; more;) {
             grow(m, l, tips);
-            bool more = false;  // a list goes on after its last entry here
+            more = false;  // unless a list goes on after its last entry here
 #pragma unroll
             for (u32 i = 0; i < TIPS; i++) more |= tips[i].going && tips[i].column != NOWHERE && at % LANES == LANES - 1;
+            more = LANES < WARP && __any_sync(ALL, more);
             at += LANES;
-            if (LANES == WARP || !__any_sync(ALL, more)) break;
 #pragma unroll
-            for (u32 i = 0; i < TIPS; i++) tips[i].load(m, at);
+            for (u32 i = 0; i < TIPS; i++)
+                if (more) tips[i].load(m, at);
         }
     }
 }
@@ -452,10 +466,7 @@ __device__ void begin(const Work& m, Team team) {
         m.open[w] = ~pad;
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads) m.row[j] = NOBODY;
-    for (u32 i = team.thread; i < m.rows; i += team.threads) {
-        m.column[i] = m.end[i] = NOBODY;
-        m.place[i] = NOWHERE;
-    }
+    for (u32 i = team.thread; i < m.rows; i += team.threads) m.column[i] = m.end[i] = NOBODY;
     clear(m, team);
     if (m.reduce) columnMinima(m.base, m.costs, m.scale, m.rows, m.cols, m.aligned, team);
 }
@@ -505,7 +516,6 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     u32 at = enqueue(m.ctl->count, root);
     if (root) {
         m.queue(0)[at] = i;
-        m.place[i] = at;
         m.way[i] = wayOf(i, i, i);
     }
 }
@@ -545,13 +555,17 @@ template <class F> __device__ __forceinline__ void inTurn(u32 n, Team team, F f)
         f(first, lane < share && first + lane < n, first + lane);
 }
 
-// forgetOthers has rows that are not among the first `tail` of the queue lose zeros
-// in covered columns.
-__device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team) {
-    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) {
-        u32 out = __ballot_sync(ALL, has && *(volatile u32*)(m.place + i) >= tail);
-        for (; out != 0; out &= out - 1) forget(m, first + (u32)__ffs((int)out) - 1);
-    });
+// inForest tells whether row i is in the forest that has the columns of a set: free rows
+// are roots, others came with their columns.
+__device__ __forceinline__ bool inForest(const Work& m, const u32* columns, u32 i) {
+    int j = m.column[i];
+    return j == NOBODY || columns[C::word(j)] & C::bit(j);
+}
+
+// forgetOthers has rows that were not in the forest when slacks were read lose zeros in
+// covered columns.
+__device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
+    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
 // remember brings the matching back, which the pass has driven out of the cache: the
@@ -578,8 +592,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
     remember(m, team);
-    // A row that is only now reached counts as not reached.
-    if (d != 0) forgetOthers(m, tail, team);
+    if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     inTurn(tail, team, [&](u32, bool has, u32 x) {
         u32 mine = has ? r.queue[x] : 0;
@@ -621,10 +634,9 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
         if (lane == 0 && roots != 0) atomicAdd(count, (u64)__popc(roots) << 32);
         if (stays) {
             m.queue(1 - side)[at] = i;
-            m.place[i] = at;
             if (ONE) m.end[i] = NOBODY;
-        } else if (has) {
-            m.place[i] = NOWHERE;
+        }
+        if (has && !stays) {
             int j = m.column[i];  // or, where a path is being flipped, another one of the tree
             if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
@@ -669,11 +681,8 @@ struct State {
     __device__ __forceinline__ bool searching() const { return head != tail && !(ONE && found != 0); }
 };
 
-constexpr unsigned short ALONE = 0xffff;  // instead of the row of a free column
-constexpr u32 POOL = 8128 - 2 * BLOCK;
-constexpr u32 LANES = 8;  // of a row: most lists are no longer
-constexpr u32 LEAP = 8;   // levels from stop to stop
-constexpr u32 ROUND = BLOCK / LANES;  // rows that the block has lanes for
+constexpr u32 POOL = 8128 - 4 * BLOCK;
+constexpr u32 EIGHT = 8;  // zeros of a row that are read at once: most lists are no longer
 
 // A Desk is what a block has at hand while it searches alone: sets and tips, counters, and
 // in dynamic shared memory, where that has room, the rows that columns are matched to.
@@ -683,7 +692,7 @@ struct Desk {
     u32 count[2];     // tips so far, of every other level
     u32 found;        // paths
     u32 known;        // the phase whose matching is there, plus one
-    u32 fetched[2 * BLOCK];  // of a thread, what it brings into the cache
+    u32 fetched[4 * BLOCK];  // of a thread, what it brings into the cache
 };
 
 __device__ __forceinline__ void clear(Desk& desk) {
@@ -697,26 +706,42 @@ __device__ __forceinline__ void clear(Desk& desk) {
 __device__ __forceinline__ u32 setWords(const Work& m) { return (m.words + (m.rows + 31) / 32 + 1) / 2 * 2; }
 __device__ __forceinline__ u32 narrow(const Work& m) { return setWords(m) < POOL ? min(SOLO, (POOL - setWords(m)) / 4) : 0; }
 
-// A Sight is what such a search works on. Tips of two levels take turns. mates is in shared
-// memory if NEAR.
+// A Frontier is where such a search stands, for a thread.
+struct Frontier {
+    u32 n, side;  // tips of the level, and where they are
+    u32 base;     // what the next level's counter was
+    u32 tail;     // of the queue
+    bool ended;   // some trees have their paths
+    u32 levels, turn;
+};
+
+// A Sight is what it works on. Tips of two levels take turns. mates is in shared memory if
+// NEAR.
 template <bool NEAR> struct Sight {
+    static constexpr u32 FREE = NEAR ? 0xffff : (u32)NOBODY, NONE = ALL - 1;  // instead of a row
     const Work& m;
-    Desk& desk;
     const unsigned short* mates;
     u32 *reached, *ended;  // columns, and roots whose trees have their paths
     u64* near;
-    u32* queue;
+    u32 *queue, *count, *found;
     u32 room, phase, *words;  // of the thread, for fetch
 
+    __device__ __forceinline__ u32 zero(u64 tip, u32 at) const { return at < LIST ? line(m, rowOf(tip))[at] : NOWHERE; }
+    __device__ __forceinline__ u32 mate(u32 j) const { return j == NOWHERE ? NONE : NEAR ? mates[j] : (u32)m.row[j]; }
     __device__ __forceinline__ bool has(u32 root) const { return *(volatile u32*)(ended + root / 32) >> root % 32 & 1; }
     __device__ __forceinline__ bool claim(u32 j) const {
         u32 bit = C::bit(j);
         return !(atomicOr(reached + C::word(j), bit) & bit);
     }
-    __device__ __forceinline__ int mate(u32 j) const {
-        if (!NEAR) return m.row[j];
-        u32 row = mates[j];
-        return row == ALONE ? NOBODY : (int)row;
+
+    // take has a row join the forest, and its list brought into the multiprocessor's cache.
+    __device__ __forceinline__ void take(u64 tip, u32 row, const Frontier& f, u32* word) const {
+        u32 to = ticket(count + f.side) - f.base;
+        fetch(word, line(m, row));
+        u64 way = after(tip, f.levels % LEAP == 0);
+        if (to < room) near[(f.side ^ 1) * room + to] = tipOf(way, row);
+        m.way[row] = way;
+        queue[f.tail + to] = row;
     }
 
     // end tries to end the path of a tree in a free column.
@@ -726,63 +751,67 @@ template <bool NEAR> struct Sight {
         if (claim(j)) {
             m.end[root] = (int)j;
             m.last[root] = (int)rowOf(tip);
-            atomicAdd(&desk.found, 1u);
+            atomicAdd(found, 1u);
             if (ONE) atomicMax(&m.ctl->winner, (u64)phase << 32 | root);
         } else {
             atomicAnd(ended + root / 32, ~(1u << root % 32));
         }
     }
 
-    // expand has tips reach columns, K of them from x on that are ROUND apart, of n in all:
-    // LANES lanes have a tip, and a zero each at once. Rows matched to columns that are
-    // reached are tips of the next level, which are counted from `base` on, and in the queue
-    // from `tail` on. Their lists are read into the multiprocessor's cache at once: nothing
-    // waits for that before the thread has its next zero.
-    template <u32 K> __device__ __forceinline__ void expand(u32 x, u32 n, u32 side, bool stops, u32 base, u32 tail) const {
+    // expand has tips reach columns, K of them from x on that are a round apart: LANES lanes
+    // have a tip, and a zero each at once. A level takes as long as its instructions one after
+    // another: there are few of them, and few branches.
+    template <u32 LANES, u32 K> __device__ __forceinline__ void expand(u32 x, Frontier& f) const {
+        constexpr u32 ROUND = BLOCK / LANES;
         u64 tip[K];
-        u32 j[K], at = threadIdx.x % LANES;
+        u32 j[K], next[K], row[K], at = threadIdx.x % LANES;
         bool going[K];
 #pragma unroll
         for (u32 k = 0; k < K; k++) {
-            tip[k] = near[side * room + min(x + k * ROUND, n - 1)];
-            j[k] = line(m, rowOf(tip[k]))[at];
+            tip[k] = near[f.side * room + min(x + k * ROUND, f.n - 1)];
+            going[k] = x + k * ROUND < f.n;
+            j[k] = zero(tip[k], at);
+            if (LANES < EIGHT) next[k] = zero(tip[k], at + LANES);
         }
-        fetched();
+        if (f.ended)
 #pragma unroll
-        for (u32 k = 0; k < K; k++) going[k] = !has(rootOf(tip[k])) & x + k * ROUND < n;
-        for (;;) {
-            int row[K];
-            bool got[K], more = false;
-            u32 sum = 0;
-#pragma unroll
-            for (u32 k = 0; k < K; k++) row[k] = going[k] && j[k] != NOWHERE ? mate(j[k]) : HELD;
-#pragma unroll
-            for (u32 k = 0; k < K; k++) sum += got[k] = row[k] >= 0 && claim(j[k]);
-            u32 to = sum > 0 ? ticket(desk.count + side, sum) - base : 0;
+            for (u32 k = 0; k < K; k++) going[k] = going[k] & !has(rootOf(tip[k]));
+        for (bool known = LANES < EIGHT;; known = false) {
+            bool more = false, got[K];
 #pragma unroll
             for (u32 k = 0; k < K; k++) {
-                if (row[k] == NOBODY) end(tip[k], j[k]);
-                more |= row[k] != HELD && at % LANES == LANES - 1;
-                if (!got[k]) continue;
-                u64 way = after(tip[k], stops);
-                fetch(words + k * BLOCK, line(m, (u32)row[k]));
-                if (to < room) near[(side ^ 1) * room + to] = tipOf(way, (u32)row[k]);
-                m.way[row[k]] = way;
-                queue[tail + to++] = (u32)row[k];
+                row[k] = going[k] ? mate(j[k]) : NONE;
+                more |= known ? going[k] & next[k] != NOWHERE : row[k] != NONE & at % LANES == LANES - 1;
             }
-            if (!__any_sync(ALL, more)) return;
-            at += LANES;
-            fetched();
+            more = __any_sync(ALL, more);
 #pragma unroll
-            for (u32 k = 0; k < K; k++) j[k] = at < LIST ? line(m, rowOf(tip[k]))[at] : NOWHERE;
+            for (u32 k = 0; k < K; k++) got[k] = row[k] != NONE && row[k] != FREE && claim(j[k]);
+            fetchedBut<1>();
+#pragma unroll
+            for (u32 k = 0; k < K; k++)
+                if (got[k]) take(tip[k], row[k], f, words + (2 * k + f.turn) * BLOCK);
+#pragma unroll
+            for (u32 k = 0; k < K; k++)
+                if (row[k] == FREE) end(late(tip[k]), j[k]);
+            sealed();
+            f.turn ^= 1;
+            if (!more) return;
+            at += LANES;
+#pragma unroll
+            for (u32 k = 0; k < K; k++) j[k] = known ? next[k] : zero(tip[k], at);
         }
+    }
+
+    // share has a warp expand its share of a level.
+    template <u32 LANES, u32 K> __device__ __forceinline__ void share(Frontier& f) const {
+        u32 x = threadIdx.x / LANES, first = threadIdx.x / WARP * (WARP / LANES);
+        for (; first < f.n; first += K * (BLOCK / LANES), x += K * (BLOCK / LANES)) expand<LANES, K>(x, f);
     }
 };
 
 // begin brings what the search needs into shared memory.
-template <bool NEAR> __device__ __forceinline__ void begin(const Sight<NEAR>& s, unsigned short* mates, const State& from) {
+template <bool NEAR> __device__ __forceinline__ void begin(const Sight<NEAR>& s, Desk& desk, unsigned short* mates, const State& from) {
     const Work& m = s.m;
-    Desk& desk = s.desk;
     u32 roots = (m.rows + 31) / 32;
     const u32* queue = s.queue + from.head;
     move<BLOCK, 4>(m.words, [&](u32 w) { return m.reached[w]; }, [&](u32 w, u32 set) { s.reached[w] = set; });
@@ -792,7 +821,7 @@ template <bool NEAR> __device__ __forceinline__ void begin(const Sight<NEAR>& s,
     if (threadIdx.x < 2) desk.count[threadIdx.x] = 0;
     if (threadIdx.x == 0) desk.found = 0;
     if (NEAR && desk.known != from.phase + 1)
-        move<BLOCK, 16>(m.cols, [&](u32 j) { return m.row[j]; }, [&](u32 j, int row) { mates[j] = (unsigned short)row; });  // NOBODY is ALONE
+        move<BLOCK, 16>(m.cols, [&](u32 j) { return m.row[j]; }, [&](u32 j, int row) { mates[j] = (unsigned short)row; });  // NOBODY is FREE
     __syncthreads();
     if (threadIdx.x == 0) desk.known = from.phase + 1;
     if (from.found == 0) return;
@@ -806,32 +835,32 @@ template <bool NEAR> __device__ __forceinline__ void begin(const Sight<NEAR>& s,
 // alone expands level after level in one block, while there are few rows. Not inlined, it
 // has all registers to itself.
 template <bool NEAR> __device__ __noinline__ void aloneOf(const Work& work, const State& state, Desk& at) {
-    const Work m = work;
-    State f = state;
+    Work m = work;
+    m.zeros = inGlobal(m.zeros), m.way = inGlobal(m.way), m.queues = inGlobal(m.queues), m.row = inGlobal(m.row);
+    State z = state;
     Desk& desk = *inShared(&at);
     unsigned short* mates = (unsigned short*)((char*)&desk + desk.room);
-    u32 few = narrow(m), n = f.tail - f.head, side = 0, levels = 0, base = 0, other = 0, from = f.tail;
-    Sight<NEAR> s = {m, desk, mates, desk.pool, desk.pool + m.words, (u64*)(desk.pool + setWords(m)), m.queue(f.side),
-                     (POOL - setWords(m)) / 4, f.phase, desk.fetched + threadIdx.x};
-    begin(s, mates, f);
-    while (n > 0 && n <= few && !(ONE && *(volatile u32*)&desk.found != 0)) {
-        bool stops = levels % LEAP == 0;
-        u32 first = threadIdx.x / WARP * (WARP / LANES), x = threadIdx.x / LANES;
-        for (; first + ROUND < n; first += 2 * ROUND, x += 2 * ROUND) s.template expand<2>(x, n, side, stops, base, f.tail);
-        if (first < n) s.template expand<1>(x, n, side, stops, base, f.tail);
-        // Two counters take turns, and are never cleared: `base` and `other` are what they were.
+    u32 few = narrow(m), sets = setWords(m);
+    Sight<NEAR> s = {m, mates, desk.pool, desk.pool + m.words, (u64*)(desk.pool + sets), m.queue(z.side), desk.count, &desk.found,
+                     (POOL - sets) / 4, z.phase, desk.fetched + threadIdx.x};
+    Frontier f = {z.tail - z.head, 0, 0, z.tail, z.found != 0};
+    begin(s, desk, mates, z);
+    // Two counters take turns, and are never cleared.
+    for (u32 other = 0; f.n > 0 && f.n <= few && !(ONE && f.ended);) {
+        if (f.n <= BLOCK / 8) s.template share<8, 1>(f);
+        else if (f.n <= BLOCK / 4) s.template share<4, 1>(f);
+        else s.template share<4, 2>(f);
         __syncthreads();
-        u32 all = *(volatile u32*)(desk.count + side);
-        n = all - base;
-        base = other, other = all;
-        side ^= 1, levels++;
-        f.head = f.tail, f.tail += n;
+        u32 all = *(volatile u32*)(desk.count + f.side);
+        f.ended = f.ended || *(volatile u32*)&desk.found != 0;
+        f.n = all - f.base, f.tail += f.n;
+        f.base = other, other = all;
+        f.side ^= 1, f.levels++;
     }
     fetched();
     move<BLOCK, 4>(m.words, [&](u32 w) { return s.reached[w]; }, [&](u32 w, u32 set) { m.reached[w] = set; });
-    move<BLOCK, 4>(f.tail - from, [&](u32 x) { return s.queue[from + x]; }, [&](u32 x, u32 row) { m.place[row] = from + x; });
-    f.found += desk.found, f.levels += levels;
-    f.leave(m.ctl);
+    z.head = f.tail - f.n, z.tail = f.tail, z.found += desk.found, z.levels += f.levels;
+    z.leave(m.ctl);
 }
 __device__ __forceinline__ void alone(const Work& m, const State& s, Desk& desk) {
     if (m.near) aloneOf<true>(m, s, desk);
@@ -918,4 +947,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0xb5d0f04b2a2b7830ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0x2cee21e3df5c9bfbull;

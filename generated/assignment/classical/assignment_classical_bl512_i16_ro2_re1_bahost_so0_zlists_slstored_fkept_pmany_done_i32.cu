@@ -18,7 +18,7 @@ constexpr u32 ROWS = 2;    // rows a warp reads at once
 constexpr bool ONE = false;  // path a phase, to show the difference
 constexpr bool STORED = true;
 constexpr u32 LIST = 31;  // zeros that the list of a row holds
-constexpr u32 NOWHERE = ALL;         // of place: not reached
+constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
 
@@ -56,7 +56,6 @@ struct Work {
     i64* least;         // by row and chunk: the least slack, FAR without one
     int *column, *row;  // the matching, from either side; NOBODY
     u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
-    u32* place;         // of a row: its position in the queue, NOWHERE unless reached
     int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
     u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
     u32* fresh;         // by row and word: where the least slack of the chunk lies
@@ -75,7 +74,7 @@ struct Work {
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
         u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * chunks), row = column + rows;
-        queues = (u32*)(row + cols), place = queues + 2 * (u64)rows, end = (int*)(place + rows), last = end + rows;
+        queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
     }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
@@ -245,13 +244,29 @@ __device__ __forceinline__ u32 held(const Work& m, u32 i, u32& n) {
     return word;
 }
 
-// forget drops row i's zeros in covered columns.
-__device__ void forget(const Work& m, u32 i) {
-    u32 lane = threadIdx.x % WARP, n, j = held(m, i, n);
-    bool stays = lane < n && !(m.covered[C::word(j)] & C::bit(j));
-    u32 left = __ballot_sync(ALL, stays), count = __popc(left);
-    if (stays) line(m, i)[__popc(left & ((1u << lane) - 1))] = j;
-    if (lane >= count) line(m, i)[lane] = lane < LIST ? NOWHERE : count;
+// forget drops zeros in covered columns: those of rows first .. first+31 that `rows` has
+// bits of, a few at once.
+__device__ __forceinline__ void forget(const Work& m, u32 first, u32 rows) {
+    constexpr u32 DEEP = 4;
+    u32 lane = threadIdx.x % WARP;
+    while (rows != 0) {
+        u32 i[DEEP], j[DEEP], n = 0;
+        bool gone[DEEP];
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++, rows &= rows - 1) n += rows != 0, i[k] = first + (rows != 0 ? (u32)__ffs((int)rows) - 1 : 0);
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++) j[k] = k < n && lane < LIST ? line(m, i[k])[lane] : NOWHERE;
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++) gone[k] = j[k] != NOWHERE && m.covered[C::word(j[k])] & C::bit(j[k]);
+#pragma unroll
+        for (u32 k = 0; k < DEEP; k++) {
+            if (!__any_sync(ALL, gone[k])) continue;
+            bool stays = j[k] != NOWHERE && !gone[k];
+            u32 left = __ballot_sync(ALL, stays), count = __popc(left);
+            if (stays) line(m, i[k])[__popc(left & ((1u << lane) - 1))] = j[k];
+            if (lane >= count) line(m, i[k])[lane] = lane < LIST ? NOWHERE : count;
+        }
+    }
 }
 
 // each calls f(w, z) with words of zeros, whole warps at once, until it returns
@@ -322,7 +337,6 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
             u32 j = C::column(w, __ffs((int)z) - 1);
             int i = m.row[j];
             m.way[i] = after(tipOf(r.way, r.row), true);
-            m.place[i] = at;
             r.queue[at] = (u32)i;
             z &= z - 1;
         }
@@ -402,7 +416,6 @@ template <u32 TIPS> __device__ __forceinline__ void grow(const Work& m, const Le
         if (!(has[i] >> lane & 1)) continue;
         m.way[mate] = after(tipOf(tips[i].way, tips[i].row), true);
         l.queue[to] = mate;
-        m.place[mate] = to;
     }
 }
 
@@ -416,15 +429,16 @@ template <u32 LANES, u32 TIPS> __device__ __forceinline__ void spread(const Work
         u32 at = threadIdx.x % LANES;
 #pragma unroll
         for (u32 i = 0; i < TIPS; i++) tips[i].begin(m, l, first + i * apart + group, at);
-        for (;;) {
+        for (bool more = true; more;) {
             grow(m, l, tips);
-            bool more = false;  // a list goes on after its last entry here
+            more = false;  // unless a list goes on after its last entry here
 #pragma unroll
             for (u32 i = 0; i < TIPS; i++) more |= tips[i].going && tips[i].column != NOWHERE && at % LANES == LANES - 1;
+            more = LANES < WARP && __any_sync(ALL, more);
             at += LANES;
-            if (LANES == WARP || !__any_sync(ALL, more)) break;
 #pragma unroll
-            for (u32 i = 0; i < TIPS; i++) tips[i].load(m, at);
+            for (u32 i = 0; i < TIPS; i++)
+                if (more) tips[i].load(m, at);
         }
     }
 }
@@ -451,10 +465,7 @@ __device__ void begin(const Work& m, Team team) {
         m.open[w] = ~pad;
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads) m.row[j] = NOBODY;
-    for (u32 i = team.thread; i < m.rows; i += team.threads) {
-        m.column[i] = m.end[i] = NOBODY;
-        m.place[i] = NOWHERE;
-    }
+    for (u32 i = team.thread; i < m.rows; i += team.threads) m.column[i] = m.end[i] = NOBODY;
     clear(m, team);
     if (m.reduce) columnMinima(m.base, m.costs, m.scale, m.rows, m.cols, m.aligned, team);
 }
@@ -504,7 +515,6 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     u32 at = enqueue(m.ctl->count, root);
     if (root) {
         m.queue(0)[at] = i;
-        m.place[i] = at;
         m.way[i] = wayOf(i, i, i);
     }
 }
@@ -544,13 +554,17 @@ template <class F> __device__ __forceinline__ void inTurn(u32 n, Team team, F f)
         f(first, lane < share && first + lane < n, first + lane);
 }
 
-// forgetOthers has rows that are not among the first `tail` of the queue lose zeros
-// in covered columns.
-__device__ __forceinline__ void forgetOthers(const Work& m, u32 tail, Team team) {
-    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) {
-        u32 out = __ballot_sync(ALL, has && *(volatile u32*)(m.place + i) >= tail);
-        for (; out != 0; out &= out - 1) forget(m, first + (u32)__ffs((int)out) - 1);
-    });
+// inForest tells whether row i is in the forest that has the columns of a set: free rows
+// are roots, others came with their columns.
+__device__ __forceinline__ bool inForest(const Work& m, const u32* columns, u32 i) {
+    int j = m.column[i];
+    return j == NOBODY || columns[C::word(j)] & C::bit(j);
+}
+
+// forgetOthers has rows that were not in the forest when slacks were read lose zeros in
+// covered columns.
+__device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
+    inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
 // remember brings the matching back, which the pass has driven out of the cache: the
@@ -577,8 +591,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
     remember(m, team);
-    // A row that is only now reached counts as not reached.
-    if (d != 0) forgetOthers(m, tail, team);
+    if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     inTurn(tail, team, [&](u32, bool has, u32 x) {
         u32 mine = has ? r.queue[x] : 0;
@@ -620,10 +633,9 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
         if (lane == 0 && roots != 0) atomicAdd(count, (u64)__popc(roots) << 32);
         if (stays) {
             m.queue(1 - side)[at] = i;
-            m.place[i] = at;
             if (ONE) m.end[i] = NOBODY;
-        } else if (has) {
-            m.place[i] = NOWHERE;
+        }
+        if (has && !stays) {
             int j = m.column[i];  // or, where a path is being flipped, another one of the tree
             if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
@@ -697,4 +709,4 @@ assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_do
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_done_i32_hash = 0x713fb8e5d0641d6full;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_done_i32_hash = 0xbad209f644513d0eull;

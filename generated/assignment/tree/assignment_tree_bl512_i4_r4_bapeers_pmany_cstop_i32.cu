@@ -755,7 +755,6 @@ __device__ void seek(Work& w, const Costs& c) {
     __threadfence_system();
 }
 
-constexpr u32 LEAP = 8;               // levels from stop to stop
 constexpr u32 NARROW = BLOCK / LIST;  // so many tips have a lane for each zero
 static_assert((POOL - 2 * SETS) / 4 >= NARROW * LIST, "what they reach has room");
 
@@ -1173,4 +1172,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32_addresses(unsigned long long
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32_hash = 0xec95f2a29e7d5464ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32_hash = 0x0c2915e535ec0243ull;

@@ -755,7 +755,6 @@ __device__ void seek(Work& w, const Costs& c) {
     __threadfence_system();
 }
 
-constexpr u32 LEAP = 8;               // levels from stop to stop
 constexpr u32 NARROW = BLOCK / LIST;  // so many tips have a lane for each zero
 static_assert((POOL - 2 * SETS) / 4 >= NARROW * LIST, "what they reach has room");
 
@@ -1173,4 +1172,4 @@ assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32_addresses(unsigned long long
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32_hash = 0x0297d8310fe6652full;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32_hash = 0x0f27b2d8a8d19b52ull;

@@ -187,3 +187,42 @@ func TestClassicalPath(t *testing.T) {
 		t.Errorf("%d levels: the path is shorter than it was meant to be", counts.Steps)
 	}
 }
+
+// TestClassicalWideLevel has a level of 224 roots whose fifth zero alone leads on: rows of
+// the first half take the columns that those of the second ask for, and could take others.
+// If such zeros were passed over, the next dual update would find them.
+func TestClassicalWideLevel(t *testing.T) {
+	const n, half = 512, 256
+	inst := &Instance{Rows: n, Cols: n, Source: "wide level"}
+	costs := make([]int32, n*n)
+	for k := range costs {
+		costs[k] = 5
+	}
+	own := func(r int) int { return 4*(r%32) + r/32%4 + 128*(r/128) } // the first that row r looks at
+	for r := range n {
+		costs[r*n+own(r)] = 0
+		if r%32 < 4 {
+			continue // its only one
+		}
+		if r < half {
+			costs[r*n+own(r+half)] = 0
+			continue
+		}
+		costs[r*n+own(r)] = 5
+		for _, j := range []int{0, 4, 8, 12, own(r - half)} {
+			costs[r*n+j] = 0
+		}
+	}
+	setCosts(inst, costs)
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := solves(t, p, 0, func(d device.Device) (engine, error) {
+		v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=recomputed,forest=kept,paths=many,devices=one,value=int32")
+		return newClassical(d, v, n, n)
+	})
+	if counts.Paths <= 128 || counts.Updates != 0 {
+		t.Errorf("%d paths after %d dual updates, expected more than 128 after none", counts.Paths, counts.Updates)
+	}
+}

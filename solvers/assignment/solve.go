@@ -246,11 +246,11 @@ func (j *job) others(gaveUp *exhausted) []attempt {
 	}
 	all := families()
 	at := slices.IndexFunc(all, func(f family) bool { return f.name == j.plan.family.name })
-	var names []attempt
+	var rest []attempt
 	for _, f := range all[at+1:] {
-		names = append(names, attempt{family: f.name})
+		rest = append(rest, attempt{family: f.name})
 	}
-	return names
+	return rest
 }
 
 // other opens the engine of another family, once.

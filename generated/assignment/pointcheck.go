@@ -11,7 +11,7 @@ import (
 )
 
 // PointcheckHash is the hash of the family assignment/pointcheck: what its texts are made from.
-const PointcheckHash = 0x66da3d16d73c113b
+const PointcheckHash = 0x3d5277d1c5076041
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

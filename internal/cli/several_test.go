@@ -21,7 +21,7 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 		code    int
 	}{{device.Emulated, 2, exitOK}, {device.Emulated, 1, exitFailed}, {"emulated:0", 2, exitFailed}} {
 		open := func(index, _ int) (device.Device, error) {
-			return emulated.Open(emulated.Options{Index: index, Files: templates.Files, Memory: 797 << 10})
+			return emulated.Open(emulated.Options{Index: index, Files: templates.Files, Memory: 3190 << 10})
 		}
 		if d, err := open(0, 0); errors.Is(err, emulated.ErrNoCompiler) {
 			t.Skip(err)
@@ -34,7 +34,7 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 		a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() int64 { return 0 },
 			devices: []opener{{kind: device.Emulated, open: open, count: func() (int, error) { return c.devices, nil }}}}
 		root := a.root()
-		root.SetArgs([]string{"solve", "assignment", "--kind", "uniform", "--rows", "320", "--type", "int64", "--device", c.name, "--family", "classical"})
+		root.SetArgs([]string{"solve", "assignment", "--kind", "uniform", "--rows", "640", "--type", "int64", "--device", c.name, "--family", "classical"})
 		code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
 		a.out.Flush()
 		if code != c.code {
@@ -43,7 +43,7 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 		if want := "emulated,emulated:1"; code == exitOK && !strings.Contains(out.String(), want) {
 			t.Errorf("stdout %q, want %q in it", out.String(), want)
 		}
-		if want := "320 x 320 costs of type int64 take"; code != exitOK && !strings.Contains(talk.String(), want) {
+		if want := "640 x 640 costs of type int64 take"; code != exitOK && !strings.Contains(talk.String(), want) {
 			t.Errorf("stderr %q, want %q in it", talk.String(), want)
 		}
 	}

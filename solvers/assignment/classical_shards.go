@@ -28,12 +28,13 @@ type classicalShards struct {
 	parts      []*classical
 	posts      []device.Buffer // on each device, what every part sends of an update
 	edges      []device.Buffer // all that a part sends
-	given      device.Buffer   // the same, on the first device
+	given      device.Buffer   // some of them, on the first device
 	peers      *classicalPeers // nil where devices do not reach each other's memory
 }
 
 const (
 	classicalEdge  = 12                      // bytes: row, word, zeros
+	classicalGiven = classicalEdge << 14     // bytes of edges that the first device takes over at a time, at most
 	classicalAhead = 4                       // dual updates between two looks at the search
 	classicalPost  = 16 + 4096*classicalEdge // struct Post of the kernels
 )
@@ -59,9 +60,6 @@ func newClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	if e.classical, err = newClassical(g.Devices[0], v, rows, cols); err != nil {
 		return nil, err
 	}
-	span := 32 * e.family.Int(v, "items")
-	words := 32 * int64((cols+span-1)/span)
-	most := int64(0)
 	for k, d := range g.Devices {
 		own := e.first[k+1] - e.first[k]
 		part, err := newClassical(d, v, own, cols)
@@ -70,19 +68,18 @@ func newClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 		}
 		part.grid.Cooperative = false
 		e.parts = append(e.parts, part)
-		b, err := d.Alloc(classicalEdge * words * int64(own))
+		b, err := d.Alloc(classicalEdge * 32 * part.parts * int64(own))
 		if err != nil {
 			return nil, err
 		}
 		e.edges = append(e.edges, b)
-		most = max(most, b.Len())
 		posts, err := d.Alloc(int64(g.Len()) * classicalPost)
 		if err != nil {
 			return nil, err
 		}
 		e.posts = append(e.posts, posts)
 	}
-	if e.given, err = g.Devices[0].Alloc(most); err != nil {
+	if e.given, err = g.Devices[0].Alloc(classicalGiven); err != nil {
 		return nil, err
 	}
 	if reaching(g.Devices) && g.Len() <= classicalMembers {
@@ -179,14 +176,34 @@ func (r *classicalShardRun) solve(ctx context.Context, p *normal, start *duals, 
 	if x.Stage == classicalStuck {
 		return r.head.violator(x)
 	}
+	passes, err := r.passes(x)
+	if err != nil {
+		return err
+	}
 	sol.counts = Counts{
-		Passes:  1 + float64(r.parts[0].flags>>1&1) + float64(x.RowsPriced)/float64(p.rows),
+		Passes:  1 + float64(r.parts[0].flags>>1&1) + passes,
 		Steps:   int64(x.Levels),
 		Phases:  int64(x.Phases),
 		Paths:   int64(x.Paths),
 		Updates: int64(x.Updates),
 	}
 	return r.collect(sol)
+}
+
+// passes is how often the matrix was read for dual updates, x being the head's words.
+func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
+	if r.is("slack", "recomputed") {
+		return r.head.passes(x), nil
+	}
+	sum := 0.0
+	for _, part := range r.parts {
+		own, err := part.control()
+		if err != nil {
+			return 0, err
+		}
+		sum += part.passes(own) * float64(part.rows) / float64(r.rows)
+	}
+	return sum, nil
 }
 
 // apart has every step of an update launched by the host.
@@ -326,15 +343,19 @@ func (r *classicalShardRun) absorb(first uint64) error {
 			return err
 		}
 		size := classicalEdge * int64(binary.LittleEndian.Uint64(count[:]))
-		if used+size > r.given.Len() {
+		for off := int64(0); off < size; {
+			n := min(size-off, r.given.Len()-used)
+			if err := h.s.Copy(r.given, used, r.edges[k], off, n); err != nil {
+				return err
+			}
+			off, used = off+n, used+n
+			if used < r.given.Len() {
+				continue
+			}
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		if err := h.s.Copy(r.given, used, r.edges[k], 0, size); err != nil {
-			return err
-		}
-		used += size
 	}
 	return flush()
 }

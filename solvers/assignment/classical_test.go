@@ -143,9 +143,9 @@ func manyZeros(t *testing.T) *normal {
 func TestClassicalChunks(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for label, sides := range map[string][][2]int{
-		"block=512,items=8,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
-		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32":     {{4, 17000}},
-		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=one,value=float64": {{10, 1101}},
+		"block=512,items=8,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32":  {{4, 17000}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=float64": {{10, 1101}},
 	} {
 		v := assignment.Classical.Variant(label)
 		if v == nil {
@@ -175,12 +175,44 @@ func TestClassicalChunks(t *testing.T) {
 	}
 }
 
+// TestClassicalBounds has more parts at once that bounds do not rule out than a block
+// keeps note of, and more zeros in them than lists have room for: all rows want three
+// columns, and after these any other.
+func TestClassicalBounds(t *testing.T) {
+	const rows, cols = 30, 9000
+	d := emulatedtest.Open(t)
+	costs := make([]int32, rows*cols)
+	for x := range costs {
+		if x%cols >= 3 {
+			costs[x] = 5
+		}
+	}
+	inst := &Instance{Rows: rows, Cols: cols, Source: "bounds"}
+	setCosts(inst, costs)
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{
+		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32",
+		"block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32",
+	} {
+		v := assignment.Classical.Variant(label)
+		if v == nil {
+			t.Fatalf("no variant %s", label)
+		}
+		if err := classicalAgrees(t, d, v, p, nil, 5*(rows-3)); err != nil {
+			t.Errorf("%s: %v", label, err)
+		}
+	}
+}
+
 // TestClassicalPath has a path through hundreds of rows, whose parts a warp augments
 // together: more than it has lanes.
 func TestClassicalPath(t *testing.T) {
 	p := chain(t, 1000, -1)
 	counts := solves(t, p, 0, func(d device.Device) (engine, error) {
-		v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=recomputed,forest=kept,paths=many,devices=one,value=int32")
+		v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
 		return newClassical(d, v, p.rows, p.cols)
 	})
 	if counts.Steps < 300 {
@@ -219,7 +251,7 @@ func TestClassicalWideLevel(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := solves(t, p, 0, func(d device.Device) (engine, error) {
-		v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=recomputed,forest=kept,paths=many,devices=one,value=int32")
+		v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
 		return newClassical(d, v, n, n)
 	})
 	if counts.Paths <= 128 || counts.Updates != 0 {

@@ -20,10 +20,13 @@ constexpr u32 ITEMS = 32;  // entries of a lane in a chunk
 constexpr u32 ROWS = 1;    // rows a warp reads at once
 constexpr bool ONE = false;  // path a phase, to show the difference
 constexpr bool STORED = false;
+constexpr bool BOUNDED = false;
 constexpr u32 LIST = 31;  // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
+typedef Chunk<ITEMS> P;  // a part of a chunk, of which a least slack is kept
+constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
 // What blocks tell one another, in words of 8 bytes. Counters that a step
 // reads while it prepares the next take turns.
@@ -41,6 +44,8 @@ struct Control {
     u64 stage;
     u64 levels, phases, paths, updates, scanned;  // done so far; rows read
     u64 late;               // edges are still to come
+    u64 hits[2];            // slack=bounded, by dual updates: how many there are
+    u64 read;               // and parts read
 };
 enum Stage { START, SEARCH, MATCHED, STUCK };
 constexpr u32 CONTROL = 32;  // words of 8 bytes kept for it
@@ -56,27 +61,27 @@ struct Work {
     u32 *reached, *covered, *open;  // sets of columns: reached; when the slacks were read; free
     i64* u;
     u64* way;           // of a row of the forest
-    i64* least;         // by row and chunk: the least slack, FAR without one
+    i64* least;         // by row and part: the least slack, FAR without one, or what c - v is not below
     int *column, *row;  // the matching, from either side; NOBODY
     u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
     int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
     u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
-    u32* fresh;         // by row and word: where the least slack of the chunk lies
+    u32* fresh;         // by row and word: where the least slacks of the parts lie; or hits
     Scale<T> scale;
     i64 floor;          // every row's dual to start with
-    u32 rows, cols, chunks, words, pitch;
+    u32 rows, cols, chunks, parts, words, pitch;
     bool aligned, reduce, wide;
     bool near;  // dynamic shared memory has 2 bytes a column
 
     __device__ Work(const T* costs, void* stored, void* work, double factor, i64 floor, u32 rows, u32 cols, u32 flags)
         : costs(costs), stored(stored), scale(factor), floor(floor), rows(rows), cols(cols),
-          chunks((cols + C::SPAN - 1) / C::SPAN), words(chunks * WARP), pitch((cols + 3) / 4 * 4),
+          chunks((cols + C::SPAN - 1) / C::SPAN), parts(chunks * PARTS), words(chunks * WARP), pitch((cols + 3) / 4 * 4),
           aligned(flags & 1), reduce(flags >> 1 & 1), wide(flags >> 2 & 1), near(flags >> 3 & 1) {
         ctl = (Control*)work;
         v = (i64*)work + CONTROL, base = STORED ? v + cols : v;
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
         u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
-        column = (int*)(least + (u64)rows * chunks), row = column + rows;
+        column = (int*)(least + (u64)rows * parts), row = column + rows;
         queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
     }
@@ -121,12 +126,12 @@ template <class S, class A> __device__ __forceinline__ void keep(S* row, u32 w, 
     }
 }
 
-// findLeast is the least of at(0) .. at(ITEMS-1) in the whole warp; bits say where
+// findLeast is the least of at(0) .. at(PART-1) in the whole warp; bits say where
 // the lane has it. 64-bit values are not kept, registers being few.
 template <class F> __device__ __forceinline__ i64 findLeast(F at, u32& bits, i64 low) {
     bits = 0;
 #pragma unroll
-    for (u32 k = 0; k < ITEMS; k++) {
+    for (u32 k = 0; k < PART; k++) {
         i64 s = at(k);
         bits = s < low ? 1u << k : s == low ? bits | 1u << k : bits;
         low = min(low, s);
@@ -136,20 +141,20 @@ template <class F> __device__ __forceinline__ i64 findLeast(F at, u32& bits, i64
     return all;
 }
 template <class F> __device__ __forceinline__ u32 findLeast(F at, u32& bits, u32 low) {
-    u32 s[ITEMS];
+    u32 s[PART];
 #pragma unroll
-    for (u32 k = 0; k < ITEMS; k++) low = min(low, s[k] = at(k));
+    for (u32 k = 0; k < PART; k++) low = min(low, s[k] = at(k));
     low = warpLeast(low);
     bits = 0;
 #pragma unroll
-    for (u32 k = 0; k < ITEMS; k++)
+    for (u32 k = 0; k < PART; k++)
         if (s[k] == low) bits |= 1u << k;
     return low;
 }
 
 // scan reads `count` rows, those of the queue or with FIRST every row, a warp
 // a chunk and ROWS of them at once. FIRST computes c - v - floor, and stores
-// it where slacks are stored.
+// it where slacks are stored; of slack=bounded it keeps c - v.
 template <bool FIRST, class A, class R, class E>
 __device__ void scan(const Work& m, const u32* queue, u32 count, const E* entries, u64 pitch, R value, bool aligned, u64 update, Team team) {
     u32 lane = threadIdx.x % WARP;
@@ -186,12 +191,17 @@ __device__ void scan(const Work& m, const u32* queue, u32 count, const E* entrie
                     if (m.wide) keep((i64*)m.stored + (u64)i[r] * m.pitch, w, m.pitch, s);
                     else keep((u32*)m.stored + (u64)i[r] * m.pitch, w, m.pitch, s);
                 }
-                u32 bits;
-                A low = findLeast(entry, bits, none<A>());
-                i64 wide = low == none<A>() ? FAR : (i64)low;
-                __stcs(m.fresh + (u64)i[r] * m.words + w, low == none<A>() ? 0 : bits);
-                if (lane == 0) m.least[(u64)i[r] * m.chunks + chunk] = wide;
-                best = min(best, wide);
+                u32 all = 0;
+#pragma unroll
+                for (u32 p = 0; p < PARTS; p++) {
+                    u32 bits;
+                    A low = findLeast([&](u32 k) { return entry(p * PART + k); }, bits, none<A>());
+                    if (low != none<A>()) all |= bits << p * PART;
+                    i64 wide = low == none<A>() ? FAR : (i64)low + (FIRST && BOUNDED ? m.floor : 0);
+                    if (lane == 0) m.least[(u64)i[r] * m.parts + chunk * PARTS + p] = wide;
+                    best = min(best, wide);
+                }
+                __stcs(m.fresh + (u64)i[r] * m.words + w, all);
             }
         }
     }
@@ -199,13 +209,14 @@ __device__ void scan(const Work& m, const u32* queue, u32 count, const E* entrie
     if (!FIRST && lane == 0 && best < *(volatile i64*)all) atomicMin(all, best);
 }
 
-// reduceRows is the first scan; minimum the one before dual update number
-// `update`, over the first `tail` rows of the queue. It also remembers which
-// columns are covered.
+// reduceRows is the first scan.
 __device__ void reduceRows(const Work& m, Team team) {
     if (m.ctl->bound < NARROW) scan<true, u32>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
     else scan<true, i64>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
 }
+
+// minimum is the scan before dual update number `update`, over the first `tail` rows of
+// the queue. It also remembers which columns are covered.
 __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, Team team) {
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
     const u32* queue = m.queue(side);
@@ -471,16 +482,16 @@ __device__ void begin(const Work& m, Team team) {
     if (m.reduce) columnMinima(m.base, m.costs, m.scale, m.rows, m.cols, m.aligned, team);
 }
 
-// gather calls f(w, z) with the words of row i's chunks whose least slack is
-// `low`: z is where it lies.
+// gather calls f(w, z) with the words of row i's parts whose least slack is `low`: z is
+// where it lies.
 template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, i64 low, F f) {
     u32 lane = threadIdx.x % WARP;
-    for (u32 first = 0; first < m.chunks; first += WARP) {
-        u32 chunk = first + lane;
-        u32 hits = __ballot_sync(ALL, chunk < m.chunks && m.least[(u64)i * m.chunks + chunk] == low);
+    for (u32 first = 0; first < m.parts; first += WARP) {
+        u32 part = first + lane;
+        u32 hits = __ballot_sync(ALL, part < m.parts && m.least[(u64)i * m.parts + part] == low);
         for (; hits != 0; hits &= hits - 1) {
-            u32 w = (first + (u32)__ffs((int)hits) - 1) * WARP + lane;
-            f(w, m.fresh[(u64)i * m.words + w]);
+            u32 p = first + (u32)__ffs((int)hits) - 1, w = p / PARTS * WARP + lane;
+            f(w, m.fresh[(u64)i * m.words + w] & ALL >> (32 - PART) << p % PARTS * PART);
         }
     }
 }
@@ -524,9 +535,9 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
 __device__ __forceinline__ i64 reduced(const Work& m, u32 i) {
     u32 lane = threadIdx.x % WARP;
     i64 low = FAR;
-    for (u32 c = lane; c < m.chunks; c += WARP) low = min(low, m.least[(u64)i * m.chunks + c]);
+    for (u32 p = lane; p < m.parts; p += WARP) low = min(low, m.least[(u64)i * m.parts + p]);
     low = warpLeast(low);
-    if (lane == 0) m.u[i] = (STORED ? 0 : m.floor) + (low < FAR ? low : 0);
+    if (lane == 0) m.u[i] = (STORED || BOUNDED ? 0 : m.floor) + (low < FAR ? low : 0);
     return low;
 }
 
@@ -586,7 +597,7 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     i64 d = ctl->least[number % 2];
     if (team.thread == 0) {
         ctl->least[(number + 1) % 2] = FAR;
-        ctl->count[(turn + 1) % 3] = 0;
+        ctl->count[(turn + 1) % 3] = 0, ctl->hits[(number + 1) % 2] = 0;
         ctl->bound += d;
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
@@ -947,4 +958,4 @@ assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pma
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0x72b8812d89e094d5ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0x80ddfa2e02934765ull;

@@ -16,7 +16,7 @@ import (
 // solves are the experiments of linear assignment that have results, by name.
 type solves map[string]*result.Of[result.Solve]
 
-var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "batch", "points"}
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "race-published", "batch", "points"}
 
 func loadSolves(root string) (solves, error) {
 	all := solves{}
@@ -407,18 +407,20 @@ func assignmentTables(all solves) map[string]string {
 		return fmt.Sprintf("There is no bench/results/assignment-%s.json: nothing was measured yet.", name)
 	}
 	return map[string]string{
-		"assignment-sources":    assignmentSources(all),
-		"assignment-race":       region("race", raceTable),
-		"assignment-counts":     region("race", countTable),
-		"assignment-growth":     region("race", func(*result.Of[result.Solve]) string { return growthPicture(all) }),
-		"assignment-kinds":      region("kinds", kindTable),
-		"assignment-paper":      region("paper", paperTable),
-		"assignment-paths":      region("paths", pathTable),
-		"assignment-host":       region("host", hostSolveTable),
-		"assignment-scaling":    region("scaling", scalingTable),
-		"assignment-scaling-x2": region("scaling-x2", scalingTable),
-		"assignment-batch":      region("batch", batchTable),
-		"assignment-points":     region("points", pointTable),
+		"assignment-sources":        assignmentSources(all),
+		"assignment-race":           region("race", raceTable),
+		"assignment-counts":         region("race", countTable),
+		"assignment-growth":         region("race", func(*result.Of[result.Solve]) string { return growthPicture(all) }),
+		"assignment-kinds":          region("kinds", kindTable),
+		"assignment-paper":          region("paper", paperTable),
+		"assignment-paths":          region("paths", pathTable),
+		"assignment-host":           region("host", hostSolveTable),
+		"assignment-scaling":        region("scaling", scalingTable),
+		"assignment-scaling-x2":     region("scaling-x2", scalingTable),
+		"assignment-scaling-passes": region("scaling-passes", scalingTable),
+		"assignment-race-published": region("race-published", raceTable),
+		"assignment-batch":          region("batch", batchTable),
+		"assignment-points":         region("points", pointTable),
 
 		"readme-assignment": region("race", readmeRace),
 	}

@@ -52,8 +52,10 @@ import (
 // above what it is later: less the row's u, it bounds the part's slacks from
 // below. A part is read where that bound is not above the least slack that any
 // block has found so far, which tightens it again; d is the same. Of 20,000 rows
-// and costs up to 10n all dual updates together read the matrix 1.0 times, not 38.
-// Where rows have many zeros, bounds are 0 and rule out little.
+// and costs up to 10n all dual updates together read the matrix 1.2 times, not 38
+// (bench/results/assignment-scaling-x2.json and assignment-race.json, an H200; the first
+// counts 1.0, without the part a warp that an update begins with). Where rows have
+// many zeros, bounds are 0 and rule out little.
 //
 // Zeros are a bit an entry, or lists of 31 a row (zeros=lists). What a list has no
 // room for is left out: an uncovered zero that the search does not know of is the
@@ -80,7 +82,7 @@ type classical struct {
 	column     int64
 	queue      int64
 	parts      int64  // of a row that a least slack is kept of
-	most       uint64 // passes after the reductions that it gives up after; 0: never
+	most       uint64 // rows of the forest in dual updates, read or not, over all rows, that it gives up after; 0: never
 }
 
 // classicalControl is how the workspace begins: struct Control of the kernels.
@@ -204,7 +206,8 @@ func (c *classical) solve(ctx context.Context, s device.Stream, p *normal, m *ma
 	return sol, r.collect(sol)
 }
 
-// passes is how often the matrix was read for dual updates.
+// passes is how often the matrix was read for dual updates; of slack=bounded without the
+// part a warp that an update begins with.
 func (r *classicalRun) passes(x *classicalControl) float64 {
 	if r.is("slack", "bounded") {
 		return float64(x.PartsRead) / float64(int64(r.rows)*r.parts)

@@ -175,11 +175,11 @@ func TestClassicalChunks(t *testing.T) {
 	}
 }
 
-// TestClassicalBounds has more parts at once that bounds do not rule out than a block
-// keeps note of, and more zeros in them than lists have room for: all rows want three
+// TestClassicalBounds has more parts at once that bounds do not rule out than a block has
+// room to take note of, and more zeros in them than lists have room for: all rows want three
 // columns, and after these any other.
 func TestClassicalBounds(t *testing.T) {
-	const rows, cols = 30, 9000
+	const rows, cols = 160, 9000 // 36 parts a row
 	d := emulatedtest.Open(t)
 	costs := make([]int32, rows*cols)
 	for x := range costs {

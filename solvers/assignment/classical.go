@@ -53,8 +53,7 @@ import (
 // below. A part is read where that bound is not above the least slack that any
 // block has found so far, which tightens it again; d is the same. Of 20,000 rows
 // and costs up to 10n all dual updates together read the matrix 1.2 times, not 38
-// (bench/results/assignment-scaling-x2.json and assignment-race.json, an H200; the first
-// counts 1.0, without the part a warp that an update begins with). Where rows have
+// (bench/results/assignment-scaling-x2.json and assignment-race.json, an H200). Where rows have
 // many zeros, bounds are 0 and rule out little.
 //
 // Zeros are a bit an entry, or lists of 31 a row (zeros=lists). What a list has no
@@ -81,6 +80,7 @@ type classical struct {
 	reached    int64
 	column     int64
 	queue      int64
+	words      int64  // of a set of columns
 	parts      int64  // of a row that a least slack is kept of
 	most       uint64 // rows of the forest in dual updates, read or not, over all rows, that it gives up after; 0: never
 }
@@ -122,6 +122,7 @@ func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classica
 	items := c.family.Int(v, "items")
 	span := 32 * items
 	m, n, chunks := int64(rows), int64(cols), int64((cols+span-1)/span)
+	c.words = 32 * chunks
 	if c.parts = chunks; c.is("slack", "bounded") {
 		c.parts = chunks * int64(items/classicalPart)
 	}
@@ -206,8 +207,7 @@ func (c *classical) solve(ctx context.Context, s device.Stream, p *normal, m *ma
 	return sol, r.collect(sol)
 }
 
-// passes is how often the matrix was read for dual updates; of slack=bounded without the
-// part a warp that an update begins with.
+// passes is how often the matrix was read for dual updates.
 func (r *classicalRun) passes(x *classicalControl) float64 {
 	if r.is("slack", "bounded") {
 		return float64(x.PartsRead) / float64(int64(r.rows)*r.parts)

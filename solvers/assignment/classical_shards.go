@@ -68,7 +68,7 @@ func newClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 		}
 		part.grid.Cooperative = false
 		e.parts = append(e.parts, part)
-		b, err := d.Alloc(classicalEdge * 32 * part.parts * int64(own))
+		b, err := d.Alloc(classicalEdge * part.words * int64(own))
 		if err != nil {
 			return nil, err
 		}
@@ -342,7 +342,7 @@ func (r *classicalShardRun) absorb(first uint64) error {
 		if err := part.s.Download(count[:], r.posts[k], int64(k)*classicalPost); err != nil {
 			return err
 		}
-		size := classicalEdge * int64(binary.LittleEndian.Uint64(count[:]))
+		size := min(classicalEdge*int64(binary.LittleEndian.Uint64(count[:])), r.edges[k].Len())
 		for off := int64(0); off < size; {
 			n := min(size-off, r.given.Len()-used)
 			if err := h.s.Copy(r.given, used, r.edges[k], off, n); err != nil {

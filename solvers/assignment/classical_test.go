@@ -220,41 +220,42 @@ func TestClassicalPath(t *testing.T) {
 	}
 }
 
-// TestClassicalWideLevel has a level of 224 roots whose fifth zero alone leads on: rows of
-// the first half take the columns that those of the second ask for, and could take others.
-// If such zeros were passed over, the next dual update would find them.
-func TestClassicalWideLevel(t *testing.T) {
-	const n, half = 512, 256
-	inst := &Instance{Rows: n, Cols: n, Source: "wide level"}
-	costs := make([]int32, n*n)
-	for k := range costs {
-		costs[k] = 5
-	}
-	own := func(r int) int { return 4*(r%32) + r/32%4 + 128*(r/128) } // the first that row r looks at
-	for r := range n {
-		costs[r*n+own(r)] = 0
-		if r%32 < 4 {
-			continue // its only one
+// TestClassicalLastZero has levels of which the last zero of each root alone leads on, its
+// fifth or its ninth: rows of the first half take the columns that those of the second ask
+// for, and could take others. If such zeros were passed over, the next dual update would find
+// them.
+func TestClassicalLastZero(t *testing.T) {
+	for _, level := range []struct{ n, shared, paths int }{{512, 4, 128}, {128, 8, 32}} {
+		n, half := level.n, level.n/2
+		inst := &Instance{Rows: n, Cols: n, Source: "last zero"}
+		costs := slices.Repeat([]int32{5}, n*n)
+		own := func(r int) int { return 4*(r%32) + r/32%4 + 128*(r/128) } // the first that row r looks at
+		for r := range n {
+			costs[r*n+own(r)] = 0
+			if r%32 < level.shared {
+				continue // its only one
+			}
+			if r < half {
+				costs[r*n+own(r+half)] = 0
+				continue
+			}
+			costs[r*n+own(r)] = 5
+			for k := range level.shared {
+				costs[r*n+4*k] = 0
+			}
+			costs[r*n+own(r-half)] = 0
 		}
-		if r < half {
-			costs[r*n+own(r+half)] = 0
-			continue
+		setCosts(inst, costs)
+		p, err := normalise(inst)
+		if err != nil {
+			t.Fatal(err)
 		}
-		costs[r*n+own(r)] = 5
-		for _, j := range []int{0, 4, 8, 12, own(r - half)} {
-			costs[r*n+j] = 0
+		counts := solves(t, p, 0, func(d device.Device) (engine, error) {
+			v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
+			return newClassical(d, v, n, n)
+		})
+		if counts.Paths <= int64(level.paths) || counts.Updates != 0 {
+			t.Errorf("%d rows: %d paths after %d dual updates, expected more than %d after none", n, counts.Paths, counts.Updates, level.paths)
 		}
-	}
-	setCosts(inst, costs)
-	p, err := normalise(inst)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := solves(t, p, 0, func(d device.Device) (engine, error) {
-		v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
-		return newClassical(d, v, n, n)
-	})
-	if counts.Paths <= 128 || counts.Updates != 0 {
-		t.Errorf("%d paths after %d dual updates, expected more than 128 after none", counts.Paths, counts.Updates)
 	}
 }

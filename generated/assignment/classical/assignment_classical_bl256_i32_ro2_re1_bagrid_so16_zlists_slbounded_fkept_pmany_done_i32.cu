@@ -2,6 +2,7 @@
 // assignment/classical block=256,items=32,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/lanes.cuh"
 #include "cuda/shared.cuh"
 #include "cuda/space.cuh"
 #include "assignment/chunks.cuh"
@@ -356,6 +357,7 @@ template <class A> struct Probe {
             share(team.warp, team.warps, total, [](u32 x) { return x; });
             return;
         }
+        if (team.thread == 0) atomicAdd(&m.ctl->read, (u64)team.warps);
         guess(team.thread);
         for (u32 first = team.thread; first - threadIdx.x < total; first += AHEAD * team.threads) {
             i64 bound[AHEAD], others = threadIdx.x == 0 ? (i64)*(volatile i64*)least : FAR;
@@ -767,16 +769,6 @@ __device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
     inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
-// remember brings the matching back, which the pass has driven out of the cache: the
-// search is to find it there.
-__device__ __forceinline__ void remember(const Work& m, Team team) {
-    constexpr u32 LINE = 32;
-    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
-        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
-        if (x < m.cols) (void)*(volatile int*)(m.row + x);
-    }
-}
-
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
@@ -790,7 +782,6 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
-    remember(m, team);
     if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     for (u32 x = team.thread; x < tail; x += team.threads) m.u[r.queue[x]] += d;
@@ -874,9 +865,13 @@ struct State {
 };
 
 constexpr u32 POOL = 7424 - 4 * BLOCK;
-constexpr u32 EIGHT = 8;  // zeros of a row that are read at once: most lists are no longer
 
-// A Desk is what a block has at hand while it searches alone: sets and tips, counters, and
+// A Tally has the tips so far, of every other level, and the paths. It is read at once.
+struct alignas(16) Tally {
+    u32 tips[2], found;
+};
+
+// A Desk is what a block has at hand while it searches alone: sets and tips, a tally, and
 // in dynamic shared memory, where that has room, the rows that columns are matched to.
 struct Desk {
     union {
@@ -884,8 +879,7 @@ struct Desk {
         Finds finds;  // between searches
     };
     i64 room;         // where dynamic shared memory is, bytes from here: a constant would be made anew each time
-    u32 count[2];     // tips so far, of every other level
-    u32 found;        // paths
+    Tally tally;
     u32 known;        // the phase whose matching is there, plus one
     u32 fetched[4 * BLOCK];  // of a thread, what it brings into the cache
 };
@@ -910,7 +904,9 @@ struct Frontier {
     u32 levels, turn;
 };
 
-// A Sight is what it works on. Tips of two levels take turns. mates is in shared memory if
+constexpr u32 EIGHT = 8;  // zeros of a row that are read at once: most lists are no longer
+
+// A Sight is what such a search works on. Tips of two levels take turns. mates is in shared memory if
 // NEAR.
 template <bool NEAR> struct Sight {
     static constexpr u32 FREE = NEAR ? 0xffff : (u32)NOBODY, NONE = ALL - 1;  // instead of a row
@@ -929,14 +925,15 @@ template <bool NEAR> struct Sight {
         return !(atomicOr(reached + C::word(j), bit) & bit);
     }
 
-    // take has a row join the forest, and its list brought into the multiprocessor's cache.
-    __device__ __forceinline__ void take(u64 tip, u32 row, const Frontier& f, u32* word) const {
-        u32 to = ticket(count + f.side) - f.base;
-        fetch(word, line(m, row));
+    // take has a row join the forest, if got, and its list brought into the multiprocessor's
+    // cache.
+    __device__ __forceinline__ void take(bool got, u64 tip, u32 row, const Frontier& f, u32* word) const {
+        u32 to = ticket(got ? count + f.side : spare(), got) - f.base;
+        fetchIf(got, word, line(m, row));
         u64 way = after(tip, f.levels % LEAP == 0);
-        if (to < room) near[(f.side ^ 1) * room + to] = tipOf(way, row);
-        m.way[row] = way;
-        queue[f.tail + to] = row;
+        if (got && to < room) near[(f.side ^ 1) * room + to] = tipOf(way, row);
+        storeIf(got, m.way + row, way);
+        storeIf(got, queue + f.tail + to, row);
     }
 
     // end tries to end the path of a tree in a free column.
@@ -953,54 +950,86 @@ template <bool NEAR> struct Sight {
         }
     }
 
+    // spare is a word of a lane's own, for atomics that are to change nothing.
+    __device__ __forceinline__ u32* spare() const { return reached + threadIdx.x % WARP; }
+
+    // reach has K tips of a lane reach a column each, and the row matched to it: a row, or
+    // FREE or NONE. Branches would take as long as all the rest: lanes that have nothing to do
+    // go along.
+    template <u32 K> __device__ __forceinline__ void reach(const u64 (&tip)[K], const u32 (&j)[K], const u32 (&row)[K], Frontier& f) const {
+        bool got[K];
+#pragma unroll
+        for (u32 k = 0; k < K; k++) {
+            bool has = row[k] < min(FREE, NONE);
+            u32 bit = has ? C::bit(j[k]) : 0;
+            got[k] = bit & ~atomicOr(has ? reached + C::word(j[k]) : spare(), bit);
+        }
+        fetchedBut<1>();
+#pragma unroll
+        for (u32 k = 0; k < K; k++) take(got[k], tip[k], got[k] ? row[k] : 0, f, words + (2 * k + f.turn) * BLOCK);
+        sealed();
+        f.turn ^= 1;
+    }
+
+    // ends has those of them that came to a free column try to end their paths there.
+    template <u32 K> __device__ __forceinline__ void ends(const u64 (&tip)[K], const u32 (&j)[K], const u32 (&row)[K]) const {
+#pragma unroll
+        for (u32 k = 0; k < K; k++)
+            if (row[k] == FREE) end(late(tip[k]), j[k]);
+    }
+
     // expand has tips reach columns, K of them from x on that are a round apart: LANES lanes
-    // have a tip, and a zero each at once. A level takes as long as its instructions one after
-    // another: there are few of them, and few branches.
+    // have a tip, and a zero each at once. Most levels need no more than the first zeros: what
+    // is rare stands apart, since a loop costs its first round too.
     template <u32 LANES, u32 K> __device__ __forceinline__ void expand(u32 x, Frontier& f) const {
         constexpr u32 ROUND = BLOCK / LANES;
         u64 tip[K];
         u32 j[K], next[K], row[K], at = threadIdx.x % LANES;
-        bool going[K];
+        bool going[K], more = false, rare = false;
 #pragma unroll
         for (u32 k = 0; k < K; k++) {
             tip[k] = near[f.side * room + min(x + k * ROUND, f.n - 1)];
             going[k] = x + k * ROUND < f.n;
             j[k] = zero(tip[k], at);
-            if (LANES < EIGHT) next[k] = zero(tip[k], at + LANES);
+            next[k] = LANES < EIGHT ? zero(tip[k], at + LANES) : NOWHERE;
         }
-        if (f.ended)
+        if (K == 1 || f.ended)
 #pragma unroll
             for (u32 k = 0; k < K; k++) going[k] = going[k] & !has(rootOf(tip[k]));
-        for (bool known = LANES < EIGHT;; known = false) {
-            bool more = false, got[K];
+#pragma unroll
+        for (u32 k = 0; k < K; k++) {
+            row[k] = going[k] ? mate(j[k]) : NONE;
+            more |= LANES < EIGHT ? going[k] & next[k] != NOWHERE : row[k] != NONE & at == LANES - 1;
+            rare |= row[k] == FREE;
+        }
+        reach(tip, j, row, f);
+        if (!__any_sync(ALL, more | rare)) return;
+        ends(tip, j, row);
+        for (bool known = LANES < EIGHT; __any_sync(ALL, more); known = false) {
+            at += LANES;
+            more = false;
 #pragma unroll
             for (u32 k = 0; k < K; k++) {
+                j[k] = known ? next[k] : zero(tip[k], at);
                 row[k] = going[k] ? mate(j[k]) : NONE;
-                more |= known ? going[k] & next[k] != NOWHERE : row[k] != NONE & at % LANES == LANES - 1;
+                more |= row[k] != NONE & at % LANES == LANES - 1;
             }
-            more = __any_sync(ALL, more);
-#pragma unroll
-            for (u32 k = 0; k < K; k++) got[k] = row[k] != NONE && row[k] != FREE && claim(j[k]);
-            fetchedBut<1>();
-#pragma unroll
-            for (u32 k = 0; k < K; k++)
-                if (got[k]) take(tip[k], row[k], f, words + (2 * k + f.turn) * BLOCK);
-#pragma unroll
-            for (u32 k = 0; k < K; k++)
-                if (row[k] == FREE) end(late(tip[k]), j[k]);
-            sealed();
-            f.turn ^= 1;
-            if (!more) return;
-            at += LANES;
-#pragma unroll
-            for (u32 k = 0; k < K; k++) j[k] = known ? next[k] : zero(tip[k], at);
+            reach(tip, j, row, f);
+            ends(tip, j, row);
         }
     }
 
-    // share has a warp expand its share of a level.
-    template <u32 LANES, u32 K> __device__ __forceinline__ void share(Frontier& f) const {
-        u32 x = threadIdx.x / LANES, first = threadIdx.x / WARP * (WARP / LANES);
-        for (; first < f.n; first += K * (BLOCK / LANES), x += K * (BLOCK / LANES)) expand<LANES, K>(x, f);
+    // share has a warp expand its share of a level, with as many lanes a tip as there are.
+    __device__ __forceinline__ void share(Frontier& f) const {
+        constexpr u32 WARPS = BLOCK / WARP;
+        u32 warp = threadIdx.x / WARP;
+        if (f.n <= WARPS * 4) {
+            if (warp * 4 < f.n) expand<8, 1>(threadIdx.x / 8, f);
+        } else if (f.n <= WARPS * 8) {
+            if (warp * 8 < f.n) expand<4, 1>(threadIdx.x / 4, f);
+        } else {
+            for (u32 first = warp * 8; first < f.n; first += 2 * WARPS * 8) expand<4, 2>(first + threadIdx.x % WARP / 4, f);
+        }
     }
 };
 
@@ -1013,8 +1042,7 @@ template <bool NEAR> __device__ __forceinline__ void begin(const Sight<NEAR>& s,
     move<BLOCK, 4>(from.tail - from.head, [&](u32 x) { return tipOf(m.way[queue[x]], queue[x]); },
                    [&](u32 x, u64 tip) { s.near[x] = tip; });
     for (u32 x = threadIdx.x; x < roots; x += BLOCK) s.ended[x] = 0;
-    if (threadIdx.x < 2) desk.count[threadIdx.x] = 0;
-    if (threadIdx.x == 0) desk.found = 0;
+    if (threadIdx.x == 0) desk.tally = {};
     if (NEAR && desk.known != from.phase + 1)
         move<BLOCK, 16>(m.cols, [&](u32 j) { return m.row[j]; }, [&](u32 j, int row) { mates[j] = (unsigned short)row; });  // NOBODY is FREE
     __syncthreads();
@@ -1036,25 +1064,24 @@ template <bool NEAR> __device__ __noinline__ void aloneOf(const Work& work, cons
     Desk& desk = *inShared(&at);
     unsigned short* mates = (unsigned short*)((char*)&desk + desk.room);
     u32 few = narrow(m), sets = setWords(m);
-    Sight<NEAR> s = {m, mates, desk.pool, desk.pool + m.words, (u64*)(desk.pool + sets), m.queue(z.side), desk.count, &desk.found,
+    Sight<NEAR> s = {m, mates, desk.pool, desk.pool + m.words, (u64*)(desk.pool + sets), m.queue(z.side), desk.tally.tips, &desk.tally.found,
                      (POOL - sets) / 4, z.phase, desk.fetched + threadIdx.x};
     Frontier f = {z.tail - z.head, 0, 0, z.tail, z.found != 0};
     begin(s, desk, mates, z);
     // Two counters take turns, and are never cleared.
     for (u32 other = 0; f.n > 0 && f.n <= few && !(ONE && f.ended);) {
-        if (f.n <= BLOCK / 8) s.template share<8, 1>(f);
-        else if (f.n <= BLOCK / 4) s.template share<4, 1>(f);
-        else s.template share<4, 2>(f);
+        s.share(f);
         __syncthreads();
-        u32 all = *(volatile u32*)(desk.count + f.side);
-        f.ended = f.ended || *(volatile u32*)&desk.found != 0;
+        Tally now = desk.tally;
+        u32 all = now.tips[f.side];
+        f.ended |= now.found != 0;
         f.n = all - f.base, f.tail += f.n;
         f.base = other, other = all;
         f.side ^= 1, f.levels++;
     }
     fetched();
     move<BLOCK, 4>(m.words, [&](u32 w) { return s.reached[w]; }, [&](u32 w, u32 set) { m.reached[w] = set; });
-    z.head = f.tail - f.n, z.tail = f.tail, z.found += desk.found, z.levels += f.levels;
+    z.head = f.tail - f.n, z.tail = f.tail, z.found += desk.tally.found, z.levels += f.levels;
     z.leave(m.ctl);
 }
 __device__ __forceinline__ void alone(const Work& m, const State& s, Desk& desk) {
@@ -1142,4 +1169,4 @@ assignment_classical_bl256_i32_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0x9811c6a3e5150facull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0xbb9b6bcba93e7f1dull;

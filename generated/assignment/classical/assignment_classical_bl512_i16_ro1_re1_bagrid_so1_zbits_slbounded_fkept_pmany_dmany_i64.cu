@@ -2,6 +2,7 @@
 // assignment/classical block=512,items=16,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=many,value=int64
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/lanes.cuh"
 #include "cuda/shared.cuh"
 #include "cuda/space.cuh"
 #include "cuda/members.cuh"
@@ -93,6 +94,9 @@ struct Work {
         queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * words;
     }
+    // edges is how many new zeros' words there is room for on their way to another device. What
+    // a dual update makes beyond, the next one finds, as slacks of zero.
+    __device__ __forceinline__ u32 edges() const { return rows * words; }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
 
@@ -356,6 +360,7 @@ template <class A> struct Probe {
             share(team.warp, team.warps, total, [](u32 x) { return x; });
             return;
         }
+        if (team.thread == 0) atomicAdd(&m.ctl->read, (u64)team.warps);
         guess(team.thread);
         for (u32 first = team.thread; first - threadIdx.x < total; first += AHEAD * team.threads) {
             i64 bound[AHEAD], others = threadIdx.x == 0 ? (i64)*(volatile i64*)least : FAR;
@@ -659,16 +664,6 @@ __device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
     inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
-// remember brings the matching back, which the pass has driven out of the cache: the
-// search is to find it there.
-__device__ __forceinline__ void remember(const Work& m, Team team) {
-    constexpr u32 LINE = 32;
-    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
-        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
-        if (x < m.cols) (void)*(volatile int*)(m.row + x);
-    }
-}
-
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
@@ -682,7 +677,6 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
-    remember(m, team);
     if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     for (u32 x = team.thread; x < tail; x += team.threads) m.u[r.queue[x]] += d;
@@ -900,9 +894,9 @@ struct Post {
 };
 
 // send appends the zeros z of word w, of all lanes, to all edges and to the post.
-__device__ __forceinline__ void send(Edge* edges, Post& post, u32 row, u32 w, u32 z) {
+__device__ __forceinline__ void send(const Work& m, Edge* edges, Post& post, u32 row, u32 w, u32 z) {
     u32 at = enqueue(&post.count, z != 0);
-    if (!z) return;
+    if (!z || at >= m.edges()) return;
     edges[at] = {row, w, z};
     if (at < POST) post.of[at] = {row, w, z};
 }
@@ -964,9 +958,9 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dm
         u32 i = first ? x : m.queue(0)[x];
         i64 low = first ? reduced(m, i) : d;
         if (lane == 0 && !first) m.u[i] += d;
-        if (first) gather(m, i, low, [&](u32 w, u32 z) { send((Edge*)edges, sent, (u32)origin + i, w, z); });
+        if (first) gather(m, i, low, [&](u32 w, u32 z) { send(m, (Edge*)edges, sent, (u32)origin + i, w, z); });
     }
-    if (!first) made(m, d, number, team, [&](u32 i, u32 w, u32 z) { send((Edge*)edges, sent, (u32)origin + i, w, z); });
+    if (!first) made(m, d, number, team, [&](u32 i, u32 w, u32 z) { send(m, (Edge*)edges, sent, (u32)origin + i, w, z); });
 }
 
 namespace assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_i64 {
@@ -1163,9 +1157,10 @@ struct Peers {
     }
     // deliver ends an update: the block that comes last readies the counters for the
     // next, and tells the head how many edges there are.
-    __device__ __forceinline__ void deliver(Control* ctl, MemberBarrier& barrier, u32 e) {
+    __device__ __forceinline__ void deliver(const Work& m, MemberBarrier& barrier, u32 e) {
         if (!barrier.last()) return;
-        u32 n = (u32)*(volatile u64*)(ctl->count + 1);
+        Control* ctl = m.ctl;
+        u32 n = min((u32)*(volatile u64*)(ctl->count + 1), m.edges());
         ctl->count[0] = ctl->count[1] = 0, ctl->hits[0] = 0, ctl->least[0] = FAR;
         publish();
         tell(mail[0] + countAt(me), e, n);
@@ -1212,7 +1207,7 @@ __device__ __noinline__ void shift(Part part, Edge* edges, u32 origin, u32 n, i6
     if (team.thread == 0) m.ctl->bound += d;
     auto make = [&](u32 i, u32 w, u32 z) {
         u32 at = enqueue(m.ctl->count + 1, z != 0);
-        if (z) edges[at] = {origin + i, w, z};
+        if (z && at < m.edges()) edges[at] = {origin + i, w, z};
     };
     made(m, d, 0, team, make);
 }
@@ -1252,7 +1247,6 @@ __device__ __noinline__ void follow(Part part, const State& s, Peers& peers, i64
     const Work m = part.open();
     Control* ctl = m.ctl;
     if (team.thread == 0) ctl->count[(s.turn + 1) % 3] = 0, ctl->scanned += s.tail;
-    remember(m, team);
     if (d != 0) forgetOthers(m, team);
     u32 n = peers.delivered(e);
     Reach r = {0, s.phase, s.tail, 0, ctl->count + s.turn % 3, m.queue(s.side)};
@@ -1313,7 +1307,7 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dm
         i64 d = peers.nearest(m.ctl, barrier, e, narrow);
         if (stuck = d >= FAR; stuck) break;
         shift(part, edges, origin, n, d, team);
-        peers.deliver(m.ctl, barrier, e);
+        peers.deliver(m, barrier, e);
         if (!leads) continue;
         follow(whole, s, peers, d, e, team);
         barrier.sync();
@@ -1334,4 +1328,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dm
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_i64_hash = 0x90247a5f4ac19ad9ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_i64_hash = 0x2e42be7209d3e6adull;

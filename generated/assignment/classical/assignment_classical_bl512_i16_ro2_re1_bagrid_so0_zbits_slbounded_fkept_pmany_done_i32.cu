@@ -2,6 +2,7 @@
 // assignment/classical block=512,items=16,rows=2,resident=1,barrier=grid,solo=0,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/lanes.cuh"
 #include "cuda/shared.cuh"
 #include "cuda/space.cuh"
 #include "assignment/chunks.cuh"
@@ -355,6 +356,7 @@ template <class A> struct Probe {
             share(team.warp, team.warps, total, [](u32 x) { return x; });
             return;
         }
+        if (team.thread == 0) atomicAdd(&m.ctl->read, (u64)team.warps);
         guess(team.thread);
         for (u32 first = team.thread; first - threadIdx.x < total; first += AHEAD * team.threads) {
             i64 bound[AHEAD], others = threadIdx.x == 0 ? (i64)*(volatile i64*)least : FAR;
@@ -658,16 +660,6 @@ __device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
     inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
-// remember brings the matching back, which the pass has driven out of the cache: the
-// search is to find it there.
-__device__ __forceinline__ void remember(const Work& m, Team team) {
-    constexpr u32 LINE = 32;
-    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
-        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
-        if (x < m.cols) (void)*(volatile int*)(m.row + x);
-    }
-}
-
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
@@ -681,7 +673,6 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
-    remember(m, team);
     if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
     for (u32 x = team.thread; x < tail; x += team.threads) m.u[r.queue[x]] += d;
@@ -866,4 +857,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slbounded_fkept_pmany_done_i32_hash = 0x5fbd02f203c1c6aaull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slbounded_fkept_pmany_done_i32_hash = 0x040431600b713b13ull;

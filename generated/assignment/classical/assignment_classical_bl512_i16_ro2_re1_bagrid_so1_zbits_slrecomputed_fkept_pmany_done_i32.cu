@@ -2,6 +2,7 @@
 // assignment/classical block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=one,value=int32
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/lanes.cuh"
 #include "cuda/shared.cuh"
 #include "cuda/space.cuh"
 #include "assignment/chunks.cuh"
@@ -686,4 +687,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0x025e0345801e70f2ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0x48715c12ae3d5892ull;

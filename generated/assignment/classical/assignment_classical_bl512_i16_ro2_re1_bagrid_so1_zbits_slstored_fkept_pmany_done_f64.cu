@@ -2,6 +2,7 @@
 // assignment/classical block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=stored,forest=kept,paths=many,devices=one,value=float64
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/lanes.cuh"
 #include "cuda/shared.cuh"
 #include "cuda/space.cuh"
 #include "assignment/chunks.cuh"
@@ -688,4 +689,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_don
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_f64_hash = 0xa6eec1d14f27dfe2ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_f64_hash = 0x3c35508ef3d967c6ull;

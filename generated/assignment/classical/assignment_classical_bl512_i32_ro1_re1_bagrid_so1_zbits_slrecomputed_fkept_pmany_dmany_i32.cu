@@ -2,6 +2,7 @@
 // assignment/classical block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=many,value=int32
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/lanes.cuh"
 #include "cuda/shared.cuh"
 #include "cuda/space.cuh"
 #include "cuda/members.cuh"
@@ -85,6 +86,9 @@ struct Work {
         queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * words;
     }
+    // edges is how many new zeros' words there is room for on their way to another device. What
+    // a dual update makes beyond, the next one finds, as slacks of zero.
+    __device__ __forceinline__ u32 edges() const { return rows * words; }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
 
@@ -725,9 +729,9 @@ struct Post {
 };
 
 // send appends the zeros z of word w, of all lanes, to all edges and to the post.
-__device__ __forceinline__ void send(Edge* edges, Post& post, u32 row, u32 w, u32 z) {
+__device__ __forceinline__ void send(const Work& m, Edge* edges, Post& post, u32 row, u32 w, u32 z) {
     u32 at = enqueue(&post.count, z != 0);
-    if (!z) return;
+    if (!z || at >= m.edges()) return;
     edges[at] = {row, w, z};
     if (at < POST) post.of[at] = {row, w, z};
 }
@@ -788,7 +792,7 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
         u32 i = first ? x : m.queue(0)[x];
         i64 low = first ? reduced(m, i) : d;
         if (lane == 0 && !first) m.u[i] += d;
-        gather(m, i, low, [&](u32 w, u32 z) { send((Edge*)edges, sent, (u32)origin + i, w, z); });
+        gather(m, i, low, [&](u32 w, u32 z) { send(m, (Edge*)edges, sent, (u32)origin + i, w, z); });
     }
 }
 
@@ -986,9 +990,10 @@ struct Peers {
     }
     // deliver ends an update: the block that comes last readies the counters for the
     // next, and tells the head how many edges there are.
-    __device__ __forceinline__ void deliver(Control* ctl, MemberBarrier& barrier, u32 e) {
+    __device__ __forceinline__ void deliver(const Work& m, MemberBarrier& barrier, u32 e) {
         if (!barrier.last()) return;
-        u32 n = (u32)*(volatile u64*)(ctl->count + 1);
+        Control* ctl = m.ctl;
+        u32 n = min((u32)*(volatile u64*)(ctl->count + 1), m.edges());
         ctl->count[0] = ctl->count[1] = 0, ctl->hits[0] = 0, ctl->least[0] = FAR;
         publish();
         tell(mail[0] + countAt(me), e, n);
@@ -1036,7 +1041,7 @@ __device__ __noinline__ void shift(Part part, Edge* edges, u32 origin, u32 n, i6
     if (team.thread == 0) m.ctl->bound += d;
     auto make = [&](u32 i, u32 w, u32 z) {
         u32 at = enqueue(m.ctl->count + 1, z != 0);
-        if (z) edges[at] = {origin + i, w, z};
+        if (z && at < m.edges()) edges[at] = {origin + i, w, z};
     };
     constexpr u32 AHEAD = 8;
     u32 lane = threadIdx.x % WARP, total = n * m.chunks;
@@ -1156,7 +1161,7 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
         i64 d = peers.nearest(m.ctl, barrier, e, narrow);
         if (stuck = d >= FAR; stuck) break;
         shift(part, edges, origin, n, d, team);
-        peers.deliver(m.ctl, barrier, e);
+        peers.deliver(m, barrier, e);
         if (!leads) continue;
         follow(whole, s, peers, d, e, team);
         barrier.sync();
@@ -1177,4 +1182,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_dmany_i32_hash = 0x049ae89e9cbec68aull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_dmany_i32_hash = 0x4f0cb70f32138365ull;

@@ -1,9 +1,7 @@
 package assignment
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 
 	"coalesce/runtime/device"
@@ -85,15 +83,10 @@ func (r *classicalShardRun) bind() (opened bool, err error) {
 	if bound {
 		return true, nil
 	}
-	var table bytes.Buffer
+	var table memberTable
 	for k, part := range r.parts {
-		// A copy opens the way to another device's memory.
-		for other, b := range e.table {
-			if r.parts[other].device != part.device {
-				if err := part.s.Copy(e.table[k], 0, b, 0, 8); err != nil {
-					return false, nil
-				}
-			}
+		if err := openWays(r.group.Devices, r.group.Streams, e.table, k); err != nil {
+			return false, nil
 		}
 		if err := part.s.Fill(e.mail[k], 0, e.mail[k].Len(), 0); err != nil {
 			return false, err
@@ -116,19 +109,12 @@ func (r *classicalShardRun) bind() (opened bool, err error) {
 
 // addresses adds a Member of the kernels to the table. A launch finds where its
 // memory is on device k.
-func (r *classicalShardRun) addresses(table *bytes.Buffer, k int, c *classicalRun, edges device.Buffer, first int) error {
+func (r *classicalShardRun) addresses(table *memberTable, k int, c *classicalRun, edges device.Buffer, first int) error {
 	at := r.peers.table[k]
 	if err := c.kernels.Addresses(c.s, device.Grid{Blocks: 1, Threads: c.grid.Threads}, at, c.costs, c.work, edges, r.peers.mail[k]); err != nil {
 		return err
 	}
-	var found [32]byte
-	if err := c.s.Download(found[:], at, 0); err != nil {
-		return err
-	}
-	table.Write(found[:])
-	table.Write(binary.LittleEndian.AppendUint64(nil, uint64(first)))
-	table.Write(binary.LittleEndian.AppendUint64(nil, uint64(c.rows)))
-	return nil
+	return table.add(c.s, at, 4, first, c.rows)
 }
 
 // together launches the kernels of all devices until the solve has ended.
@@ -161,10 +147,7 @@ func (r *classicalShardRun) launch() error {
 	number := r.peers.number
 	r.peers.number += r.peers.budget + 1 // the last word is that there is no update
 	for k := 0; k < count; {
-		part, here := r.parts[k], 1
-		for k+here < count && r.parts[k+here].device == part.device {
-			here++
-		}
+		part, here := r.parts[k], sharing(r.group.Devices, k)
 		g := h.roomy()
 		g.Blocks *= int64(here)
 		if err := part.kernels.Peer(part.s, g, r.peers.table[k], h.scale, uint64(r.rows), uint64(r.cols), flags, uint64(k), uint64(here), uint64(count), number, r.peers.budget); err != nil {

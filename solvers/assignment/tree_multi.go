@@ -1,9 +1,7 @@
 package assignment
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -28,7 +26,9 @@ type treePeers struct {
 	variant    *device.Variant
 	rows, cols int
 	width      int
+	devices    []device.Device
 	streams    []device.Stream
+	tables     []device.Buffer // on each device, where the memory of all members is
 	members    []*treeMember
 	limit      uint64 // steps that it gives up after; treeMost: never
 }
@@ -39,8 +39,7 @@ type treeMember struct {
 	*tree
 	first, count int           // rows
 	mail         device.Buffer // what the others tell: two halves, a letter of 4*width words a member and block
-	table        device.Buffer // where the memory of all members is
-	costs        *matrix       // that the table names
+	costs        *matrix       // that the tables name
 }
 
 // newTreeShards is newTree for the devices of a group.
@@ -61,7 +60,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 	if most := assignment.Tree.Int(v, "block") / 32; len(devices) > most {
 		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), most)
 	}
-	t := &treePeers{variant: v, rows: rows, cols: cols, width: width, streams: streams, limit: treeMost}
+	t := &treePeers{variant: v, rows: rows, cols: cols, width: width, devices: devices, streams: streams, limit: treeMost}
 	for k, d := range devices {
 		own, err := allocTree(d, v, rows, cols, width)
 		if err != nil {
@@ -69,12 +68,14 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		}
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.members = append(t.members, m)
+		var table device.Buffer
 		if m.mail, err = d.Alloc(2 * 4 * 8 * int64(len(devices)) * own.blocks() * int64(width)); err == nil {
-			m.table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
+			table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs on %d devices: %w", rows, cols, len(devices), err), t.Close())
 		}
+		t.tables = append(t.tables, table)
 	}
 	return t, nil
 }
@@ -85,11 +86,12 @@ func (t *treePeers) Close() error {
 	var errs []error
 	for _, m := range t.members {
 		errs = append(errs, m.work.Free(), m.kernels.Close())
-		for _, b := range []device.Buffer{m.mail, m.table} {
-			if b != nil {
-				errs = append(errs, b.Free())
-			}
+		if m.mail != nil {
+			errs = append(errs, m.mail.Free())
 		}
+	}
+	for _, b := range t.tables {
+		errs = append(errs, b.Free())
 	}
 	return errors.Join(errs...)
 }
@@ -153,29 +155,20 @@ func (t *treePeers) bind(costs []*matrix) error {
 	if fresh {
 		return nil
 	}
-	var table bytes.Buffer
+	var table memberTable
 	for k, m := range t.members {
-		// A copy opens the way to another device's memory.
-		for _, other := range t.members {
-			if other.device != m.device {
-				if err := streams[k].Copy(m.table, 0, other.table, 0, 8); err != nil {
-					return err
-				}
-			}
-		}
-		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, m.table, costs[k].costs, m.work, m.mail); err != nil {
+		if err := openWays(t.devices, streams, t.tables, k); err != nil {
 			return err
 		}
-		var found [24]byte
-		if err := streams[k].Download(found[:], m.table, 0); err != nil {
+		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, t.tables[k], costs[k].costs, m.work, m.mail); err != nil {
 			return err
 		}
-		table.Write(found[:])
-		table.Write(binary.LittleEndian.AppendUint64(nil, uint64(m.first)))
-		table.Write(binary.LittleEndian.AppendUint64(nil, uint64(m.count)))
+		if err := table.add(streams[k], t.tables[k], 3, m.first, m.count); err != nil {
+			return err
+		}
 	}
 	for k, m := range t.members {
-		if err := streams[k].Upload(m.table, 0, table.Bytes()); err != nil {
+		if err := streams[k].Upload(t.tables[k], 0, table.Bytes()); err != nil {
 			return err
 		}
 		m.costs = costs[k]
@@ -212,16 +205,13 @@ func (t *treePeers) run(ctx context.Context, p *normal, start *duals) (heads []*
 // launch starts the kernels, one a device.
 func (t *treePeers) launch(p *normal, start *duals) error {
 	for k := 0; k < len(t.members); {
-		m, here := t.members[k], 1
-		for k+here < len(t.members) && t.members[k+here].device == m.device {
-			here++
-		}
+		m, here := t.members[k], sharing(t.devices, k)
 		warm := uint64(0)
 		if m.warm(start) {
 			warm = 1
 		}
 		g := device.Grid{Blocks: m.blocks() * int64(here), Threads: m.block(), Cooperative: true}
-		if err := m.kernels.Peer(t.streams[k], g, m.table, uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.scale, uint64(k), uint64(here), uint64(len(t.members)), min(treeMost, t.limit)); err != nil {
+		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.scale, uint64(k), uint64(here), uint64(len(t.members)), min(treeMost, t.limit)); err != nil {
 			return err
 		}
 		k += here

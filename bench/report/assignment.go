@@ -16,7 +16,7 @@ import (
 // solves are the experiments of linear assignment that have results, by name.
 type solves map[string]*result.Of[result.Solve]
 
-var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "race-published", "batch", "points"}
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "batch", "points"}
 
 func loadSolves(root string) (solves, error) {
 	all := solves{}
@@ -418,7 +418,6 @@ func assignmentTables(all solves) map[string]string {
 		"assignment-scaling":        region("scaling", scalingTable),
 		"assignment-scaling-x2":     region("scaling-x2", scalingTable),
 		"assignment-scaling-passes": region("scaling-passes", scalingTable),
-		"assignment-race-published": region("race-published", raceTable),
 		"assignment-batch":          region("batch", batchTable),
 		"assignment-points":         region("points", pointTable),
 

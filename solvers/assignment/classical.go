@@ -52,9 +52,9 @@ import (
 // above what it is later: less the row's u, it bounds the part's slacks from
 // below. A part is read where that bound is not above the least slack that any
 // block has found so far, which tightens it again; d is the same. Of 20,000 rows
-// and costs up to 10n all dual updates together read the matrix 1.2 times, not 38
-// (bench/results/assignment-scaling-x2.json and assignment-race.json, an H200). Where rows have
-// many zeros, bounds are 0 and rule out little.
+// and costs up to 10n all dual updates together read the matrix 1.1 to 1.5 times, not 38
+// (bench/results/assignment-race.json, an H200; the same at commit 7608d43). Where rows
+// have many zeros, bounds are 0 and rule out little.
 //
 // Zeros are a bit an entry, or lists of 31 a row (zeros=lists). What a list has no
 // room for is left out: an uncovered zero that the search does not know of is the

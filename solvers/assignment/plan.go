@@ -176,11 +176,11 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 // values a row has many pairs of slack 0, and hardly more than a matching is left,
 // which the zero lists of the classical variant find best; the tree variant, where
 // all costs are equal. Uniform costs of as many values as columns take it 3 to 5
-// passes after the reductions; of core's time, 0.5 to 0.6 at 5,000 to 20,000 rows and
-// 0.9 at 40,000 (bench/results/assignment-race.json, an H200). Others may take many
-// passes. With fewer rows ties may be all that there is, and then it takes more than
-// twice the time of the tree variant, which needs few steps (assignment-kinds.json, all
-// equal with a shift); so this has a short try before.
+// passes after the reductions, or what is left of them with bounds; of core's time, 0.35
+// to 0.4 at 5,000 to 20,000 rows and half at 40,000 (bench/results/assignment-race.json,
+// an H200). Others may take many passes. With fewer rows ties may be all that there is,
+// and then it takes 1.7 times as long as the tree variant, which needs few steps
+// (assignment-kinds.json, all equal with a shift); so this has a short try before.
 func beginWith(p *normal) (name string, bound uint64) {
 	const least, sure = 1024, 4096
 	switch few := p.most - p.least; {

@@ -204,7 +204,7 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 // probe is the number of steps that the tree variant may take on tied costs. Of
 // 2,000 rows it needs 38 where costs have 200 values. Where it needs many more, as
 // with two values and a number for each row and column, the classical variant takes a
-// tenth of its time, and each step here adds a hundredth to that
+// ninth to a fifteenth of its time, and each step here adds a hundredth to that
 // (bench/results/assignment-kinds.json, an H200). glance is the same where it begins:
 // 15 are enough for costs that the reductions make equal. shortTry is the number of
 // passes of the classical variant where it begins.

@@ -35,7 +35,7 @@ func (s *search) screen() ([]*state, error) {
 	mid := s.Sizes[len(s.Sizes)/2]
 	end := s.share(screenShare)
 	s.phase, s.done, s.total = PhaseScreen, 0, len(s.order)
-	for i, c := range s.order {
+	for i := range s.order {
 		if s.past(end) {
 			break
 		}
@@ -44,6 +44,10 @@ func (s *search) screen() ([]*state, error) {
 				return nil, err
 			}
 		}
+		if (i-s.known)%2 == 0 {
+			s.advance(i, mid)
+		}
+		c := s.order[i]
 		s.done = i + 1
 		if err := s.try(c, mid, Ask{Brief: true, Bound: s.bound(mid)}); err != nil {
 			return nil, err
@@ -59,6 +63,29 @@ func (s *search) screen() ([]*state, error) {
 		}
 	}
 	return out, nil
+}
+
+// advance puts at place i of the order, of those from there on, the one that differs in
+// the fewest parameters from the best so far at a size. What is known keeps its place.
+func (s *search) advance(i, size int) {
+	best, ok := s.best(size)
+	if !ok || i < s.known {
+		return
+	}
+	differ := func(c *state) int {
+		n := 0
+		for k, value := range c.v.Values {
+			if value != best.Variant.Values[k] {
+				n++
+			}
+		}
+		return n
+	}
+	for k := i + 1; k < len(s.order); k++ {
+		if differ(s.order[k]) < differ(s.order[i]) {
+			s.order[i], s.order[k] = s.order[k], s.order[i]
+		}
+	}
 }
 
 // rebase measures the safe point again, to see whether the device drifts, and

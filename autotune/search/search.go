@@ -2,8 +2,9 @@
 // asks a Bench for trials and knows no device: tests give it a simulated one.
 //
 // The order is the safe point, earlier winners, those of other sizes, devices and
-// texts, then a seeded shuffle, so that whenever it is stopped it knows something at
-// least as good as not tuning.
+// texts, so that whenever it is stopped it knows something at least as good as not
+// tuning. The others come in a seeded shuffle, but every second one is what is nearest to
+// the best so far: half of a short budget is spent there.
 // Every variant is verified before it is timed. Successive halving times all of
 // them briefly at the middle size, a quarter of them at every size, and the best
 // few of each size in interleaved rounds; "exhaustive" leaves out the halving.
@@ -187,6 +188,7 @@ type search struct {
 	Plan
 	deadline time.Time // zero without a budget
 	order    []*state
+	known    int    // of the order: the safe point and what won before or elsewhere
 	safe     *state // nil when there is none
 	slowest  map[int]time.Duration
 	complete map[int]bool
@@ -213,7 +215,7 @@ func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
 	return s
 }
 
-// enumerate lists the candidates in the order of trying.
+// enumerate lists the candidates in the order of trying; screen lets neighbours go first.
 func (s *search) enumerate() {
 	var previous, likely, rest []*state
 	for i := range s.Family.Variants {
@@ -246,7 +248,9 @@ func (s *search) enumerate() {
 	if s.safe != nil {
 		s.order = append(s.order, s.safe)
 	}
-	s.order = slices.Concat(s.order, previous, likely, rest)
+	s.order = slices.Concat(s.order, previous, likely)
+	s.known = len(s.order)
+	s.order = append(s.order, rest...)
 }
 
 func (s *search) matches(v *device.Variant) bool { return s.Family.Fits(v, s.Fixed) == nil }

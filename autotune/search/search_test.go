@@ -386,3 +386,34 @@ func TestNearTiesDoNotFlip(t *testing.T) {
 		previous = now
 	}
 }
+
+// TestNeighboursFirst has a budget for a fifth of a space whose parameters act apart: what
+// is near the best so far is tried early enough to find the best of all.
+func TestNeighboursFirst(t *testing.T) {
+	f := &device.Family{Name: "toy/family", Params: []string{"a", "b", "c", "d", "value"}}
+	for x := range 256 {
+		values := []string{fmt.Sprint(x & 3), fmt.Sprint(x >> 2 & 3), fmt.Sprint(x >> 4 & 3), fmt.Sprint(x >> 6), "int32"}
+		label := fmt.Sprintf("a=%s,b=%s,c=%s,d=%s,value=int32", values[0], values[1], values[2], values[3])
+		f.Variants = append(f.Variants, device.Variant{Label: label, Values: values, Safe: x == 0, Hash: uint64(x)})
+	}
+	for seed := range uint64(8) {
+		b := newBench(func(v *device.Variant, size int) time.Duration {
+			slow := 1.0
+			for k, best := range []string{"2", "1", "3", "2"} {
+				if v.Values[k] != best {
+					slow *= 1.2
+				}
+			}
+			return time.Duration(slow * float64(time.Millisecond))
+		})
+		p := plan(b, f)
+		p.Sizes, p.Seed, p.Budget = []int{20}, seed, 3*time.Second
+		o, err := Run(t.Context(), b, p)
+		if err != nil || o.Stopped != OverBudget || o.Tried > 64 {
+			t.Fatalf("seed %d: %v, %v, %d tried", seed, o.Stopped, err, o.Tried)
+		}
+		if got := o.Sizes[0].Winner.Label; got != "a=2,b=1,c=3,d=2,value=int32" {
+			t.Errorf("seed %d: %s after %d of %d", seed, got, o.Tried, o.Points)
+		}
+	}
+}

@@ -44,7 +44,7 @@ func (s *search) screen() ([]*state, error) {
 				return nil, err
 			}
 		}
-		if (i-s.known)%2 == 0 {
+		if i >= s.known && (i-s.known)%2 == 0 {
 			s.advance(i, mid)
 		}
 		c := s.order[i]
@@ -66,10 +66,10 @@ func (s *search) screen() ([]*state, error) {
 }
 
 // advance puts at place i of the order, of those from there on, the one that differs in
-// the fewest parameters from the best so far at a size. What is known keeps its place.
+// the fewest parameters from the best so far at a size.
 func (s *search) advance(i, size int) {
 	best, ok := s.best(size)
-	if !ok || i < s.known {
+	if !ok {
 		return
 	}
 	differ := func(c *state) int {

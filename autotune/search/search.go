@@ -4,7 +4,7 @@
 // The order is the safe point, earlier winners, those of other sizes, devices and
 // texts, so that whenever it is stopped it knows something at least as good as not
 // tuning. The others come in a seeded shuffle, but every second one is what is nearest to
-// the best so far: half of a short budget is spent there.
+// the best so far: half the trials of a short budget are spent there.
 // Every variant is verified before it is timed. Successive halving times all of
 // them briefly at the middle size, a quarter of them at every size, and the best
 // few of each size in interleaved rounds; "exhaustive" leaves out the halving.

@@ -27,7 +27,7 @@ type classicalShards struct {
 	first      []int // row of each part, and the number of rows
 	parts      []*classical
 	posts      []device.Buffer // on each device, what every part sends of an update
-	edges      []device.Buffer // all that a part sends
+	edges      []device.Buffer // what a part sends, of which a post holds the first
 	given      device.Buffer   // some of them, on the first device
 	peers      *classicalPeers // nil where devices do not reach each other's memory
 }

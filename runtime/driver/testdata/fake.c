@@ -3,9 +3,12 @@
  * late as the API allows, so that a staging buffer used too early shows.
  * An image is text: "FAKE" and then, for each symbol, its name, "=" and a
  * hash. The only kernel adds its third argument to the 64-bit words of its
- * first, as many as its second says. scripts/driver-test builds it; the entry
- * points that are missing here come from the link stub. */
+ * first, as many as its second says. Threads may call at once, as they may the
+ * real one. scripts/driver-test builds it; the entry points that are missing
+ * here come from the link stub. */
+#define _GNU_SOURCE
 #include <cuda.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,14 @@ static struct op queue[OPS];
 static long head, tail;
 static size_t taken;
 
+/* Held wherever the queue or taken is used; given back where the scope ends. */
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static int hold(void) { return pthread_mutex_lock(&mutex); }
+static void release(int *held) { pthread_mutex_unlock(&mutex); }
+#define LOCKED int held __attribute__((cleanup(release), unused)) = hold()
+
 static void run(long until) {
+	LOCKED;
 	for (; head < until; head++) {
 		struct op *o = &queue[head % OPS];
 		unsigned long long *w = (unsigned long long *)o->dst;
@@ -26,7 +36,12 @@ static void run(long until) {
 		for (size_t i = 0; o->kind == ADD && i < o->n; i++) w[i] += o->x;
 	}
 }
+static void run_all(void) {
+	LOCKED;
+	run(tail);
+}
 static CUresult add(struct op o) {
+	LOCKED;
 	if (tail - head == OPS) run(head + 1);
 	queue[tail++ % OPS] = o;
 	return CUDA_SUCCESS;
@@ -47,7 +62,8 @@ CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) {
 
 /* A context for each device; two devices reach each other once access was
  * enabled in the right direction, which a copy between them checks. */
-static char contexts[2], *now;
+static char contexts[2];
+static _Thread_local char *now;
 static int reach[2][2];
 CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d) { return *c = (CUcontext)&contexts[d], CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return CUDA_SUCCESS; }
@@ -59,6 +75,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
+	LOCKED;
 	if (n > LIMIT - taken) return CUDA_ERROR_OUT_OF_MEMORY;
 	size_t *m = malloc(n + 16);
 	memset(m, 0xa5, n + 16);
@@ -68,6 +85,7 @@ CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
 	return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr p) {
+	LOCKED;
 	size_t *m = (size_t *)(p - 16);
 	run(tail);
 	taken -= *m;
@@ -76,8 +94,8 @@ CUresult cuMemFree(CUdeviceptr p) {
 }
 CUresult cuMemGetInfo(size_t *f, size_t *t) { return *f = LIMIT - taken, *t = LIMIT, CUDA_SUCCESS; }
 CUresult cuMemHostAlloc(void **p, size_t n, unsigned int flags) { return *p = malloc(n), CUDA_SUCCESS; }
-CUresult cuMemFreeHost(void *p) { return run(tail), free(p), CUDA_SUCCESS; }
-CUresult cuMemcpyDtoH(void *d, CUdeviceptr s, size_t n) { return run(tail), memcpy(d, (void *)s, n), CUDA_SUCCESS; }
+CUresult cuMemFreeHost(void *p) { return run_all(), free(p), CUDA_SUCCESS; }
+CUresult cuMemcpyDtoH(void *d, CUdeviceptr s, size_t n) { return run_all(), memcpy(d, (void *)s, n), CUDA_SUCCESS; }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr d, const void *s, size_t n, CUstream h) { return add((struct op){COPY, (char *)d, s, n, 0}); }
 CUresult cuMemcpyDtoHAsync(void *d, CUdeviceptr s, size_t n, CUstream h) { return add((struct op){COPY, d, (char *)s, n, 0}); }
 CUresult cuMemsetD8Async(CUdeviceptr d, unsigned char v, size_t n, CUstream h) { return add((struct op){SET, (char *)d, 0, n, v}); }
@@ -90,13 +108,17 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext
 
 CUresult cuStreamCreate(CUstream *s, unsigned int flags) { return *s = malloc(1), CUDA_SUCCESS; }
 CUresult cuStreamDestroy(CUstream s) { return free(s), CUDA_SUCCESS; }
-CUresult cuStreamSynchronize(CUstream s) { return run(tail), CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream s) { return run_all(), CUDA_SUCCESS; }
 CUresult cuEventCreate(CUevent *e, unsigned int flags) { return *e = calloc(1, sizeof(long)), CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned int flags) { return CUDA_SUCCESS; } /* one queue: done in order */
 CUresult cuEventDestroy(CUevent e) { return free(e), CUDA_SUCCESS; }
-CUresult cuEventRecord(CUevent e, CUstream s) { return add((struct op){MARK}), *(long *)e = tail, CUDA_SUCCESS; }
+CUresult cuEventRecord(CUevent e, CUstream s) {
+	LOCKED;
+	return add((struct op){MARK}), *(long *)e = tail, CUDA_SUCCESS;
+}
 CUresult cuEventSynchronize(CUevent e) { return run(*(long *)e), CUDA_SUCCESS; }
 CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b) {
+	LOCKED;
 	if (*(long *)a > head || *(long *)b > head) return CUDA_ERROR_NOT_READY;
 	return *ms = *(long *)b - *(long *)a, CUDA_SUCCESS;
 }

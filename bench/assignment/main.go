@@ -184,7 +184,7 @@ func (b *bench) command(name string) string {
 		{"sizes", strings.ReplaceAll(strings.Trim(fmt.Sprint(s.sizes), "[]"), " ", ","), ""},
 		{"kinds", strings.Join(s.kinds, ","), ""}, {"families", strings.Join(s.families, ","), ""}, {"variant", s.variant, ""},
 		{"seeds", strconv.Itoa(s.seeds), "3"}, {"runs", strconv.Itoa(s.runs), "10"}, {"spend", s.spend.String(), "2s"},
-		{"slow", s.slow.String(), "30s"}, {"devices", strconv.Itoa(s.devices), "8"}, {"largest", strconv.Itoa(s.largest), "0"},
+		{"slow", s.slow.String(), "30s"}, {"budget", s.budget.String(), "9m0s"}, {"devices", strconv.Itoa(s.devices), "8"}, {"largest", strconv.Itoa(s.largest), "0"},
 	} {
 		if f.value != f.otherwise {
 			c += " -" + f.name + " " + f.value

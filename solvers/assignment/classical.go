@@ -146,9 +146,13 @@ func newClassical(d device.Device, v *device.Variant, rows, cols int) (*classica
 	}
 	block := c.family.Int(v, "block")
 	warps := int64(block / 32)
-	most := int64(max(1, d.Facts().SMs) * c.family.Int(v, "resident"))
-	c.grid = device.Grid{Blocks: max(1, min(most, (m*chunks+warps-1)/warps)), Threads: block, Cooperative: c.is("barrier", "grid")}
+	c.grid = device.Grid{Blocks: max(1, min(c.atOnce(), (m*chunks+warps-1)/warps)), Threads: block, Cooperative: c.is("barrier", "grid")}
 	return c, nil
+}
+
+// atOnce is how many blocks the device runs at once.
+func (c *classical) atOnce() int64 {
+	return int64(max(1, c.device.Facts().SMs) * c.family.Int(c.variant, "resident"))
 }
 
 func (c *classical) is(param, value string) bool { return c.family.Value(c.variant, param) == value }

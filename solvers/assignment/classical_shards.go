@@ -86,17 +86,17 @@ func newClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 		if e.peers, err = newClassicalPeers(g.Devices); err != nil {
 			return nil, err
 		}
-		shared := int64(1) // members of a device, whose blocks wait for one another
-		for _, d := range g.Devices {
-			n := int64(0)
+		// As many blocks for each member, which wait for one another: what the
+		// smallest device runs at once, or one that several members share.
+		for k, d := range g.Devices {
+			here := int64(0)
 			for _, other := range g.Devices {
 				if d == other {
-					n++
+					here++
 				}
 			}
-			shared = max(shared, n)
+			e.grid.Blocks = max(1, min(e.grid.Blocks, e.parts[k].atOnce()/here))
 		}
-		e.grid.Blocks = max(1, e.grid.Blocks/shared)
 	}
 	return e, nil
 }

@@ -117,6 +117,9 @@ func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o O
 			return nil, err
 		}
 	}
+	if err := distinct(devices); err != nil {
+		return nil, err
+	}
 	if err := fitsTogether(devices, p); err != nil {
 		return nil, err
 	}
@@ -147,6 +150,22 @@ func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o O
 		return j, j.spread.draw(p.drawn)
 	}
 	return j, j.spread.upload(ctx, p.inst.Bytes())
+}
+
+// distinct refuses no devices, and a GPU opened twice: kernels that wait for one
+// another would each take all of it.
+func distinct(devices []device.Device) error {
+	if len(devices) == 0 {
+		return errors.New("several devices: expected at least one")
+	}
+	for i, d := range devices {
+		for k, other := range devices[:i] {
+			if id := d.Facts().UUID; d != other && id != "" && id == other.Facts().UUID {
+				return fmt.Errorf("devices %d and %d are both %s, opened twice: expected different devices", k, i, id)
+			}
+		}
+	}
+	return nil
 }
 
 // fitsTogether holds every device's rows against its free memory.

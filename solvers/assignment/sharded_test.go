@@ -241,3 +241,71 @@ func TestShardedSuccessor(t *testing.T) {
 		}
 	}
 }
+
+// A stated device says of itself what a test wants.
+type stated struct {
+	device.Device
+	sms  int
+	uuid string
+}
+
+func (d stated) Facts() device.Facts {
+	f := d.Device.Facts()
+	f.SMs, f.UUID = d.sms, d.uuid
+	return f
+}
+
+func (d stated) Reaches(device.Device) (bool, error) { return true, nil }
+
+// Members wait for one another, so the smallest device has to run as many blocks
+// at once as the others.
+func TestUnequalDevices(t *testing.T) {
+	var devices []device.Device
+	for k, d := range emulatedtest.Several(t, 3) {
+		devices = append(devices, stated{d, []int{12, 5, 9}[k], ""})
+	}
+	g, err := collective.Open(devices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	const rows, cols = 900, 1000
+	v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32")
+	c, err := newClassicalParts(g, v, rows, cols, split(rows, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.peers == nil || c.grid.Blocks != 5 {
+		t.Errorf("classical: %d blocks a member, want 5", c.grid.Blocks)
+	}
+	e, err := newTreeShards(g, assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32"), rows, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for k, m := range e.(*treePeers).members {
+		if m.blocks() != 5 {
+			t.Errorf("tree: %d blocks of member %d, want 5", m.blocks(), k)
+		}
+	}
+}
+
+func TestDistinctDevices(t *testing.T) {
+	inst, err := NewInstance(1, 1, []int32{7}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := host.Open(1)
+	for _, c := range []struct {
+		devices []device.Device
+		want    string
+	}{
+		{nil, "expected at least one"},
+		{[]device.Device{stated{d, 1, "GPU-a"}, stated{d, 1, "GPU-b"}, stated{d, 2, "GPU-a"}}, "devices 0 and 2 are both GPU-a"},
+	} {
+		if _, err := SolveSharded(t.Context(), c.devices, inst, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d devices: %v, want %q", len(c.devices), err, c.want)
+		}
+	}
+}

@@ -47,7 +47,11 @@ func newTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (shar
 	if !reaching(g.Devices) {
 		return nil, fmt.Errorf("assignment/tree on several devices of kind %s: expected devices that reach each other's memory", g.Devices[0].Facts().Kind)
 	}
-	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, split(rows, g.Len()), treeWidth(g.Devices[0], cols))
+	width := 0 // of the device with the fewest blocks at once
+	for _, d := range g.Devices {
+		width = max(width, treeWidth(d, cols))
+	}
+	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, split(rows, g.Len()), width)
 	if err != nil {
 		return nil, err // not a nil *treePeers, which is no nil engine
 	}

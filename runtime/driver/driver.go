@@ -34,8 +34,11 @@ type gpu struct {
 var errClosed = errors.New("the device is closed")
 
 // Count returns the number of GPUs that the driver shows.
-func Count() (int, error) {
-	n, err := cu.NumDevices()
+func Count() (n int, err error) {
+	shown, err := initialize()
+	if shown {
+		n, err = cu.NumDevices()
+	}
 	if err != nil {
 		return 0, fmt.Errorf("count CUDA devices: %w", err)
 	}

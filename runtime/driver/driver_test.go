@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -115,6 +117,32 @@ func TestFacts(t *testing.T) {
 
 // TestCopies moves sizes round the staging buffers' edges, back to back, and
 // compares every byte.
+// Where there is no GPU, and where the driver does not work, a program starts all
+// the same, and is told when it asks for a device.
+func TestNoGPU(t *testing.T) {
+	const asked = "COALESCE_TEST_COUNT"
+	if os.Getenv(asked) != "" {
+		n, err := driver.Count()
+		_, refused := driver.Open(0, images)
+		fmt.Printf("%d %v; %v\n", n, err, refused)
+		return
+	}
+	_, fake := open(t)
+	for _, c := range []struct{ shown, want string }{
+		{"", "0 <nil>; open cuda:0: there are 0 CUDA devices"},
+		{"broken", "0 count CUDA devices: CUDA_ERROR_FAKE; count CUDA devices: CUDA_ERROR_FAKE"},
+	} {
+		if c.shown != "" && !fake {
+			continue
+		}
+		again := exec.Command(os.Args[0], "-test.run=^TestNoGPU$")
+		again.Env = append(os.Environ(), asked+"=1", "CUDA_VISIBLE_DEVICES="+c.shown)
+		if out, err := again.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), c.want) {
+			t.Errorf("CUDA_VISIBLE_DEVICES=%q: %v, %q, want %q", c.shown, err, out, c.want)
+		}
+	}
+}
+
 func TestCopies(t *testing.T) {
 	const chunk = 8 << 20
 	d, _ := open(t)

@@ -4,6 +4,7 @@ package driver
 
 /*
 #include <cuda.h>
+#undef cuInit
 
 static CUresult launchCooperative(CUfunction f, unsigned blocks, unsigned threads, unsigned shared, CUstream s,
 		unsigned long long *slots, size_t n) {
@@ -37,6 +38,19 @@ import (
 )
 
 // This file holds what gorgonia.org/cu v0.9.6 lacks.
+
+// initialize reports whether CUDA could be initialized and shows a GPU: include/cuda.h
+// keeps from cu that it failed.
+func initialize() (shown bool, err error) {
+	switch r := C.cuInit(0); r {
+	case C.CUDA_SUCCESS:
+		return true, nil
+	case C.CUDA_ERROR_NO_DEVICE:
+		return false, nil
+	default:
+		return false, result(r)
+	}
+}
 
 // hostAlloc returns n bytes of pinned memory, which the GPU copies to and from
 // without a detour. The context must be current.

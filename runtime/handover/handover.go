@@ -84,8 +84,7 @@ func library() bool {
 }
 
 // visible looks for a GPU's device node and for the variable that hides GPUs.
-// The driver's other files are there without a GPU too, in a container, and the
-// CUDA binary would end before it could say anything.
+// The driver's other files are there without a GPU too, in a container.
 func visible() bool {
 	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && hidden(list) {
 		return false

@@ -24,6 +24,15 @@ CUresult CUDAAPI cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, 
 CUresult CUDAAPI cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count);
 #endif
 
+/* cu initializes CUDA before main and ends the process where that fails, as it
+ * does on a machine whose driver shows no GPU. It is told of success, and
+ * driver.Count asks again. */
+static inline CUresult coalesceInit(unsigned int flags) {
+	(void)cuInit(flags);
+	return CUDA_SUCCESS;
+}
+#define cuInit coalesceInit
+
 #if CUDA_VERSION >= 12080
 #undef cuEventElapsedTime
 CUresult CUDAAPI cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);

@@ -8,6 +8,7 @@
  * here come from the link stub. */
 #define _GNU_SOURCE
 #include <cuda.h>
+#undef cuInit
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,13 @@ static CUresult add(struct op o) {
 }
 
 
-CUresult cuInit(unsigned int flags) { return CUDA_SUCCESS; }
+/* CUDA_VISIBLE_DEVICES hides all when it is empty, and "broken" stands for a
+ * driver that is not the library's. */
+CUresult cuInit(unsigned int flags) {
+	const char *shown = getenv("CUDA_VISIBLE_DEVICES");
+	if (shown && !*shown) return CUDA_ERROR_NO_DEVICE;
+	return shown && !strcmp(shown, "broken") ? CUDA_ERROR_SYSTEM_DRIVER_MISMATCH : CUDA_SUCCESS;
+}
 CUresult cuDriverGetVersion(int *v) { return *v = 13000, CUDA_SUCCESS; }
 CUresult cuGetErrorName(CUresult r, const char **s) { return *s = "CUDA_ERROR_FAKE", CUDA_SUCCESS; }
 CUresult cuDeviceGetCount(int *n) { return *n = 2, CUDA_SUCCESS; }

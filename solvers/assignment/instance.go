@@ -60,7 +60,9 @@ type Instance struct {
 	Maximize   bool
 	// Limit allows rows to stay unmatched. A row and a column left unmatched
 	// cost Limit together, so that no pair dearer than it (when maximising: of
-	// less worth) is ever matched. nil: a full matching is asked for.
+	// less worth) is ever matched. A pair of just that cost is as good matched
+	// as not: which it is, and with it Value and Matched of a Result, is the
+	// solver's choice. nil: a full matching is asked for.
 	Limit    *float64
 	RowNames []string // nil when they have none
 	ColNames []string

@@ -115,10 +115,8 @@ func TestFacts(t *testing.T) {
 	t.Logf("%s, driver %s, %s", f.Class(), f.Driver, f.UUID)
 }
 
-// TestCopies moves sizes round the staging buffers' edges, back to back, and
-// compares every byte.
-// Where there is no GPU, and where the driver does not work, a program starts all
-// the same, and is told when it asks for a device.
+// TestNoGPU starts this program where there is no GPU, and where the driver does not
+// work: it is told so when it asks for a device.
 func TestNoGPU(t *testing.T) {
 	const asked = "COALESCE_TEST_COUNT"
 	if os.Getenv(asked) != "" {
@@ -143,6 +141,8 @@ func TestNoGPU(t *testing.T) {
 	}
 }
 
+// TestCopies moves sizes round the staging buffers' edges, back to back, and
+// compares every byte.
 func TestCopies(t *testing.T) {
 	const chunk = 8 << 20
 	d, _ := open(t)

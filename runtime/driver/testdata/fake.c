@@ -48,7 +48,6 @@ static CUresult add(struct op o) {
 	return CUDA_SUCCESS;
 }
 
-
 /* CUDA_VISIBLE_DEVICES hides all when it is empty, and "broken" stands for a
  * driver that is not the library's. */
 CUresult cuInit(unsigned int flags) {

@@ -288,3 +288,49 @@ func BenchmarkGridBarrier(b *testing.B) {
 	}
 	b.ReportMetric(float64(time.Since(begin).Microseconds())/float64(b.N), "µs/barrier")
 }
+
+// Sums over blocks, of which the last takes no part: a turn's number is not seen by a
+// block that is still in the turn before. p holds the sum's words, then errors.
+func TestGridSum(t *testing.T) {
+	const body = `extern "C" __global__ void __launch_bounds__(64) k_run(int* p, long long n) {
+  if (blockIdx.x >= n) return;
+  coalesce::GridSum sum((u64*)p, (u32)n);
+  __shared__ u32 all;
+  for (u32 r = 0; r < 9; r++) {
+    if (threadIdx.x == 32) sum.arrive(blockIdx.x * r);
+    if (threadIdx.x == 32) all = sum.wait();
+    __syncthreads();
+    if (all != n * (n - 1) / 2 * r) atomicAdd(p + 4, 1);
+    __syncthreads();
+    for (u32 k = 0; k < blockIdx.x; k++) coalesce::acquire((u32*)p);  // blocks come at different times
+  }
+  atomicAdd(p + 5, 1);
+}`
+	f := family("#include \"cuda/gridsum.cuh\"\n" + body)
+	for seed := range uint64(3) {
+		for _, blocks := range []int{1, 2, 7} {
+			d := openCooperative(t, Options{Seed: seed})
+			m, err := d.Load(f, &f.Variants[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := m.Kernel("run")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := d.Alloc(24)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _ := d.NewStream()
+			raw := make([]byte, 8)
+			g := device.Grid{Blocks: int64(blocks + 1), Threads: 64, Cooperative: true}
+			if err := errors.Join(s.Fill(b, 0, 24, 0), s.Launch(k, g, device.Ptr(b), device.I64(int64(blocks))), s.Download(raw, b, 16), m.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if wrong, came := binary.LittleEndian.Uint32(raw), binary.LittleEndian.Uint32(raw[4:]); wrong != 0 || came != uint32(64*blocks) {
+				t.Errorf("%d blocks, seed %d: %d wrong sums, %d threads of %d", blocks, seed, wrong, came, 64*blocks)
+			}
+		}
+	}
+}

@@ -15,7 +15,8 @@ import (
 // A coreEngine solves by core and price, on a device:
 //
 //  1. Column minima (square problems), then every row's K least c - v, in two
-//     passes: the core, about K edges a row.
+//     passes: the core, about K edges a row. All passes but the first look at
+//     most pairs in 32 bits alone: see sieve.
 //  2. The core, exactly, in one persistent kernel: an epsilon-scaled auction in
 //     which free rows bid without waiting for one another, then one with epsilon
 //     0, which leaves a tight partial matching; then phases: label correcting
@@ -45,8 +46,8 @@ type coreEngine struct {
 	pool       int     // chunks
 	capacity   int     // entries of one list
 	buffers    []device.Buffer
-	col, cost, next, u, v, match, owner,
-	word, lists, reached, claim, control device.Buffer
+	col, cost, next, rest, u, v, match, owner,
+	word, lists, reached, claim, control, prices device.Buffer
 }
 
 // A schedule says how the core is solved.
@@ -138,10 +139,10 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 		to    *device.Buffer
 		bytes int64
 	}{
-		{&e.col, 4 * int64(e.pool*e.k)}, {&e.cost, 8 * int64(e.pool*e.k)}, {&e.next, 4 * int64(e.pool)},
+		{&e.col, 4 * int64(e.pool*e.k)}, {&e.cost, 8 * int64(e.pool*e.k)}, {&e.next, 4 * int64(e.pool)}, {&e.rest, 8 * int64(e.pool*e.k)},
 		{&e.u, 8 * int64(rows)}, {&e.v, 8 * width}, {&e.match, 4 * int64(rows)}, {&e.owner, 4 * width},
 		{&e.word, 8 * width}, {&e.lists, 16 * int64(e.capacity)}, {&e.reached, 4 * width}, {&e.claim, 4 * int64(rows)},
-		{&e.control, 8*coreWords + 8*(width+int64(rows)) + 4*int64(rows)},
+		{&e.control, 8*coreWords + 8*(width+int64(rows)) + 4*int64(rows)}, {&e.prices, 4 * int64(cols)},
 	} {
 		if *b.to, err = d.Alloc(b.bytes); err != nil {
 			return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
@@ -271,7 +272,7 @@ func (r *coreRun) prime() (mode uint64, err error) {
 		r.counts.Passes++
 	}
 	r.counts.Passes++
-	return mode, r.kernels.Widen(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.p.limit, r.v, r.col, r.cost, r.next)
+	return mode, r.widen()
 }
 
 // A coreRun is one solve.
@@ -288,14 +289,6 @@ type coreRun struct {
 	apart  bool       // the phases of the last round were one block's
 	answer []byte     // and it left v, u and the matching
 	over   corePasses // itself, or the shards of several devices
-}
-
-// corePasses read the whole matrix; each but the first sees the run's duals.
-type corePasses interface {
-	minima() error             // sets v to the columns' minima
-	candidates() error         // makes every row's first chunk
-	price() ([]uint64, error)  // adds chunks to rows with violations; returns the control words
-	extend() ([]uint64, error) // adds chunks that lead out of where the search is stuck
 }
 
 func (r *coreRun) width() int {
@@ -324,21 +317,6 @@ func (r *coreRun) begin(start *duals) error {
 	}
 	r.counts.Passes++
 	return r.over.candidates()
-}
-
-func (r *coreRun) minima() error {
-	// Every byte 0x20 is a price above all, and atomicMin's start.
-	if err := r.s.Fill(r.v, 0, 8*int64(r.p.cols), 0x20); err != nil {
-		return err
-	}
-	strips := (r.p.cols + r.block - 1) / r.block
-	shares := max(1, min((r.p.rows+15)/16, (r.sms*2048/r.block*4+strips-1)/strips))
-	grid := device.Grid{Blocks: int64(strips * shares), Threads: r.block}
-	return r.kernels.Minima(r.s, grid, r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, uint64(shares), r.v)
-}
-
-func (r *coreRun) candidates() error {
-	return r.kernels.Candidates(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.p.limit, r.v, r.col, r.cost, r.next)
 }
 
 // forget unmatches all; prices of a problem that is not square are 0 again.
@@ -377,29 +355,19 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 	if r.apart = room > 0; r.apart {
 		mode |= coreApart
 	}
-	blocks := max(1, min(r.sms, (r.p.rows*min(r.k, 32)+r.block-1)/r.block))
+	const atMost = 255              // blocks: see SHARED of core_search.cu.tmpl
+	room = max(room, 32*r.block+16) // struct Front of core_crew.cu.tmpl
+	blocks := max(1, min(r.sms, atMost, (r.p.rows*min(r.k, 32)+r.block-1)/r.block))
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
 	if r.cluster > 1 {
 		grid = device.Grid{Blocks: int64(r.cluster), Threads: r.block, Shared: room, Cluster: r.cluster}
 	}
-	if err := r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
+	if err := r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.rest, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
 		uint64(r.p.rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, full, r.spread, c.hops, far, most); err != nil {
 		return nil, err
 	}
 	r.counts.Passes++
 	return r.over.price()
-}
-
-func (r *coreRun) price() ([]uint64, error) {
-	if err := r.launchPrice(); err != nil {
-		return nil, err
-	}
-	return r.words()
-}
-
-func (r *coreRun) launchPrice() error {
-	return r.kernels.Price(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.u, r.v, r.match, r.owner,
-		r.col, r.cost, r.next, r.control, uint64(r.pool))
 }
 
 // words downloads the control words, and what one block left behind them.
@@ -418,18 +386,6 @@ func (r *coreRun) words() ([]uint64, error) {
 	}
 	r.answer = raw[8*coreWords:]
 	return words, nil
-}
-
-func (r *coreRun) extend() ([]uint64, error) {
-	if err := r.launchGrow(); err != nil {
-		return nil, err
-	}
-	return r.words()
-}
-
-func (r *coreRun) launchGrow() error {
-	return r.kernels.Grow(r.s, r.passes(), r.m.costs, uint64(r.p.rows), uint64(r.p.cols), r.p.scale, r.u, r.v, r.match, r.owner,
-		r.word, r.col, r.cost, r.next, r.control, uint64(r.pool))
 }
 
 // grow adds edges that lead out of where the search is stuck.

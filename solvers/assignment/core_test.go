@@ -41,9 +41,102 @@ func TestCoreVariants(t *testing.T) {
 	}
 }
 
-// coreAgrees solves p without and with a start, and once more with phases by all
-// blocks where one block did them.
-func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
+// Searches by one to four blocks whose lists have more rows than a block has threads
+// for, or room: they share them, or do without.
+func TestCoreWideLists(t *testing.T) {
+	d := emulatedtest.Open(t)
+	v := assignment.Core.Variant("block=256,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=int32")
+	if v == nil {
+		t.Fatal("no such variant")
+	}
+	for _, drawn := range []Drawing{
+		{Kind: "uniform", Rows: 700, Cols: 720, Range: 3000, Type: Int32, Seed: 9}, // all rows are free at first
+		{Kind: "geom", Rows: 130, Cols: 130, Range: 1000, Type: Int32, Seed: 9},
+	} {
+		inst, err := Draw(drawn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := reference(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := prove(p, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, blocks := range []int{1, 2, 4} {
+			if err := coreOn(t, d, v, p, func(e *coreEngine) { e.resident, e.sms = 0, blocks }, func(solve solver) error {
+				return agrees(p, nil, solve, want)
+			}); err != nil {
+				t.Errorf("%s, %d blocks: %v", drawn, blocks, err)
+			}
+		}
+	}
+}
+
+// Costs that differ in what 24 bits of them do not tell: passes that look at them in 32
+// bits miss no pair, neither at first nor with prices that leave much to repair, of which
+// some are far above all costs.
+func TestCoreSieve(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for _, value := range []Value{Int32, Int64, Float32, Float64} {
+		v := assignment.Core.Variant(fmt.Sprintf("block=512,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=%s", value))
+		if v == nil {
+			t.Fatal("no variant of", value)
+		}
+		for _, n := range []int{40, 150} {
+			inst := &Instance{Rows: n, Cols: n, Type: value, Source: fmt.Sprintf("%s, %d rows", value, n), Maximize: n == 40}
+			r := rand.New(rand.NewPCG(4, uint64(n)))
+			for range n * n {
+				c := r.Int64N(1 << 14)
+				inst.I32 = append(inst.I32, int32(2_000_000_000+c))
+				inst.I64 = append(inst.I64, 1<<50+c)
+				inst.F32 = append(inst.F32, float32(16_000_000+c))
+				inst.F64 = append(inst.F64, 1e15+float64(c))
+			}
+			for _, unused := range []struct {
+				of    Value
+				clear func()
+			}{
+				{Int32, func() { inst.I32 = nil }}, {Int64, func() { inst.I64 = nil }},
+				{Float32, func() { inst.F32 = nil }}, {Float64, func() { inst.F64 = nil }},
+			} {
+				if unused.of != value {
+					unused.clear()
+				}
+			}
+			p, err := normalise(inst)
+			if err != nil {
+				t.Fatal(inst.Source, err)
+			}
+			s, err := reference(p, nil)
+			if err != nil {
+				t.Fatal(inst.Source, err)
+			}
+			want, err := prove(p, s)
+			if err != nil {
+				t.Fatal(inst.Source, err)
+			}
+			low, high := &duals{u: make([]int64, n), v: make([]int64, n)}, &duals{u: make([]int64, n), v: make([]int64, n)}
+			for j := range n {
+				low.v[j], high.v[j] = -r.Int64N(1<<15), 3*p.most-r.Int64N(1<<15)
+			}
+			if err := coreOn(t, d, v, p, func(*coreEngine) {}, func(solve solver) error {
+				return errors.Join(agrees(p, nil, solve, want), agrees(p, low, solve, want), agrees(p, high, solve, want))
+			}); err != nil {
+				t.Errorf("%s: %v", inst.Source, err)
+			}
+		}
+	}
+}
+
+// coreOn hands an engine's solver to check, after prepare.
+func coreOn(t *testing.T, d device.Device, v *device.Variant, p *normal, prepare func(*coreEngine), check func(solver) error) error {
 	s, err := d.NewStream()
 	if err != nil {
 		return err
@@ -56,18 +149,37 @@ func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, sta
 	defer e.Close()
 	m := matrixOn(t, d, s, p)
 	core := e.(*coreEngine)
-	solve := func(p *normal, start *duals) (*solution, error) {
+	prepare(core)
+	return check(func(p *normal, start *duals) (*solution, error) {
 		return core.solve(context.Background(), s, p, m, start)
-	}
-	for _, from := range []*duals{nil, start} {
-		if err := agrees(p, from, solve, want); err != nil {
-			return fmt.Errorf("start %v: %w", from != nil, err)
+	})
+}
+
+// coreAgrees solves p without and with a start, and once more with phases by all
+// blocks where one block did them.
+func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
+	for _, alone := range []bool{true, false} {
+		starts := []*duals{nil, start}
+		if !alone {
+			if assignment.Core.Int(v, "resident") == 0 {
+				break
+			}
+			starts = starts[:1]
 		}
-	}
-	if core.resident > 0 {
-		core.resident = 0
-		if err := agrees(p, nil, solve, want); err != nil {
-			return fmt.Errorf("phases by all blocks: %w", err)
+		err := coreOn(t, d, v, p, func(e *coreEngine) {
+			if !alone {
+				e.resident = 0
+			}
+		}, func(solve solver) error {
+			for _, from := range starts {
+				if err := agrees(p, from, solve, want); err != nil {
+					return fmt.Errorf("start %v, one block %v: %w", from != nil, alone, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -176,13 +176,11 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 // values a row has many pairs of slack 0, and hardly more than a matching is left,
 // which the zero lists of the classical variant find best; the tree variant, where
 // all costs are equal. Uniform costs of as many values as columns take it 3 to 5
-// passes after the reductions, or what is left of them with bounds; of core's time, 0.35
-// to 0.4 at 5,000 to 20,000 rows and half at 40,000 (bench/results/assignment-race.json,
-// an H200). Others may take many passes. With fewer rows ties may be all that there is,
-// and then it takes 1.7 times as long as the tree variant, which needs few steps
-// (assignment-kinds.json, all equal with a shift); so this has a short try before.
+// passes after the reductions, or what is left of them with bounds; of core's time, 0.45
+// to 0.76 at 1,000 to 40,000 rows (bench/results/assignment-race.json, an H200). Others
+// may take many passes.
 func beginWith(p *normal) (name string, bound uint64) {
-	const least, sure = 1024, 4096
+	const least = 512
 	switch few := p.most - p.least; {
 	case p.limit != far || few < 0:
 		return "", 0
@@ -190,10 +188,8 @@ func beginWith(p *normal) (name string, bound uint64) {
 		return "tree", 0
 	case few < int64(p.rows)/4:
 		return "classical", 0
-	case few < int64(p.cols) && p.rows >= sure:
-		return "classical", shortTry
 	case few < int64(p.cols) && p.rows >= least:
-		return "tree", glance
+		return "classical", shortTry
 	}
 	return "", 0
 }

@@ -205,10 +205,9 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 // 2,000 rows it needs 38 where costs have 200 values. Where it needs many more, as
 // with two values and a number for each row and column, the classical variant takes a
 // ninth to a fifteenth of its time, and each step here adds a hundredth to that
-// (bench/results/assignment-kinds.json, an H200). glance is the same where it begins:
-// 15 are enough for costs that the reductions make equal. shortTry is the number of
-// passes of the classical variant where it begins.
-const probe, glance, shortTry = 50, 20, 8
+// (bench/results/assignment-kinds.json, an H200). shortTry is the number of passes of
+// the classical variant where it begins.
+const probe, shortTry = 50, 8
 
 // bind sets the bound after which an engine gives up, 0: never; core does on ties, since
 // another family is at hand.
@@ -234,13 +233,11 @@ type attempt struct {
 
 // others are the families to go on with where one gave up: after core found
 // ties, a short try of the tree variant, then the classical one; after a short
-// try of these, core, and then what it takes.
+// try of that, core, and then what it takes.
 func (j *job) others(gaveUp *exhausted) []attempt {
 	switch {
 	case gaveUp.tied:
 		return []attempt{{"tree", probe}, {"classical", 0}}
-	case j.plan.bound > 0 && j.plan.family.name == "tree":
-		return []attempt{{"classical", shortTry}, {"core", 0}, {"classical", 0}}
 	case j.plan.bound > 0:
 		return []attempt{{"core", 0}, {"classical", 0}}
 	}

@@ -19,8 +19,8 @@ constexpr u32 DEPTH = 4;  // candidates a lane keeps
 static_assert((K - 1) / WARP < DEPTH, "shape");
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
 enum Word {
-    BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, STEP, ALONE, POOL, VIOLATIONS, GROWN, CUT,
-    STEPS = 16, PHASES, PATHS, BIDS, LEVELS, STAGES = 24
+    BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, POOL = 12, VIOLATIONS, GROWN, CUT,
+    STEPS = 16, PHASES, PATHS, BIDS, LEVELS, OVER, SUM, STAGES = SUM + 2
 };
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
 constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(128) assignment_points_b128_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b128_k16_g2_d4_meuclidean_foff_hash = 0x35abf71ad9e3d642ull;
+extern "C" __device__ unsigned long long assignment_points_b128_k16_g2_d4_meuclidean_foff_hash = 0x41b91f1abf67662eull;

@@ -19,8 +19,8 @@ constexpr u32 DEPTH = 4;  // candidates a lane keeps
 static_assert((K - 1) / WARP < DEPTH, "shape");
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
 enum Word {
-    BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, STEP, ALONE, POOL, VIOLATIONS, GROWN, CUT,
-    STEPS = 16, PHASES, PATHS, BIDS, LEVELS, STAGES = 24
+    BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, POOL = 12, VIOLATIONS, GROWN, CUT,
+    STEPS = 16, PHASES, PATHS, BIDS, LEVELS, OVER, SUM, STAGES = SUM + 2
 };
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
 constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k8_g2_d
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_mmanhattan_foff_hash = 0x9994f06781bac504ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_mmanhattan_foff_hash = 0xead16a5ab8813e96ull;

@@ -70,7 +70,8 @@ func TestCoreWideLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, blocks := range []int{1, 2, 4} {
-			if err := coreOn(t, d, v, p, func(e *coreEngine) { e.resident, e.sms = 0, blocks }, func(solve solver) error {
+			if err := coreOn(t, d, v, p, func(e *coreEngine, solve solver) error {
+				e.resident, e.sms = 0, blocks
 				return agrees(p, nil, solve, want)
 			}); err != nil {
 				t.Errorf("%s, %d blocks: %v", drawn, blocks, err)
@@ -126,7 +127,7 @@ func TestCoreSieve(t *testing.T) {
 			for j := range n {
 				low.v[j], high.v[j] = -r.Int64N(1<<15), 3*p.most-r.Int64N(1<<15)
 			}
-			if err := coreOn(t, d, v, p, func(*coreEngine) {}, func(solve solver) error {
+			if err := coreOn(t, d, v, p, func(_ *coreEngine, solve solver) error {
 				return errors.Join(agrees(p, nil, solve, want), agrees(p, low, solve, want), agrees(p, high, solve, want))
 			}); err != nil {
 				t.Errorf("%s: %v", inst.Source, err)
@@ -135,8 +136,8 @@ func TestCoreSieve(t *testing.T) {
 	}
 }
 
-// coreOn hands an engine's solver to check, after prepare.
-func coreOn(t *testing.T, d device.Device, v *device.Variant, p *normal, prepare func(*coreEngine), check func(solver) error) error {
+// coreOn hands check an engine, and its solver of p.
+func coreOn(t *testing.T, d device.Device, v *device.Variant, p *normal, check func(*coreEngine, solver) error) error {
 	s, err := d.NewStream()
 	if err != nil {
 		return err
@@ -149,8 +150,7 @@ func coreOn(t *testing.T, d device.Device, v *device.Variant, p *normal, prepare
 	defer e.Close()
 	m := matrixOn(t, d, s, p)
 	core := e.(*coreEngine)
-	prepare(core)
-	return check(func(p *normal, start *duals) (*solution, error) {
+	return check(core, func(p *normal, start *duals) (*solution, error) {
 		return core.solve(context.Background(), s, p, m, start)
 	})
 }
@@ -158,29 +158,18 @@ func coreOn(t *testing.T, d device.Device, v *device.Variant, p *normal, prepare
 // coreAgrees solves p without and with a start, and once more with phases by all
 // blocks where one block did them.
 func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal, start *duals, want int64) error {
-	for _, alone := range []bool{true, false} {
-		starts := []*duals{nil, start}
-		if !alone {
-			if assignment.Core.Int(v, "resident") == 0 {
-				break
+	return coreOn(t, d, v, p, func(e *coreEngine, solve solver) error {
+		for _, from := range []*duals{nil, start} {
+			if err := agrees(p, from, solve, want); err != nil {
+				return fmt.Errorf("start %v: %w", from != nil, err)
 			}
-			starts = starts[:1]
 		}
-		err := coreOn(t, d, v, p, func(e *coreEngine) {
-			if !alone {
-				e.resident = 0
+		if e.resident > 0 {
+			e.resident = 0
+			if err := agrees(p, nil, solve, want); err != nil {
+				return fmt.Errorf("phases by all blocks: %w", err)
 			}
-		}, func(solve solver) error {
-			for _, from := range starts {
-				if err := agrees(p, from, solve, want); err != nil {
-					return fmt.Errorf("start %v, one block %v: %w", from != nil, alone, err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-	}
-	return nil
+		return nil
+	})
 }

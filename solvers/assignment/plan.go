@@ -176,9 +176,9 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 // values a row has many pairs of slack 0, and hardly more than a matching is left,
 // which the zero lists of the classical variant find best; the tree variant, where
 // all costs are equal. Uniform costs of as many values as columns take it 3 to 5
-// passes after the reductions, or what is left of them with bounds; of core's time, 0.45
-// to 0.76 at 1,000 to 40,000 rows (bench/results/assignment-race.json, an H200). Others
-// may take many passes.
+// passes after the reductions, or what is left of them with bounds; of core's time, 0.47
+// to 0.73 at 1,000 to 40,000 rows (bench/results/assignment-race.json, an H200). Others
+// may take many passes. Fewer than 512 rows were not compared.
 func beginWith(p *normal) (name string, bound uint64) {
 	const least = 512
 	switch few := p.most - p.least; {

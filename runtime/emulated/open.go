@@ -123,6 +123,9 @@ func open(opts Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := tools.precompile(); err != nil {
+		return nil, err
+	}
 	prune(opts.Cache, 4096)
 	c, err := start(server, opts.Timeout)
 	if err != nil {

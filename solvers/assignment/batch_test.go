@@ -97,7 +97,7 @@ func (c *batchCase) upload(t *testing.T, d device.Device, s device.Stream) (devi
 }
 
 // batchSample is variants that have every value of every parameter; the few
-// that differ in a number alone are left to COALESCE_EVERY_VARIANT.
+// that differ in a number alone are left to COALESCE_VARIANTS=every.
 func batchSample() []*device.Variant {
 	f := &assignment.Batch
 	covered := map[string]bool{}

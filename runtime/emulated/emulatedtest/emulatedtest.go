@@ -13,12 +13,17 @@ import (
 	"coalesce/templates"
 )
 
-// Every asks for all committed variants instead of a sample; required makes a
-// missing C++ compiler a failure. CI sets both.
+// COALESCE_VARIANTS says how many variants of a family tests run: of every value
+// of a parameter one (the default), of every pair of values one ("pairs"), or all
+// that are committed ("every"). With COALESCE_REQUIRE_EMULATED set a missing C++
+// compiler is a failure. CI sets both.
 var (
-	Every    = os.Getenv("COALESCE_EVERY_VARIANT") != ""
+	depth    = os.Getenv("COALESCE_VARIANTS")
 	required = os.Getenv("COALESCE_REQUIRE_EMULATED") != ""
 )
+
+// Every reports whether all committed variants are asked for.
+var Every = depth == "every"
 
 // Open opens the emulated device for a test, which it skips where there is no
 // C++ compiler.
@@ -52,38 +57,51 @@ func OpenWith(t *testing.T, o emulated.Options) device.Device {
 	return d
 }
 
-// Variants are all of a family where Every is set, else a Sample.
+// Variants are those of a family that COALESCE_VARIANTS asks for.
 func Variants(f *device.Family) []*device.Variant {
-	if !Every {
-		return Sample(f)
+	switch depth {
+	case "every":
+		list := make([]*device.Variant, len(f.Variants))
+		for i := range list {
+			list[i] = &f.Variants[i]
+		}
+		return list
+	case "pairs":
+		return Sample(f, 2)
+	case "":
+		return Sample(f, 1)
 	}
-	list := make([]*device.Variant, len(f.Variants))
-	for i := range list {
-		list[i] = &f.Variants[i]
-	}
-	return list
+	panic(fmt.Sprintf("COALESCE_VARIANTS is %q, expected pairs, every or nothing", depth))
 }
 
-// Sample picks variants so that every pair of values of two parameters that
-// some variant has is in one of them.
-func Sample(f *device.Family) []*device.Variant {
+// Sample picks variants so that each value of a parameter (strength 1), or each
+// pair of values of two parameters that some variant has (strength 2), is in one
+// of them: greedily, the variant that adds the most first.
+func Sample(f *device.Family, strength int) []*device.Variant {
 	covered := map[string]bool{}
-	pairs := func(v *device.Variant) (fresh []string) {
+	fresh := func(v *device.Variant) (list []string) {
 		for i := range v.Values {
-			for j := range i {
+			others := []int{i}
+			if strength == 2 {
+				others = nil
+				for j := range i {
+					others = append(others, j)
+				}
+			}
+			for _, j := range others {
 				if k := fmt.Sprint(i, v.Values[i], j, v.Values[j]); !covered[k] {
-					fresh = append(fresh, k)
+					list = append(list, k)
 				}
 			}
 		}
-		return fresh
+		return list
 	}
 	var list []*device.Variant
 	for {
 		var best *device.Variant
 		var most []string
 		for i := range f.Variants {
-			if p := pairs(&f.Variants[i]); len(p) > len(most) {
+			if p := fresh(&f.Variants[i]); len(p) > len(most) {
 				best, most = &f.Variants[i], p
 			}
 		}

@@ -285,3 +285,13 @@ func violator(p *normal, column []int32) []int32 {
 	}
 	return nil
 }
+
+// certificate is what the device found of problem k.
+func (b *batch) certificate(k int, p *normal, by string) *Certificate {
+	c := &Certificate{By: by, Scale: p.scale}
+	b.findings(k).fill(p, c)
+	return c
+}
+
+// batchName is the family's name in Options.Family.
+const batchName = "batch"

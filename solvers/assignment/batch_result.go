@@ -61,13 +61,6 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 	return r, nil
 }
 
-// certificate is what the device found of problem k.
-func (b *batch) certificate(k int, p *normal, by string) *Certificate {
-	c := &Certificate{By: by, Scale: p.scale}
-	b.findings(k).fill(p, c)
-	return c
-}
-
 // hosted is the result of an instance that the host solved.
 func (b *Batch) hosted(k int, f found) (*Result, error) {
 	reason := fmt.Sprintf("%s has kernels for batches of dense instances without a limit", b.facts)

@@ -132,9 +132,6 @@ func (b *Batch) sort() error {
 	return nil
 }
 
-// batchName is the family's name in Options.Family.
-const batchName = "batch"
-
 // load picks a variant for a part, takes its memory and uploads its costs.
 func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) error {
 	var shapes []batchShape

@@ -2,6 +2,7 @@ package assignment
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -437,4 +438,31 @@ func (w *wide) add(x int64) {
 func (w *wide) String() string {
 	x := new(big.Int).Lsh(big.NewInt(int64(w.high)), 64)
 	return x.Add(x, new(big.Int).SetUint64(w.low)).String()
+}
+
+// MarshalJSON writes duals in the instance's costs: u[i] + v[j] <= c(i,j) for
+// every pair, >= when it maximises. Fractions are rounded to float64.
+func (d *Duals) MarshalJSON() ([]byte, error) {
+	var out struct {
+		U any `json:"u"`
+		V any `json:"v"`
+	}
+	if d.Scale == 1 || d.Scale == -1 {
+		out.U, out.V = inCosts(d.U, int64(d.Scale)), inCosts(d.V, int64(d.Scale))
+	} else {
+		out.U, out.V = inCosts(d.U, 1/d.Scale), inCosts(d.V, 1/d.Scale)
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("duals: %w", err)
+	}
+	return text, nil
+}
+
+func inCosts[T int64 | float64](list []int64, unit T) []T {
+	out := make([]T, len(list))
+	for k, x := range list {
+		out[k] = T(x) * unit
+	}
+	return out
 }

@@ -16,34 +16,6 @@ func certified(t *testing.T, inst *Instance) (column []int32, d Duals) {
 	return r.Column, *r.Duals
 }
 
-// instances of every form, type and sense, small.
-func forms(t *testing.T) []*Instance {
-	t.Helper()
-	limit := 400.0
-	var list []*Instance
-	for _, value := range []Value{Int32, Int64, Float32, Float64} {
-		for _, size := range [][2]int{{12, 12}, {9, 14}, {14, 9}} {
-			for _, d := range []Drawing{
-				{Kind: "uniform", Range: 1000},
-				{Kind: "uniform", Range: 1000, Density: 0.5},
-				{Kind: "geom", Range: 1000, Points: true},
-			} {
-				d.Rows, d.Cols, d.Seed, d.Type = size[0], size[1], seed, value
-				inst, err := Draw(d)
-				if err != nil {
-					t.Fatal(err)
-				}
-				limited := *inst
-				limited.Limit = &limit
-				most := *inst
-				most.Maximize = true
-				list = append(list, inst, &limited, &most)
-			}
-		}
-	}
-	return list
-}
-
 // Every change of a certified answer is found out.
 func TestCorruptionIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -144,24 +116,6 @@ func TestPairIsFound(t *testing.T) {
 	for _, u := range []int64{0, -mostDual} {
 		if _, err := Check(nan, []int32{0}, Duals{[]int64{u}, []int64{-mostDual}, 1}); err == nil {
 			t.Error("not a number: not found")
-		}
-	}
-}
-
-// units agrees with arithmetic that does not look at bits.
-func TestUnits(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 100000 {
-		shift := r.IntN(120) - 60
-		c := &check{shift: shift, sign: 1}
-		x := math.Ldexp(float64(r.Int64N(1<<53)-1<<52), r.IntN(130)-90)
-		scaled := math.Ldexp(x, shift)
-		if math.Abs(scaled) >= 1<<61 {
-			continue
-		}
-		got, rounded := c.units(x)
-		if want := math.RoundToEven(scaled); float64(got) != want || (rounded == 1) != (want != scaled) {
-			t.Fatalf("%v * 2^%d: found %d (rounded %d), expected %v", x, shift, got, rounded, want)
 		}
 	}
 }

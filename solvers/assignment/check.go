@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 )
 
@@ -121,7 +122,7 @@ func checkShards(ctx context.Context, p *normal, shards []shard, sol *solution) 
 	if next != p.rows {
 		return cert, fmt.Errorf("certificate: %d of %d rows", next, p.rows)
 	}
-	if err := onAll(len(shards), func(k int) error { return shards[k].launch(p, sol) }); err != nil {
+	if err := collective.OnAll(len(shards), func(k int) error { return shards[k].launch(p, sol) }); err != nil {
 		return cert, fmt.Errorf("certificate: %w", err)
 	}
 	total := newFindings()

@@ -23,7 +23,7 @@ type pointSweep struct {
 func newPointChecker(d device.Device, p *normal) (_ *checker, err error) {
 	q, f := p.inst.Points, &assignment.Pointcheck
 	w := tuned.Workload{Fixed: map[string]string{"metric": string(q.Metric), "value": string(p.inst.Type)}, Size: p.cols}
-	v := fastest(f, d.Facts(), w, nil)
+	v := tuned.Fastest(f, d.Facts(), w, nil)
 	if v == nil {
 		return nil, fmt.Errorf("%s has no variant for %s distances as %s", f.Name, q.Metric, p.inst.Type)
 	}
@@ -65,29 +65,6 @@ func newPointCheckerOf(d device.Device, v *device.Variant, p *normal) (_ *checke
 		return nil, err
 	}
 	return c, nil
-}
-
-// likeSafe is, of the variants that fit, the one that shares the most values with
-// the safe one; nil when none fits.
-func likeSafe(f *device.Family, fits func(v *device.Variant) bool) *device.Variant {
-	safe, most := safeVariant(f), -1
-	var best *device.Variant
-	for i := range f.Variants {
-		v := &f.Variants[i]
-		if !fits(v) {
-			continue
-		}
-		alike := 0
-		for at, x := range v.Values {
-			if x == safe.Values[at] {
-				alike++
-			}
-		}
-		if alike > most {
-			best, most = v, alike
-		}
-	}
-	return best
 }
 
 // Close gives back the points and the module.

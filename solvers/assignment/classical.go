@@ -390,3 +390,6 @@ func (r *classicalRun) violator(x *classicalControl) error {
 	}
 	return e
 }
+
+// Bound implements engine: steps are passes over the matrix.
+func (e *classical) Bound(passes uint64) { e.most = passes }

@@ -41,7 +41,7 @@ const (
 
 // newClassicalShards takes a variant with devices=many.
 func newClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
-	e, err := newClassicalParts(g, v, rows, cols, split(rows, g.Len()))
+	e, err := newClassicalParts(g, v, rows, cols, collective.Split(rows, g.Len()))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"coalesce/generated/assignment"
-	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 )
@@ -98,27 +97,6 @@ func TestClassicalSequentially(t *testing.T) {
 					t.Errorf("%d, %s, start %v: %v", k, name, start != nil, err)
 				}
 			}
-		}
-	}
-}
-
-func TestClassicalOnSeveralDevices(t *testing.T) {
-	f := &assignment.Classical
-	for n, value := range map[int]Value{1: Float32, 2: Int64, 3: Int32} {
-		for _, zeros := range []string{"bits", "lists"} {
-			t.Run(fmt.Sprint(n, zeros), func(t *testing.T) {
-				open := func(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
-					i := slices.IndexFunc(f.Variants, func(w device.Variant) bool {
-						return f.Value(&w, "devices") == "many" && f.Value(&w, "value") == f.Value(v, "value") && f.Value(&w, "zeros") == zeros
-					})
-					return newClassicalShards(g, &f.Variants[i], rows, cols)
-				}
-				cases := treeCases(t, value, 4)
-				if value == Int32 {
-					cases["more new zeros than a post holds"] = manyZeros(t)
-				}
-				shardsAgree(t, n, f, value, open, cases)
-			})
 		}
 	}
 }

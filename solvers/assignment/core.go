@@ -66,14 +66,6 @@ func defaultSchedule(rows int) schedule {
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
 
-// exhausted says that an engine gave up, and why.
-type exhausted struct {
-	why  string
-	tied bool // costs have few levels
-}
-
-func (e *exhausted) Error() string { return "gave up: " + e.why }
-
 // Control words: enum Word of core.cu.tmpl.
 const (
 	coreStatus     = 6
@@ -116,7 +108,7 @@ func newCoreEngine(d device.Device, v *device.Variant, rows, cols int) (engine, 
 		return e, nil
 	}
 	w := tuned.Workload{Fixed: map[string]string{"value": assignment.Core.Value(v, "value")}, Size: cols}
-	if v := fastest(&assignment.Prime, d.Facts(), w, nil); v != nil {
+	if v := tuned.Fastest(&assignment.Prime, d.Facts(), w, nil); v != nil {
 		if e.primer, err = newPrimer(d, v, rows, cols); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
@@ -444,3 +436,6 @@ func (r *coreRun) finish(words []uint64) (*solution, error) {
 	}
 	return sol, nil
 }
+
+// Bound implements engine: another family is at hand, so ties are left to it.
+func (e *coreEngine) Bound(uint64) { e.yields = true }

@@ -59,22 +59,6 @@ func (e *pointCore) coarsen(d device.Device) error {
 	return errors.Join(err, s.Sync(), s.Close())
 }
 
-// means cuts points into n cells of as many, one more or less, and returns
-// their means.
-func means(coords []float64, dim, n int) []float64 {
-	count := len(coords) / dim
-	out := make([]float64, n*dim)
-	for k := range n {
-		low, high := k*count/n, (k+1)*count/n
-		for i := low; i < high; i++ {
-			for x := range dim {
-				out[k*dim+x] += coords[i*dim+x] / float64(high-low)
-			}
-		}
-	}
-	return out
-}
-
 // solve finds the matching of a square problem.
 //
 // From coarse to fine, levels are solved by auctions that go down in epsilon

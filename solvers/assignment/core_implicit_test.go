@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"coalesce/generated/assignment"
@@ -73,29 +72,6 @@ func TestCoreSolvesSparse(t *testing.T) {
 			implicitAgrees(t, d, p, startOf(p, r), func() (engine, error) { return newSparseCore(d, v, p) })
 		}
 	}
-}
-
-// pointCase draws a problem of points, some equal, of a metric: one to three
-// coordinates, any limit and sense.
-func pointCase(t *testing.T, r *rand.Rand, metric Metric, floor bool, largest int) *normal {
-	t.Helper()
-	inst, err := drawPoints(r, largest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := inst.Points
-	q.Metric, q.Floor, inst.Type = metric, floor, Int64
-	if !floor {
-		inst.Type = Float64
-		for k := range q.Row {
-			q.Row[k] += r.Float64()
-		}
-	}
-	p, err := normalise(inst)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 func TestCoreSolvesPoints(t *testing.T) {
@@ -338,28 +314,5 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 		if after[i] != min(u[i], least[i]) || found != least[i] {
 			t.Fatalf("%s: row %d: found the dual %d and a candidate of %d, expected %d and %d", name, i, after[i], found, min(u[i], least[i]), least[i])
 		}
-	}
-}
-
-// A sparse instance without a full matching is refuted on the device, one of
-// points is certified there.
-func TestImplicitOnDevice(t *testing.T) {
-	d := emulatedtest.Open(t)
-	inst := &Instance{Rows: 3, Cols: 3, Type: Int32, I32: []int32{5, 6, 7, 8}, Sparse: &Sparse{Start: []int64{0, 1, 2, 4}, Col: []int32{1, 1, 0, 2}}}
-	r, err := Solve(context.Background(), d, inst, Options{})
-	var none *InfeasibleError
-	if !errors.As(err, &none) || !r.Proven || len(none.Hall.Members) <= len(none.Hall.Partners) || !strings.HasPrefix(r.Variant, "assignment/core ") {
-		t.Errorf("found %v by %s, expected a proof that there is no full matching by assignment/core", err, r.Variant)
-	}
-	drawn, err := Draw(Drawing{Kind: "geom", Points: true, Rows: 90, Cols: 60, Range: 1000, Seed: seed, Type: Int64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err = Solve(context.Background(), d, drawn, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	want := solved(t, drawn, Options{Family: "reference"})
-	if r.Exact != want.Exact || !strings.HasPrefix(r.Variant, "assignment/core ") || !strings.Contains(r.Certificate.By, "assignment/pointcheck") {
-		t.Errorf("found %s by %s, checked by %s, expected %s", r.Exact, r.Variant, r.Certificate.By, want.Exact)
 	}
 }

@@ -3,9 +3,9 @@ package assignment
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -26,18 +26,8 @@ type coreShards struct {
 	given, fell device.Buffer // next and u of all parts, on the first device
 }
 
-// split shares rows evenly among devices: device g has rows first[g] to
-// first[g+1].
-func split(rows, devices int) []int {
-	first := make([]int, devices+1)
-	for g := range first {
-		first[g] = rows * g / devices
-	}
-	return first
-}
-
 func newCoreShards(g *collective.Group, v *device.Variant, rows, cols int) (_ shardedEngine, err error) {
-	e := &coreShards{group: g, first: split(rows, g.Len())}
+	e := &coreShards{group: g, first: collective.Split(rows, g.Len())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Close())
@@ -57,7 +47,7 @@ func newCoreShards(g *collective.Group, v *device.Variant, rows, cols int) (_ sh
 		e.parts = append(e.parts, part.(*coreEngine))
 	}
 	merge := &assignment.Shard
-	safe := safeVariant(merge)
+	safe := tuned.SafeVariant(merge)
 	e.threads = merge.Int(safe, "block")
 	if e.merge, err = assignment.LoadShard(d, safe); err != nil {
 		return nil, err
@@ -67,16 +57,6 @@ func newCoreShards(g *collective.Group, v *device.Variant, rows, cols int) (_ sh
 	}
 	e.fell, err = d.Alloc(8 * int64(rows))
 	return e, err
-}
-
-// safeVariant is the first of a family's safe variants.
-func safeVariant(f *device.Family) *device.Variant {
-	for i := range f.Variants {
-		if f.Variants[i].Safe {
-			return &f.Variants[i]
-		}
-	}
-	return nil
 }
 
 func (e *coreShards) Close() error {
@@ -173,7 +153,7 @@ func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) er
 	}
 	lapses := make([]lapse, len(r.runs))
 	r.passes = append(r.passes, lapses)
-	return onAll(len(r.runs), func(k int) error {
+	return collective.OnAll(len(r.runs), func(k int) error {
 		part := r.runs[k]
 		if err := errors.Join(part.s.Wait(ready), receive(k, part)); err != nil {
 			return err
@@ -192,20 +172,6 @@ func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) er
 		lapses[k] = lapse{from, to}
 		return after(k, part)
 	})
-}
-
-// onAll does something for all of n devices at once.
-func onAll(n int, do func(k int) error) error {
-	if n == 1 {
-		return do(0)
-	}
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for k := range n {
-		wait.Go(func() { errs[k] = do(k) })
-	}
-	wait.Wait()
-	return errors.Join(errs...)
 }
 
 // await has the head wait for all parts.
@@ -340,7 +306,7 @@ func (r *coreShardRun) adopt(all [][]uint64) error {
 		base[k] = h.p.rows + r.used
 		r.used += int(w[corePool])
 	}
-	err := onAll(len(all), func(k int) error {
+	err := collective.OnAll(len(all), func(k int) error {
 		part, made := r.runs[k], int64(all[k][corePool])
 		if made == 0 {
 			return nil

@@ -51,7 +51,7 @@ func pointsVariant(facts device.Facts, p *normal, k int) *device.Variant {
 		}
 		return nil
 	}
-	return fastest(f, facts, w, chunks)
+	return tuned.Fastest(f, facts, w, chunks)
 }
 
 // coreChunk is the number of edges of a chunk of a variant of assignment/core.
@@ -94,7 +94,7 @@ func newPointCoreOf(d device.Device, v, w *device.Variant, p *normal) (_ engine,
 	if e.peak, err = e.take(d, 8*int64(tilesOf(p.cols))); err != nil {
 		return nil, err
 	}
-	if !approaches(p) {
+	if !p.approaches() {
 		return e, nil
 	}
 	if e.bound, err = e.take(d, 8*int64(p.rows)); err != nil {
@@ -126,15 +126,6 @@ func (e *pointCore) renumber() {
 	inst, local := *e.p.inst, *e.p
 	inst.Points, local.inst = &q, &inst
 	e.local = &local
-}
-
-// gather is the points of these numbers, in their order.
-func gather(coords []float64, dim int, order []int32) []float64 {
-	out := make([]float64, 0, len(coords))
-	for _, k := range order {
-		out = append(out, coords[int(k)*dim:(int(k)+1)*dim]...)
-	}
-	return out
 }
 
 const tileSide = 32 // points of a tile, tiles of a group: a warp
@@ -208,7 +199,7 @@ func (e *pointCore) solve(ctx context.Context, s device.Stream, p *normal, _ *ma
 	passes := &pointPasses{r, e}
 	r.over = passes
 	solve := r.solve
-	if approaches(p) {
+	if p.approaches() {
 		solve = passes.solve
 	}
 	found, err := solve(ctx, start)

@@ -44,7 +44,7 @@ func solveHost(ctx context.Context, p *normal, start *duals, threads int) (*solu
 	if p.rows == 0 {
 		return &solution{column: []int32{}, duals: duals{u: []int64{}, v: make([]int64, p.cols)}}, nil
 	}
-	if p.inst.Points != nil && approaches(p) {
+	if p.inst.Points != nil && p.approaches() {
 		return solvePoints(ctx, p, start, threads)
 	}
 	src, err := sourceOf(p)

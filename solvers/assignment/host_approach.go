@@ -2,7 +2,6 @@ package assignment
 
 import (
 	"context"
-	"math/bits"
 )
 
 // A host's levels are those of a device: see pointPasses.solve.
@@ -12,13 +11,6 @@ const (
 	coarsePairs = 16  // known of a row
 	rowTurns    = 100 // times that a row lowers prices before it is let go
 )
-
-// approaches reports whether a problem of points is solved from coarse to fine.
-// Few rows have costs of so many bits that prices have no room to fall.
-func approaches(p *normal) bool {
-	const few = 64
-	return p.rows == p.cols && p.limit == far && p.rows >= few
-}
 
 // solvePoints solves a problem of points that approaches.
 func solvePoints(ctx context.Context, p *normal, start *duals, threads int) (*solution, error) {
@@ -47,32 +39,6 @@ func solvePoints(ctx context.Context, p *normal, start *duals, threads int) (*so
 	return sol, nil
 }
 
-// finer is a problem of whole costs multiplied by as large a power of two as
-// there is room for, so that auctions tell ties apart; shift is the power.
-func (p *normal) finer() (_ *normal, shift uint) {
-	if !p.inst.Points.Floor || !approaches(p) {
-		return p, 0
-	}
-	room := bits.Len64(uint64(maxScaled(p.rows))) - bits.Len64(uint64(max(p.most, -p.least, 1)))
-	shift = uint(max(0, min(room-1, 20)))
-	f := *p
-	f.scale *= float64(int64(1) << shift)
-	f.least, f.most = p.least<<shift, p.most<<shift
-	return &f, shift
-}
-
-// round makes duals of a finer problem those of the problem itself. Costs are
-// whole, so that c >= u + v holds for u rounded up and v down, and where it was
-// an equation it stays one.
-func (s *solution) round(shift uint) {
-	for i, u := range s.u {
-		s.u[i] = -(-u >> shift)
-	}
-	for j := range s.v {
-		s.v[j] >>= shift
-	}
-}
-
 // approach finds v near optimal duals, and a matching that is optimal but for
 // a unit over last a pair: at first of the next coarser level.
 func (h *core) approach(ctx context.Context, p *normal, last int64) error {
@@ -81,7 +47,7 @@ func (h *core) approach(ctx context.Context, p *normal, last int64) error {
 		h.counts.Passes++
 		return h.scales(ctx, 16, last)
 	}
-	q := p.coarser()
+	q := coarser(p)
 	c := newCore(q.rows, q.cols, far, newPlaces(q), h.threads)
 	if err := c.approach(ctx, q, 64); err != nil {
 		return err
@@ -100,7 +66,7 @@ func (h *core) approach(ctx context.Context, p *normal, last int64) error {
 
 // coarser is the problem of half as many points, each the mean of two that
 // stand together.
-func (p *normal) coarser() *normal {
+func coarser(p *normal) *normal {
 	inst, points, q := *p.inst, *p.inst.Points, *p
 	n := p.rows / cellPoints
 	points.Row = means(gather(points.Row, points.Dim, newPlaceTree(p, points.Row, p.rows).order), points.Dim, n)
@@ -186,4 +152,29 @@ func (h *core) refine(ctx context.Context, p *normal) {
 			h.row[j], h.column[i] = -1, -1
 		}
 	}
+}
+
+// means cuts points into n cells of as many, one more or less, and returns
+// their means.
+func means(coords []float64, dim, n int) []float64 {
+	count := len(coords) / dim
+	out := make([]float64, n*dim)
+	for k := range n {
+		low, high := k*count/n, (k+1)*count/n
+		for i := low; i < high; i++ {
+			for x := range dim {
+				out[k*dim+x] += coords[i*dim+x] / float64(high-low)
+			}
+		}
+	}
+	return out
+}
+
+// gather is the points of these numbers, in their order.
+func gather(coords []float64, dim int, order []int32) []float64 {
+	out := make([]float64, 0, len(coords))
+	for _, k := range order {
+		out = append(out, coords[int(k)*dim:(int(k)+1)*dim]...)
+	}
+	return out
 }

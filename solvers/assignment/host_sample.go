@@ -20,7 +20,7 @@ func (h *core) sample(ctx context.Context, p *normal) (bool, error) {
 	m, n := h.rows/4, h.cols/4
 	r := rand.New(rand.NewPCG(uint64(h.rows), 1))
 	rows, cols := r.Perm(h.rows)[:m], r.Perm(h.cols)[:n]
-	s, err := solveHost(ctx, p.part(rows, cols), nil, h.threads)
+	s, err := solveHost(ctx, partOf(p, rows, cols), nil, h.threads)
 	if hall := (*infeasible)(nil); errors.As(err, &hall) {
 		return false, nil
 	}
@@ -29,14 +29,14 @@ func (h *core) sample(ctx context.Context, p *normal) (bool, error) {
 	}
 	h.counts.Steps += s.counts.Steps
 	h.counts.Passes += 0.25 + s.counts.Passes/16
-	err = p.part(rows, nil).minima(s.u, h.v, h.threads)
+	err = minima(partOf(p, rows, nil), s.u, h.v, h.threads)
 	h.tame()
 	h.counts.Switch = "duals of a sample: the candidates of many rows were the same columns"
 	return true, err
 }
 
-// part is the problem of some of the rows and columns, nil: all of them.
-func (p *normal) part(rows, cols []int) *normal {
+// partOf is the problem of some of the rows and columns, nil: all of them.
+func partOf(p *normal, rows, cols []int) *normal {
 	inst := &Instance{Rows: len(rows), Cols: len(cols), Type: p.inst.Type, Maximize: p.inst.Maximize}
 	if cols == nil {
 		inst.Cols = p.cols

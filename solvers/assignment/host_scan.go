@@ -32,7 +32,7 @@ func newRowScan(p *normal) (*rowScan, error) {
 	}
 	family := &genassignment.Hostscan
 	w := tuned.Workload{Fixed: map[string]string{"value": string(p.inst.Type)}, Size: p.cols}
-	v := fastest(family, hostFacts(), w, nil)
+	v := tuned.Fastest(family, hostFacts(), w, nil)
 	if v == nil {
 		return nil, fmt.Errorf("%s has no variant for costs of type %s", family.Name, p.inst.Type)
 	}

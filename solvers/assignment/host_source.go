@@ -128,7 +128,7 @@ func nth(a []edge, k int) {
 }
 
 // minima makes v[j] the least c - u of column j of a problem.
-func (p *normal) minima(u, v []int64, threads int) error {
+func minima(p *normal, u, v []int64, threads int) error {
 	src, err := sourceOf(p)
 	if err == nil {
 		src.columnMinima(u, v, threads)

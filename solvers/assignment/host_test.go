@@ -82,37 +82,6 @@ func TestSearchesReadWholeRows(t *testing.T) {
 	}
 }
 
-// drawPoints makes an instance of points, some of them equal.
-func drawPoints(r *rand.Rand, largest int) (*Instance, error) {
-	q := Points{
-		Dim:    1 + r.IntN(3),
-		Metric: []Metric{Euclidean, Squared, Manhattan}[r.IntN(3)],
-		Floor:  r.IntN(2) == 0,
-	}
-	span := []int{2, 10, 10000}[r.IntN(3)]
-	rows, cols := 1+r.IntN(largest), 1+r.IntN(largest)
-	if r.IntN(2) == 0 {
-		cols = rows
-	}
-	shift := float64(r.IntN(2) * span)
-	for range rows * q.Dim {
-		q.Row = append(q.Row, float64(r.IntN(span)))
-	}
-	for range cols * q.Dim {
-		q.Col = append(q.Col, shift+float64(r.IntN(span)))
-	}
-	inst, err := NewPoints(q, "test")
-	if err != nil {
-		return nil, err
-	}
-	inst.Maximize = r.IntN(3) == 0
-	if r.IntN(4) == 0 {
-		l := float64(r.IntN(span))
-		inst.Limit = &l
-	}
-	return inst, nil
-}
-
 func TestHostSolvesPoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 3))
 	for k := range 300 {

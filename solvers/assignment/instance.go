@@ -292,3 +292,16 @@ func (s *Sparse) check(rows, cols int) error {
 	}
 	return nil
 }
+
+func (inst *Instance) forbid(k int) {
+	switch inst.Type {
+	case Int32:
+		inst.I32[k] = Forbidden[int32](inst.Maximize)
+	case Int64:
+		inst.I64[k] = Forbidden[int64](inst.Maximize)
+	case Float32:
+		inst.F32[k] = Forbidden[float32](inst.Maximize)
+	case Float64:
+		inst.F64[k] = Forbidden[float64](inst.Maximize)
+	}
+}

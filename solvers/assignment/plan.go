@@ -1,7 +1,6 @@
 package assignment
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,88 +9,8 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
-	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 )
-
-// An engine is a variant of a family with its workspace on a device.
-type engine interface {
-	// solve finds an optimal matching of p; m holds its costs on the device,
-	// nil where p is sparse or made of points. start may be nil (cold) or
-	// feasible duals.
-	solve(ctx context.Context, s device.Stream, p *normal, m *matrix, start *duals) (*solution, error)
-	// Close gives back the workspace and the module.
-	Close() error
-}
-
-// A family is one way to solve on a device.
-type family struct {
-	name    string // in Options.Family
-	kernels *device.Family
-	open    func(d device.Device, v *device.Variant, rows, cols int) (engine, error)
-	sharded func(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error)
-	several [2]string // parameter and value of its variants for several devices; empty: all
-	limits  bool      // takes limits
-	// implicit opens an engine for a sparse problem or one of points; nil: it
-	// takes neither.
-	implicit func(d device.Device, v *device.Variant, p *normal) (engine, error)
-}
-
-// families of kernels on a device, best first. What one gives up the next
-// solves.
-func families() []family {
-	return []family{
-		{name: "core", kernels: &assignment.Core, open: newCoreEngine, sharded: newCoreShards, limits: true, implicit: newCoreOf},
-		{name: "tree", kernels: &assignment.Tree, open: opener(newTree), sharded: newTreeShards, several: [2]string{"barrier", "peers"}},
-		{name: "classical", kernels: &assignment.Classical, open: opener(newClassical), sharded: newClassicalShards, several: [2]string{"devices", "many"}},
-	}
-}
-
-// opener makes a constructor one of engines.
-func opener[E engine](open func(device.Device, *device.Variant, int, int) (E, error)) func(device.Device, *device.Variant, int, int) (engine, error) {
-	return func(d device.Device, v *device.Variant, rows, cols int) (engine, error) {
-		e, err := open(d, v, rows, cols)
-		if err != nil {
-			return nil, err
-		}
-		return e, nil
-	}
-}
-
-// A method is one way to solve on the host.
-type method struct {
-	name   string
-	limits bool // takes limits
-	solve  func(ctx context.Context, p *normal, start *duals, threads int) (*solution, error)
-}
-
-// methods of the host, best first; but for the first they take one core.
-func methods() []method {
-	return []method{
-		{"host", true, solveHost},
-		{"sequential-tree", false, oneCore(sequentialTree)},
-		{"sequential-classical", false, oneCore(sequentialClassical)},
-		{"reference", true, oneCore(func(_ context.Context, p *normal, start *duals) (*solution, error) { return reference(p, start) })},
-	}
-}
-
-func oneCore(solve func(context.Context, *normal, *duals) (*solution, error)) func(context.Context, *normal, *duals, int) (*solution, error) {
-	return func(ctx context.Context, p *normal, start *duals, _ int) (*solution, error) {
-		return solve(ctx, p, start)
-	}
-}
-
-// Families are the names that Options.Family takes.
-func Families() []string {
-	var names []string
-	for _, f := range families() {
-		names = append(names, f.name)
-	}
-	for _, m := range methods() {
-		names = append(names, m.name)
-	}
-	return names
-}
 
 // A plan is what solves an instance: a method of the host, or a family and its
 // variant.
@@ -264,5 +183,3 @@ func fits(facts device.Facts, p *normal) error {
 	return fmt.Errorf("%d x %d costs of type %s take %s, %s has %s free, enough for about %d x %d: %w",
 		p.rows, p.cols, p.inst.Type, gib(need), facts, gib(float64(facts.Free)), side, side, device.ErrMemory)
 }
-
-func gib(b float64) string { return fmt.Sprintf("%.1f GiB", b/(1<<30)) }

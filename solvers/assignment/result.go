@@ -206,30 +206,3 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}
 	return text, nil
 }
-
-// MarshalJSON writes duals in the instance's costs: u[i] + v[j] <= c(i,j) for
-// every pair, >= when it maximises. Fractions are rounded to float64.
-func (d *Duals) MarshalJSON() ([]byte, error) {
-	var out struct {
-		U any `json:"u"`
-		V any `json:"v"`
-	}
-	if d.Scale == 1 || d.Scale == -1 {
-		out.U, out.V = inCosts(d.U, int64(d.Scale)), inCosts(d.V, int64(d.Scale))
-	} else {
-		out.U, out.V = inCosts(d.U, 1/d.Scale), inCosts(d.V, 1/d.Scale)
-	}
-	text, err := json.Marshal(out)
-	if err != nil {
-		return nil, fmt.Errorf("duals: %w", err)
-	}
-	return text, nil
-}
-
-func inCosts[T int64 | float64](list []int64, unit T) []T {
-	out := make([]T, len(list))
-	for k, x := range list {
-		out[k] = T(x) * unit
-	}
-	return out
-}

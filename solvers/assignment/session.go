@@ -29,7 +29,7 @@ func Open(ctx context.Context, d device.Device, inst *Instance, o Options) (*Ses
 	if err != nil {
 		return nil, fmt.Errorf("open assignment: %w", err)
 	}
-	j, err := prepare(ctx, d, p, c, o)
+	j, err := prepare(ctx, d, p, c, o, nil)
 	if err != nil {
 		return nil, fmt.Errorf("open assignment: %w", err)
 	}

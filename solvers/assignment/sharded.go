@@ -14,13 +14,6 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A shardedEngine is an engine over the devices of a group: rows k of split
-// are on device k.
-type shardedEngine interface {
-	solve(ctx context.Context, p *normal, ms []*matrix, start *duals) (*solution, error)
-	Close() error
-}
-
 // planSharded plans for devices like the one of these facts: the family and
 // variant asked for, or the best after a family, "" for any.
 func planSharded(facts device.Facts, p *normal, after string, o Options) (plan, error) {
@@ -47,31 +40,6 @@ func planSharded(facts device.Facts, p *normal, after string, o Options) (plan, 
 		refused = append(refused, fmt.Errorf("no other family runs on several devices: expected one of core, tree, classical, found %q", o.Family))
 	}
 	return plan{}, errors.Join(refused...)
-}
-
-// together is the family's variant for several devices that is most like v.
-func (f *family) together(v *device.Variant) *device.Variant {
-	if f.several[0] == "" {
-		return v
-	}
-	var best *device.Variant
-	most := -1
-	for i := range f.kernels.Variants {
-		w := &f.kernels.Variants[i]
-		if f.kernels.Value(w, f.several[0]) != f.several[1] || f.kernels.Value(w, "value") != f.kernels.Value(v, "value") {
-			continue
-		}
-		alike := 0
-		for k := range w.Values {
-			if w.Values[k] == v.Values[k] {
-				alike++
-			}
-		}
-		if alike > most {
-			best, most = w, alike
-		}
-	}
-	return best
 }
 
 // SolveSharded is Solve for costs whose rows are spread over several devices of
@@ -102,7 +70,7 @@ func OpenSharded(ctx context.Context, devices []device.Device, inst *Instance, o
 	}
 	var j *job
 	if err == nil {
-		j, err = prepareSharded(ctx, devices, p, o)
+		j, err = prepareSharded(ctx, devices, p, o, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open assignment: %w", err)
@@ -110,8 +78,9 @@ func OpenSharded(ctx context.Context, devices []device.Device, inst *Instance, o
 	return &Session{inst, p, j, o}, nil
 }
 
-// prepareSharded plans, takes memory on all devices, and brings the costs there.
-func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o Options) (_ *job, err error) {
+// prepareSharded plans, takes memory on all devices, and brings the costs there,
+// or draws a drawing there.
+func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o Options, drawing *Drawing) (_ *job, err error) {
 	if o.Database == nil {
 		if o.Database, err = tuned.Embedded(); err != nil {
 			return nil, err
@@ -146,8 +115,8 @@ func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o O
 	if err := j.spread.take(p, o); err != nil {
 		return nil, err
 	}
-	if p.drawn != nil {
-		return j, j.spread.draw(p.drawn)
+	if drawing != nil {
+		return j, j.spread.draw(drawing)
 	}
 	return j, j.spread.upload(ctx, p.inst.Bytes())
 }
@@ -170,7 +139,7 @@ func distinct(devices []device.Device) error {
 
 // fitsTogether holds every device's rows against its free memory.
 func fitsTogether(devices []device.Device, p *normal) error {
-	first, size := split(p.rows, len(devices)), int64(p.inst.Type.Size())
+	first, size := collective.Split(p.rows, len(devices)), int64(p.inst.Type.Size())
 	for k, d := range devices {
 		free := d.Facts().Free
 		need := float64(first[k+1]-first[k]) * float64(p.cols) * float64(size)
@@ -208,7 +177,7 @@ func (j *job) where() string {
 
 // take allocates memory for p's costs.
 func (c *spreading) take(p *normal, o Options) (err error) {
-	c.first = split(p.rows, c.group.Len())
+	c.first = collective.Split(p.rows, c.group.Len())
 	for k, d := range c.group.Devices {
 		m := &matrix{rows: c.first[k+1] - c.first[k], cols: p.cols}
 		if m.costs, err = d.Alloc(int64(m.rows) * int64(m.cols) * int64(p.inst.Type.Size())); err != nil {
@@ -238,7 +207,7 @@ func (c *spreading) upload(ctx context.Context, costs []byte) error {
 	for k, m := range c.costs {
 		at[k+1] = at[k] + m.costs.Len()
 	}
-	return onAll(len(c.costs), func(k int) error {
+	return collective.OnAll(len(c.costs), func(k int) error {
 		own := costs[at[k]:at[k+1]]
 		for off := 0; off < len(own); off += part {
 			if err := ctx.Err(); err != nil {

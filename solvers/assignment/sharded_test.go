@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,29 +17,6 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 )
-
-// shardCases are those of all families, and some with a limit and repairs.
-func shardCases(t *testing.T, value Value, small int) map[string]*normal {
-	t.Helper()
-	cases := treeCases(t, value, small)
-	r := rand.New(rand.NewPCG(4, 81))
-	for k := 0; k < small; {
-		inst, err := draw(r, 14)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if inst.Type != value || inst.Limit == nil || !inst.Dense() {
-			continue
-		}
-		p, err := normalise(inst)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases[fmt.Sprintf("limit %d, %d x %d", k, inst.Rows, inst.Cols)] = p
-		k++
-	}
-	return cases
-}
 
 // shardsAgree solves every case on a group of n devices, without and with a
 // start, and checks the certificate over the shards.
@@ -91,41 +69,11 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value Value, open func(*
 	}
 }
 
-// safeOf is a family's safe variant for a type of costs.
-func safeOf(f *device.Family, value Value) *device.Variant {
-	for i := range f.Variants {
-		if v := &f.Variants[i]; v.Safe && f.Value(v, "value") == string(value) {
-			return v
-		}
-	}
-	return nil
-}
-
 func TestCoreOnSeveralDevices(t *testing.T) {
 	for n, value := range map[int]Value{1: Int64, 2: Int32, 3: Float64} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			shardsAgree(t, n, &assignment.Core, value, newCoreShards, shardCases(t, value, 6))
 		})
-	}
-}
-
-func TestCoreLimits(t *testing.T) {
-	d := emulatedtest.Open(t)
-	for name, p := range shardCases(t, Int64, 8) {
-		if p.limit == far {
-			continue
-		}
-		want, err := reference(p, nil)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		total, err := prove(p, want)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if err := coreAgrees(t, d, safeOf(&assignment.Core, Int64), p, nil, total); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -271,7 +219,7 @@ func TestUnequalDevices(t *testing.T) {
 	defer g.Close()
 	const rows, cols = 900, 1000
 	v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32")
-	c, err := newClassicalParts(g, v, rows, cols, split(rows, 3))
+	c, err := newClassicalParts(g, v, rows, cols, collective.Split(rows, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,6 +254,27 @@ func TestDistinctDevices(t *testing.T) {
 	} {
 		if _, err := SolveSharded(t.Context(), c.devices, inst, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d devices: %v, want %q", len(c.devices), err, c.want)
+		}
+	}
+}
+
+func TestClassicalOnSeveralDevices(t *testing.T) {
+	f := &assignment.Classical
+	for n, value := range map[int]Value{1: Float32, 2: Int64, 3: Int32} {
+		for _, zeros := range []string{"bits", "lists"} {
+			t.Run(fmt.Sprint(n, zeros), func(t *testing.T) {
+				open := func(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
+					i := slices.IndexFunc(f.Variants, func(w device.Variant) bool {
+						return f.Value(&w, "devices") == "many" && f.Value(&w, "value") == f.Value(v, "value") && f.Value(&w, "zeros") == zeros
+					})
+					return newClassicalShards(g, &f.Variants[i], rows, cols)
+				}
+				cases := treeCases(t, value, 4)
+				if value == Int32 {
+					cases["more new zeros than a post holds"] = manyZeros(t)
+				}
+				shardsAgree(t, n, f, value, open, cases)
+			})
 		}
 	}
 }

@@ -78,8 +78,9 @@ type job struct {
 	spread  *spreading // instead of matrix, engine and checker where several devices share the costs
 }
 
-// prepare takes the memory that solving needs and moves the costs there.
-func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options) (_ *job, err error) {
+// prepare takes the memory that solving needs and moves the costs there, or
+// draws a drawing there.
+func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options, drawing *Drawing) (_ *job, err error) {
 	j := &job{device: d, options: o, p: p, plan: c, facts: d.Facts()}
 	if c.method != nil {
 		return j, nil
@@ -91,8 +92,8 @@ func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options)
 	}()
 	if p.inst.Dense() {
 		j.engine, err = c.family.open(d, c.variant, p.rows, p.cols)
-		if e, ok := j.engine.(*coreEngine); ok {
-			e.yields = true // see others
+		if err == nil {
+			j.engine.Bound(0) // see others
 		}
 	} else {
 		j.engine, err = c.family.implicit(d, c.variant, p)
@@ -109,7 +110,7 @@ func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options)
 	if !p.inst.Dense() {
 		return j, err
 	}
-	if j.matrix, err = loadCosts(ctx, d, j.stream, p); err != nil || o.Unchecked || p.rows == 0 {
+	if j.matrix, err = loadCosts(ctx, d, j.stream, p, drawing); err != nil || o.Unchecked || p.rows == 0 {
 		return j, err
 	}
 	db := o.Database
@@ -126,16 +127,17 @@ func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options)
 	return j, err
 }
 
-// loadCosts copies a problem's costs to a device, in parts so that ctx can end it.
-func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *normal) (_ *matrix, err error) {
+// loadCosts copies a problem's costs to a device, in parts so that ctx can end
+// it, or draws them there.
+func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *normal, drawing *Drawing) (_ *matrix, err error) {
 	const part = 1 << 28
 	costs := p.inst.Bytes()
 	m := &matrix{rows: p.rows, cols: p.cols}
 	if m.costs, err = d.Alloc(int64(p.rows) * int64(p.cols) * int64(p.inst.Type.Size())); err != nil {
 		return nil, fmt.Errorf("%d x %d costs of type %s: %w", p.rows, p.cols, p.inst.Type, err)
 	}
-	if p.drawn != nil {
-		if err := p.drawn.rows(d, s, m, 0); err != nil {
+	if drawing != nil {
+		if err := drawing.into(d, s, m, 0); err != nil {
 			return nil, errors.Join(err, m.costs.Free())
 		}
 		return m, nil
@@ -164,7 +166,7 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 		return j.plan.method.solve(ctx, j.p, start, max(1, j.facts.SMs))
 	}
 	if j.plan.bound > 0 {
-		bind(j.engine, j.plan.bound)
+		j.engine.Bound(j.plan.bound)
 	}
 	sol, err := j.engine.solve(ctx, j.stream, j.p, j.matrix, start)
 	var gaveUp *exhausted
@@ -177,7 +179,7 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 		if err != nil {
 			continue // not for this problem
 		}
-		bind(e, next.bound)
+		e.Bound(next.bound)
 		sol, err := e.solve(ctx, j.stream, j.p, j.matrix, start)
 		var again *exhausted
 		if errors.As(err, &again) {
@@ -208,22 +210,6 @@ func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
 // (bench/results/assignment-kinds.json, an H200). shortTry is the number of passes of
 // the classical variant where it begins.
 const probe, shortTry = 50, 8
-
-// bind sets the bound after which an engine gives up, 0: never; core does on ties, since
-// another family is at hand.
-func bind(e engine, bound uint64) {
-	switch e := e.(type) {
-	case *tree:
-		e.limit = treeMost
-		if bound > 0 {
-			e.limit = bound
-		}
-	case *coreEngine:
-		e.yields = true
-	case *classical:
-		e.most = bound
-	}
-}
 
 // An attempt is a family with the bound after which it gives up.
 type attempt struct {

@@ -28,9 +28,6 @@ func solved(t *testing.T, inst *Instance, o Options) *Result {
 	return r
 }
 
-// seed is that of the published optima: 2^40.
-const seed = 1 << 40
-
 // Optima that independent solvers agree on, or that formulas give.
 func TestPublishedOptima(t *testing.T) {
 	for _, c := range []struct {
@@ -77,15 +74,6 @@ func TestORLibrary(t *testing.T) {
 			t.Errorf("%s: found %v (proven %v), expected %v", inst.Source, r.Value, r.Proven, value)
 		}
 	}
-}
-
-func matrixOf[T Number](t *testing.T, cols int, costs ...T) *Instance {
-	t.Helper()
-	inst, err := NewInstance(len(costs)/cols, cols, costs, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inst
 }
 
 func columns(t *testing.T, r *Result, want ...int32) {
@@ -326,7 +314,7 @@ func TestShortTryGivesWay(t *testing.T) {
 			first.variant = assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32")
 		}
 		first.bound = c.bound
-		j, err := prepare(t.Context(), d, p, first, Options{})
+		j, err := prepare(t.Context(), d, p, first, Options{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

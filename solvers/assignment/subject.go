@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"coalesce/autotune/subject"
-	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 )
 
@@ -20,26 +19,6 @@ func Subjects() []subject.Subject {
 		list = append(list, tunable{f})
 	}
 	return append(list, newTunableBatch(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunablePrime{}, newTunableScan())
-}
-
-// Classes of the range of costs. Few different costs make ties, which is what
-// methods differ in most.
-const (
-	smallRange  = "small"  // up to the longer side: ties everywhere
-	mediumRange = "medium" // up to a hundred times that
-	wideRange   = "wide"   // hardly any ties
-)
-
-// workload is what a variant for p is chosen by.
-func workload(p *normal) tuned.Workload {
-	class, span, side := wideRange, uint64(p.most-p.least), uint64(max(1, p.cols))
-	switch {
-	case span <= side:
-		class = smallRange
-	case span <= 100*side:
-		class = mediumRange
-	}
-	return tuned.Workload{Fixed: map[string]string{"value": string(p.inst.Type), "range": class}, Size: p.cols}
 }
 
 // rangeOf is a range of that class for the tuner's instances; 0 is the widest
@@ -54,20 +33,6 @@ func rangeOf(class string, side int, value Value) int64 {
 		return max(1e6, 1000*int64(side))
 	}
 	return 0
-}
-
-// fastest is the variant that the embedded database chooses for a workload, of
-// those that fits, which may be nil, has nothing against; nil: there is none.
-func fastest(f *device.Family, facts device.Facts, w tuned.Workload, fits func(*device.Variant) error) *device.Variant {
-	db, err := tuned.Embedded()
-	if err != nil {
-		return nil
-	}
-	c, err := db.Choose(f, facts, w, fits)
-	if err != nil {
-		return nil
-	}
-	return c.Variant
 }
 
 // tunable is a family with instances.
@@ -284,19 +249,6 @@ func forbid(one uint64, whole bool) func(inst *Instance, seed uint64) {
 				inst.forbid(k)
 			}
 		}
-	}
-}
-
-func (inst *Instance) forbid(k int) {
-	switch inst.Type {
-	case Int32:
-		inst.I32[k] = Forbidden[int32](inst.Maximize)
-	case Int64:
-		inst.I64[k] = Forbidden[int64](inst.Maximize)
-	case Float32:
-		inst.F32[k] = Forbidden[float32](inst.Maximize)
-	case Float64:
-		inst.F64[k] = Forbidden[float64](inst.Maximize)
 	}
 }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 )
@@ -41,27 +41,6 @@ func (tunablePoints) Feasible(v *device.Variant, f device.Facts, _ int) error {
 		return fmt.Errorf("blocks of %d threads, %s allows %d", b, f, f.ThreadsPerBlock)
 	}
 	return nil
-}
-
-// strewn draws points: coordinates from 0 to width, whole where floor is "on".
-func strewn(metric, floor string, rows, cols, dim int, width float64, seed uint64) *Instance {
-	r := rand.New(rand.NewPCG(seed, 11))
-	draw := func(n int) []float64 {
-		list := make([]float64, n*dim)
-		for k := range list {
-			list[k] = width * r.Float64()
-			if floor == "on" {
-				list[k] = float64(int(list[k]))
-			}
-		}
-		return list
-	}
-	q := &Points{Dim: dim, Row: draw(rows), Col: draw(cols), Metric: Metric(metric), Floor: floor == "on"}
-	inst := &Instance{Rows: rows, Cols: cols, Type: Float64, Points: q, Source: fmt.Sprintf("points, seed %d", seed)}
-	if q.Floor {
-		inst.Type = Int64
-	}
-	return inst
 }
 
 // Cases cover the smallest, both rectangles, ties, points that are equal,
@@ -103,7 +82,7 @@ func (tunablePoints) Instance(fixed map[string]string, size int, seed uint64) (s
 
 func (tunablePoints) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	k := assignment.Points.Int(v, "k")
-	core := likeSafe(&assignment.Core, func(c *device.Variant) bool { return coreChunk(c) == k })
+	core := tuned.LikeSafe(&assignment.Core, func(c *device.Variant) bool { return coreChunk(c) == k })
 	if core == nil {
 		return nil, fmt.Errorf("assignment/core has no variant for %d edges a chunk", k)
 	}

@@ -138,7 +138,7 @@ func (j *primeJob) Check(s device.Stream) error {
 			columns[k] = min(columns[k], p.cost(i, k))
 		}
 	}
-	found, plain := p.dualBound(prices), p.dualBound(columns)
+	found, plain := dualBound(p, prices), dualBound(p, columns)
 	if found > best || j.t.share < 1 && float64(best-found) > j.t.share*float64(best-plain) {
 		return fmt.Errorf("%w: prices give the bound %d, expected at most the optimum %d and at most %v of the gap of the columns' minima, %d", ErrCheck, found, best, j.t.share, plain)
 	}
@@ -146,7 +146,7 @@ func (j *primeJob) Check(s device.Stream) error {
 }
 
 // dualBound is the dual value of column prices v of a square problem.
-func (p *normal) dualBound(v []int64) (sum int64) {
+func dualBound(p *normal, v []int64) (sum int64) {
 	for i := range p.rows {
 		u := far
 		for j := range p.cols {

@@ -307,3 +307,11 @@ func (t *tree) violator(s device.Stream, column []int32) error {
 	}
 	return e
 }
+
+// Bound implements engine: steps are levels of a search.
+func (t *tree) Bound(steps uint64) {
+	t.limit = treeMost
+	if steps > 0 {
+		t.limit = steps
+	}
+}

@@ -51,7 +51,7 @@ func newTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (shar
 	for _, d := range g.Devices {
 		width = max(width, treeWidth(d, cols))
 	}
-	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, split(rows, g.Len()), width)
+	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, collective.Split(rows, g.Len()), width)
 	if err != nil {
 		return nil, err // not a nil *treePeers, which is no nil engine
 	}

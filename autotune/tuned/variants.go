@@ -1,0 +1,52 @@
+package tuned
+
+import "coalesce/runtime/device"
+
+// Fastest is the variant that the embedded database chooses for a workload, of
+// those that fits, which may be nil, has nothing against; nil where there is
+// none, or the database is not readable.
+func Fastest(f *device.Family, facts device.Facts, w Workload, fits func(*device.Variant) error) *device.Variant {
+	db, err := Embedded()
+	if err != nil {
+		return nil
+	}
+	c, err := db.Choose(f, facts, w, fits)
+	if err != nil {
+		return nil
+	}
+	return c.Variant
+}
+
+// SafeVariant is the first of a family's safe variants; nil where the family
+// has none.
+func SafeVariant(f *device.Family) *device.Variant {
+	for i := range f.Variants {
+		if f.Variants[i].Safe {
+			return &f.Variants[i]
+		}
+	}
+	return nil
+}
+
+// LikeSafe is, of the variants that fit, the one that shares the most values
+// with the safe one; nil when none fits.
+func LikeSafe(f *device.Family, fits func(v *device.Variant) bool) *device.Variant {
+	safe, most := SafeVariant(f), -1
+	var best *device.Variant
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		if !fits(v) {
+			continue
+		}
+		alike := 0
+		for at, x := range v.Values {
+			if x == safe.Values[at] {
+				alike++
+			}
+		}
+		if alike > most {
+			best, most = v, alike
+		}
+	}
+	return best
+}

@@ -1,0 +1,27 @@
+package assignment
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// strewn draws points: coordinates from 0 to width, whole where floor is "on".
+func strewn(metric, floor string, rows, cols, dim int, width float64, seed uint64) *Instance {
+	r := rand.New(rand.NewPCG(seed, 11))
+	draw := func(n int) []float64 {
+		list := make([]float64, n*dim)
+		for k := range list {
+			list[k] = width * r.Float64()
+			if floor == "on" {
+				list[k] = float64(int(list[k]))
+			}
+		}
+		return list
+	}
+	q := &Points{Dim: dim, Row: draw(rows), Col: draw(cols), Metric: Metric(metric), Floor: floor == "on"}
+	inst := &Instance{Rows: rows, Cols: cols, Type: Float64, Points: q, Source: fmt.Sprintf("points, seed %d", seed)}
+	if q.Floor {
+		inst.Type = Int64
+	}
+	return inst
+}

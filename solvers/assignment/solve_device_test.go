@@ -1,0 +1,33 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"coalesce/runtime/emulated/emulatedtest"
+)
+
+// A sparse instance without a full matching is refuted on the device, one of
+// points is certified there.
+func TestImplicitOnDevice(t *testing.T) {
+	d := emulatedtest.Open(t)
+	inst := &Instance{Rows: 3, Cols: 3, Type: Int32, I32: []int32{5, 6, 7, 8}, Sparse: &Sparse{Start: []int64{0, 1, 2, 4}, Col: []int32{1, 1, 0, 2}}}
+	r, err := Solve(context.Background(), d, inst, Options{})
+	var none *InfeasibleError
+	if !errors.As(err, &none) || !r.Proven || len(none.Hall.Members) <= len(none.Hall.Partners) || !strings.HasPrefix(r.Variant, "assignment/core ") {
+		t.Errorf("found %v by %s, expected a proof that there is no full matching by assignment/core", err, r.Variant)
+	}
+	drawn, err := Draw(Drawing{Kind: "geom", Points: true, Rows: 90, Cols: 60, Range: 1000, Seed: seed, Type: Int64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Solve(context.Background(), d, drawn, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := solved(t, drawn, Options{Family: "reference"})
+	if r.Exact != want.Exact || !strings.HasPrefix(r.Variant, "assignment/core ") || !strings.Contains(r.Certificate.By, "assignment/pointcheck") {
+		t.Errorf("found %s by %s, checked by %s, expected %s", r.Exact, r.Variant, r.Certificate.By, want.Exact)
+	}
+}

@@ -69,7 +69,6 @@ type quboFlags struct {
 	distance  int
 	start     string
 	fix       []string
-	engine    string
 	without   []string
 	rules     string
 	unreduced bool
@@ -113,7 +112,7 @@ the best that they find.`,
 	f.IntVar(&s.distance, "min-distance", 1, "variables in which those differ at least")
 	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
 	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0")
-	f.StringVar(&s.engine, "engine", "", "search with "+strings.Join(qubo.Engines(), ", ")+" (default: the best on the device)")
+	s.registerAlgorithm(f, "engine", qubo.Engines(), "search with")
 	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
 	f.StringVar(&s.rules, "rules", "", "set rules of the search, as in tenure=20,stall=10000: "+strings.Join(qubo.RuleNames(), ", ")+"; docs/qubo.md says what they are, and which engine has which")
 	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
@@ -138,7 +137,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := s.readFlags.check(); err != nil {
 		return err
 	}
-	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.engine, Variant: s.variant, Without: s.without,
+	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.algorithm, Variant: s.variant, Without: s.without,
 		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free()}
 	if s.limit != "" {
 		text := s.limit

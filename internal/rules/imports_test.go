@@ -38,6 +38,7 @@ var rooms = []room{
 	{"runtime/device", nil},
 	{"runtime/...", []string{"runtime/...", "templates"}},
 	{"autotune/tuned", []string{"runtime/device"}},
+	{"solvers/solve", []string{"runtime/device", "autotune/tuned"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a

@@ -71,7 +71,7 @@ func TestSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	solved.Exact = "14502"
+	solved.Value = "14502"
 	if _, err := r.Result(solved); !errors.Is(err, csg.ErrCheck) {
 		t.Errorf("a wrong total: %v", err)
 	}
@@ -134,8 +134,8 @@ func TestAgainstEverySetOfBids(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ref.Revenue != want || got.Revenue != want {
-			t.Fatalf("%s\nreference %s, coalitions %s, every set %s", b.String(), ref.Revenue, got.Revenue, want)
+		if ref.Value.String() != want || got.Value.String() != want {
+			t.Fatalf("%s\nreference %s, coalitions %s, every set %s", b.String(), ref.Value.String(), got.Value.String(), want)
 		}
 	})
 }
@@ -161,9 +161,9 @@ func TestCATSFiles(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		t.Logf("%s: %d items, revenue %s", row[0], len(NewReduction(a).Items), res.Revenue)
-		if res.Revenue != row[1] {
-			t.Errorf("%s: revenue %s, the optimum is %s", row[0], res.Revenue, row[1])
+		t.Logf("%s: %d items, revenue %s", row[0], len(NewReduction(a).Items), res.Value.String())
+		if res.Value.String() != row[1] {
+			t.Errorf("%s: revenue %s, the optimum is %s", row[0], res.Value.String(), row[1])
 		}
 	}
 }

@@ -55,31 +55,14 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) er
 
 func gib(b int64) string { return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30)) }
 
-// choose picks the variant for an instance: the one asked for by label, or the
-// database's.
-func choose(f *device.Family, facts device.Facts, inst *Instance, o Options) (tuned.Choice, error) {
+// choose picks the variant for an instance and a method. One that was asked for
+// by its label brings its own method.
+func choose(f *device.Family, facts device.Facts, inst *Instance, o Options, method Method) (tuned.Choice, error) {
+	w := tuned.Workload{Fixed: fixed(f, inst.Type, method), Size: inst.N}
 	if o.Variant != "" {
-		v := f.Variant(o.Variant)
-		if v == nil {
-			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", f.Name, o.Variant, len(f.Variants), f.Variants[0].Label)
-		}
-		if got := f.Value(v, "value"); got != string(inst.Type) {
-			return tuned.Choice{}, fmt.Errorf("variant %s computes %s, the instance is %s", v.Label, got, inst.Type)
-		}
-		if err := feasible(f, v, facts, inst.N); err != nil {
-			return tuned.Choice{}, err
-		}
-		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, nil
+		w.Fixed = map[string]string{"value": string(inst.Type)}
 	}
-	db := o.Database
-	if db == nil {
-		var err error
-		if db, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
-	}
-	w := tuned.Workload{Fixed: fixed(f, inst.Type, o.Method), Size: inst.N}
-	return db.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N) })
+	return o.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N) })
 }
 
 // idpSizes are the sizes [low, size/2] of the smaller part of the splittings

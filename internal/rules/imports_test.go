@@ -30,6 +30,7 @@ var rooms = []room{
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/ui", nil},
 	{"internal/rules", nil},
+	{"scripts/...", nil},
 	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},

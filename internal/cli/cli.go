@@ -119,7 +119,8 @@ Results go to standard output, everything else to standard error. Exit codes:
 		Args:             cobra.ArbitraryArgs,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), a.versionCommand())
+	a.versionFlag(root)
 	return root
 }
 

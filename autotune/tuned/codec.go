@@ -2,7 +2,9 @@ package tuned
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +23,13 @@ var embedded []byte
 func Embedded() (*Database, error) { return decoded() }
 
 var decoded = sync.OnceValues(func() (*Database, error) { return Decode("embedded tuned.json", embedded) })
+
+// Fingerprint is the SHA-256 of the database that the binary carries, in
+// hexadecimal digits.
+func Fingerprint() string {
+	sum := sha256.Sum256(embedded)
+	return hex.EncodeToString(sum[:])
+}
 
 // document is tuned.json.
 type document struct {

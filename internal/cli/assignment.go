@@ -100,7 +100,7 @@ func (a *app) solveAssignmentCommand() *cobra.Command {
 to columns, each at most once and as many as there can be, so that the costs of
 the matched pairs add up to the least, or with --maximize to the most.
 
-FILE is plain or compressed with gzip, xz or zstd:
+FILE is plain or compressed with gzip, xz or zstd; - is standard input:
 
   .npy    a matrix of any integer or floating type, mapped where that can be
   CSV     a row a line; a header and a first column of names are recognised
@@ -186,7 +186,8 @@ func number(text string) bool {
 }
 
 // instance reads or draws.
-func (s *assignmentFlags) instance(free int64, args []string) (*assignment.Instance, error) {
+func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance, error) {
+	free := a.free()
 	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free}
 	var inst *assignment.Instance
 	var err error
@@ -196,7 +197,7 @@ func (s *assignmentFlags) instance(free int64, args []string) (*assignment.Insta
 	case s.points != nil:
 		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
 	default:
-		inst, err = assignment.Read(args[0], o)
+		inst, err = a.readAssignment(args[0], o)
 	}
 	if err != nil {
 		return nil, err
@@ -230,7 +231,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading the costs")
-	inst, err := await(ctx, func() (*assignment.Instance, error) { return s.instance(a.free(), args) })
+	inst, err := await(ctx, func() (*assignment.Instance, error) { return s.instance(a, args) })
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ func (a *app) solveAuctionCommand() *cobra.Command {
 		Long: fmt.Sprintf(`Winner determination: which bids to accept so that no good is sold twice and the
 prices add up to the most. Goods may stay unsold (free disposal).
 
-FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd.
+FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd; -
+is standard input.
 Goods and dummies that at least two bids ask for may be %d together; those that
 the same bids ask for count as one.`, auction.MaxItems),
 		Args: cobra.MaximumNArgs(1),
@@ -54,8 +55,8 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
-	p.Set("reading %s", path)
-	auc, err := await(ctx, func() (*auction.Auction, error) { return auction.Read(path) })
+	p.Set("reading %s", called(path))
+	auc, err := await(ctx, func() (*auction.Auction, error) { return a.readAuction(path) })
 	if err != nil {
 		return err
 	}

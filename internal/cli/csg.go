@@ -37,7 +37,8 @@ func (a *app) solveCSGCommand() *cobra.Command {
 		Long: `Coalition structure generation: given a value for every coalition of n agents,
 find the partition of the agents whose blocks' values add up to the most.
 
-FILE is a characteristic function, plain or compressed with gzip, xz or zstd:
+FILE is a characteristic function, plain or compressed with gzip, xz or zstd; -
+is standard input:
 
   .npy   2^n values of any integer or floating type, by coalition number:
          agent i is bit i-1, so that entry 5 = 101b is the coalition {1, 3}
@@ -127,8 +128,8 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 			p.Set("drawing %d agents from %s", s.agents, s.distribution)
 			return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
 		}
-		p.Set("reading %s", args[0])
-		return csg.Read(args[0], csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: free})
+		p.Set("reading %s", called(args[0]))
+		return a.readCSG(args[0], csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: free})
 	})
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ smallest; or the spins of an Ising model; or the sides of a graph's nodes so tha
 the edges between them weigh the most. The search ends at the time limit, at the
 target, or where its best is proven; ctrl-C ends it too, with the best so far.
 
-FILE is plain or compressed with gzip, xz or zstd. The formats:
+FILE is plain or compressed with gzip, xz or zstd; - is standard input. The formats:
 
 ` + formats() + `
 
@@ -176,8 +176,8 @@ func (s *quboFlags) validate(a *app, args []string) error {
 }
 
 // instance reads a file, and what is known of its solution.
-func (s *quboFlags) instance(path string, free int64) (*qubo.Instance, error) {
-	inst, err := qubo.Read(path, s.readFlags.options(free))
+func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
+	inst, err := a.readQUBO(path, s.readFlags.options(a.free()))
 	if err != nil {
 		return nil, err
 	}
@@ -232,12 +232,13 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 }
 
 // solveOneQUBO reads, solves and prints.
-func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, path string) error {
+func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, file string) error {
+	path := called(file)
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", path)
-	inst, err := await(ctx, func() (*qubo.Instance, error) { return s.instance(path, a.free()) })
+	inst, err := await(ctx, func() (*qubo.Instance, error) { return s.instance(a, file) })
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,9 @@ func (a *app) solveCommand() *cobra.Command {
 		RunE:  a.group("csg, auction, qubo or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.solveCSGCommand(), a.solveAuctionCommand(), a.solveQUBOCommand(), a.solveAssignmentCommand())
+	for _, problem := range []*cobra.Command{a.solveCSGCommand(), a.solveAuctionCommand(), a.solveQUBOCommand(), a.solveAssignmentCommand()} {
+		cmd.AddCommand(a.withOutput(problem))
+	}
 	return cmd
 }
 

@@ -30,6 +30,8 @@ var rooms = []room{
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/ui", nil},
 	{"internal/rules", nil},
+	{"scripts/...", nil},
+	{"examples/...", nil}, // but for its tests, which use what another program may
 	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},

@@ -75,8 +75,6 @@ const (
 	bulkOperators = 5
 	bulkScores    = 8   // words of a search
 	bulkControl   = 512 // words of the device
-	bulkPoolMost  = 240
-	bulkRing      = 1024 // tabu variables of a search, RING of the device
 )
 
 // Control words of the device.
@@ -192,11 +190,11 @@ func (b *bulk) begin(o searchOptions) error {
 		control[bulkCount], control[bulkEntered] = 1, 1
 		control[bulkBest] = b.p.value(o.start)
 		control[bulkValues] = control[bulkBest]
-		if err := s.Upload(b.elites, 0, rawBytes(b.form.pack(o.start, b.p.n))); err != nil {
+		if err := s.Upload(b.elites, 0, device.Bytes(b.form.pack(o.start, b.p.n))); err != nil {
 			return err
 		}
 	}
-	return s.Upload(b.control, 0, rawBytes(control))
+	return s.Upload(b.control, 0, device.Bytes(control))
 }
 
 // round makes so many flips in each search, and lets the best into the pool.
@@ -221,7 +219,7 @@ func (b *bulk) search(ctx context.Context, p *normal, o searchOptions, found fun
 }
 
 // look reads the control words, when the stream's work is done.
-func (b *bulk) look() error { return b.streams[0].Download(rawBytes(b.seen), b.control, 0) }
+func (b *bulk) look() error { return b.streams[0].Download(device.Bytes(b.seen), b.control, 0) }
 
 // halt ends the searches soon.
 func (b *bulk) halt() error {
@@ -272,6 +270,6 @@ func (b *bulk) tell(elite func(int64, []uint64)) error {
 
 func (b *bulk) elite(e int64) ([]uint64, error) {
 	record := make([]uint32, b.form.record())
-	err := b.streams[0].Download(rawBytes(record), b.elites, e*int64(4*len(record)))
+	err := b.streams[0].Download(device.Bytes(record), b.elites, e*int64(4*len(record)))
 	return b.form.unpack(record, b.p.n), err
 }

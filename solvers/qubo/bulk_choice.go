@@ -2,7 +2,6 @@ package qubo
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"coalesce/autotune/tuned"
@@ -12,7 +11,7 @@ import (
 
 // openBulkEngine makes qubo/bulk ready, an island a device, with rounded
 // coefficients where no variant holds those of p.
-func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
+func openBulkEngine(d device.Device, p *normal, o setup) (opened, error) {
 	q := p
 	if !p.exact { // rounded anyway: to what fits the fast types
 		q = p.coarse(int32s)
@@ -27,12 +26,12 @@ func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
 	if err != nil {
 		return opened{}, fmt.Errorf("%w: %w", errUnfit, err)
 	}
-	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, func(b *bulk) bulkRules { return o.Rules.bulk(b.rules, q.n) })
+	l, err := newIslands(append([]device.Device{d}, o.others...), c.Variant, q, func(b *bulk) bulkRules { return bulkRulesBy(o.rules, b.rules, q.n) })
 	if err != nil {
 		return opened{}, err
 	}
 	for _, b := range l {
-		b.without = o.Without
+		b.without = o.without
 	}
 	e := opened{search: l, label: c.Variant.Label, reason: c.Reason, close: l.Close, used: map[string]Rules{"bulk": l[0].rules.used(q.n)}}
 	if len(l) == 1 {
@@ -44,53 +43,32 @@ func openBulkEngine(d device.Device, p *normal, o Options) (opened, error) {
 	return e, nil
 }
 
-// Bounds on deltas that variants exist for: those with rows of int32 (of float32: float32s), and all but pairs.
-const (
-	int32s    = 1 << 29
-	narrowest = 1 << 22
-)
-
-// errUnfit is of an engine that cannot hold a problem: another searches it.
-var errUnfit = errors.New("no variant holds the problem")
-
-// bulkChoice picks the variant that o asks for; or the winner of tuning for
-// this size, or one near, among those with little room to spare; or, where
-// nothing of the kind was tuned, the variant that suits the problem by its shape.
-func bulkChoice(facts device.Facts, p *normal, o Options) (tuned.Choice, error) {
-	family, needs := &qubo.Bulk, p.bulkNeeds()
-	if o.Variant != "" {
-		v := family.Variant(o.Variant)
-		if v == nil {
-			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", family.Name, o.Variant, len(family.Variants), family.Variants[0].Label)
-		}
+// bulkChoice picks a variant: winners of tuning are those with little room to
+// spare.
+func bulkChoice(facts device.Facts, p *normal, o setup) (tuned.Choice, error) {
+	needs := bulkNeedsOf(p)
+	asked := func(v *device.Variant) error {
 		_, err := needs.formOn(facts, v)
-		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, err
-	}
-	suits, err := needs.variant(facts)
-	if err != nil {
-		return tuned.Choice{}, err
-	}
-	of, err := needs.form(suits)
-	if err != nil {
-		return tuned.Choice{}, err
-	}
-	if o.Database == nil {
-		if o.Database, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
-	}
-	w := tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: p.n}
-	c, err := o.Database.Choose(family, facts, w, func(v *device.Variant) error {
-		f, err := needs.formOn(facts, v)
-		if err == nil && 4*f.capacity() > 5*of.capacity() {
-			err = fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), p.n)
-		}
 		return err
-	})
-	if err == nil && (c.Level == tuned.Exact || c.Level == tuned.Interpolated || c.Level == tuned.Nearest) {
-		return c, nil
 	}
-	return tuned.Choice{Variant: suits, Level: tuned.Safe, Reason: "the narrowest rows and the least room to spare"}, nil
+	return choose(&qubo.Bulk, facts, o, asked, func() (fallback, error) {
+		suits, err := needs.variant(facts)
+		if err != nil {
+			return fallback{}, err
+		}
+		of, err := needs.form(suits)
+		if err != nil {
+			return fallback{}, err
+		}
+		near := func(v *device.Variant) error {
+			f, err := needs.formOn(facts, v)
+			if err == nil && 4*f.capacity() > 5*of.capacity() {
+				err = fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), p.n)
+			}
+			return err
+		}
+		return fallback{suits, "the narrowest rows and the least room to spare", tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: p.n}, near}, nil
+	})
 }
 
 // formOn is form on a device, which may lack clusters of blocks.

@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"coalesce/solvers/cores"
 	"errors"
 	"fmt"
 	"time"
@@ -122,7 +123,7 @@ func (f *Flipping) rows(first, last int, room []byte) {
 	for j := range col {
 		col[j] = int32(j)
 	}
-	pieces(last-first, func(k int) {
+	cores.Pieces(last-first, func(k int) {
 		weight := make([]int64, n)
 		for j := range weight {
 			weight[j] = f.draw.at(first+k, j)
@@ -160,7 +161,7 @@ func (f *Flipping) Check(few int) error {
 	gains, record, words := make([]byte, form.capacity()*form.gain()), make([]uint32, form.record()), make([]int64, bulkScores)
 	for part := range int64(few) {
 		k := part * int64(f.Searches) / int64(few)
-		err := errors.Join(s.Download(rawBytes(words), b.scores, 8*bulkScores*k), s.Download(rawBytes(record), b.now, k*int64(4*len(record))),
+		err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*bulkScores*k), s.Download(device.Bytes(record), b.now, k*int64(4*len(record))),
 			s.Download(gains, b.gains, k*int64(len(gains))))
 		if err != nil {
 			return err

@@ -85,7 +85,7 @@ type bulkNeeds struct {
 	row           string // type of rows that is asked for; empty: any
 }
 
-func (p *normal) bulkNeeds() bulkNeeds {
+func bulkNeedsOf(p *normal) bulkNeeds {
 	s := p.spans()
 	needs := bulkNeeds{weight: s.weight, delta: s.delta, grain: s.grain, n: p.n}
 	if s.least == s.weight && len(p.col) == p.n*(p.n-1) {
@@ -151,7 +151,7 @@ func (s bulkNeeds) form(v *device.Variant) (bulkForm, error) {
 
 // rowsOf lays rows first to last-1 out for the device, in room, which they fill.
 func (f bulkForm) rowsOf(p *normal, first, last int, room []byte) {
-	cores.Split(last-first, fewRows(p.n), func(from, to int) {
+	cores.Split(last-first, rowsPerCore(p.n), func(from, to int) {
 		for i := from; i < to; i++ {
 			col, weight := p.row(first + i)
 			f.layOut(room[i*f.rowBytes():], col, weight)
@@ -214,12 +214,12 @@ func bulkSigns(row []byte, col []int32, weight []int64) {
 // diagOf are the gains at x = 0.
 func (f bulkForm) diagOf(p *normal) []byte {
 	if f.gain() == 8 {
-		return rawBytes(append(make([]int64, 0, f.capacity()), append(p.diag[:p.n:p.n], make([]int64, f.capacity()-p.n)...)...))
+		return device.Bytes(append(make([]int64, 0, f.capacity()), append(p.diag[:p.n:p.n], make([]int64, f.capacity()-p.n)...)...))
 	}
 	if f.row == "float32" {
-		return rawBytes(bulkDiag[float32](f, p))
+		return device.Bytes(bulkDiag[float32](f, p))
 	}
-	return rawBytes(bulkDiag[int32](f, p))
+	return device.Bytes(bulkDiag[int32](f, p))
 }
 
 func bulkDiag[T int32 | float32](f bulkForm, p *normal) []T {

@@ -187,7 +187,7 @@ func (j *bulkJob) Check(s device.Stream) error {
 	if flips := b.seen[bulkFlips]; flips != int64(j.Work()) {
 		return fmt.Errorf("%w: %d flips, expected %d", ErrCheck, flips, int64(j.Work()))
 	}
-	if err := errors.Join(s.Download(rawBytes(scores), b.scores, 0), j.Reset(s), j.Run(s), s.Download(rawBytes(again), b.scores, 0), b.look()); err != nil {
+	if err := errors.Join(s.Download(device.Bytes(scores), b.scores, 0), j.Reset(s), j.Run(s), s.Download(device.Bytes(again), b.scores, 0), b.look()); err != nil {
 		return err
 	}
 	if !slices.Equal(first, b.seen) || !slices.Equal(scores, again) {
@@ -213,13 +213,13 @@ func (b *bulk) verify(every int) error {
 	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, bulkScores)
 	want := make([]int64, n)
 	for k := int64(0); k < int64(b.rules.searches); k += int64(every) {
-		if err := errors.Join(s.Download(rawBytes(words), b.scores, 8*bulkScores*k), s.Download(rawBytes(record), b.kept, k*int64(4*len(record)))); err != nil {
+		if err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*bulkScores*k), s.Download(device.Bytes(record), b.kept, k*int64(4*len(record)))); err != nil {
 			return err
 		}
 		if v := b.p.value(f.unpack(record, n)); words[bulkKept] != v {
 			return fmt.Errorf("%w: search %d has kept %d, recomputed %d", ErrCheck, k, words[bulkKept], v)
 		}
-		if err := errors.Join(s.Download(rawBytes(record), b.now, k*int64(4*len(record))), s.Download(gains, b.gains, k*int64(len(gains)))); err != nil {
+		if err := errors.Join(s.Download(device.Bytes(record), b.now, k*int64(4*len(record))), s.Download(gains, b.gains, k*int64(len(gains)))); err != nil {
 			return err
 		}
 		x := f.unpack(record, n)

@@ -144,12 +144,12 @@ func TestBulkChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, err := bulkChoice(hopper, p, Options{Database: db})
+		c, err := bulkChoice(hopper, p, setup{database: db})
 		if err != nil || c.Variant.Label != want || (c.Level == tuned.Exact) != (label == want) {
 			t.Errorf("%q tuned: %s by %q (%v), want %s", label, c.Variant.Label, c.Level, err, want)
 		}
 	}
-	if _, err := bulkChoice(ampere, p, Options{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}); err == nil {
+	if _, err := bulkChoice(ampere, p, setup{variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}); err == nil {
 		t.Error("a variant of clusters, asked for on a device without: no error")
 	}
 }

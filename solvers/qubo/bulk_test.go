@@ -13,67 +13,6 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 )
 
-// bulkProblem draws a problem whose weights are multiples of unit.
-func bulkProblem(n int, largest, unit, diag int64, share float64, seed uint64) *normal {
-	r := rand.New(rand.NewPCG(seed, 11))
-	w := make([]int64, n*n)
-	p := &normal{n: n, start: make([]int64, n+1), diag: make([]int64, n), scale: 1, sense: 1, exact: true}
-	for i := range n {
-		p.diag[i] = r.Int64N(2*diag+1) - diag
-		for j := range i {
-			if r.Float64() < share {
-				w[i*n+j] = unit * (r.Int64N(2*largest+1) - largest)
-				w[j*n+i] = w[i*n+j]
-			}
-		}
-	}
-	for i := range n {
-		for j, v := range w[i*n : i*n+n] {
-			if v != 0 {
-				p.col, p.weight = append(p.col, int32(j)), append(p.weight, v)
-			}
-		}
-		p.start[i+1] = int64(len(p.col))
-	}
-	return p
-}
-
-// bulkFor draws a problem that rows of a type just hold.
-func bulkFor(row string, n int, seed uint64) *normal {
-	switch row {
-	case "int8":
-		return bulkProblem(n, 127, 2, 300, 0.9, seed)
-	case "bits":
-		p := bulkProblem(n, 1<<20, 1, 300, 1, seed)
-		for k := range p.weight {
-			p.weight[k] = 14 * (2*(p.weight[k]&1) - 1)
-		}
-		return p
-	case "int16":
-		return bulkProblem(n, 32767, 1, 100000, 0.7, seed)
-	case "int32":
-		return bulkProblem(n, 1<<30/int64(n), 1, 1<<20, 0.8, seed)
-	case "float32":
-		return stretch(bulkProblem(n, 2*float32s/int64(n+10), 1, 1<<19, 0.8, seed), float32s)
-	case "pairs":
-		return stretch(bulkProblem(n, min(127, pairs/int64(n+10)), 2, 300, 0.9, seed), pairs)
-	}
-	return bulkProblem(n, 1<<40, 1, 1<<50, 0.5, seed)
-}
-
-// stretch changes the first gain so that some x has one of this size: the largest
-// that a type holds.
-func stretch(p *normal, most int64) *normal {
-	p.known = nil
-	up := int64(0)
-	_, weight := p.row(0)
-	for _, w := range weight {
-		up += max(0, w)
-	}
-	p.diag[0] = most - up
-	return p
-}
-
 // fewSearches are rules for tests.
 func fewSearches(b *bulk) bulkRules {
 	r := b.rules
@@ -160,26 +99,13 @@ func TestBulkForm(t *testing.T) {
 			}
 		}
 	}
-	if _, err := bulkProblem(20, 100, 3, 1, 1, 1).bulkNeeds().form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier")); err == nil {
+	if _, err := bulkNeedsOf(bulkProblem(20, 100, 3, 1, 1, 1)).form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier")); err == nil {
 		t.Error("weights of 300 in multiples of 3 fit bytes, expected an error")
 	}
 }
 
 // bulkVariant is the one for a problem on a device without clusters.
-func bulkVariant(p *normal) (*device.Variant, error) { return p.bulkNeeds().variant(device.Facts{}) }
-
-// found collects improvements, which must rise and be true.
-func bulkFound(t *testing.T, p *normal, values *[]int64) func(int64, []uint64, time.Duration) {
-	return func(v int64, x []uint64, _ time.Duration) {
-		if len(*values) > 0 && v <= (*values)[len(*values)-1] {
-			t.Errorf("found %d after %d", v, *values)
-		}
-		if got := p.value(x); got != v {
-			t.Errorf("found %d, recomputed %d", v, got)
-		}
-		*values = append(*values, v)
-	}
-}
+func bulkVariant(p *normal) (*device.Variant, error) { return bulkNeedsOf(p).variant(device.Facts{}) }
 
 func TestBulkSearch(t *testing.T) {
 	d := emulatedtest.Open(t)
@@ -224,7 +150,7 @@ func TestBulkSearch(t *testing.T) {
 func TestBulkNeeds(t *testing.T) {
 	p := bulkProblem(90, 50, 4, 1000, 0.5, 3)
 	s := p.spans()
-	if got := p.bulkNeeds(); got.weight != s.weight || got.delta != s.delta || got.grain < 4 || got.n != 90 {
+	if got := bulkNeedsOf(p); got.weight != s.weight || got.delta != s.delta || got.grain < 4 || got.n != 90 {
 		t.Errorf("needs %+v of spans %+v and multiples of 4", got, s)
 	}
 }

@@ -85,7 +85,7 @@ func TestBulkLimits(t *testing.T) {
 		}
 		p.diag[1]--
 		p.known = nil
-		if _, err := p.bulkNeeds().form(v); err == nil {
+		if _, err := bulkNeedsOf(p).form(v); err == nil {
 			t.Errorf("%s: gains of %d, expected an error", label, most+1)
 		}
 	}
@@ -96,7 +96,7 @@ func TestBulkRounded(t *testing.T) {
 	d := emulatedtest.Open(t)
 	p := bulkProblem(40, 1<<36, 1, 1<<38, 0.8, 3)
 	p.exact = false
-	e, err := openBulkEngine(d, p, Options{Variant: "block=32,items=4,row=float32,cluster=1,searches=0,meet=barrier"})
+	e, err := openBulkEngine(d, p, setup{variant: "block=32,items=4,row=float32,cluster=1,searches=0,meet=barrier"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func (b *bulk) follow(t *testing.T, most int, seen *stepsSeen) {
 			t.Fatal(err)
 		}
 		record := make([]uint32, f.record())
-		if err := b.streams[0].Download(rawBytes(record), b.now, 0); err != nil {
+		if err := b.streams[0].Download(device.Bytes(record), b.now, 0); err != nil {
 			t.Fatal(err)
 		}
 		next := f.unpack(record, p.n)

@@ -1,12 +1,9 @@
 package qubo
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
 )
 
 // trailing is the number of zero bits at the end of m's magnitude.
@@ -27,9 +24,14 @@ type draft struct {
 // an entry: 16 in the draft, 2*12 in the instance, and 2*8 to sort it.
 const bytesPerEntry = 56
 
-func newDraft(o ReadOptions) *draft { return &draft{most: o.memory()} }
+// newDraft makes a draft that may hold so many bytes.
+func newDraft(memory int64) *draft { return &draft{most: memory} }
 
-func (d *draft) len() int { return len(d.i) }
+// last are the variables of the entry that was added last.
+func (d *draft) last() (i, j int) {
+	k := len(d.i) - 1
+	return int(d.i[k]), int(d.j[k])
+}
 
 // expect makes room for so many entries, as far as it is plausible.
 func (d *draft) expect(entries int64) error {
@@ -39,43 +41,6 @@ func (d *draft) expect(entries int64) error {
 	k := int(min(entries, 1<<22))
 	d.i, d.j, d.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
 	return nil
-}
-
-// parse adds a coefficient from text. Its error unwraps to ErrCoefficient.
-func (d *draft) parse(i, j int, word []byte) error {
-	if v, ok := digits(word); ok && d.real == nil {
-		return d.add(i, j, v)
-	}
-	if v, err := strconv.ParseInt(string(word), 10, 64); err == nil {
-		return d.add(i, j, v)
-	}
-	f, err := strconv.ParseFloat(string(word), 64)
-	if bytes.ContainsAny(word, "xX_") || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return fmt.Errorf("%w: found %q, expected a number", ErrCoefficient, brief(word))
-	}
-	return d.addReal(i, j, f)
-}
-
-// digits reads short whole numbers without allocating.
-func digits(word []byte) (int64, bool) {
-	s, negative := word, false
-	if len(s) > 0 && s[0] == '-' {
-		s, negative = s[1:], true
-	}
-	if len(s) == 0 || len(s) > 18 {
-		return 0, false
-	}
-	v := int64(0)
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		v = v*10 + int64(c-'0')
-	}
-	if negative {
-		v = -v
-	}
-	return v, true
 }
 
 // add adds an integer coefficient.
@@ -243,22 +208,56 @@ func (d *draft) overflow() error {
 	return nil
 }
 
-// brief shortens a word for an error.
-func brief(word []byte) string {
-	if len(word) > 40 {
-		return string(word[:40]) + "…"
+// halve keeps the entries above the diagonal, and wants those below to be the
+// same.
+func (d *draft) halve() error {
+	type pair struct{ i, j int32 }
+	value := func(k int) float64 {
+		if d.real != nil {
+			return d.real[k]
+		}
+		return float64(d.whole[k])
 	}
-	return string(word)
+	sum := map[pair]float64{}
+	for k, i := range d.i {
+		if j := d.j[k]; i < j {
+			sum[pair{i, j}] += value(k)
+		} else {
+			sum[pair{j, i}] -= value(k)
+		}
+	}
+	for at, v := range sum {
+		if v != 0 {
+			return fmt.Errorf("nodes %d and %d: found two different coefficients, expected a symmetric matrix for %s", at.i+1, at.j+1, MaxCut)
+		}
+	}
+	kept := &draft{most: d.most, twice: d.twice}
+	for k, i := range d.i {
+		if i > d.j[k] {
+			continue
+		}
+		var err error
+		if d.real != nil {
+			err = kept.addReal(int(i), int(d.j[k]), d.real[k])
+		} else {
+			err = kept.add(int(i), int(d.j[k]), d.whole[k])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	*d = *kept
+	return nil
 }
 
-// number reads a whole number from low to high.
-func number(word []byte, what string, low, high int64) (int, error) {
-	n, err := strconv.ParseInt(string(word), 10, 64)
-	if err != nil || n < low || n > high {
-		if errors.Is(err, strconv.ErrRange) || err == nil {
-			return 0, fmt.Errorf("found the %s %s, expected %d to %d", what, brief(word), low, high)
-		}
-		return 0, fmt.Errorf("found the %s %q, expected a whole number from %d to %d", what, brief(word), low, high)
+// dropLast makes the offset of the last variable, which has no pairs.
+func (inst *Instance) dropLast() {
+	inst.N--
+	inst.Start = inst.Start[:inst.N+1]
+	if t := inst.Int; t != nil {
+		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
 	}
-	return int(n), nil
+	if t := inst.Real; t != nil {
+		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
+	}
 }

@@ -30,11 +30,11 @@ type square struct {
 	diag []byte // int32, or the kind where that is a float
 }
 
-// unit is the largest integer that divides every weight; 1 where there is none.
-func (p *normal) unit() int64 {
+// unitOf is the largest integer that divides every weight; 1 where there is none.
+func unitOf(p *normal) int64 {
 	var g int64
 	for _, w := range p.weight {
-		for w = abs(w); w != 0; {
+		for w = max(w, -w); w != 0; {
 			g, w = w, g%w
 		}
 		if g == 1 {
@@ -46,7 +46,7 @@ func (p *normal) unit() int64 {
 
 // holds says why coefficients of a kind cannot hold a problem; exactly, except
 // that float32 may round where it is asked for.
-func (p *normal) holds(kind string, s spans, unit int64) error {
+func holds(p *normal, kind string, s spans, unit int64) error {
 	largest, most := s.weight/unit, int64(math.MaxInt64)
 	switch kind {
 	case int8Weights:
@@ -70,12 +70,12 @@ func (p *normal) holds(kind string, s spans, unit int64) error {
 	return nil
 }
 
-// narrowest is the smallest kind that holds a problem exactly.
-func (p *normal) narrowest() (string, error) {
-	s, unit := p.spans(), p.unit()
+// narrowestKind is the smallest kind that holds a problem exactly.
+func narrowestKind(p *normal) (string, error) {
+	s, unit := p.spans(), unitOf(p)
 	var err error
 	for _, kind := range []string{int8Weights, int32Weights, float64Weights} {
-		if err = p.holds(kind, s, unit); err == nil {
+		if err = holds(p, kind, s, unit); err == nil {
 			return kind, nil
 		}
 	}
@@ -84,8 +84,8 @@ func (p *normal) narrowest() (string, error) {
 
 // newSquare fills a matrix.
 func newSquare(p *normal, kind string) (*square, error) {
-	m := &square{side: (max(1, p.n) + 127) / 128 * 128, unit: p.unit(), kind: kind}
-	if err := p.holds(kind, p.spans(), m.unit); err != nil {
+	m := &square{side: (max(1, p.n) + 127) / 128 * 128, unit: unitOf(p), kind: kind}
+	if err := holds(p, kind, p.spans(), m.unit); err != nil {
 		return nil, err
 	}
 	switch kind {
@@ -114,7 +114,7 @@ func matrixOf[T coefficient](p *normal, m *square) []byte {
 			to[j] = T(weight[k] / m.unit)
 		}
 	}
-	return rawBytes(c)
+	return device.Bytes(c)
 }
 
 func diagonalOf[T coefficient](p *normal, m *square) []byte {
@@ -122,13 +122,7 @@ func diagonalOf[T coefficient](p *normal, m *square) []byte {
 	for i, v := range p.diag {
 		d[i] = T(v)
 	}
-	return rawBytes(d)
-}
-
-// rawBytes are the bytes of a slice, as devices hold them.
-func rawBytes[T any](s []T) []byte {
-	var zero T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
+	return device.Bytes(d)
 }
 
 // An evaluator computes objectives and gains of many solutions on a device.

@@ -26,7 +26,7 @@ func OpenEvaluation(d device.Device, inst *Instance, label string, count int) (*
 	if err != nil {
 		return nil, err
 	}
-	kind, err := p.narrowest()
+	kind, err := narrowestKind(p)
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +137,10 @@ func EvaluateVariants(inst *Instance) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	spans, unit := p.spans(), p.unit()
+	spans, unit := p.spans(), unitOf(p)
 	var list []string
 	for _, v := range qubo.Evaluate.Variants {
-		if p.holds(qubo.Evaluate.Value(&v, "weight"), spans, unit) == nil {
+		if holds(p, qubo.Evaluate.Value(&v, "weight"), spans, unit) == nil {
 			list = append(list, v.Label)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Subjects are the families of this problem that the tuner covers.
-func Subjects() []subject.Subject {
-	return []subject.Subject{tunableBulk{}, tunableTemper{}, tunableDense{&qubo.Evaluate}, tunableDense{&qubo.Multistart}}
+// denseSubjects are qubo/evaluate and qubo/multistart, for the tuner.
+func denseSubjects() []subject.Subject {
+	return []subject.Subject{tunableDense{&qubo.Evaluate}, tunableDense{&qubo.Multistart}}
 }
 
 // tunableDense is a family that holds the whole matrix, qubo/evaluate or

@@ -1,72 +1,14 @@
 package qubo
 
 import (
-	"context"
 	"errors"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
-	"coalesce/autotune/verify"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 )
-
-// drawSquare draws a problem: coefficients up to `largest` times unit, a share
-// of the pairs.
-func drawSquare(n int, largest, unit, diag int64, share float64, seed uint64) *normal {
-	r := rand.New(rand.NewPCG(seed, 5))
-	p := &normal{n: n, diag: make([]int64, n), scale: 1, sense: 1, exact: true, start: make([]int64, n+1)}
-	w := make([]int64, n*n)
-	for i := range n {
-		p.diag[i] = r.Int64N(2*diag+1) - diag
-		for j := range i {
-			if r.Float64() < share {
-				w[i*n+j] = unit * (r.Int64N(2*largest+1) - largest)
-				w[j*n+i] = w[i*n+j]
-			}
-		}
-	}
-	for i := range n {
-		for j := range n {
-			if v := w[i*n+j]; v != 0 {
-				p.col, p.weight = append(p.col, int32(j)), append(p.weight, v)
-			}
-		}
-		p.start[i+1] = int64(len(p.col))
-	}
-	return p
-}
-
-// kinds are problems that each type of coefficients holds exactly.
-func problemFor(kind string, n int, seed uint64) *normal {
-	switch kind {
-	case int8Weights:
-		return drawSquare(n, 127, 2, 1000, 0.8, seed)
-	case int32Weights:
-		return drawSquare(n, 200000, 3, 100000, 0.7, seed)
-	case float32Weights:
-		return drawSquare(n, 500, 1, 100000, 0.9, seed)
-	}
-	return drawSquare(n, 1<<35, 1, 1<<40, 0.6, seed)
-}
-
-// solutions of side bits each, the first of zeros, the second of ones.
-func drawSolutions(n, side, count int, seed uint64) [][]uint64 {
-	r := rand.New(rand.NewPCG(seed, 6))
-	list := make([][]uint64, count)
-	for k := range list {
-		list[k] = make([]uint64, side/64)
-		for i := range n {
-			if k == 1 || k > 1 && r.IntN(2) == 1 {
-				list[k][i>>6] |= 1 << (i & 63)
-			}
-		}
-	}
-	return list
-}
 
 func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *normal, count int) {
 	t.Helper()
@@ -88,7 +30,7 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *normal, 
 	for _, x := range list {
 		flat = append(flat, x...)
 	}
-	x, err1 := put(d, s, rawBytes(flat))
+	x, err1 := put(d, s, device.Bytes(flat))
 	twice, err2 := d.Alloc(int64(8 * count))
 	gain, err3 := d.Alloc(int64(e.side * count * e.gainBytes()))
 	if err := errors.Join(err1, err2, err3); err != nil {
@@ -165,14 +107,14 @@ func TestEvaluateHolds(t *testing.T) {
 		{drawSquare(40, 127, 1<<24, 10, 1, 1), float64Weights},
 		{drawSquare(40, 1<<30, 1, 10, 1, 1), float64Weights},
 	} {
-		if kind, err := c.p.narrowest(); kind != c.want {
+		if kind, err := narrowestKind(c.p); kind != c.want {
 			t.Errorf("%+v: found %q (%v), expected %q", c.p.spans(), kind, err, c.want)
 		}
 	}
-	if _, err := drawSquare(40, 1<<50, 1, 10, 1, 1).narrowest(); err == nil || !strings.Contains(err.Error(), "2^53") {
+	if _, err := narrowestKind(drawSquare(40, 1<<50, 1, 10, 1, 1)); err == nil || !strings.Contains(err.Error(), "2^53") {
 		t.Errorf("coefficients of 2^50: found %v, expected none that holds them", err)
 	}
-	if err := drawSquare(4, 1, 1, 1, 1, 1).holds("int7", spans{}, 1); err == nil {
+	if err := holds(drawSquare(4, 1, 1, 1, 1, 1), "int7", spans{}, 1); err == nil {
 		t.Error("a type int7 is accepted")
 	}
 }
@@ -182,59 +124,8 @@ func TestUnit(t *testing.T) {
 		weights []int64
 		want    int64
 	}{{nil, 1}, {[]int64{0}, 1}, {[]int64{-4, 6}, 2}, {[]int64{9, -12, 15}, 3}, {[]int64{7, 8}, 1}} {
-		if g := (&normal{weight: c.weights}).unit(); g != c.want {
+		if g := unitOf((&normal{weight: c.weights})); g != c.want {
 			t.Errorf("unit of %v: found %d, expected %d", c.weights, g, c.want)
-		}
-	}
-}
-
-// Every case of the tuner's subjects is answered right by a variant of each
-// type, and a wrong answer is noticed.
-func TestDenseSubjects(t *testing.T) {
-	d := emulatedtest.Open(t)
-	s, err := d.NewStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for _, sub := range []tunableDense{{&qubo.Evaluate}, {&qubo.Multistart}} {
-		for _, fixed := range sub.Fixed() {
-			f := sub.Family()
-			if kind := fixed["weight"]; !emulatedtest.Every && (kind == int32Weights || kind == float32Weights) {
-				continue
-			}
-			at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
-				return f.Fits(&v, fixed) == nil && f.Value(&v, "tile") != "128" && f.Value(&v, "block") != "1024"
-			})
-			if at < 0 {
-				t.Fatalf("%s has no variant for %v", f.Name, fixed)
-			}
-			v := &f.Variants[at]
-			cases, err := sub.Cases(fixed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			run, err := sub.Open(d, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := verify.Cases(context.Background(), d, s, sub, v, run, cases); err != nil || n != len(cases) {
-				t.Errorf("%s %s: %d of %d cases: %v", f.Name, v.Label, n, len(cases), err)
-			}
-			job, err := run.Prepare(cases[4].Instance)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := verify.Once(s, job); err != nil {
-				t.Error(err)
-			}
-			job.(*denseJob).p.diag[0]++
-			if f == &qubo.Evaluate && job.Check(s) == nil {
-				t.Errorf("%s %s: another problem's objectives pass", f.Name, v.Label)
-			}
-			if err := job.Close(); err != nil {
-				t.Error(err)
-			}
 		}
 	}
 }

@@ -1,15 +1,12 @@
 package qubo
 
 import (
-	"errors"
+	"coalesce/solvers/cores"
 	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
 )
-
-// ErrCoefficient is wrapped by errors of coefficients that cannot be solved with.
-var ErrCoefficient = errors.New("coefficient")
 
 // most bounds sums that have to be int64. The absolute values of coefficients
 // may add up to a 64th of it, so that those of any form, and four times those,
@@ -93,7 +90,7 @@ func magnitude[T Number](t *Terms[T]) float64 {
 	total := func(list []T) (sum float64) {
 		const piece = 1 << 14
 		sums := make([]float64, (len(list)+piece-1)/piece)
-		pieces(len(sums), func(k int) { sums[k] = absolute(list[k*piece : min((k+1)*piece, len(list))]) })
+		cores.Pieces(len(sums), func(k int) { sums[k] = absolute(list[k*piece : min((k+1)*piece, len(list))]) })
 		for _, v := range sums {
 			sum += v
 		}
@@ -168,30 +165,6 @@ func decimal(values []float64, ten float64) bool {
 		}
 	}
 	return true
-}
-
-// coarse is p with coefficients divided by a power of two and rounded, so that
-// no delta exceeds limit, for engines of narrow types; p itself where they fit.
-// Values found with it are recomputed with p.
-func (p *normal) coarse(limit int64) *normal {
-	shift := 0
-	for d := p.spans().delta + int64(p.n); d>>shift > limit; shift++ {
-	}
-	if shift == 0 || p.spans().delta <= limit {
-		return p
-	}
-	q := *p
-	q.known = nil
-	round := func(values []int64) []int64 {
-		out := make([]int64, len(values))
-		for k, v := range values {
-			out[k] = (v + 1<<(shift-1)) >> shift
-		}
-		return out
-	}
-	q.weight, q.diag = round(p.weight), round(p.diag)
-	q.scale, q.exact = p.scale/math.Ldexp(1, shift), false
-	return &q
 }
 
 // ValueInt is the value of x, bit i%64 of word i/64, in an instance of integer

@@ -7,47 +7,6 @@ import (
 	"testing"
 )
 
-// drawn makes a small instance of a form: some pairs, linear terms where the
-// form has them, an offset.
-func drawn(r *rand.Rand, n int, form Form, whole bool) *Instance {
-	d := newDraft(ReadOptions{})
-	for i := range n {
-		for j := i; j < n; j++ {
-			if i == j && form == MaxCut || r.IntN(3) == 0 {
-				continue
-			}
-			if v := r.IntN(41) - 20; whole {
-				d.add(i, j, int64(v))
-			} else {
-				d.addReal(i, j, float64(v)/8)
-			}
-		}
-	}
-	inst, err := d.instance(n, false)
-	if err != nil {
-		panic(err)
-	}
-	inst.Form = form
-	if r.IntN(2) == 0 {
-		inst.Sense = Minimize
-	}
-	if offset := r.IntN(9) - 4; inst.Int != nil {
-		inst.Int.Offset = int64(offset)
-	} else {
-		inst.Real.Offset = float64(offset)
-	}
-	return inst
-}
-
-// solution draws a solution of n variables.
-func solution(r *rand.Rand, n int) []uint64 {
-	x := make([]uint64, words(n)+1)
-	for i := range n {
-		x[i/64] |= uint64(r.IntN(2)) << (i % 64)
-	}
-	return x
-}
-
 // plain is the value of x by the definition of the form, from a dense matrix.
 func plain(inst *Instance, x []uint64) float64 {
 	linear, pair := func(i int) float64 { return inst.Real.Linear[i] }, func(k int64) float64 { return inst.Real.Pair[k] }
@@ -115,7 +74,7 @@ func TestForms(t *testing.T) {
 			if got := p.value(y) - v; got != delta[i] {
 				t.Fatalf("%v: delta %d of variable %d, want %d", inst, delta[i], i, got)
 			}
-			if abs(delta[i]) > p.spans().delta {
+			if max(delta[i], -delta[i]) > p.spans().delta {
 				t.Fatalf("%v: delta %d, expected at most %d", inst, delta[i], p.spans().delta)
 			}
 		}

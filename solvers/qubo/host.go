@@ -15,9 +15,6 @@ import (
 // time to the first results are both kept short.
 const firstRound, lastRound = 5e5, 1e7
 
-// tiny is the number of variables up to which every solution is visited.
-const tiny = 12
-
 // hostSearch looks for good solutions on the cores of this machine. Its
 // searchers, one a core, walk from starts that the pool of elite solutions
 // suggests, each by one of several methods; methods whose walks improve the
@@ -88,7 +85,7 @@ func searchRows[S oneflip.Sum](h hostSearch, p *normal, s spans, m matrix[S], o 
 	table, width := newLogs(), spread(p, end)
 	for k := range team {
 		s := newSearcher(p, m, o.seed, uint64(k)+1)
-		s.logs, s.spread, s.end, s.rules = table, width, end, o.rules.host(p.n)
+		s.logs, s.spread, s.end, s.rules = table, width, end, hostRules(o.rules, p.n)
 		if o.work == 0 {
 			s.target = o.target
 		}

@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"coalesce/solvers/cores"
 	"math"
 
 	"coalesce/runtime/host/oneflip"
@@ -22,7 +23,7 @@ func newLogs() *logs {
 // measured in it. It is of no use when time is over before all rows were seen.
 func spread(p *normal, end *alarm) float64 {
 	squares := make([]float64, p.n)
-	parallel(p.n, func(from, to int) {
+	cores.Split(p.n, 64, func(from, to int) {
 		for i := from; i < to && !end.over(); i++ {
 			_, weight := p.row(i)
 			var sum float64

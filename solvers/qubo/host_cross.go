@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"math/bits"
 	"math/rand/v2"
 )
 
@@ -19,7 +20,7 @@ func (s *searcher[S]) cross(rows *sparseRows[S], to []uint64) bool {
 	var flips int64
 	for k := range to {
 		for different[k] != 0 {
-			first := k<<6 + lowest(different[k])
+			first := k<<6 + bits.TrailingZeros64(different[k])
 			before := s.value
 			group := append(s.group[:0], int32(first))
 			different[k] &= different[k] - 1

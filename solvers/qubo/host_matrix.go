@@ -1,6 +1,8 @@
 package qubo
 
 import (
+	"coalesce/solvers/cores"
+	"math/bits"
 	"sync"
 	"unsafe"
 
@@ -88,10 +90,6 @@ func (m *sparseRows[S]) cost() (step, add float64) {
 
 func (m *sparseRows[S]) sparse() *sparseRows[S] { return m }
 
-// denseFrom is the density from which rows are stored with their zeros: adding
-// a whole row then is faster than adding its pairs one by one.
-const denseFrom = 0.03
-
 // denseBytes bounds the memory of dense rows.
 const denseBytes = 8 << 30
 
@@ -104,7 +102,7 @@ func rows[R oneflip.Row, S oneflip.Sum](p *normal, shift, workers int, end *alar
 	stride := (p.n + oneflip.Turn - 1) &^ (oneflip.Turn - 1)
 	if float64(len(p.col)) < denseFrom*float64(p.n)*float64(p.n) || int64(unsafe.Sizeof(R(0)))*int64(stride)*int64(p.n) > denseBytes {
 		m := &sparseRows[S]{n: p.n, start: p.start, col: p.col, weight: make([]S, len(p.weight))}
-		parallel(p.n, func(from, to int) {
+		cores.Split(p.n, 64, func(from, to int) {
 			for i := from; i < to && !end.over(); i++ {
 				for k := p.start[i]; k < p.start[i+1]; k++ {
 					m.weight[k] = S(p.weight[k])
@@ -181,7 +179,7 @@ func (s *state[S]) flip(i int) { s.m.add(i, s.turn(i), s.field) }
 // how many.
 func (s *state[S]) walk(k int, to uint64) (flips int64) {
 	for rest := s.x[k] ^ to; rest != 0; rest &= rest - 1 {
-		s.flip(k<<6 + lowest(rest))
+		s.flip(k<<6 + bits.TrailingZeros64(rest))
 		flips++
 	}
 	return flips

@@ -6,8 +6,6 @@ import (
 	"slices"
 )
 
-func lowest(w uint64) int { return bits.TrailingZeros64(w) }
-
 // An elite is a solution of the pool. It is never written to.
 type elite struct {
 	value int64
@@ -28,14 +26,12 @@ type pool struct {
 // poolSize is how many elites a pool has where that is not said.
 const poolSize = 10
 
-// newPool makes a pool. Where all fields are the negative of what they are at
+// newPool makes a pool of at most size elites, no two of them closer than apart
+// variables. Where all fields are the negative of what they are at
 // the complement, as in maximum cuts, a solution is stored as that of it and
 // its complement which is closer to the best.
-func newPool(p *normal, size int) *pool {
-	if size <= 0 {
-		size = poolSize
-	}
-	e := &pool{size: size, apart: 1 + p.n/500, n: p.n, mirror: p.n > 0}
+func newPool(p *normal, size, apart int) *pool {
+	e := &pool{size: size, apart: apart, n: p.n, mirror: p.n > 0}
 	for i := 0; i < p.n && e.mirror; i++ {
 		sum := 2 * p.diag[i]
 		_, weight := p.row(i)
@@ -47,13 +43,7 @@ func newPool(p *normal, size int) *pool {
 	return e
 }
 
-// newPool makes a pool of the size and the distance of rules.
-func (r Rules) newPool(p *normal) *pool {
-	e := newPool(p, r.Pool)
-	e.apart = r.Distance
-	return e
-}
-
+// distance is the number of variables in which two solutions differ.
 func distance(a, b []uint64) (d int) {
 	for i := range a {
 		d += bits.OnesCount64(a[i] ^ b[i])

@@ -45,6 +45,14 @@ func (a *arm) learn(value int64, reward, cost float64) {
 	a.spread = (1 - late) * (a.spread + late*off*off)
 }
 
+// methodNames are the names of all methods, as hostSearch leaves them out.
+func methodNames() (names []string) {
+	for m := range methods {
+		names = append(names, m.String())
+	}
+	return names
+}
+
 // A portfolio shares effort between methods and keeps the pool.
 type portfolio struct {
 	*pool
@@ -59,8 +67,8 @@ type portfolio struct {
 // newPortfolio makes the portfolio for a problem whose step and add cost so
 // much, of all methods but some.
 func newPortfolio(p *normal, step, add float64, without []string, o searchOptions) *portfolio {
-	rules := o.rules.host(p.n)
-	f := &portfolio{pool: rules.newPool(p), random: rand.New(rand.NewPCG(o.seed, 0)), elite: o.elite, give: o.give, bar: math.MinInt64}
+	rules := hostRules(o.rules, p.n)
+	f := &portfolio{pool: newPool(p, rules.Pool, rules.Distance), random: rand.New(rand.NewPCG(o.seed, 0)), elite: o.elite, give: o.give, bar: math.MinInt64}
 	if len(p.col) <= maxDegree*p.n {
 		f.crosser = newCrosser(p, f.mirror)
 	}

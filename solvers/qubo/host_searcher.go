@@ -93,7 +93,7 @@ type grant struct {
 func newSearcher[S oneflip.Sum](p *normal, m matrix[S], seed, number uint64) *searcher[S] {
 	s := &searcher[S]{
 		state: newState(p, m), random: rand.NewPCG(seed, number),
-		grant: make(chan grant), report: make(chan struct{}), rules: Rules{}.host(p.n),
+		grant: make(chan grant), report: make(chan struct{}), rules: hostRules(Rules{}, p.n),
 	}
 	size := len(s.x)
 	s.bestX, s.every, s.free, s.middle = make([]uint64, size), make([]uint64, size), make([]uint64, size), make([]uint64, size)

@@ -2,7 +2,6 @@ package qubo
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,60 +9,6 @@ import (
 
 	"coalesce/runtime/host/oneflip"
 )
-
-// drawNormal draws a problem of n variables with weights of -size to size,
-// rounded to multiples of grain, each pair there with probability density.
-func drawNormal(r *rand.Rand, n int, density float64, size, grain int64) *normal {
-	weight := make([][]int64, n)
-	for i := range weight {
-		weight[i] = make([]int64, n)
-	}
-	draw := func() int64 { return (r.Int64N(2*size+1) - size) / grain * grain }
-	p := &normal{n: n, diag: make([]int64, n), start: make([]int64, n+1), scale: 1, sense: 1, exact: true}
-	for i := range n {
-		p.diag[i] = draw()
-		for j := range i {
-			if r.Float64() < density {
-				weight[i][j] = draw()
-				weight[j][i] = weight[i][j]
-			}
-		}
-	}
-	for i := range n {
-		for j, w := range weight[i] {
-			if w != 0 {
-				p.col, p.weight = append(p.col, int32(j)), append(p.weight, w)
-			}
-		}
-		p.start[i+1] = int64(len(p.col))
-	}
-	return p
-}
-
-// drawTorus draws a torus of side by side variables as a maximum cut with weights
-// of -1 and 1.
-func drawTorus(r *rand.Rand, side int) *normal {
-	n := side * side
-	p := &normal{n: n, diag: make([]int64, n), start: make([]int64, n+1), scale: 1, sense: 1, exact: true}
-	weight := map[[2]int]int64{}
-	for i := range n {
-		for _, j := range []int{i/side*side + (i+1)%side, (i + side) % n} {
-			w := 2*r.Int64N(2) - 1
-			weight[[2]int{i, j}], weight[[2]int{j, i}] = -2*w, -2*w
-			p.diag[i] += w
-			p.diag[j] += w
-		}
-	}
-	for i := range n {
-		for j := range n {
-			if w := weight[[2]int{i, j}]; w != 0 {
-				p.col, p.weight = append(p.col, int32(j)), append(p.weight, w)
-			}
-		}
-		p.start[i+1] = int64(len(p.col))
-	}
-	return p
-}
 
 // endless is a searcher whose grant lasts.
 func endless[S oneflip.Sum](p *normal, m matrix[S]) *searcher[S] {
@@ -192,51 +137,6 @@ func TestEliminationIsExact(t *testing.T) {
 	}
 }
 
-func TestExhaustVisitsEverySolution(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for n := range 11 {
-		p := drawNormal(r, n, 0.7, 20, 1)
-		best, x := exhaust(p)
-		var most int64
-		for y := range uint64(1) << n {
-			most = max(most, p.value([]uint64{y}))
-		}
-		if best != most || p.value(x) != best {
-			t.Errorf("%d variables: %d at %v, want %d", n, best, x, most)
-		}
-	}
-}
-
-// told is what a search told.
-type told struct {
-	values []int64
-	x      []uint64
-	work   work
-	took   time.Duration
-}
-
-func (t told) best() int64 { return t.values[len(t.values)-1] }
-
-func searched(t *testing.T, s search, p *normal, o searchOptions) (out told) {
-	t.Helper()
-	o.began = time.Now()
-	var err error
-	out.work, err = s.search(context.Background(), p, o, func(value int64, x []uint64, at time.Duration) {
-		if v := p.value(x); v != value || len(out.values) > 0 && value <= out.values[len(out.values)-1] || at < 0 {
-			t.Errorf("found %d at %v after %v, recomputed %d", value, at, out.values, v)
-		}
-		out.values, out.x = append(out.values, value), slices.Clone(x)
-	})
-	out.took = time.Since(o.began)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(out.values) == 0 {
-		t.Fatal("nothing was found")
-	}
-	return out
-}
-
 func TestSearchesFindOptima(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for k := range 12 {
@@ -331,46 +231,6 @@ func TestStartIsTheFirstSolution(t *testing.T) {
 	}
 }
 
-func TestPool(t *testing.T) {
-	p := drawTorus(rand.New(rand.NewPCG(12, 12)), 10)
-	e := newPool(p, 3)
-	if !e.mirror {
-		t.Error("a maximum cut is not seen to have the value of its complement")
-	}
-	x := func(ones ...int) []uint64 {
-		x := make([]uint64, 2)
-		for _, i := range ones {
-			x[i/64] |= 1 << (i % 64)
-		}
-		return x
-	}
-	for k, c := range []struct {
-		value       int64
-		x           []uint64
-		taken, best bool
-	}{
-		{5, x(1), true, true}, {5, x(1), false, false}, {3, x(2, 3), true, false}, {4, x(4), true, false},
-		{2, x(5), false, false}, {9, x(6), true, true}, {1, x(7), false, false}, {4, x(4), false, false},
-	} {
-		if taken, best := e.add(c.value, c.x); taken != c.taken || best != c.best {
-			t.Errorf("%d: taken %v, best %v", k, taken, best)
-		}
-	}
-	whole := x()
-	e.complement(whole)
-	if taken, _ := e.add(20, whole); !taken || distance(e.elites[0].x, x()) != 0 {
-		t.Error("a complement was not turned to the side of the others")
-	}
-	values := fmt.Sprint(e.elites[0].value, e.elites[1].value, e.elites[2].value)
-	if values != "20 9 5" {
-		t.Errorf("pool holds %s", values)
-	}
-	e.renew()
-	if _, _, ok := e.pair(rand.New(rand.NewPCG(1, 1))); ok || len(e.elites) != 1 {
-		t.Error("renew kept more than the best")
-	}
-}
-
 // Work that lasts long on many variables ends when time is over, and leaves what
 // is true.
 func TestWorkEndsWithTime(t *testing.T) {
@@ -390,19 +250,5 @@ func TestWorkEndsWithTime(t *testing.T) {
 	s.consistent(t, "the end of time")
 	if spread(p, end) != 1 {
 		t.Error("the spread of fields was measured after the end of time")
-	}
-}
-
-// The value of a solution from that of another is that from the coefficients.
-func TestValueFrom(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 2))
-	for _, n := range []int{1, 2, 63, 64, 65, 700} {
-		p := drawNormal(r, n, 0.5, 1000, 1)
-		x, y := randomBits(r, n), randomBits(r, n)
-		for _, to := range [][]uint64{x, y, make([]uint64, words(n))} {
-			if got, want := p.valueFrom(x, p.value(x), to), p.value(to); got != want {
-				t.Errorf("n = %d: %d, want %d", n, got, want)
-			}
-		}
 	}
 }

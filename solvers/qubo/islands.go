@@ -41,7 +41,7 @@ func newIslands(devices []device.Device, v *device.Variant, p *normal, rules fun
 			err, l = errors.Join(err, l.Close()), nil
 		}
 	}()
-	form, err := p.bulkNeeds().form(v)
+	form, err := bulkNeedsOf(p).form(v)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (l islands) exchange(o searchOptions, round, best int64, at []uint64) error
 	if value <= best {
 		return nil
 	}
-	return b.welcome([]int64{value}, rawBytes(b.form.pack(x, b.p.n)))
+	return b.welcome([]int64{value}, device.Bytes(b.form.pack(x, b.p.n)))
 }
 
 // pass brings the elites of every island to the next.
@@ -267,7 +267,7 @@ func (b *bulk) welcome(values []int64, elites []byte) error {
 		scores[bulkScores*e+bulkKept], scores[bulkScores*e+bulkMaker] = v, bulkOperators
 	}
 	r, s := b.rules, b.streams[0]
-	return errors.Join(s.Upload(b.guests, 0, elites), s.Upload(b.tickets, 0, rawBytes(scores)),
+	return errors.Join(s.Upload(b.guests, 0, elites), s.Upload(b.tickets, 0, device.Bytes(scores)),
 		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: 256}, b.guests, b.tickets, b.elites, b.control,
 			uint64(len(values)), uint64(r.pool), uint64(r.distance), guestsMost))
 }

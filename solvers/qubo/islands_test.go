@@ -216,32 +216,3 @@ func TestIslandsEnd(t *testing.T) {
 		cancel()
 	}
 }
-
-func TestSolveOnSeveral(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
-	inst, err := Palubeckis(60, 100, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Options{Work: 20000, Seed: 3, Unreduced: true, Others: devices[1:]}
-	var last *Result
-	for range 2 {
-		r, err := Solve(context.Background(), devices[0], inst, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Device != "emulated,emulated:1" || r.Work.Flips < 20000 {
-			t.Errorf("%s made %d flips", r.Device, r.Work.Flips)
-		}
-		if last != nil && (last.Value != r.Value || last.Solution.String() != r.Solution.String() || last.Work != r.Work) {
-			t.Errorf("two runs of one seed: %v %v and %v %v", last.Value, last.Work, r.Value, r.Work)
-		}
-		last = r
-	}
-	for _, engine := range []string{"host", "multistart", "reference"} {
-		o.Engine = engine
-		if _, err := Solve(context.Background(), devices[0], inst, o); err == nil {
-			t.Errorf("engine %s on two devices: no error", engine)
-		}
-	}
-}

@@ -34,9 +34,13 @@ func (inst *Instance) Begin(text []byte, name string) error {
 		}
 		digits = result.Solution
 	}
+	shown := digits
+	if len(shown) > 40 {
+		shown = shown[:40] + "…"
+	}
 	x, ok := ParseBits(digits)
 	if !ok || x.Len() != inst.N {
-		return fmt.Errorf("%s: found %q, expected %d digits 0 or 1, or a result's JSON object", name, brief([]byte(digits)), inst.N)
+		return fmt.Errorf("%s: found %q, expected %d digits 0 or 1, or a result's JSON object", name, shown, inst.N)
 	}
 	inst.Hint = x.Words()
 	return nil

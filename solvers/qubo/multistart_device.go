@@ -29,7 +29,7 @@ type deviceStarter struct {
 // openStarter loads both families, takes memory for a number of samples and of
 // slots, and uploads the matrix.
 func openStarter(d device.Device, s device.Stream, p *normal, kind string, samples, batch int) (*deviceStarter, error) {
-	if err := p.holds(kind, p.spans(), p.unit()); err != nil {
+	if err := holds(p, kind, p.spans(), unitOf(p)); err != nil {
 		return nil, err
 	}
 	v, state := evaluateVariant(kind, batch), "shared"
@@ -128,7 +128,7 @@ func (g *deviceStarter) enqueueSamples(count int, seed uint64) error {
 func (g *deviceStarter) begin(x []uint64) error {
 	wide := make([]uint64, g.many.words())
 	copy(wide, x)
-	if err := g.s.Upload(g.best, 0, rawBytes(wide)); err != nil {
+	if err := g.s.Upload(g.best, 0, device.Bytes(wide)); err != nil {
 		return err
 	}
 	for s := range g.batch {
@@ -164,7 +164,7 @@ func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshol
 
 func (g *deviceStarter) solution(slot int) ([]uint64, error) {
 	x := make([]uint64, g.many.words())
-	err := g.s.Download(rawBytes(x), g.x, int64(8*slot*len(x)))
+	err := g.s.Download(device.Bytes(x), g.x, int64(8*slot*len(x)))
 	return x[:words(g.p.n)], err
 }
 

@@ -35,7 +35,7 @@ func openMultistart(d device.Device, p *normal, o MultistartOptions) (starter, f
 		h.deadline = o.Deadline
 		return h, h.Close, nil
 	}
-	kind, err := p.narrowest()
+	kind, err := narrowestKind(p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func openMultistart(d device.Device, p *normal, o MultistartOptions) (starter, f
 
 // openMultistartEngine is massive multi-start for Solve: on a device as many
 // iterations at once as it has multiprocessors.
-func openMultistartEngine(d device.Device, _ *normal, _ Options) (opened, error) {
+func openMultistartEngine(d device.Device, _ *normal, _ setup) (opened, error) {
 	batch := 1
 	if f := d.Facts(); f.Kind == device.CUDA {
 		batch = max(1, f.SMs)

@@ -157,7 +157,7 @@ func TestMultistartDiversify(t *testing.T) {
 		if changes != n/stride && changes != n/stride+1 && changes != (n+stride-1)/stride {
 			t.Errorf("iteration %d changes %d variables, expected about %d/%d", i, changes, n, stride)
 		}
-		if key := string(rawBytes(x)); seen[key] {
+		if key := string(device.Bytes(x)); seen[key] {
 			t.Errorf("iteration %d repeats a solution", i)
 		} else {
 			seen[key] = true

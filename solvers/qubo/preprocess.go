@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"coalesce/solvers/cores"
 	"slices"
 	"sync"
 )
@@ -103,7 +104,7 @@ func (r *reducer) begin() {
 	r.degree = make([]int32, p.n)
 	var mu sync.Mutex
 	whole := newSums()
-	parallel(p.n, func(from, to int) {
+	cores.Split(p.n, 64, func(from, to int) {
 		some := newSums()
 		for i := from; i < to; i++ {
 			r.fixed[i], r.degree[i] = -1, int32(p.start[i+1]-p.start[i])

@@ -153,23 +153,19 @@ func readFrom(r io.Reader, size int64, name string, o ReadOptions) (*Instance, e
 	if o.Sense != "" {
 		inst.Sense = o.Sense
 	} else {
-		inst.assume(l)
+		assume(inst, l)
 	}
 	return inst, nil
 }
 
 // assume notes what the format left open.
-func (inst *Instance) assume(l layout) {
+func assume(inst *Instance, l layout) {
 	switch l.name {
 	case "sparse", "qubo":
 		inst.note("read as %s, to be minimised; copies of instances made to be maximised are about in this format: --sense maximize reads those", l.name)
 	case "mtx", "npy", "orlib", "mqlib":
 		inst.note("read as %s %s, to be maximised", l.name, inst.Form)
 	}
-}
-
-func (inst *Instance) note(format string, args ...any) {
-	inst.Notes = append(inst.Notes, fmt.Sprintf(format, args...))
 }
 
 // gname is what graphs of the G-set are called.

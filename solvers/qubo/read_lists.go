@@ -17,7 +17,7 @@ type list struct {
 // readEntries reads m lines of i, j and a coefficient of n variables into an
 // instance. An error of a pair that comes twice says where.
 func (in *lines) readEntries(n int, m int64, l list, o ReadOptions) (*Instance, error) {
-	d := newDraft(o)
+	d := newDraft(o.memory())
 	d.twice = l.twice
 	if err := d.expect(m); err != nil {
 		return nil, in.errorf("%w", err)
@@ -74,7 +74,7 @@ func (in *lines) entry(d *draft, f [][]byte, n int, l list) error {
 	if i == j && !l.loops {
 		return in.errorf("found an edge from %d to itself, expected two different nodes", i)
 	}
-	if err := d.parse(i-l.from, j-l.from, f[2]); err != nil {
+	if err := parseInto(d, i-l.from, j-l.from, f[2]); err != nil {
 		return in.errorf("%w", err)
 	}
 	return nil

@@ -1,63 +1,16 @@
 package qubo
 
 import (
+	"coalesce/solvers/cores"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 
 	"coalesce/solvers/npy"
 )
-
-// fromPairs makes an instance of a matrix of n x n, pair by pair: at(i, j) is
-// what the product of i and j > i has, and at(i, i) is linear. at is called from
-// several goroutines, for squares of both triangles one after the other: what it
-// reads of a matrix and of its transpose stays in the cache.
-func fromPairs[T Number](n int, at func(i, j int) T) *Instance {
-	inst := &Instance{N: n, Form: QUBO, Sense: Maximize, Start: make([]int64, n+1)}
-	t := &Terms[T]{Linear: make([]T, n)}
-	const side = 8
-	rows := func(each func(i, j int, v T)) {
-		parallel(n, func(from, to int) {
-			for top := from; top < to; top += side {
-				for left := 0; left < n; left += side {
-					for i := top; i < min(top+side, to); i++ {
-						for j := left; j < min(left+side, n); j++ {
-							if v := at(min(i, j), max(i, j)); v != 0 && j != i {
-								each(i, j, v)
-							}
-						}
-					}
-				}
-			}
-		})
-	}
-	for i := range n {
-		t.Linear[i] = at(i, i)
-	}
-	rows(func(i, _ int, _ T) { inst.Start[i+1]++ })
-	for i := range n {
-		inst.Start[i+1] += inst.Start[i]
-	}
-	inst.Col, t.Pair = make([]int32, inst.Start[n]), make([]T, inst.Start[n])
-	next := slices.Clone(inst.Start[:n])
-	rows(func(i, j int, v T) {
-		k := next[i]
-		inst.Col[k], t.Pair[k] = int32(j), v
-		next[i]++
-	})
-	inst.setTerms(t)
-	return inst
-}
-
-// setTerms sets Int or Real to t, which is one of the two.
-func (inst *Instance) setTerms(t any) {
-	inst.Int, _ = t.(*Terms[int64])
-	inst.Real, _ = t.(*Terms[float64])
-}
 
 // squareShape wants a matrix of n x n, n as many variables as there may be.
 func squareShape(rows, cols uint64) error {
@@ -153,7 +106,7 @@ func fromMatrix[S int32 | int64 | float32 | float64, T Number](n int, q []S, for
 func checkMatrix[S int32 | int64 | float32 | float64](n int, q []S, form Form) (sum float64, err error) {
 	var mu sync.Mutex
 	first := n
-	parallel(n, func(from, to int) {
+	cores.Split(n, 64, func(from, to int) {
 		part, at, wrong := 0.0, n, error(nil)
 	rows:
 		for i := from; i < to; i++ {
@@ -179,22 +132,6 @@ func checkMatrix[S int32 | int64 | float32 | float64](n int, q []S, form Form) (
 		}
 	})
 	return sum, err
-}
-
-// whole makes real coefficients that are all whole numbers integers.
-func (inst *Instance) whole() {
-	t := inst.Real
-	if grain(t.Pair) < 0 || grain(t.Linear) < 0 || magnitude(t)+math.Abs(t.Offset) > 1<<53 || t.Offset != math.Trunc(t.Offset) {
-		return
-	}
-	u := &Terms[int64]{Offset: int64(t.Offset), Pair: make([]int64, len(t.Pair)), Linear: make([]int64, len(t.Linear))}
-	for k, v := range t.Pair {
-		u.Pair[k] = int64(v)
-	}
-	for i, v := range t.Linear {
-		u.Linear[i] = int64(v)
-	}
-	inst.Int, inst.Real = u, nil
 }
 
 // readMarket reads coordinates in Matrix Market's exchange format (Boisvert,
@@ -231,7 +168,7 @@ func readMarket(in *lines, o ReadOptions) (*Instance, error) {
 	if string(f[0]) != string(f[1]) {
 		return nil, in.errorf("found a matrix of %s x %s, expected a square", brief(f[0]), brief(f[1]))
 	}
-	d := newDraft(o)
+	d := newDraft(o.memory())
 	d.twice = head[4] == "symmetric" && o.Form != MaxCut
 	if err := d.expect(m); err != nil {
 		return nil, in.errorf("%w", err)
@@ -266,46 +203,4 @@ func readMarket(in *lines, o ReadOptions) (*Instance, error) {
 		inst.Form = o.Form
 	}
 	return inst, in.end("the last entry")
-}
-
-// halve keeps the entries above the diagonal, and wants those below to be the
-// same.
-func (d *draft) halve() error {
-	type pair struct{ i, j int32 }
-	value := func(k int) float64 {
-		if d.real != nil {
-			return d.real[k]
-		}
-		return float64(d.whole[k])
-	}
-	sum := map[pair]float64{}
-	for k, i := range d.i {
-		if j := d.j[k]; i < j {
-			sum[pair{i, j}] += value(k)
-		} else {
-			sum[pair{j, i}] -= value(k)
-		}
-	}
-	for at, v := range sum {
-		if v != 0 {
-			return fmt.Errorf("nodes %d and %d: found two different coefficients, expected a symmetric matrix for %s", at.i+1, at.j+1, MaxCut)
-		}
-	}
-	kept := &draft{most: d.most, twice: d.twice}
-	for k, i := range d.i {
-		if i > d.j[k] {
-			continue
-		}
-		var err error
-		if d.real != nil {
-			err = kept.addReal(int(i), int(d.j[k]), d.real[k])
-		} else {
-			err = kept.add(int(i), int(d.j[k]), d.whole[k])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	*d = *kept
-	return nil
 }

@@ -23,7 +23,7 @@ func readCOO(in *lines, o ReadOptions) (*Instance, error) {
 			offset = text[len("offset="):]
 		}
 	}
-	d := newDraft(o)
+	d := newDraft(o.memory())
 	n := 0
 	for {
 		f, err := in.fields()
@@ -39,11 +39,11 @@ func readCOO(in *lines, o ReadOptions) (*Instance, error) {
 		if err := in.entry(d, f, MaxVariables, list{loops: true}); err != nil {
 			return nil, err
 		}
-		k := d.len() - 1
-		n = max(n, int(d.i[k])+1, int(d.j[k])+1)
+		i, j := d.last()
+		n = max(n, i+1, j+1)
 	}
 	if offset != "" { // an entry of its own variable, so that it is of the others' type
-		if err := d.parse(n, n, []byte(offset)); err != nil {
+		if err := parseInto(d, n, n, []byte(offset)); err != nil {
 			return nil, in.errorf("offset: %w", err)
 		}
 		n++
@@ -59,18 +59,6 @@ func readCOO(in *lines, o ReadOptions) (*Instance, error) {
 		inst.Form = o.Form
 	}
 	return inst, nil
-}
-
-// dropLast makes the offset of the last variable, which has no pairs.
-func (inst *Instance) dropLast() {
-	inst.N--
-	inst.Start = inst.Start[:inst.N+1]
-	if t := inst.Int; t != nil {
-		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
-	}
-	if t := inst.Real; t != nil {
-		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
-	}
 }
 
 // A model is dimod's serialised BinaryQuadraticModel, schema 3
@@ -134,9 +122,9 @@ func readBQM(in *lines, o ReadOptions) (*Instance, error) {
 	case m.Vartype != "BINARY" && m.Vartype != "SPIN":
 		return wrong(fmt.Sprintf("variable_type %q", m.Vartype), `"BINARY" or "SPIN"`)
 	}
-	d := newDraft(o)
+	d := newDraft(o.memory())
 	for i, v := range m.Linear {
-		if err := d.parse(i, i, []byte(v)); err != nil {
+		if err := parseInto(d, i, i, []byte(v)); err != nil {
 			return nil, fmt.Errorf("%s: linear bias %d: %w", in.name, i, err)
 		}
 	}
@@ -145,14 +133,14 @@ func readBQM(in *lines, o ReadOptions) (*Instance, error) {
 		if i < 0 || j < 0 || i >= int64(n) || j >= int64(n) || i == j {
 			return wrong(fmt.Sprintf("the pair %d, %d", i, j), fmt.Sprintf("two different variables from 0 to %d", n-1))
 		}
-		if err := d.parse(int(i), int(j), []byte(v)); err != nil {
+		if err := parseInto(d, int(i), int(j), []byte(v)); err != nil {
 			return nil, fmt.Errorf("%s: quadratic bias %d: %w", in.name, k, err)
 		}
 	}
 	if m.Offset == "" {
 		m.Offset = "0"
 	}
-	if err := d.parse(n, n, []byte(m.Offset)); err != nil {
+	if err := parseInto(d, n, n, []byte(m.Offset)); err != nil {
 		return nil, fmt.Errorf("%s: offset: %w", in.name, err)
 	}
 	inst, err := d.instance(n+1, true)

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// tiny is the number of variables up to which every search visits all solutions.
+const tiny = 12
+
 // exhaustLimit is the most variables that exhaust takes.
 const exhaustLimit = 24
 
@@ -33,21 +36,6 @@ func exhaust(p *normal) (int64, []uint64) {
 	}
 	x[0] = argument
 	return best, x[:words(p.n)]
-}
-
-// flip flips variable i of x and keeps the deltas.
-func flip(p *normal, x []uint64, delta []int64, i int) {
-	col, weight := p.row(i)
-	was := bit(x, i)
-	for k, j := range col {
-		if bit(x, int(j)) == was {
-			delta[j] += weight[k]
-		} else {
-			delta[j] -= weight[k]
-		}
-	}
-	delta[i] = -delta[i]
-	x[i>>6] ^= 1 << (i & 63)
 }
 
 // referenceSearch is one-flip tabu search as plainly as it can be written, one
@@ -105,16 +93,4 @@ func (referenceSearch) search(ctx context.Context, p *normal, o searchOptions, f
 		}
 	}
 	return did, nil
-}
-
-// randomBits draws a solution.
-func randomBits(r *rand.Rand, n int) []uint64 {
-	x := make([]uint64, words(n))
-	for i := range x {
-		x[i] = r.Uint64()
-	}
-	if n%64 != 0 {
-		x[len(x)-1] &= 1<<(n%64) - 1
-	}
-	return x
 }

@@ -22,6 +22,13 @@ type Rules struct {
 	Restart  int // rounds without a better one after which a search begins anew; Never: it does not
 }
 
+// What qubo/bulk has room for on a device: tabu variables of a search (RING of
+// its template) and elites of a pool.
+const (
+	ringLimit = 1024
+	poolLimit = 240
+)
+
 // Never is the Restart of a search that does not begin anew.
 const Never = -1
 
@@ -40,7 +47,7 @@ var ruleList = []rule{
 	{"stall", 1<<31 - 1, func(r *Rules) *int { return &r.Stall }},
 	{"round", 4096, func(r *Rules) *int { return &r.Round }},
 	{"searches", 1 << 16, func(r *Rules) *int { return &r.Searches }},
-	{"pool", bulkPoolMost, func(r *Rules) *int { return &r.Pool }},
+	{"pool", poolLimit, func(r *Rules) *int { return &r.Pool }},
 	{"distance", 1<<31 - 1, func(r *Rules) *int { return &r.Distance }},
 	{"restart", 1e6, func(r *Rules) *int { return &r.Restart }},
 }
@@ -150,8 +157,8 @@ func (r Rules) checkFor(engine string, without []string, n int) error {
 	case r.Tenure == 0 && r.Spread == 0:
 	case together >= n:
 		return fmt.Errorf("rules tenure and spread are %d together, expected less than the %d variables", together, n)
-	case together > bulkRing && slices.Contains(members, "bulk"):
-		return fmt.Errorf("rules tenure and spread are %d together, expected at most %d: engine bulk keeps so many tabu variables", together, bulkRing)
+	case together > ringLimit && slices.Contains(members, "bulk"):
+		return fmt.Errorf("rules tenure and spread are %d together, expected at most %d: engine bulk keeps so many tabu variables", together, ringLimit)
 	}
 	if r.Distance > n {
 		return fmt.Errorf("rule distance is %d, expected at most the %d variables", r.Distance, n)
@@ -206,61 +213,4 @@ func (r Rules) tabu(tenure, spread, most int) (int, int) {
 		tenure = min(tenure, most-r.Spread)
 	}
 	return cmp.Or(r.Tenure, tenure), cmp.Or(r.Spread, spread)
-}
-
-// bulk are the rules of qubo/bulk for n variables, whose defaults are d.
-func (r Rules) bulk(d bulkRules, n int) bulkRules {
-	r = r.within(n)
-	d.tenure, d.spread = r.tabu(d.tenure, d.spread, min(n-1, bulkRing))
-	if r.Round > 0 {
-		d.flips = r.Round * n
-	}
-	d.stall, d.searches = cmp.Or(r.Stall, d.stall), cmp.Or(r.Searches, d.searches)
-	d.pool, d.distance, d.restart = cmp.Or(r.Pool, d.pool), cmp.Or(r.Distance, d.distance), cmp.Or(r.Restart, d.restart)
-	return d
-}
-
-// used are rules of n variables as they are given.
-func (d bulkRules) used(n int) Rules {
-	return Rules{Tenure: d.tenure, Spread: d.spread, Stall: d.stall, Round: d.flips / max(1, n), Searches: d.searches,
-		Pool: d.pool, Distance: d.distance, Restart: d.restart}
-}
-
-// host are the rules of a search on the host for n variables.
-func (r Rules) host(n int) Rules {
-	r = r.within(n)
-	tenure, spread := n/100+1, 10
-	if limit := max(1, n/4); tenure+spread > limit {
-		tenure, spread = max(1, limit/2), max(1, limit/2)
-	}
-	tenure, spread = r.tabu(tenure, spread, n-1)
-	return Rules{Tenure: tenure, Spread: spread, Stall: cmp.Or(r.Stall, tabuStall*n), Pool: cmp.Or(r.Pool, poolSize), Distance: cmp.Or(r.Distance, 1+n/500)}
-}
-
-// temper are the rules of replica exchange for n variables: a round takes as
-// long as suits where its sweeps are not given.
-func (r Rules) temper(n int) Rules {
-	r = r.within(n)
-	return Rules{Round: r.Round, Pool: cmp.Or(r.Pool, poolSize), Distance: cmp.Or(r.Distance, 1+n/500), Restart: cmp.Or(r.Restart, Never)}
-}
-
-// Rule sets rules of the searches that are timed, no more of them and no more
-// elites than there is memory for. Rounds are of their own length.
-func (f *Flipping) Rule(r Rules) error {
-	b := f.on
-	if err := r.check(); err != nil {
-		return err
-	}
-	if err := r.checkFor("bulk", nil, b.p.n); err != nil {
-		return err
-	}
-	rules := r.bulk(b.rules, b.p.n)
-	switch {
-	case r.Round != 0 || r.Restart != 0:
-		return fmt.Errorf("rules round and restart are not for searches that are timed")
-	case rules.searches > b.rules.searches || rules.pool > b.rules.pool:
-		return fmt.Errorf("rules searches and pool are %d and %d, expected at most %d and %d", rules.searches, rules.pool, b.rules.searches, b.rules.pool)
-	}
-	b.rules, f.Searches = rules, rules.searches
-	return nil
 }

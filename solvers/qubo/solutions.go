@@ -27,19 +27,6 @@ type solutions struct {
 	list        []Solution
 }
 
-// mirrored reports whether flipping all variables changes no value.
-func (inst *Instance) mirrored() bool {
-	switch {
-	case inst.Form == MaxCut:
-		return true
-	case inst.Form != Ising:
-		return false
-	case inst.Int != nil:
-		return !slices.ContainsFunc(inst.Int.Linear, func(h int64) bool { return h != 0 })
-	}
-	return !slices.ContainsFunc(inst.Real.Linear, func(h float64) bool { return h != 0 })
-}
-
 // distance is the number of variables in which two solutions differ.
 func (s *solutions) distance(a, b []uint64) int {
 	d := 0
@@ -57,12 +44,12 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 	if s.most <= 0 || len(s.list) == s.most && objective <= s.list[s.most-1].objective {
 		return
 	}
-	near := func(o Solution) bool { return s.distance(o.Bits.words, x) < s.apart }
+	near := func(o Solution) bool { return s.distance(o.Bits.Words(), x) < s.apart }
 	if slices.ContainsFunc(s.list, func(o Solution) bool { return o.objective >= objective && near(o) }) {
 		return
 	}
 	s.list = slices.DeleteFunc(s.list, near)
-	s.list = append(s.list, Solution{Bits: Bits{slices.Clone(x), s.n}, Seconds: at.Seconds(), objective: objective})
+	s.list = append(s.list, Solution{Bits: newBits(slices.Clone(x), s.n), Seconds: at.Seconds(), objective: objective})
 	slices.SortStableFunc(s.list, func(a, b Solution) int { return cmp.Compare(b.objective, a.objective) })
 	s.list = s.list[:min(len(s.list), s.most)]
 }
@@ -90,7 +77,7 @@ func (r *run) diversify(late func() bool) error {
 		return r.o.Work - r.work.Flips
 	}
 	for rounds := 0; rounds < 8*s.most && len(s.list) < s.most && len(free) >= s.apart && left() > 0 && !late(); rounds++ {
-		from := s.list[random.IntN(len(s.list))].Bits.words
+		from := s.list[random.IntN(len(s.list))].Bits.Words()
 		given := slices.Clone(r.inst.Fixed)
 		if given == nil {
 			given = slices.Repeat([]int8{-1}, r.inst.N)

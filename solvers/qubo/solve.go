@@ -2,7 +2,6 @@ package qubo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -10,9 +9,6 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 )
-
-// ErrCheck is wrapped by errors of answers that a check refuted.
-var ErrCheck = errors.New("a wrong answer")
 
 // DefaultLimit ends a solve that nothing else would end.
 const DefaultLimit = 10 * time.Second
@@ -131,14 +127,4 @@ func SolveBatch(ctx context.Context, d device.Device, instances []*Instance, o O
 		}
 	}
 	return nil
-}
-
-func gib(b int64) string {
-	if b < 1<<20 {
-		return fmt.Sprintf("%.1f KiB", float64(b)/(1<<10))
-	}
-	if b < 1<<30 {
-		return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
 }

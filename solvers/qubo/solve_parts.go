@@ -183,11 +183,11 @@ func (r *run) collect(k int, v int64, x []uint64, at time.Duration) {
 // search runs the engine on part k for a share of what time and work are left.
 func (r *run) search(k int, share float64) (label string, err error) {
 	p := r.red.parts[k].p
-	e, err := r.plan.engine.open(r.device, p, r.o)
+	e, err := r.plan.engine.open(r.device, p, r.o.setup())
 	name := r.plan.engine.name
 	if errors.Is(err, errUnfit) && r.o.Engine == "" && r.o.Variant == "" {
 		r.plan.reason = err.Error()
-		e, err = openHostEngine(r.device, p, r.o)
+		e, err = openHostEngine(r.device, p, r.o.setup())
 		name = "host"
 	}
 	if err != nil {
@@ -312,16 +312,16 @@ func (r *run) result(variant string) (*Result, error) {
 		}
 	}
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
-		Value: value, Solution: Bits{x, inst.N}, Target: r.o.Target, Met: r.met, History: r.history,
+		Value: value, Solution: newBits(x, inst.N), Target: r.o.Target, Met: r.met, History: r.history,
 		Device: r.where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.used, Work: r.work,
 		Reduced: r.red.left(), Parts: len(r.red.parts), Exact: r.p.exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
 	r.prove(out)
 	r.several.add(told, x, time.Since(r.began))
 	for _, s := range r.several.list {
-		if v := r.p.value(s.Bits.words); v != s.objective {
+		if v := r.p.value(s.Bits.Words()); v != s.objective {
 			return nil, fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
 		}
-		s.Value = inst.amount(s.Bits.words)
+		s.Value = inst.amount(s.Bits.Words())
 		out.Solutions = append(out.Solutions, s)
 	}
 	if found := len(out.Solutions); found < r.o.Solutions {

@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -89,7 +90,7 @@ type temperRules struct {
 
 // newTemper loads a variant, lays a problem out, uploads it and takes memory.
 func newTemper(d device.Device, v *device.Variant, p *normal, rules temperRules) (t *temper, err error) {
-	t = &temper{variant: v, p: p, needs: p.temperNeeds(), blocks: rules.blocks, every: max(0, rules.every)}
+	t = &temper{variant: v, p: p, needs: temperNeedsOf(p), blocks: rules.blocks, every: max(0, rules.every)}
 	if t.form, err = t.needs.form(v); err != nil {
 		return nil, err
 	}
@@ -166,9 +167,9 @@ func (t *temper) take(d device.Device) error {
 		data   []byte
 		bytes  int64
 	}{
-		{&t.slots, rawBytes(l.slots), 0}, {&t.weights, rawBytes(l.weights), 0}, {&t.chunks, rawBytes(l.chunks), 0},
-		{&t.tasks, rawBytes(l.tasks), 0}, {&t.colours, rawBytes(l.colours), 0}, {&t.visits, rawBytes(l.visits), 0},
-		{&t.rows, rawBytes(l.rows), 0}, {&t.columns, rawBytes(l.columns), 0},
+		{&t.slots, device.Bytes(l.slots), 0}, {&t.weights, device.Bytes(l.weights), 0}, {&t.chunks, device.Bytes(l.chunks), 0},
+		{&t.tasks, device.Bytes(l.tasks), 0}, {&t.colours, device.Bytes(l.colours), 0}, {&t.visits, device.Bytes(l.visits), 0},
+		{&t.rows, device.Bytes(l.rows), 0}, {&t.columns, device.Bytes(l.columns), 0},
 		{&t.ladders, nil, 8 * ladderSize * blocks}, {&t.now, nil, 4 * n * blocks}, {&t.spare, nil, spare},
 		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * temperScores * blocks}, {&t.control, nil, 64}, {&t.record, nil, record},
 	} {
@@ -225,7 +226,7 @@ func (t *temper) round(o searchOptions, number int64, sweeps int) error {
 
 // plant sets replicas of a block, a bit each of mask, to x.
 func (t *temper) plant(x []uint64, block int, mask uint32) error {
-	return errors.Join(t.streams[0].Upload(t.record, 0, rawBytes(t.layout.pack(x))), t.sow(block, mask))
+	return errors.Join(t.streams[0].Upload(t.record, 0, device.Bytes(t.layout.pack(x))), t.sow(block, mask))
 }
 
 func (t *temper) sow(block int, mask uint32) error {
@@ -258,13 +259,13 @@ func (t *temper) upload(annealing []int64) error {
 			words = append(words, annealing...)
 		}
 	}
-	return t.streams[0].Upload(t.ladders, 0, rawBytes(words))
+	return t.streams[0].Upload(t.ladders, 0, device.Bytes(words))
 }
 
 // best brings a block's best, its value recomputed.
 func (t *temper) best(block int, value int64) ([]uint64, error) {
 	record := make([]uint32, (t.p.n+31)/32)
-	if err := t.streams[0].Download(rawBytes(record), t.kept, int64(block*4*len(record))); err != nil {
+	if err := t.streams[0].Download(device.Bytes(record), t.kept, int64(block*4*len(record))); err != nil {
 		return nil, err
 	}
 	x := t.layout.unpack(record)
@@ -272,4 +273,11 @@ func (t *temper) best(block int, value int64) ([]uint64, error) {
 		return nil, fmt.Errorf("%w: qubo/temper %s: %d on the device, %d recomputed", ErrCheck, t.variant.Label, value, v)
 	}
 	return x, nil
+}
+
+// temperRulesBy are the rules of replica exchange for n variables: a round takes as
+// long as suits where its sweeps are not given.
+func temperRulesBy(r Rules, n int) Rules {
+	r = r.within(n)
+	return Rules{Round: r.Round, Pool: cmp.Or(r.Pool, poolSize), Distance: cmp.Or(r.Distance, 1+n/500), Restart: cmp.Or(r.Restart, Never)}
 }

@@ -70,7 +70,7 @@ type temperNeeds struct {
 // units may take.
 const slotsEach = 2
 
-func (p *normal) temperNeeds() temperNeeds {
+func temperNeedsOf(p *normal) temperNeeds {
 	s := temperNeeds{n: p.n, degree: float64(len(p.col)) / float64(max(1, p.n))}
 	var unit, size int64
 	for i := range p.n {

@@ -14,7 +14,7 @@ import (
 // openTemperEngine makes qubo/temper ready, on each of several devices with
 // random numbers of its own, with rounded coefficients where no variant holds
 // those of p.
-func openTemperEngine(d device.Device, p *normal, o Options) (opened, error) {
+func openTemperEngine(d device.Device, p *normal, o setup) (opened, error) {
 	q := p
 	if !p.exact {
 		q = p.coarse(int32s)
@@ -27,7 +27,7 @@ func openTemperEngine(d device.Device, p *normal, o Options) (opened, error) {
 	if err != nil {
 		return opened{}, fmt.Errorf("%w: %w", errUnfit, err)
 	}
-	e := opened{label: c.Variant.Label, reason: c.Reason, used: map[string]Rules{"temper": o.Rules.temper(q.n)}}
+	e := opened{label: c.Variant.Label, reason: c.Reason, used: map[string]Rules{"temper": temperRulesBy(o.rules, q.n)}}
 	var members team
 	var closes []func() error
 	e.close = func() (err error) {
@@ -36,7 +36,7 @@ func openTemperEngine(d device.Device, p *normal, o Options) (opened, error) {
 		}
 		return err
 	}
-	for k, each := range append([]device.Device{d}, o.Others...) {
+	for k, each := range append([]device.Device{d}, o.others...) {
 		t, err := newTemper(each, c.Variant, q, temperRules{})
 		if err != nil {
 			return opened{}, errors.Join(err, e.close())
@@ -65,44 +65,27 @@ func (s seeded) search(ctx context.Context, p *normal, o searchOptions, found fu
 	return s.inner.search(ctx, p, o, found)
 }
 
-// temperChoice picks the variant that o asks for; or the winner of tuning for
-// this size, or one near; or, where nothing of the kind was tuned, the one that
-// suits so many variables.
-func temperChoice(facts device.Facts, p *normal, o Options) (tuned.Choice, error) {
-	family, needs := &qubo.Temper, p.temperNeeds()
-	feasible := func(v *device.Variant) error {
+// temperChoice picks a variant: one with room for cluster moves where those may
+// pay, unless it is asked for by name.
+func temperChoice(facts device.Facts, p *normal, o setup) (tuned.Choice, error) {
+	family, needs := &qubo.Temper, temperNeedsOf(p)
+	fits := func(v *device.Variant, clusters bool) error {
 		f, err := needs.form(v)
 		if err != nil {
 			return err
 		}
-		return f.fits(facts, p.n, needs.clusters())
+		return f.fits(facts, p.n, clusters)
 	}
-	if o.Variant != "" {
-		v := family.Variant(o.Variant)
-		if v == nil {
-			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", family.Name, o.Variant, len(family.Variants), family.Variants[0].Label)
+	asked := func(v *device.Variant) error { return fits(v, false) }
+	return choose(family, facts, o, asked, func() (fallback, error) {
+		suits, err := temperVariant(facts, needs)
+		if err != nil {
+			return fallback{}, err
 		}
-		f, err := needs.form(v)
-		if err == nil {
-			err = f.fits(facts, p.n, false)
-		}
-		return tuned.Choice{Variant: v, Reason: "asked for by name"}, err
-	}
-	suits, err := temperVariant(facts, needs)
-	if err != nil {
-		return tuned.Choice{}, err
-	}
-	if o.Database == nil {
-		if o.Database, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
-	}
-	w := tuned.Workload{Fixed: map[string]string{"weight": family.Value(suits, "weight")}, Size: p.n}
-	c, err := o.Database.Choose(family, facts, w, feasible)
-	if err == nil && (c.Level == tuned.Exact || c.Level == tuned.Interpolated || c.Level == tuned.Nearest) {
-		return c, nil
-	}
-	return tuned.Choice{Variant: suits, Level: tuned.Safe, Reason: "slots of one size where weights allow, and threads that suit so many variables"}, nil
+		w := tuned.Workload{Fixed: map[string]string{"weight": family.Value(suits, "weight")}, Size: p.n}
+		near := func(v *device.Variant) error { return fits(v, needs.clusters()) }
+		return fallback{suits, "slots of one size where weights allow, and threads that suit so many variables", w, near}, nil
+	})
 }
 
 // sparse reports whether replica exchange with rows of neighbours is ahead of

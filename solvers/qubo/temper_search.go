@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"cmp"
+	"coalesce/runtime/device"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ func (t *temper) search(ctx context.Context, p *normal, o searchOptions, found f
 		return did, nil
 	}
 	own := *t // a search may end cluster moves
-	o.rules = o.rules.temper(p.n)
-	r := &tempering{temper: &own, o: o, found: found, pool: o.rules.newPool(p), top: make([]int64, t.blocks), seen: make([]int64, temperScores*t.blocks), clusters: t.every}
+	o.rules = temperRulesBy(o.rules, p.n)
+	r := &tempering{temper: &own, o: o, found: found, pool: newPool(p, o.rules.Pool, o.rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, temperScores*t.blocks), clusters: t.every}
 	r.forget()
 	x := o.start
 	if x == nil {
@@ -132,7 +133,7 @@ func (r *tempering) run(stop context.Context) (work, error) {
 			return r.did, err
 		}
 		r.combine(number, began.Add(time.Duration(float64(sweeps)*r.pace*float64(time.Second))))
-		if err := r.streams[0].Download(rawBytes(r.seen), r.scores, 0); err != nil {
+		if err := r.streams[0].Download(device.Bytes(r.seen), r.scores, 0); err != nil {
 			return r.did, err
 		}
 		r.measure(time.Since(began), sweeps)

@@ -159,7 +159,7 @@ func (j *temperJob) Run(s device.Stream) error {
 func (j *temperJob) Check(s device.Stream) error {
 	m := j.on
 	scores := make([]int64, temperScores*m.blocks)
-	if err := s.Download(rawBytes(scores), m.scores, 0); err != nil {
+	if err := s.Download(device.Bytes(scores), m.scores, 0); err != nil {
 		return err
 	}
 	for b := range min(m.blocks, 4) {
@@ -171,7 +171,7 @@ func (j *temperJob) Check(s device.Stream) error {
 		}
 		model, now := newTemperModel(m.p, m.form, m.layout), make([]uint32, m.p.n)
 		model.round(1, 0, b, m.blocks, j.sweeps, m.every, m.ladder(b))
-		if err := s.Download(rawBytes(now), m.now, int64(4*b*m.p.n)); err != nil {
+		if err := s.Download(device.Bytes(now), m.now, int64(4*b*m.p.n)); err != nil {
 			return err
 		}
 		if !slices.Equal(now, model.x) {

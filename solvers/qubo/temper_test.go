@@ -15,59 +15,12 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 )
 
-// sparseProblem makes a problem of pairs, each with its weight.
-func sparseProblem(n int, diag func(i int) int64, pairs map[[2]int]int64) *normal {
-	p := &normal{n: n, start: make([]int64, n+1), diag: make([]int64, n), scale: 1, sense: 1, exact: true}
-	for i := range n {
-		p.diag[i] = diag(i)
-		for j := range n {
-			if w := pairs[[2]int{min(i, j), max(i, j)}]; w != 0 && i != j {
-				p.col, p.weight = append(p.col, int32(j)), append(p.weight, w)
-			}
-		}
-		p.start[i+1] = int64(len(p.col))
-	}
-	return p
-}
-
-// temperCases are problems that break layouts and moves.
-func temperCases() map[string]*normal {
-	r := rand.New(rand.NewPCG(8, 9))
-	small := func(int) int64 { return r.Int64N(9) - 4 }
-	none := func(int) int64 { return 0 }
-	torus, star, ring, odd, two := map[[2]int]int64{}, map[[2]int]int64{}, map[[2]int]int64{}, map[[2]int]int64{}, map[[2]int]int64{}
-	const side = 8
-	for a := range side {
-		for b := range side {
-			for _, to := range []int{a*side + (b+1)%side, (a+1)%side*side + b} {
-				torus[[2]int{min(a*side+b, to), max(a*side+b, to)}] = 2 - 4*r.Int64N(2)
-			}
-		}
-	}
-	for k := 1; k < 80; k++ {
-		star[[2]int{0, k}] = 3 - 6*r.Int64N(2)
-		ring[[2]int{k - 1, k}] = 5
-		two[[2]int{k - 1, k}] = int64(k%3+1) * (2 - 4*r.Int64N(2))
-	}
-	ring[[2]int{0, 79}] = -5
-	for range 150 {
-		a, b := r.IntN(40), r.IntN(40)
-		odd[[2]int{min(a, b), max(a, b)}] = r.Int64N(2000) - 1000
-	}
-	return map[string]*normal{
-		"no variable": sparseProblem(0, none, nil), "one": sparseProblem(1, small, nil), "two": sparseProblem(2, none, map[[2]int]int64{{0, 1}: -7}),
-		"torus": sparseProblem(side*side, none, torus), "star": sparseProblem(80, small, star), "ring": sparseProblem(80, small, ring),
-		"weights": sparseProblem(40, small, odd), "several units": sparseProblem(80, small, two), "no pair": sparseProblem(33, small, nil),
-		"complete": bulkProblem(37, 1, 6, 20, 1, 4), "large": bulkProblem(20, 1<<20, 3, 1<<20, 0.5, 4),
-	}
-}
-
 // TestTemperLayout holds the layout against the problem: neighbours, weights and
 // colours.
 func TestTemperLayout(t *testing.T) {
 	for name, p := range temperCases() {
 		for _, v := range qubo.Temper.Variants {
-			f, err := p.temperNeeds().form(&v)
+			f, err := temperNeedsOf(p).form(&v)
 			if err != nil {
 				continue
 			}
@@ -171,7 +124,7 @@ func TestTemperRound(t *testing.T) {
 	}
 	for _, label := range labels {
 		for name, p := range temperCases() {
-			if _, err := p.temperNeeds().form(qubo.Temper.Variant(label)); err != nil || p.n == 0 {
+			if _, err := temperNeedsOf(p).form(qubo.Temper.Variant(label)); err != nil || p.n == 0 {
 				continue
 			}
 			t.Run(label+" "+name, func(t *testing.T) {
@@ -201,13 +154,13 @@ func TestTemperRound(t *testing.T) {
 						model.round(5, number, b, blocks, sweeps, m.every, ladder)
 						now, kept := make([]uint32, p.n), make([]uint32, len(model.kept))
 						scores := make([]int64, temperScores)
-						if err := m.streams[0].Download(rawBytes(now), m.now, int64(4*b*p.n)); err != nil {
+						if err := m.streams[0].Download(device.Bytes(now), m.now, int64(4*b*p.n)); err != nil {
 							t.Fatal(err)
 						}
-						if err := m.streams[0].Download(rawBytes(kept), m.kept, int64(4*b*len(kept))); err != nil {
+						if err := m.streams[0].Download(device.Bytes(kept), m.kept, int64(4*b*len(kept))); err != nil {
 							t.Fatal(err)
 						}
-						if err := m.streams[0].Download(rawBytes(scores), m.scores, int64(8*b*temperScores)); err != nil {
+						if err := m.streams[0].Download(device.Bytes(scores), m.scores, int64(8*b*temperScores)); err != nil {
 							t.Fatal(err)
 						}
 						if !slices.Equal(now, model.x) {
@@ -304,70 +257,6 @@ func TestTemperCourse(t *testing.T) {
 	}
 }
 
-func TestExchange(t *testing.T) {
-	var e exchange
-	give, take := e.member(0)
-	other, read := e.member(1)
-	if take() != nil || read() != nil {
-		t.Error("an empty exchange has something")
-	}
-	x := []uint64{7}
-	give(x)
-	x[0] = 8
-	if got := read(); len(got) != 1 || got[0] != 7 {
-		t.Errorf("took %d, 7 was given", got)
-	}
-	if read() != nil || take() != nil {
-		t.Error("what was taken, or given by oneself, came again")
-	}
-	for k := range uint64(3 * postsMost) {
-		other([]uint64{k})
-	}
-	if got := take(); got[0] != 3*postsMost-1 || take() != nil || len(e.posts) != postsMost {
-		t.Errorf("took %d of %d posts, expected the last given", got, len(e.posts))
-	}
-}
-
-// TestTemperEngine holds the engine, and the team, against the best of all
-// solutions, also where coefficients are rounded.
-func TestTemperEngine(t *testing.T) {
-	d := emulatedtest.Open(t)
-	r := rand.New(rand.NewPCG(4, 4))
-	for _, size := range []int64{1, 90, 1 << 40} {
-		p := sparseProblem(20, func(int) int64 { return r.Int64N(5) }, func() map[[2]int]int64 {
-			pairs := map[[2]int]int64{}
-			for k := range 20 {
-				pairs[[2]int{min(k, (k+1)%20), max(k, (k+1)%20)}] = -r.Int64N(size) - 1
-			}
-			return pairs
-		}())
-		for k := range p.diag {
-			p.diag[k] *= size
-		}
-		best, _ := exhaust(p)
-		for name, open := range map[string]func(device.Device, *normal, Options) (opened, error){"temper": openTemperEngine, "team": openTeam} {
-			e, err := open(d, p, Options{Others: []device.Device{d}[:int(size%2)]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var values []int64
-			o := searchOptions{began: time.Now(), target: &best, seed: 3, workers: 1, deadline: time.Now().Add(time.Minute)}
-			if _, err := e.search.search(context.Background(), p, o, bulkFound(t, p, &values)); err != nil || values[len(values)-1] != best {
-				t.Errorf("%s, weights up to %d, %s: found %d (%v), the best is %d", name, size, e.label, values, err, best)
-			}
-			if err := e.close(); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	dense := bulkProblem(30, 4, 1, 4, 1, 1)
-	if e, err := openTeam(d, dense, Options{}); err != nil || sparse(dense) || temperLabel(e.label) {
-		t.Errorf("a dense problem is searched by %s (%v)", e.label, err)
-	} else if err := e.close(); err != nil {
-		t.Error(err)
-	}
-}
-
 // Every case of the tuner's subject is answered as by the model, and a wrong
 // answer is noticed.
 func TestTemperSubject(t *testing.T) {
@@ -409,46 +298,6 @@ func TestTemperSubject(t *testing.T) {
 		if err := job.Close(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// TestCross holds combined solutions against the coefficients and against the
-// best side of each component.
-func TestCross(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for name, p := range temperCases() {
-		pool := newPool(p, 0)
-		c := newCrosser(p, pool.mirror)
-		for range 50 {
-			x, y := randomBits(r, p.n), randomBits(r, p.n)
-			before, other := p.value(x), p.value(y)
-			gained := c.cross(x, y)
-			if v := p.value(x); v != before+gained || v < max(before, other) {
-				t.Fatalf("%s: %d and %d made %d, which gained %d", name, before, other, v, gained)
-			}
-		}
-	}
-	// Each of many small components has its best side in one of two solutions.
-	p := sparseProblem(60, func(int) int64 { return r.Int64N(9) - 4 }, func() map[[2]int]int64 {
-		pairs := map[[2]int]int64{}
-		for k := 0; k < 60; k += 3 {
-			pairs[[2]int{k, k + 1}], pairs[[2]int{k + 1, k + 2}] = r.Int64N(9)-4, r.Int64N(9)-4
-		}
-		return pairs
-	}())
-	x, y := randomBits(r, p.n), randomBits(r, p.n)
-	var want int64
-	for k := 0; k < 60; k += 3 {
-		part := func(x []uint64) int64 {
-			only := make([]uint64, 1)
-			only[0] = x[0] & (7 << k)
-			return p.value(only)
-		}
-		want += max(part(x), part(y))
-	}
-	newCrosser(p, false).cross(x, y)
-	if v := p.value(x); v < want {
-		t.Errorf("combined to %d, the better sides make %d", v, want)
 	}
 }
 

@@ -43,7 +43,7 @@ func Write(w io.Writer, inst *Instance, format string) (notes []string, err erro
 	if twice := l.name == "orlib" || l.name == "sparse" || l.name == "mqlib"; twice {
 		note("a coefficient off the diagonal is written as half of what the product counts")
 	}
-	if offset := out.offset(); offset != "0" && l.name != "coo" && l.name != "bqm" {
+	if offset := offsetText(out); offset != "0" && l.name != "coo" && l.name != "bqm" {
 		note("the constant %s is left out: values are less by it", offset)
 	}
 	if out.Names != nil && l.name != "bqm" {
@@ -64,7 +64,7 @@ func FormatOf(path string) string {
 	return ""
 }
 
-func (inst *Instance) offset() string {
+func offsetText(inst *Instance) string {
 	if inst.Int != nil {
 		return strconv.FormatInt(inst.Int.Offset, 10)
 	}
@@ -79,9 +79,9 @@ func shortest(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// entries calls back every linear term that is not 0 and every pair, i < j, row
+// eachEntry calls back every linear term that is not 0 and every pair, i < j, row
 // by row; pairs halved where so asked.
-func (inst *Instance) entries(half bool, each func(i, j int, text []byte)) {
+func eachEntry(inst *Instance, half bool, each func(i, j int, text []byte)) {
 	var buf []byte
 	whole := func(i, j int, v int64) {
 		if half && i != j && v%2 != 0 {
@@ -123,8 +123,8 @@ func (inst *Instance) entries(half bool, each func(i, j int, text []byte)) {
 	}
 }
 
-// diagonal is the number of linear terms that are not 0.
-func (inst *Instance) diagonal() (count int64) {
+// diagonalCount is the number of linear terms that are not 0.
+func diagonalCount(inst *Instance) (count int64) {
 	for i := range inst.N {
 		if inst.Int != nil && inst.Int.Linear[i] != 0 || inst.Real != nil && inst.Real.Linear[i] != 0 {
 			count++
@@ -133,11 +133,11 @@ func (inst *Instance) diagonal() (count int64) {
 	return count
 }
 
-// list writes entries a line each, numbered from first.
-func (inst *Instance) list(w io.Writer, first int, half bool) error {
+// listEntries writes entries a line each, numbered from first.
+func listEntries(inst *Instance, w io.Writer, first int, half bool) error {
 	var line []byte
 	var err error
-	inst.entries(half, func(i, j int, text []byte) {
+	eachEntry(inst, half, func(i, j int, text []byte) {
 		line = strconv.AppendInt(line[:0], int64(i+first), 10)
 		line = strconv.AppendInt(append(line, ' '), int64(j+first), 10)
 		line = append(append(append(line, ' '), text...), '\n')
@@ -149,8 +149,8 @@ func (inst *Instance) list(w io.Writer, first int, half bool) error {
 }
 
 func writeOrlib(w io.Writer, inst *Instance) error {
-	fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs()+inst.diagonal())
-	return inst.list(w, 1, true)
+	fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs()+diagonalCount(inst))
+	return listEntries(inst, w, 1, true)
 }
 
 func writeSparse(w io.Writer, inst *Instance) error { return writeOrlib(w, inst) }
@@ -162,15 +162,15 @@ func writeMQLib(w io.Writer, inst *Instance) error {
 
 func writeRudy(w io.Writer, inst *Instance) error {
 	fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs())
-	return inst.list(w, 1, false)
+	return listEntries(inst, w, 1, false)
 }
 
 // writeQUBO lists the nodes with a coefficient first, then the couplers.
 func writeQUBO(w io.Writer, inst *Instance) error {
-	fmt.Fprintf(w, "p qubo 0 %d %d %d\n", inst.N, inst.diagonal(), inst.Pairs())
+	fmt.Fprintf(w, "p qubo 0 %d %d %d\n", inst.N, diagonalCount(inst), inst.Pairs())
 	var err error
 	for _, nodes := range []bool{true, false} {
-		inst.entries(false, func(i, j int, text []byte) {
+		eachEntry(inst, false, func(i, j int, text []byte) {
 			if nodes == (i == j) {
 				_, e := fmt.Fprintf(w, "%d %d %s\n", i, j, text)
 				err = errors.Join(err, e)
@@ -186,7 +186,7 @@ func writeCOO(w io.Writer, inst *Instance) error {
 		vartype = "SPIN"
 	}
 	fmt.Fprintf(w, "# vartype=%s\n", vartype)
-	if offset := inst.offset(); offset != "0" {
+	if offset := offsetText(inst); offset != "0" {
 		fmt.Fprintf(w, "# offset=%s\n", offset)
 	}
 	if n := inst.N; n > 0 && inst.Start[n] == inst.Start[n-1] { // the last variable is named, so that it is there
@@ -194,12 +194,12 @@ func writeCOO(w io.Writer, inst *Instance) error {
 			fmt.Fprintf(w, "%d %d 0\n", n-1, n-1)
 		}
 	}
-	return inst.list(w, 0, false)
+	return listEntries(inst, w, 0, false)
 }
 
 func writeBQM(w io.Writer, inst *Instance) error {
 	m := model{Type: "BinaryQuadraticModel", Version: map[string]string{"bqm_schema": "3.0.0"}, IndexType: "int32", BiasType: "float64",
-		Variables: int64(inst.N), Pairs: inst.Pairs(), Vartype: "BINARY", Offset: json.Number(inst.offset()), Info: map[string]any{},
+		Variables: int64(inst.N), Pairs: inst.Pairs(), Vartype: "BINARY", Offset: json.Number(offsetText(inst)), Info: map[string]any{},
 		Labels: make([]json.RawMessage, inst.N), Linear: make([]json.Number, inst.N), Biases: []json.Number{}, Head: []int64{}, Tail: []int64{}}
 	if inst.Form == Ising {
 		m.Vartype = "SPIN"
@@ -210,7 +210,7 @@ func writeBQM(w io.Writer, inst *Instance) error {
 			m.Labels[i] = json.RawMessage(label(inst.Names[i]))
 		}
 	}
-	inst.entries(false, func(i, j int, text []byte) {
+	eachEntry(inst, false, func(i, j int, text []byte) {
 		if i == j {
 			m.Linear[i] = json.Number(text)
 			return
@@ -240,14 +240,14 @@ func writeMarket(w io.Writer, inst *Instance) error {
 	if inst.Real != nil {
 		kind = "real"
 	}
-	inst.entries(true, func(_, _ int, text []byte) {
+	eachEntry(inst, true, func(_, _ int, text []byte) {
 		if strings.ContainsAny(string(text), ".e") {
 			kind = "real"
 		}
 	})
-	fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate %s symmetric\n%% maximise x'Qx\n%d %d %d\n", kind, inst.N, inst.N, inst.Pairs()+inst.diagonal())
+	fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate %s symmetric\n%% maximise x'Qx\n%d %d %d\n", kind, inst.N, inst.N, inst.Pairs()+diagonalCount(inst))
 	var err error
-	inst.entries(true, func(i, j int, text []byte) {
+	eachEntry(inst, true, func(i, j int, text []byte) {
 		_, e := fmt.Fprintf(w, "%d %d %s\n", j+1, i+1, text)
 		err = errors.Join(err, e)
 	})

@@ -1,0 +1,222 @@
+package qubo
+
+import (
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ruledBulk opens an island by rules, with few searches where they say nothing.
+func ruledBulk(t *testing.T, d device.Device, p *normal, r Rules) *bulk {
+	t.Helper()
+	if r.Searches == 0 {
+		r.Searches = 3
+	}
+	v, err := bulkVariant(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := openBulkEngine(d, p, setup{rules: r, variant: v.Label})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := e.search.(*bulk)
+	if used := e.used["bulk"]; bulkRulesBy(r, b.rules, p.n) != b.rules || bulkRulesBy(used, bulkRules{}, p.n) != b.rules {
+		t.Errorf("%s: %+v are used, which are said to be %s", r, b.rules, used)
+	}
+	return b
+}
+
+// deepest makes rounds and returns the lowest value at the end of one, and how
+// many operators each search had in a round after the first, at most.
+func deepest(t *testing.T, b *bulk) (low int64, operators int) {
+	t.Helper()
+	if err := b.begin(searchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	scores := make([]int64, bulkScores*b.rules.searches)
+	for number := range int64(12) {
+		if err := b.round(searchOptions{seed: 7}, number, int64(b.rules.flips)+7*number); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.recompute(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.streams[0].Download(device.Bytes(scores), b.scores, 0); err != nil {
+			t.Fatal(err)
+		}
+		for k := range b.rules.searches {
+			score := scores[bulkScores*k:][:bulkScores]
+			low = min(low, score[bulkValue])
+			had := 0
+			for _, spent := range score[bulkSpent:][:bulkOperators] {
+				if spent > 0 {
+					had++
+				}
+			}
+			if number > 0 {
+				operators = max(operators, had)
+			}
+		}
+	}
+	return low, operators
+}
+
+func TestBulkRules(t *testing.T) {
+	d := emulatedtest.Open(t)
+	p := downhill(97)
+	endless := 1 << 20
+	for _, c := range []struct{ tenure, spread, above int }{{3, 1, 0}, {24, 1, 5}, {3, 30, 5}} {
+		low, operators := deepest(t, ruledBulk(t, d, p, Rules{Tenure: c.tenure, Spread: c.spread, Stall: endless}))
+		// The list is at most tenure + spread long, and one more flip follows.
+		if most := int64(c.tenure + c.spread + 1); -low > most || -low <= int64(c.above) {
+			t.Errorf("tenure %d and spread %d: %d below the best, expected more than %d and at most %d", c.tenure, c.spread, -low, c.above, most)
+		}
+		if operators != 1 {
+			t.Errorf("a search that never stalls had %d operators in a round", operators)
+		}
+	}
+	if _, operators := deepest(t, ruledBulk(t, d, p, Rules{Stall: 4})); operators < 2 {
+		t.Errorf("searches that stall after 4 flips had %d operator in a round", operators)
+	}
+	// Elites: how many, and how far apart.
+	q := bulkProblem(97, 1, 2, 1, 0.06, 4) // of many good solutions
+	for _, r := range []Rules{{Pool: 2, Distance: 1}, {Pool: 9, Distance: 1}, {Pool: 9, Distance: 30}} {
+		r.Round = 1
+		b := ruledBulk(t, d, q, r)
+		deepest(t, b) // which holds distances against the rule
+		var elites [][]uint64
+		if err := b.tell(func(_ int64, x []uint64) { elites = append(elites, x) }); err != nil {
+			t.Fatal(err)
+		}
+		near := q.n
+		for k, x := range elites {
+			for _, y := range elites[:k] {
+				near = min(near, distance(x, y))
+			}
+		}
+		if len(elites) > r.Pool || r.Distance == 1 && len(elites) != r.Pool || r.Distance == 1 && r.Pool == 9 && near >= 30 || near < r.Distance {
+			t.Errorf("%s: %d elites at least %d apart", r, len(elites), near)
+		}
+	}
+}
+
+// Rounds of the length that rules say, of so many searches; and how often they
+// begin anew.
+func TestBulkRoundsByRules(t *testing.T) {
+	d := emulatedtest.Open(t)
+	p := bulkFor("int8", 97, 3)
+	const rounds = 44
+	for _, c := range []struct {
+		rules Rules
+		anew  bool
+	}{
+		{Rules{Round: 1, Searches: 2, Restart: Never}, false},
+		{Rules{Round: 2, Searches: 3, Restart: 1}, true},
+		{Rules{Round: 2, Searches: 3, Restart: 1000}, false},
+		{Rules{Round: 1, Searches: 5}, true},
+	} {
+		b := ruledBulk(t, d, p, c.rules)
+		o := searchOptions{began: time.Now(), seed: 5, work: int64(rounds * c.rules.Round * p.n * c.rules.Searches)}
+		var told [2][]int64
+		var did [2]work
+		for k := range told {
+			var err error
+			if did[k], err = b.search(context.Background(), p, o, bulkFound(t, p, &told[k])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := did[0].Restarts; got < int64(rounds*c.rules.Searches) || got > int64((rounds+1)*c.rules.Searches) {
+			t.Errorf("%s: %d walks of all searches, expected %d rounds of each", c.rules, got, rounds)
+		}
+		if (b.life > 0) != c.anew {
+			t.Errorf("%s: began anew %d times", c.rules, b.life)
+		}
+		if !slices.Equal(told[0], told[1]) || did[0] != did[1] {
+			t.Errorf("%s: two runs, %v %v and %v %v", c.rules, told[0], did[0], told[1], did[1])
+		}
+	}
+}
+
+// crowded has so much memory.
+type crowded struct {
+	device.Device
+	free int64
+}
+
+func (c crowded) Facts() device.Facts {
+	f := c.Device.Facts()
+	f.Free = c.free
+	return f
+}
+
+// More searches than there is memory for are refused before it is taken.
+func TestBulkSearchesNeedMemory(t *testing.T) {
+	d := crowded{emulatedtest.Open(t), 1 << 20}
+	p := bulkFor("int8", 97, 3)
+	for searches, fits := range map[int]bool{50: true, 1 << 16: false} {
+		e, err := openBulkEngine(d, p, setup{rules: Rules{Searches: searches}})
+		if fits && err != nil || !fits && (!errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), "65536 searches")) {
+			t.Errorf("%d searches: %v", searches, err)
+		}
+		if err == nil {
+			if err := e.close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Operators that are left out make no flip after the first round, and earn no
+// weight.
+func TestBulkWithout(t *testing.T) {
+	d := emulatedtest.Open(t)
+	p := bulkFor("int8", 97, 4)
+	v, err := bulkVariant(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, without := range [][]string{{"relink"}, {"random", "cross", "majority"}, bulkOperatorNames[1:], bulkOperatorNames[:]} {
+		b := startBulk(t, d, v, p)
+		b.without = without
+		if err := b.begin(searchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		left := make([]int64, bulkOperators) // flips of each operator
+		control, scores := make([]int64, bulkControl), make([]int64, bulkScores*b.rules.searches)
+		for number := range int64(6) {
+			if err := b.round(searchOptions{seed: 7}, number, int64(b.rules.flips)); err != nil {
+				t.Fatal(err)
+			}
+			s := b.streams[0]
+			if err := s.Download(device.Bytes(control), b.control, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Download(device.Bytes(scores), b.scores, 0); err != nil {
+				t.Fatal(err)
+			}
+			for k := range b.rules.searches * bulkOperators * int(min(number, 1)) {
+				left[k%bulkOperators] += scores[k/bulkOperators*bulkScores+3+k%bulkOperators]
+			}
+		}
+		for k, name := range bulkOperatorNames {
+			used := !slices.Contains(without, name) || len(without) == bulkOperators && k == 0
+			if weight := control[bulkWeights+k]; used != (weight > 0) || used != (left[k] > 0) {
+				t.Errorf("without %v: %s made %d flips and has weight %d", without, name, left[k], weight)
+			}
+		}
+		if err := b.recompute(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -7,6 +7,13 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/multistart"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/internal/tabu"
+	"coalesce/solvers/qubo/internal/tempering"
+	"coalesce/solvers/qubo/problem"
 )
 
 // An engine is one way to search.
@@ -18,22 +25,24 @@ type engine struct {
 	several bool     // takes Options.Others
 	// open makes a search of one problem ready; what it takes is given back by
 	// close, which may be nil.
-	open func(d device.Device, p *normal, o setup) (opened, error)
+	open func(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error)
 }
 
 // engines are the ways to search, best first.
 func engines() []engine {
 	everywhere := []string{device.CUDA, device.Emulated, device.Host}
-	plain := func(s search) func(device.Device, *normal, setup) (opened, error) {
-		return func(device.Device, *normal, setup) (opened, error) { return opened{search: s}, nil }
+	plain := func(s search.Searcher) func(device.Device, *problem.Normal, search.Setup) (search.Opened, error) {
+		return func(device.Device, *problem.Normal, search.Setup) (search.Opened, error) {
+			return search.Opened{Searcher: s}, nil
+		}
 	}
 	return []engine{
 		{name: "portfolio", about: "temper for sparse problems, bulk for others, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, several: true, open: openTeam},
-		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, several: true, open: openBulkEngine},
-		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, several: true, open: openTemperEngine},
-		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: openHostEngine},
-		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: openMultistartEngine},
-		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, open: plain(referenceSearch{})},
+		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, several: true, open: tabu.Open},
+		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, several: true, open: tempering.Open},
+		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: host.Open},
+		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: multistart.Open},
+		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, open: plain(reference.Search{})},
 	}
 }
 
@@ -81,8 +90,8 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 }
 
 // setup is what engines are opened with.
-func (o Options) setup() setup {
-	return setup{variant: o.Variant, database: o.Database, others: o.Others, without: o.Without, rules: o.Rules}
+func (o Options) setup() search.Setup {
+	return search.Setup{Variant: o.Variant, Database: o.Database, Others: o.Others, Without: o.Without, Rules: o.Rules}
 }
 
 // until is the deadline of a share of the time that is left; zero: none.

@@ -6,34 +6,39 @@ import (
 	"slices"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/internal/tabu"
+	"coalesce/solvers/qubo/internal/tempering"
+	"coalesce/solvers/qubo/problem"
 )
 
 // openTeam makes a search on the device and one on the host ready, or one of them
 // where the other is left out. The device's is qubo/temper for sparse problems,
 // else, or where that is left out, qubo/bulk.
-func openTeam(d device.Device, p *normal, o setup) (opened, error) {
-	portfolio := beside{o.without}
-	out := func(name string) bool { return slices.Contains(o.without, name) }
-	temper := sparse(p) && !out("temper") && (o.variant == "" || temperLabel(o.variant))
+func openTeam(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+	portfolio := host.Beside{Without: o.Without}
+	out := func(name string) bool { return slices.Contains(o.Without, name) }
+	temper := tempering.Suits(p) && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
 	if !temper && out("bulk") {
-		return opened{search: portfolio, used: map[string]Rules{"host": hostRules(o.rules, p.n)}}, nil
+		return search.Opened{Searcher: portfolio, Used: map[string]search.Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
 	}
-	e, err := opened{}, errUnfit
+	e, err := search.Opened{}, search.ErrUnfit
 	if temper {
-		e, err = openTemperEngine(d, p, o)
+		e, err = tempering.Open(d, p, o)
 	}
-	if errors.Is(err, errUnfit) && !out("bulk") {
-		e, err = openBulkEngine(d, p, o)
+	if errors.Is(err, search.ErrUnfit) && !out("bulk") {
+		e, err = tabu.Open(d, p, o)
 	}
 	if err != nil || out("host") {
 		return e, err
 	}
-	members, many := e.search.(team)
+	members, many := e.Searcher.(search.Team)
 	if !many {
-		members = team{e.search}
+		members = search.Team{e.Searcher}
 	}
-	e.search = append(members, portfolio)
-	e.used["host"] = hostRules(o.rules, p.n)
-	e.reason = fmt.Sprintf("%s; beside it a search on the host", e.reason)
+	e.Searcher = append(members, portfolio)
+	e.Used["host"] = host.RulesFor(o.Rules, p.N)
+	e.Reason = fmt.Sprintf("%s; beside it a search on the host", e.Reason)
 	return e, nil
 }

@@ -7,13 +7,18 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
 )
 
 // A Solution is one of several that were asked for.
 type Solution struct {
-	Value   Amount  `json:"value"`
-	Bits    Bits    `json:"solution"`
-	Seconds float64 `json:"seconds"` // from the start of the solve
+	Value   problem.Amount `json:"value"`
+	Bits    problem.Bits   `json:"solution"`
+	Seconds float64        `json:"seconds"` // from the start of the solve
 
 	objective int64
 }
@@ -49,7 +54,7 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 		return
 	}
 	s.list = slices.DeleteFunc(s.list, near)
-	s.list = append(s.list, Solution{Bits: newBits(slices.Clone(x), s.n), Seconds: at.Seconds(), objective: objective})
+	s.list = append(s.list, Solution{Bits: problem.NewBits(slices.Clone(x), s.n), Seconds: at.Seconds(), objective: objective})
 	slices.SortStableFunc(s.list, func(a, b Solution) int { return cmp.Compare(b.objective, a.objective) })
 	s.list = s.list[:min(len(s.list), s.most)]
 }
@@ -62,7 +67,7 @@ func (r *run) diversify(late func() bool) error {
 	if s.most <= 1 || r.inst.N == 0 {
 		return nil
 	}
-	s.add(r.total(), r.red.restore(r.bestX), time.Since(r.began))
+	s.add(r.total(), r.red.Restore(r.bestX), time.Since(r.began))
 	random := rand.New(rand.NewPCG(r.o.Seed, 1<<32))
 	var free []int
 	for i := range r.inst.N {
@@ -84,20 +89,20 @@ func (r *run) diversify(late func() bool) error {
 		}
 		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
 		for _, i := range free[:s.apart] {
-			given[i] = int8(1 - bit(from, i))
+			given[i] = int8(1 - problem.Bit(from, i))
 		}
 		if s.mirror && len(free) > s.apart { // else the search may end at the mirror image
 			i := free[s.apart]
-			given[i] = int8(bit(from, i))
+			given[i] = int8(problem.Bit(from, i))
 		}
-		red := reduce(r.p, given, true, late)
-		if len(red.parts) == 0 {
-			s.add(red.constant, red.restore(nil), time.Since(r.began))
+		red := preprocess.Reduce(r.p, given, true, late)
+		if len(red.Parts) == 0 {
+			s.add(red.Constant, red.Restore(nil), time.Since(r.began))
 		}
-		o := searchOptions{began: r.began, deadline: r.deadline, seed: random.Uint64(), work: min(2000+50*int64(len(free)), left()), workers: 1}
-		for _, c := range red.parts {
-			did, err := hostSearch{}.search(r.ctx, c.p, o, func(v int64, x []uint64, at time.Duration) {
-				s.add(red.constant+v, red.restore([][]uint64{x}), at)
+		o := search.Options{Began: r.began, Deadline: r.deadline, Seed: random.Uint64(), Work: min(2000+50*int64(len(free)), left()), Workers: 1}
+		for _, c := range red.Parts {
+			did, err := host.Search{}.Search(r.ctx, c.Problem, o, func(v int64, x []uint64, at time.Duration) {
+				s.add(red.Constant+v, red.Restore([][]uint64{x}), at)
 			})
 			if err != nil {
 				return err

@@ -8,6 +8,8 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
 )
 
 // DefaultLimit ends a solve that nothing else would end.
@@ -26,7 +28,7 @@ type Options struct {
 	Database  *tuned.Database // nil: the one embedded in the binary
 	Others    []device.Device // more devices, of the same kind as the one that solves: they search too
 	Without   []string        // some of Parts(""): left out, to measure what they are worth
-	Rules     Rules           // of the searches; each engine takes those that it has
+	Rules     search.Rules    // of the searches; each engine takes those that it has
 	Threads   int             // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool            // no preprocessing, but for fixed variables
 	Memory    int64           // bytes that the host may take besides the instance; 0: no limit
@@ -39,7 +41,7 @@ type Options struct {
 // Progress is how a solve stands.
 type Progress struct {
 	Seconds float64
-	Value   Amount // the best so far
+	Value   problem.Amount // the best so far
 	Flips   int64
 }
 
@@ -58,7 +60,7 @@ func (o Options) check() error {
 	case o.Solutions < 0 || o.Distance < 0:
 		return fmt.Errorf("solutions %d and their distance %d: expected none below 0", o.Solutions, o.Distance)
 	}
-	if err := o.Rules.check(); err != nil {
+	if err := o.Rules.Check(); err != nil {
 		return err
 	}
 	return o.checkWithout()
@@ -72,7 +74,7 @@ func (o Options) check() error {
 // The value in the result was recomputed from the instance's coefficients.
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
 // those of a wrong answer ErrCheck.
-func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
+func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (*Result, error) {
 	r := &run{ctx: ctx, device: d, inst: inst, o: o, began: time.Now()}
 	if err := o.check(); err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	if err := o.checkParts(r.plan.engine.name); err != nil {
 		return nil, err
 	}
-	if err := o.Rules.checkFor(r.plan.engine.name, o.Without, inst.N); err != nil {
+	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {
 		return nil, err
 	}
 	for _, other := range o.Others {
@@ -97,10 +99,10 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 		}
 	}
 	need := inst.Memory()
-	if o.log("takes about %s of memory besides the instance", gib(need)); o.Memory > 0 && need > o.Memory {
-		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", gib(need), gib(o.Memory), device.ErrMemory)
+	if o.log("takes about %s of memory besides the instance", problem.FormatBytes(need)); o.Memory > 0 && need > o.Memory {
+		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", problem.FormatBytes(need), problem.FormatBytes(o.Memory), device.ErrMemory)
 	}
-	if r.p, err = inst.normal(); err != nil {
+	if r.p, err = inst.Normal(); err != nil {
 		return nil, err
 	}
 	const longest = 1 << 61 // ns, 73 years: sums of longer times overflow
@@ -116,7 +118,7 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 // SolveBatch solves instances one after the other on a device, each with its
 // own limits, and hands out each result as it is there. The first error ends
 // it.
-func SolveBatch(ctx context.Context, d device.Device, instances []*Instance, o Options, done func(k int, r *Result) error) error {
+func SolveBatch(ctx context.Context, d device.Device, instances []*problem.Instance, o Options, done func(k int, r *Result) error) error {
 	for k, inst := range instances {
 		r, err := Solve(ctx, d, inst, o)
 		if err == nil {

@@ -10,13 +10,18 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
 )
 
 // A run is one solve under way.
 type run struct {
 	ctx    context.Context
 	device device.Device
-	inst   *Instance
+	inst   *problem.Instance
 	o      Options
 	plan   plan
 	began  time.Time
@@ -24,8 +29,8 @@ type run struct {
 	// limit.
 	deadline time.Time
 	patience time.Time // when a search that has not ended is left behind
-	p        *normal
-	red      *reduction
+	p        *problem.Normal
+	red      *preprocess.Reduction
 	target   *int64 // objective of p
 
 	mu      sync.Mutex // what a search tells while it runs
@@ -36,50 +41,50 @@ type run struct {
 	visited []bool // every solution of the part was
 	history []Improvement
 	met     *float64
-	work    work
+	work    search.Work
 	several solutions
-	used    map[string]Rules // of the component that was searched last, the largest
+	used    map[string]search.Rules // of the component that was searched last, the largest
 }
 
 // exhaustible reports whether there is time to visit every solution of p: it
 // takes about a nanosecond for each, and for each pair of the variable flipped.
-func (r *run) exhaustible(p *normal) bool {
-	if p.n > exhaustLimit || r.o.Solutions > 1 {
+func (r *run) exhaustible(p *problem.Normal) bool {
+	if p.N > reference.ExhaustLimit || r.o.Solutions > 1 {
 		return false
 	}
 	left := 4 * time.Second
 	if !r.deadline.IsZero() {
 		left = time.Until(r.deadline)
 	}
-	each := 4 + len(p.col)/max(1, p.n)
-	return time.Duration(each<<p.n) < left/8
+	each := 4 + len(p.Col)/max(1, p.N)
+	return time.Duration(each<<p.N) < left/8
 }
 
 func (r *run) solve() (*Result, error) {
 	late := func() bool {
 		return r.ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline)
 	}
-	r.red = reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, late)
+	r.red = preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, late)
 	if r.o.Target != nil {
-		t := r.p.objective(*r.o.Target)
+		t := r.p.Objective(*r.o.Target)
 		r.target = &t
 	}
-	r.several = solutions{most: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.mirrored()}
-	left := r.red.left()
-	r.o.log("%d of %d variables are left in %d components: the others are fixed or follow", left, r.inst.N, len(r.red.parts))
+	r.several = solutions{most: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
+	left := r.red.Left()
+	r.o.log("%d of %d variables are left in %d components: the others are fixed or follow", left, r.inst.N, len(r.red.Parts))
 	r.begin()
 	variant := ""
-	for k := len(r.red.parts) - 1; k >= 0; k-- { // small ones first
-		c := r.red.parts[k]
+	for k := len(r.red.Parts) - 1; k >= 0; k-- { // small ones first
+		c := r.red.Parts[k]
 		switch {
 		case r.proven[k]:
 		case late() || r.reached():
-		case r.exhaustible(c.p):
-			v, x := exhaust(c.p)
+		case r.exhaustible(c.Problem):
+			v, x := reference.Exhaust(c.Problem)
 			r.improve(k, v, x, time.Since(r.began))
 			r.proven[k], r.visited[k] = true, true
 		default:
-			share := float64(c.p.n) / float64(r.open(k))
+			share := float64(c.Problem.N) / float64(r.open(k))
 			if r.o.Solutions > 1 {
 				share /= 2 // the other half is for solutions unlike the best
 			}
@@ -101,28 +106,28 @@ func (r *run) solve() (*Result, error) {
 
 // begin sets every part's best to all zeros, or to its part of the hint.
 func (r *run) begin() {
-	parts := len(r.red.parts)
+	parts := len(r.red.Parts)
 	r.best, r.bestX = make([]int64, parts), make([][]uint64, parts)
 	r.proven, r.visited = make([]bool, parts), make([]bool, parts)
-	for k, c := range r.red.parts {
-		r.bestX[k] = make([]uint64, words(c.p.n))
+	for k, c := range r.red.Parts {
+		r.bestX[k] = make([]uint64, problem.Words(c.Problem.N))
 		if r.inst.Hint != nil {
-			x := r.red.project(k, r.inst.Hint)
-			if v := c.p.value(x); v > 0 {
+			x := r.red.Project(k, r.inst.Hint)
+			if v := c.Problem.Value(x); v > 0 {
 				r.best[k] = v
 				copy(r.bestX[k], x)
 			}
 		}
-		r.proven[k] = c.p.n == 0 || c.bound == r.best[k]
+		r.proven[k] = c.Problem.N == 0 || c.Bound == r.best[k]
 	}
 	r.record(time.Since(r.began))
 }
 
 // open is the number of variables of the parts up to k that are not proven.
 func (r *run) open(k int) (n int) {
-	for l, c := range r.red.parts[:k+1] {
+	for l, c := range r.red.Parts[:k+1] {
 		if !r.proven[l] {
-			n += c.p.n
+			n += c.Problem.N
 		}
 	}
 	return max(n, 1)
@@ -130,7 +135,7 @@ func (r *run) open(k int) (n int) {
 
 // total is the objective of p that the parts' bests make.
 func (r *run) total() int64 {
-	sum := r.red.constant
+	sum := r.red.Constant
 	for _, v := range r.best {
 		sum += v
 	}
@@ -143,7 +148,7 @@ func (r *run) reached() bool { return r.target != nil && r.total() >= *r.target 
 // record adds the total to the history where it is better than before.
 func (r *run) record(at time.Duration) {
 	v := r.total()
-	amount := r.inst.amountOf(r.p, v)
+	amount := r.inst.AmountOf(r.p, v)
 	if n := len(r.history); n == 0 || r.history[n-1].Value != amount {
 		r.history = append(r.history, Improvement{at.Seconds(), amount})
 	}
@@ -177,70 +182,70 @@ func (r *run) improve(k int, v int64, x []uint64, at time.Duration) {
 func (r *run) collect(k int, v int64, x []uint64, at time.Duration) {
 	parts := append([][]uint64(nil), r.bestX...)
 	parts[k] = x
-	r.several.add(r.total()-r.best[k]+v, r.red.restore(parts), at)
+	r.several.add(r.total()-r.best[k]+v, r.red.Restore(parts), at)
 }
 
 // search runs the engine on part k for a share of what time and work are left.
 func (r *run) search(k int, share float64) (label string, err error) {
-	p := r.red.parts[k].p
+	p := r.red.Parts[k].Problem
 	e, err := r.plan.engine.open(r.device, p, r.o.setup())
 	name := r.plan.engine.name
-	if errors.Is(err, errUnfit) && r.o.Engine == "" && r.o.Variant == "" {
+	if errors.Is(err, search.ErrUnfit) && r.o.Engine == "" && r.o.Variant == "" {
 		r.plan.reason = err.Error()
-		e, err = openHostEngine(r.device, p, r.o.setup())
+		e, err = host.Open(r.device, p, r.o.setup())
 		name = "host"
 	}
 	if err != nil {
 		return "", err
 	}
-	if err := r.o.Rules.refusedBy(e.used); err != nil {
-		if e.close != nil {
-			err = errors.Join(err, e.close())
+	if err := r.o.Rules.RefusedBy(e.Used); err != nil {
+		if e.Close != nil {
+			err = errors.Join(err, e.Close())
 		}
 		return "", err
 	}
-	if r.used = e.used; r.o.Rules.within(p.n) != r.o.Rules {
-		r.o.log("a component of %d variables has the default tenure, spread or distance: %s is for more", p.n, r.o.Rules)
+	if r.used = e.Used; r.o.Rules.Within(p.N) != r.o.Rules {
+		r.o.log("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
 	}
 	label = "qubo/" + name
-	if e.label != "" {
-		label += " " + e.label
-		r.plan.reason = e.reason
+	if e.Label != "" {
+		label += " " + e.Label
+		r.plan.reason = e.Reason
 	}
 	r.o.log("%s: %s", label, r.plan.reason)
-	bound := r.red.parts[k].bound
+	bound := r.red.Parts[k].Bound
 	goal := bound
 	if r.target != nil {
 		goal = min(goal, *r.target-(r.total()-r.best[k]))
 	}
 	before := r.work
-	o := searchOptions{began: r.began, deadline: until(r.deadline, share), target: &goal, seed: r.o.Seed, workers: r.workers(), rules: r.o.Rules}
+	o := search.Options{Began: r.began, Deadline: until(r.deadline, share), Target: &goal, Seed: r.o.Seed, Workers: r.workers(), Rules: r.o.Rules}
 	if r.inst.Hint != nil {
-		o.start = r.red.project(k, r.inst.Hint)
+		o.Start = r.red.Project(k, r.inst.Hint)
 	}
 	if r.o.Work > 0 {
-		o.work = max(1, int64(share*float64(max(0, r.o.Work-before.Flips))))
+		o.Work = max(1, int64(share*float64(max(0, r.o.Work-before.Flips))))
 	}
-	o.progress = func(w work) {
+	o.Progress = func(w search.Work) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.ended {
 			return
 		}
-		r.work = work{before.Flips + w.Flips, before.Restarts + w.Restarts}
+		r.work = search.Work{Flips: before.Flips + w.Flips, Restarts: before.Restarts + w.Restarts}
 		if r.o.Progress != nil {
 			r.o.Progress(Progress{time.Since(r.began).Seconds(), r.history[len(r.history)-1].Value, r.work.Flips})
 		}
 	}
 	if r.o.Solutions > 0 {
-		o.elite = func(v int64, x []uint64) { r.improve(k, v, x, time.Since(r.began)) }
+		o.Elite = func(v int64, x []uint64) { r.improve(k, v, x, time.Since(r.began)) }
 	}
 	err = r.await(func() error {
-		did, err := e.search.search(r.ctx, p, o, func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) })
-		if e.close != nil {
-			err = errors.Join(err, e.close())
+		did, err := e.Searcher.Search(r.ctx, p, o, func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) })
+		if e.Close != nil {
+			err = errors.Join(err, e.Close())
 		}
-		o.progress(did)
+		o.Progress(did)
 		return err
 	})
 	r.proven[k] = r.best[k] >= bound
@@ -295,33 +300,33 @@ func (r *run) result(variant string) (*Result, error) {
 	r.mu.Lock()
 	r.ended = true
 	r.mu.Unlock()
-	x := r.red.restore(r.bestX)
+	x := r.red.Restore(r.bestX)
 	inst := r.inst
-	value, told := inst.amount(x), r.total()
-	if inst.Int != nil && value != inst.amountOf(r.p, told) {
-		return nil, fmt.Errorf("%w: %s says the value is %s, recomputed it is %s", ErrCheck, variant, inst.amountOf(r.p, told), value)
+	value, told := inst.Amount(x), r.total()
+	if inst.Int != nil && value != inst.AmountOf(r.p, told) {
+		return nil, fmt.Errorf("%w: %s says the value is %s, recomputed it is %s", problem.ErrCheck, variant, inst.AmountOf(r.p, told), value)
 	}
 	if inst.Real != nil {
-		if v := r.p.value(x); v != told {
-			return nil, fmt.Errorf("%w: %s says the objective is %d, recomputed it is %d", ErrCheck, variant, told, v)
+		if v := r.p.Value(x); v != told {
+			return nil, fmt.Errorf("%w: %s says the objective is %d, recomputed it is %d", problem.ErrCheck, variant, told, v)
 		}
 	}
 	for i, v := range inst.Fixed {
-		if v >= 0 && bit(x, i) != uint64(v) {
-			return nil, fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, bit(x, i), v)
+		if v >= 0 && problem.Bit(x, i) != uint64(v) {
+			return nil, fmt.Errorf("%w: variable %d is %d, fixed was %d", problem.ErrCheck, i, problem.Bit(x, i), v)
 		}
 	}
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
-		Value: value, Solution: newBits(x, inst.N), Target: r.o.Target, Met: r.met, History: r.history,
+		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.met, History: r.history,
 		Device: r.where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.used, Work: r.work,
-		Reduced: r.red.left(), Parts: len(r.red.parts), Exact: r.p.exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
+		Reduced: r.red.Left(), Parts: len(r.red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
 	r.prove(out)
 	r.several.add(told, x, time.Since(r.began))
 	for _, s := range r.several.list {
-		if v := r.p.value(s.Bits.Words()); v != s.objective {
-			return nil, fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
+		if v := r.p.Value(s.Bits.Words()); v != s.objective {
+			return nil, fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", problem.ErrCheck, variant, s.objective, v)
 		}
-		s.Value = inst.amount(s.Bits.Words())
+		s.Value = inst.Amount(s.Bits.Words())
 		out.Solutions = append(out.Solutions, s)
 	}
 	if found := len(out.Solutions); found < r.o.Solutions {
@@ -334,27 +339,27 @@ func (r *run) result(variant string) (*Result, error) {
 
 // prove sets the bound, and whether it is met.
 func (r *run) prove(out *Result) {
-	bound, visited := r.red.constant, true
-	for k, c := range r.red.parts {
+	bound, visited := r.red.Constant, true
+	for k, c := range r.red.Parts {
 		if r.proven[k] {
 			bound += r.best[k]
 			visited = visited && r.visited[k]
 			continue
 		}
-		bound += c.bound
+		bound += c.Bound
 	}
-	if !r.p.exact {
+	if !r.p.Exact {
 		return // of rounded coefficients
 	}
 	out.Proven = bound == out.objective
-	value := r.inst.amountOf(r.p, bound)
+	value := r.inst.AmountOf(r.p, bound)
 	if out.Proven {
 		value = out.Value
 	}
 	out.Bound = &value
 	switch {
 	case !out.Proven:
-	case r.red.left() == 0:
+	case r.red.Left() == 0:
 		out.Proof = "every variable is fixed or follows from others"
 	case visited:
 		out.Proof = "every solution of what preprocessing left was visited"

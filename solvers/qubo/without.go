@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/tabu"
 )
 
 // Parts are what Options.Without takes: the members of the team that engine
@@ -14,7 +17,7 @@ import (
 // an elite a bulk search begins by random.
 func Parts(engine string) []string {
 	var members []string
-	walks, operators := methodNames(), operatorNames()
+	walks, operators := host.Methods(), tabu.Operators()
 	switch engine {
 	case "", "portfolio":
 		members = []string{"temper", "bulk", "host"}

@@ -1,0 +1,263 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// trailing is the number of zero bits at the end of m's magnitude.
+func trailing(m int64) int { return bits.TrailingZeros64(uint64(m)) }
+
+// A Entries collects the coefficients of an instance in any order: as integers
+// while all are, then as floats.
+type Entries struct {
+	i, j  []int32 // i == j: linear
+	whole []int64
+	real  []float64
+	limit int64 // bytes that may be held
+	// Twice: a pair's coefficient counts twice, as that of (i,j) and of (j,i).
+	Twice bool
+}
+
+// bytesPerEntry is what a draft and the instance made of it take together for
+// an entry: 16 in the draft, 2*12 in the instance, and 2*8 to sort it.
+const bytesPerEntry = 56
+
+// NewEntries makes a draft that may hold so many bytes.
+func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
+
+// Last are the variables of the entry that was added last.
+func (d *Entries) Last() (i, j int) {
+	k := len(d.i) - 1
+	return int(d.i[k]), int(d.j[k])
+}
+
+// Expect makes room for so many entries, as far as it is plausible.
+func (d *Entries) Expect(entries int64) error {
+	if entries > d.limit/bytesPerEntry || entries > math.MaxInt32 {
+		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*bytesPerEntry, d.limit)
+	}
+	k := int(min(entries, 1<<22))
+	d.i, d.j, d.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
+	return nil
+}
+
+// Add adds an integer coefficient.
+func (d *Entries) Add(i, j int, v int64) error {
+	if k := int64(len(d.i)); k >= d.limit/bytesPerEntry || k >= math.MaxInt32 {
+		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(d.i), d.limit)
+	}
+	d.i, d.j = append(d.i, int32(i)), append(d.j, int32(j))
+	if d.real != nil {
+		d.real = append(d.real, float64(v))
+		return nil
+	}
+	d.whole = append(d.whole, v)
+	return nil
+}
+
+// AddReal adds a real coefficient; all become real.
+func (d *Entries) AddReal(i, j int, v float64) error {
+	if d.real == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return d.Add(i, j, int64(v))
+	}
+	if d.real == nil {
+		d.real = make([]float64, len(d.whole), cap(d.whole)+1)
+		for k, w := range d.whole {
+			d.real[k] = float64(w)
+		}
+		d.whole = nil
+	}
+	if err := d.Add(i, j, 0); err != nil {
+		return err
+	}
+	d.real[len(d.real)-1] = v
+	return nil
+}
+
+// A RepeatedError is a coefficient that came twice: entries First and Again of
+// the draft, from 0.
+type RepeatedError struct{ First, Again int }
+
+func (e *RepeatedError) Error() string {
+	return fmt.Sprintf("entry %d is of the same variables as entry %d", e.Again+1, e.First+1)
+}
+
+// Instance sorts the entries into an instance of n variables. Entries of the
+// same variables are added up where sum says so, else a RepeatedError; (i,j)
+// and (j,i) are the same.
+func (d *Entries) Instance(n int, sum bool) (*Instance, error) {
+	if int64(n) > d.limit/32 {
+		return nil, fmt.Errorf("%d variables take %d bytes, more than the limit of %d", n, int64(n)*32, d.limit)
+	}
+	inst := &Instance{N: n, Form: QUBO, Sense: Maximize}
+	err := d.overflow()
+	if err != nil {
+		return nil, err
+	}
+	if d.real != nil {
+		inst.Real, err = sorted(d, inst, d.real, sum)
+	} else {
+		inst.Int, err = sorted(d, inst, d.whole, sum)
+	}
+	return inst, err
+}
+
+// sorted sorts entries by counting, twice: by column, then, stably, by row.
+func sorted[T Number](d *Entries, inst *Instance, values []T, sum bool) (*Terms[T], error) {
+	t := &Terms[T]{Linear: make([]T, inst.N)}
+	start := make([]int64, inst.N+1)
+	seen := make([]int32, inst.N) // of linear entries, from 1
+	for k, i := range d.i {
+		j := d.j[k]
+		if i != j {
+			start[i+1]++
+			start[j+1]++
+			continue
+		}
+		if seen[i] > 0 && !sum {
+			return nil, &RepeatedError{int(seen[i]) - 1, k}
+		}
+		seen[i] = int32(k + 1)
+		t.Linear[i] += values[k]
+	}
+	for i := range inst.N {
+		start[i+1] += start[i]
+	}
+	// Entry k stands for (i,j) and (j,i). Placing them by i gives rows whose
+	// columns come in any order; reading those rows in order and placing by
+	// column gives rows in ascending order: the matrix is symmetric.
+	total := start[inst.N]
+	from, at := make([]int32, total), append([]int64(nil), start...)
+	for k, i := range d.i {
+		if j := d.j[k]; i != j {
+			from[at[i]], from[at[j]] = int32(k), int32(k)
+			at[i]++
+			at[j]++
+		}
+	}
+	col, pair := make([]int32, total), make([]T, total)
+	entry := make([]int32, total)
+	copy(at, start)
+	for i := range int32(inst.N) {
+		for _, k := range from[start[i]:start[i+1]] {
+			j := d.i[k] ^ d.j[k] ^ i
+			col[at[j]], pair[at[j]], entry[at[j]] = i, values[k], k
+			at[j]++
+		}
+	}
+	inst.Start, inst.Col, t.Pair = start, col, pair
+	if err := t.merge(inst, entry, sum); err != nil {
+		return nil, err
+	}
+	if d.Twice {
+		for k := range t.Pair {
+			t.Pair[k] *= 2
+		}
+	}
+	return t, nil
+}
+
+// merge adds repeated pairs up, and drops pairs of 0.
+func (t *Terms[T]) merge(inst *Instance, entry []int32, sum bool) error {
+	var to, begin int64
+	for i := range inst.N {
+		end := inst.Start[i+1]
+		first := to
+		for k := begin; k < end; k++ {
+			if k > begin && inst.Col[k] == inst.Col[k-1] {
+				if !sum {
+					return &RepeatedError{int(min(entry[k-1], entry[k])), int(max(entry[k-1], entry[k]))}
+				}
+			}
+			if to > first && inst.Col[to-1] == inst.Col[k] {
+				t.Pair[to-1] += t.Pair[k]
+				continue
+			}
+			if to > first && t.Pair[to-1] == 0 {
+				to--
+			}
+			inst.Col[to], t.Pair[to] = inst.Col[k], t.Pair[k]
+			to++
+		}
+		if to > first && t.Pair[to-1] == 0 {
+			to--
+		}
+		begin, inst.Start[i+1] = end, to
+	}
+	inst.Col, t.Pair = inst.Col[:to:to], t.Pair[:to:to]
+	return nil
+}
+
+// overflow guards the doubling and adding up of a draft's integers.
+func (d *Entries) overflow() error {
+	whole, real := 0.0, 0.0
+	for _, v := range d.whole {
+		whole += math.Abs(float64(v))
+	}
+	if whole > SumLimit/16 {
+		return fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^58", ErrCoefficient, whole)
+	}
+	for _, v := range d.real {
+		real += math.Abs(v)
+	}
+	if real > math.MaxFloat64/16 {
+		return fmt.Errorf("%w: absolute values add up to more than float64 holds", ErrCoefficient)
+	}
+	return nil
+}
+
+// KeepUpper keeps the entries above the diagonal, and wants those below to be the
+// same.
+func (d *Entries) KeepUpper() error {
+	type pair struct{ i, j int32 }
+	value := func(k int) float64 {
+		if d.real != nil {
+			return d.real[k]
+		}
+		return float64(d.whole[k])
+	}
+	sum := map[pair]float64{}
+	for k, i := range d.i {
+		if j := d.j[k]; i < j {
+			sum[pair{i, j}] += value(k)
+		} else {
+			sum[pair{j, i}] -= value(k)
+		}
+	}
+	for at, v := range sum {
+		if v != 0 {
+			return fmt.Errorf("nodes %d and %d: found two different coefficients, expected a symmetric matrix for %s", at.i+1, at.j+1, MaxCut)
+		}
+	}
+	kept := &Entries{limit: d.limit, Twice: d.Twice}
+	for k, i := range d.i {
+		if i > d.j[k] {
+			continue
+		}
+		var err error
+		if d.real != nil {
+			err = kept.AddReal(int(i), int(d.j[k]), d.real[k])
+		} else {
+			err = kept.Add(int(i), int(d.j[k]), d.whole[k])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	*d = *kept
+	return nil
+}
+
+// LastAsOffset makes the offset of the last variable, which has no pairs.
+func (inst *Instance) LastAsOffset() {
+	inst.N--
+	inst.Start = inst.Start[:inst.N+1]
+	if t := inst.Int; t != nil {
+		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
+	}
+	if t := inst.Real; t != nil {
+		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
+	}
+}

@@ -27,14 +27,20 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// The problem: package problem describes each of these.
+// The problem, which package problem describes.
 type (
-	Instance                = problem.Instance
+	// An Instance is a binary quadratic program: read only once it is made.
+	Instance = problem.Instance
+	// Terms are the coefficients of an instance: of integers or of floats.
 	Terms[T problem.Number] = problem.Terms[T]
-	Form                    = problem.Form
-	Sense                   = problem.Sense
-	Amount                  = problem.Amount
-	Bits                    = problem.Bits
+	// A Form says what an instance's coefficients are coefficients of.
+	Form = problem.Form
+	// A Sense says whether the largest or the smallest value is asked for.
+	Sense = problem.Sense
+	// An Amount is a value: every digit of an integer, or a float64.
+	Amount = problem.Amount
+	// Bits are the values of all variables.
+	Bits = problem.Bits
 )
 
 // The forms: what an instance's coefficients are coefficients of.
@@ -59,6 +65,13 @@ var (
 	ErrCheck       = problem.ErrCheck
 	ErrCoefficient = problem.ErrCoefficient
 )
+
+// A Builder makes an instance of coefficients that come in any order: Linear, Pair,
+// Maximize or Minimize, then Build.
+type Builder = problem.Builder
+
+// NewBuilder begins an instance of n variables, 0 to n-1.
+func NewBuilder(n int) *Builder { return problem.NewBuilder(n) }
 
 // ParseBits reads a string of 0 and 1, or of + and - for spins; false where it
 // holds anything else.
@@ -123,9 +136,13 @@ type Work = search.Work
 
 // Massive multi-start (Lewis 2017) as the paper runs it, for comparisons.
 type (
+	// MultistartOptions of massive multi-start. The zero value is the paper's run,
+	// with the default λ.
 	MultistartOptions = multistart.Options
-	MultistartRun     = multistart.Run
-	MultistartStep    = multistart.Step
+	// A MultistartRun is what massive multi-start did.
+	MultistartRun = multistart.Run
+	// A MultistartStep is a new best of a run.
+	MultistartStep = multistart.Step
 )
 
 // Multistart runs massive multi-start on an instance: on a device with the

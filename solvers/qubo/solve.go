@@ -71,6 +71,7 @@ func (o Options) check() error {
 // solution of what is left, or by meeting a bound. The end of ctx is a limit
 // like the others.
 //
+// The instance is checked first (Instance.Check): a malformed one is an error.
 // The value in the result was recomputed from the instance's coefficients.
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
 // those of a wrong answer ErrCheck.
@@ -78,6 +79,9 @@ func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Optio
 	r := &run{ctx: ctx, device: d, inst: inst, o: o, began: time.Now()}
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if err := inst.Check(); err != nil {
+		return nil, fmt.Errorf("a malformed instance: %w", err)
 	}
 	limit := o.TimeLimit
 	if limit == 0 && o.Work == 0 {
@@ -125,7 +129,11 @@ func SolveBatch(ctx context.Context, d device.Device, instances []*problem.Insta
 			err = done(k, r)
 		}
 		if err != nil {
-			return fmt.Errorf("instance %d of %d, %s: %w", k+1, len(instances), inst.Source, err)
+			name := ""
+			if inst != nil {
+				name = ", " + inst.Source
+			}
+			return fmt.Errorf("instance %d of %d%s: %w", k+1, len(instances), name, err)
 		}
 	}
 	return nil

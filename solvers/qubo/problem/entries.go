@@ -9,22 +9,23 @@ import (
 // trailing is the number of zero bits at the end of m's magnitude.
 func trailing(m int64) int { return bits.TrailingZeros64(uint64(m)) }
 
-// A Entries collects the coefficients of an instance in any order: as integers
+// Entries collect the coefficients of an instance in any order: as integers
 // while all are, then as floats.
 type Entries struct {
 	i, j  []int32 // i == j: linear
 	whole []int64
 	real  []float64
 	limit int64 // bytes that may be held
-	// Twice: a pair's coefficient counts twice, as that of (i,j) and of (j,i).
+	// Twice says that a pair's coefficient counts twice, as that of (i,j) and of (j,i).
 	Twice bool
 }
 
-// bytesPerEntry is what a draft and the instance made of it take together for
-// an entry: 16 in the draft, 2*12 in the instance, and 2*8 to sort it.
+// bytesPerEntry is what entries and the instance made of them take together for
+// each: 16 here, 2*12 in the instance, and 2*8 to sort it.
 const bytesPerEntry = 56
 
-// NewEntries makes a draft that may hold so many bytes.
+// NewEntries makes room for entries, which may take so many bytes together with
+// the instance made of them.
 func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
 
 // Last are the variables of the entry that was added last.
@@ -77,9 +78,10 @@ func (d *Entries) AddReal(i, j int, v float64) error {
 }
 
 // A RepeatedError is a coefficient that came twice: entries First and Again of
-// the draft, from 0.
+// the list, from 0.
 type RepeatedError struct{ First, Again int }
 
+// Error says which of the two entries came first.
 func (e *RepeatedError) Error() string {
 	return fmt.Sprintf("entry %d is of the same variables as entry %d", e.Again+1, e.First+1)
 }
@@ -190,7 +192,7 @@ func (t *Terms[T]) merge(inst *Instance, entry []int32, sum bool) error {
 	return nil
 }
 
-// overflow guards the doubling and adding up of a draft's integers.
+// overflow guards the doubling and adding up of integers.
 func (d *Entries) overflow() error {
 	whole, real := 0.0, 0.0
 	for _, v := range d.whole {

@@ -100,6 +100,7 @@ func (inst *Instance) Memory() int64 {
 	return need + 12*entries
 }
 
+// Note adds a sentence to Notes.
 func (inst *Instance) Note(format string, args ...any) {
 	inst.Notes = append(inst.Notes, fmt.Sprintf(format, args...))
 }
@@ -117,6 +118,7 @@ func (inst *Instance) Mirrored() bool {
 	return !slices.ContainsFunc(inst.Real.Linear, func(h float64) bool { return h != 0 })
 }
 
+// FormatBytes is a number of bytes with a unit that suits it: KiB, MiB or GiB.
 func FormatBytes(b int64) string {
 	if b < 1<<20 {
 		return fmt.Sprintf("%.1f KiB", float64(b)/(1<<10))

@@ -151,12 +151,12 @@ func (p *Normal) Objective(original float64) int64 {
 	if accuracy == big.Below {
 		up.Add(up, big.NewInt(1))
 	}
-	const far = 1 << 61 // beyond every objective
+	const infinity = 1 << 61 // beyond every objective
 	switch {
-	case up.Cmp(big.NewInt(far)) > 0:
-		return far
-	case up.Cmp(big.NewInt(-far)) < 0:
-		return -far
+	case up.Cmp(big.NewInt(infinity)) > 0:
+		return infinity
+	case up.Cmp(big.NewInt(-infinity)) < 0:
+		return -infinity
 	}
 	return up.Int64()
 }

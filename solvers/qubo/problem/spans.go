@@ -18,6 +18,8 @@ type Spans struct {
 	dense  float64 // share of the pairs that have a weight
 }
 
+// Spans are the magnitudes of a problem, as preprocessing left them, or of a pass
+// over its rows.
 func (p *Normal) Spans() Spans {
 	if p.Known != nil {
 		return *p.Known
@@ -40,6 +42,7 @@ type RowSums struct {
 	magnitudes            Spans
 }
 
+// NewRowSums are those of no row.
 func NewRowSums() RowSums { return RowSums{magnitudes: Spans{Least: math.MaxInt64}} }
 
 // AddRow adds row i, and returns the sums of its negative and positive weights.
@@ -65,6 +68,7 @@ func (s *RowSums) AddRow(p *Normal, i int) (low, high int64) {
 	return low, high
 }
 
+// Join adds what another pass over other rows found.
 func (s *RowSums) Join(t RowSums) {
 	s.halves, s.fields, s.pairs, s.all = s.halves+t.halves, s.fields+t.fields, s.pairs+t.pairs, s.all|t.all
 	m, o := &s.magnitudes, t.magnitudes
@@ -77,6 +81,7 @@ func (s *RowSums) Join(t RowSums) {
 // are integers; a cut of a bipartite graph without negative weights meets it.
 func (s *RowSums) Bound() int64 { return min(s.halves>>1, (s.fields+s.pairs/2)>>2) }
 
+// Spans are the magnitudes of p, all of whose rows were added.
 func (s *RowSums) Spans(p *Normal) *Spans {
 	m := s.magnitudes
 	m.Grain = 1 << bits.TrailingZeros64(uint64(s.all)|1<<62)
@@ -106,5 +111,5 @@ func (p *Normal) Measure() RowSums {
 // parallel works on n rows, or whatever takes as long, on all cores.
 func parallel(n int, work func(from, to int)) { cores.Split(n, 64, work) }
 
-// fewRows is how many rows of n entries are enough for a core.
+// RowsPerCore is how many rows of n entries are enough for a core.
 func RowsPerCore(n int) int { return 1 + 1<<17/max(1, n) }

@@ -18,6 +18,8 @@ type Crosser struct {
 	queue  []int32  // a component
 }
 
+// NewCrosser makes a crosser for a problem; mirror says that x and its complement
+// have the same value.
 func NewCrosser(p *problem.Normal, mirror bool) *Crosser {
 	return &Crosser{p: p, mirror: mirror, differ: make([]uint64, problem.Words(p.N)), left: make([]uint64, problem.Words(p.N))}
 }

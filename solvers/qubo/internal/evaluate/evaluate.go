@@ -210,6 +210,7 @@ func Shape(v *device.Variant) (threads, shared int) {
 	return tile / 8 * (batch / 8), stages * 32 * tile * CoefficientBytes(kind)
 }
 
+// CoefficientBytes is the size of a coefficient of a kind.
 func CoefficientBytes(kind string) int {
 	return map[string]int{Int8: 1, Int32: 4, Float32: 4, Float64: 8}[kind]
 }
@@ -284,6 +285,7 @@ func (e *Evaluator) Objectives(twice []byte) []int64 {
 	return list
 }
 
+// Objective is the first of the objectives that values wrote.
 func (e *Evaluator) Objective(twice []byte) int64 {
 	if e.Floats() {
 		return int64(math.Round(*(*float64)(unsafe.Pointer(&twice[0])) / 2))

@@ -62,7 +62,7 @@ func (in *lines) readEntries(n int, m int64, l list, o Options) (*problem.Instan
 	return inst, nil
 }
 
-// entry adds one line's coefficient to a draft.
+// entry adds one line's coefficient to d.
 func (in *lines) entry(d *problem.Entries, f [][]byte, n int, l list) error {
 	low, high := int64(l.from), int64(n-1+l.from)
 	i, err := variable(f[0], low, high)

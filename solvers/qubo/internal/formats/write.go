@@ -24,6 +24,9 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 	if err != nil {
 		return nil, err
 	}
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	form := l.form
 	if inst.Form == problem.Ising && (l.name == "coo" || l.name == "bqm") {

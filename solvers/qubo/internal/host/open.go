@@ -19,6 +19,7 @@ type Beside struct{ Without []string }
 
 const headStart = 30 * time.Millisecond
 
+// Search implements search.Searcher.
 func (b Beside) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	select {
 	case <-ctx.Done():

@@ -30,11 +30,11 @@ type arm struct {
 // all of it up to so many standard deviations, then less and less.
 func (a *arm) hope(best int64) float64 {
 	const near, least = 2.5, 0.03
-	far := float64(best) - a.mean
-	if a.walks < 3 || far <= near*math.Sqrt(a.spread) {
+	gap := float64(best) - a.mean
+	if a.walks < 3 || gap <= near*math.Sqrt(a.spread) {
 		return 1
 	}
-	return max(least, math.Exp(near-far/math.Sqrt(a.spread)))
+	return max(least, math.Exp(near-gap/math.Sqrt(a.spread)))
 }
 
 // learn takes the result of a walk.

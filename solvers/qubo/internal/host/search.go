@@ -31,6 +31,7 @@ const firstRound, lastRound = 5e5, 1e7
 // tabu search where no other is left: what each of them is worth can be measured.
 type Search struct{ Without []string }
 
+// Search implements search.Searcher.
 func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

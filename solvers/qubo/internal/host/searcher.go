@@ -22,6 +22,7 @@ const (
 	methods
 )
 
+// String is the name by which a method is left out.
 func (m method) String() string {
 	return [...]string{"tabu", "anneal", "reheat", "eliminate"}[m]
 }

@@ -24,6 +24,9 @@ type Evaluation struct {
 // solutions. An empty label is the default for the narrowest type of
 // coefficients that is exact.
 func OpenEvaluation(d device.Device, inst *problem.Instance, label string, count int) (*Evaluation, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
 	p, err := inst.Normal()
 	if err != nil {
 		return nil, err
@@ -135,6 +138,9 @@ func (e *Evaluation) Close() error { return errors.Join(e.on.Close(), e.s.Close(
 // EvaluateVariants are the labels of qubo/evaluate that can evaluate an
 // instance: exactly, but for float32, which may round.
 func EvaluateVariants(inst *problem.Instance) ([]string, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
 	p, err := inst.Normal()
 	if err != nil {
 		return nil, err

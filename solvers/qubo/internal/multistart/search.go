@@ -18,6 +18,9 @@ import (
 // as the paper's CPU would. Objectives in the run are in the instance's scaled
 // normal form; Value of the instance gives its own terms.
 func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (_ *Run, err error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
 	p, err := inst.Normal()
 	if err != nil {
 		return nil, err
@@ -70,6 +73,7 @@ type multistartSearch struct {
 	batch  int // iterations at once
 }
 
+// Search implements search.Searcher.
 func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(value int64, x []uint64, at time.Duration)) (search.Work, error) {
 	options := Options{Batch: m.batch, Iterations: math.MaxInt, Seed: o.Seed, Target: o.Target, Deadline: o.Deadline}
 	on, closing, err := openFor(m.device, p, options)

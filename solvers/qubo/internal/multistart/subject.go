@@ -23,8 +23,10 @@ func Subjects() []subject.Subject {
 // qubo/multistart, with instances for the tuner.
 type subjectOf struct{ kernels *device.Family }
 
+// Family is the family.
 func (t subjectOf) Family() *device.Family { return t.kernels }
 
+// Fixed are the types of coefficients, each of which is tuned by itself.
 func (t subjectOf) Fixed() []map[string]string {
 	var all []map[string]string
 	for _, kind := range []string{evaluate.Int8, evaluate.Int32, evaluate.Float32, evaluate.Float64} {
@@ -33,6 +35,7 @@ func (t subjectOf) Fixed() []map[string]string {
 	return all
 }
 
+// Sizes are numbers of variables: few where the device is not a GPU.
 func (t subjectOf) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
 		return []int{2500, 7000}
@@ -65,6 +68,7 @@ type denseTrial struct {
 	count int
 }
 
+// Size is the number of variables.
 func (t *denseTrial) Size() int { return t.p.N }
 
 // trialProblem draws a problem that a kind of coefficients holds exactly, about
@@ -104,6 +108,7 @@ func (t subjectOf) Cases(fixed map[string]string) ([]subject.Case, error) {
 	return cases, nil
 }
 
+// Instance draws a problem to be timed.
 func (t subjectOf) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	count := 1000
 	switch {
@@ -115,6 +120,7 @@ func (t subjectOf) Instance(fixed map[string]string, size int, seed uint64) (sub
 	return &denseTrial{trialProblem(fixed["weight"], size, seed<<40), count}, nil
 }
 
+// Open takes a variant; a trial takes the memory.
 func (t subjectOf) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	if !slices.ContainsFunc(t.kernels.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
 		return nil, fmt.Errorf("%s has no variant %s", t.kernels.Name, v.Label)
@@ -128,8 +134,10 @@ type denseRunner struct {
 	variant *device.Variant
 }
 
+// Close has nothing to give back.
 func (*denseRunner) Close() error { return nil }
 
+// Prepare lays a trial out on the device.
 func (r *denseRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 	t, ok := inst.(*denseTrial)
 	if !ok {
@@ -233,4 +241,5 @@ func (j *denseJob) Check(s device.Stream) error {
 // Work is the number of products of a weight and a bit.
 func (j *denseJob) Work() float64 { return float64(j.count) * float64(j.p.N) * float64(j.p.N) }
 
+// Close gives back what the trial took.
 func (j *denseJob) Close() error { return errors.Join(j.on.Close(), j.stream.Close()) }

@@ -75,7 +75,7 @@ func stretch(p *problem.Normal, most int64) *problem.Normal {
 	return p
 }
 
-// found collects improvements, which must rise and be true.
+// Improving collects improvements, which must rise and be true.
 func Improving(t *testing.T, p *problem.Normal, values *[]int64) func(int64, []uint64, time.Duration) {
 	return func(v int64, x []uint64, _ time.Duration) {
 		if len(*values) > 0 && v <= (*values)[len(*values)-1] {
@@ -114,7 +114,7 @@ func Square(n int, largest, unit, diag int64, share float64, seed uint64) *probl
 	return p
 }
 
-// kinds are problems that each type of coefficients holds exactly.
+// SquareFor draws a problem that a type of coefficients holds exactly.
 func SquareFor(kind string, n int, seed uint64) *problem.Normal {
 	switch kind {
 	case "int8":
@@ -127,7 +127,7 @@ func SquareFor(kind string, n int, seed uint64) *problem.Normal {
 	return Square(n, 1<<35, 1, 1<<40, 0.6, seed)
 }
 
-// solutions of side bits each, the first of zeros, the second of ones.
+// Solutions draws solutions of side bits each, the first of zeros, the second of ones.
 func Solutions(n, side, count int, seed uint64) [][]uint64 {
 	r := rand.New(rand.NewPCG(seed, 6))
 	list := make([][]uint64, count)
@@ -245,8 +245,11 @@ type Told struct {
 	Took   time.Duration
 }
 
+// Best is the last value that was told.
 func (t Told) Best() int64 { return t.Values[len(t.Values)-1] }
 
+// Searched searches and holds what is told against the coefficients: values rise
+// and are those of their solutions.
 func Searched(t *testing.T, s search.Searcher, p *problem.Normal, o search.Options) (out Told) {
 	t.Helper()
 	o.Began = time.Now()
@@ -324,6 +327,7 @@ func SparseCases() map[string]*problem.Normal {
 	}
 }
 
+// Never is a stop that never comes.
 func Never() bool { return false }
 
 // Optimum is the best value of solutions that agree with given.

@@ -50,6 +50,7 @@ func Exhaust(p *problem.Normal) (int64, []uint64) {
 // for n/100 + 1 to 10 flips; 5n flips without improvement end a walk.
 type Search struct{}
 
+// Search implements search.Searcher.
 func (Search) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	var did search.Work
 	r := rand.New(rand.NewPCG(o.Seed, 0))

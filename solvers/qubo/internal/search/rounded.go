@@ -19,6 +19,8 @@ type Rounded struct {
 	Problem *problem.Normal
 }
 
+// Search implements Searcher: values are those of p, whose coefficients are not
+// rounded.
 func (s Rounded) Search(ctx context.Context, p *problem.Normal, o Options, found func(int64, []uint64, time.Duration)) (Work, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

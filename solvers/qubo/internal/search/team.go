@@ -16,6 +16,7 @@ import (
 // the seed alone.
 type Team []Searcher
 
+// Search implements Searcher.
 func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found func(int64, []uint64, time.Duration)) (Work, error) {
 	if o.Work > 0 || len(t) == 1 {
 		return t[0].Search(ctx, p, o, found)

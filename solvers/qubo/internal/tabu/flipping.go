@@ -156,14 +156,14 @@ func (f *Flipping) Round(number, flips int64) (time.Duration, error) {
 	return end.Since(begin)
 }
 
-// Check holds a few searches against the weights: some gains of each, and the
+// Check holds so many searches against the weights: some gains of each, and the
 // value, which follows from all gains.
-func (f *Flipping) Check(few int) error {
+func (f *Flipping) Check(count int) error {
 	b, s := f.on, f.on.streams[0]
 	form, n := b.form, b.p.N
 	gains, record, words := make([]byte, form.capacity()*form.gain()), make([]uint32, form.record()), make([]int64, bulkScores)
-	for part := range int64(few) {
-		k := part * int64(f.Searches) / int64(few)
+	for part := range int64(count) {
+		k := part * int64(f.Searches) / int64(count)
 		err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*bulkScores*k), s.Download(device.Bytes(record), b.now, k*int64(4*len(record))),
 			s.Download(gains, b.gains, k*int64(len(gains))))
 		if err != nil {

@@ -99,7 +99,7 @@ const (
 const (
 	bulkValue = iota
 	bulkKept
-	bulkMaker // operator of what is kept; bulkOperators: a guest
+	bulkMaker // operator of what is kept; bulkOperators: a migrant
 	bulkSpent // flips, by operator
 )
 

@@ -135,7 +135,7 @@ func TestIslandsExchange(t *testing.T) {
 			t.Errorf("island %d has %d at best, its neighbour's best was %d and its own %d", k, got, from[bulkBest], before[k][bulkBest])
 		}
 		if !slices.Equal(b.seen[bulkWeights:][:bulkOperators], before[k][bulkWeights:][:bulkOperators]) || b.seen[bulkFlips] != before[k][bulkFlips] {
-			t.Errorf("island %d: guests changed the operators' weights or the flips", k)
+			t.Errorf("island %d: migrants changed the operators' weights or the flips", k)
 		}
 		entered = entered || b.seen[bulkEntered] > before[k][bulkEntered]
 	}

@@ -18,8 +18,10 @@ import (
 // number of flips, however many searches make them.
 type Subject struct{}
 
+// Family is qubo/bulk.
 func (Subject) Family() *device.Family { return &qubo.Bulk }
 
+// Fixed are the types of coefficients, each of which is tuned by itself.
 func (Subject) Fixed() []map[string]string {
 	var all []map[string]string
 	for _, row := range []string{"int8", "int16", "int32", "int64", "bits", "float32", "pairs"} {
@@ -28,6 +30,7 @@ func (Subject) Fixed() []map[string]string {
 	return all
 }
 
+// Sizes are numbers of variables: few where the device is not a GPU.
 func (Subject) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
 		return []int{1000, 2500, 5000, 7000}
@@ -51,6 +54,7 @@ type bulkTrial struct {
 	isCase bool
 }
 
+// Size is the number of variables.
 func (t *bulkTrial) Size() int { return t.p.N }
 
 // newBulkTrial draws a problem that rows of a type hold exactly: with a weight of
@@ -96,10 +100,12 @@ func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
 	return cases, nil
 }
 
+// Instance draws a problem to be timed.
 func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	return newBulkTrial(fixed["row"], size, seed<<40), nil
 }
 
+// Open takes a variant; a trial takes the memory.
 func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	if !slices.ContainsFunc(qubo.Bulk.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
 		return nil, fmt.Errorf("%s has no variant %s", qubo.Bulk.Name, v.Label)
@@ -112,6 +118,7 @@ type bulkRunner struct {
 	variant *device.Variant
 }
 
+// Close has nothing to give back.
 func (*bulkRunner) Close() error { return nil }
 
 // Rounds of a trial: the first has no elites to begin from, the last has those of
@@ -121,6 +128,7 @@ const (
 	trialFlips  = 1 << 22
 )
 
+// Prepare lays a trial out on the device.
 func (r *bulkRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 	t, ok := inst.(*bulkTrial)
 	if !ok {
@@ -205,6 +213,7 @@ func (j *bulkJob) Work() float64 {
 	return trialRounds * float64(j.on.rules.searches) * float64(j.on.rules.flips)
 }
 
+// Close gives back what the trial took.
 func (j *bulkJob) Close() error {
 	j.on.streams[0] = j.own
 	return j.on.Close()

@@ -49,7 +49,7 @@ func (r *tempering) fetchMigrants(number int64) error {
 // apart reports whether good solutions differ in several components.
 func (r *tempering) apart() bool { return r.every > 0 || r.anneals > 0 }
 
-// next unpacks a guest: first the replicas, then the bests.
+// next unpacks a migrant: first the replicas, then the bests.
 func (g *migrants) next(l *temperLayout) []uint64 {
 	record := (len(l.order) + 31) / 32
 	g.left--
@@ -64,8 +64,8 @@ func (g *migrants) next(l *temperLayout) []uint64 {
 	return g.x
 }
 
-// combine gives the best what guests have better, and where that is seldom
-// anything, climbs from guests: until the device is about to be done with its
+// combine gives the best what migrants have better, and where that is seldom
+// anything, climbs from migrants: until the device is about to be done with its
 // round, or, where a run depends on the seed alone, of a few.
 func (r *tempering) combine(number int64, until time.Time) {
 	x, value, gained := slices.Clone(r.x), r.best, int64(0)
@@ -75,10 +75,10 @@ func (r *tempering) combine(number int64, until time.Time) {
 		if r.o.Work > 0 && k == migrantsWork || r.o.Work == 0 && late {
 			break
 		}
-		guest := r.migrants.next(r.layout)
-		gained += r.crosser.Cross(x, guest)
+		migrant := r.migrants.next(r.layout)
+		gained += r.crosser.Cross(x, migrant)
 		if !r.apart() {
-			r.enter(r.p.Value(guest)+climb(r.p, guest, r.delta), guest)
+			r.enter(r.p.Value(migrant)+climb(r.p, migrant, r.delta), migrant)
 		}
 		r.cost = time.Since(began)
 	}

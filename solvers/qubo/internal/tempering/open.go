@@ -61,6 +61,7 @@ type seeded struct {
 	stream uint64
 }
 
+// Search implements search.Searcher.
 func (s seeded) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	if s.stream > 0 {
 		o.Seed = draw.Coins(o.Seed, s.stream, 0)

@@ -18,12 +18,15 @@ import (
 // number of visits, however many blocks make them.
 type Subject struct{}
 
+// Family is qubo/temper.
 func (Subject) Family() *device.Family { return &qubo.Temper }
 
+// Fixed are the types of coefficients, each of which is tuned by itself.
 func (Subject) Fixed() []map[string]string {
 	return []map[string]string{{"weight": "unit"}, {"weight": "int32"}}
 }
 
+// Sizes are numbers of variables: few where the device is not a GPU.
 func (Subject) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
 		return []int{784, 1936, 4900, 9801, 19881, 250000}
@@ -31,6 +34,7 @@ func (Subject) Sizes(f device.Facts) []int {
 	return []int{64, 144}
 }
 
+// Feasible holds the weights and the shared memory of a block against a device.
 func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
 	form, err := temperNeeds{n: size, unit: 2, delta: 1 << 8, sum: int64(size) << 8, temperature: 2}.form(v)
 	if err != nil {
@@ -46,6 +50,7 @@ type temperTrial struct {
 	isCase bool
 }
 
+// Size is the number of variables.
 func (t *temperTrial) Size() int { return t.p.N }
 
 // torus draws a square lattice with periodic ends of about n variables, whose
@@ -89,10 +94,12 @@ func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
 	return cases, nil
 }
 
+// Instance draws a problem to be timed.
 func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	return &temperTrial{p: torus(fixed["weight"], size, seed<<40)}, nil
 }
 
+// Open takes a variant; a trial takes the memory.
 func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	if !slices.ContainsFunc(qubo.Temper.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
 		return nil, fmt.Errorf("%s has no variant %s", qubo.Temper.Name, v.Label)
@@ -105,12 +112,14 @@ type temperRunner struct {
 	variant *device.Variant
 }
 
+// Close has nothing to give back.
 func (*temperRunner) Close() error { return nil }
 
 // trialVisits is how many visits of a variable and replica a timed run makes,
 // about.
 const trialVisits = 1 << 32
 
+// Prepare lays a trial out on the device.
 func (r *temperRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 	t, ok := inst.(*temperTrial)
 	if !ok {
@@ -189,6 +198,7 @@ func (j *temperJob) Work() float64 {
 	return float64(replicas) * float64(j.on.blocks) * float64(j.on.p.N) * float64(j.sweeps)
 }
 
+// Close gives back what the trial took.
 func (j *temperJob) Close() error {
 	j.on.streams[0] = j.own
 	return j.on.Close()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/host"
@@ -92,12 +91,4 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 // setup is what engines are opened with.
 func (o Options) setup() search.Setup {
 	return search.Setup{Variant: o.Variant, Database: o.Database, Others: o.Others, Without: o.Without, Rules: o.Rules}
-}
-
-// until is the deadline of a share of the time that is left; zero: none.
-func until(deadline time.Time, share float64) time.Time {
-	if deadline.IsZero() {
-		return deadline
-	}
-	return time.Now().Add(time.Duration(share * float64(time.Until(deadline))))
 }

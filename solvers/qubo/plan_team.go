@@ -21,7 +21,7 @@ func openTeam(d device.Device, p *problem.Normal, o search.Setup) (search.Opened
 	out := func(name string) bool { return slices.Contains(o.Without, name) }
 	temper := tempering.Suits(p) && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
 	if !temper && out("bulk") {
-		return search.Opened{Searcher: portfolio, Used: map[string]search.Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
+		return search.Opened{Searcher: portfolio, Used: map[string]Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
 	}
 	e, err := search.Opened{}, search.ErrUnfit
 	if temper {

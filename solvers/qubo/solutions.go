@@ -16,9 +16,9 @@ import (
 
 // A Solution is one of several that were asked for.
 type Solution struct {
-	Value   problem.Amount `json:"value"`
-	Bits    problem.Bits   `json:"solution"`
-	Seconds float64        `json:"seconds"` // from the start of the solve
+	Value   Amount  `json:"value"`
+	Bits    Bits    `json:"solution"`
+	Seconds float64 `json:"seconds"` // from the start of the solve
 
 	objective int64
 }
@@ -62,12 +62,12 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 // diversify looks for more solutions where fewer than were asked for are known:
 // it fixes as many variables as solutions must differ in to what one of those
 // known does not have, and searches the rest on the host.
-func (r *run) diversify(late func() bool) error {
+func (r *run) diversify() error {
 	s := &r.several
 	if s.most <= 1 || r.inst.N == 0 {
 		return nil
 	}
-	s.add(r.total(), r.red.Restore(r.bestX), time.Since(r.began))
+	s.add(r.bests.total(), r.bests.solution(-1, nil), r.elapsed())
 	random := rand.New(rand.NewPCG(r.o.Seed, 1<<32))
 	var free []int
 	for i := range r.inst.N {
@@ -79,9 +79,9 @@ func (r *run) diversify(late func() bool) error {
 		if r.o.Work == 0 {
 			return math.MaxInt64
 		}
-		return r.o.Work - r.work.Flips
+		return r.o.Work - r.told.work.Flips
 	}
-	for rounds := 0; rounds < 8*s.most && len(s.list) < s.most && len(free) >= s.apart && left() > 0 && !late(); rounds++ {
+	for rounds := 0; rounds < 8*s.most && len(s.list) < s.most && len(free) >= s.apart && left() > 0 && !r.late(); rounds++ {
 		from := s.list[random.IntN(len(s.list))].Bits.Words()
 		given := slices.Clone(r.inst.Fixed)
 		if given == nil {
@@ -95,9 +95,9 @@ func (r *run) diversify(late func() bool) error {
 			i := free[s.apart]
 			given[i] = int8(problem.Bit(from, i))
 		}
-		red := preprocess.Reduce(r.p, given, true, late)
+		red := preprocess.Reduce(r.p, given, true, r.late)
 		if len(red.Parts) == 0 {
-			s.add(red.Constant, red.Restore(nil), time.Since(r.began))
+			s.add(red.Constant, red.Restore(nil), r.elapsed())
 		}
 		o := search.Options{Began: r.began, Deadline: r.deadline, Seed: random.Uint64(), Work: min(2000+50*int64(len(free)), left()), Workers: 1}
 		for _, c := range red.Parts {
@@ -107,8 +107,8 @@ func (r *run) diversify(late func() bool) error {
 			if err != nil {
 				return err
 			}
-			r.work.Flips += did.Flips
-			r.work.Restarts += did.Restarts
+			r.told.work.Flips += did.Flips
+			r.told.work.Restarts += did.Restarts
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
-	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -28,7 +27,7 @@ type Options struct {
 	Database  *tuned.Database // nil: the one embedded in the binary
 	Others    []device.Device // more devices, of the same kind as the one that solves: they search too
 	Without   []string        // some of Parts(""): left out, to measure what they are worth
-	Rules     search.Rules    // of the searches; each engine takes those that it has
+	Rules     Rules           // of the searches; each engine takes those that it has
 	Threads   int             // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool            // no preprocessing, but for fixed variables
 	Memory    int64           // bytes that the host may take besides the instance; 0: no limit
@@ -41,7 +40,7 @@ type Options struct {
 // Progress is how a solve stands.
 type Progress struct {
 	Seconds float64
-	Value   problem.Amount // the best so far
+	Value   Amount // the best so far
 	Flips   int64
 }
 
@@ -75,8 +74,8 @@ func (o Options) check() error {
 // The value in the result was recomputed from the instance's coefficients.
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
 // those of a wrong answer ErrCheck.
-func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (*Result, error) {
-	r := &run{ctx: ctx, device: d, inst: inst, o: o, began: time.Now()}
+func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
+	began, r := time.Now(), &run{device: d, inst: inst, o: o}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -109,20 +108,14 @@ func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Optio
 	if r.p, err = inst.Normal(); err != nil {
 		return nil, err
 	}
-	const longest = 1 << 61 // ns, 73 years: sums of longer times overflow
-	limit = min(limit, longest)
-	if limit > 0 { // a search ends so that its value can be recomputed by then
-		verify := min(time.Duration(len(inst.Col)/2), limit/2)
-		r.deadline = r.began.Add(limit - limit/100 - verify)
-		r.patience = r.began.Add(limit + limit/50 - verify)
-	}
+	r.limits = limitsOf(ctx, began, limit, len(inst.Col))
 	return r.solve()
 }
 
 // SolveBatch solves instances one after the other on a device, each with its
 // own limits, and hands out each result as it is there. The first error ends
 // it.
-func SolveBatch(ctx context.Context, d device.Device, instances []*problem.Instance, o Options, done func(k int, r *Result) error) error {
+func SolveBatch(ctx context.Context, d device.Device, instances []*Instance, o Options, done func(k int, r *Result) error) error {
 	for k, inst := range instances {
 		r, err := Solve(ctx, d, inst, o)
 		if err == nil {

@@ -204,8 +204,8 @@ func TestWrongSearchIsRefuted(t *testing.T) {
 	}
 	d := host.Open(1)
 	defer d.Close()
-	r := &run{ctx: t.Context(), device: d, inst: inst, p: p, began: time.Now(), red: preprocess.Reduce(p, nil, true, qubotest.Never)}
-	r.begin()
+	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, device: d, inst: inst, p: p}
+	r.begin(preprocess.Reduce(p, nil, true, qubotest.Never))
 	r.improve(0, 12345, []uint64{1}, 0)
 	if _, err := r.result("x"); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("error %v, want one of a wrong answer", err)

@@ -45,7 +45,7 @@ func (r *run) solve() (*Result, error) {
 		t := r.p.Objective(*r.o.Target)
 		r.target = &t
 	}
-	r.several = solutions{most: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
+	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
 	r.o.log("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
 	r.begin(red)
 	variant := ""
@@ -118,7 +118,7 @@ func (r *run) improve(k int, v int64, x []uint64, at time.Duration) {
 		return
 	}
 	top := &r.bests.part[k]
-	if r.several.most > 0 {
+	if r.several.limit > 0 {
 		r.several.add(r.bests.total()-top.value+v, r.bests.solution(k, x), at)
 	}
 	if v > top.value {

@@ -26,10 +26,10 @@ type Solution struct {
 // solutions keeps the best solutions met, no two of which differ in fewer than
 // apart variables.
 type solutions struct {
-	most, apart int
-	n           int
-	mirror      bool // flipping all variables changes nothing: both count as one
-	list        []Solution
+	limit, apart int // how many are kept; variables in which they differ
+	n            int
+	mirror       bool // flipping all variables changes nothing: both count as one
+	list         []Solution
 }
 
 // distance is the number of variables in which two solutions differ.
@@ -46,7 +46,7 @@ func (s *solutions) distance(a, b []uint64) int {
 
 // add takes x, in place of worse ones near it, where none near it is as good.
 func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
-	if s.most <= 0 || len(s.list) == s.most && objective <= s.list[s.most-1].objective {
+	if s.limit <= 0 || len(s.list) == s.limit && objective <= s.list[s.limit-1].objective {
 		return
 	}
 	near := func(o Solution) bool { return s.distance(o.Bits.Words(), x) < s.apart }
@@ -56,7 +56,7 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 	s.list = slices.DeleteFunc(s.list, near)
 	s.list = append(s.list, Solution{Bits: problem.NewBits(slices.Clone(x), s.n), Seconds: at.Seconds(), objective: objective})
 	slices.SortStableFunc(s.list, func(a, b Solution) int { return cmp.Compare(b.objective, a.objective) })
-	s.list = s.list[:min(len(s.list), s.most)]
+	s.list = s.list[:min(len(s.list), s.limit)]
 }
 
 // diversify looks for more solutions where fewer than were asked for are known:
@@ -64,7 +64,7 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 // known does not have, and searches the rest on the host.
 func (r *run) diversify() error {
 	s := &r.several
-	if s.most <= 1 || r.inst.N == 0 {
+	if s.limit <= 1 || r.inst.N == 0 {
 		return nil
 	}
 	s.add(r.bests.total(), r.bests.solution(-1, nil), r.elapsed())
@@ -81,7 +81,7 @@ func (r *run) diversify() error {
 		}
 		return r.o.Work - r.told.work.Flips
 	}
-	for rounds := 0; rounds < 8*s.most && len(s.list) < s.most && len(free) >= s.apart && left() > 0 && !r.late(); rounds++ {
+	for rounds := 0; rounds < 8*s.limit && len(s.list) < s.limit && len(free) >= s.apart && left() > 0 && !r.late(); rounds++ {
 		from := s.list[random.IntN(len(s.list))].Bits.Words()
 		given := slices.Clone(r.inst.Fixed)
 		if given == nil {

@@ -110,7 +110,7 @@ func TestSolutionsAreApart(t *testing.T) {
 			}
 		}
 	}
-	mirror := solutions{most: 3, apart: 1, n: 4, mirror: true}
+	mirror := solutions{limit: 3, apart: 1, n: 4, mirror: true}
 	mirror.add(5, []uint64{0b0011}, 0)
 	mirror.add(5, []uint64{0b1100}, 0)
 	if len(mirror.list) != 1 {

@@ -29,51 +29,51 @@ const bytesPerEntry = 56
 func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
 
 // Last are the variables of the entry that was added last.
-func (d *Entries) Last() (i, j int) {
-	k := len(d.i) - 1
-	return int(d.i[k]), int(d.j[k])
+func (e *Entries) Last() (i, j int) {
+	k := len(e.i) - 1
+	return int(e.i[k]), int(e.j[k])
 }
 
 // Expect makes room for so many entries, as far as it is plausible.
-func (d *Entries) Expect(entries int64) error {
-	if entries > d.limit/bytesPerEntry || entries > math.MaxInt32 {
-		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*bytesPerEntry, d.limit)
+func (e *Entries) Expect(entries int64) error {
+	if entries > e.limit/bytesPerEntry || entries > math.MaxInt32 {
+		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*bytesPerEntry, e.limit)
 	}
 	k := int(min(entries, 1<<22))
-	d.i, d.j, d.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
+	e.i, e.j, e.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
 	return nil
 }
 
 // Add adds an integer coefficient.
-func (d *Entries) Add(i, j int, v int64) error {
-	if k := int64(len(d.i)); k >= d.limit/bytesPerEntry || k >= math.MaxInt32 {
-		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(d.i), d.limit)
+func (e *Entries) Add(i, j int, v int64) error {
+	if k := int64(len(e.i)); k >= e.limit/bytesPerEntry || k >= math.MaxInt32 {
+		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(e.i), e.limit)
 	}
-	d.i, d.j = append(d.i, int32(i)), append(d.j, int32(j))
-	if d.real != nil {
-		d.real = append(d.real, float64(v))
+	e.i, e.j = append(e.i, int32(i)), append(e.j, int32(j))
+	if e.real != nil {
+		e.real = append(e.real, float64(v))
 		return nil
 	}
-	d.whole = append(d.whole, v)
+	e.whole = append(e.whole, v)
 	return nil
 }
 
 // AddReal adds a real coefficient; all become real.
-func (d *Entries) AddReal(i, j int, v float64) error {
-	if d.real == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-		return d.Add(i, j, int64(v))
+func (e *Entries) AddReal(i, j int, v float64) error {
+	if e.real == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return e.Add(i, j, int64(v))
 	}
-	if d.real == nil {
-		d.real = make([]float64, len(d.whole), cap(d.whole)+1)
-		for k, w := range d.whole {
-			d.real[k] = float64(w)
+	if e.real == nil {
+		e.real = make([]float64, len(e.whole), cap(e.whole)+1)
+		for k, w := range e.whole {
+			e.real[k] = float64(w)
 		}
-		d.whole = nil
+		e.whole = nil
 	}
-	if err := d.Add(i, j, 0); err != nil {
+	if err := e.Add(i, j, 0); err != nil {
 		return err
 	}
-	d.real[len(d.real)-1] = v
+	e.real[len(e.real)-1] = v
 	return nil
 }
 
@@ -89,30 +89,30 @@ func (e *RepeatedError) Error() string {
 // Instance sorts the entries into an instance of n variables. Entries of the
 // same variables are added up where sum says so, else a RepeatedError; (i,j)
 // and (j,i) are the same.
-func (d *Entries) Instance(n int, sum bool) (*Instance, error) {
-	if int64(n) > d.limit/32 {
-		return nil, fmt.Errorf("%d variables take %d bytes, more than the limit of %d", n, int64(n)*32, d.limit)
+func (e *Entries) Instance(n int, sum bool) (*Instance, error) {
+	if int64(n) > e.limit/32 {
+		return nil, fmt.Errorf("%d variables take %d bytes, more than the limit of %d", n, int64(n)*32, e.limit)
 	}
 	inst := &Instance{N: n, Form: QUBO, Sense: Maximize}
-	err := d.overflow()
+	err := e.overflow()
 	if err != nil {
 		return nil, err
 	}
-	if d.real != nil {
-		inst.Real, err = sorted(d, inst, d.real, sum)
+	if e.real != nil {
+		inst.Real, err = sorted(e, inst, e.real, sum)
 	} else {
-		inst.Int, err = sorted(d, inst, d.whole, sum)
+		inst.Int, err = sorted(e, inst, e.whole, sum)
 	}
 	return inst, err
 }
 
 // sorted sorts entries by counting, twice: by column, then, stably, by row.
-func sorted[T Number](d *Entries, inst *Instance, values []T, sum bool) (*Terms[T], error) {
+func sorted[T Number](e *Entries, inst *Instance, values []T, sum bool) (*Terms[T], error) {
 	t := &Terms[T]{Linear: make([]T, inst.N)}
 	start := make([]int64, inst.N+1)
 	seen := make([]int32, inst.N) // of linear entries, from 1
-	for k, i := range d.i {
-		j := d.j[k]
+	for k, i := range e.i {
+		j := e.j[k]
 		if i != j {
 			start[i+1]++
 			start[j+1]++
@@ -132,8 +132,8 @@ func sorted[T Number](d *Entries, inst *Instance, values []T, sum bool) (*Terms[
 	// column gives rows in ascending order: the matrix is symmetric.
 	total := start[inst.N]
 	from, at := make([]int32, total), append([]int64(nil), start...)
-	for k, i := range d.i {
-		if j := d.j[k]; i != j {
+	for k, i := range e.i {
+		if j := e.j[k]; i != j {
 			from[at[i]], from[at[j]] = int32(k), int32(k)
 			at[i]++
 			at[j]++
@@ -144,7 +144,7 @@ func sorted[T Number](d *Entries, inst *Instance, values []T, sum bool) (*Terms[
 	copy(at, start)
 	for i := range int32(inst.N) {
 		for _, k := range from[start[i]:start[i+1]] {
-			j := d.i[k] ^ d.j[k] ^ i
+			j := e.i[k] ^ e.j[k] ^ i
 			col[at[j]], pair[at[j]], entry[at[j]] = i, values[k], k
 			at[j]++
 		}
@@ -153,7 +153,7 @@ func sorted[T Number](d *Entries, inst *Instance, values []T, sum bool) (*Terms[
 	if err := t.merge(inst, entry, sum); err != nil {
 		return nil, err
 	}
-	if d.Twice {
+	if e.Twice {
 		for k := range t.Pair {
 			t.Pair[k] *= 2
 		}
@@ -193,15 +193,15 @@ func (t *Terms[T]) merge(inst *Instance, entry []int32, sum bool) error {
 }
 
 // overflow guards the doubling and adding up of integers.
-func (d *Entries) overflow() error {
+func (e *Entries) overflow() error {
 	whole, real := 0.0, 0.0
-	for _, v := range d.whole {
+	for _, v := range e.whole {
 		whole += math.Abs(float64(v))
 	}
 	if whole > SumLimit/16 {
 		return fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^58", ErrCoefficient, whole)
 	}
-	for _, v := range d.real {
+	for _, v := range e.real {
 		real += math.Abs(v)
 	}
 	if real > math.MaxFloat64/16 {
@@ -212,17 +212,17 @@ func (d *Entries) overflow() error {
 
 // KeepUpper keeps the entries above the diagonal, and wants those below to be the
 // same.
-func (d *Entries) KeepUpper() error {
+func (e *Entries) KeepUpper() error {
 	type pair struct{ i, j int32 }
 	value := func(k int) float64 {
-		if d.real != nil {
-			return d.real[k]
+		if e.real != nil {
+			return e.real[k]
 		}
-		return float64(d.whole[k])
+		return float64(e.whole[k])
 	}
 	sum := map[pair]float64{}
-	for k, i := range d.i {
-		if j := d.j[k]; i < j {
+	for k, i := range e.i {
+		if j := e.j[k]; i < j {
 			sum[pair{i, j}] += value(k)
 		} else {
 			sum[pair{j, i}] -= value(k)
@@ -233,22 +233,22 @@ func (d *Entries) KeepUpper() error {
 			return fmt.Errorf("nodes %d and %d: found two different coefficients, expected a symmetric matrix for %s", at.i+1, at.j+1, MaxCut)
 		}
 	}
-	kept := &Entries{limit: d.limit, Twice: d.Twice}
-	for k, i := range d.i {
-		if i > d.j[k] {
+	kept := &Entries{limit: e.limit, Twice: e.Twice}
+	for k, i := range e.i {
+		if i > e.j[k] {
 			continue
 		}
 		var err error
-		if d.real != nil {
-			err = kept.AddReal(int(i), int(d.j[k]), d.real[k])
+		if e.real != nil {
+			err = kept.AddReal(int(i), int(e.j[k]), e.real[k])
 		} else {
-			err = kept.Add(int(i), int(d.j[k]), d.whole[k])
+			err = kept.Add(int(i), int(e.j[k]), e.whole[k])
 		}
 		if err != nil {
 			return err
 		}
 	}
-	*d = *kept
+	*e = *kept
 	return nil
 }
 

@@ -17,7 +17,7 @@ const SumLimit = 1 << 62
 // Normal brings an instance to the form that engines see. Real coefficients
 // become integers: exactly where all are multiples of one power of two, or of
 // one power of ten, in a span that int64 holds; otherwise rounded to multiples
-// of the smallest power of two that fits, and exact is false.
+// of the smallest power of two that fits, and Exact is false.
 func (inst *Instance) Normal() (*Normal, error) {
 	p := &Normal{N: inst.N, Start: inst.Start, Col: inst.Col, Scale: 1, Sense: 1, Exact: true, whole: inst.Int != nil}
 	if inst.Sense == Minimize {
@@ -25,7 +25,7 @@ func (inst *Instance) Normal() (*Normal, error) {
 	}
 	t := inst.Int
 	if t == nil {
-		t, p.Scale, p.Exact = Scaled(inst.Real)
+		t, p.Scale, p.Exact = scaled(inst.Real)
 	}
 	if sum := magnitude(t); sum > SumLimit/64 {
 		return nil, fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^56", ErrCoefficient, sum)
@@ -115,9 +115,9 @@ func absolute[T Number](list []T) float64 {
 	return a + b + c + d
 }
 
-// Scaled makes integers of real coefficients: t times scale. The offset stays
+// scaled makes integers of real coefficients: t times scale. The offset stays
 // behind.
-func Scaled(t *Terms[float64]) (_ *Terms[int64], scale float64, exact bool) {
+func scaled(t *Terms[float64]) (_ *Terms[int64], scale float64, exact bool) {
 	sum := magnitude(t)
 	fits := func(scale float64) bool { return sum*scale <= SumLimit/128 }
 	scale, exact = 1, true

@@ -58,7 +58,7 @@ type Instance struct {
 	Hint   []uint64 // nil, or a solution to begin from, bit i%64 of word i/64
 	Names  []string // nil where the variables are 0 ... N-1
 	Source string   // the file, or the drawing
-	Format string   // as Names names it
+	Format string   // the name of the file format
 	Notes  []string // what was changed or assumed on the way in, one sentence each
 }
 

@@ -9,52 +9,28 @@ import (
 	"coalesce/solvers/cores"
 )
 
-// Coarse is p with coefficients divided by a power of two and rounded, so that
-// no delta exceeds limit, for engines of narrow types; p itself where they fit.
-// Values found with it are recomputed with p.
-func (p *Normal) Coarse(limit int64) *Normal {
-	shift := 0
-	for d := p.Spans().Delta + int64(p.N); d>>shift > limit; shift++ {
-	}
-	if shift == 0 || p.Spans().Delta <= limit {
-		return p
-	}
-	q := *p
-	q.Known = nil
-	round := func(values []int64) []int64 {
-		out := make([]int64, len(values))
-		for k, v := range values {
-			out[k] = (v + 1<<(shift-1)) >> shift
-		}
-		return out
-	}
-	q.Weight, q.Diag = round(p.Weight), round(p.Diag)
-	q.Scale, q.Exact = p.Scale/math.Ldexp(1, shift), false
-	return &q
-}
-
 // Normal is the form that engines see: maximise
 //
-//	Σ diag(i) x(i) + Σ{i<j} weight(i,j) x(i) x(j)
+//	Σ Diag(i) x(i) + Σ{i<j} Weight(i,j) x(i) x(j)
 //
 // in integers whose absolute values add up to at most 2^60, so that no value
-// and no delta overflows. With symmetric Q, diag(i) = q(i,i) and weight(i,j) =
+// and no delta overflows. With symmetric Q, Diag(i) = q(i,i) and Weight(i,j) =
 // q(i,j) + q(j,i).
 type Normal struct {
 	N      int
-	Start  []int64 // n+1: row i of the symmetric matrix is col[start[i]:start[i+1]], ascending
+	Start  []int64 // N+1: row i of the symmetric matrix is Col[Start[i]:Start[i+1]], ascending
 	Col    []int32 // both (i,j) and (j,i) are there
-	Weight []int64
-	Diag   []int64
+	Weight []int64 // of Col
+	Diag   []int64 // N
 
-	offset   float64 // original value = offset + sense * objective/scale
+	offset   float64 // original value = offset + Sense * objective/Scale
 	constant int64   // the offset, where the instance's coefficients are integers
-	Scale    float64
+	Scale    float64 // by which coefficients were multiplied
 	Sense    float64 // +1: the instance maximises, -1: it minimises
 	Exact    bool    // the scaled coefficients are the original ones, not rounded
 	whole    bool    // those are integers
 
-	Known *Spans // nil where they were not computed yet
+	Known *Spans // the spans; nil where they were not computed yet
 }
 
 // Words is the length of a solution of n variables.
@@ -174,4 +150,28 @@ func Flip(p *Normal, x []uint64, delta []int64, i int) {
 	}
 	delta[i] = -delta[i]
 	x[i>>6] ^= 1 << (i & 63)
+}
+
+// Coarse is p with coefficients divided by a power of two and rounded, so that
+// no delta exceeds limit, for engines of narrow types; p itself where they fit.
+// Values found with it are recomputed with p.
+func (p *Normal) Coarse(limit int64) *Normal {
+	shift := 0
+	for d := p.Spans().Delta + int64(p.N); d>>shift > limit; shift++ {
+	}
+	if shift == 0 || p.Spans().Delta <= limit {
+		return p
+	}
+	q := *p
+	q.Known = nil
+	round := func(values []int64) []int64 {
+		out := make([]int64, len(values))
+		for k, v := range values {
+			out[k] = (v + 1<<(shift-1)) >> shift
+		}
+		return out
+	}
+	q.Weight, q.Diag = round(p.Weight), round(p.Diag)
+	q.Scale, q.Exact = p.Scale/math.Ldexp(1, shift), false
+	return &q
 }

@@ -129,7 +129,7 @@ func diagonalOf[T coefficient](p *problem.Normal, m *square) []byte {
 }
 
 // An Evaluator computes objectives and gains of many solutions on a device.
-// Solutions on the device are side bits, words() uint64, each, zero from n on.
+// Solutions on the device are Side bits, Words() uint64, each, zero from n on.
 type Evaluator struct {
 	kernels *qubo.EvaluateKernels
 	variant *device.Variant
@@ -255,28 +255,28 @@ func (e *Evaluator) grid(count int) device.Grid {
 }
 
 // Values enqueues the computation of twice the objective of count solutions at
-// x: 8 bytes each, read by objectives.
+// x: 8 bytes each, read by Objectives.
 func (e *Evaluator) Values(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
 	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddValues(s, x, count, twice))
 }
 
-// AddValues is values where twice is 0 already.
+// AddValues is Values where twice is 0 already.
 func (e *Evaluator) AddValues(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
 	return e.kernels.Values(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice)
 }
 
-// Gains is values that also writes the gain of every flip, side of them a
-// solution, read by gain.
+// Gains is Values that also writes the gain of every flip, side of them a
+// solution, read by Gain.
 func (e *Evaluator) Gains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
 	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddGains(s, x, count, twice, gain))
 }
 
-// AddGains is gains where twice is 0 already.
+// AddGains is Gains where twice is 0 already.
 func (e *Evaluator) AddGains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
 	return e.kernels.Gains(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice, gain)
 }
 
-// Objectives are what values wrote.
+// Objectives are what Values wrote.
 func (e *Evaluator) Objectives(twice []byte) []int64 {
 	list := make([]int64, len(twice)/8)
 	for k := range list {
@@ -285,7 +285,7 @@ func (e *Evaluator) Objectives(twice []byte) []int64 {
 	return list
 }
 
-// Objective is the first of the objectives that values wrote.
+// Objective is the first of the objectives that Values wrote.
 func (e *Evaluator) Objective(twice []byte) int64 {
 	if e.Floats() {
 		return int64(math.Round(*(*float64)(unsafe.Pointer(&twice[0])) / 2))

@@ -25,9 +25,9 @@ const firstRound, lastRound = 5e5, 1e7
 // suggests, each by one of several methods; methods whose walks improve the
 // pool are chosen more often. The searchers work in rounds of equal work, after
 // each of which their walks' results enter the pool in the searchers' order:
-// with o.work what happens depends on the seed and the number of cores alone.
+// with Options.Work what happens depends on the seed and the number of cores alone.
 //
-// Methods named in without, as method.String names them, are left out, but for
+// Methods named in Without, as Methods names them, are left out, but for
 // tabu search where no other is left: what each of them is worth can be measured.
 type Search struct{ Without []string }
 

@@ -34,9 +34,9 @@ const Never = -1
 
 // A rule is one of Rules: its name, its largest value and where it is.
 type rule struct {
-	name string
-	most int
-	of   func(r *Rules) *int
+	name  string
+	limit int
+	of    func(r *Rules) *int
 }
 
 // ruleList are all rules, in the order of their text. A device counts flips of a
@@ -61,7 +61,7 @@ var engineRules = map[string][]string{
 
 // String is the range of a rule.
 func (k rule) String() string {
-	text := fmt.Sprintf("%s from 1 to %d", k.name, k.most)
+	text := fmt.Sprintf("%s from 1 to %d", k.name, k.limit)
 	if k.name == "restart" {
 		text += " or never"
 	}
@@ -100,7 +100,7 @@ func ParseRules(text string) (r Rules, err error) {
 			return Rules{}, fmt.Errorf("rule %s is given twice", name)
 		case name == "restart" && value == "never":
 			*to = Never
-		case err != nil || v < 1 || v > k.most:
+		case err != nil || v < 1 || v > k.limit:
 			return Rules{}, fmt.Errorf("rule %s is %q, expected %s", name, value, k)
 		default:
 			*to = v
@@ -135,7 +135,7 @@ func (r *Rules) UnmarshalText(text []byte) (err error) {
 // Check holds rules against their ranges.
 func (r Rules) Check() error {
 	for _, k := range ruleList {
-		if v := *k.of(&r); v != 0 && (v < 1 || v > k.most) && !(k.name == "restart" && v == Never) {
+		if v := *k.of(&r); v != 0 && (v < 1 || v > k.limit) && !(k.name == "restart" && v == Never) {
 			return fmt.Errorf("rule %s is %d, expected %s", k.name, v, k)
 		}
 	}

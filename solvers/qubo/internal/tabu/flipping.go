@@ -53,8 +53,8 @@ func (d dense) at(i, j int) int64 {
 	return int64(u%uint64(2*d.largest+1)) - d.largest
 }
 
-func (d dense) needs(n int) bulkNeeds {
-	s := bulkNeeds{weight: d.largest, delta: d.largest * int64(n), grain: 1, n: n, row: d.row}
+func (d dense) needs(n int) needs {
+	s := needs{weight: d.largest, delta: d.largest * int64(n), grain: 1, n: n, row: d.row}
 	if d.row == "bits" {
 		s.size = d.largest
 	}
@@ -107,7 +107,7 @@ func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err e
 		return nil, err
 	}
 	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
-	b, err := takeBulk(d, v, form, p, nil)
+	b, err := takeIsland(d, v, form, p, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +161,10 @@ func (f *Flipping) Round(number, flips int64) (time.Duration, error) {
 func (f *Flipping) Check(count int) error {
 	b, s := f.on, f.on.streams[0]
 	form, n := b.form, b.p.N
-	gains, record, words := make([]byte, form.capacity()*form.gain()), make([]uint32, form.record()), make([]int64, bulkScores)
+	gains, record, words := make([]byte, form.capacity()*form.gain()), make([]uint32, form.record()), make([]int64, scoreWords)
 	for part := range int64(count) {
 		k := part * int64(f.Searches) / int64(count)
-		err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*bulkScores*k), s.Download(device.Bytes(record), b.now, k*int64(4*len(record))),
+		err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*scoreWords*k), s.Download(device.Bytes(record), b.now, k*int64(4*len(record))),
 			s.Download(gains, b.gains, k*int64(len(gains))))
 		if err != nil {
 			return err
@@ -192,8 +192,8 @@ func (f *Flipping) Check(count int) error {
 				}
 			}
 		}
-		if value/2 != words[bulkValue] {
-			return fmt.Errorf("%w: %s: search %d is at %d, by its gains at %d", problem.ErrCheck, f.Variant, k, words[bulkValue], value/2)
+		if value/2 != words[scoreValue] {
+			return fmt.Errorf("%w: %s: search %d is at %d, by its gains at %d", problem.ErrCheck, f.Variant, k, words[scoreValue], value/2)
 		}
 	}
 	return nil

@@ -54,9 +54,9 @@ import (
 type Island struct {
 	variant *device.Variant
 	kernels *qubo.BulkKernels
-	form    bulkForm
+	form    layout
 	p       *problem.Normal
-	rules   bulkRules
+	rules   parameters
 	Without []string         // operators that are left out, but for random where none is left
 	streams [2]device.Stream // of the searches; to stop them
 
@@ -67,9 +67,9 @@ type Island struct {
 	rows, diag, gains, now, kept, scores, elites, control, migrants, migrantValues device.Buffer
 }
 
-// bulkRules are the parameters of the method. Flips and stall count in
+// parameters are the parameters of the method. Flips and stall count in
 // variables.
-type bulkRules struct {
+type parameters struct {
 	searches       int
 	flips, stall   int // of a round and search; without a new best, to the end of an episode
 	tenure, spread int
@@ -78,35 +78,35 @@ type bulkRules struct {
 }
 
 const (
-	bulkOperators = 5
-	bulkScores    = 8   // words of a search
-	bulkControl   = 512 // words of the device
+	operatorCount = 5
+	scoreWords    = 8   // words of a search
+	controlWords  = 512 // words of the device
 )
 
 // Control words of the device.
 const (
-	bulkCount = iota
-	bulkBest
-	bulkStop
-	bulkFlips
-	bulkRounds
-	bulkEntered
-	bulkWeights = 8
-	bulkValues  = 16
+	wordCount = iota
+	wordBest
+	wordStop
+	wordFlips
+	wordRounds
+	wordEntered
+	wordWeights = 8
+	wordValues  = 16
 )
 
 // Words of a search.
 const (
-	bulkValue = iota
-	bulkKept
-	bulkMaker // operator of what is kept; bulkOperators: a migrant
-	bulkSpent // flips, by operator
+	scoreValue = iota
+	scoreKept
+	scoreMaker // operator of what is kept; operatorCount: a migrant
+	scoreSpent // flips, by operator
 )
 
 // rulesFor are the defaults.
-func (b *Island) rulesFor(f device.Facts) bulkRules {
+func (b *Island) rulesFor(f device.Facts) parameters {
 	n := b.p.N
-	r := bulkRules{
+	r := parameters{
 		flips: 8 * n, stall: 4 * n, pool: 32, distance: max(1, n/100),
 		tenure: min(n/150+2, n/4), spread: min(12, n/4), restart: idleLimit,
 	}
@@ -119,9 +119,9 @@ func (b *Island) rulesFor(f device.Facts) bulkRules {
 	return r
 }
 
-// takeBulk loads a variant and takes the memory for a problem in a form.
-func takeBulk(d device.Device, v *device.Variant, form bulkForm, p *problem.Normal, rules func(*Island) bulkRules) (b *Island, err error) {
-	b = &Island{variant: v, form: form, p: p, seen: make([]int64, bulkControl)}
+// takeIsland loads a variant and takes the memory for a problem in a form.
+func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Normal, rules func(*Island) parameters) (b *Island, err error) {
+	b = &Island{variant: v, form: form, p: p, seen: make([]int64, controlWords)}
 	facts, rowBytes := d.Facts(), int64(b.form.rowBytes())
 	free := facts.Free
 	if need := rowBytes * int64(p.N); free > 0 && need > free*9/10 {
@@ -145,7 +145,7 @@ func takeBulk(d device.Device, v *device.Variant, form bulkForm, p *problem.Norm
 		b.rules = rules(b)
 	}
 	searches, record := int64(b.rules.searches), int64(4*b.form.record())
-	each := int64(b.form.capacity()*b.form.gain()) + 2*record + 8*bulkScores
+	each := int64(b.form.capacity()*b.form.gain()) + 2*record + 8*scoreWords
 	if need := rowBytes*int64(p.N) + searches*each; free > 0 && need > free {
 		return b, fmt.Errorf("%d searches of %d bytes beside the matrix, %d bytes are free: %w", searches, each, free, device.ErrMemory)
 	}
@@ -155,8 +155,8 @@ func takeBulk(d device.Device, v *device.Variant, form bulkForm, p *problem.Norm
 	}{
 		{&b.rows, rowBytes * int64(p.N)}, {&b.diag, int64(b.form.capacity() * b.form.gain())},
 		{&b.gains, searches * int64(b.form.capacity()*b.form.gain())}, {&b.now, searches * record}, {&b.kept, searches * record},
-		{&b.scores, searches * 8 * bulkScores}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * bulkControl},
-		{&b.migrants, int64(b.rules.pool) * record}, {&b.migrantValues, int64(b.rules.pool) * 8 * bulkScores},
+		{&b.scores, searches * 8 * scoreWords}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * controlWords},
+		{&b.migrants, int64(b.rules.pool) * record}, {&b.migrantValues, int64(b.rules.pool) * 8 * scoreWords},
 	} {
 		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
 			return b, err
@@ -186,16 +186,16 @@ func (b *Island) Close() error {
 
 // begin empties the pool, but for a start that is given.
 func (b *Island) begin(o search.Options) error {
-	control := make([]int64, bulkControl)
+	control := make([]int64, controlWords)
 	operators := b.operators()
 	for _, k := range operators {
-		control[bulkWeights+k] = int64(1024 / len(operators))
+		control[wordWeights+k] = int64(1024 / len(operators))
 	}
 	s := b.streams[0]
 	if o.Start != nil {
-		control[bulkCount], control[bulkEntered] = 1, 1
-		control[bulkBest] = b.p.Value(o.Start)
-		control[bulkValues] = control[bulkBest]
+		control[wordCount], control[wordEntered] = 1, 1
+		control[wordBest] = b.p.Value(o.Start)
+		control[wordValues] = control[wordBest]
 		if err := s.Upload(b.elites, 0, device.Bytes(b.form.pack(o.Start, b.p.N))); err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func (b *Island) round(o search.Options, number, flips int64) error {
 			uint64(r.searches), uint64(r.pool), uint64(r.distance), uint64(2*r.pool)))
 }
 
-// Search implements search.
+// Search implements search.Searcher.
 func (b *Island) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	return islands{b}.Search(ctx, p, o, found)
 }
@@ -229,7 +229,7 @@ func (b *Island) look() error { return b.streams[0].Download(device.Bytes(b.seen
 
 // halt ends the searches soon.
 func (b *Island) halt() error {
-	return errors.Join(b.streams[1].Fill(b.control, 8*bulkStop, 8, 1), b.streams[1].Sync())
+	return errors.Join(b.streams[1].Fill(b.control, 8*wordStop, 8, 1), b.streams[1].Sync())
 }
 
 // visit sees every solution of a tiny problem.
@@ -244,7 +244,7 @@ func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Durati
 
 // best brings the best elite, its value recomputed from that of x.
 func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
-	values := b.seen[bulkValues:][:b.seen[bulkCount]]
+	values := b.seen[wordValues:][:b.seen[wordCount]]
 	top := 0
 	for e, v := range values {
 		if v > values[top] {
@@ -256,20 +256,20 @@ func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
 		return 0, nil, err
 	}
 	value := b.p.ValueFrom(x, known, y)
-	if value != b.seen[bulkBest] {
-		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", problem.ErrCheck, b.variant.Label, b.seen[bulkBest], value)
+	if value != b.seen[wordBest] {
+		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", problem.ErrCheck, b.variant.Label, b.seen[wordBest], value)
 	}
 	return value, y, nil
 }
 
 // tell tells of every elite.
 func (b *Island) tell(elite func(int64, []uint64)) error {
-	for e := range b.seen[bulkCount] {
+	for e := range b.seen[wordCount] {
 		x, err := b.elite(e)
 		if err != nil {
 			return err
 		}
-		elite(b.seen[bulkValues+e], x)
+		elite(b.seen[wordValues+e], x)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // fewSearches are rules for tests.
-func fewSearches(b *Island) bulkRules {
+func fewSearches(b *Island) parameters {
 	r := b.rules
 	r.searches, r.pool, r.flips, r.stall = 3, 4, 3*b.p.N, b.p.N
 	return r
@@ -59,7 +59,7 @@ func TestBulkVariants(t *testing.T) {
 			continue
 		}
 		t.Run(v.Label, func(t *testing.T) {
-			f, err := bulkNeeds{}.form(v)
+			f, err := needs{}.form(v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestBulkVariants(t *testing.T) {
 func TestBulkForm(t *testing.T) {
 	for i := range qubo.Bulk.Variants {
 		v := &qubo.Bulk.Variants[i]
-		f, err := bulkNeeds{}.form(v)
+		f, err := needs{}.form(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,14 +104,14 @@ func TestBulkForm(t *testing.T) {
 			}
 		}
 	}
-	if _, err := bulkNeedsOf(qubotest.Dense(20, 100, 3, 1, 1, 1)).form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier")); err == nil {
+	if _, err := needsOf(qubotest.Dense(20, 100, 3, 1, 1, 1)).form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier")); err == nil {
 		t.Error("weights of 300 in multiples of 3 fit bytes, expected an error")
 	}
 }
 
 // bulkVariant is the one for a problem on a device without clusters.
 func bulkVariant(p *problem.Normal) (*device.Variant, error) {
-	return bulkNeedsOf(p).variant(device.Facts{})
+	return needsOf(p).variant(device.Facts{})
 }
 
 func TestBulkSearch(t *testing.T) {
@@ -157,7 +157,7 @@ func TestBulkSearch(t *testing.T) {
 func TestBulkNeeds(t *testing.T) {
 	p := qubotest.Dense(90, 50, 4, 1000, 0.5, 3)
 	s := p.Spans()
-	if got := bulkNeedsOf(p); got.weight != s.Weight || got.delta != s.Delta || got.grain < 4 || got.n != 90 {
+	if got := needsOf(p); got.weight != s.Weight || got.delta != s.Delta || got.grain < 4 || got.n != 90 {
 		t.Errorf("needs %+v of spans %+v and multiples of 4", got, s)
 	}
 }

@@ -38,18 +38,18 @@ const (
 // newIslands loads a variant on every device, takes memory and uploads the
 // matrix, in pieces that all devices get, so that the host never holds more than
 // one of them as they do. rules may be nil.
-func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, rules func(*Island) bulkRules) (l islands, err error) {
+func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, rules func(*Island) parameters) (l islands, err error) {
 	defer func() {
 		if err != nil {
 			err, l = errors.Join(err, l.Close()), nil
 		}
 	}()
-	form, err := bulkNeedsOf(p).form(v)
+	form, err := needsOf(p).form(v)
 	if err != nil {
 		return nil, err
 	}
 	for k, d := range devices {
-		b, err := takeBulk(d, v, form, p, rules)
+		b, err := takeIsland(d, v, form, p, rules)
 		if err != nil {
 			return l, err
 		}
@@ -108,7 +108,7 @@ func (l islands) searches() (sum int64) {
 	return sum
 }
 
-// Search implements search.
+// Search implements search.Searcher.
 func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
 	if p != l[0].p {
 		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.N)
@@ -161,7 +161,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		}
 		err := l.each(func(b *Island) error {
 			err := errors.Join(b.round(o, number, flips), b.look())
-			if err != nil || o.Work == 0 && b.seen[bulkCount] > 0 && o.Met(b.seen[bulkBest]) {
+			if err != nil || o.Work == 0 && b.seen[wordCount] > 0 && o.Met(b.seen[wordBest]) {
 				end() // nor need the others go on
 			}
 			return err
@@ -173,11 +173,11 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		did.Restarts += l.searches()
 		idle++
 		for _, b := range l {
-			did.Flips += b.seen[bulkFlips]
-			if b.seen[bulkCount] > 0 && b.seen[bulkBest] > top {
-				top, idle = b.seen[bulkBest], 0
+			did.Flips += b.seen[wordFlips]
+			if b.seen[wordCount] > 0 && b.seen[wordBest] > top {
+				top, idle = b.seen[wordBest], 0
 			}
-			if b.seen[bulkCount] == 0 || b.seen[bulkBest] <= best {
+			if b.seen[wordCount] == 0 || b.seen[wordBest] <= best {
 				continue
 			}
 			if best, x, err = b.best(x, best); err != nil {
@@ -247,7 +247,7 @@ func (l islands) exchange(o search.Options, round, best int64, at []uint64) erro
 func (l islands) pass() error {
 	pools := make([][]byte, len(l))
 	err := l.each(func(b *Island) error {
-		pools[b.island] = make([]byte, b.seen[bulkCount]*int64(4*b.form.record()))
+		pools[b.island] = make([]byte, b.seen[wordCount]*int64(4*b.form.record()))
 		return b.streams[0].Download(pools[b.island], b.elites, 0)
 	})
 	if err != nil {
@@ -256,7 +256,7 @@ func (l islands) pass() error {
 	return l.each(func(b *Island) error {
 		before := (b.island + len(l) - 1) % len(l)
 		seen := l[before].seen
-		return b.admit(seen[bulkValues:][:seen[bulkCount]], pools[before])
+		return b.admit(seen[wordValues:][:seen[wordCount]], pools[before])
 	})
 }
 
@@ -265,9 +265,9 @@ func (b *Island) admit(values []int64, elites []byte) error {
 	if len(values) == 0 {
 		return nil
 	}
-	scores := make([]int64, bulkScores*len(values))
+	scores := make([]int64, scoreWords*len(values))
 	for e, v := range values {
-		scores[bulkScores*e+bulkKept], scores[bulkScores*e+bulkMaker] = v, bulkOperators
+		scores[scoreWords*e+scoreKept], scores[scoreWords*e+scoreMaker] = v, operatorCount
 	}
 	r, s := b.rules, b.streams[0]
 	return errors.Join(s.Upload(b.migrants, 0, elites), s.Upload(b.migrantValues, 0, device.Bytes(scores)),

@@ -18,17 +18,17 @@ func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, er
 	if !p.Exact { // rounded anyway: to what fits the fast types
 		q = p.Coarse(search.Int32Deltas)
 	}
-	c, err := bulkChoice(d.Facts(), q, o)
+	c, err := choose(d.Facts(), q, o)
 	for _, limit := range []int64{search.Int32Deltas, float32s, search.NarrowDeltas} {
 		if err != nil && p.Spans().Delta > limit {
 			q = p.Coarse(limit)
-			c, err = bulkChoice(d.Facts(), q, o)
+			c, err = choose(d.Facts(), q, o)
 		}
 	}
 	if err != nil {
 		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
 	}
-	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, func(b *Island) bulkRules { return bulkRulesBy(o.Rules, b.rules, q.N) })
+	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, func(b *Island) parameters { return withRules(o.Rules, b.rules, q.N) })
 	if err != nil {
 		return search.Opened{}, err
 	}
@@ -45,10 +45,10 @@ func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, er
 	return e, nil
 }
 
-// bulkChoice picks a variant: winners of tuning are those with little room to
+// choose picks a variant: winners of tuning are those with little room to
 // spare.
-func bulkChoice(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
-	needs := bulkNeedsOf(p)
+func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
+	needs := needsOf(p)
 	asked := func(v *device.Variant) error {
 		_, err := needs.formOn(facts, v)
 		return err
@@ -74,7 +74,7 @@ func bulkChoice(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Ch
 }
 
 // formOn is form on a device, which may lack clusters of blocks.
-func (s bulkNeeds) formOn(facts device.Facts, v *device.Variant) (bulkForm, error) {
+func (s needs) formOn(facts device.Facts, v *device.Variant) (layout, error) {
 	f, err := s.form(v)
 	if err == nil && f.cluster > 1 && facts.Major < 9 {
 		err = fmt.Errorf("%s: %s has no clusters of blocks", v.Label, facts)
@@ -86,9 +86,9 @@ func (s bulkNeeds) formOn(facts device.Facts, v *device.Variant) (bulkForm, erro
 // may be, then as little room to spare, then as few threads. Bits take more
 // instructions than bytes, so that they are for matrices of bytes that no cache
 // holds. Clusters are for what the registers of a block do not hold.
-func (s bulkNeeds) variant(facts device.Facts) (*device.Variant, error) {
+func (s needs) variant(facts device.Facts) (*device.Variant, error) {
 	var best *device.Variant
-	var of bulkForm
+	var of layout
 	var refused error
 	for i := range qubo.Bulk.Variants {
 		v := &qubo.Bulk.Variants[i]
@@ -109,7 +109,7 @@ func (s bulkNeeds) variant(facts device.Facts) (*device.Variant, error) {
 }
 
 // rank orders types of rows, the best first.
-func (f bulkForm) rank(n int) int {
+func (f layout) rank(n int) int {
 	const cache = 40 << 20
 	switch {
 	case f.row == "bits" && n*n <= cache:
@@ -123,7 +123,7 @@ func (f bulkForm) rank(n int) int {
 // misfit orders blocks and clusters, the better first: one block's registers
 // hold the gains of 16,384 variables. Messages are faster than the barrier
 // (docs/qubo-performance.md).
-func (f bulkForm) misfit(n int) int {
+func (f layout) misfit(n int) int {
 	order := 0
 	if (n > 16384) != (f.cluster > 1) {
 		order = 2

@@ -11,10 +11,10 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A bulkForm is how a variant of qubo/bulk holds a problem: weights divided by
+// A layout is how a variant of qubo/bulk holds a problem: weights divided by
 // 2^(6-shift) where its rows are narrow. Keys have shift low bits for the item.
 // shift is 0 for rows of the gains' own type.
-type bulkForm struct {
+type layout struct {
 	block, items int
 	cluster      int    // blocks of a search
 	meet         string // how those tell one another their best
@@ -24,16 +24,16 @@ type bulkForm struct {
 }
 
 // threads are those of a search.
-func (f bulkForm) threads() int { return f.block * f.cluster }
+func (f layout) threads() int { return f.block * f.cluster }
 
 // capacity is the number of variables that there is room for.
-func (f bulkForm) capacity() int { return f.threads() * f.items }
+func (f layout) capacity() int { return f.threads() * f.items }
 
 // record is the length of a solution on the device, in words of 32 bits.
-func (f bulkForm) record() int { return (f.items + 31) / 32 * f.threads() }
+func (f layout) record() int { return (f.items + 31) / 32 * f.threads() }
 
 // bits is the size of a coefficient.
-func (f bulkForm) bits() int {
+func (f layout) bits() int {
 	switch f.row {
 	case "bits":
 		return 1
@@ -48,16 +48,16 @@ func (f bulkForm) bits() int {
 }
 
 // rowBytes is the size of a row.
-func (f bulkForm) rowBytes() int { return f.capacity() * f.bits() / 8 }
+func (f layout) rowBytes() int { return f.capacity() * f.bits() / 8 }
 
 // argument is what the kernel takes as shift.
-func (f bulkForm) argument() uint64 { return uint64(f.shift) | uint64(f.size)<<8 }
+func (f layout) argument() uint64 { return uint64(f.shift) | uint64(f.size)<<8 }
 
 // gain is the size of a gain.
-func (f bulkForm) gain() int { return max(4, f.bits()/8) }
+func (f layout) gain() int { return max(4, f.bits()/8) }
 
 // near is how many neighbours a thread reads at once.
-func (f bulkForm) near() int {
+func (f layout) near() int {
 	if f.row == "bits" {
 		return 32
 	}
@@ -69,16 +69,16 @@ func (f bulkForm) near() int {
 }
 
 // variable is the one of an item of a thread.
-func (f bulkForm) variable(thread, item int) int {
+func (f layout) variable(thread, item int) int {
 	return f.variableBy(f.near(), thread, item)
 }
 
-func (f bulkForm) variableBy(near, thread, item int) int {
+func (f layout) variableBy(near, thread, item int) int {
 	return item/near*near*f.threads() + thread*near + item%near
 }
 
-// bulkNeeds are what a problem needs of a variant.
-type bulkNeeds struct {
+// needs are what a problem needs of a variant.
+type needs struct {
 	weight, delta int64 // as in spans
 	grain         int64 // the largest power of two that divides every weight
 	n             int
@@ -86,9 +86,9 @@ type bulkNeeds struct {
 	row           string // type of rows that is asked for; empty: any
 }
 
-func bulkNeedsOf(p *problem.Normal) bulkNeeds {
+func needsOf(p *problem.Normal) needs {
 	s := p.Spans()
-	needs := bulkNeeds{weight: s.Weight, delta: s.Delta, grain: s.Grain, n: p.N}
+	needs := needs{weight: s.Weight, delta: s.Delta, grain: s.Grain, n: p.N}
 	if s.Least == s.Weight && len(p.Col) == p.N*(p.N-1) {
 		needs.size = s.Weight
 	}
@@ -105,9 +105,9 @@ const (
 )
 
 // form holds a variant against a problem.
-func (s bulkNeeds) form(v *device.Variant) (bulkForm, error) {
+func (s needs) form(v *device.Variant) (layout, error) {
 	family := &qubo.Bulk
-	f := bulkForm{block: family.Int(v, "block"), items: family.Int(v, "items"), cluster: family.Int(v, "cluster"),
+	f := layout{block: family.Int(v, "block"), items: family.Int(v, "items"), cluster: family.Int(v, "cluster"),
 		meet: family.Value(v, "meet"), row: family.Value(v, "row")}
 	if s.row != "" && f.row != s.row {
 		return f, fmt.Errorf("%s has rows of %s, expected %s", v.Label, f.row, s.row)
@@ -151,7 +151,7 @@ func (s bulkNeeds) form(v *device.Variant) (bulkForm, error) {
 }
 
 // rowsOf lays rows first to last-1 out for the device, in room, which they fill.
-func (f bulkForm) rowsOf(p *problem.Normal, first, last int, room []byte) {
+func (f layout) rowsOf(p *problem.Normal, first, last int, room []byte) {
 	cores.Split(last-first, problem.RowsPerCore(p.N), func(from, to int) {
 		for i := from; i < to; i++ {
 			col, weight := p.Row(first + i)
@@ -161,31 +161,31 @@ func (f bulkForm) rowsOf(p *problem.Normal, first, last int, room []byte) {
 }
 
 // layOut writes a row.
-func (f bulkForm) layOut(room []byte, col []int32, weight []int64) {
+func (f layout) layOut(room []byte, col []int32, weight []int64) {
 	clear(room[:f.rowBytes()])
 	row := unsafe.Pointer(&room[0])
 	switch f.row {
 	case "bits":
-		bulkSigns(room, col, weight)
+		writeSigns(room, col, weight)
 	case "int8":
-		bulkRow(unsafe.Slice((*int8)(row), f.capacity()), col, weight, f.shift)
+		writeRow(unsafe.Slice((*int8)(row), f.capacity()), col, weight, f.shift)
 	case "pairs":
 		bytes := unsafe.Slice((*int8)(row), f.capacity())
-		bulkRow(bytes, col, weight, f.shift)
+		writeRow(bytes, col, weight, f.shift)
 		borrow(bytes)
 	case "int16":
-		bulkRow(unsafe.Slice((*int16)(row), f.capacity()), col, weight, f.shift)
+		writeRow(unsafe.Slice((*int16)(row), f.capacity()), col, weight, f.shift)
 	case "int32":
-		bulkRow(unsafe.Slice((*int32)(row), f.capacity()), col, weight, f.shift)
+		writeRow(unsafe.Slice((*int32)(row), f.capacity()), col, weight, f.shift)
 	case "float32":
-		bulkRow(unsafe.Slice((*float32)(row), f.capacity()), col, weight, f.shift)
+		writeRow(unsafe.Slice((*float32)(row), f.capacity()), col, weight, f.shift)
 	default:
-		bulkRow(unsafe.Slice((*int64)(row), f.capacity()), col, weight, f.shift)
+		writeRow(unsafe.Slice((*int64)(row), f.capacity()), col, weight, f.shift)
 	}
 }
 
-// bulkRow sets the weights of a row, which was all 0.
-func bulkRow[T int8 | int16 | int32 | int64 | float32](row []T, col []int32, weight []int64, shift int) {
+// writeRow sets the weights of a row, which was all 0.
+func writeRow[T int8 | int16 | int32 | int64 | float32](row []T, col []int32, weight []int64, shift int) {
 	down := 0
 	if shift > 0 {
 		down = 6 - shift
@@ -205,25 +205,25 @@ func borrow(row []int8) {
 	}
 }
 
-// bulkSigns sets a bit for each negative weight of a row.
-func bulkSigns(row []byte, col []int32, weight []int64) {
+// writeSigns sets a bit for each negative weight of a row.
+func writeSigns(row []byte, col []int32, weight []int64) {
 	for k, j := range col {
 		row[j>>3] |= byte(uint64(weight[k])>>63) << (j & 7)
 	}
 }
 
 // diagOf are the gains at x = 0.
-func (f bulkForm) diagOf(p *problem.Normal) []byte {
+func (f layout) diagOf(p *problem.Normal) []byte {
 	if f.gain() == 8 {
 		return device.Bytes(append(make([]int64, 0, f.capacity()), append(p.Diag[:p.N:p.N], make([]int64, f.capacity()-p.N)...)...))
 	}
 	if f.row == "float32" {
-		return device.Bytes(bulkDiag[float32](f, p))
+		return device.Bytes(diagonal[float32](f, p))
 	}
-	return device.Bytes(bulkDiag[int32](f, p))
+	return device.Bytes(diagonal[int32](f, p))
 }
 
-func bulkDiag[T int32 | float32](f bulkForm, p *problem.Normal) []T {
+func diagonal[T int32 | float32](f layout, p *problem.Normal) []T {
 	d := make([]T, f.capacity())
 	for i, v := range p.Diag {
 		d[i] = T(v)
@@ -232,7 +232,7 @@ func bulkDiag[T int32 | float32](f bulkForm, p *problem.Normal) []T {
 }
 
 // gainAt is a gain among those of a search, as the device holds them.
-func (f bulkForm) gainAt(gains []byte, thread, item int) int64 {
+func (f layout) gainAt(gains []byte, thread, item int) int64 {
 	v := integerAt(gains, item*f.threads()+thread, f.gain())
 	if f.row == "float32" {
 		return int64(math.Float32frombits(uint32(v)))
@@ -241,21 +241,21 @@ func (f bulkForm) gainAt(gains []byte, thread, item int) int64 {
 }
 
 // pack writes a solution as the device holds it.
-func (f bulkForm) pack(x []uint64, n int) []uint32 {
+func (f layout) pack(x []uint64, n int) []uint32 {
 	r := make([]uint32, f.record())
 	f.each(n, func(word, at, i int) { r[word] |= uint32(problem.Bit(x, i)) << at })
 	return r
 }
 
 // unpack reads one.
-func (f bulkForm) unpack(r []uint32, n int) []uint64 {
+func (f layout) unpack(r []uint32, n int) []uint64 {
 	x := make([]uint64, problem.Words(n))
 	f.each(n, func(word, at, i int) { x[i>>6] |= uint64(r[word]>>at&1) << (i & 63) })
 	return x
 }
 
 // each tells of every variable the word of a record and the bit that hold it.
-func (f bulkForm) each(n int, tell func(word, at, i int)) {
+func (f layout) each(n int, tell func(word, at, i int)) {
 	near, threads := f.near(), f.threads()
 	for t := range threads {
 		for j := range f.items {

@@ -8,8 +8,8 @@ import (
 	"coalesce/solvers/qubo/internal/search"
 )
 
-// bulkRulesBy are the rules of qubo/bulk for n variables, whose defaults are d.
-func bulkRulesBy(r search.Rules, d bulkRules, n int) bulkRules {
+// withRules are the rules of qubo/bulk for n variables, whose defaults are d.
+func withRules(r search.Rules, d parameters, n int) parameters {
 	r = r.Within(n)
 	d.tenure, d.spread = r.TabuList(d.tenure, d.spread, min(n-1, search.RingLimit))
 	if r.Round > 0 {
@@ -21,7 +21,7 @@ func bulkRulesBy(r search.Rules, d bulkRules, n int) bulkRules {
 }
 
 // used are rules of n variables as they are given.
-func (d bulkRules) used(n int) search.Rules {
+func (d parameters) used(n int) search.Rules {
 	return search.Rules{Tenure: d.tenure, Spread: d.spread, Stall: d.stall, Round: d.flips / max(1, n), Searches: d.searches,
 		Pool: d.pool, Distance: d.distance, Restart: d.restart}
 }
@@ -36,7 +36,7 @@ func (f *Flipping) Rule(r search.Rules) error {
 	if err := r.CheckFor("bulk", nil, b.p.N); err != nil {
 		return err
 	}
-	rules := bulkRulesBy(r, b.rules, b.p.N)
+	rules := withRules(r, b.rules, b.p.N)
 	switch {
 	case r.Round != 0 || r.Restart != 0:
 		return fmt.Errorf("rules round and restart are not for searches that are timed")
@@ -48,7 +48,7 @@ func (f *Flipping) Rule(r search.Rules) error {
 }
 
 // operators are the operators of qubo/bulk, in the device's order.
-var operators = [bulkOperators]string{"random", "relink", "cross", "mutate", "majority"}
+var operators = [operatorCount]string{"random", "relink", "cross", "mutate", "majority"}
 
 // operators are those that are not left out.
 func (b *Island) operators() []int {

@@ -36,7 +36,7 @@ func ruledBulk(t *testing.T, d device.Device, p *problem.Normal, r search.Rules)
 		}
 	})
 	b := e.Searcher.(*Island)
-	if used := e.Used["bulk"]; bulkRulesBy(r, b.rules, p.N) != b.rules || bulkRulesBy(used, bulkRules{}, p.N) != b.rules {
+	if used := e.Used["bulk"]; withRules(r, b.rules, p.N) != b.rules || withRules(used, parameters{}, p.N) != b.rules {
 		t.Errorf("%s: %+v are used, which are said to be %s", r, b.rules, used)
 	}
 	return b
@@ -49,7 +49,7 @@ func deepest(t *testing.T, b *Island) (low int64, operators int) {
 	if err := b.begin(search.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	scores := make([]int64, bulkScores*b.rules.searches)
+	scores := make([]int64, scoreWords*b.rules.searches)
 	for number := range int64(12) {
 		if err := b.round(search.Options{Seed: 7}, number, int64(b.rules.flips)+7*number); err != nil {
 			t.Fatal(err)
@@ -61,10 +61,10 @@ func deepest(t *testing.T, b *Island) (low int64, operators int) {
 			t.Fatal(err)
 		}
 		for k := range b.rules.searches {
-			score := scores[bulkScores*k:][:bulkScores]
-			low = min(low, score[bulkValue])
+			score := scores[scoreWords*k:][:scoreWords]
+			low = min(low, score[scoreValue])
 			had := 0
-			for _, spent := range score[bulkSpent:][:bulkOperators] {
+			for _, spent := range score[scoreSpent:][:operatorCount] {
 				if spent > 0 {
 					had++
 				}
@@ -197,8 +197,8 @@ func TestBulkWithout(t *testing.T) {
 		if err := b.begin(search.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		left := make([]int64, bulkOperators) // flips of each operator
-		control, scores := make([]int64, bulkControl), make([]int64, bulkScores*b.rules.searches)
+		left := make([]int64, operatorCount) // flips of each operator
+		control, scores := make([]int64, controlWords), make([]int64, scoreWords*b.rules.searches)
 		for number := range int64(6) {
 			if err := b.round(search.Options{Seed: 7}, number, int64(b.rules.flips)); err != nil {
 				t.Fatal(err)
@@ -210,13 +210,13 @@ func TestBulkWithout(t *testing.T) {
 			if err := s.Download(device.Bytes(scores), b.scores, 0); err != nil {
 				t.Fatal(err)
 			}
-			for k := range b.rules.searches * bulkOperators * int(min(number, 1)) {
-				left[k%bulkOperators] += scores[k/bulkOperators*bulkScores+3+k%bulkOperators]
+			for k := range b.rules.searches * operatorCount * int(min(number, 1)) {
+				left[k%operatorCount] += scores[k/operatorCount*scoreWords+3+k%operatorCount]
 			}
 		}
 		for k, name := range operators {
-			used := !slices.Contains(without, name) || len(without) == bulkOperators && k == 0
-			if weight := control[bulkWeights+k]; used != (weight > 0) || used != (left[k] > 0) {
+			used := !slices.Contains(without, name) || len(without) == operatorCount && k == 0
+			if weight := control[wordWeights+k]; used != (weight > 0) || used != (left[k] > 0) {
 				t.Errorf("without %v: %s made %d flips and has weight %d", without, name, left[k], weight)
 			}
 		}

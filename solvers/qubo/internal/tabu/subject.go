@@ -40,27 +40,27 @@ func (Subject) Sizes(f device.Facts) []int {
 
 // Feasible holds the variables, the clusters and the matrix against a device.
 func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
-	form, err := bulkNeeds{n: size, size: 1}.formOn(f, v)
+	form, err := needs{n: size, size: 1}.formOn(f, v)
 	if need := int64(form.rowBytes()) * int64(size); err == nil && f.Free > 0 && need > f.Free/10*9 {
 		err = fmt.Errorf("a matrix of %s, %s has %s free: %w", problem.FormatBytes(need), f, problem.FormatBytes(f.Free), device.ErrMemory)
 	}
 	return err
 }
 
-// A bulkTrial is a problem that rows of a type hold, to be timed, or, if it is a
+// A trial is a problem that rows of a type hold, to be timed, or, if it is a
 // case, to be followed by the host.
-type bulkTrial struct {
+type trial struct {
 	p      *problem.Normal
 	isCase bool
 }
 
 // Size is the number of variables.
-func (t *bulkTrial) Size() int { return t.p.N }
+func (t *trial) Size() int { return t.p.N }
 
-// newBulkTrial draws a problem that rows of a type hold exactly: with a weight of
+// newTrial draws a problem that rows of a type hold exactly: with a weight of
 // one size between any two variables for bits, else between about half of them,
 // some the largest that there are.
-func newBulkTrial(row string, n int, seed uint64) *bulkTrial {
+func newTrial(row string, n int, seed uint64) *trial {
 	largest := largestWeight(row, n+3) // a diagonal counts as three
 	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
 	draw := func(i, j int) int64 {
@@ -82,7 +82,7 @@ func newBulkTrial(row string, n int, seed uint64) *bulkTrial {
 		}
 		p.Start[i+1] = int64(len(p.Col))
 	}
-	return &bulkTrial{p: p}
+	return &trial{p: p}
 }
 
 // Cases are one variable, few, about a warp of them, about as many as the smallest
@@ -93,7 +93,7 @@ func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
 		if n == 1 && fixed["row"] == "bits" { // there is no weight
 			continue
 		}
-		t := newBulkTrial(fixed["row"], n, uint64(k)<<40)
+		t := newTrial(fixed["row"], n, uint64(k)<<40)
 		t.isCase = true
 		cases = append(cases, subject.Case{Name: fmt.Sprintf("%d variables", n), Instance: t})
 	}
@@ -102,7 +102,7 @@ func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
 
 // Instance draws a problem to be timed.
 func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return newBulkTrial(fixed["row"], size, seed<<40), nil
+	return newTrial(fixed["row"], size, seed<<40), nil
 }
 
 // Open takes a variant; a trial takes the memory.
@@ -110,16 +110,16 @@ func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) 
 	if !slices.ContainsFunc(qubo.Bulk.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
 		return nil, fmt.Errorf("%s has no variant %s", qubo.Bulk.Name, v.Label)
 	}
-	return &bulkRunner{d, v}, nil
+	return &runner{d, v}, nil
 }
 
-type bulkRunner struct {
+type runner struct {
 	device  device.Device
 	variant *device.Variant
 }
 
 // Close has nothing to give back.
-func (*bulkRunner) Close() error { return nil }
+func (*runner) Close() error { return nil }
 
 // Rounds of a trial: the first has no elites to begin from, the last has those of
 // two. Together they make so many flips, about.
@@ -129,12 +129,12 @@ const (
 )
 
 // Prepare lays a trial out on the device.
-func (r *bulkRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*bulkTrial)
+func (r *runner) Prepare(inst subject.Instance) (subject.Job, error) {
+	t, ok := inst.(*trial)
 	if !ok {
 		return nil, fmt.Errorf("prepare %s: an instance of another subject", qubo.Bulk.Name)
 	}
-	l, err := newIslands([]device.Device{r.device}, r.variant, t.p, func(b *Island) bulkRules {
+	l, err := newIslands([]device.Device{r.device}, r.variant, t.p, func(b *Island) parameters {
 		rules := b.rules
 		rules.flips = max(1, trialFlips/trialRounds/rules.searches)
 		if t.isCase {
@@ -153,16 +153,16 @@ func (r *bulkRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 	if err := b.streams[0].Sync(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	return &bulkJob{on: b, own: b.streams[0]}, nil
+	return &trialJob{on: b, own: b.streams[0]}, nil
 }
 
-type bulkJob struct {
+type trialJob struct {
 	on  *Island
 	own device.Stream
 }
 
 // Reset empties the pool and poisons what Run writes.
-func (j *bulkJob) Reset(s device.Stream) error {
+func (j *trialJob) Reset(s device.Stream) error {
 	b := j.on
 	b.streams[0] = s
 	var errs []error
@@ -173,7 +173,7 @@ func (j *bulkJob) Reset(s device.Stream) error {
 }
 
 // Run makes the rounds.
-func (j *bulkJob) Run(s device.Stream) error {
+func (j *trialJob) Run(s device.Stream) error {
 	j.on.streams[0] = s
 	for number := range int64(trialRounds) {
 		if err := j.on.round(search.Options{Seed: 1}, number, int64(j.on.rules.flips)); err != nil {
@@ -185,7 +185,7 @@ func (j *bulkJob) Run(s device.Stream) error {
 
 // Check holds searches and pool against the coefficients, of a large problem
 // those of a few searches, and a second run against the first.
-func (j *bulkJob) Check(s device.Stream) error {
+func (j *trialJob) Check(s device.Stream) error {
 	b := j.on
 	every := 1
 	if b.rules.searches > 8 {
@@ -194,9 +194,9 @@ func (j *bulkJob) Check(s device.Stream) error {
 	if err := errors.Join(b.look(), b.verify(every)); err != nil {
 		return err
 	}
-	first, scores := slices.Clone(b.seen), make([]int64, bulkScores*b.rules.searches)
+	first, scores := slices.Clone(b.seen), make([]int64, scoreWords*b.rules.searches)
 	again := slices.Clone(scores)
-	if flips := b.seen[bulkFlips]; flips != int64(j.Work()) {
+	if flips := b.seen[wordFlips]; flips != int64(j.Work()) {
 		return fmt.Errorf("%w: %d flips, expected %d", problem.ErrCheck, flips, int64(j.Work()))
 	}
 	if err := errors.Join(s.Download(device.Bytes(scores), b.scores, 0), j.Reset(s), j.Run(s), s.Download(device.Bytes(again), b.scores, 0), b.look()); err != nil {
@@ -209,12 +209,12 @@ func (j *bulkJob) Check(s device.Stream) error {
 }
 
 // Work is the number of flips.
-func (j *bulkJob) Work() float64 {
+func (j *trialJob) Work() float64 {
 	return trialRounds * float64(j.on.rules.searches) * float64(j.on.rules.flips)
 }
 
 // Close gives back what the trial took.
-func (j *bulkJob) Close() error {
+func (j *trialJob) Close() error {
 	j.on.streams[0] = j.own
 	return j.on.Close()
 }
@@ -223,21 +223,21 @@ func (j *bulkJob) Close() error {
 // elites, against the coefficients.
 func (b *Island) verify(every int) error {
 	s, f, n := b.streams[0], b.form, b.p.N
-	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, bulkScores)
+	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, scoreWords)
 	want := make([]int64, n)
 	for k := int64(0); k < int64(b.rules.searches); k += int64(every) {
-		if err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*bulkScores*k), s.Download(device.Bytes(record), b.kept, k*int64(4*len(record)))); err != nil {
+		if err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*scoreWords*k), s.Download(device.Bytes(record), b.kept, k*int64(4*len(record)))); err != nil {
 			return err
 		}
-		if v := b.p.Value(f.unpack(record, n)); words[bulkKept] != v {
-			return fmt.Errorf("%w: search %d has kept %d, recomputed %d", problem.ErrCheck, k, words[bulkKept], v)
+		if v := b.p.Value(f.unpack(record, n)); words[scoreKept] != v {
+			return fmt.Errorf("%w: search %d has kept %d, recomputed %d", problem.ErrCheck, k, words[scoreKept], v)
 		}
 		if err := errors.Join(s.Download(device.Bytes(record), b.now, k*int64(4*len(record))), s.Download(gains, b.gains, k*int64(len(gains)))); err != nil {
 			return err
 		}
 		x := f.unpack(record, n)
-		if v := b.p.Value(x); words[bulkValue] != v {
-			return fmt.Errorf("%w: search %d is at %d, recomputed %d", problem.ErrCheck, k, words[bulkValue], v)
+		if v := b.p.Value(x); words[scoreValue] != v {
+			return fmt.Errorf("%w: search %d is at %d, recomputed %d", problem.ErrCheck, k, words[scoreValue], v)
 		}
 		b.p.Deltas(x, want)
 		for t := range f.threads() {
@@ -258,7 +258,7 @@ func (b *Island) verify(every int) error {
 // verifyPool holds the elites, as last looked at, against the coefficients and
 // against one another.
 func (b *Island) verifyPool() error {
-	pool := make([][]uint64, b.seen[bulkCount])
+	pool := make([][]uint64, b.seen[wordCount])
 	for e := range pool {
 		x, err := b.elite(int64(e))
 		if err != nil {
@@ -266,8 +266,8 @@ func (b *Island) verifyPool() error {
 		}
 		pool[e] = x
 		v := b.p.Value(x)
-		if v != b.seen[bulkValues+e] || v > b.seen[bulkBest] {
-			return fmt.Errorf("%w: elite %d has %d, the best %d, recomputed %d", problem.ErrCheck, e, b.seen[bulkValues+e], b.seen[bulkBest], v)
+		if v != b.seen[wordValues+e] || v > b.seen[wordBest] {
+			return fmt.Errorf("%w: elite %d has %d, the best %d, recomputed %d", problem.ErrCheck, e, b.seen[wordValues+e], b.seen[wordBest], v)
 		}
 		for other, y := range pool[:e] {
 			if d := elite.Distance(x, y); d < b.rules.distance {

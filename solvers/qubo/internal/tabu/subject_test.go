@@ -55,14 +55,14 @@ func TestBulkSubject(t *testing.T) {
 		if err := verify.Once(s, job); err != nil {
 			t.Error(err)
 		}
-		b := job.(*bulkJob).on
+		b := job.(*trialJob).on
 		b.p.Diag[0]++
 		if err := job.Check(s); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: another problem's gains pass: %v", v.Label, err)
 		}
 		b.p.Diag[0]--
 		b.rules.distance = 98
-		if err := b.verifyPool(); b.seen[bulkCount] > 1 && !errors.Is(err, problem.ErrCheck) {
+		if err := b.verifyPool(); b.seen[wordCount] > 1 && !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: elites that are too near pass: %v", v.Label, err)
 		}
 		if err := job.Close(); err != nil {
@@ -90,9 +90,9 @@ func TestBulkSubject(t *testing.T) {
 // TestBulkChoice pins what is chosen by shape, and that winners of tuning come
 // first where they have little room to spare.
 func TestBulkChoice(t *testing.T) {
-	p := newBulkTrial("int8", 2500, 1).p
-	needs := func(n int, row string) bulkNeeds {
-		s := bulkNeeds{n: n, weight: 100, delta: 1 << 22, grain: 1}
+	p := newTrial("int8", 2500, 1).p
+	shape := func(n int, row string) needs {
+		s := needs{n: n, weight: 100, delta: 1 << 22, grain: 1}
 		switch row {
 		case "bits":
 			s.weight, s.size = 14, 14
@@ -108,21 +108,21 @@ func TestBulkChoice(t *testing.T) {
 	hopper, ampere := device.Facts{Kind: device.CUDA, Major: 9}, device.Facts{Kind: device.CUDA, Major: 8}
 	for _, c := range []struct {
 		facts device.Facts
-		needs bulkNeeds
+		needs needs
 		want  string
 	}{
-		{hopper, needs(120, "int8"), "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"},
-		{hopper, needs(2500, "int8"), "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier"},
-		{hopper, needs(7000, "int8"), "block=64,items=112,row=int8,cluster=1,searches=0,meet=barrier"},
-		{hopper, needs(16384, "int8"), "block=512,items=32,row=int8,cluster=1,searches=0,meet=barrier"},
-		{hopper, needs(16385, "int8"), "block=64,items=128,row=int8,cluster=4,searches=0,meet=messages"},
-		{hopper, needs(40000, "int8"), "block=64,items=128,row=int8,cluster=8,searches=0,meet=messages"},
-		{hopper, needs(20000, "bits"), "block=128,items=64,row=bits,cluster=4,searches=0,meet=messages"},
-		{hopper, needs(65536, "bits"), "block=128,items=64,row=bits,cluster=8,searches=0,meet=messages"},
-		{hopper, needs(65536, "int16"), "block=128,items=64,row=int16,cluster=8,searches=0,meet=messages"},
-		{hopper, needs(65536, "int32"), "block=128,items=32,row=int32,cluster=16,searches=0,meet=messages"},
-		{hopper, needs(65536, "int64"), "block=1024,items=64,row=int64,cluster=1,searches=0,meet=barrier"},
-		{ampere, needs(40000, "int8"), "block=1024,items=64,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(120, "int8"), "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(2500, "int8"), "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(7000, "int8"), "block=64,items=112,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(16384, "int8"), "block=512,items=32,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(16385, "int8"), "block=64,items=128,row=int8,cluster=4,searches=0,meet=messages"},
+		{hopper, shape(40000, "int8"), "block=64,items=128,row=int8,cluster=8,searches=0,meet=messages"},
+		{hopper, shape(20000, "bits"), "block=128,items=64,row=bits,cluster=4,searches=0,meet=messages"},
+		{hopper, shape(65536, "bits"), "block=128,items=64,row=bits,cluster=8,searches=0,meet=messages"},
+		{hopper, shape(65536, "int16"), "block=128,items=64,row=int16,cluster=8,searches=0,meet=messages"},
+		{hopper, shape(65536, "int32"), "block=128,items=32,row=int32,cluster=16,searches=0,meet=messages"},
+		{hopper, shape(65536, "int64"), "block=1024,items=64,row=int64,cluster=1,searches=0,meet=barrier"},
+		{ampere, shape(40000, "int8"), "block=1024,items=64,row=int8,cluster=1,searches=0,meet=barrier"},
 	} {
 		v, err := c.needs.variant(c.facts)
 		if err != nil {
@@ -146,12 +146,12 @@ func TestBulkChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, err := bulkChoice(hopper, p, search.Setup{Database: db})
+		c, err := choose(hopper, p, search.Setup{Database: db})
 		if err != nil || c.Variant.Label != want || (c.Level == tuned.Exact) != (label == want) {
 			t.Errorf("%q tuned: %s by %q (%v), want %s", label, c.Variant.Label, c.Level, err, want)
 		}
 	}
-	if _, err := bulkChoice(ampere, p, search.Setup{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}); err == nil {
+	if _, err := choose(ampere, p, search.Setup{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}); err == nil {
 		t.Error("a variant of clusters, asked for on a device without: no error")
 	}
 }

@@ -46,8 +46,8 @@ func TestBulkSteps(t *testing.T) {
 			if c.wide {
 				p = qubotest.DenseFor(qubo.Bulk.Value(v, "row"), c.n, seed)
 			}
-			l, err := newIslands([]device.Device{d}, v, p, func(b *Island) bulkRules {
-				return bulkRules{searches: 1, stall: 1 << 20, tenure: min(18, c.n*2/3), pool: 2, distance: 1}
+			l, err := newIslands([]device.Device{d}, v, p, func(b *Island) parameters {
+				return parameters{searches: 1, stall: 1 << 20, tenure: min(18, c.n*2/3), pool: 2, distance: 1}
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -76,8 +76,8 @@ func TestBulkLimits(t *testing.T) {
 	} {
 		p := &problem.Normal{N: 4, Diag: []int64{most, -most, most - 100, -most}, Start: []int64{0, 0, 0, 1, 2}, Col: []int32{3, 2}, Weight: []int64{100, 100}, Scale: 1, Sense: 1, Exact: true}
 		v := qubo.Bulk.Variant(label)
-		l, err := newIslands([]device.Device{d}, v, p, func(b *Island) bulkRules {
-			return bulkRules{searches: 1, stall: 1 << 20, tenure: 5, pool: 2, distance: 1}
+		l, err := newIslands([]device.Device{d}, v, p, func(b *Island) parameters {
+			return parameters{searches: 1, stall: 1 << 20, tenure: 5, pool: 2, distance: 1}
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestBulkLimits(t *testing.T) {
 		}
 		p.Diag[1]--
 		p.Known = nil
-		if _, err := bulkNeedsOf(p).form(v); err == nil {
+		if _, err := needsOf(p).form(v); err == nil {
 			t.Errorf("%s: gains of %d, expected an error", label, most+1)
 		}
 	}

@@ -41,7 +41,7 @@ type temper struct {
 	variant *device.Variant
 	kernels *qubo.TemperKernels
 	form    temperForm
-	needs   temperNeeds
+	needs   needs
 	layout  *temperLayout
 	p       *problem.Normal
 	streams [2]device.Stream // of the sweeps; to stop them
@@ -55,16 +55,16 @@ type temper struct {
 }
 
 // clusters reports whether cluster moves may pay.
-func (s temperNeeds) clusters() bool { return s.degree <= clusterDegree && s.most <= clusterHub }
+func (s needs) clusters() bool { return s.degree <= clusterDegree && s.most <= clusterHub }
 
 // Words of a block's scores.
 const (
-	temperKept = iota
-	temperFlips
-	temperSweeps
-	temperCluster // variables that cluster moves exchanged, and those that differed
-	temperDiffer
-	temperScores = 8
+	scoreKept = iota
+	scoreFlips
+	scoreSweeps
+	scoreCluster // variables that cluster moves exchanged, and those that differed
+	scoreDiffer
+	scoreWords = 8
 )
 
 // Modes of a round.
@@ -89,15 +89,15 @@ const (
 	workRound     = 64                     // sweeps of a round, at most, where a run depends on the seed alone
 )
 
-// temperRules are choices of newTemper's that tests make.
-type temperRules struct {
+// settings are choices of newTemper's that tests make.
+type settings struct {
 	blocks int // 0: as many as the device runs at once
 	every  int // sweeps between cluster moves; 0: where they may pay, below 0: never
 }
 
 // newTemper loads a variant, lays a problem out, uploads it and takes memory.
-func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules temperRules) (t *temper, err error) {
-	t = &temper{variant: v, p: p, needs: temperNeedsOf(p), blocks: rules.blocks, every: max(0, rules.every)}
+func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules settings) (t *temper, err error) {
+	t = &temper{variant: v, p: p, needs: needsOf(p), blocks: rules.blocks, every: max(0, rules.every)}
 	if t.form, err = t.needs.form(v); err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (t *temper) take(d device.Device) error {
 		{&t.tasks, device.Bytes(l.tasks), 0}, {&t.colours, device.Bytes(l.colours), 0}, {&t.visits, device.Bytes(l.visits), 0},
 		{&t.rows, device.Bytes(l.rows), 0}, {&t.columns, device.Bytes(l.columns), 0},
 		{&t.ladders, nil, 8 * ladderSize * blocks}, {&t.now, nil, 4 * n * blocks}, {&t.spare, nil, spare},
-		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * temperScores * blocks}, {&t.control, nil, 64}, {&t.record, nil, record},
+		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * scoreWords * blocks}, {&t.control, nil, 64}, {&t.record, nil, record},
 	} {
 		var err error
 		if *want.buffer, err = d.Alloc(max(16, want.bytes+int64(len(want.data)))); err != nil {
@@ -282,9 +282,9 @@ func (t *temper) best(block int, value int64) ([]uint64, error) {
 	return x, nil
 }
 
-// temperRulesBy are the rules of replica exchange for n variables: a round takes as
+// withRules are the rules of replica exchange for n variables: a round takes as
 // long as suits where its sweeps are not given.
-func temperRulesBy(r search.Rules, n int) search.Rules {
+func withRules(r search.Rules, n int) search.Rules {
 	r = r.Within(n)
 	return search.Rules{Round: r.Round, Pool: cmp.Or(r.Pool, elite.DefaultSize), Distance: cmp.Or(r.Distance, 1+n/500), Restart: cmp.Or(r.Restart, search.Never)}
 }

@@ -30,10 +30,10 @@ type temperForm struct {
 	shift  int   // gains on the device are 2^shift times those of the problem
 }
 
-// A temperVisit is where a chunk has slots of a variable. For weights of one
+// A visit is where a chunk has slots of a variable. For weights of one
 // size a and b are the slots' bits, all and those of negative weight, for
 // others the first slot and their number, which are multiples of 4.
-type temperVisit struct {
+type visit struct {
 	place uint32 // of the variable, and temperLast
 	base  int32  // its gain where all words are 0, less what negative slots weigh
 	a, b  uint32
@@ -52,13 +52,13 @@ type temperLayout struct {
 	chunks  []uint32
 	tasks   []uint32
 	colours []uint32 // first task of each colour
-	visits  []temperVisit
+	visits  []visit
 	rows    []uint32 // neighbours by place, for clusters
 	columns []uint32
 }
 
-// temperNeeds are what a problem asks of a variant.
-type temperNeeds struct {
+// needs are what a problem asks of a variant.
+type needs struct {
 	n           int
 	unit        int64   // all weights are small multiples of it; 0: they are not
 	delta, sum  int64   // the largest of the bounds on gains, and all of them together
@@ -71,8 +71,8 @@ type temperNeeds struct {
 // units may take.
 const slotsEach = 2
 
-func temperNeedsOf(p *problem.Normal) temperNeeds {
-	s := temperNeeds{n: p.N, degree: float64(len(p.Col)) / float64(max(1, p.N))}
+func needsOf(p *problem.Normal) needs {
+	s := needs{n: p.N, degree: float64(len(p.Col)) / float64(max(1, p.N))}
 	var unit, size int64
 	for i := range p.N {
 		_, weight := p.Row(i)
@@ -105,7 +105,7 @@ func gcd(a, b int64) int64 {
 
 // form holds a variant against a problem. Gains, their sums over a warp's sweep
 // and temperatures have to fit 31 bits; what is left makes temperatures fine.
-func (s temperNeeds) form(v *device.Variant) (temperForm, error) {
+func (s needs) form(v *device.Variant) (temperForm, error) {
 	family := &qubo.Temper
 	f := temperForm{block: family.Int(v, "block"), shared: family.Value(v, "state") == "shared"}
 	room := 30 - bits.Len64(uint64(s.delta))
@@ -138,10 +138,10 @@ func (f temperForm) bytes(n int, clusters bool) int {
 // static is an upper bound on the rest.
 func (f temperForm) static() int { return 8*replicas*f.block/32 + 256 }
 
-// temperVariant is the variant for a problem where none is asked for: slots of
+// variantFor is the variant for a problem where none is asked for: slots of
 // one size where weights allow, replicas in shared memory where they fit, and
 // the smallest blocks that fill a multiprocessor.
-func temperVariant(facts device.Facts, s temperNeeds) (*device.Variant, error) {
+func variantFor(facts device.Facts, s needs) (*device.Variant, error) {
 	var best *device.Variant
 	var rank []int
 	var refused error
@@ -173,7 +173,7 @@ func temperVariant(facts device.Facts, s temperNeeds) (*device.Variant, error) {
 // threads is the size of a block that suits a problem: a few visits a warp and
 // colour, and room for 1,536 threads' replicas in a multiprocessor of Hopper's,
 // or for 1,024 where there are more.
-func (s temperNeeds) threads() int {
+func (s needs) threads() int {
 	words := s.n
 	if s.clusters() {
 		words *= 2
@@ -272,7 +272,7 @@ func (f temperForm) layout(p *problem.Normal) (*temperLayout, error) {
 	if len(l.slots) > math.MaxUint32 {
 		return nil, fmt.Errorf("qubo/temper: %d slots: %w", len(l.slots), device.ErrMemory)
 	}
-	l.visits = append(l.visits, temperVisit{}) // read ahead, not visited
+	l.visits = append(l.visits, visit{}) // read ahead, not visited
 	l.rows, l.columns = make([]uint32, 1, p.N+1), make([]uint32, 0, len(p.Col))
 	for _, i := range l.order {
 		col, _ := p.Row(int(i))
@@ -347,7 +347,7 @@ func (f temperForm) place(l *temperLayout, p *problem.Normal, at []uint32, list 
 	open()
 	for _, k := range list {
 		i := int(l.order[k])
-		v := temperVisit{place: uint32(k), base: int32(p.Diag[i] << f.shift), a: uint32(used)}
+		v := visit{place: uint32(k), base: int32(p.Diag[i] << f.shift), a: uint32(used)}
 		if f.unit != 0 {
 			v.a = 0
 		}

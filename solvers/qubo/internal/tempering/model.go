@@ -8,9 +8,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A temperModel does what a block of qubo/temper does, as plainly as can be: the
+// A model does what a block of qubo/temper does, as plainly as can be: the
 // same words come out.
-type temperModel struct {
+type model struct {
 	p      *problem.Normal
 	form   temperForm
 	layout *temperLayout
@@ -40,8 +40,8 @@ func (r *lcg) cost() uint32 {
 	return uint32(zeros+1)<<26 - d<<zeros<<1>>6
 }
 
-func newTemperModel(p *problem.Normal, f temperForm, l *temperLayout) *temperModel {
-	m := &temperModel{p: p, form: f, layout: l, place: make([]int32, p.N), x: make([]uint32, p.N), kept: make([]uint32, (p.N+31)/32)}
+func newModel(p *problem.Normal, f temperForm, l *temperLayout) *model {
+	m := &model{p: p, form: f, layout: l, place: make([]int32, p.N), x: make([]uint32, p.N), kept: make([]uint32, (p.N+31)/32)}
 	for k, i := range l.order {
 		m.place[i] = int32(k)
 	}
@@ -49,7 +49,7 @@ func newTemperModel(p *problem.Normal, f temperForm, l *temperLayout) *temperMod
 }
 
 // round is a launch's share of a block of so many.
-func (m *temperModel) round(seed uint64, number, block, blocks, sweeps, every int, ladder []int64) {
+func (m *model) round(seed uint64, number, block, blocks, sweeps, every int, ladder []int64) {
 	key := draw.Splitmix(draw.Splitmix(seed) + uint64(number*blocks+block))
 	m.random = make([][replicas]lcg, m.form.block/32)
 	for w := range m.random {
@@ -81,7 +81,7 @@ func (m *temperModel) round(seed uint64, number, block, blocks, sweeps, every in
 }
 
 // solution is a replica's.
-func (m *temperModel) solution(k int) []uint64 {
+func (m *model) solution(k int) []uint64 {
 	x := make([]uint64, problem.Words(m.p.N))
 	for i, at := range m.place {
 		x[i>>6] |= uint64(m.x[at]>>k&1) << (i & 63)
@@ -89,14 +89,14 @@ func (m *temperModel) solution(k int) []uint64 {
 	return x
 }
 
-func (m *temperModel) measure() {
+func (m *model) measure() {
 	for k := range replicas {
 		m.value[k] = m.p.Value(m.solution(k)) << m.form.shift
 	}
 }
 
 // gain is that of a flip in a replica, on the device's scale.
-func (m *temperModel) gain(i, k int) int64 {
+func (m *model) gain(i, k int) int64 {
 	g := m.p.Diag[i]
 	col, weight := m.p.Row(i)
 	for e, j := range col {
@@ -110,7 +110,7 @@ func (m *temperModel) gain(i, k int) int64 {
 
 // sweep visits every variable of a replica in the order in which the warps, one
 // after the other, would.
-func (m *temperModel) sweep(k int, temperature uint32) {
+func (m *model) sweep(k int, temperature uint32) {
 	l := m.layout
 	for c := range len(l.colours) - 1 {
 		for w := range m.random {
@@ -133,7 +133,7 @@ func (m *temperModel) sweep(k int, temperature uint32) {
 	}
 }
 
-func (m *temperModel) settle(ladder []int64) {
+func (m *model) settle(ladder []int64) {
 	top := 0
 	for k, v := range m.value {
 		if v > m.value[top] {
@@ -162,7 +162,7 @@ func (m *temperModel) settle(ladder []int64) {
 }
 
 // cluster exchanges a cluster in each pair of replicas of one temperature.
-func (m *temperModel) cluster(ladder []int64) {
+func (m *model) cluster(ladder []int64) {
 	for k := 0; k < replicas; k += 2 {
 		if ladder[ladderFrom+k] != ladder[ladderFrom+k+1] {
 			continue

@@ -22,15 +22,15 @@ func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, er
 	if !p.Exact {
 		q = p.Coarse(search.Int32Deltas)
 	}
-	c, err := temperChoice(d.Facts(), q, o)
+	c, err := choose(d.Facts(), q, o)
 	if err != nil && p.Spans().Delta > search.NarrowDeltas {
 		q = p.Coarse(search.NarrowDeltas)
-		c, err = temperChoice(d.Facts(), q, o)
+		c, err = choose(d.Facts(), q, o)
 	}
 	if err != nil {
 		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
 	}
-	e := search.Opened{Label: c.Variant.Label, Reason: c.Reason, Used: map[string]search.Rules{"temper": temperRulesBy(o.Rules, q.N)}}
+	e := search.Opened{Label: c.Variant.Label, Reason: c.Reason, Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
 	var members search.Team
 	var closes []func() error
 	e.Close = func() (err error) {
@@ -40,7 +40,7 @@ func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, er
 		return err
 	}
 	for k, each := range append([]device.Device{d}, o.Others...) {
-		t, err := newTemper(each, c.Variant, q, temperRules{})
+		t, err := newTemper(each, c.Variant, q, settings{})
 		if err != nil {
 			return search.Opened{}, errors.Join(err, e.Close())
 		}
@@ -69,10 +69,10 @@ func (s seeded) Search(ctx context.Context, p *problem.Normal, o search.Options,
 	return s.inner.Search(ctx, p, o, found)
 }
 
-// temperChoice picks a variant: one with room for cluster moves where those may
+// choose picks a variant: one with room for cluster moves where those may
 // pay, unless it is asked for by name.
-func temperChoice(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
-	family, needs := &qubo.Temper, temperNeedsOf(p)
+func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
+	family, needs := &qubo.Temper, needsOf(p)
 	fits := func(v *device.Variant, clusters bool) error {
 		f, err := needs.form(v)
 		if err != nil {
@@ -82,7 +82,7 @@ func temperChoice(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.
 	}
 	asked := func(v *device.Variant) error { return fits(v, false) }
 	return search.Choose(family, facts, o, asked, func() (search.Fallback, error) {
-		suits, err := temperVariant(facts, needs)
+		suits, err := variantFor(facts, needs)
 		if err != nil {
 			return search.Fallback{}, err
 		}

@@ -22,7 +22,7 @@ func TestTemperByRules(t *testing.T) {
 		}
 		return pairs
 	}())
-	m := startTemper(t, d, "block=64,state=shared,weight=unit", p, temperRules{2, 3})
+	m := startTemper(t, d, "block=64,state=shared,weight=unit", p, settings{2, 3})
 	type run struct {
 		told           []int64
 		did            search.Work
@@ -84,8 +84,8 @@ func TestTemperByRules(t *testing.T) {
 // Defaults that are given as rules stay as they are.
 func TestTemperDefaults(t *testing.T) {
 	for _, n := range []int{0, 1, 13, 100, 2500, 50000} {
-		if got := temperRulesBy((search.Rules{}), n); got != temperRulesBy(got, n) {
-			t.Errorf("%d variables: temper's defaults are %s, given they are %s", n, got, temperRulesBy(got, n))
+		if got := withRules((search.Rules{}), n); got != withRules(got, n) {
+			t.Errorf("%d variables: temper's defaults are %s, given they are %s", n, got, withRules(got, n))
 		}
 	}
 }

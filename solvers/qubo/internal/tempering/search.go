@@ -17,7 +17,7 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Search implements search.
+// Search implements search.Searcher.
 func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
 	if p != t.p {
 		return did, fmt.Errorf("qubo/temper: a problem of %d variables that it was not opened for", p.N)
@@ -31,8 +31,8 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 		return did, nil
 	}
 	own := *t // a search may end cluster moves
-	o.Rules = temperRulesBy(o.Rules, p.N)
-	r := &tempering{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, temperScores*t.blocks), clusters: t.every}
+	o.Rules = withRules(o.Rules, p.N)
+	r := &tempering{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, scoreWords*t.blocks), clusters: t.every}
 	r.forget()
 	x := o.Start
 	if x == nil {
@@ -67,7 +67,7 @@ type tempering struct {
 	found    func(int64, []uint64, time.Duration)
 	best     int64
 	did      search.Work
-	spent    int64 // of o.work
+	spent    int64 // of o.Work
 	pool     *elite.Pool
 	top      []int64 // of each block, when it was last looked at
 	seen     []int64 // scores of the blocks, as last read
@@ -214,8 +214,8 @@ func (r *tempering) measure(took time.Duration, sweeps int) {
 	var flips int64
 	r.idle++
 	for b := range r.blocks {
-		flips += r.seen[b*temperScores+temperFlips]
-		if v := r.seen[b*temperScores+temperKept]; v > r.high {
+		flips += r.seen[b*scoreWords+scoreFlips]
+		if v := r.seen[b*scoreWords+scoreKept]; v > r.high {
 			r.high, r.idle = v, 0
 		}
 	}
@@ -247,7 +247,7 @@ func (r *tempering) look(last bool) error {
 	defer func() { r.looked, r.looking = time.Now(), time.Since(began) }()
 	var better []int
 	for b := range r.blocks {
-		if v := r.seen[b*temperScores+temperKept]; v > r.top[b] {
+		if v := r.seen[b*scoreWords+scoreKept]; v > r.top[b] {
 			r.top[b] = v
 			better = append(better, b)
 		}
@@ -287,8 +287,8 @@ func (r *tempering) stir(number int64) error {
 	ladders := r.blocks - r.anneals
 	if r.every > 0 {
 		for b := range r.blocks {
-			r.grown[0] += r.seen[b*temperScores+temperCluster]
-			r.grown[1] += r.seen[b*temperScores+temperDiffer]
+			r.grown[0] += r.seen[b*scoreWords+scoreCluster]
+			r.grown[1] += r.seen[b*scoreWords+scoreDiffer]
 		}
 	}
 	switch {

@@ -25,7 +25,7 @@ import (
 func TestTemperLayout(t *testing.T) {
 	for name, p := range qubotest.SparseCases() {
 		for _, v := range qubo.Temper.Variants {
-			f, err := temperNeedsOf(p).form(&v)
+			f, err := needsOf(p).form(&v)
 			if err != nil {
 				continue
 			}
@@ -99,7 +99,7 @@ func TestTemperLayout(t *testing.T) {
 
 func about(f temperForm) string { return fmt.Sprintf("%+v", f) }
 
-func startTemper(t *testing.T, d device.Device, label string, p *problem.Normal, rules temperRules) *temper {
+func startTemper(t *testing.T, d device.Device, label string, p *problem.Normal, rules settings) *temper {
 	t.Helper()
 	v := qubo.Temper.Variant(label)
 	if v == nil {
@@ -129,15 +129,15 @@ func TestTemperRound(t *testing.T) {
 	}
 	for _, label := range labels {
 		for name, p := range qubotest.SparseCases() {
-			if _, err := temperNeedsOf(p).form(qubo.Temper.Variant(label)); err != nil || p.N == 0 {
+			if _, err := needsOf(p).form(qubo.Temper.Variant(label)); err != nil || p.N == 0 {
 				continue
 			}
 			t.Run(label+" "+name, func(t *testing.T) {
 				const blocks = 2
-				m := startTemper(t, d, label, p, temperRules{blocks, 2})
-				var models [blocks]*temperModel
+				m := startTemper(t, d, label, p, settings{blocks, 2})
+				var models [blocks]*model
 				for b := range models {
-					models[b] = newTemperModel(p, m.form, m.layout)
+					models[b] = newModel(p, m.form, m.layout)
 				}
 				annealing := make([]int64, ladderSize)
 				for k := range replicas {
@@ -158,14 +158,14 @@ func TestTemperRound(t *testing.T) {
 						}
 						model.round(5, number, b, blocks, sweeps, m.every, ladder)
 						now, kept := make([]uint32, p.N), make([]uint32, len(model.kept))
-						scores := make([]int64, temperScores)
+						scores := make([]int64, scoreWords)
 						if err := m.streams[0].Download(device.Bytes(now), m.now, int64(4*b*p.N)); err != nil {
 							t.Fatal(err)
 						}
 						if err := m.streams[0].Download(device.Bytes(kept), m.kept, int64(4*b*len(kept))); err != nil {
 							t.Fatal(err)
 						}
-						if err := m.streams[0].Download(device.Bytes(scores), m.scores, int64(8*b*temperScores)); err != nil {
+						if err := m.streams[0].Download(device.Bytes(scores), m.scores, int64(8*b*scoreWords)); err != nil {
 							t.Fatal(err)
 						}
 						if !slices.Equal(now, model.x) {
@@ -175,8 +175,8 @@ func TestTemperRound(t *testing.T) {
 						if !slices.Equal(kept, model.kept) || !slices.Equal(scores[:5], want) {
 							t.Fatalf("round %d, block %d: kept %x, scores %d; the model's %x, %d", number, b, kept, scores[:5], model.kept, want)
 						}
-						if v := p.Value(m.layout.unpack(kept)); v<<m.form.shift != scores[temperKept] {
-							t.Fatalf("kept %d, recomputed %d", scores[temperKept]>>m.form.shift, v)
+						if v := p.Value(m.layout.unpack(kept)); v<<m.form.shift != scores[scoreKept] {
+							t.Fatalf("kept %d, recomputed %d", scores[scoreKept]>>m.form.shift, v)
 						}
 						for k, v := range model.value {
 							if got := p.Value(model.solution(k)) << m.form.shift; v != got {
@@ -205,7 +205,7 @@ func TestTemperSearch(t *testing.T) {
 			return pairs
 		}())
 		best, _ := reference.Exhaust(p)
-		m := startTemper(t, d, "block=64,state=shared,weight=unit", p, temperRules{2, every})
+		m := startTemper(t, d, "block=64,state=shared,weight=unit", p, settings{2, every})
 		var values []int64
 		did, err := m.Search(ctx, p, search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}, qubotest.Improving(t, p, &values))
 		if err != nil || values[len(values)-1] != best {
@@ -237,7 +237,7 @@ func TestTemperSearch(t *testing.T) {
 
 // TestTemperCourse holds annealing against what a course is.
 func TestTemperCourse(t *testing.T) {
-	m := &temper{needs: temperNeeds{temperature: 2}, form: temperForm{shift: 8}}
+	m := &temper{needs: needs{temperature: 2}, form: temperForm{shift: 8}}
 	var c temperCourse
 	last, done := int64(1)<<60, 0
 	for c.done < c.length || done == 0 {
@@ -296,7 +296,7 @@ func TestTemperSubject(t *testing.T) {
 		if err := verify.Once(s, job); err != nil {
 			t.Error(err)
 		}
-		job.(*temperJob).sweeps++
+		job.(*trialJob).sweeps++
 		if err := job.Check(s); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: the words of fewer sweeps pass: %v", label, err)
 		}
@@ -327,12 +327,12 @@ func TestTemperChoice(t *testing.T) {
 		{50000, 2, 4, "block=1024,state=global,weight=unit"},
 		{1000000, 0, 12, "block=1024,state=global,weight=int32"},
 	} {
-		v, err := temperVariant(hopper, temperNeeds{n: c.n, unit: c.unit, degree: c.degree, delta: 12, sum: 12 * int64(c.n), temperature: 3})
+		v, err := variantFor(hopper, needs{n: c.n, unit: c.unit, degree: c.degree, delta: 12, sum: 12 * int64(c.n), temperature: 3})
 		if err != nil || v.Label != c.want {
 			t.Errorf("%d variables of %g neighbours: %v (%v), want %s", c.n, c.degree, v, err, c.want)
 		}
 	}
-	if _, err := temperVariant(hopper, temperNeeds{n: 10, delta: 1 << 40, sum: 1 << 43, temperature: 1 << 39}); err == nil {
+	if _, err := variantFor(hopper, needs{n: 10, delta: 1 << 40, sum: 1 << 43, temperature: 1 << 39}); err == nil {
 		t.Error("gains of 2^40 fit, expected an error")
 	}
 }

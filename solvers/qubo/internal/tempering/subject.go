@@ -36,22 +36,22 @@ func (Subject) Sizes(f device.Facts) []int {
 
 // Feasible holds the weights and the shared memory of a block against a device.
 func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
-	form, err := temperNeeds{n: size, unit: 2, delta: 1 << 8, sum: int64(size) << 8, temperature: 2}.form(v)
+	form, err := needs{n: size, unit: 2, delta: 1 << 8, sum: int64(size) << 8, temperature: 2}.form(v)
 	if err != nil {
 		return err
 	}
 	return form.fits(f, size, false)
 }
 
-// A temperTrial is a torus, to be timed, or, if it is a case, another problem, to
+// A trial is a torus, to be timed, or, if it is a case, another problem, to
 // be followed by the host.
-type temperTrial struct {
+type trial struct {
 	p      *problem.Normal
 	isCase bool
 }
 
 // Size is the number of variables.
-func (t *temperTrial) Size() int { return t.p.N }
+func (t *trial) Size() int { return t.p.N }
 
 // torus draws a square lattice with periodic ends of about n variables, whose
 // pairs weigh 2 or -2, or something between -200 and 200.
@@ -87,16 +87,16 @@ func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
 		star.Col, star.Weight = append(star.Col, 0), append(star.Weight, int64(i%2)*4-2)
 		star.Start = append(star.Start, int64(len(star.Col)))
 	}
-	cases := []subject.Case{{Name: "1 variable", Instance: &temperTrial{one, true}}, {Name: "a star", Instance: &temperTrial{star, true}}}
+	cases := []subject.Case{{Name: "1 variable", Instance: &trial{one, true}}, {Name: "a star", Instance: &trial{star, true}}}
 	for _, n := range []int{9, 121} {
-		cases = append(cases, subject.Case{Name: fmt.Sprintf("a torus of %d", n), Instance: &temperTrial{torus(fixed["weight"], n, 1), true}})
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("a torus of %d", n), Instance: &trial{torus(fixed["weight"], n, 1), true}})
 	}
 	return cases, nil
 }
 
 // Instance draws a problem to be timed.
 func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return &temperTrial{p: torus(fixed["weight"], size, seed<<40)}, nil
+	return &trial{p: torus(fixed["weight"], size, seed<<40)}, nil
 }
 
 // Open takes a variant; a trial takes the memory.
@@ -104,36 +104,36 @@ func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) 
 	if !slices.ContainsFunc(qubo.Temper.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
 		return nil, fmt.Errorf("%s has no variant %s", qubo.Temper.Name, v.Label)
 	}
-	return &temperRunner{d, v}, nil
+	return &runner{d, v}, nil
 }
 
-type temperRunner struct {
+type runner struct {
 	device  device.Device
 	variant *device.Variant
 }
 
 // Close has nothing to give back.
-func (*temperRunner) Close() error { return nil }
+func (*runner) Close() error { return nil }
 
 // trialVisits is how many visits of a variable and replica a timed run makes,
 // about.
 const trialVisits = 1 << 32
 
 // Prepare lays a trial out on the device.
-func (r *temperRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*temperTrial)
+func (r *runner) Prepare(inst subject.Instance) (subject.Job, error) {
+	t, ok := inst.(*trial)
 	if !ok {
 		return nil, fmt.Errorf("prepare %s: an instance of another subject", qubo.Temper.Name)
 	}
-	rules := temperRules{every: -1}
+	rules := settings{every: -1}
 	if t.isCase {
-		rules = temperRules{blocks: 2, every: 2}
+		rules = settings{blocks: 2, every: 2}
 	}
 	m, err := newTemper(r.device, r.variant, t.p, rules)
 	if err != nil {
 		return nil, err
 	}
-	j := &temperJob{on: m, own: m.streams[0], sweeps: 3}
+	j := &trialJob{on: m, own: m.streams[0], sweeps: 3}
 	if m.anneals = 0; !t.isCase {
 		j.sweeps = max(1, trialVisits/(replicas*m.blocks*t.p.N))
 	}
@@ -143,14 +143,14 @@ func (r *temperRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 	return j, nil
 }
 
-type temperJob struct {
+type trialJob struct {
 	on     *temper
 	own    device.Stream
 	sweeps int
 }
 
 // Reset poisons what Run writes.
-func (j *temperJob) Reset(s device.Stream) error {
+func (j *trialJob) Reset(s device.Stream) error {
 	m := j.on
 	m.streams[0] = s
 	var errs []error
@@ -161,27 +161,27 @@ func (j *temperJob) Reset(s device.Stream) error {
 }
 
 // Run makes a round from random solutions.
-func (j *temperJob) Run(s device.Stream) error {
+func (j *trialJob) Run(s device.Stream) error {
 	j.on.streams[0] = s
 	return j.on.round(search.Options{Seed: 1, Work: 1}, 0, j.sweeps)
 }
 
 // Check holds a case against the host's words, and of others the first blocks'
 // best against the coefficients.
-func (j *temperJob) Check(s device.Stream) error {
+func (j *trialJob) Check(s device.Stream) error {
 	m := j.on
-	scores := make([]int64, temperScores*m.blocks)
+	scores := make([]int64, scoreWords*m.blocks)
 	if err := s.Download(device.Bytes(scores), m.scores, 0); err != nil {
 		return err
 	}
 	for b := range min(m.blocks, 4) {
-		if _, err := m.best(b, scores[b*temperScores+temperKept]>>m.form.shift); err != nil {
+		if _, err := m.best(b, scores[b*scoreWords+scoreKept]>>m.form.shift); err != nil {
 			return err
 		}
 		if m.every == 0 {
 			continue
 		}
-		model, now := newTemperModel(m.p, m.form, m.layout), make([]uint32, m.p.N)
+		model, now := newModel(m.p, m.form, m.layout), make([]uint32, m.p.N)
 		model.round(1, 0, b, m.blocks, j.sweeps, m.every, m.ladder(b))
 		if err := s.Download(device.Bytes(now), m.now, int64(4*b*m.p.N)); err != nil {
 			return err
@@ -194,12 +194,12 @@ func (j *temperJob) Check(s device.Stream) error {
 }
 
 // Work is the number of visits.
-func (j *temperJob) Work() float64 {
+func (j *trialJob) Work() float64 {
 	return float64(replicas) * float64(j.on.blocks) * float64(j.on.p.N) * float64(j.sweeps)
 }
 
 // Close gives back what the trial took.
-func (j *temperJob) Close() error {
+func (j *trialJob) Close() error {
 	j.on.streams[0] = j.own
 	return j.on.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 	"unsafe"
@@ -118,7 +119,7 @@ func checkTerms[T Number](inst *Instance, t *Terms[T]) error {
 // checkRow checks the columns and numbers of row i, and returns the sum of the
 // fingerprints of its pairs: added where the column is above i, subtracted where
 // it is below. Over all rows of a symmetric matrix they cancel; where a pair or
-// its coefficient differs, the chance that they do is about 2^-64.
+// its coefficient differs, the chance that they do is about 2^-60.
 func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err error) {
 	low, high := inst.Start[i], inst.Start[i+1]
 	if low < 0 || high < low || high > int64(len(inst.Col)) {
@@ -150,12 +151,12 @@ func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err err
 
 // fingerprints adds up those of row i, whose coefficients have these bits; false
 // where a column does not rise or is i, or a number is infinite or none.
-func fingerprints(i int, col []int32, bits []uint64, real bool) (sum uint64, ok bool) {
+func fingerprints(i int, col []int32, pair []uint64, real bool) (sum uint64, ok bool) {
 	const exponent = 0x7ff << 52
-	bits = bits[:len(col)]
+	pair = pair[:len(col)]
 	self, last := int32(i), int32(-1)
 	for k, j := range col {
-		v := bits[k]
+		v := pair[k]
 		if j <= last || j == self {
 			return 0, false
 		}
@@ -181,12 +182,11 @@ func patterns[T Number](list []T) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
 
-// fingerprint mixes a pair and its coefficient, by the finaliser of splitmix64.
+// fingerprint mixes a pair and its coefficient: the product of 128 bits of what
+// tells them apart and an odd constant, folded.
 func fingerprint(i, j, v uint64) uint64 {
-	x := (i<<32 | j) * 0x9e3779b97f4a7c15
-	x = (x ^ x>>30 ^ v) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	high, low := bits.Mul64((i<<32|j)*0x9e3779b97f4a7c15^v, 0xbf58476d1ce4e5b9)
+	return high ^ low
 }
 
 // finite reports whether a number is one: neither infinite nor NaN.

@@ -78,6 +78,13 @@ func TestCheck(t *testing.T) {
 	if err := none.Check(); err == nil || !strings.Contains(err.Error(), "there is no instance") {
 		t.Errorf("nil: %v", err)
 	}
+	// As many entries above the diagonal as below, of the same columns and the same
+	// coefficient, but of other pairs.
+	crossed := &problem.Instance{N: 4, Form: problem.QUBO, Sense: problem.Maximize, Start: []int64{0, 1, 2, 3, 4}, Col: []int32{2, 3, 1, 0},
+		Int: &problem.Terms[int64]{Linear: make([]int64, 4), Pair: []int64{5, 5, 5, 5}}}
+	if err := crossed.Check(); err == nil || !strings.Contains(err.Error(), "the pair of variables 0 and 2 is stored with variable 0 alone") {
+		t.Errorf("crossed: %v", err)
+	}
 	zeros := triangle()
 	real(zeros, 0).Pair[5] = math.Copysign(0, -1) // 0 and -0 are the same number
 	if err := zeros.Check(); err != nil {

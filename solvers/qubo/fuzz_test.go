@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"coalesce/runtime/host"
-	"coalesce/solvers/qubo/internal/draw"
-	"coalesce/solvers/qubo/internal/formats"
-	"coalesce/solvers/qubo/problem"
 )
 
 // fuzz: what is read is sound, can be written and read again, and small
@@ -19,7 +16,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		inst, err := formats.ReadFrom(bytes.NewReader(data), "a", formats.Options{Format: format, Memory: 1 << 20})
+		inst, err := ReadFrom(bytes.NewReader(data), "a", ReadOptions{Format: format, Memory: 1 << 20})
 		if err != nil {
 			return
 		}
@@ -34,14 +31,14 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 			}
 		}
 		var text bytes.Buffer
-		if _, err := formats.Write(&text, inst, format); err != nil {
-			if errors.Is(err, problem.ErrCoefficient) || inst.N > 1<<10 {
+		if _, err := Write(&text, inst, format); err != nil {
+			if errors.Is(err, ErrCoefficient) || inst.N > 1<<10 {
 				return
 			}
 			t.Fatal(err)
 		}
-		back, err := formats.ReadFrom(bytes.NewReader(text.Bytes()), "a", formats.Options{Format: format})
-		if err != nil && !errors.Is(err, problem.ErrCoefficient) {
+		back, err := ReadFrom(bytes.NewReader(text.Bytes()), "a", ReadOptions{Format: format})
+		if err != nil && !errors.Is(err, ErrCoefficient) {
 			t.Fatalf("%v\n%s", err, &text)
 		}
 		if inst.N > 12 || back == nil {
@@ -51,7 +48,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 		defer d.Close()
 		r, err := Solve(t.Context(), d, inst, Options{TimeLimit: time.Second})
 		switch {
-		case errors.Is(err, problem.ErrCoefficient):
+		case errors.Is(err, ErrCoefficient):
 		case err != nil:
 			t.Fatal(err)
 		case !r.Proven && r.Exact:
@@ -87,12 +84,12 @@ func FuzzMarket(f *testing.F) {
 }
 
 func FuzzNPY(f *testing.F) {
-	inst, err := draw.Palubeckis(3, 100, 1)
+	inst, err := Palubeckis(3, 100, 1)
 	if err != nil {
 		f.Fatal(err)
 	}
 	var text bytes.Buffer
-	if _, err := formats.Write(&text, inst, "npy"); err != nil {
+	if _, err := Write(&text, inst, "npy"); err != nil {
 		f.Fatal(err)
 	}
 	fuzz(f, "npy", text.String(), "\x93NUMPY\x01\x00")

@@ -23,7 +23,7 @@ type engine struct {
 	variant bool     // takes Options.Variant
 	several bool     // takes Options.Others
 	// open makes a search of one problem ready; what it takes is given back by
-	// close, which may be nil.
+	// Close, which may be nil.
 	open func(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error)
 }
 

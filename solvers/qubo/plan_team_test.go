@@ -12,7 +12,6 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
-	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/reference"
@@ -36,14 +35,14 @@ func TestTeamTakesRules(t *testing.T) {
 	for _, c := range []struct {
 		p    *problem.Normal
 		o    Options
-		used map[string]search.Rules // of which those given are compared
+		used map[string]Rules // of which those given are compared
 		want string
 	}{
-		{qubotest.DenseFor("int8", 30, 4), Options{Rules: search.Rules{Tenure: 9, Searches: 2}}, map[string]search.Rules{"bulk": {Tenure: 9, Searches: 2}, "host": {Tenure: 9}}, ""},
-		{ring, Options{Rules: search.Rules{Tenure: 9, Restart: 4}}, map[string]search.Rules{"temper": {Restart: 4}, "host": {Tenure: 9}}, ""},
-		{ring, Options{Rules: search.Rules{Searches: 2}}, nil, "rule searches: engine host and temper has not got it"},
-		{ring, Options{Rules: search.Rules{Tenure: 9}, Without: []string{"host"}}, nil, "rule tenure: engine temper has not got it"},
-		{ring, Options{Rules: search.Rules{Stall: 9}, Without: []string{"temper", "bulk"}}, map[string]search.Rules{"host": {Stall: 9}}, ""},
+		{qubotest.DenseFor("int8", 30, 4), Options{Rules: Rules{Tenure: 9, Searches: 2}}, map[string]Rules{"bulk": {Tenure: 9, Searches: 2}, "host": {Tenure: 9}}, ""},
+		{ring, Options{Rules: Rules{Tenure: 9, Restart: 4}}, map[string]Rules{"temper": {Restart: 4}, "host": {Tenure: 9}}, ""},
+		{ring, Options{Rules: Rules{Searches: 2}}, nil, "rule searches: engine host and temper has not got it"},
+		{ring, Options{Rules: Rules{Tenure: 9}, Without: []string{"host"}}, nil, "rule tenure: engine temper has not got it"},
+		{ring, Options{Rules: Rules{Stall: 9}, Without: []string{"temper", "bulk"}}, map[string]Rules{"host": {Stall: 9}}, ""},
 	} {
 		e, err := openTeam(d, c.p, c.o.setup())
 		if err != nil {
@@ -74,7 +73,7 @@ func TestTeamTakesRules(t *testing.T) {
 
 // Members of a team share the best and the target, and end together.
 func TestTeam(t *testing.T) {
-	inst, err := draw.Palubeckis(150, 100, 78)
+	inst, err := Palubeckis(150, 100, 78)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,17 +15,14 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/solvers/qubo/internal/draw"
-	"coalesce/solvers/qubo/internal/formats"
 	"coalesce/solvers/qubo/internal/preprocess"
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
-	"coalesce/solvers/qubo/problem"
 )
 
 // solved solves on two goroutines of the host.
-func solved(t *testing.T, inst *problem.Instance, o Options) *Result {
+func solved(t *testing.T, inst *Instance, o Options) *Result {
 	t.Helper()
 	d := host.Open(2)
 	defer d.Close()
@@ -37,7 +34,7 @@ func solved(t *testing.T, inst *problem.Instance, o Options) *Result {
 }
 
 // best is the value of the best solution that agrees with the fixed variables.
-func best(t *testing.T, inst *problem.Instance) float64 {
+func best(t *testing.T, inst *Instance) float64 {
 	t.Helper()
 	p, err := inst.Normal()
 	if err != nil {
@@ -49,7 +46,7 @@ func best(t *testing.T, inst *problem.Instance) float64 {
 func TestSolveSmall(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for k := range 60 {
-		inst := qubotest.Instance(r, r.IntN(12)+1, []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[k%3], k%2 == 0)
+		inst := qubotest.Instance(r, r.IntN(12)+1, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
 		if k%4 == 0 {
 			inst.Fixed = make([]int8, inst.N)
 			for i := range inst.Fixed {
@@ -91,7 +88,7 @@ func TestSolveSmall(t *testing.T) {
 }
 
 func TestSolutionsAreApart(t *testing.T) {
-	inst, err := draw.Palubeckis(60, 60, 4711)
+	inst, err := Palubeckis(60, 60, 4711)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +116,7 @@ func TestSolutionsAreApart(t *testing.T) {
 }
 
 func TestTimeLimit(t *testing.T) {
-	inst, err := draw.Palubeckis(1000, 30, 99)
+	inst, err := Palubeckis(1000, 30, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +139,7 @@ func TestTimeLimit(t *testing.T) {
 }
 
 func TestTargetAndSeed(t *testing.T) {
-	inst, err := draw.Palubeckis(200, 80, 5)
+	inst, err := Palubeckis(200, 80, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +163,7 @@ func TestTargetAndSeed(t *testing.T) {
 	if r.Met == nil || r.Work.Flips > 0 {
 		t.Errorf("a hint that meets the target: %+v", r.Work)
 	}
-	negative := inst.To(problem.Minimize)
+	negative := inst.To(Minimize)
 	target = -target
 	if r := solved(t, negative, Options{Target: &target, TimeLimit: 30 * time.Second}); r.Value.Float() > target || r.Met == nil {
 		t.Errorf("minimised: %v, target %v", r.Value, target)
@@ -174,7 +171,7 @@ func TestTargetAndSeed(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	inst, err := draw.Palubeckis(500, 50, 5)
+	inst, err := Palubeckis(500, 50, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +191,7 @@ func TestInterrupt(t *testing.T) {
 
 // A search that says more than is true is found out.
 func TestWrongSearchIsRefuted(t *testing.T) {
-	inst, err := draw.Palubeckis(30, 100, 5)
+	inst, err := Palubeckis(30, 100, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,13 +204,13 @@ func TestWrongSearchIsRefuted(t *testing.T) {
 	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, device: d, inst: inst, p: p}
 	r.begin(preprocess.Reduce(p, nil, true, qubotest.Never))
 	r.improve(0, 12345, []uint64{1}, 0)
-	if _, err := r.result("x"); !errors.Is(err, problem.ErrCheck) {
+	if _, err := r.result("x"); !errors.Is(err, ErrCheck) {
 		t.Errorf("error %v, want one of a wrong answer", err)
 	}
 }
 
 func TestSolveRefuses(t *testing.T) {
-	inst, err := draw.Palubeckis(30, 100, 5)
+	inst, err := Palubeckis(30, 100, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +237,7 @@ func TestSolveRefuses(t *testing.T) {
 }
 
 func TestResultJSON(t *testing.T) {
-	inst, err := formats.ReadFrom(strings.NewReader("p qubo 0 3 3 2\n0 0 5\n1 1 -2\n2 2 -1\n0 1 -6\n1 2 3\n"), "a.qubo", formats.Options{})
+	inst, err := ReadFrom(strings.NewReader("p qubo 0 3 3 2\n0 0 5\n1 1 -2\n2 2 -1\n0 1 -6\n1 2 3\n"), "a.qubo", ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,9 +263,9 @@ func TestResultJSON(t *testing.T) {
 
 func TestBatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	var list []*problem.Instance
+	var list []*Instance
 	for range 5 {
-		list = append(list, qubotest.Instance(r, 9, problem.QUBO, true))
+		list = append(list, qubotest.Instance(r, 9, QUBO, true))
 	}
 	d := host.Open(2)
 	defer d.Close()
@@ -287,7 +284,7 @@ func TestBatch(t *testing.T) {
 
 // Rounded coefficients find what exact ones do, or nearly, and say its value.
 func TestRounded(t *testing.T) {
-	inst, err := draw.Palubeckis(60, 100, 77)
+	inst, err := Palubeckis(60, 100, 77)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +320,7 @@ func TestSolutionsWithoutASearch(t *testing.T) {
 		{"five.txt", "5 5\n1 1 1\n2 2 2\n3 3 3\n4 4 4\n5 5 5\n", 2, 5, 2},
 		{"one.txt", "1 1\n1 1 5\n", 3, 1, 2},
 	} {
-		inst, err := formats.ReadFrom(strings.NewReader(c.text), c.name, formats.Options{})
+		inst, err := ReadFrom(strings.NewReader(c.text), c.name, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +339,7 @@ func TestSolutionsWithoutASearch(t *testing.T) {
 
 // Flips for more solutions count.
 func TestSolutionsWithinWork(t *testing.T) {
-	inst, err := draw.Palubeckis(300, 50, 31000)
+	inst, err := Palubeckis(300, 50, 31000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +355,7 @@ func TestSolutionsWithinWork(t *testing.T) {
 
 // A target of integers is met by it, not by one less, however large.
 func TestTargetsOfIntegersAreExact(t *testing.T) {
-	inst, err := formats.ReadFrom(strings.NewReader("1 1\n1 1 1125899906842624\n"), "a.txt", formats.Options{})
+	inst, err := ReadFrom(strings.NewReader("1 1\n1 1 1125899906842624\n"), "a.txt", ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +369,7 @@ func TestTargetsOfIntegersAreExact(t *testing.T) {
 
 func TestSolveOnSeveral(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
-	inst, err := draw.Palubeckis(60, 100, 7)
+	inst, err := Palubeckis(60, 100, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,19 +400,19 @@ func TestSolveOnSeveral(t *testing.T) {
 func TestSolveByRules(t *testing.T) {
 	on := map[string]device.Device{"host": host.Open(2), "bulk": emulatedtest.Open(t)}
 	defer on["host"].Close()
-	inst, err := draw.Palubeckis(60, 100, 7)
+	inst, err := Palubeckis(60, 100, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for engine, d := range on {
-		solve := func(r search.Rules) *Result {
+		solve := func(r Rules) *Result {
 			out, err := Solve(t.Context(), d, inst, Options{Engine: engine, Work: 30000, Seed: 3, Unreduced: true, Rules: r})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return out
 		}
-		given := search.Rules{Tenure: 7, Stall: 50}
+		given := Rules{Tenure: 7, Stall: 50}
 		a := solve(given)
 		b, c := solve(given), solve(a.Used[engine])
 		for _, other := range []*Result{b, c} {
@@ -423,7 +420,7 @@ func TestSolveByRules(t *testing.T) {
 				t.Errorf("%s: %v %+v by %s, %v %+v by %s", engine, a.Value, a.Work, a.Rules, other.Value, other.Work, other.Rules)
 			}
 		}
-		base := solve(search.Rules{})
+		base := solve(Rules{})
 		if base.Used[engine] == a.Used[engine] || engine == "host" && base.Work == a.Work { // shorter walks
 			t.Errorf("%s: %s are not used: %+v", engine, given, a.Work)
 		}
@@ -432,8 +429,8 @@ func TestSolveByRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		var read struct {
-			Rules search.Rules            `json:"rules"`
-			Used  map[string]search.Rules `json:"rules_used"`
+			Rules Rules            `json:"rules"`
+			Used  map[string]Rules `json:"rules_used"`
 		}
 		if err := json.Unmarshal(text, &read); err != nil || read.Rules != given || !maps.Equal(read.Used, a.Used) || read.Used[engine].Tenure != 7 || read.Used[engine].Pool == 0 {
 			t.Errorf("%s: %+v (%v)", engine, read, err)
@@ -444,11 +441,11 @@ func TestSolveByRules(t *testing.T) {
 func TestSolveRefusesRules(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := draw.Palubeckis(30, 50, 1)
+	inst, err := Palubeckis(30, 50, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []search.Rules{{Searches: 4}, {Tenure: 30}, {Pool: 1000}} {
+	for _, bad := range []Rules{{Searches: 4}, {Tenure: 30}, {Pool: 1000}} {
 		if _, err := Solve(t.Context(), d, inst, Options{Rules: bad, Work: 1}); err == nil || !strings.HasPrefix(err.Error(), "rule") {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -9,7 +9,8 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// ErrUnfit is of an engine that cannot hold a problem: another searches it.
+// ErrUnfit says that an engine has no variant that holds a problem: another engine
+// may search it.
 var ErrUnfit = errors.New("no variant holds the problem")
 
 // Rounded is a search of a problem with rounded coefficients, for engines of

@@ -144,10 +144,10 @@ func TestExchange(t *testing.T) {
 	if read() != nil || take() != nil {
 		t.Error("what was taken, or given by oneself, came again")
 	}
-	for k := range uint64(3 * postsMost) {
+	for k := range uint64(3 * exchangeLimit) {
 		other([]uint64{k})
 	}
-	if got := take(); got[0] != 3*postsMost-1 || take() != nil || len(e.posts) != postsMost {
-		t.Errorf("took %d of %d posts, expected the last given", got, len(e.posts))
+	if got := take(); got[0] != 3*exchangeLimit-1 || take() != nil || len(e.sent) != exchangeLimit {
+		t.Errorf("took %d of %d sent, expected the last given", got, len(e.sent))
 	}
 }

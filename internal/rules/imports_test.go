@@ -25,6 +25,13 @@ type room struct {
 	may  []string
 }
 
+// What the searches of qubo import: all of them, and those on devices.
+var (
+	quboSearch = []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/elite", "solvers/qubo/internal/reference",
+		"solvers/qubo/internal/search", "runtime/device"}
+	quboDevice = []string{"generated/qubo", "autotune/tuned", "autotune/subject"}
+)
+
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
 	{"cmd/...", []string{"internal/cli"}},
@@ -43,6 +50,25 @@ var rooms = []room{
 	{"solvers/solve", []string{"runtime/device", "autotune/tuned"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
+	// qubo's rooms, from the problem to the searches: engines know nothing of one
+	// another, of files and of preprocessing; the API brings them together.
+	{"solvers/qubo/problem", []string{"solvers/cores"}},
+	{"solvers/qubo/internal/draw", []string{"solvers/qubo/problem"}},
+	{"solvers/qubo/internal/formats", []string{"solvers/qubo/problem", "solvers/cores", "solvers/npy", "solvers/packed"}},
+	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
+	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
+	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "generated/qubo", "runtime/device"}},
+	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "autotune/tuned", "runtime/device"}},
+	{"solvers/qubo/internal/reference", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search"}},
+	{"solvers/qubo/internal/host", slices.Concat(quboSearch, []string{"solvers/cores", "runtime/host/oneflip"})},
+	{"solvers/qubo/internal/tabu", slices.Concat(quboSearch, quboDevice, []string{"solvers/cores"})},
+	{"solvers/qubo/internal/tempering", slices.Concat(quboSearch, quboDevice)},
+	{"solvers/qubo/internal/multistart", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search", "solvers/qubo/internal/evaluate",
+		"generated/qubo", "runtime/device", "autotune/subject"}},
+	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
+	{"solvers/qubo", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
+		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
+		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/oneflip", "autotune/tuned", "autotune/subject"}},

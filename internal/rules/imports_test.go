@@ -40,6 +40,8 @@ var rooms = []room{
 	{"autotune/tuned", []string{"runtime/device"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
+	// What readers of all problems share knows no problem.
+	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/oneflip", "autotune/tuned", "autotune/subject"}},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
@@ -26,11 +27,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := csg.Solve(context.Background(), d, inst, csg.Options{})
+	r, err := csg.Solve(context.Background(), inst, csg.Options{Devices: []device.Device{d}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(r.Exact, r.Proven)
+	fmt.Println(r.Value, r.Proven)
 	for _, block := range r.Structure {
 		fmt.Println(inst.Coalition(block))
 	}
@@ -49,7 +50,7 @@ func Example_read() {
 	if err != nil {
 		log.Fatal(err) // table:2: what was found, what was expected
 	}
-	r, err := csg.Solve(context.Background(), d, inst, csg.Options{})
+	r, err := csg.Solve(context.Background(), inst, csg.Options{Devices: []device.Device{d}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,20 +70,11 @@ func Example_auction() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reduced := auction.NewReduction(bids)
-	inst, err := reduced.ToCSG() // errors.Is(err, auction.ErrItems): too many goods
-	if err != nil {
+	winners, err := auction.Solve(context.Background(), bids, auction.Options{Devices: []device.Device{d}})
+	if err != nil { // errors.Is(err, auction.ErrItems): too many goods
 		log.Fatal(err)
 	}
-	solved, err := csg.Solve(context.Background(), d, inst, csg.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	winners, err := reduced.Result(solved)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(winners.Revenue)
+	fmt.Println(winners.Value)
 	for _, b := range winners.Accepted() {
 		fmt.Println(b.Number, b.Goods)
 	}
@@ -104,7 +96,7 @@ func Example_deadline() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		r, err := csg.Solve(ctx, d, inst, csg.Options{})
+		r, err := csg.Solve(ctx, inst, csg.Options{Devices: []device.Device{d}})
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			fmt.Println("no answer within a minute")
@@ -129,7 +121,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	if _, err := csg.Solve(ctx, d, inst, csg.Options{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := csg.Solve(ctx, inst, csg.Options{Devices: []device.Device{d}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a solve after its deadline: %v, want context.DeadlineExceeded", err)
 	}
 }

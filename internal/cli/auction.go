@@ -64,7 +64,7 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 
 	return a.withDevice(s.device, s.threads, func(d device.Device) error {
 		facts := d.Facts()
-		o := auction.Options{Settings: s.settings(db)}
+		o := s.settings(db)
 		o.Devices = []device.Device{d}
 		o.Log = func(line string) { p.Set("solving %s: %s", path, line) }
 		r, err := auction.Solve(ctx, auc, o)

@@ -139,7 +139,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	return a.withDevice(s.device, s.threads, func(d device.Device) error {
 		facts := d.Facts()
 		p.Set("solving %d agents on %s", inst.N, facts)
-		o := csg.Options{Settings: s.settings(db)}
+		o := s.settings(db)
 		o.Devices = []device.Device{d}
 		o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
 		r, err := csg.Solve(ctx, inst, o)

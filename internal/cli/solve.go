@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,7 +39,8 @@ type solveFlags struct {
 	json      bool
 	several   bool // more than one device will do
 
-	algorithms []string
+	algorithms []string    // that --algorithm may name
+	before     *pflag.Flag // the former name of --algorithm
 }
 
 // mostThreads is more than any host has cores.
@@ -63,9 +65,8 @@ func (s *solveFlags) registerAlgorithm(f *pflag.FlagSet, before string, list []s
 	s.algorithms = list
 	f.StringVar(&s.algorithm, "algorithm", "", about+": "+strings.Join(list, ", ")+" (default: the solver's choice)")
 	f.StringVar(&s.algorithm, before, "", "the former name of --algorithm")
-	if err := f.MarkDeprecated(before, "use --algorithm"); err != nil {
-		panic(err) // there is no such flag
-	}
+	s.before = f.Lookup(before)
+	s.before.Hidden = true
 }
 
 // deviceFlags are the flags that say where to compute.
@@ -75,6 +76,9 @@ func deviceFlags(f *pflag.FlagSet, name *string, threads *int) {
 }
 
 func (s *solveFlags) check(a *app) error {
+	if s.before != nil && s.before.Changed {
+		fmt.Fprintf(a.err, "coalesce: --%s is now called --algorithm; the next release knows that name alone\n", s.before.Name)
+	}
 	if s.algorithm != "" && !slices.Contains(s.algorithms, s.algorithm) {
 		return usagef("--algorithm is %q, expected one of %s", s.algorithm, strings.Join(s.algorithms, ", "))
 	}

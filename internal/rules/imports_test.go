@@ -50,6 +50,8 @@ var rooms = []room{
 	{"solvers/solve", []string{"runtime/device", "autotune/tuned"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
+	// What readers of all problems share knows no problem.
+	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores"}},
 	// qubo's rooms, from the problem to the searches: engines know nothing of one
 	// another, of files and of preprocessing; the API brings them together.
 	{"solvers/qubo/problem", []string{"solvers/cores"}},

@@ -14,7 +14,7 @@ import (
 // Options of Solve. Algorithm is a Method, DP unless said otherwise; a host
 // evaluates Apart. Target, Seed and Progress are not used: the dynamic program has
 // no solution before its end.
-type Options struct{ solve.Settings }
+type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device and
 // checks it: the result's certificate recomputes the value from the instance.

@@ -13,11 +13,10 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/solvers/solve"
 )
 
 // on are the options of a solve on one device.
-func on(d device.Device) Options { return Options{solve.Settings{Devices: []device.Device{d}}} }
+func on(d device.Device) Options { return Options{Devices: []device.Device{d}} }
 
 // check runs a variant on every case of at most most agents.
 func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, most int) {
@@ -154,9 +153,9 @@ func TestSolveRefuses(t *testing.T) {
 		name, want string
 		options    Options
 	}{
-		{"a variant that is not", "has no variant", Options{solve.Settings{Variant: "k=99"}}},
-		{"another type's variant", "the instance needs value=int32", Options{solve.Settings{Variant: otherType(t)}}},
-		{"IDP on a host", "method idp", Options{solve.Settings{Algorithm: "idp"}}},
+		{"a variant that is not", "has no variant", Options{Variant: "k=99"}},
+		{"another type's variant", "the instance needs value=int32", Options{Variant: otherType(t)}},
+		{"IDP on a host", "method idp", Options{Algorithm: "idp"}},
 	} {
 		c.options.Devices = []device.Device{d}
 		if _, err := Solve(context.Background(), inst, c.options); err == nil || !strings.Contains(err.Error(), c.want) {

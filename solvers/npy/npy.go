@@ -10,6 +10,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/formats"
 )
 
 // Magic is how a .npy file begins.
@@ -62,6 +64,9 @@ func ReadHeader(r io.Reader) (Header, error) {
 // Fill wants a file of size bytes, unknown when negative, to hold count values of
 // a kind behind the header and nothing else; what says how many those are.
 func (h Header) Fill(size int64, k Kind, count uint64, what string) error {
+	if count > 1<<62/uint64(k.Size) {
+		return fmt.Errorf("found %s of type %s, expected at most 2^62 bytes of them", what, h.Descr)
+	}
 	if want := int64(count) * int64(k.Size); size >= 0 && size-h.Length != want {
 		return fmt.Errorf("found %d bytes after the header, expected %d: %s of type %s", size-h.Length, want, what, h.Descr)
 	}
@@ -72,10 +77,7 @@ func (h Header) Fill(size int64, k Kind, count uint64, what string) error {
 func parseHeader(text string) (Header, error) {
 	var h Header
 	bad := func(found, want string) (Header, error) {
-		if len(found) > 40 {
-			found = found[:40] + "…"
-		}
-		return h, fmt.Errorf("found %q, expected %s", found, want)
+		return h, fmt.Errorf("found %s, expected %s", formats.Quote(found), want)
 	}
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "{")
 	if !ok {

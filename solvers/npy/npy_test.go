@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/formats"
 )
 
 func TestWriteAndRead(t *testing.T) {
@@ -75,4 +77,72 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%q: no error", descr)
 		}
 	}
+}
+
+func TestReadArray(t *testing.T) {
+	var file bytes.Buffer
+	if err := Write(&file, "<u2", []int{2, 3}, []byte{1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 255, 255}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(h Header) (uint64, string, error) {
+		if len(h.Shape) != 2 {
+			return 0, "", errors.New("not two dimensions")
+		}
+		return h.Shape[0] * h.Shape[1], fmt.Sprintf("%d x %d values", h.Shape[0], h.Shape[1]), nil
+	}
+	whole := file.Bytes()
+	for _, c := range []struct {
+		data  []byte
+		size  int64
+		limit int64
+		want  string
+	}{
+		{whole, int64(len(whole)), 0, "[1 2 3 4 5 65535]"},
+		{whole, -1, 24, "[1 2 3 4 5 65535]"},
+		{whole, -1, 23, "2 x 3 values of type <u2 take 24 bytes, more than the limit of 23"},
+		{whole[:len(whole)-3], -1, 0, "found 4 values, expected 2 x 3 values: the file is truncated: unexpected EOF"},
+		{whole[:len(whole)-3], int64(len(whole) - 3), 0, "found 9 bytes after the header, expected 12: 2 x 3 values of type <u2"},
+		{append(bytes.Clone(whole), 0), -1, 0, "found bytes after the last of 2 x 3 values, expected the end of the file"},
+		{whole[:9], -1, 0, "npy header: found the end of the file"},
+	} {
+		a, err := ReadArray(bytes.NewReader(c.data), c.size, formats.NewBudget(c.limit), check)
+		got := fmt.Sprint(a.Values)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%d bytes, size %d, limit %d:\n got %s\nwant %s", len(c.data), c.size, c.limit, got, c.want)
+		}
+	}
+	big := Header{Descr: "<f8"}
+	if err := big.Fill(-1, Kind{Size: 8}, 1<<60, "2^60 values"); err == nil || !strings.Contains(err.Error(), "expected at most 2^62 bytes") {
+		t.Error(err)
+	}
+}
+
+func FuzzReadArray(f *testing.F) {
+	for _, descr := range []string{"<i4", ">f8", "|b1", "<f2"} {
+		var file bytes.Buffer
+		if err := Write(&file, descr, []int{2}, make([]byte, 16)); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := ReadArray(bytes.NewReader(data), -1, formats.NewBudget(1<<16), func(h Header) (uint64, string, error) {
+			count := uint64(1)
+			for _, d := range h.Shape {
+				if d > 1<<20 {
+					return 0, "", errors.New("too long")
+				}
+				if count *= d; count > 1<<20 {
+					return 0, "", errors.New("too large")
+				}
+			}
+			return count, "some values", nil
+		})
+		if err == nil && uint64(reflect.ValueOf(a.Values).Len()) > 1<<14 {
+			t.Errorf("%d values in 64 KiB", reflect.ValueOf(a.Values).Len())
+		}
+	})
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sync/atomic"
 	"unsafe"
 
 	"coalesce/solvers/cores"
+	"coalesce/solvers/formats"
 )
 
 // A Kind is how the values of one type are stored, and what they are read as.
@@ -31,7 +31,7 @@ func (k Kind) Read(r io.Reader, count uint64, known bool) (any, error) {
 // Kind finds how a header's values are stored: booleans, integers of 1 to 8
 // bytes and floats of 2 to 8, in either byte order.
 func (h Header) Kind() (Kind, error) {
-	bad := fmt.Errorf("found type %q, expected an integer or floating type such as <i4 or <f8", h.Descr)
+	bad := fmt.Errorf("found type %s, expected an integer or floating type such as <i4 or <f8", formats.Quote(h.Descr))
 	if len(h.Descr) < 2 {
 		return Kind{}, bad
 	}
@@ -94,7 +94,12 @@ func as[T int32 | int64 | float32 | float64](size int, native bool, decode func(
 			if err != nil {
 				return nil, &ShortError{uint64(at + k/size), unexpected(err)}
 			}
-			values = slices.Grow(values, len(b)/size)[:at+len(b)/size]
+			if at+len(b)/size > cap(values) { // never room for more than count
+				grown := make([]T, at, min(count, max(uint64(at+len(b)/size), 2*uint64(cap(values)))))
+				copy(grown, values)
+				values = grown
+			}
+			values = values[:at+len(b)/size]
 			if bad := decodeAll(values[at:], b, decode); bad >= 0 {
 				return nil, &RangeError{uint64(at + bad)}
 			}

@@ -20,24 +20,27 @@ type Stream struct {
 	*bufio.Reader
 	Name   string // the file's, without the compression's ending
 	Packed bool   // it is compressed: the file's size says nothing
-	close  func()
+	Size   int64  // bytes to come, where they are known; else -1
+	body   *body
 }
 
-// Close gives back what the decompressor holds; the file stays open.
-func (s *Stream) Close() {
-	if s.close != nil {
-		s.close()
-	}
-}
+// Close gives back what the decompressor holds, and the file that OpenFile
+// opened. Another goroutine may be reading: its read ends by itself.
+func (s *Stream) Close() { s.body.Close() }
 
 // maxDictionary is the largest window that a decompressor may ask for: that of
 // xz -9, and twice zstd's --ultra default.
 const maxDictionary = 1 << 27
 
-// Open undoes gzip, xz or zstd, told by content. A name that promises
-// compression which is not there is an error. Close the stream, not the file,
-// to give back what the decompressor holds.
-func Open(r io.Reader, name string) (*Stream, error) {
+// Open is OpenLimited of a stream of unknown length, without a limit.
+func Open(r io.Reader, name string) (*Stream, error) { return OpenLimited(r, -1, name, 0) }
+
+// OpenLimited undoes gzip, xz or zstd, told by content, of a stream of size
+// bytes, or of unknown size when that is negative. A name that promises
+// compression which is not there is an error. Of a stream that is compressed, or
+// whose size is not known, limit bytes may come, after which reading is a
+// formats.LimitError; 0: no limit. Close the stream, then the file.
+func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	head, err := in.Peek(32)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -49,32 +52,40 @@ func Open(r io.Reader, name string) (*Stream, error) {
 			bare = s
 		}
 	}
-	out := &Stream{Reader: in, Name: bare, Packed: true}
-	var body io.Reader
+	b := &body{limit: limit}
+	out := &Stream{Name: bare, Packed: true, Size: -1, body: b}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		body, err = gzip.NewReader(in)
+		b.kind = "gzip"
+		b.r, err = gzip.NewReader(in)
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
 		if d := xzDictionary(head); d > maxDictionary {
 			return nil, fmt.Errorf("%s: found an xz dictionary of %d bytes, expected at most %d", name, d, maxDictionary)
 		}
-		body, err = newXZ(in)
+		b.kind = "xz"
+		b.r, err = newXZ(in)
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		b.kind = "zstd"
 		var d *zstd.Decoder
 		d, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxDictionary))
 		if err == nil {
-			body, out.close = d, d.Close
+			b.r, b.close = d, d.Close
 		}
 	case bare != name:
 		return nil, fmt.Errorf("%s: found no compressed data, expected the beginning of a %s file", name, filepath.Ext(name)[1:])
 	default:
-		out.Packed = false
-		return out, nil
+		out.Packed, out.Size, b.r = false, size, in
+		if size >= 0 {
+			b.limit = 0
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: decompress: %w", name, err)
+	if err == io.EOF { // before the decompressor's first byte
+		err = io.ErrUnexpectedEOF
 	}
-	out.Reader = bufio.NewReaderSize(body, 1<<16)
+	if err != nil && b.kind != "" {
+		return nil, fmt.Errorf("%s: %w", name, broken(b.kind, err))
+	}
+	out.Reader = bufio.NewReaderSize(b, 1<<16)
 	return out, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
 )
 
@@ -89,7 +89,7 @@ target, or where its best is proven; ctrl-C ends it too, with the best so far.
 
 FILE is plain or compressed with gzip, xz or zstd; - is standard input. The formats:
 
-` + formats() + `
+` + quboFormats() + `
 
 A file that begins with n and m is a QUBO to be maximised; a maximum cut needs the
 ending .rud, a name such as G1, or --format rudy. What was read is printed. Of
@@ -121,8 +121,8 @@ the best that they find.`,
 	return cmd
 }
 
-// formats describes the formats.
-func formats() string {
+// quboFormats describes the formats.
+func quboFormats() string {
 	var b strings.Builder
 	for _, name := range qubo.Formats() {
 		fmt.Fprintf(&b, "  %-8s%s\n", name, wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))
@@ -175,24 +175,33 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	return s.solveFlags.check(a)
 }
 
+// mostStart is the largest file of a solution to begin with, in bytes: an earlier
+// result of the largest instance.
+const mostStart = 1 << 28
+
 // instance reads a file, and what is known of its solution.
 func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 	inst, err := a.readQUBO(path, s.readFlags.options(a.free()))
 	if err != nil {
 		return nil, err
 	}
+	fixed := map[int]string{}
 	for _, pair := range s.fix {
 		name, value, _ := strings.Cut(pair, "=")
 		i, err := strconv.Atoi(name)
 		if err != nil || i < 0 || i >= inst.N || value != "0" && value != "1" {
 			return nil, fmt.Errorf("--fix: found %q, expected a variable from 0 to %d, = and 0 or 1", pair, inst.N-1)
 		}
+		if before, ok := fixed[i]; ok && before != value {
+			return nil, fmt.Errorf("--fix: found %q after %d=%s, expected one value for a variable", pair, i, before)
+		}
+		fixed[i] = value
 		inst.Fix(i, value == "1")
 	}
 	if s.start == "" {
 		return inst, nil
 	}
-	text, err := os.ReadFile(s.start)
+	text, err := formats.ReadFile(s.start, mostStart)
 	if err != nil {
 		return nil, fmt.Errorf("read the solution to begin with: %w", err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -43,9 +44,6 @@ type solveFlags struct {
 	before     *pflag.Flag // the former name of --algorithm
 }
 
-// mostThreads is more than any host has cores.
-const mostThreads = 1 << 16
-
 // settings are those of the solver's contract, but for the devices.
 func (s *solveFlags) settings(db *tuned.Database) solve.Settings {
 	return solve.Settings{Algorithm: s.algorithm, Variant: s.variant, Tuning: db}
@@ -82,8 +80,12 @@ func (s *solveFlags) check(a *app) error {
 	if s.algorithm != "" && !slices.Contains(s.algorithms, s.algorithm) {
 		return usagef("--algorithm is %q, expected one of %s", s.algorithm, strings.Join(s.algorithms, ", "))
 	}
-	if s.threads < 0 || s.threads > mostThreads {
-		return usagef("--threads is %d, expected 0 (all cores) to %d", s.threads, mostThreads)
+	if s.threads < 0 {
+		return usagef("--threads is %d, expected 1 or more, or 0 for all cores", s.threads)
+	}
+	if cores := runtime.NumCPU(); s.threads > cores {
+		fmt.Fprintf(a.err, "coalesce: --threads is %d: this machine has %s, all are used\n", s.threads, count(cores, "core"))
+		s.threads = cores
 	}
 	if s.several {
 		_, _, err := a.parseDevices(s.device)

@@ -95,7 +95,7 @@ func (t *toolchain) server() (string, error) {
 		}
 		tree[e.Name()] = string(b)
 	}
-	flags := []string{"-std=c++17", "-O2", "-g", "-w", "-fno-rtti", "-fno-exceptions", "-fno-omit-frame-pointer", "-rdynamic"}
+	flags := []string{"-std=c++17", "-O2", "-g", "-w", "-fno-rtti", "-fno-exceptions", "-fno-omit-frame-pointer", "-rdynamic", "-pthread"}
 	if t.sanitize {
 		flags = append(flags, "-fsanitize=address")
 		if !t.clang {

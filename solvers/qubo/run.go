@@ -147,7 +147,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 		o.Start = r.bests.red.Project(k, r.inst.Hint)
 	}
 	if r.o.Work > 0 {
-		o.Work = max(1, int64(share*float64(max(0, r.o.Work-before.Flips))))
+		o.Work = max(1, int64(min(share*float64(max(0, r.o.Work-before.Flips)), 1<<62)))
 	}
 	o.Progress = func(w Work) {
 		r.mu.Lock()

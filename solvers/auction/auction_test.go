@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"coalesce/solvers/csg"
+	"coalesce/solvers/formats"
 
 	"pgregory.net/rapid"
 )
@@ -324,5 +325,20 @@ func TestDecimal(t *testing.T) {
 		if got := decimal(big.NewInt(test.n), test.scale); got != test.want {
 			t.Errorf("%d times 10^-%d: %s, want %s", test.n, test.scale, got, test.want)
 		}
+	}
+}
+
+// Memory is held against the limit before it is taken.
+func TestReadWithin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadWithin(path, 1<<20); err != nil {
+		t.Error(err)
+	}
+	var full *formats.MemoryError
+	if _, err := ReadWithin(path, 500); !errors.As(err, &full) || !strings.HasPrefix(err.Error(), path+":") || full.Limit != 500 {
+		t.Error(err)
 	}
 }

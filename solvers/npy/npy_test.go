@@ -88,7 +88,7 @@ func TestReadArray(t *testing.T) {
 		if len(h.Shape) != 2 {
 			return 0, "", errors.New("not two dimensions")
 		}
-		return h.Shape[0] * h.Shape[1], fmt.Sprintf("%d x %d values", h.Shape[0], h.Shape[1]), nil
+		return h.Shape[0] * h.Shape[1], fmt.Sprintf("%d x %d", h.Shape[0], h.Shape[1]), nil
 	}
 	whole := file.Bytes()
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func TestReadArray(t *testing.T) {
 		{whole, int64(len(whole)), 0, "[1 2 3 4 5 65535]"},
 		{whole, -1, 24, "[1 2 3 4 5 65535]"},
 		{whole, -1, 23, "2 x 3 values of type <u2 take 24 bytes, more than the limit of 23"},
-		{whole[:len(whole)-3], -1, 0, "found 4 values, expected 2 x 3 values: the file is truncated: unexpected EOF"},
+		{whole[:len(whole)-3], -1, 0, "found 4 values, expected 2 x 3: the file is truncated: unexpected EOF"},
 		{whole[:len(whole)-3], int64(len(whole) - 3), 0, "found 9 bytes after the header, expected 12: 2 x 3 values of type <u2"},
 		{append(bytes.Clone(whole), 0), -1, 0, "found bytes after the last of 2 x 3 values, expected the end of the file"},
 		{whole[:9], -1, 0, "npy header: found the end of the file"},
@@ -139,7 +139,7 @@ func FuzzReadArray(f *testing.F) {
 					return 0, "", errors.New("too large")
 				}
 			}
-			return count, "some values", nil
+			return count, "some", nil
 		})
 		if err == nil && uint64(reflect.ValueOf(a.Values).Len()) > 1<<14 {
 			t.Errorf("%d values in 64 KiB", reflect.ValueOf(a.Values).Len())

@@ -107,7 +107,7 @@ func (f *File) Line() ([]byte, error) {
 	if err == nil {
 		f.ended++
 		f.last = f.ended
-		return trimEnd(part), nil
+		return f.short(part)
 	}
 	f.buf = f.buf[:0]
 	for {
@@ -135,7 +135,15 @@ func (f *File) Line() ([]byte, error) {
 	default:
 		f.last = f.ended + 1
 	}
-	return trimEnd(f.buf), nil
+	return f.short(f.buf)
+}
+
+// short is a line without its end, an error where the line is too long.
+func (f *File) short(line []byte) ([]byte, error) {
+	if line = trimEnd(line); len(line) > f.o.Line {
+		return nil, f.Errorf("%w", errLong("line", f.o.Line))
+	}
+	return line, nil
 }
 
 // Fields are the words of the next line that has any and is no comment, good

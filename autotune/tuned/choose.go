@@ -324,10 +324,11 @@ func safe(f *device.Family, facts device.Facts, w Workload, p *pool, fits func(*
 	}
 	if best != nil {
 		what := "the safe point"
+		problem, _, _ := strings.Cut(f.Name, "/")
 		if distance > 0 {
 			what = "the variant nearest to the safe point"
 		}
-		return Choice{best, Safe, fmt.Sprintf("safe: %s, so %s is used%s", why, what, p.remarks())}, nil
+		return Choice{best, Safe, fmt.Sprintf("safe: %s, so %s is used%s; coalesce tune %s measures the others", why, what, p.remarks(), problem)}, nil
 	}
 	if first == nil {
 		return Choice{}, fmt.Errorf("%s: %w: the family has no variants", f.Name, ErrNoVariant)

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
-	"coalesce/solvers/packed"
 )
 
 // Limits of what is read.

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"coalesce/solvers/formats"
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats/npy"
 )
 
 // readNPY reads a .npy file of size bytes, unknown when negative. Memory for

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"coalesce/solvers/npy"
-	"coalesce/solvers/packed"
+	"coalesce/solvers/formats/npy"
+	"coalesce/solvers/formats/packed"
 )
 
 // DefaultLimit is how many bytes of values Read holds when ReadOptions.Limit

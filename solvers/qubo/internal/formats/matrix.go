@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"coalesce/solvers/cores"
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/qubo/problem"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/qubo/problem"
 )
 

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"coalesce/solvers/npy"
-	"coalesce/solvers/packed"
+	"coalesce/solvers/formats/npy"
+	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/qubo/problem"
 )
 

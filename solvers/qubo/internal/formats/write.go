@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/qubo/problem"
 )
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,30 +115,29 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	free := a.free()
-	if s.distribution != "" {
-		if err := fits(s.agents, csg.Value(s.value), free); err != nil {
-			return err
-		}
-	}
 	p := a.progress()
 	defer p.Close()
-	start := time.Now()
-	inst, err := await(ctx, func() (*csg.Instance, error) {
-		if s.distribution != "" {
-			p.Set("drawing %d agents from %s", s.agents, s.distribution)
-			return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
-		}
-		p.Set("reading %s", called(args[0]))
-		return a.readCSG(args[0], csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: free})
-	})
-	if err != nil {
-		return err
-	}
-	read := time.Since(start).Seconds()
-
 	return a.withDevice(s.device, s.threads, func(d device.Device) error {
 		facts := d.Facts()
+		if s.distribution != "" {
+			value := csg.Value(s.value)
+			if err := cmp.Or(csg.Takes(facts, s.agents, value), fits(s.agents, value, a.free())); err != nil {
+				return err
+			}
+		}
+		start := time.Now()
+		inst, err := await(ctx, func() (*csg.Instance, error) {
+			if s.distribution != "" {
+				p.Set("drawing %d agents from %s", s.agents, s.distribution)
+				return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
+			}
+			p.Set("reading %s", called(args[0]))
+			return a.readCSG(args[0], csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
+		})
+		if err != nil {
+			return err
+		}
+		read := time.Since(start).Seconds()
 		p.Set("solving %d agents on %s", inst.N, facts)
 		o := s.settings(db)
 		o.Devices = []device.Device{d}

@@ -9,9 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// addressSpace is how many bytes this process may still map: the limits of its
-// address space and data (setrlimit), less what it has mapped. ok is false where
-// there is no limit.
+// reserve is what of a limited address space is left to Go itself, which maps heap in
+// whole arenas of 64 MiB, some ahead of need, and ends the program where it cannot.
+const reserve = 256 << 20
+
+// addressSpace is how many bytes may still be asked of a limited address space: the
+// process's limits on it and on data (setrlimit), less what is mapped, less the
+// reserve and a quarter of the rest. ok is false where there is no limit.
 func addressSpace() (left int64, ok bool) {
 	left = math.MaxInt64
 	text, err := os.ReadFile("/proc/self/statm")
@@ -28,8 +32,8 @@ func addressSpace() (left int64, ok bool) {
 		if err != nil {
 			continue
 		}
-		// Go maps ahead of what it uses, which the data segment's count holds too.
-		left, ok = min(left, max(1, int64(limit.Cur)-pages*int64(os.Getpagesize()))), true
+		room := int64(limit.Cur) - pages*int64(os.Getpagesize()) - reserve
+		left, ok = min(left, max(1, room-room/4)), true
 	}
 	return left, ok
 }

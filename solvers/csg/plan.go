@@ -53,6 +53,30 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) er
 	return nil
 }
 
+// Takes says why no kernel of a device solves n agents with values of a type, before
+// anything is read or drawn; nil where one may. A host holds the instance in the same
+// memory that the kernels work in.
+func Takes(facts device.Facts, n int, value Value) error {
+	f := family(facts.Kind)
+	if f.Target == device.Host {
+		if need := 2 * Footprint(n, value); facts.Free > 0 && n <= MaxAgents && need > facts.Free {
+			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, gib(need), value, facts, gib(facts.Free), device.ErrMemory)
+		}
+		return nil
+	}
+	var refused error
+	for k := range f.Variants {
+		v := &f.Variants[k]
+		if f.Value(v, "value") != string(value) {
+			continue
+		}
+		if refused = feasible(f, v, facts, n); refused == nil {
+			return nil
+		}
+	}
+	return refused
+}
+
 func gib(b int64) string { return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30)) }
 
 // choose picks the variant for an instance and a method. One that was asked for

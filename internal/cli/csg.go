@@ -121,7 +121,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 		facts := d.Facts()
 		if s.distribution != "" {
 			value := csg.Value(s.value)
-			if err := cmp.Or(csg.Takes(facts, s.agents, value), fits(s.agents, value, a.free())); err != nil {
+			if err := cmp.Or(fits(s.agents, value, a.free()), csg.Takes(facts, s.agents, value)); err != nil {
 				return err
 			}
 		}

@@ -154,7 +154,7 @@ func (out *Output) host(f *Family) error {
 	for i, p := range f.Points {
 		byLabel[p.Label()] = p
 		// The hash is over the kernels' text without the guard, which holds
-		// the family's hash.
+		// the family's hash, and does not know the module's path.
 		name := kernelFile(p)
 		text, err := kernelText(emitter, s.Problem(), name, p)
 		if err != nil {
@@ -172,7 +172,7 @@ func (out *Output) host(f *Family) error {
 			return err
 		}
 		out.Files[path.Join(folder, s.Problem(), name)] = guarded
-		hash := cuda.Digest(cuda.Version, text)
+		hash := cuda.Digest(cuda.Version, bind.Portable(text))
 		f.Hashes = append(f.Hashes, hash)
 		b.Variants[i].Hash = hash
 	}

@@ -26,6 +26,7 @@ const (
 	Nearest       = "nearest"        // the winner at the nearest tuned size
 	DeviceDefault = "device default" // the best all-rounder of this class
 	Safe          = "safe"           // not tuned: the manifest's safe point
+	ByName        = "asked"          // the user named the variant
 )
 
 // A Choice is a variant with its justification.
@@ -37,6 +38,26 @@ type Choice struct {
 
 // ErrNoVariant is wrapped when no variant of the family can run the workload.
 var ErrNoVariant = errors.New("no variant fits")
+
+// Asked is the variant with a label, where it has the workload's fixed parameters
+// and feasible, which may be nil, does not say why it cannot run.
+func Asked(f *device.Family, label string, w Workload, feasible func(*device.Variant) error) (Choice, error) {
+	v := f.Variant(label)
+	if v == nil {
+		return Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", f.Name, label, len(f.Variants), f.Variants[0].Label)
+	}
+	for _, parameter := range f.Params {
+		want, fixed := w.Fixed[parameter]
+		if got := f.Value(v, parameter); fixed && got != want {
+			return Choice{}, fmt.Errorf("variant %s has %s=%s, the instance needs %s=%s", v.Label, parameter, got, parameter, want)
+		}
+	}
+	c := Choice{Variant: v, Level: ByName, Reason: "asked for by name"}
+	if feasible != nil {
+		return c, feasible(v)
+	}
+	return c, nil
+}
 
 // Choose picks the variant of f for a workload on a device. The levels, best
 // first:
@@ -303,10 +324,11 @@ func safe(f *device.Family, facts device.Facts, w Workload, p *pool, fits func(*
 	}
 	if best != nil {
 		what := "the safe point"
+		problem, _, _ := strings.Cut(f.Name, "/")
 		if distance > 0 {
 			what = "the variant nearest to the safe point"
 		}
-		return Choice{best, Safe, fmt.Sprintf("safe: %s, so %s is used%s", why, what, p.remarks())}, nil
+		return Choice{best, Safe, fmt.Sprintf("safe: %s, so %s is used%s; coalesce tune %s measures the others", why, what, p.remarks(), problem)}, nil
 	}
 	if first == nil {
 		return Choice{}, fmt.Errorf("%s: %w: the family has no variants", f.Name, ErrNoVariant)

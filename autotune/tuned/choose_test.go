@@ -91,7 +91,7 @@ func TestChoose(t *testing.T) {
 		"beyond all":               {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 59)}, 200, nil, nil, "3", Nearest, "the best at size 24, the tuned size nearest to 200"},
 		"below all":                {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 20)}, 2, nil, nil, "2", Nearest, "the best at size 16, the tuned size nearest to 2"},
 		"device default":           {[]Entry{tunedAt(16, 40, 10), tunedAt(200, 90, 0, 20)}, 57, nil, nil, "3", DeviceDefault, "device default: size 57 lies far from all that was tuned on Test GPU (16, 200)"},
-		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used"},
+		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used; coalesce tune csg measures the others"},
 		"other protocol":           {[]Entry{old}, 20, nil, nil, "1", Safe, "was not tuned"},
 		"other fixed":              {[]Entry{tunedAt(20, 50, 10)}, 20, map[string]string{"value": "float64"}, nil, "1", Safe, "was not tuned for value=float64"},
 		"nothing usable":           {[]Entry{tunedAt(20, 0, 10)}, 20, nil, no2, "1", Safe, "safe: nothing tuned for value=int32 on Test GPU is usable"},

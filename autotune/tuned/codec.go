@@ -2,10 +2,13 @@ package tuned
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,6 +24,13 @@ var embedded []byte
 func Embedded() (*Database, error) { return decoded() }
 
 var decoded = sync.OnceValues(func() (*Database, error) { return Decode("embedded tuned.json", embedded) })
+
+// Fingerprint is the SHA-256 of the database that the binary carries, in
+// hexadecimal digits.
+func Fingerprint() string {
+	sum := sha256.Sum256(embedded)
+	return hex.EncodeToString(sum[:])
+}
 
 // document is tuned.json.
 type document struct {
@@ -119,11 +129,22 @@ func located(name string, data []byte, err error) error {
 	return fmt.Errorf("%s:%d: %w", name, 1+bytes.Count(data[:offset], []byte("\n")), err)
 }
 
+// mostBytes is the largest database that is read: 16,000 entries or so.
+const mostBytes = 64 << 20
+
 // Load reads a file. The error is os.ErrNotExist's when there is none.
 func Load(path string) (*Database, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("load tuned database: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("load tuned database: %w", err)
+	}
+	if len(data) > mostBytes {
+		return nil, fmt.Errorf("load tuned database: %s: found more than %d bytes, expected at most that", path, mostBytes)
 	}
 	return Decode(path, data)
 }

@@ -126,3 +126,11 @@ func TestGoName(t *testing.T) {
 		}
 	}
 }
+
+// The text that is hashed does not show the module's path.
+func TestPortable(t *testing.T) {
+	const first = "coalesce" + "/runtime/device"
+	if got := Portable(`import "` + devicePath + `"`); got != `import "`+first+`"` {
+		t.Errorf("Portable gives %s, want the import of %s", got, first)
+	}
+}

@@ -1,7 +1,7 @@
 // Package host turns a point of a host space into specialised, unrolled Go
 // kernels (target host), written with jennifer. It knows nothing of devices:
-// what it emits imports coalesce/runtime/device, coalesce/runtime/host and
-// coalesce/runtime/host/maxplus or sift by path.
+// what it emits imports runtime/device, runtime/host and runtime/host/maxplus
+// or sift by path.
 package host
 
 import (

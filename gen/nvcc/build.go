@@ -62,6 +62,9 @@ func (tk *Toolkit) Build(ctx context.Context, job Job, w io.Writer) (*Result, er
 		})
 		return &b.res, &BuildError{b.failures}
 	}
+	if err := b.describe(); err != nil {
+		return nil, err
+	}
 	fmt.Fprintf(w, "nvcc %s: %d packs compiled, %d from the cache, %d stale images deleted, %.1f MB for %s in %.1f s\n",
 		tk.Full, b.res.Compiled, b.res.Cached, b.res.Stale, float64(b.res.Bytes)/1e6,
 		strings.Join(job.Archs, ","), b.res.Elapsed.Seconds())
@@ -307,6 +310,31 @@ func expand(w io.Writer, file string, include []string, seen map[string]bool) er
 				break
 			}
 		}
+	}
+	return nil
+}
+
+// Description is the file beside the images that says what compiled them: a JSON
+// object with the members cuda (the compiler's version) and architectures. The
+// bundle embeds and reads it.
+const Description = "build.json"
+
+// describe writes the description. A build of some families only leaves the
+// one that is there, which speaks for the others.
+func (b *build) describe() error {
+	file := filepath.Join(b.job.Images, Description)
+	if _, err := os.Stat(file); err == nil && b.job.Keep {
+		return nil
+	}
+	text, err := json.Marshal(struct {
+		CUDA          string   `json:"cuda"`
+		Architectures []string `json:"architectures"`
+	}{b.tk.Full, b.job.Archs})
+	if err != nil {
+		return err
+	}
+	if err := replace(file, append(text, '\n')); err != nil {
+		return fmt.Errorf("describe the images: %w", err)
 	}
 	return nil
 }

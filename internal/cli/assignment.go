@@ -16,7 +16,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
-	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
 // drawFlags say which instance to draw.
@@ -86,7 +86,6 @@ type assignmentFlags struct {
 	floor    bool
 	maximize bool
 	limit    string
-	family   string
 	start    string
 	duals    bool
 	check    bool
@@ -101,7 +100,7 @@ func (a *app) solveAssignmentCommand() *cobra.Command {
 to columns, each at most once and as many as there can be, so that the costs of
 the matched pairs add up to the least, or with --maximize to the most.
 
-FILE is plain or compressed with gzip, xz or zstd:
+FILE is plain or compressed with gzip, xz or zstd; - is standard input:
 
   .npy    a matrix of any integer or floating type, mapped where that can be
   CSV     a row a line; a header and a first column of names are recognised
@@ -138,7 +137,7 @@ instance:
 	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
 	s.drawFlags.register(f)
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
-	f.StringVar(&s.family, "family", "", "solve with "+strings.Join(assignment.Families(), ", ")+" (default: the solver's choice)")
+	s.registerAlgorithm(f, "family", assignment.Families(), "solve with")
 	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
 	f.BoolVar(&s.check, "check", true, "check the answer against the costs")
 	s.solveFlags.register(f)
@@ -168,8 +167,6 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 		return usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
 	case s.limit != "" && !number(s.limit):
 		return usagef("--limit is %q, expected a number", s.limit)
-	case s.family != "" && !slices.Contains(assignment.Families(), s.family):
-		return usagef("--family is %q, expected one of %s", s.family, strings.Join(assignment.Families(), ", "))
 	case s.format != "" && !slices.Contains(assignment.Formats(), s.format):
 		return usagef("--format is %q, expected one of %s", s.format, strings.Join(assignment.Formats(), ", "))
 	case !slices.Contains(assignment.Metrics(), s.metric):
@@ -189,7 +186,8 @@ func number(text string) bool {
 }
 
 // instance reads or draws.
-func (s *assignmentFlags) instance(free int64, args []string) (*assignment.Instance, error) {
+func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance, error) {
+	free := a.free()
 	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free}
 	var inst *assignment.Instance
 	var err error
@@ -199,7 +197,7 @@ func (s *assignmentFlags) instance(free int64, args []string) (*assignment.Insta
 	case s.points != nil:
 		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
 	default:
-		inst, err = assignment.Read(args[0], o)
+		inst, err = a.readAssignment(args[0], o)
 	}
 	if err != nil {
 		return nil, err
@@ -233,12 +231,12 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading the costs")
-	inst, err := await(ctx, func() (*assignment.Instance, error) { return s.instance(a.free(), args) })
+	inst, err := await(ctx, func() (*assignment.Instance, error) { return s.instance(a, args) })
 	if err != nil {
 		return err
 	}
 	defer inst.Close()
-	o := assignment.Options{Family: s.family, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}
+	o := assignment.Options{Family: s.algorithm, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}
 	if s.start != "" {
 		if o.Start, err = assignment.ReadDuals(s.start, inst); err != nil {
 			return err
@@ -338,21 +336,23 @@ func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified
 	if r.Maximize {
 		sense = "maximised"
 	}
+	report := solve.Report{Proven: r.Proven, Device: r.Device, Variant: r.Variant, Reason: r.Reason, Notes: r.Notes,
+		Seconds: solve.Seconds{Read: r.Seconds.Read, Prepare: r.Seconds.Prepare, Solve: r.Seconds.Solve, Verify: r.Seconds.Verify}}
 	facets := answer{
+		report:   &report,
 		instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense),
 		checked:  "no: that was switched off",
-		proven:   r.Proven, verified: verified, seconds: csg.Seconds{Read: r.Seconds.Read, Solve: r.Seconds.Solve, Verify: r.Seconds.Verify},
-		device: r.Device, name: facts.Name, variant: r.Variant, reason: r.Reason, notes: r.Notes,
+		verified: verified, name: facts.Name,
 	}
 	if c := r.Certificate; c != nil {
 		facets.checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", count(int(c.Pairs), "cost"))
 		if !c.Exact {
-			facets.within = fmt.Sprintf("%.2g", c.Gap)
-			facets.checked += fmt.Sprintf(", to within %s: %s were rounded to multiples of %.2g", facets.within, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
+			report.Gap, report.Bound = &c.Gap, r.Bound()
+			facets.checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
 		}
 	}
 	if r.Counts.Switch != "" {
-		facets.notes = append(facets.notes, r.Counts.Switch)
+		report.Notes = append(report.Notes, r.Counts.Switch)
 	}
 	return facets.write(a.out)
 }

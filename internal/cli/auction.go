@@ -23,7 +23,8 @@ func (a *app) solveAuctionCommand() *cobra.Command {
 		Long: fmt.Sprintf(`Winner determination: which bids to accept so that no good is sold twice and the
 prices add up to the most. Goods may stay unsold (free disposal).
 
-FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd.
+FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd; -
+is standard input.
 Goods and dummies that at least two bids ask for may be %d together; those that
 the same bids ask for count as one.`, auction.MaxItems),
 		Args: cobra.MaximumNArgs(1),
@@ -36,7 +37,7 @@ the same bids ask for count as one.`, auction.MaxItems),
 	}
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
-	s.registerMethod(cmd.Flags())
+	s.registerAlgorithm(cmd.Flags(), "method", []string{string(csg.DP), string(csg.IDP)}, "which splittings are evaluated; the host device has its own way")
 	return cmd
 }
 
@@ -54,13 +55,8 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
-	p.Set("reading %s", path)
-	auc, err := await(ctx, func() (*auction.Auction, error) { return auction.Read(path) })
-	if err != nil {
-		return err
-	}
-	reduced := auction.NewReduction(auc)
-	inst, err := reduced.ToCSG()
+	p.Set("reading %s", called(path))
+	auc, err := await(ctx, func() (*auction.Auction, error) { return a.readAuction(path) })
 	if err != nil {
 		return err
 	}
@@ -68,20 +64,14 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 
 	return a.withDevice(s.device, s.threads, func(d device.Device) error {
 		facts := d.Facts()
-		solved, err := csg.Solve(ctx, d, inst, csg.Options{
-			Method:   csg.Method(s.method),
-			Variant:  s.variant,
-			Database: db,
-			Log:      func(line string) { p.Set("solving %d items: %s", inst.N, line) },
-		})
+		o := s.settings(db)
+		o.Devices = []device.Device{d}
+		o.Log = func(line string) { p.Set("solving %s: %s", path, line) }
+		r, err := auction.Solve(ctx, auc, o)
 		if err != nil {
 			return solverError(err)
 		}
-		solved.Seconds.Read = read
-		r, err := reduced.Result(solved)
-		if err != nil {
-			return solverError(err)
-		}
+		r.Seconds.Read = read
 		verified := ""
 		if s.verify {
 			p.Set("verifying with the reference")
@@ -106,10 +96,10 @@ func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result)
 		return "", fmt.Errorf("verify: %w", err)
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
-	if r.Revenue != ref.Revenue {
-		return "", checkError{fmt.Errorf("the accepted bids pay %s, the reference finds %s", r.Revenue, ref.Revenue)}
+	if r.Value != ref.Value {
+		return "", checkError{fmt.Errorf("the accepted bids pay %s, the reference finds %s", r.Value, ref.Value)}
 	}
-	return fmt.Sprintf("the sequential reference finds %s too", ref.Revenue), nil
+	return fmt.Sprintf("the sequential reference finds %s too", ref.Value), nil
 }
 
 // printAuction writes an answer for people.
@@ -126,17 +116,17 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 		}
 		bids.Row(r.Auction.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), strings.Join(goods, " "))
 	}
-	bids.Row(r.Revenue, "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
+	bids.Row(r.Value.String(), "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
 	if err := bids.Write(a.out); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.out)
 
 	facets := answer{
+		report:   &r.Report,
 		instance: fmt.Sprintf("%s (%s, %s, %s)", r.Auction.Source, count(int(r.Auction.Goods), "good"), count(len(r.Auction.Bids), "bid"), count(r.Items, "contested item")),
-		checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Revenue),
-		proven:   r.Proven, verified: verified, seconds: r.Seconds, splittings: r.Splittings,
-		device: r.Device, name: facts.Name, variant: r.Variant, reason: r.Reason, notes: r.Notes,
+		checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Value),
+		verified: verified, splittings: r.Splittings, name: facts.Name,
 	}
 	return facets.write(a.out)
 }

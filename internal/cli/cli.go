@@ -118,8 +118,8 @@ Results go to standard output, everything else to standard error. Exit codes:
 		RunE:             a.group("devices, solve, convert, generate or tune"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
+	a.versionFlag(root)
 	return root
 }
 

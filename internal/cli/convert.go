@@ -23,7 +23,7 @@ another format. Where the formats' forms or senses differ the coefficients are
 changed so that the best solutions stay the same; what was changed, and what the
 format cannot hold, is said. The formats:
 
-` + formats(),
+` + quboFormats(),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || output == "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"coalesce/internal/ui"
-	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
 // printJSON writes one JSON document, on one line.
@@ -22,27 +22,22 @@ func printJSON(w io.Writer, value any) error {
 
 // answer is what is told of every answer besides the solution.
 type answer struct {
+	report     *solve.Report
 	instance   string
 	checked    string
-	proven     bool
-	within     string // of the optimum, that is; empty: the optimum itself
 	verified   string
-	seconds    csg.Seconds
 	splittings float64
-	device     string
 	name       string // of the device
-	variant    string
-	reason     string
-	notes      []string
 }
 
 func (x answer) write(w io.Writer) error {
 	var t ui.Table
+	r := x.report
 	t.Row("instance", x.instance)
 	switch {
-	case x.proven && x.within != "":
-		t.Row("proven", "within "+x.within+" of the optimum")
-	case x.proven:
+	case r.Proven && r.Gap != nil && *r.Gap > 0:
+		t.Row("proven", fmt.Sprintf("within %.2g of the optimum: none is better than %s", *r.Gap, r.Bound))
+	case r.Proven:
 		t.Row("proven", "optimal")
 	}
 	t.Row("checked", x.checked)
@@ -50,14 +45,14 @@ func (x answer) write(w io.Writer) error {
 		t.Row("verified", x.verified)
 	}
 	speed := ""
-	if x.splittings > 0 && x.seconds.Solve > 0 {
-		speed = fmt.Sprintf(" (%s splittings/s)", ui.Rate(x.splittings/x.seconds.Solve))
+	if x.splittings > 0 && r.Seconds.Solve > 0 {
+		speed = fmt.Sprintf(" (%s splittings/s)", ui.Rate(x.splittings/r.Seconds.Solve))
 	}
-	t.Row("time", fmt.Sprintf("read %s, solve %s%s", ui.Seconds(x.seconds.Read), ui.Seconds(x.seconds.Solve), speed))
-	t.Row("device", fmt.Sprintf("%s (%s)", x.device, x.name))
-	t.Row("variant", x.variant)
-	t.Row("reason", x.reason)
-	for _, note := range x.notes {
+	t.Row("time", fmt.Sprintf("read %s, solve %s%s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), speed))
+	t.Row("device", fmt.Sprintf("%s (%s)", r.Device, x.name))
+	t.Row("variant", r.Variant)
+	t.Row("reason", r.Reason)
+	for _, note := range r.Notes {
 		t.Row("note", note)
 	}
 	return t.Write(w)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
 )
 
@@ -69,7 +69,6 @@ type quboFlags struct {
 	distance  int
 	start     string
 	fix       []string
-	engine    string
 	without   []string
 	rules     string
 	unreduced bool
@@ -88,9 +87,9 @@ smallest; or the spins of an Ising model; or the sides of a graph's nodes so tha
 the edges between them weigh the most. The search ends at the time limit, at the
 target, or where its best is proven; ctrl-C ends it too, with the best so far.
 
-FILE is plain or compressed with gzip, xz or zstd. The formats:
+FILE is plain or compressed with gzip, xz or zstd; - is standard input. The formats:
 
-` + formats() + `
+` + quboFormats() + `
 
 A file that begins with n and m is a QUBO to be maximised; a maximum cut needs the
 ending .rud, a name such as G1, or --format rudy. What was read is printed. Of
@@ -113,7 +112,7 @@ the best that they find.`,
 	f.IntVar(&s.distance, "min-distance", 1, "variables in which those differ at least")
 	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
 	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0")
-	f.StringVar(&s.engine, "engine", "", "search with "+strings.Join(qubo.Engines(), ", ")+" (default: the best on the device)")
+	s.registerAlgorithm(f, "engine", qubo.Engines(), "search with")
 	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
 	f.StringVar(&s.rules, "rules", "", "set rules of the search, as in tenure=20,stall=10000: "+strings.Join(qubo.RuleNames(), ", ")+"; docs/qubo.md says what they are, and which engine has which")
 	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
@@ -122,8 +121,8 @@ the best that they find.`,
 	return cmd
 }
 
-// formats describes the formats.
-func formats() string {
+// quboFormats describes the formats.
+func quboFormats() string {
 	var b strings.Builder
 	for _, name := range qubo.Formats() {
 		fmt.Fprintf(&b, "  %-8s%s\n", name, wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))
@@ -138,7 +137,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := s.readFlags.check(); err != nil {
 		return err
 	}
-	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.engine, Variant: s.variant, Without: s.without,
+	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.algorithm, Variant: s.variant, Without: s.without,
 		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free()}
 	if s.limit != "" {
 		text := s.limit
@@ -176,24 +175,33 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	return s.solveFlags.check(a)
 }
 
+// mostStart is the largest file of a solution to begin with, in bytes: an earlier
+// result of the largest instance.
+const mostStart = 1 << 28
+
 // instance reads a file, and what is known of its solution.
-func (s *quboFlags) instance(path string, free int64) (*qubo.Instance, error) {
-	inst, err := qubo.Read(path, s.readFlags.options(free))
+func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
+	inst, err := a.readQUBO(path, s.readFlags.options(a.free()))
 	if err != nil {
 		return nil, err
 	}
+	fixed := map[int]string{}
 	for _, pair := range s.fix {
 		name, value, _ := strings.Cut(pair, "=")
 		i, err := strconv.Atoi(name)
 		if err != nil || i < 0 || i >= inst.N || value != "0" && value != "1" {
 			return nil, fmt.Errorf("--fix: found %q, expected a variable from 0 to %d, = and 0 or 1", pair, inst.N-1)
 		}
+		if before, ok := fixed[i]; ok && before != value {
+			return nil, fmt.Errorf("--fix: found %q after %d=%s, expected one value for a variable", pair, i, before)
+		}
+		fixed[i] = value
 		inst.Fix(i, value == "1")
 	}
 	if s.start == "" {
 		return inst, nil
 	}
-	text, err := os.ReadFile(s.start)
+	text, err := formats.ReadFile(s.start, mostStart)
 	if err != nil {
 		return nil, fmt.Errorf("read the solution to begin with: %w", err)
 	}
@@ -233,12 +241,13 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 }
 
 // solveOneQUBO reads, solves and prints.
-func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, path string) error {
+func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, file string) error {
+	path := called(file)
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", path)
-	inst, err := await(ctx, func() (*qubo.Instance, error) { return s.instance(path, a.free()) })
+	inst, err := await(ctx, func() (*qubo.Instance, error) { return s.instance(a, file) })
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,18 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
 )
 
 func (a *app) solveCommand() *cobra.Command {
@@ -17,20 +23,30 @@ func (a *app) solveCommand() *cobra.Command {
 		RunE:  a.group("csg, auction, qubo or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.solveCSGCommand(), a.solveAuctionCommand(), a.solveQUBOCommand(), a.solveAssignmentCommand())
+	for _, problem := range []*cobra.Command{a.solveCSGCommand(), a.solveAuctionCommand(), a.solveQUBOCommand(), a.solveAssignmentCommand()} {
+		cmd.AddCommand(a.withOutput(problem))
+	}
 	return cmd
 }
 
 // solveFlags are the flags that every problem shares.
 type solveFlags struct {
-	device  string
-	threads int
-	variant string
-	method  string
-	tuned   string
-	verify  bool
-	json    bool
-	several bool // more than one device will do
+	device    string
+	threads   int
+	variant   string
+	algorithm string
+	tuned     string
+	verify    bool
+	json      bool
+	several   bool // more than one device will do
+
+	algorithms []string    // that --algorithm may name
+	before     *pflag.Flag // the former name of --algorithm
+}
+
+// settings are those of the solver's contract, but for the devices.
+func (s *solveFlags) settings(db *tuned.Database) solve.Settings {
+	return solve.Settings{Algorithm: s.algorithm, Variant: s.variant, Tuning: db}
 }
 
 func (s *solveFlags) register(f *pflag.FlagSet) {
@@ -41,9 +57,14 @@ func (s *solveFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 }
 
-// registerMethod adds the flag of those who split coalitions.
-func (s *solveFlags) registerMethod(f *pflag.FlagSet) {
-	f.StringVar(&s.method, "method", "", "which splittings are evaluated: dp or idp (default: the solver's choice; the host device has its own method)")
+// registerAlgorithm adds the flag that names an algorithm, one of a list, and the
+// name that it had before.
+func (s *solveFlags) registerAlgorithm(f *pflag.FlagSet, before string, list []string, about string) {
+	s.algorithms = list
+	f.StringVar(&s.algorithm, "algorithm", "", about+": "+strings.Join(list, ", ")+" (default: the solver's choice)")
+	f.StringVar(&s.algorithm, before, "", "the former name of --algorithm")
+	s.before = f.Lookup(before)
+	s.before.Hidden = true
 }
 
 // deviceFlags are the flags that say where to compute.
@@ -53,13 +74,18 @@ func deviceFlags(f *pflag.FlagSet, name *string, threads *int) {
 }
 
 func (s *solveFlags) check(a *app) error {
-	switch s.method {
-	case "", "dp", "idp":
-	default:
-		return usagef("method %q: expected dp or idp", s.method)
+	if s.before != nil && s.before.Changed {
+		fmt.Fprintf(a.err, "coalesce: --%s is now called --algorithm; the next release knows that name alone\n", s.before.Name)
+	}
+	if s.algorithm != "" && !slices.Contains(s.algorithms, s.algorithm) {
+		return usagef("--algorithm is %q, expected one of %s", s.algorithm, strings.Join(s.algorithms, ", "))
 	}
 	if s.threads < 0 {
-		return usagef("--threads is %d, expected 1 or more", s.threads)
+		return usagef("--threads is %d, expected 1 or more, or 0 for all cores", s.threads)
+	}
+	if cores := runtime.NumCPU(); s.threads > cores {
+		fmt.Fprintf(a.err, "coalesce: --threads is %d: this machine has %s, all are used\n", s.threads, count(cores, "core"))
+		s.threads = cores
 	}
 	if s.several {
 		_, _, err := a.parseDevices(s.device)

@@ -38,7 +38,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) (e
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(writeAll(ctx, f, write), f.Close()); err == nil {
+	if err = errors.Join(writeAll(ctx, f, write), f.Sync(), f.Close()); err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {

@@ -25,11 +25,20 @@ type room struct {
 	may  []string
 }
 
+// What the searches of qubo import: all of them, and those on devices.
+var (
+	quboSearch = []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/elite", "solvers/qubo/internal/reference",
+		"solvers/qubo/internal/search", "runtime/device"}
+	quboDevice = []string{"generated/qubo", "autotune/tuned", "autotune/subject"}
+)
+
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/ui", nil},
 	{"internal/rules", nil},
+	{"scripts/...", nil},
+	{"examples/...", nil}, // but for its tests, which use what another program may
 	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},
@@ -38,8 +47,30 @@ var rooms = []room{
 	{"runtime/device", nil},
 	{"runtime/...", []string{"runtime/...", "templates"}},
 	{"autotune/tuned", []string{"runtime/device"}},
+	{"solvers/solve", []string{"runtime/device", "autotune/tuned"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
+	// What readers of all problems share knows no problem.
+	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores"}},
+	// qubo's rooms, from the problem to the searches: engines know nothing of one
+	// another, of files and of preprocessing; the API brings them together.
+	{"solvers/qubo/problem", []string{"solvers/cores"}},
+	{"solvers/qubo/internal/draw", []string{"solvers/qubo/problem"}},
+	{"solvers/qubo/internal/formats", []string{"solvers/qubo/problem", "solvers/cores", "solvers/formats/npy", "solvers/formats/packed"}},
+	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
+	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
+	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "generated/qubo", "runtime/device"}},
+	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "autotune/tuned", "runtime/device"}},
+	{"solvers/qubo/internal/reference", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search"}},
+	{"solvers/qubo/internal/host", slices.Concat(quboSearch, []string{"solvers/cores", "runtime/host/oneflip"})},
+	{"solvers/qubo/internal/tabu", slices.Concat(quboSearch, quboDevice, []string{"solvers/cores"})},
+	{"solvers/qubo/internal/tempering", slices.Concat(quboSearch, quboDevice)},
+	{"solvers/qubo/internal/multistart", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search", "solvers/qubo/internal/evaluate",
+		"generated/qubo", "runtime/device", "autotune/subject"}},
+	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
+	{"solvers/qubo", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
+		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
+		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/oneflip", "autotune/tuned", "autotune/subject"}},

@@ -5,6 +5,7 @@
 package bundle
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,4 +35,29 @@ func read(fsys fs.FS, pack uint64) ([]byte, error) {
 		return nil, fmt.Errorf("image of pack %016x: %w", pack, err)
 	}
 	return data, nil
+}
+
+// A Description says what compiled the images of a build.
+type Description struct {
+	CUDA          string   `json:"cuda"`          // the compiler's version, such as "13.0.88"
+	Architectures []string `json:"architectures"` // such as "sm_90", in the order they were asked for
+}
+
+// Describe returns the description that the compiler of kernels left with the
+// images. The error wraps ErrNone when the build has none.
+func Describe() (Description, error) { return describe(embedded()) }
+
+func describe(fsys fs.FS) (Description, error) {
+	var d Description
+	if fsys == nil {
+		return d, ErrNone
+	}
+	text, err := fs.ReadFile(fsys, "images/build.json")
+	if err != nil {
+		return d, fmt.Errorf("description of the CUDA images: %w", err)
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return d, fmt.Errorf("description of the CUDA images: %w", err)
+	}
+	return d, nil
 }

@@ -26,3 +26,16 @@ func TestRead(t *testing.T) {
 		t.Errorf("read without images: %v; want ErrNone and what to run", err)
 	}
 }
+
+func TestDescribe(t *testing.T) {
+	if _, err := describe(nil); !errors.Is(err, ErrNone) {
+		t.Errorf("describe without images: %v; want ErrNone", err)
+	}
+	if _, err := describe(fstest.MapFS{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("describe without a description: %v; want fs.ErrNotExist", err)
+	}
+	d, err := describe(fstest.MapFS{"images/build.json": {Data: []byte(`{"cuda":"13.0.88","architectures":["sm_80","sm_90"]}`)}})
+	if err != nil || d.CUDA != "13.0.88" || len(d.Architectures) != 2 || d.Architectures[1] != "sm_90" {
+		t.Errorf("describe: %+v, %v", d, err)
+	}
+}

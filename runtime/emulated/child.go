@@ -35,6 +35,7 @@ type child struct {
 	mu      sync.Mutex
 	cmd     *exec.Cmd
 	in      io.WriteCloser
+	life    *os.File // a pipe that nobody writes to: its end is the end of this process
 	out     *bufio.Reader
 	said    *talk
 	timeout time.Duration
@@ -89,8 +90,14 @@ func start(server string, timeout time.Duration) (*child, error) {
 			return nil, err
 		}
 		c.in, c.out = in, bufio.NewReaderSize(out, 64<<10)
-		if err := c.cmd.Start(); err != nil {
+		watched, life, err := os.Pipe()
+		if err != nil {
 			return nil, err
+		}
+		c.life, c.cmd.ExtraFiles = life, []*os.File{watched}
+		err = errors.Join(c.cmd.Start(), watched.Close())
+		if err != nil {
+			return nil, errors.Join(err, life.Close())
 		}
 		hello := time.AfterFunc(20*time.Second, func() { c.cmd.Process.Kill() })
 		_, err = c.answer(nil)
@@ -196,6 +203,7 @@ func (c *child) bury(cause error) error {
 	ending := time.AfterFunc(5*time.Second, func() { c.cmd.Process.Kill() })
 	err := c.cmd.Wait()
 	ending.Stop()
+	c.life.Close()
 	report := head(c.said.String(), 16)
 	if i := strings.Index(report, "ERROR: "); i >= 0 {
 		report = report[i:]
@@ -214,7 +222,7 @@ func (c *child) close() error {
 	}
 	c.gone = errors.New("the emulated device is closed")
 	c.in.Close()
-	ending := time.AfterFunc(5*time.Second, func() { c.cmd.Process.Kill() })
+	ending := time.AfterFunc(time.Second, func() { c.cmd.Process.Kill() })
 	defer ending.Stop()
-	return c.cmd.Wait()
+	return errors.Join(c.cmd.Wait(), c.life.Close())
 }

@@ -283,6 +283,22 @@ func TestHang(t *testing.T) {
 	}
 }
 
+// TestChildEndsWithParent: a child whose parent is gone ends in the middle of a
+// launch. The end of the parent, by kill -9 too, closes its pipe.
+func TestChildEndsWithParent(t *testing.T) {
+	d := openTest(t, Options{Timeout: 30 * time.Second}).(*Device)
+	time.AfterFunc(300*time.Millisecond, func() { d.child.life.Close() })
+	begin := time.Now()
+	_, err := launch(t, d, `extern "C" __global__ void k_run(int* p, long long n) {
+		volatile int* q = p; while (q[0] == 0) {} }`, device.Grid{Blocks: 1, Threads: 32}, make([]int32, 1))
+	if !errors.Is(err, ErrCrash) {
+		t.Fatalf("got %v, expected a crash", err)
+	}
+	if e := time.Since(begin); e > 5*time.Second { // compiling the kernel takes some of it
+		t.Errorf("it took %v", e)
+	}
+}
+
 // TestInterruptIsTheParents: ctrl-C reaches the child too, which goes on.
 func TestInterruptIsTheParents(t *testing.T) {
 	d := openTest(t, Options{})

@@ -95,9 +95,15 @@ func (t *toolchain) server() (string, error) {
 		}
 		tree[e.Name()] = string(b)
 	}
-	flags := []string{"-std=c++17", "-O2", "-g", "-w", "-fno-rtti", "-fno-exceptions", "-fno-omit-frame-pointer", "-rdynamic"}
+	flags := []string{"-std=c++17", "-O2", "-g", "-w", "-fno-rtti", "-fno-exceptions", "-fno-omit-frame-pointer", "-rdynamic", "-pthread"}
 	if t.sanitize {
 		flags = append(flags, "-fsanitize=address")
+		if !t.clang {
+			// Units are watched; the schedule's own accesses need not be.
+			for _, what := range []string{"instrument-reads", "instrument-writes", "stack", "globals"} {
+				flags = append(flags, "--param", "asan-"+what+"=0")
+			}
+		}
 	}
 	// Old compilers do not know the last flag of units; the first compilation
 	// finds out, and the server's folder remembers.

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"math"
 	"os"
+	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,23 +41,61 @@ func cpuName(text string) string {
 }
 
 // memory returns total and available bytes, zeros where the system does not
-// tell. A control group's limit (version 2, as containers have) counts.
+// tell: the least of what the machine, this process's control groups and its own
+// limits leave.
 func memory() (total, free int64) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0, 0
 	}
 	total, free = meminfo(string(text))
-	limit, ok := number("/sys/fs/cgroup/memory.max")
-	if !ok || limit <= 0 {
-		return total, free
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	for _, g := range controlGroups(string(groups)) {
+		limit, ok := number(g.folder + "/" + g.limit)
+		if !ok || limit <= 0 {
+			continue
+		}
+		used, _ := number(g.folder + "/" + g.used)
+		if stat, err := os.ReadFile(g.folder + "/memory.stat"); err == nil {
+			used -= cached(string(stat))
+		}
+		total = min(total, limit)
+		free = min(free, max(1, limit-used))
 	}
-	used, _ := number("/sys/fs/cgroup/memory.current")
-	if stat, err := os.ReadFile("/sys/fs/cgroup/memory.stat"); err == nil {
-		used -= cached(string(stat))
+	if left, ok := addressSpace(); ok {
+		free = min(free, left)
 	}
-	total = min(total, limit)
-	return total, max(1, min(free, limit-used))
+	return total, free
+}
+
+// A controlGroup is a folder with the files of a group's memory limit and use.
+type controlGroup struct{ folder, limit, used string }
+
+// controlGroups are the groups that bound this process's memory: its own and
+// those above it, of version 2 ("0::/a/b" in /proc/self/cgroup) or of version 1's
+// memory controller ("5:memory:/a/b"). In a container the root of the mounted tree
+// is the container's own group.
+func controlGroups(text string) (list []controlGroup) {
+	for line := range strings.Lines(text) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		root, limit, used := "/sys/fs/cgroup", "memory.max", "memory.current"
+		if fields[0] != "0" || fields[1] != "" {
+			if !slices.Contains(strings.Split(fields[1], ","), "memory") {
+				continue
+			}
+			root, limit, used = "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+		}
+		for at := path.Clean("/" + fields[2]); ; at = path.Dir(at) {
+			list = append(list, controlGroup{path.Join(root, at), limit, used})
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return list
 }
 
 // meminfo reads MemTotal and MemAvailable, which the text gives in KiB.

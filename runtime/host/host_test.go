@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -303,5 +304,22 @@ func TestEvents(t *testing.T) {
 	}
 	if d, err := b.Since(a); err != nil || d < 0 {
 		t.Errorf("Since: %v, %v", d, err)
+	}
+}
+
+func TestControlGroups(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                                 nil,
+		"0::/\n":                           {"/sys/fs/cgroup"},
+		"0::/job/step\n":                   {"/sys/fs/cgroup/job/step", "/sys/fs/cgroup/job", "/sys/fs/cgroup"},
+		"4:cpu,memory:/job\n3:pids:/job\n": {"/sys/fs/cgroup/memory/job", "/sys/fs/cgroup/memory"},
+	} {
+		var found []string
+		for _, g := range controlGroups(text) {
+			found = append(found, g.folder)
+		}
+		if !slices.Equal(found, want) {
+			t.Errorf("%q: found %q, expected %q", text, found, want)
+		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 // nothing but that they share a launch.
 func TestClassicalPeers(t *testing.T) {
 	d := emulatedtest.Open(t)
+	turn := 0
 	for i := range assignment.Classical.Variants {
 		v := &assignment.Classical.Variants[i]
 		value := Value(assignment.Classical.Value(v, "value"))
@@ -31,7 +32,11 @@ func TestClassicalPeers(t *testing.T) {
 			cases["many new zeros"] = manyZeros(t)
 		}
 		r := rand.New(rand.NewPCG(4, 82))
+		turn++
 		for at, name := range slices.Sorted(maps.Keys(cases)) {
+			if !emulatedtest.Every && at%3 != turn%3 {
+				continue // the next variants run it
+			}
 			p, want := cases[name], far
 			if s, err := reference(p, nil); err == nil {
 				if want, err = prove(p, s); err != nil {
@@ -41,7 +46,7 @@ func TestClassicalPeers(t *testing.T) {
 			// The second of three members has no row at all.
 			shares := [][]int{{0, p.rows / 3, p.rows / 3, p.rows}, {0, p.rows / 2, p.rows}, {0, 0, p.rows}, {0, p.rows}}
 			for k, first := range shares {
-				if !emulatedtest.Every && k != at%len(shares) {
+				if !emulatedtest.Every && k != at/3%len(shares) {
 					continue
 				}
 				if err := classicalPeersAgree(t, d, v, p, first, startOf(p, r), want); err != nil {

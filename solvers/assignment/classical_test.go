@@ -70,7 +70,11 @@ func classicalAgrees(t *testing.T, d device.Device, v *device.Variant, p *normal
 	}
 	for _, blocks := range []int64{1, 2} {
 		e.grid.Blocks = blocks
-		for _, from := range []*duals{nil, start} {
+		starts := []*duals{nil}
+		if start != nil {
+			starts = append(starts, start)
+		}
+		for _, from := range starts {
 			if err := agrees(p, from, onDevice, want); err != nil {
 				return fmt.Errorf("%d blocks, start %v: %w", blocks, from != nil, err)
 			}
@@ -99,22 +103,6 @@ func TestClassicalSequentially(t *testing.T) {
 			}
 		}
 	}
-}
-
-// manyZeros has one cheap column: the first dual update makes all other entries
-// zeros.
-func manyZeros(t *testing.T) *normal {
-	inst := &Instance{Rows: 400, Cols: 410, Source: "many zeros"}
-	costs := slices.Repeat([]int32{1}, inst.Rows*inst.Cols)
-	for i := range inst.Rows {
-		costs[i*inst.Cols] = 0
-	}
-	setCosts(inst, costs)
-	p, err := normalise(inst)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // Rows of several chunks, whose loads are aligned or not.

@@ -18,12 +18,13 @@ func drawn(t *testing.T, d Drawing) *Instance {
 
 // Every kind is drawn as every type that it has, and solves.
 func TestEveryKind(t *testing.T) {
-	for _, k := range kinds() {
+	onlyFloats := map[string]bool{"logarithmic": true, "signed": true}
+	for _, name := range Kinds() {
 		for _, value := range []Value{Int32, Int64, Float32, Float64} {
-			d := Drawing{Kind: k.name, Rows: 15, Cols: 20, Seed: seed, Type: value}
-			if k.floats && value.Integer() {
+			d := Drawing{Kind: name, Rows: 15, Cols: 20, Seed: seed, Type: value}
+			if onlyFloats[name] && value.Integer() {
 				if _, err := Draw(d); err == nil {
-					t.Errorf("%s as %s: no error", k.name, value)
+					t.Errorf("%s as %s: no error", name, value)
 				}
 				continue
 			}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"unsafe"
 
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats/npy"
 )
 
 // shapeNPY is the size of a matrix and how it is stored.

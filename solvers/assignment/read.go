@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"coalesce/solvers/cores"
-	"coalesce/solvers/npy"
-	"coalesce/solvers/packed"
+	"coalesce/solvers/formats/npy"
+	"coalesce/solvers/formats/packed"
 )
 
 // DefaultMemory is how many bytes of costs Read holds when ReadOptions.Memory

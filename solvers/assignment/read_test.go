@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats/npy"
 )
 
 // shown writes an instance's costs row by row.

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/solve"
 )
 
 // A Result is the answer to an instance, and how it came about.
@@ -109,18 +111,18 @@ func total(inst *Instance, column []int32) (exact string, value float64, matched
 // from 2^-1074 to 2^1024, and the carries.
 const exactBits = 2176
 
-// bound is what no matching can beat: the value, less the gap that rounding
-// leaves (or more, when maximising).
-func (r *Result) bound() any {
+// Bound is what no matching can beat: the value, less the gap that rounding
+// leaves (or more, when maximising); empty where nothing is proven.
+func (r *Result) Bound() solve.Number {
 	switch {
 	case !r.Proven || r.Column == nil:
-		return nil
+		return ""
 	case r.Certificate.Gap == 0:
-		return json.Number(r.Exact)
+		return solve.Number(r.Exact)
 	case r.Maximize:
-		return min(r.Value+r.Certificate.Gap, math.MaxFloat64)
+		return solve.NumberOf(min(r.Value+r.Certificate.Gap, math.MaxFloat64))
 	}
-	return max(r.Value-r.Certificate.Gap, -math.MaxFloat64)
+	return solve.NumberOf(max(r.Value-r.Certificate.Gap, -math.MaxFloat64))
 }
 
 // Pairs are the matched pairs as SciPy's linear_sum_assignment gives them: row
@@ -180,7 +182,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Size        [2]int       `json:"size"`
 		Sense       string       `json:"sense"`
 		Value       any          `json:"value"`
-		Bound       any          `json:"bound"`
+		Bound       solve.Number `json:"bound"`
 		Proven      bool         `json:"proven"`
 		Solution    []int32      `json:"solution"`
 		Matched     int          `json:"matched"`
@@ -196,7 +198,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Certificate *Certificate `json:"certificate"`
 		Notes       []string     `json:"notes,omitempty"`
 	}{
-		"assignment", r.Instance, [2]int{r.Rows, r.Cols}, sense, value, r.bound(), r.Proven, r.Column, r.Matched,
+		"assignment", r.Instance, [2]int{r.Rows, r.Cols}, sense, value, r.Bound(), r.Proven, r.Column, r.Matched,
 		r.RowNames, r.ColNames, r.Duals, r.Type,
 		r.Seconds, r.Device, r.Variant, r.Reason, r.Counts, r.Certificate, r.Notes,
 	}

@@ -3,6 +3,7 @@ package assignment
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"coalesce/runtime/device"
@@ -215,3 +216,19 @@ func matrixOf[T Number](t *testing.T, cols int, costs ...T) *Instance {
 
 // seed is that of the published optima: 2^40.
 const seed = 1 << 40
+
+// manyZeros has one cheap column: the first dual update makes all other entries
+// zeros.
+func manyZeros(t *testing.T) *normal {
+	inst := &Instance{Rows: 400, Cols: 410, Source: "many zeros"}
+	costs := slices.Repeat([]int32{1}, inst.Rows*inst.Cols)
+	for i := range inst.Rows {
+		costs[i*inst.Cols] = 0
+	}
+	setCosts(inst, costs)
+	p, err := normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"coalesce/solvers/csg"
+	"coalesce/solvers/formats"
 
 	"pgregory.net/rapid"
 )
@@ -71,7 +72,7 @@ func TestSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	solved.Exact = "14502"
+	solved.Value = "14502"
 	if _, err := r.Result(solved); !errors.Is(err, csg.ErrCheck) {
 		t.Errorf("a wrong total: %v", err)
 	}
@@ -134,8 +135,8 @@ func TestAgainstEverySetOfBids(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ref.Revenue != want || got.Revenue != want {
-			t.Fatalf("%s\nreference %s, coalitions %s, every set %s", b.String(), ref.Revenue, got.Revenue, want)
+		if ref.Value.String() != want || got.Value.String() != want {
+			t.Fatalf("%s\nreference %s, coalitions %s, every set %s", b.String(), ref.Value.String(), got.Value.String(), want)
 		}
 	})
 }
@@ -161,9 +162,9 @@ func TestCATSFiles(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		t.Logf("%s: %d items, revenue %s", row[0], len(NewReduction(a).Items), res.Revenue)
-		if res.Revenue != row[1] {
-			t.Errorf("%s: revenue %s, the optimum is %s", row[0], res.Revenue, row[1])
+		t.Logf("%s: %d items, revenue %s", row[0], len(NewReduction(a).Items), res.Value.String())
+		if res.Value.String() != row[1] {
+			t.Errorf("%s: revenue %s, the optimum is %s", row[0], res.Value.String(), row[1])
 		}
 	}
 }
@@ -324,5 +325,20 @@ func TestDecimal(t *testing.T) {
 		if got := decimal(big.NewInt(test.n), test.scale); got != test.want {
 			t.Errorf("%d times 10^-%d: %s, want %s", test.n, test.scale, got, test.want)
 		}
+	}
+}
+
+// Memory is held against the limit before it is taken.
+func TestReadWithin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadWithin(path, 1<<20); err != nil {
+		t.Error(err)
+	}
+	var full *formats.MemoryError
+	if _, err := ReadWithin(path, 500); !errors.As(err, &full) || !strings.HasPrefix(err.Error(), path+":") || full.Limit != 500 {
+		t.Error(err)
 	}
 }

@@ -1,23 +1,26 @@
 package auction
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
-	"coalesce/solvers/packed"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/packed"
+	"coalesce/solvers/formats/text"
 )
 
-// Limits of what is read. Memory grows with the file, never with its header.
+// Limits of what is read.
 const (
-	maxDigits = 40      // of a price, before and after the point
-	maxToken  = 1 << 10 // bytes between blanks
+	maxDigits   = 40      // of a price, before and after the point
+	maxToken    = 1 << 10 // bytes between blanks
+	maxLine     = 1 << 26 // bytes
+	maxUnpacked = 1 << 34 // bytes of a compressed file, or of a stream
 )
 
 // Read reads an auction in the text format of CATS (Leyton-Brown, Pearson and
@@ -27,23 +30,43 @@ const (
 // `dummy D`, and M records: a number, a price, the ids of goods, and #. Ids
 // from N on, and negative ones (as SATS writes them), are dummies. Multi-unit
 // files, with `maximums`, are refused.
-func Read(path string) (*Auction, error) {
-	f, err := os.Open(path)
+func Read(path string) (*Auction, error) { return ReadWithin(path, 0) }
+
+// ReadWithin is Read with a limit on the bytes of memory that bids may take; 0
+// allows any number. What is longer is a formats.MemoryError.
+func ReadWithin(path string, limit int64) (*Auction, error) {
+	plain, err := packed.OpenFile(path, unpacked(limit))
 	if err != nil {
-		return nil, fmt.Errorf("read auction: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	return ReadFrom(f, path)
+	return readPlain(plain, path, limit)
 }
 
 // ReadFrom is Read on an open stream; name is what errors call it.
 func ReadFrom(r io.Reader, name string) (*Auction, error) {
-	plain, err := packed.Open(r, name)
+	plain, err := packed.OpenLimited(r, -1, name, unpacked(0))
 	if err != nil {
 		return nil, err
 	}
+	return readPlain(plain, name, 0)
+}
+
+// unpacked is how many bytes of text may come where no length is known: four
+// times what bids may take.
+func unpacked(limit int64) int64 {
+	if limit <= 0 || limit > maxUnpacked/4 {
+		return maxUnpacked
+	}
+	return 4*limit + maxToken
+}
+
+func readPlain(plain *packed.Stream, name string, limit int64) (*Auction, error) {
 	defer plain.Close()
-	c := &cats{name: name, in: plain.Reader, line: 1, fresh: true}
+	c := &cats{memory: formats.NewBudget(limit)}
+	var err error
+	if c.in, err = text.New(plain.Reader, name, text.Options{Comment: "%", Line: maxLine, Budget: c.memory}); err != nil {
+		return nil, err
+	}
 	a, err := c.auction()
 	if err != nil {
 		return nil, err
@@ -54,80 +77,42 @@ func ReadFrom(r io.Reader, name string) (*Auction, error) {
 
 // cats reads tokens: words between blanks, and #.
 type cats struct {
-	name  string
-	in    *bufio.Reader
-	line  int  // of the next byte
-	at    int  // line of the last token
-	fresh bool // nothing but blanks so far on this line
+	in     *text.File
+	memory *formats.Budget
+	words  [][]byte // of the line, not yet read
 }
 
-func (c *cats) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", c.name, c.at, fmt.Errorf(format, args...))
-}
+func (c *cats) errorf(format string, args ...any) error { return c.in.Errorf(format, args...) }
 
 // token is the next token, "" at the end of the file.
 func (c *cats) token() (string, error) {
-	var word []byte
-	for {
-		b, err := c.in.ReadByte()
-		if errors.Is(err, io.EOF) {
-			if len(word) == 0 {
-				c.at = c.line
-			}
-			return string(word), nil
-		}
-		if err != nil {
-			c.at = c.line
-			return "", c.errorf("%w", err)
-		}
-		blank := b == ' ' || b == '\t' || b == '\r' || b == '\n' || b == '\f' || b == '\v'
-		if len(word) > 0 && (blank || b == '#') {
-			return string(word), c.in.UnreadByte()
-		}
-		switch {
-		case b == '\n':
-			c.line, c.fresh = c.line+1, true
-		case blank:
-		case b == '%' && c.fresh:
-			if err := c.skip(); err != nil {
-				return "", err
-			}
-		case b == '#':
-			c.at, c.fresh = c.line, false
-			return "#", nil
-		default:
-			c.at, c.fresh = c.line, false
-			if word = append(word, b); len(word) > maxToken {
-				return "", c.errorf("found a word of more than %d bytes, expected numbers", maxToken)
-			}
+	if len(c.words) == 0 {
+		var err error
+		if c.words, err = c.in.Fields(); errors.Is(err, io.EOF) {
+			return "", nil
+		} else if err != nil {
+			return "", err
 		}
 	}
-}
-
-// skip passes over the rest of the line.
-func (c *cats) skip() error {
-	for {
-		b, err := c.in.ReadByte()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			c.at = c.line
-			return c.errorf("%w", err)
-		case b == '\n':
-			return c.in.UnreadByte()
-		}
+	word := c.words[0]
+	end := len(word)
+	if k := bytes.IndexByte(word, '#'); k >= 0 {
+		end = max(1, k)
 	}
+	if end > maxToken {
+		return "", c.errorf("found a word of more than %d bytes, expected numbers", maxToken)
+	}
+	if c.words[0] = word[end:]; end == len(word) {
+		c.words = c.words[1:]
+	}
+	return string(word[:end]), nil
 }
 
 func shown(token string) string {
 	if token == "" {
 		return "the end of the file"
 	}
-	if len(token) > 40 {
-		token = token[:40] + "…"
-	}
-	return strconv.Quote(token)
+	return formats.Quote(token)
 }
 
 // header reads `name count`.
@@ -151,6 +136,10 @@ func (c *cats) header(name string) (int64, error) {
 	}
 	return n, nil
 }
+
+// bytesPerBid is what a bid takes beside its goods: the Bid, its price before
+// scaling, and its place in a map, each with room to grow.
+const bytesPerBid = 400
 
 // An amount is a decimal price: whole times 10^-scale.
 type amount struct {
@@ -192,8 +181,10 @@ func (c *cats) auction() (*Auction, error) {
 			return nil, err
 		}
 		if line, ok := seen[b.Number]; ok {
-			c.at = b.Line
-			return nil, c.errorf("found bid %d again, expected each once: it is on line %d", b.Number, line)
+			return nil, formats.Errorf(c.in.Name(), b.Line, "found bid %d again, expected each once: it is on line %d", b.Number, line)
+		}
+		if err := c.memory.Take(bytesPerBid); err != nil {
+			return nil, c.errorf("%d bids and more take %w", len(a.Bids), err)
 		}
 		seen[b.Number] = b.Line
 		a.Bids = append(a.Bids, b)
@@ -228,7 +219,7 @@ func (c *cats) auction() (*Auction, error) {
 
 // record reads a bid whose number has been read.
 func (c *cats) record(a *Auction, word string) (Bid, amount, error) {
-	b := Bid{Line: c.at}
+	b := Bid{Line: c.in.Number()}
 	var err error
 	if b.Number, err = strconv.ParseInt(word, 10, 64); err != nil {
 		return b, amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
@@ -254,7 +245,9 @@ func (c *cats) record(a *Auction, word string) (Bid, amount, error) {
 		if id >= a.Goods+a.Dummies {
 			return b, amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %d goods and %d dummies", id, b.Number, a.Goods+a.Dummies-1, a.Goods, a.Dummies)
 		}
-		b.Goods = append(b.Goods, id)
+		if b.Goods, err = formats.Append(c.memory, b.Goods, id); err != nil {
+			return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
+		}
 	}
 	slices.Sort(b.Goods)
 	for i := 1; i < len(b.Goods); i++ {
@@ -315,8 +308,7 @@ func (c *cats) scale(a *Auction, prices []amount) error {
 		up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.Scale-p.scale)), nil)
 		up.Mul(up, p.whole)
 		if !up.IsInt64() {
-			c.at = a.Bids[i].Line
-			return c.errorf("found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", decimal(p.whole, p.scale), a.Scale)
+			return formats.Errorf(c.in.Name(), a.Bids[i].Line, "found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", decimal(p.whole, p.scale), a.Scale)
 		}
 		a.Bids[i].Price = up.Int64()
 	}

@@ -213,6 +213,10 @@ func Reference(a *Auction) (*Result, error) {
 		}
 	}
 	res := NewResult(a)
-	res.Device, res.Variant, res.Reason, res.Proven = "reference", "sets", "one core, one set of unsold goods after the other", true
-	return res, res.Accept(r.Winners(sold))
+	res.Device, res.Variant, res.Reason = "reference", "sets", "one core, one set of unsold goods after the other"
+	if err := res.Accept(r.Winners(sold)); err != nil {
+		return nil, err
+	}
+	res.Prove(res.Value, 0)
+	return res, nil
 }

@@ -3,30 +3,27 @@ package auction
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"strings"
 
 	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
-// A Result is which bids win.
+// A Result is which bids win. Value is their revenue, an exact decimal.
 type Result struct {
+	solve.Report
 	Auction    *Auction
-	Winners    []int  // by place in Bids, ascending
-	Revenue    string // an exact decimal
-	Proven     bool   // no other bids pay more
-	Items      int    // what bids compete for: the agents of the reduced instance
+	Winners    []int // by place in Bids, ascending
+	Items      int   // what bids compete for: the agents of the reduced instance
 	Splittings float64
-	Device     string
-	Variant    string
-	Reason     string
-	Seconds    csg.Seconds
-	Notes      []string
 }
 
 // NewResult is a result that knows its auction and nothing else.
 func NewResult(a *Auction) *Result {
-	return &Result{Auction: a, Notes: a.Notes}
+	size := map[string]int{"goods": int(a.Goods), "bids": len(a.Bids), "dummies": int(a.Dummies)}
+	return &Result{Auction: a, Report: solve.Report{Problem: "auction", Instance: a.Source, Size: size, Notes: a.Notes}}
 }
 
 // Result takes the solution of the reduced instance back to the auction and
@@ -34,20 +31,22 @@ func NewResult(a *Auction) *Result {
 // claims. Errors wrap csg.ErrCheck.
 func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
 	res := NewResult(r.Auction)
-	res.Items = len(r.Items)
-	res.Proven, res.Splittings = solved.Proven, solved.Splittings
-	res.Device, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Variant, solved.Reason, solved.Seconds
+	res.Items, res.Splittings = len(r.Items), solved.Splittings
+	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
 	res.Notes = append(append([]string(nil), r.Auction.Notes...), solved.Notes...)
 	if err := res.Accept(r.Winners(solved.Structure)); err != nil {
 		return nil, err
 	}
-	claimed, ok := new(big.Int).SetString(solved.Exact, 10)
+	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
 	if !ok {
-		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", csg.ErrCheck, solved.Exact)
+		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", csg.ErrCheck, solved.Value)
 	}
 	claimed.Add(claimed, r.Auction.Revenue(r.Always))
 	if sum := r.Auction.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Revenue, r.Auction.Price(claimed))
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.Auction.Price(claimed))
+	}
+	if solved.Proven { // of integers: the gap is 0
+		res.Prove(res.Value, 0)
 	}
 	return res, nil
 }
@@ -59,7 +58,7 @@ func (res *Result) Accept(winners []int) error {
 		return fmt.Errorf("%w: %w", csg.ErrCheck, err)
 	}
 	res.Winners = winners
-	res.Revenue = res.Auction.Price(res.Auction.Revenue(winners))
+	res.Value = solve.Number(res.Auction.Price(res.Auction.Revenue(winners)))
 	return nil
 }
 
@@ -85,7 +84,7 @@ func (res *Result) String() string {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "revenue\t%s\n", res.Revenue)
+	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
 	return b.String()
 }
 
@@ -107,30 +106,22 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		numbers = append(numbers, b.Number)
 		certificate.Accepted = append(certificate.Accepted, accepted{b.Number, res.Auction.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...)})
 	}
-	var bound any
-	if res.Proven {
-		bound = res.Revenue
+	report := res.Report
+	report.Size = maps.Clone(report.Size)
+	report.Size["items"] = res.Items
+	var bound *string // decimals stay text: a JSON number may lose digits
+	if res.Bound != "" {
+		text := res.Bound.String()
+		bound = &text
 	}
-	size := map[string]int64{"goods": res.Auction.Goods, "bids": int64(len(res.Auction.Bids)), "dummies": res.Auction.Dummies, "items": int64(res.Items)}
 	text, err := json.Marshal(struct {
-		Problem     string           `json:"problem"`
-		Instance    string           `json:"instance"`
-		Size        map[string]int64 `json:"size"`
-		Value       string           `json:"value"`
-		Bound       any              `json:"bound"`
-		Proven      bool             `json:"proven"`
-		Solution    []int64          `json:"solution"`
-		Splittings  float64          `json:"splittings"`
-		Seconds     csg.Seconds      `json:"seconds"`
-		Device      string           `json:"device"`
-		Variant     string           `json:"variant"`
-		Reason      string           `json:"reason"`
-		Certificate any              `json:"certificate"`
-		Notes       []string         `json:"notes,omitempty"`
-	}{
-		"auction", res.Auction.Source, size, res.Revenue, bound, res.Proven, numbers, res.Splittings,
-		res.Seconds, res.Device, res.Variant, res.Reason, certificate, res.Notes,
-	})
+		solve.Report
+		Value       string  `json:"value"`
+		Bound       *string `json:"bound"`
+		Solution    []int64 `json:"solution"`
+		Splittings  float64 `json:"splittings"`
+		Certificate any     `json:"certificate"`
+	}{report, res.Value.String(), bound, numbers, res.Splittings, certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -4,6 +4,7 @@ package cores
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // Split cuts 0..n-1 into ranges of least items and more, one for each core at
@@ -14,6 +15,21 @@ func Split(n, least int, work func(from, to int)) {
 	var wg sync.WaitGroup
 	for k := range parts {
 		wg.Go(func() { work(n*k/parts, n*(k+1)/parts) })
+	}
+	wg.Wait()
+}
+
+// Pieces works on 0..n-1 one after the other, each on the core that is free next:
+// for pieces of work that take unequal times.
+func Pieces(n int, work func(k int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for k := int(next.Add(1) - 1); k < n; k = int(next.Add(1) - 1) {
+				work(k)
+			}
+		})
 	}
 	wg.Wait()
 }

@@ -31,3 +31,16 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// Every piece is worked on once, also where there are fewer than cores.
+func TestPieces(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 1000} {
+		seen := make([]atomic.Int32, n)
+		Pieces(n, func(k int) { seen[k].Add(1) })
+		for k := range seen {
+			if got := seen[k].Load(); got != 1 {
+				t.Errorf("n = %d: piece %d was worked on %d times", n, k, got)
+			}
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/solve"
+
 	"pgregory.net/rapid"
 )
 
@@ -88,8 +90,8 @@ func TestCheckExactInt64(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Exact != "4611686018427387905" {
-		t.Errorf("exact %s, want every digit of 2^62+1", r.Exact)
+	if r.Value.String() != "4611686018427387905" {
+		t.Errorf("exact %s, want every digit of 2^62+1", r.Value.String())
 	}
 	if _, err := Check(inst, r.Structure, "4611686018427387904"); !errors.Is(err, ErrCheck) {
 		t.Error("a total that is 1 off passes")
@@ -105,14 +107,15 @@ func TestResultJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Seconds = Seconds{}
+	r.Seconds = solve.Seconds{}
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"problem":"csg","instance":"a.csv","size":2,"value":12,"bound":12,"proven":true,"solution":[[1,2]],` +
-		`"agents":["ann","bob"],"type":"int32","method":"idp","splittings":1,"seconds":{"read":0,"solve":0,"verify":0},` +
-		`"device":"reference","variant":"idp","reason":"one core, one splitting after the other",` +
+	want := `{"problem":"csg","instance":"a.csv","size":{"agents":2},"value":12,"bound":12,"gap":0,"proven":true,` +
+		`"seconds":{"read":0,"prepare":0,"solve":0,"verify":0},"device":"reference","algorithm":"idp","variant":"idp",` +
+		`"reason":"one core, one splitting after the other","interrupted":false,"notes":[],` +
+		`"solution":[[1,2]],"agents":["ann","bob"],"type":"int32","splittings":1,` +
 		`"certificate":{"blocks":[{"coalition":3,"agents":["ann","bob"],"value":"12"}],"sum":"12","claimed":"12","tolerance":0,"partition":true}}`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)

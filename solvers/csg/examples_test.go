@@ -22,11 +22,11 @@ func TestExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			if exact == "" {
-				exact = r.Exact
+				exact = r.Value.String()
 				t.Logf("%s: %d agents, %s\n%v", path, inst.N, inst.Type, r)
 			}
-			if r.Exact != exact {
-				t.Errorf("%s: %s finds %s, %s finds %s", path, Methods()[0], exact, m, r.Exact)
+			if r.Value.String() != exact {
+				t.Errorf("%s: %s finds %s, %s finds %s", path, Methods()[0], exact, m, r.Value.String())
 			}
 			if k := len(r.Structure); k < 2 || k >= inst.N {
 				t.Errorf("%s: %d blocks of %d agents teach nothing", path, k, inst.N)

@@ -5,63 +5,42 @@ import (
 	"fmt"
 	"io"
 
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/npy"
 )
 
 // readNPY reads a .npy file of size bytes, unknown when negative. Memory for
 // the values is taken at once only when size proves that they are there.
 func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*Instance, error) {
-	h, err := npy.ReadHeader(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: npy header: %w", name, err)
-	}
-	if len(h.Shape) != 1 {
-		return nil, fmt.Errorf("%s: found an array of %d dimensions, expected one of length 2^n", name, len(h.Shape))
-	}
-	count := h.Shape[0]
-	n, err := agents(count)
-	if err != nil {
-		return nil, fmt.Errorf("%s: found %w", name, err)
-	}
-	kind, err := h.Kind()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if err := h.Fill(size, kind, count, fmt.Sprintf("2^%d values", n)); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	held := int64(count) * int64(kind.Held)
+	var memory *formats.Budget
 	if size < 0 || opts.Limit > 0 {
-		if held > opts.limit() {
-			return nil, fmt.Errorf("%s: 2^%d values of type %s take %d bytes, more than the limit of %d", name, n, h.Descr, held, opts.limit())
+		memory = formats.NewBudget(opts.limit())
+	}
+	inst := &Instance{}
+	a, err := npy.ReadArray(r, size, memory, func(h npy.Header) (count uint64, what string, err error) {
+		if len(h.Shape) != 1 {
+			return 0, "", fmt.Errorf("found an array of %d dimensions, expected one of length 2^n", len(h.Shape))
 		}
-	}
-	inst := &Instance{N: n}
-	values, err := kind.Read(r, count, size >= 0)
-	var short *npy.ShortError
+		if inst.N, err = agents(h.Shape[0]); err != nil {
+			return 0, "", fmt.Errorf("found %w", err)
+		}
+		return h.Shape[0], fmt.Sprintf("2^%d", inst.N), nil
+	})
 	var outside *npy.RangeError
-	switch {
-	case errors.As(err, &short):
-		return nil, fmt.Errorf("%s: found %d values, expected 2^%d: the file is truncated: %w", name, short.Got, n, short.Err)
-	case errors.As(err, &outside):
-		return nil, fmt.Errorf("%s: %w", name, &EntryError{outside.Index, inst.Coalition(outside.Index), "a value outside its type's range or beyond 2^63-1", "a smaller one"})
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if errors.As(err, &outside) {
+		err = &EntryError{outside.Index, inst.Coalition(outside.Index), "a value outside its type's range or beyond 2^63-1", "a smaller one"}
 	}
-	store(inst, values)
-	var more [1]byte
-	if k, err := io.ReadFull(r, more[:]); k > 0 {
-		return nil, fmt.Errorf("%s: found bytes after the last of 2^%d values, expected the end of the file", name, n)
-	} else if err != io.EOF {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err != nil {
+		return nil, formats.Errorf(name, 0, "%w", err)
 	}
+	store(inst, a.Values)
 	if err := opts.named(inst, name); err != nil {
 		return nil, err
 	}
 	if err := inst.Promote(); err != nil {
 		var entry *EntryError
 		if errors.As(err, &entry) {
-			return nil, fmt.Errorf("%s: byte %d: %w", name, h.Length+int64(entry.Mask)*int64(kind.Size), err)
+			return nil, fmt.Errorf("%s: byte %d: %w", name, a.Length+int64(entry.Mask)*int64(a.Size), err)
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/solvers/npy"
+	"coalesce/solvers/formats/npy"
 )
 
 // npyFile makes a file of a header and raw values.

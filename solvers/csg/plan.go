@@ -53,33 +53,40 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) er
 	return nil
 }
 
+// Takes says why no kernel of a device solves n agents with values of a type, before
+// anything is read or drawn; nil where one may. A host holds the instance in the same
+// memory that the kernels work in.
+func Takes(facts device.Facts, n int, value Value) error {
+	f := family(facts.Kind)
+	if f.Target == device.Host {
+		if need := 2 * Footprint(n, value); facts.Free > 0 && n <= MaxAgents && need > facts.Free {
+			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, gib(need), value, facts, gib(facts.Free), device.ErrMemory)
+		}
+		return nil
+	}
+	var refused error
+	for k := range f.Variants {
+		v := &f.Variants[k]
+		if f.Value(v, "value") != string(value) {
+			continue
+		}
+		if refused = feasible(f, v, facts, n); refused == nil {
+			return nil
+		}
+	}
+	return refused
+}
+
 func gib(b int64) string { return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30)) }
 
-// choose picks the variant for an instance: the one asked for by label, or the
-// database's.
-func choose(f *device.Family, facts device.Facts, inst *Instance, o Options) (tuned.Choice, error) {
+// choose picks the variant for an instance and a method. One that was asked for
+// by its label brings its own method.
+func choose(f *device.Family, facts device.Facts, inst *Instance, o Options, method Method) (tuned.Choice, error) {
+	w := tuned.Workload{Fixed: fixed(f, inst.Type, method), Size: inst.N}
 	if o.Variant != "" {
-		v := f.Variant(o.Variant)
-		if v == nil {
-			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", f.Name, o.Variant, len(f.Variants), f.Variants[0].Label)
-		}
-		if got := f.Value(v, "value"); got != string(inst.Type) {
-			return tuned.Choice{}, fmt.Errorf("variant %s computes %s, the instance is %s", v.Label, got, inst.Type)
-		}
-		if err := feasible(f, v, facts, inst.N); err != nil {
-			return tuned.Choice{}, err
-		}
-		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, nil
+		w.Fixed = map[string]string{"value": string(inst.Type)}
 	}
-	db := o.Database
-	if db == nil {
-		var err error
-		if db, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
-	}
-	w := tuned.Workload{Fixed: fixed(f, inst.Type, o.Method), Size: inst.N}
-	return db.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N) })
+	return o.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N) })
 }
 
 // idpSizes are the sizes [low, size/2] of the smaller part of the splittings

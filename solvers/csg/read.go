@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"coalesce/solvers/npy"
-	"coalesce/solvers/packed"
+	"coalesce/solvers/formats/npy"
+	"coalesce/solvers/formats/packed"
 )
 
 // DefaultLimit is how many bytes of values Read holds when ReadOptions.Limit
@@ -45,38 +44,30 @@ type ReadOptions struct {
 // where in the file, what was found and what was expected; a value that cannot
 // be added up unwraps to ErrValue.
 func Read(path string, opts ReadOptions) (*Instance, error) {
-	f, err := os.Open(path)
+	plain, err := packed.OpenFile(path, opts.unpacked())
 	if err != nil {
-		return nil, fmt.Errorf("read instance: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	size := int64(-1)
-	if info, err := f.Stat(); err != nil {
-		return nil, fmt.Errorf("read instance: %w", err)
-	} else if info.IsDir() {
-		return nil, fmt.Errorf("read instance: %s is a directory, expected a file", path)
-	} else if info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	return ReadFrom(f, size, path, opts)
+	return readPlain(plain, path, opts)
 }
 
 // ReadFrom is Read on an open stream of size bytes, or of unknown size when
 // that is negative; name is what errors call it.
 func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance, error) {
-	plain, err := packed.Open(r, name)
+	plain, err := packed.OpenLimited(r, size, name, opts.unpacked())
 	if err != nil {
 		return nil, err
 	}
+	return readPlain(plain, name, opts)
+}
+
+// readPlain reads what was unpacked, and closes it.
+func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *Instance, err error) {
 	defer plain.Close()
-	if plain.Packed {
-		size = -1
-	}
-	var inst *Instance
 	head, _ := plain.Peek(512)
 	switch format(plain.Name, head) {
 	case "npy":
-		inst, err = readNPY(plain.Reader, size, name, opts)
+		inst, err = readNPY(plain.Reader, plain.Size, name, opts)
 	case "json":
 		inst, err = readJSON(plain.Reader, name, opts)
 	default:
@@ -116,6 +107,10 @@ func (o ReadOptions) limit() int64 {
 	}
 	return DefaultLimit
 }
+
+// unpacked is how many bytes may come of a compressed file, or of a stream of
+// unknown length: text takes more than the values that are read from it.
+func (o ReadOptions) unpacked() int64 { return 4*min(o.limit(), 1<<60) + 1<<20 }
 
 // named gives an instance the names that were asked for.
 func (o ReadOptions) named(inst *Instance, name string) error {

@@ -245,3 +245,33 @@ func TestPromote(t *testing.T) {
 		t.Error("three values have no error")
 	}
 }
+
+// Streams that are cut off, or do not end, end with their cause and with little
+// memory taken.
+func TestReadEndlessAndCutOff(t *testing.T) {
+	packed := func(text string) string {
+		var b bytes.Buffer
+		g := gzip.NewWriter(&b)
+		g.Write([]byte(text))
+		g.Close()
+		return b.String()
+	}
+	rows := packed(strings.Repeat("1 2 3 4 5 6 7 8 9,12.5\n", 300))
+	pairs := packed("{\n\"1\": 5,\n" + strings.Repeat("\"1 2\": 7,\n", 300) + "\"2\": 3}")
+	for _, c := range []struct{ name, data, want string }{
+		{"a.csv.gz", rows[:len(rows)-9], "within gzip data: the file is truncated"},
+		{"a.json.gz", pairs[:len(pairs)-9], "within gzip data: the file is truncated"},
+		{"a.json", "{\n" + strings.Repeat(" ", 3<<20), "a.json:1: found a word, or blanks, of more than 1048576 bytes"},
+		{"a.json", `{"` + strings.Repeat("a", 3<<20), "a.json:1: found a word, or blanks, of more than 1048576 bytes"},
+		{"a.json", strings.Repeat("\n", 1000) + "{\"1\": 5,\n\"2\": x}", "a.json:1002: found broken JSON"},
+		{"a.csv.gz", packed(strings.Repeat("\n", 3<<20)), "a.csv.gz: more than 1310720 bytes when unpacked"},
+		{"a.csv", strings.Repeat("1,5\n", 1<<15), "coalitions and more take"},
+		{"a.json", `{"1": 5` + strings.Repeat(",\n\"1\": 5", 1<<14) + "}", "coalitions take"},
+		{"a.csv", "1," + strings.Repeat("\x1b", 60000), `a.csv:1: value: found "\x1b`},
+	} {
+		_, err := readText(c.name, c.data, ReadOptions{Limit: 1 << 16})
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
+			t.Errorf("%s %.40q:\n got %.400v\nwant %s", c.name, c.data, err, c.want)
+		}
+	}
+}

@@ -87,34 +87,33 @@ func Reference(inst *Instance, m Method) (*Result, error) {
 	}
 	start := time.Now()
 	var s Structure
-	var total float64
 	var exact string
 	var count uint64
 	switch inst.Type {
 	case Int32:
-		s, total, exact, count = refer(inst.I32, m)
+		s, exact, count = refer(inst.I32, m)
 	case Int64:
-		s, total, exact, count = refer(inst.I64, m)
+		s, exact, count = refer(inst.I64, m)
 	case Float32:
-		s, total, exact, count = refer(inst.F32, m)
+		s, exact, count = refer(inst.F32, m)
 	case Float64:
-		s, total, exact, count = refer(inst.F64, m)
+		s, exact, count = refer(inst.F64, m)
 	}
 	r := NewResult(inst)
-	r.Structure, r.Value, r.Exact, r.Splittings = s, total, exact, float64(count)
-	r.Device, r.Variant, r.Method = "reference", string(m), m
+	r.Structure, r.Splittings = s, float64(count)
+	r.Device, r.Variant, r.Algorithm = "reference", string(m), string(m)
 	r.Reason = "one core, one splitting after the other"
 	r.Seconds.Solve = time.Since(start).Seconds()
 	if err := r.Certify(inst, exact); err != nil {
-		return nil, fmt.Errorf("reference: %w", err)
+		return r, fmt.Errorf("reference: %w", err)
 	}
 	return r, nil
 }
 
-func refer[T Number](v []T, m Method) (Structure, float64, string, uint64) {
+func refer[T Number](v []T, m Method) (Structure, string, uint64) {
 	f, count := Table(v, m)
 	s := StructureOf(v, f)
-	return s, float64(f[len(f)-1]), formatNumber(f[len(f)-1]), count
+	return s, formatNumber(f[len(f)-1]), count
 }
 
 // Table is the table f that a method ends with, and the number of splittings

@@ -1,11 +1,14 @@
 package csg
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"coalesce/solvers/solve"
 )
 
 // bestPartition tries every partition: the first agent's block, then the rest.
@@ -52,8 +55,8 @@ func TestReferenceAgainstEveryPartition(t *testing.T) {
 				if err != nil {
 					t.Fatalf("n=%d %s: %v", n, m, err)
 				}
-				if r.Exact != fmt.Sprint(want) {
-					t.Errorf("n=%d round %d %s: value %s, every partition gives %d", n, round, m, r.Exact, want)
+				if r.Value.String() != fmt.Sprint(want) {
+					t.Errorf("n=%d round %d %s: value %s, every partition gives %d", n, round, m, r.Value.String(), want)
 				}
 			}
 		}
@@ -78,7 +81,7 @@ func TestReferenceFloats(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s n=%d %s: %v", name, n, m, err)
 					}
-					if diff := math.Abs(r.Value - want); diff > 1e-5*math.Abs(want) {
+					if diff := math.Abs(r.Value.Float() - want); diff > 1e-5*math.Abs(want) {
 						t.Errorf("%s n=%d %s %s: %v, every partition gives %v", name, n, as, m, r.Value, want)
 					}
 				}
@@ -99,8 +102,8 @@ func TestReferenceKnownAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(r.Structure.Lists()); r.Exact != "150" || got != "[[1] [2] [3 4]]" {
-			t.Errorf("%s: %s %s, want 150 [[1] [2] [3 4]]", m, r.Exact, got)
+		if got := fmt.Sprint(r.Structure.Lists()); r.Value.String() != "150" || got != "[[1] [2] [3 4]]" {
+			t.Errorf("%s: %s %s, want 150 [[1] [2] [3 4]]", m, r.Value.String(), got)
 		}
 	}
 }
@@ -118,11 +121,11 @@ func TestReferenceInfeasible(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Reference(inst, DP)
-	if err != nil {
-		t.Fatal(err)
+	if !errors.Is(err, solve.ErrInfeasible) || r == nil {
+		t.Fatalf("found %v, expected a proof that every structure is forbidden", err)
 	}
-	if r.Exact != "-inf" || !math.IsInf(r.Value, -1) {
-		t.Errorf("value %s (%v), want -inf", r.Exact, r.Value)
+	if r.Value != "" || !r.Proven || r.Certificate.Sum != "-inf" || r.Structure != nil {
+		t.Errorf("value %q of %v, proven %v, sum %s", r.Value, r.Structure, r.Proven, r.Certificate.Sum)
 	}
 	if _, err := r.MarshalJSON(); err != nil {
 		t.Error(err)

@@ -3,48 +3,35 @@ package csg
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
+
+	"coalesce/solvers/solve"
 )
 
-// A Result is the answer to an instance, and how it came about.
+// A Result is the answer to an instance, and how it came about. Its Algorithm is
+// a Method.
 type Result struct {
-	Instance   string    // where the instance came from
-	N          int       // agents
-	Value      float64   // the structure's value
-	Exact      string    // the same in decimals: every digit of integers
+	solve.Report
 	Structure  Structure // its blocks
-	Proven     bool      // the method proves that no structure is worth more
 	Splittings float64   // evaluated
-	Device     string    // "cuda:0", "host", …
-	Variant    string    // the label of the kernel's variant
-	Reason     string    // why that variant, one sentence
-	Method     Method
-	Seconds    Seconds
 	// Certificate is set by Certify.
 	Certificate Certificate
-	Notes       []string // of the instance and of the solver
 	Names       []string // of the agents, nil when they have none
 	Type        Value
 }
 
-// Seconds are wall-clock times.
-type Seconds struct {
-	Read   float64 `json:"read"`
-	Solve  float64 `json:"solve"`
-	Verify float64 `json:"verify"`
-}
-
 // NewResult is a result that knows its instance and nothing else.
 func NewResult(inst *Instance) *Result {
-	return &Result{Instance: inst.Source, N: inst.N, Names: inst.Names, Type: inst.Type, Notes: inst.Notes}
+	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: inst.Notes},
+		Names: inst.Names, Type: inst.Type}
 }
 
 // Certify checks the result's structure against the total its solver claims,
-// in decimals, and keeps the certificate. Value and Exact become those of the
-// recomputed sum. Every method of this package evaluates all that an optimum
-// needs, so that a total which checks is proven; of floats, up to the
-// certificate's tolerance. Its errors wrap ErrCheck.
+// in decimals, and keeps the certificate: Value is the recomputed sum. Every method
+// of this package evaluates all that an optimum needs, so that a total which checks
+// is proven; of floats whose sums may be rounded, within the gap of Bound (Ceiling).
+// Its errors wrap ErrCheck, or solve.ErrInfeasible where every structure has a
+// forbidden block.
 func (r *Result) Certify(inst *Instance, claimed string) error {
 	r.Structure.Sort()
 	c, err := Check(inst, r.Structure, claimed)
@@ -52,9 +39,17 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 	if err != nil {
 		return err
 	}
-	r.Exact, r.Proven = c.Sum, true
-	r.Value, err = strconv.ParseFloat(c.Sum, 64)
-	return err
+	if c.Sum == "-inf" {
+		r.Structure, r.Proven = nil, true
+		return fmt.Errorf("every structure of %d agents has a forbidden block: %w", inst.N, solve.ErrInfeasible)
+	}
+	r.Value = solve.Number(c.Sum)
+	bound, gap, err := ceiling(inst, claimed, c.Sum)
+	if err != nil {
+		return err
+	}
+	r.Prove(bound, gap)
+	return nil
 }
 
 // BlockValues are the values of the structure's blocks, in decimals.
@@ -72,44 +67,24 @@ func (r *Result) String() string {
 	for _, block := range r.Certificate.Blocks {
 		fmt.Fprintf(&b, "{%s}\t%s\n", strings.Join(block.Agents, ", "), block.Value)
 	}
-	fmt.Fprintf(&b, "total\t%s\n", r.Exact)
+	fmt.Fprintf(&b, "total\t%s\n", r.Value)
 	return b.String()
 }
 
-// MarshalJSON writes the object that every problem's --json shares. Values are
-// numbers, or the string "-inf" where no structure is allowed.
+// MarshalJSON writes the report of every problem with what coalition structures add.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	value := any(json.Number(r.Exact))
-	if r.Exact == "-inf" || r.Exact == "" {
-		value = r.Exact
+	lists := r.Structure.Lists()
+	if r.Structure == nil {
+		lists = nil
 	}
-	var bound any
-	if r.Proven {
-		bound = value
-	}
-	out := struct {
-		Problem     string      `json:"problem"`
-		Instance    string      `json:"instance"`
-		Size        int         `json:"size"`
-		Value       any         `json:"value"`
-		Bound       any         `json:"bound"`
-		Proven      bool        `json:"proven"`
+	text, err := json.Marshal(struct {
+		solve.Report
 		Solution    [][]int     `json:"solution"`
 		Agents      []string    `json:"agents,omitempty"`
 		Type        Value       `json:"type"`
-		Method      Method      `json:"method,omitempty"`
 		Splittings  float64     `json:"splittings"`
-		Seconds     Seconds     `json:"seconds"`
-		Device      string      `json:"device"`
-		Variant     string      `json:"variant"`
-		Reason      string      `json:"reason"`
 		Certificate Certificate `json:"certificate"`
-		Notes       []string    `json:"notes,omitempty"`
-	}{
-		"csg", r.Instance, r.N, value, bound, r.Proven, r.Structure.Lists(), r.Names, r.Type, r.Method, r.Splittings,
-		r.Seconds, r.Device, r.Variant, r.Reason, r.Certificate, r.Notes,
-	}
-	text, err := json.Marshal(out)
+	}{r.Report, lists, r.Names, r.Type, r.Splittings, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -1,13 +1,16 @@
 package csg
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sort"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
 )
 
 // maxLine is the longest line of a CSV file, in bytes.
@@ -24,17 +27,21 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
 			return nil, err
 		}
 	}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	in, err := text.New(r, name, text.Options{Line: maxLine, Budget: t.memory})
+	if err != nil {
+		return nil, err
+	}
 	first := true
-	line := 0
-	for lines.Scan() {
-		line++
-		text := lines.Text()
-		if line == 1 {
-			text = strings.TrimPrefix(text, "\ufeff")
+	for {
+		row, err := in.Line()
+		if errors.Is(err, io.EOF) {
+			return t.instance()
 		}
-		text = strings.TrimSpace(text)
+		if err != nil {
+			return nil, err
+		}
+		line := in.Number()
+		text := strings.TrimSpace(string(row))
 		if text == "" || text[0] == '#' {
 			continue
 		}
@@ -43,7 +50,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
 			at = strings.LastIndexAny(text, ";\t")
 		}
 		if at < 0 {
-			return nil, t.errorf(line, "found %q, expected a coalition, a comma and a value", clip(text))
+			return nil, t.errorf(line, "found %s, expected a coalition, a comma and a value", formats.Quote(text))
 		}
 		coalition, value := text[:at], strings.Trim(text[at+1:], "\" \t")
 		if first && heading(value) {
@@ -55,19 +62,6 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
 			return nil, err
 		}
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, t.errorf(line+1, "found a line of more than %d bytes, expected a coalition and its value", maxLine)
-	} else if err != nil {
-		return nil, t.errorf(line+1, "%w", err)
-	}
-	return t.instance()
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
 }
 
 // heading reports whether a value is the name of a column.
@@ -79,15 +73,24 @@ func heading(value string) bool {
 	return false
 }
 
-// lineReader remembers where lines begin.
+// maxWord is the longest key or value of a JSON file, and the most blanks
+// between two, in bytes: the decoder holds as much.
+const maxWord = 1 << 20
+
+// lineReader remembers where the lines begin that the decoder has not passed.
 type lineReader struct {
-	r    io.Reader
-	at   int64
-	ends []int64
+	r      io.Reader
+	at     int64
+	passed int          // line ends that were forgotten
+	ends   []int64      // offsets of the others
+	offset func() int64 // of the decoder
 }
 
 // Read is io.Reader.
 func (l *lineReader) Read(p []byte) (int, error) {
+	if l.at-l.offset() > maxWord {
+		return 0, fmt.Errorf("found a word, or blanks, of more than %d bytes, expected shorter ones", maxWord)
+	}
 	k, err := l.r.Read(p)
 	for i, b := range p[:k] {
 		if b == '\n' {
@@ -98,9 +101,15 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return k, err
 }
 
-// line is the line of a byte, from 1.
+// line is the line of a byte that the decoder has not passed, from 1.
 func (l *lineReader) line(offset int64) int {
-	return 1 + sort.Search(len(l.ends), func(i int) bool { return l.ends[i] >= offset })
+	k := sort.Search(len(l.ends), func(i int) bool { return l.ends[i] >= offset })
+	if offset <= l.offset() && k > 0 {
+		l.passed += k
+		l.ends = append(l.ends[:0], l.ends[k:]...)
+		k = 0
+	}
+	return 1 + l.passed + k
 }
 
 // jsonTable reads a table from JSON, token by token.
@@ -123,6 +132,7 @@ type looseEntry struct {
 func readJSON(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
 	t := &jsonTable{table: newTable(name, opts), lines: &lineReader{r: r}}
 	t.dec = json.NewDecoder(t.lines)
+	t.lines.offset = t.dec.InputOffset
 	t.dec.UseNumber()
 	if opts.Names != nil {
 		if err := t.declare(opts.Names, 1); err != nil {
@@ -152,7 +162,7 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
 			if e.key == "n" {
 				continue
 			}
-			return nil, t.errorf(e.line, "found %q, expected agents, n and values only", clip(e.key))
+			return nil, t.errorf(e.line, "found %s, expected agents, n and values only", formats.Quote(e.key))
 		}
 		if err := t.add(e.key, e.value, e.line); err != nil {
 			return nil, err
@@ -169,8 +179,14 @@ func (t *jsonTable) fail(err error) error {
 	}
 	line := t.here()
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	var long *formats.LimitError
+	switch {
+	case errors.As(err, &syntax):
 		line = max(line, t.lines.line(syntax.Offset-1))
+	case errors.As(err, &long):
+		return t.errorf(0, "%w", err)
+	case err != io.ErrUnexpectedEOF: // the stream's own
+		return t.errorf(line, "%w", err)
 	}
 	return t.errorf(line, "found broken JSON, expected an object of coalitions and values: %w", err)
 }
@@ -227,7 +243,7 @@ func (t *jsonTable) outer(key string) error {
 			if e.key == "n" && !t.given {
 				n, err := strconv.Atoi(e.value)
 				if err != nil {
-					return t.errorf(e.line, "found %q, expected the number of agents", clip(e.value))
+					return t.errorf(e.line, "found %s, expected the number of agents", formats.Quote(e.value))
 				}
 				if err := t.number(n, e.line); err != nil {
 					return err
@@ -239,10 +255,16 @@ func (t *jsonTable) outer(key string) error {
 	}
 	value, ok := scalar(tok)
 	if !ok {
-		return t.errorf(line, "found %v after %q, expected a value", tok, clip(key))
+		return t.errorf(line, "found %v after %s, expected a value", tok, formats.Quote(key))
 	}
-	if value != "" {
-		t.loose = append(t.loose, looseEntry{key, value, line})
+	if value == "" {
+		return nil
+	}
+	if err := t.memory.Take(int64(len(key) + len(value))); err != nil {
+		return t.errorf(line, "coalitions take %w", err)
+	}
+	if t.loose, err = formats.Append(t.memory, t.loose, looseEntry{key, value, line}); err != nil {
+		return t.errorf(line, "coalitions take %w", err)
 	}
 	return nil
 }
@@ -299,7 +321,7 @@ func (t *jsonTable) values() error {
 		}
 		value, ok := scalar(tok)
 		if !ok {
-			return t.errorf(t.here(), "found %v, expected the value of %q", tok, clip(key))
+			return t.errorf(t.here(), "found %v, expected the value of %s", tok, formats.Quote(key))
 		}
 		if value == "" {
 			continue

@@ -2,78 +2,114 @@ package csg
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
 )
 
-// Options of Solve.
-type Options struct {
-	Method   Method          // DP unless said otherwise; a host evaluates Apart
-	Variant  string          // the label of a variant; empty: the fastest known
-	Database *tuned.Database // nil: the one embedded in the binary
-	Log      func(string)    // told what was decided, a sentence each; may be nil
-}
+// Options of Solve. Algorithm is a Method, DP unless said otherwise; a host
+// evaluates Apart. Target, Seed and Progress are not used: the dynamic program has
+// no solution before its end.
+type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device and
 // checks it: the result's certificate recomputes the value from the instance.
-// ctx ends it between launches. Errors of memory wrap device.ErrMemory, those
-// of a wrong answer ErrCheck.
-func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
+// ctx and the time limit end it between launches, without a result. Where every
+// structure has a forbidden block, the error wraps solve.ErrInfeasible and the
+// result says so. Errors of memory wrap device.ErrMemory, those of a wrong answer
+// ErrCheck.
+func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+	r, err := solveChecked(ctx, inst, o)
+	if err != nil {
+		return r, fmt.Errorf("solve csg: %w", err)
+	}
+	return r, nil
+}
+
+func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+	if inst == nil {
+		return nil, errors.New("no instance")
+	}
 	if err := inst.Check(); err != nil {
-		return nil, fmt.Errorf("solve csg: %w", err)
+		return nil, err
+	}
+	d, err := o.First()
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Devices) > 1 {
+		return nil, fmt.Errorf("%d devices: coalition structures are solved on one", len(o.Devices))
 	}
 	facts := d.Facts()
 	f := family(facts.Kind)
-	switch {
-	case f.Target == device.Host && o.Method == IDP:
-		return nil, fmt.Errorf("solve csg: method idp: the kernels of a host evaluate fewer splittings than IDP already; use a cuda or emulated device")
-	case f.Target == device.Host:
-		o.Method = Apart
-	case o.Method == "":
-		o.Method = DP
-	case o.Method == Apart:
-		return nil, fmt.Errorf("solve csg: method apart: %s has dp and idp", f.Name)
+	method, err := methodOn(f, Method(o.Algorithm))
+	if err != nil {
+		return nil, err
 	}
 	r := NewResult(inst)
-	r.Device, r.Method = facts.String(), o.Method
+	r.Device, r.Algorithm = o.Where(), string(method)
 	if inst.N == 0 {
 		r.Structure, r.Reason = Structure{}, "no agents, nothing to solve"
 		return r, r.Certify(inst, "0")
 	}
-	choice, err := choose(f, facts, inst, o)
+	choice, err := choose(f, facts, inst, o, method)
 	if err != nil {
-		return nil, fmt.Errorf("solve csg: %w", err)
+		return nil, err
+	}
+	if own := f.Value(choice.Variant, "method"); own != "" {
+		r.Algorithm = own
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason
-	if o.Log != nil {
-		o.Log(fmt.Sprintf("%s on %s: %s", r.Variant, facts, r.Reason))
-	}
+	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
+	ctx, cancel := o.Limited(ctx)
+	defer cancel()
 	start := time.Now()
-	claimed, err := solve(ctx, d, inst, f, choice.Variant, r)
+	claimed, err := run(ctx, d, inst, f, choice.Variant, r)
 	if err != nil {
-		return nil, fmt.Errorf("solve csg: %w", err)
+		return nil, err
 	}
 	r.Seconds.Solve = time.Since(start).Seconds()
 	start = time.Now()
 	if err := r.Certify(inst, claimed); err != nil {
-		return nil, fmt.Errorf("solve csg with %s: %w", r.Variant, err)
+		if errors.Is(err, solve.ErrInfeasible) {
+			return r, err
+		}
+		return nil, fmt.Errorf("%s: %w", r.Variant, err)
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return r, nil
 }
 
-// solve runs one variant; it sets the structure and returns the total that the
+// methodOn is the method of a family's kernels, where asked for or by default.
+func methodOn(f *device.Family, asked Method) (Method, error) {
+	switch {
+	case asked != "" && !slices.Contains(Methods(), asked):
+		return "", checkMethod(asked)
+	case f.Target == device.Host && asked == IDP:
+		return "", errors.New("method idp: the kernels of a host evaluate fewer splittings than IDP already; use a cuda or emulated device")
+	case f.Target == device.Host:
+		return Apart, nil
+	case asked == Apart:
+		return "", fmt.Errorf("method apart: %s has dp and idp", f.Name)
+	case asked == "":
+		return DP, nil
+	}
+	return asked, nil
+}
+
+// run runs one variant; it sets the structure and returns the total that the
 // kernels claim.
-func solve(ctx context.Context, d device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result) (string, error) {
-	run, err := open(d, f, v)
+func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result) (string, error) {
+	kernels, err := open(d, f, v)
 	if err != nil {
 		return "", err
 	}
-	defer run.Close()
-	j, err := run.prepare(inst)
+	defer kernels.Close()
+	j, err := kernels.prepare(inst)
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package csg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
 )
 
 // Subjects are the families of this problem, for the tuner.
@@ -69,11 +71,11 @@ func (t *trialInstance) agree(r *Result) error {
 			t.want = r
 		}
 	})
-	if t.err != nil {
+	if t.err != nil && !errors.Is(t.err, solve.ErrInfeasible) {
 		return t.err
 	}
-	if t.want.Exact != r.Exact && !(t.Type != Int32 && t.Type != Int64 && near(t.want.Value, r.Value, r.Certificate.Tolerance)) {
-		return fmt.Errorf("%w: found the value %s, expected %s", ErrCheck, r.Exact, t.want.Exact)
+	if t.want.Value != r.Value && !(t.Type != Int32 && t.Type != Int64 && near(t.want.Value.Float(), r.Value.Float(), r.Certificate.Tolerance)) {
+		return fmt.Errorf("%w: found the value %s, expected %s", ErrCheck, r.Value, t.want.Value)
 	}
 	return nil
 }
@@ -250,7 +252,7 @@ func (t *trialJob) Check(s device.Stream) error {
 	if r.Structure, err = t.structure(); err != nil {
 		return err
 	}
-	if err := r.Certify(t.inst, claimed); err != nil {
+	if err := r.Certify(t.inst, claimed); err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		return err
 	}
 	if err := t.trial.agree(r); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/formats"
 )
 
 // A table collects coalitions and values in the order of a file. Memory grows
@@ -21,6 +23,7 @@ type table struct {
 	given   bool           // agents were declared, by the file or by the caller
 	entries []entry
 	float   bool // some value is not an integer
+	memory  *formats.Budget
 }
 
 // An entry is one row.
@@ -33,12 +36,12 @@ type entry struct {
 }
 
 func newTable(file string, opts ReadOptions) *table {
-	t := &table{file: file, opts: opts, index: map[string]int{}}
+	t := &table{file: file, opts: opts, index: map[string]int{}, memory: formats.NewBudget(opts.limit())}
 	return t
 }
 
 func (t *table) errorf(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", t.file, line, fmt.Errorf(format, args...))
+	return formats.Errorf(t.file, line, format, args...)
 }
 
 // declare sets the agents' names before the first coalition.
@@ -53,7 +56,7 @@ func (t *table) declare(names []string, line int) error {
 	t.index = map[string]int{}
 	for _, name := range names {
 		if _, ok := t.index[name]; ok || name == "" {
-			return t.errorf(line, "found the agent %q twice or empty, expected different names", name)
+			return t.errorf(line, "found the agent %s twice or empty, expected different names", formats.Quote(name))
 		}
 		t.index[name] = len(t.agents)
 		t.agents = append(t.agents, name)
@@ -82,11 +85,13 @@ func (t *table) add(coalition, value string, line int) error {
 	}
 	e, err := parseValue(value)
 	if err != nil {
-		return fmt.Errorf("%s:%d: %w", t.file, line, err)
+		return t.errorf(line, "%w", err)
 	}
 	e.mask, e.line = mask, line
 	t.float = t.float || !e.whole
-	t.entries = append(t.entries, e)
+	if t.entries, err = formats.Append(t.memory, t.entries, e); err != nil {
+		return t.errorf(line, "%d coalitions and more take %w", len(t.entries), err)
+	}
 	return nil
 }
 
@@ -97,11 +102,8 @@ func parseValue(s string) (entry, error) {
 		return entry{i: i, f: float64(i), whole: true}, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if len(s) > 40 {
-		s = s[:40] + "…"
-	}
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 1) || strings.ContainsAny(s, "xX_") {
-		return entry{}, fmt.Errorf("%w: found %q, expected a number, or -inf for a forbidden coalition", ErrValue, s)
+		return entry{}, fmt.Errorf("%w: found %s, expected a number, or -inf for a forbidden coalition", ErrValue, formats.Quote(s))
 	}
 	return entry{f: f}, nil
 }
@@ -131,13 +133,13 @@ func (t *table) coalition(s string, line int) (uint64, error) {
 				return 0, err
 			}
 			if mask>>i&1 != 0 {
-				return 0, t.errorf(line, "found agent %q twice in the coalition %q, expected it once", w, s)
+				return 0, t.errorf(line, "found agent %s twice in the coalition %s, expected it once", formats.Quote(w), formats.Quote(s))
 			}
 			mask |= 1 << i
 		}
 	}
 	if mask == 0 {
-		return 0, t.errorf(line, "found %q, expected a coalition: agents separated by spaces", s)
+		return 0, t.errorf(line, "found %s, expected a coalition: agents separated by spaces", formats.Quote(s))
 	}
 	return mask, nil
 }
@@ -151,18 +153,24 @@ func (t *table) agent(word string, line int) (int, error) {
 		if k, err := strconv.Atoi(word); err == nil && k >= 1 && k <= len(t.agents) {
 			return k - 1, nil
 		}
-		return 0, t.errorf(line, "found agent %q, expected one of %s", word, strings.Join(t.agents, ", "))
+		return 0, t.errorf(line, "found agent %s, expected one of %s", formats.Quote(word), bare(strings.Join(t.agents, ", ")))
 	}
 	if word == "" || strings.ContainsAny(word, "{}[]()=\":") {
-		return 0, t.errorf(line, "found agent %q, expected a number or a name", word)
+		return 0, t.errorf(line, "found agent %s, expected a number or a name", formats.Quote(word))
 	}
 	if len(t.agents) == MaxAgents {
-		return 0, t.errorf(line, "found a %dth agent, %q, expected at most %d", MaxAgents+1, word, MaxAgents)
+		return 0, t.errorf(line, "found a %dth agent, %s, expected at most %d", MaxAgents+1, formats.Quote(word), MaxAgents)
 	}
 	t.index[word] = len(t.agents)
 	t.agents = append(t.agents, word)
 	t.lines = append(t.lines, line)
 	return len(t.agents) - 1, nil
+}
+
+// bare is what formats.Quote makes of a text, without the marks.
+func bare(text string) string {
+	quoted := formats.Quote(text)
+	return quoted[1 : len(quoted)-1]
 }
 
 // instance makes the instance of all rows.
@@ -237,7 +245,7 @@ func (t *table) order(inst *Instance) error {
 		}
 		return nil
 	case numbers < len(t.agents):
-		return t.errorf(t.lines[first], "found agent %q, expected a number: other agents are numbers", t.agents[first])
+		return t.errorf(t.lines[first], "found agent %s, expected a number: other agents are numbers", formats.Quote(t.agents[first]))
 	}
 	inst.N = 0
 	seen := map[int]int{}

@@ -15,6 +15,9 @@ import (
 	"coalesce/runtime/host"
 )
 
+// on are the options of a solve on one device.
+func on(d device.Device) Options { return Options{Devices: []device.Device{d}} }
+
 // check runs a variant on every case of at most most agents.
 func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, most int) {
 	t.Helper()
@@ -106,7 +109,7 @@ func TestSolveOnHost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Solve(context.Background(), d, inst, Options{})
+			got, err := Solve(context.Background(), inst, on(d))
 			if err != nil {
 				t.Fatalf("%d agents, %s: %v", n, value, err)
 			}
@@ -114,8 +117,8 @@ func TestSolveOnHost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Exact != want.Exact {
-				t.Errorf("%d agents, %s: found %s, expected %s", n, value, got.Exact, want.Exact)
+			if got.Value != want.Value {
+				t.Errorf("%d agents, %s: found %s, expected %s", n, value, got.Value, want.Value)
 			}
 		}
 	}
@@ -129,12 +132,12 @@ func TestSolveSmallest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Solve(context.Background(), d, inst, Options{})
+		r, err := Solve(context.Background(), inst, on(d))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Exact != want || len(r.Structure) != n {
-			t.Errorf("%d agents: found %s in %d blocks, expected %s in %d", n, r.Exact, len(r.Structure), want, n)
+		if r.Value.String() != want || len(r.Structure) != n {
+			t.Errorf("%d agents: found %s in %d blocks, expected %s in %d", n, r.Value.String(), len(r.Structure), want, n)
 		}
 	}
 }
@@ -151,16 +154,17 @@ func TestSolveRefuses(t *testing.T) {
 		options    Options
 	}{
 		{"a variant that is not", "has no variant", Options{Variant: "k=99"}},
-		{"another type's variant", "the instance is int32", Options{Variant: otherType(t)}},
-		{"IDP on a host", "method idp", Options{Method: IDP}},
+		{"another type's variant", "the instance needs value=int32", Options{Variant: otherType(t)}},
+		{"IDP on a host", "method idp", Options{Algorithm: "idp"}},
 	} {
-		if _, err := Solve(context.Background(), d, inst, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+		c.options.Devices = []device.Device{d}
+		if _, err := Solve(context.Background(), inst, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, expected %q", c.name, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Solve(ctx, d, inst, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Solve(ctx, inst, on(d)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: found %v", err)
 	}
 }

@@ -1,14 +1,18 @@
 package qubo
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/multistart"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/internal/tabu"
+	"coalesce/solvers/qubo/internal/tempering"
+	"coalesce/solvers/qubo/problem"
 )
 
 // An engine is one way to search.
@@ -19,32 +23,25 @@ type engine struct {
 	variant bool     // takes Options.Variant
 	several bool     // takes Options.Others
 	// open makes a search of one problem ready; what it takes is given back by
-	// close, which may be nil.
-	open func(d device.Device, p *normal, o Options) (opened, error)
-}
-
-// An opened engine is ready to search one problem.
-type opened struct {
-	search
-	label  string           // the variant's; empty: there is none
-	reason string           // why that variant
-	used   map[string]Rules // of each engine that searches, the defaults filled in
-	close  func() error
+	// Close, which may be nil.
+	open func(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error)
 }
 
 // engines are the ways to search, best first.
 func engines() []engine {
 	everywhere := []string{device.CUDA, device.Emulated, device.Host}
-	plain := func(s search) func(device.Device, *normal, Options) (opened, error) {
-		return func(device.Device, *normal, Options) (opened, error) { return opened{search: s}, nil }
+	plain := func(s search.Searcher) func(device.Device, *problem.Normal, search.Setup) (search.Opened, error) {
+		return func(device.Device, *problem.Normal, search.Setup) (search.Opened, error) {
+			return search.Opened{Searcher: s}, nil
+		}
 	}
 	return []engine{
 		{name: "portfolio", about: "temper for sparse problems, bulk for others, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, several: true, open: openTeam},
-		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, several: true, open: openBulkEngine},
-		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, several: true, open: openTemperEngine},
-		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: openHostEngine},
-		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: openMultistartEngine},
-		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, open: plain(referenceSearch{})},
+		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, several: true, open: tabu.Open},
+		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, several: true, open: tempering.Open},
+		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: host.Open},
+		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: multistart.Open},
+		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, open: plain(reference.Search{})},
 	}
 }
 
@@ -91,55 +88,7 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 	return plan{}, fmt.Errorf("variant %q: no engine on %s has variants", o.Variant, facts)
 }
 
-// rounded is a search of a problem with rounded coefficients, for engines of
-// narrow types. Values are those of the problem itself.
-type rounded struct {
-	inner search
-	p     *normal
-}
-
-func (s rounded) search(ctx context.Context, p *normal, o searchOptions, found func(int64, []uint64, time.Duration)) (work, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	limits, best := o, int64(math.MinInt64)
-	o.target = nil
-	if o.elite != nil {
-		o.elite = func(_ int64, x []uint64) { limits.elite(p.value(x), x) }
-	}
-	return s.inner.search(ctx, s.p, o, func(_ int64, x []uint64, at time.Duration) {
-		v := p.value(x)
-		if v <= best {
-			return
-		}
-		best = v
-		found(v, x, at)
-		if limits.met(v) {
-			stop()
-		}
-	})
-}
-
-// Memory is how many bytes solving an instance on the host takes besides the
-// instance, about.
-func (inst *Instance) Memory() int64 {
-	n, entries := int64(inst.N), int64(len(inst.Col))
-	need := 64 * n
-	if inst.Form != QUBO || inst.Sense == Minimize || inst.Real != nil {
-		need += 8 * entries
-	}
-	if inst.Real != nil {
-		need += 8 * entries
-	}
-	if n > 1 && float64(entries) >= denseFrom*float64(n)*float64(n-1) {
-		return need + 2*n*n
-	}
-	return need + 12*entries
-}
-
-// until is the deadline of a share of the time that is left; zero: none.
-func until(deadline time.Time, share float64) time.Time {
-	if deadline.IsZero() {
-		return deadline
-	}
-	return time.Now().Add(time.Duration(share * float64(time.Until(deadline))))
+// setup is what engines are opened with.
+func (o Options) setup() search.Setup {
+	return search.Setup{Variant: o.Variant, Database: o.Database, Others: o.Others, Without: o.Without, Rules: o.Rules}
 }

@@ -1,9 +1,6 @@
 package qubo
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "encoding/json"
 
 // A Result is the best that was found for an instance, and how.
 type Result struct {
@@ -39,9 +36,6 @@ type Result struct {
 	objective int64
 }
 
-// Work is what searches did.
-type Work = work
-
 // An Improvement is a moment at which the best value rose (fell, when
 // minimising).
 type Improvement struct {
@@ -56,98 +50,6 @@ type Seconds struct {
 	Read   float64 `json:"read"`
 	Solve  float64 `json:"solve"`
 	Verify float64 `json:"verify"`
-}
-
-// An Amount is a value: every digit of an integer, or a float64.
-type Amount struct {
-	whole bool
-	i     int64
-	f     float64
-}
-
-// Float is the amount, rounded where it is an integer beyond 2^53.
-func (a Amount) Float() float64 {
-	if a.whole {
-		return float64(a.i)
-	}
-	return a.f
-}
-
-// String is the amount in digits.
-func (a Amount) String() string {
-	if a.whole {
-		return strconv.FormatInt(a.i, 10)
-	}
-	return strconv.FormatFloat(a.f, 'g', -1, 64)
-}
-
-// MarshalJSON writes a number.
-func (a Amount) MarshalJSON() ([]byte, error) {
-	if a.whole {
-		return strconv.AppendInt(nil, a.i, 10), nil
-	}
-	return json.Marshal(a.f)
-}
-
-// Bits are the values of n variables.
-type Bits struct {
-	words []uint64
-	n     int
-}
-
-// At is variable i.
-func (b Bits) At(i int) int { return int(bit(b.words, i)) }
-
-// Len is the number of variables.
-func (b Bits) Len() int { return b.n }
-
-// Words are the bits, bit i%64 of word i/64 for variable i; not a copy.
-func (b Bits) Words() []uint64 { return b.words }
-
-// String is a digit a variable.
-func (b Bits) String() string {
-	text := make([]byte, b.n)
-	for i := range text {
-		text[i] = '0' + byte(bit(b.words, i))
-	}
-	return string(text)
-}
-
-// MarshalJSON writes the string.
-func (b Bits) MarshalJSON() ([]byte, error) { return json.Marshal(b.String()) }
-
-// ParseBits reads a string of 0 and 1, or of + and - for spins.
-func ParseBits(text string) (Bits, bool) {
-	b := Bits{make([]uint64, words(len(text))), len(text)}
-	for i := range len(text) {
-		switch text[i] {
-		case '1', '+':
-			b.words[i>>6] |= 1 << (i & 63)
-		case '0', '-':
-		default:
-			return Bits{}, false
-		}
-	}
-	return b, true
-}
-
-// amount is the value of x in the instance's own terms.
-func (inst *Instance) amount(x []uint64) Amount {
-	if inst.Int != nil {
-		return Amount{whole: true, i: inst.ValueInt(x)}
-	}
-	return Amount{f: inst.Value(x)}
-}
-
-// amountOf is the value of a scaled objective.
-func (inst *Instance) amountOf(p *normal, objective int64) Amount {
-	if inst.Int == nil {
-		return Amount{f: p.original(objective)}
-	}
-	if inst.Sense == Minimize {
-		objective = -objective
-	}
-	return Amount{whole: true, i: p.constant + objective}
 }
 
 // MarshalJSON writes the object of every solver, with the keys of a search.
@@ -192,7 +94,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Seed        uint64           `json:"seed"`
 		Rules       Rules            `json:"rules"`
 		Used        map[string]Rules `json:"rules_used"`
-		Work        work             `json:"work"`
+		Work        Work             `json:"work"`
 		Target      *float64         `json:"target"`
 		Met         *float64         `json:"time_to_target"`
 		History     []Improvement    `json:"history"`

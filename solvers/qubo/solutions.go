@@ -7,6 +7,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
 )
 
 // A Solution is one of several that were asked for.
@@ -21,23 +26,10 @@ type Solution struct {
 // solutions keeps the best solutions met, no two of which differ in fewer than
 // apart variables.
 type solutions struct {
-	most, apart int
-	n           int
-	mirror      bool // flipping all variables changes nothing: both count as one
-	list        []Solution
-}
-
-// mirrored reports whether flipping all variables changes no value.
-func (inst *Instance) mirrored() bool {
-	switch {
-	case inst.Form == MaxCut:
-		return true
-	case inst.Form != Ising:
-		return false
-	case inst.Int != nil:
-		return !slices.ContainsFunc(inst.Int.Linear, func(h int64) bool { return h != 0 })
-	}
-	return !slices.ContainsFunc(inst.Real.Linear, func(h float64) bool { return h != 0 })
+	limit, apart int // how many are kept; variables in which they differ
+	n            int
+	mirror       bool // flipping all variables changes nothing: both count as one
+	list         []Solution
 }
 
 // distance is the number of variables in which two solutions differ.
@@ -54,28 +46,28 @@ func (s *solutions) distance(a, b []uint64) int {
 
 // add takes x, in place of worse ones near it, where none near it is as good.
 func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
-	if s.most <= 0 || len(s.list) == s.most && objective <= s.list[s.most-1].objective {
+	if s.limit <= 0 || len(s.list) == s.limit && objective <= s.list[s.limit-1].objective {
 		return
 	}
-	near := func(o Solution) bool { return s.distance(o.Bits.words, x) < s.apart }
+	near := func(o Solution) bool { return s.distance(o.Bits.Words(), x) < s.apart }
 	if slices.ContainsFunc(s.list, func(o Solution) bool { return o.objective >= objective && near(o) }) {
 		return
 	}
 	s.list = slices.DeleteFunc(s.list, near)
-	s.list = append(s.list, Solution{Bits: Bits{slices.Clone(x), s.n}, Seconds: at.Seconds(), objective: objective})
+	s.list = append(s.list, Solution{Bits: problem.NewBits(slices.Clone(x), s.n), Seconds: at.Seconds(), objective: objective})
 	slices.SortStableFunc(s.list, func(a, b Solution) int { return cmp.Compare(b.objective, a.objective) })
-	s.list = s.list[:min(len(s.list), s.most)]
+	s.list = s.list[:min(len(s.list), s.limit)]
 }
 
 // diversify looks for more solutions where fewer than were asked for are known:
 // it fixes as many variables as solutions must differ in to what one of those
 // known does not have, and searches the rest on the host.
-func (r *run) diversify(late func() bool) error {
+func (r *run) diversify() error {
 	s := &r.several
-	if s.most <= 1 || r.inst.N == 0 {
+	if s.limit <= 1 || r.inst.N == 0 {
 		return nil
 	}
-	s.add(r.total(), r.red.restore(r.bestX), time.Since(r.began))
+	s.add(r.bests.total(), r.bests.solution(-1, nil), r.elapsed())
 	random := rand.New(rand.NewPCG(r.o.Seed, 1<<32))
 	var free []int
 	for i := range r.inst.N {
@@ -87,36 +79,36 @@ func (r *run) diversify(late func() bool) error {
 		if r.o.Work == 0 {
 			return math.MaxInt64
 		}
-		return r.o.Work - r.work.Flips
+		return r.o.Work - r.told.work.Flips
 	}
-	for rounds := 0; rounds < 8*s.most && len(s.list) < s.most && len(free) >= s.apart && left() > 0 && !late(); rounds++ {
-		from := s.list[random.IntN(len(s.list))].Bits.words
+	for rounds := 0; rounds < 8*s.limit && len(s.list) < s.limit && len(free) >= s.apart && left() > 0 && !r.late(); rounds++ {
+		from := s.list[random.IntN(len(s.list))].Bits.Words()
 		given := slices.Clone(r.inst.Fixed)
 		if given == nil {
 			given = slices.Repeat([]int8{-1}, r.inst.N)
 		}
 		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
 		for _, i := range free[:s.apart] {
-			given[i] = int8(1 - bit(from, i))
+			given[i] = int8(1 - problem.Bit(from, i))
 		}
 		if s.mirror && len(free) > s.apart { // else the search may end at the mirror image
 			i := free[s.apart]
-			given[i] = int8(bit(from, i))
+			given[i] = int8(problem.Bit(from, i))
 		}
-		red := reduce(r.p, given, true, late)
-		if len(red.parts) == 0 {
-			s.add(red.constant, red.restore(nil), time.Since(r.began))
+		red := preprocess.Reduce(r.p, given, true, r.late)
+		if len(red.Parts) == 0 {
+			s.add(red.Constant, red.Restore(nil), r.elapsed())
 		}
-		o := searchOptions{began: r.began, deadline: r.deadline, seed: random.Uint64(), work: min(2000+50*int64(len(free)), left()), workers: 1}
-		for _, c := range red.parts {
-			did, err := hostSearch{}.search(r.ctx, c.p, o, func(v int64, x []uint64, at time.Duration) {
-				s.add(red.constant+v, red.restore([][]uint64{x}), at)
+		o := search.Options{Began: r.began, Deadline: r.deadline, Seed: random.Uint64(), Work: min(2000+50*int64(len(free)), left()), Workers: 1}
+		for _, c := range red.Parts {
+			did, err := host.Search{}.Search(r.ctx, c.Problem, o, func(v int64, x []uint64, at time.Duration) {
+				s.add(red.Constant+v, red.Restore([][]uint64{x}), at)
 			})
 			if err != nil {
 				return err
 			}
-			r.work.Flips += did.Flips
-			r.work.Restarts += did.Restarts
+			r.told.work.Flips += did.Flips
+			r.told.work.Restarts += did.Restarts
 		}
 	}
 	return nil

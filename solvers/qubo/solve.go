@@ -2,17 +2,14 @@ package qubo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/problem"
 )
-
-// ErrCheck is wrapped by errors of answers that a check refuted.
-var ErrCheck = errors.New("a wrong answer")
 
 // DefaultLimit ends a solve that nothing else would end.
 const DefaultLimit = 10 * time.Second
@@ -62,7 +59,7 @@ func (o Options) check() error {
 	case o.Solutions < 0 || o.Distance < 0:
 		return fmt.Errorf("solutions %d and their distance %d: expected none below 0", o.Solutions, o.Distance)
 	}
-	if err := o.Rules.check(); err != nil {
+	if err := o.Rules.Check(); err != nil {
 		return err
 	}
 	return o.checkWithout()
@@ -73,13 +70,17 @@ func (o Options) check() error {
 // solution of what is left, or by meeting a bound. The end of ctx is a limit
 // like the others.
 //
+// The instance is checked first (Instance.Check): a malformed one is an error.
 // The value in the result was recomputed from the instance's coefficients.
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
 // those of a wrong answer ErrCheck.
 func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
-	r := &run{ctx: ctx, device: d, inst: inst, o: o, began: time.Now()}
+	began, r := time.Now(), &run{device: d, inst: inst, o: o}
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if err := inst.Check(); err != nil {
+		return nil, fmt.Errorf("a malformed instance: %w", err)
 	}
 	limit := o.TimeLimit
 	if limit == 0 && o.Work == 0 {
@@ -92,7 +93,7 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	if err := o.checkParts(r.plan.engine.name); err != nil {
 		return nil, err
 	}
-	if err := o.Rules.checkFor(r.plan.engine.name, o.Without, inst.N); err != nil {
+	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {
 		return nil, err
 	}
 	for _, other := range o.Others {
@@ -101,19 +102,13 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 		}
 	}
 	need := inst.Memory()
-	if o.log("takes about %s of memory besides the instance", gib(need)); o.Memory > 0 && need > o.Memory {
-		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", gib(need), gib(o.Memory), device.ErrMemory)
+	if o.log("takes about %s of memory besides the instance", problem.FormatBytes(need)); o.Memory > 0 && need > o.Memory {
+		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", problem.FormatBytes(need), problem.FormatBytes(o.Memory), device.ErrMemory)
 	}
-	if r.p, err = inst.normal(); err != nil {
+	if r.p, err = inst.Normal(); err != nil {
 		return nil, err
 	}
-	const longest = 1 << 61 // ns, 73 years: sums of longer times overflow
-	limit = min(limit, longest)
-	if limit > 0 { // a search ends so that its value can be recomputed by then
-		verify := min(time.Duration(len(inst.Col)/2), limit/2)
-		r.deadline = r.began.Add(limit - limit/100 - verify)
-		r.patience = r.began.Add(limit + limit/50 - verify)
-	}
+	r.limits = limitsOf(ctx, began, limit, len(inst.Col))
 	return r.solve()
 }
 
@@ -127,18 +122,12 @@ func SolveBatch(ctx context.Context, d device.Device, instances []*Instance, o O
 			err = done(k, r)
 		}
 		if err != nil {
-			return fmt.Errorf("instance %d of %d, %s: %w", k+1, len(instances), inst.Source, err)
+			name := ""
+			if inst != nil {
+				name = ", " + inst.Source
+			}
+			return fmt.Errorf("instance %d of %d%s: %w", k+1, len(instances), name, err)
 		}
 	}
 	return nil
-}
-
-func gib(b int64) string {
-	if b < 1<<20 {
-		return fmt.Sprintf("%.1f KiB", float64(b)/(1<<10))
-	}
-	if b < 1<<30 {
-		return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
 }

@@ -1,12 +1,11 @@
 package qubo
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,7 +13,12 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/qubo/internal/qubotest"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
 )
 
 // solved solves on two goroutines of the host.
@@ -32,17 +36,17 @@ func solved(t *testing.T, inst *Instance, o Options) *Result {
 // best is the value of the best solution that agrees with the fixed variables.
 func best(t *testing.T, inst *Instance) float64 {
 	t.Helper()
-	p, err := inst.normal()
+	p, err := inst.Normal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.original(optimum(p, inst.Fixed))
+	return p.Original(qubotest.Optimum(p, inst.Fixed))
 }
 
 func TestSolveSmall(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for k := range 60 {
-		inst := drawn(r, r.IntN(12)+1, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
+		inst := qubotest.Instance(r, r.IntN(12)+1, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
 		if k%4 == 0 {
 			inst.Fixed = make([]int8, inst.N)
 			for i := range inst.Fixed {
@@ -103,7 +107,7 @@ func TestSolutionsAreApart(t *testing.T) {
 			}
 		}
 	}
-	mirror := solutions{most: 3, apart: 1, n: 4, mirror: true}
+	mirror := solutions{limit: 3, apart: 1, n: 4, mirror: true}
 	mirror.add(5, []uint64{0b0011}, 0)
 	mirror.add(5, []uint64{0b1100}, 0)
 	if len(mirror.list) != 1 {
@@ -191,14 +195,14 @@ func TestWrongSearchIsRefuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := inst.normal()
+	p, err := inst.Normal()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := host.Open(1)
 	defer d.Close()
-	r := &run{ctx: t.Context(), device: d, inst: inst, p: p, began: time.Now(), red: reduce(p, nil, true, never)}
-	r.begin()
+	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, device: d, inst: inst, p: p}
+	r.begin(preprocess.Reduce(p, nil, true, qubotest.Never))
 	r.improve(0, 12345, []uint64{1}, 0)
 	if _, err := r.result("x"); !errors.Is(err, ErrCheck) {
 		t.Errorf("error %v, want one of a wrong answer", err)
@@ -233,7 +237,10 @@ func TestSolveRefuses(t *testing.T) {
 }
 
 func TestResultJSON(t *testing.T) {
-	inst := read(t, "a.qubo", "p qubo 0 3 3 2\n0 0 5\n1 1 -2\n2 2 -1\n0 1 -6\n1 2 3\n", ReadOptions{})
+	inst, err := ReadFrom(strings.NewReader("p qubo 0 3 3 2\n0 0 5\n1 1 -2\n2 2 -1\n0 1 -6\n1 2 3\n"), "a.qubo", ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	text, err := json.Marshal(solved(t, inst, Options{}))
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +265,7 @@ func TestBatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	var list []*Instance
 	for range 5 {
-		list = append(list, drawn(r, 9, QUBO, true))
+		list = append(list, qubotest.Instance(r, 9, QUBO, true))
 	}
 	d := host.Open(2)
 	defer d.Close()
@@ -281,48 +288,20 @@ func TestRounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := inst.normal()
+	p, err := inst.Normal()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var value int64
-	coarse := rounded{referenceSearch{}, p.coarse(1000)}
-	_, err = coarse.search(t.Context(), p, searchOptions{began: time.Now(), work: 50000}, func(v int64, x []uint64, _ time.Duration) {
-		if value = v; p.value(x) != v {
-			t.Errorf("told %d of a solution worth %d", v, p.value(x))
+	coarse := search.Rounded{Inner: reference.Search{}, Problem: p.Coarse(1000)}
+	_, err = coarse.Search(t.Context(), p, search.Options{Began: time.Now(), Work: 50000}, func(v int64, x []uint64, _ time.Duration) {
+		if value = v; p.Value(x) != v {
+			t.Errorf("told %d of a solution worth %d", v, p.Value(x))
 		}
 	})
 	whole := solved(t, inst, Options{Work: 50000})
 	if err != nil || float64(value) < 0.98*whole.Value.Float() {
 		t.Errorf("%d with rounded coefficients, %v without: %v", value, whole.Value, err)
-	}
-}
-
-// Members of a team share the best and the target, and end together.
-func TestTeam(t *testing.T) {
-	inst, err := Palubeckis(150, 100, 78)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := inst.normal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	target := p.objective(solved(t, inst, Options{Work: 200000}).Value.Float())
-	last := int64(math.MinInt64)
-	start := time.Now()
-	did, err := team{referenceSearch{}, beside{}}.search(t.Context(), p, searchOptions{began: start, deadline: start.Add(20 * time.Second), target: &target, elite: func(int64, []uint64) {}},
-		func(v int64, x []uint64, _ time.Duration) {
-			if v <= last || p.value(x) != v {
-				t.Errorf("told %d after %d of a solution worth %d", v, last, p.value(x))
-			}
-			last = v
-		})
-	if err != nil || last < target || did.Flips == 0 {
-		t.Errorf("%d, target %d, %+v: %v", last, target, did, err)
-	}
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("%v to the target", took)
 	}
 }
 
@@ -388,45 +367,100 @@ func TestTargetsOfIntegersAreExact(t *testing.T) {
 	}
 }
 
-// A reduction that time ends is sound: with what is fixed, or none at all.
-func TestReductionEndsWithTime(t *testing.T) {
-	r := rand.New(rand.NewPCG(12, 12))
-	p := drawTorus(r, 30)
-	for calls := range 12 {
-		left := calls
-		stop := func() bool { left--; return left < 0 }
-		for _, given := range [][]int8{nil, append([]int8{1}, slices.Repeat([]int8{-1}, p.n-1)...)} {
-			left = calls
-			red := reduce(p, given, false, stop)
-			var best [][]uint64
-			value := red.constant
-			for _, c := range red.parts {
-				x := randomBits(r, c.p.n)
-				best = append(best, x)
-				value += c.p.value(x)
-			}
-			x := red.restore(best)
-			if got := p.value(x); got != value {
-				t.Errorf("after %d looks: value %d, the parts make %d", calls, got, value)
-			}
-			if given != nil && bit(x, 0) != 1 {
-				t.Errorf("after %d looks: what was given is not kept", calls)
-			}
+func TestSolveOnSeveral(t *testing.T) {
+	devices := emulatedtest.Several(t, 2)
+	inst, err := Palubeckis(60, 100, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Work: 20000, Seed: 3, Unreduced: true, Others: devices[1:]}
+	var last *Result
+	for range 2 {
+		r, err := Solve(context.Background(), devices[0], inst, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Device != "emulated,emulated:1" || r.Work.Flips < 20000 {
+			t.Errorf("%s made %d flips", r.Device, r.Work.Flips)
+		}
+		if last != nil && (last.Value != r.Value || last.Solution.String() != r.Solution.String() || last.Work != r.Work) {
+			t.Errorf("two runs of one seed: %v %v and %v %v", last.Value, last.Work, r.Value, r.Work)
+		}
+		last = r
+	}
+	for _, engine := range []string{"host", "multistart", "reference"} {
+		o.Engine = engine
+		if _, err := Solve(context.Background(), devices[0], inst, o); err == nil {
+			t.Errorf("engine %s on two devices: no error", engine)
 		}
 	}
 }
 
-// Halves are written to the last digit.
-func TestHalvesAreExact(t *testing.T) {
-	for _, v := range []int64{1, -1, 3, -3, 9007199254740993, -9007199254740993} {
-		inst := fromPairs(2, func(i, j int) int64 { return v * int64(j-i) })
-		var text bytes.Buffer
-		if _, err := Write(&text, inst, "orlib"); err != nil {
+// A result says by which rules it was found, which repeat it.
+func TestSolveByRules(t *testing.T) {
+	on := map[string]device.Device{"host": host.Open(2), "bulk": emulatedtest.Open(t)}
+	defer on["host"].Close()
+	inst, err := Palubeckis(60, 100, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for engine, d := range on {
+		solve := func(r Rules) *Result {
+			out, err := Solve(t.Context(), d, inst, Options{Engine: engine, Work: 30000, Seed: 3, Unreduced: true, Rules: r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		given := Rules{Tenure: 7, Stall: 50}
+		a := solve(given)
+		b, c := solve(given), solve(a.Used[engine])
+		for _, other := range []*Result{b, c} {
+			if other.Solution.String() != a.Solution.String() || other.Work != a.Work || len(other.History) != len(a.History) || !maps.Equal(a.Used, other.Used) {
+				t.Errorf("%s: %v %+v by %s, %v %+v by %s", engine, a.Value, a.Work, a.Rules, other.Value, other.Work, other.Rules)
+			}
+		}
+		base := solve(Rules{})
+		if base.Used[engine] == a.Used[engine] || engine == "host" && base.Work == a.Work { // shorter walks
+			t.Errorf("%s: %s are not used: %+v", engine, given, a.Work)
+		}
+		text, err := json.Marshal(a)
+		if err != nil {
 			t.Fatal(err)
 		}
-		want := strings.Replace(new(big.Rat).SetFrac64(v, 2).FloatString(1), " ", "", -1)
-		if !strings.Contains(text.String(), " "+want+"\n") {
-			t.Errorf("%d: found %q, want %s", v, text.String(), want)
+		var read struct {
+			Rules Rules            `json:"rules"`
+			Used  map[string]Rules `json:"rules_used"`
+		}
+		if err := json.Unmarshal(text, &read); err != nil || read.Rules != given || !maps.Equal(read.Used, a.Used) || read.Used[engine].Tenure != 7 || read.Used[engine].Pool == 0 {
+			t.Errorf("%s: %+v (%v)", engine, read, err)
+		}
+	}
+}
+
+func TestSolveRefusesRules(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	inst, err := Palubeckis(30, 50, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []Rules{{Searches: 4}, {Tenure: 30}, {Pool: 1000}} {
+		if _, err := Solve(t.Context(), d, inst, Options{Rules: bad, Work: 1}); err == nil || !strings.HasPrefix(err.Error(), "rule") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+func TestWithoutIsChecked(t *testing.T) {
+	for _, good := range [][]string{nil, {"host"}, {"tabu", "relink", "majority"}} {
+		if err := (Options{Without: good}).check(); err != nil {
+			t.Errorf("without %v: %v", good, err)
+		}
+	}
+	for _, bad := range [][]string{{"tabo"}, {"bulk", "host"}} {
+		if err := (Options{Without: bad}).check(); err == nil || !strings.Contains(err.Error(), bad[0]) {
+			t.Errorf("without %v: %v", bad, err)
 		}
 	}
 }

@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/tabu"
 )
-
-// bulkOperatorNames are the operators of qubo/bulk, in the device's order.
-var bulkOperatorNames = [bulkOperators]string{"random", "relink", "cross", "mutate", "majority"}
 
 // Parts are what Options.Without takes: the members of the team that engine
 // portfolio is, the methods of the host's portfolio, and the operators of
@@ -18,11 +16,8 @@ var bulkOperatorNames = [bulkOperators]string{"random", "relink", "cross", "muta
 // are left out tabu search stays, and where all operators are, random; without
 // an elite a bulk search begins by random.
 func Parts(engine string) []string {
-	var members, walks []string
-	for m := range methods {
-		walks = append(walks, m.String())
-	}
-	operators := bulkOperatorNames[:]
+	var members []string
+	walks, operators := host.Methods(), tabu.Operators()
 	switch engine {
 	case "", "portfolio":
 		members = []string{"temper", "bulk", "host"}
@@ -56,23 +51,4 @@ func (o Options) checkParts(engine string) error {
 		}
 	}
 	return nil
-}
-
-// operators are those that are not left out.
-func (b *bulk) operators() []int {
-	var list []int
-	for k, name := range bulkOperatorNames {
-		if !slices.Contains(b.without, name) {
-			list = append(list, k)
-		}
-	}
-	if len(list) == 0 {
-		list = append(list, 0)
-	}
-	return list
-}
-
-// openHostEngine makes the host's portfolio ready.
-func openHostEngine(_ device.Device, p *normal, o Options) (opened, error) {
-	return opened{search: hostSearch{o.Without}, used: map[string]Rules{"host": o.Rules.host(p.n)}}, nil
 }

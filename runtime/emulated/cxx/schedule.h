@@ -96,30 +96,31 @@ static inline int pick() {
   return t;
 }
 
-// Shared memory has red zones between its arrays: what copies it whole must
-// neither be watched by the sanitizer nor become a call of memcpy.
-EMU_NO_ASAN static void exchange(uint64_t *out, const uint64_t *in) {
-  for (const Range &r : *shared) {
-    volatile char *p = r.at;
-    size_t i = 0;
-    for (; i + 8 <= r.size; i += 8, out += out != nullptr, in += in != nullptr) {
-      volatile uint64_t *w = (volatile uint64_t *)(p + i);
-      if (out) *out = *w;
-      if (in) *w = *in;
-    }
-    if (i == r.size) continue;
-    for (size_t k = 0; i < r.size; i++, k++) {
-      if (out) ((volatile char *)out)[k] = p[i];
-      if (in) p[i] = ((const volatile char *)in)[k];
-    }
-    out += out != nullptr, in += in != nullptr;
-  }
+// copy_past copies bytes without the sanitizer's checks: shared memory has red
+// zones between its arrays, and a call of memcpy would be watched.
+EMU_NO_ASAN static void copy_past(char *to, const char *from, size_t n) {
+#if defined(__x86_64__)
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+#else
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) *(volatile uint64_t *)(to + i) = *(const volatile uint64_t *)(from + i);
+  for (; i < n; i++) *(volatile char *)(to + i) = *(const volatile char *)(from + i);
+#endif
+}
+
+// keep copies static shared memory to out, and restore from in: whole words for
+// each array.
+static void keep(uint64_t *out) {
+  for (const Range &r : *shared) copy_past((char *)out, r.at, r.size), out += (r.size + 7) / 8;
+}
+static void restore(const uint64_t *in) {
+  for (const Range &r : *shared) copy_past(r.at, (const char *)in, r.size), in += (r.size + 7) / 8;
 }
 
 // enter makes a block the running one.
 static void enter(Block *b) {
-  if (here && here != b && !here->kept.empty()) exchange(here->kept.data(), nullptr);
-  if (here != b && !b->kept.empty()) exchange(nullptr, b->kept.data());
+  if (here && here != b && !here->kept.empty()) keep(here->kept.data());
+  if (here != b && !b->kept.empty()) restore(b->kept.data());
   here = b;
   fibers = b->fibers.data();
   emu_block.x = b->index;
@@ -174,7 +175,7 @@ static void barrier_release() {
     if (f.state != kBarrier) continue;
     if (first < 0) first = t, op = f.op;
     Fiber &g = fibers[first];
-    if (f.op != g.op || f.line != g.line || strcmp(f.file, g.file)) {
+    if (f.op != g.op || f.line != g.line || (f.file != g.file && strcmp(f.file, g.file))) {
       say_thread(t);
       say(": at %s (%s:%d) while thread %d is at %s (%s:%d): the block's threads meet at different barriers",
           kOps[f.op], f.file, f.line, first, kOps[g.op], g.file, g.line);

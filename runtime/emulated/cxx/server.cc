@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 enum Op : uint64_t { kAlloc = 1, kFree, kWrite, kRead, kFill, kLoad, kSymbol, kUnload, kLaunch, kCopy };
 static const int kArgs = 8;
 static const size_t kMostSlots = 256;
+static const int kLife = 3; // the parent's pipe
 
 struct Module {
   void *handle;
@@ -182,10 +184,22 @@ static void alloc(uint64_t n) {
   reply_value((uint64_t)p);
 }
 
+// watch_parent ends this process, in the middle of a launch too, when the parent
+// has ended, however that came about: nobody else holds the other end of its pipe.
+static void *watch_parent(void *) {
+  char c;
+  ssize_t r;
+  do r = read(kLife, &c, 1);
+  while (r < 0 && errno == EINTR);
+  _exit(0);
+}
+
 int main() {
   // The terminal's ctrl-C is the parent's to act on; like the parent, this
   // process ends at the second.
   signal(SIGINT, [](int) { signal(SIGINT, SIG_DFL); });
+  pthread_t watcher;
+  if (pthread_create(&watcher, nullptr, watch_parent, nullptr)) _exit(1);
   reply_fd = dup(1);
   dup2(2, 1); // what kernels print is talk
   reply(0, "", 0);

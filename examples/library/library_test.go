@@ -1,0 +1,152 @@
+package library
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+)
+
+// The value of every coalition of three agents, by number: agent i is bit i-1.
+func Example() {
+	d := host.Open(0) // all cores
+	defer d.Close()
+
+	inst, err := csg.NewInstance([]int32{0, 3, 4, 9, 2, 6, 8, 12}, "three agents")
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := csg.Solve(context.Background(), inst, csg.Options{Devices: []device.Device{d}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Value, r.Proven)
+	for _, block := range r.Structure {
+		fmt.Println(inst.Coalition(block))
+	}
+	// Output:
+	// 12 true
+	// {1, 2, 3}
+}
+
+// An instance from any reader: a file, a request's body, a string.
+func Example_read() {
+	d := host.Open(1)
+	defer d.Close()
+
+	table := "ann,5\nbob,4\nann bob,12\n"
+	inst, err := csg.ReadFrom(strings.NewReader(table), int64(len(table)), "table", csg.ReadOptions{})
+	if err != nil {
+		log.Fatal(err) // table:2: what was found, what was expected
+	}
+	r, err := csg.Solve(context.Background(), inst, csg.Options{Devices: []device.Device{d}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, block := range r.Certificate.Blocks {
+		fmt.Println(block.Value, block.Agents)
+	}
+	// Output: 12 [ann bob]
+}
+
+// Which bids of a combinatorial auction win.
+func Example_auction() {
+	d := host.Open(0)
+	defer d.Close()
+
+	text := "goods 2\nbids 3\ndummy 0\n0 4.5 0 #\n1 5 1 #\n2 8 0 1 #\n"
+	bids, err := auction.ReadFrom(strings.NewReader(text), "bids")
+	if err != nil {
+		log.Fatal(err)
+	}
+	winners, err := auction.Solve(context.Background(), bids, auction.Options{Devices: []device.Device{d}})
+	if err != nil { // errors.Is(err, auction.ErrItems): too many goods
+		log.Fatal(err)
+	}
+	fmt.Println(winners.Value)
+	for _, b := range winners.Accepted() {
+		fmt.Println(b.Number, b.Goods)
+	}
+	// Output:
+	// 9.5
+	// 0 [0]
+	// 1 [1]
+}
+
+// A context ends a solve; one device solves many instances, one after another.
+func Example_deadline() {
+	d := host.Open(0)
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	for seed := range uint64(2) {
+		inst, err := csg.Generate("uniform", 6, seed)
+		if err != nil {
+			log.Fatal(err)
+		}
+		r, err := csg.Solve(ctx, inst, csg.Options{Devices: []device.Device{d}})
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			fmt.Println("no answer within a minute")
+		case err != nil:
+			log.Fatal(err)
+		default:
+			fmt.Println(r.Certificate.Partition, r.Device)
+		}
+	}
+	// Output:
+	// true host
+	// true host
+}
+
+// A context that has ended ends a solve with its error.
+func TestCancelled(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	inst, err := csg.Generate("uniform", 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if _, err := csg.Solve(ctx, inst, csg.Options{Devices: []device.Device{d}}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a solve after its deadline: %v, want context.DeadlineExceeded", err)
+	}
+}
+
+// Every function that the document shows is here, word for word, whatever the
+// module is called.
+func TestDocument(t *testing.T) {
+	document, err := os.ReadFile("../../docs/library.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("library_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(document, -1)
+	if len(blocks) < 3 {
+		t.Fatalf("docs/library.md has %d blocks of Go, want 3 at least", len(blocks))
+	}
+	for _, b := range blocks {
+		if !bytes.Contains(source, bytes.TrimSpace(b[1])) {
+			t.Errorf("docs/library.md shows what is not in library_test.go:\n%s", b[1])
+		}
+	}
+	if lines := bytes.Count(document, []byte("\n")); lines > 150 {
+		t.Errorf("docs/library.md has %d lines, want at most 150", lines)
+	}
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+)
+
+// The FILE of a command that means standard input, and what messages call it.
+const (
+	dash          = "-"
+	standardInput = "standard input"
+)
+
+// called is what messages call a FILE.
+func called(path string) string {
+	if path == dash {
+		return standardInput
+	}
+	return path
+}
+
+// readCSG reads FILE, which may be standard input, as the three that follow do.
+func (a *app) readCSG(path string, o csg.ReadOptions) (*csg.Instance, error) {
+	if path == dash {
+		return csg.ReadFrom(a.in, -1, standardInput, o)
+	}
+	return csg.Read(path, o)
+}
+
+func (a *app) readAuction(path string) (*auction.Auction, error) {
+	if path == dash {
+		return auction.ReadFrom(a.in, standardInput)
+	}
+	return auction.Read(path)
+}
+
+func (a *app) readAssignment(path string, o assignment.ReadOptions) (*assignment.Instance, error) {
+	if path == dash {
+		return assignment.ReadFrom(a.in, -1, standardInput, o)
+	}
+	return assignment.Read(path, o)
+}
+
+func (a *app) readQUBO(path string, o qubo.ReadOptions) (*qubo.Instance, error) {
+	if path == dash {
+		return qubo.ReadFrom(a.in, standardInput, o)
+	}
+	return qubo.Read(path, o)
+}
+
+// withOutput gives a command that solves the flag --output.
+func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
+	var path string
+	cmd.Flags().StringVarP(&path, "output", "o", "", "write the answer to this file, whole or not at all, instead of standard output")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		dashes := 0
+		for _, arg := range args {
+			if arg == dash {
+				dashes++
+			}
+		}
+		if dashes > 1 {
+			return usagef("FILE is %s %d times: standard input can be read once", dash, dashes)
+		}
+		if !cmd.Flags().Changed("output") {
+			return run(cmd, args)
+		}
+		if err := checkOutput(path, args); err != nil {
+			return err
+		}
+		return a.intoFile(cmd.Context(), path, func() error { return run(cmd, args) })
+	}
+	return cmd
+}
+
+// checkOutput finds what can be known to be wrong with --output before solving.
+func checkOutput(path string, args []string) error {
+	if path == "" {
+		return usagef("--output is empty, expected a FILE")
+	}
+	if err := plainName(path); err != nil {
+		return err
+	}
+	if folder, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	} else if !folder.IsDir() {
+		return fmt.Errorf("write %s: %s is no directory", path, filepath.Dir(path))
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil // not there yet
+	}
+	if info.IsDir() {
+		return fmt.Errorf("write %s: a directory, expected a file", path)
+	}
+	for _, arg := range args {
+		if in, err := os.Stat(arg); err == nil && arg != dash && os.SameFile(in, info) {
+			return usagef("--output is %s, which is the instance", path)
+		}
+	}
+	return nil
+}
+
+// intoFile runs work and writes what it prints to a file, also after ctrl-C.
+// Where work fails the file stays as it was, except that an answer may be a
+// proof that there is none. What could not be written there goes to standard
+// output: no answer is lost.
+func (a *app) intoFile(ctx context.Context, path string, work func() error) error {
+	var text bytes.Buffer
+	stdout := a.out
+	a.out = bufio.NewWriter(&text)
+	err := errors.Join(work(), a.out.Flush())
+	a.out = stdout
+	if text.Len() == 0 {
+		return err
+	}
+	var none *assignment.InfeasibleError
+	if err == nil || errors.As(err, &none) {
+		failed := writeFile(context.WithoutCancel(ctx), path, func(w io.Writer) error {
+			_, err := w.Write(text.Bytes())
+			return err
+		})
+		if failed == nil {
+			return err
+		}
+		err = errors.Join(err, failed)
+	}
+	_, lost := a.out.Write(text.Bytes())
+	return errors.Join(fmt.Errorf("%s was not written, the answer is on standard output: %w", path, err), lost)
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/autotune/tuned"
+	"coalesce/internal/ui"
+	"coalesce/runtime/bundle"
+)
+
+// commit is what the linker's -X sets where Go does not stamp the commit
+// (scripts/build-cuda); it goes before the stamp.
+var commit string
+
+// version is what the program knows of itself.
+type version struct {
+	Version       string   `json:"version"`       // of the module, "devel" where it was not released
+	Commit        string   `json:"commit"`        // hexadecimal, with -dirty where files were changed; "unknown"
+	Go            string   `json:"go"`            // such as "go1.26.0"
+	System        string   `json:"system"`        // such as "linux/amd64"
+	CUDA          string   `json:"cuda"`          // of the compiler of the images, "none" without images, "unknown" without their description
+	Architectures []string `json:"architectures"` // that the images are for
+	Tuning        string   `json:"tuning"`        // first 12 digits of the SHA-256 of the embedded tuning data
+}
+
+// about asks the build what it is.
+func about() (version, error) {
+	v := version{Version: "devel", Commit: "unknown", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		CUDA: "none", Architectures: []string{}, Tuning: tuned.Fingerprint()[:12]}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v.stamp(info, commit)
+	}
+	d, err := bundle.Describe()
+	switch {
+	case errors.Is(err, bundle.ErrNone):
+	case errors.Is(err, fs.ErrNotExist):
+		v.CUDA = "unknown"
+	case err != nil:
+		return v, err
+	default:
+		v.CUDA, v.Architectures = d.CUDA, d.Architectures
+	}
+	return v, nil
+}
+
+// stamp fills in what the linker knows.
+func (v *version) stamp(info *debug.BuildInfo, linked string) {
+	if m := info.Main.Version; m != "" && m != "(devel)" {
+		v.Version = m
+	}
+	revision, dirty := "", false
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			dirty = s.Value == "true"
+		}
+	}
+	switch {
+	case linked != "":
+		v.Commit = linked
+	case revision != "" && dirty:
+		v.Commit = revision + "-dirty"
+	case revision != "":
+		v.Commit = revision
+	}
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Say what this binary is and holds",
+		Long: `Say what this binary is and holds: its version and commit, the Go that built it,
+the CUDA version and the architectures of its images (none in the plain binary),
+and the hash of its tuning data. It speaks of the binary that was called: the
+plain one does not hand over to coalesce-cuda.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.printVersion(asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// versionFlag makes `coalesce --version` say the same.
+func (a *app) versionFlag(root *cobra.Command) {
+	var asked bool
+	root.Flags().BoolVar(&asked, "version", false, "say what this binary is and holds")
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if asked && len(args) == 0 {
+			return a.printVersion(false)
+		}
+		return run(cmd, args)
+	}
+}
+
+func (a *app) printVersion(asJSON bool) error {
+	v, err := about()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(a.out, v)
+	}
+	var t ui.Table
+	t.Row("version", v.Version)
+	t.Row("commit", v.Commit)
+	t.Row("go", fmt.Sprintf("%s %s", v.Go, v.System))
+	t.Row("cuda", v.CUDA)
+	if len(v.Architectures) > 0 {
+		t.Row("architectures", strings.Join(v.Architectures, ", "))
+	}
+	t.Row("tuning data", v.Tuning)
+	return t.Write(a.out)
+}

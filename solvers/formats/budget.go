@@ -1,0 +1,114 @@
+package formats
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Budget is the memory that reading may take, in bytes. Whoever reads takes
+// from the budget first and allocates afterwards, growth of slices included. A
+// nil budget has no limit. Methods may be called from several goroutines.
+type Budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+// NewBudget allows limit bytes; 0 allows any number.
+func NewBudget(limit int64) *Budget {
+	if limit <= 0 {
+		return nil
+	}
+	return &Budget{limit: limit}
+}
+
+// Take takes bytes, or none and returns a MemoryError.
+func (b *Budget) Take(bytes int64) error {
+	if b == nil {
+		return nil
+	}
+	for {
+		used := b.used.Load()
+		if bytes < 0 || bytes > b.limit-used {
+			return &MemoryError{bytes, b.limit}
+		}
+		if b.used.CompareAndSwap(used, used+bytes) {
+			return nil
+		}
+	}
+}
+
+// Fits says whether rows times columns items of so many bytes each could be
+// taken; products beyond 64 bits cannot.
+func (b *Budget) Fits(rows, columns uint64, size int) error {
+	need := float64(rows) * float64(columns) * float64(size)
+	switch {
+	case b != nil && need > float64(b.Left()):
+		return &MemoryError{int64(min(need, 1<<62)), b.limit}
+	case need > 1<<62:
+		return &MemoryError{1 << 62, 1 << 62}
+	}
+	return nil
+}
+
+// Give gives bytes back.
+func (b *Budget) Give(bytes int64) {
+	if b != nil {
+		b.used.Add(-bytes)
+	}
+}
+
+// Left is how many bytes may still be taken.
+func (b *Budget) Left() int64 {
+	if b == nil {
+		return 1 << 62
+	}
+	return b.limit - b.used.Load()
+}
+
+// A MemoryError is a length that takes more memory than the limit allows. Its
+// text follows "take".
+type MemoryError struct {
+	Need  int64 // bytes asked for
+	Limit int64 // bytes that may be taken in all
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%d bytes, more than the limit of %d", e.Need, e.Limit)
+}
+
+// Grow makes room for more items behind those of a slice. The memory comes out
+// of the budget before it is allocated; that of the old slice, which has to
+// come from the budget too, goes back to it. Slices grow by half, or by what is
+// needed where the budget has no more.
+func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
+	need := len(list) + more
+	if need <= cap(list) {
+		return list, nil
+	}
+	var item T
+	size := int64(unsafe.Sizeof(item))
+	if int64(need) > 1<<62/max(1, size) {
+		return list, &MemoryError{1 << 62, 1 << 62}
+	}
+	wide := max(need, cap(list)+cap(list)/2)
+	if b.Take(int64(wide)*size) != nil {
+		wide = need
+		if err := b.Take(int64(wide) * size); err != nil {
+			return list, err
+		}
+	}
+	grown := make([]T, len(list), wide)
+	copy(grown, list)
+	b.Give(int64(cap(list)) * size)
+	return grown, nil
+}
+
+// Append is append within a budget.
+func Append[T any](b *Budget, list []T, items ...T) ([]T, error) {
+	list, err := Grow(b, list, len(items))
+	if err != nil {
+		return list, err
+	}
+	return append(list, items...), nil
+}

@@ -1,0 +1,242 @@
+// Package csv reads tables of numbers as spreadsheets, pandas, R and NumPy
+// write them, without guessing in silence: where the first line may be names or
+// numbers, or the first column names or numbers, and nothing in the file says
+// which, reading ends with an error that names --header and --index.
+//
+// Cells stand between commas, semicolons, tabs or blanks; those in quotes may
+// hold any of these. Lines without text are left out, and comments: lines that
+// begin with # and have no delimiter behind it. What is read how:
+//
+//   - An empty first cell stands above an index: the first line is a header,
+//     the first column an index.
+//   - A first line one cell shorter than the second, of words or of 0 to n-1, is
+//     a header without a name for the index, as R's write.table writes it.
+//   - A first line of numbers is data. That of 0 to n-1, and quoted numbers
+//     above numbers without quotes, are an error.
+//   - A first line without a number is a header. One of words for what is
+//     missing (NA, null) is an error.
+//   - A first line that begins with a word and has numbers too is data when all
+//     rows begin with words, which are an index then, and there are two rows at
+//     least; it is an error otherwise, and where the numbers are 0 to n-2.
+//   - A first column of words is an index. One of words and numbers is an error.
+//   - A first column of numbers is data, unless it looks like an index. Under a
+//     header so do 0 to m-1, three rows or more of 1 to m, whole numbers below a
+//     name such as id, and numbers that ascend and leave a square beside them;
+//     without a header, three rows or more of 0 to m-1. Those are errors.
+//
+// Options answer what files leave open. Decimal commas are refused with a hint.
+package csv
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
+)
+
+// An Answer is a caller's word on what a file may leave open.
+type Answer int
+
+// Ask leaves the answer to the file.
+const (
+	Ask Answer = iota
+	Yes
+	No
+)
+
+// ParseAnswer reads yes or no; the empty word asks.
+func ParseAnswer(word string) (Answer, error) {
+	switch strings.ToLower(word) {
+	case "":
+		return Ask, nil
+	case "yes":
+		return Yes, nil
+	case "no":
+		return No, nil
+	}
+	return Ask, fmt.Errorf("found %s, expected yes or no", formats.Quote(word))
+}
+
+// Options answer for a file.
+type Options struct {
+	Header    Answer          // the first line is names of columns
+	Index     Answer          // the first column is names of rows
+	Delimiter byte            // ',', ';', '\t' or ' ', which is any run of blanks; 0: told by the first lines
+	Budget    *formats.Budget // for the names of rows; nil: no limit
+}
+
+// A Layout is how a table was read.
+type Layout struct {
+	Delimiter byte     // ',', ';', '\t' or ' '
+	Header    bool     // the first line was names
+	Index     bool     // the first column was names
+	Corner    string   // what stands above the index
+	Columns   []string // names of columns; nil without a header
+	Rows      []string // names of rows; nil without an index
+	Height    int      // rows of numbers
+	Width     int      // numbers in a row
+}
+
+// String says in words how a table was read.
+func (l Layout) String() string {
+	with := func(is bool) string {
+		if is {
+			return "with"
+		}
+		return "without"
+	}
+	between := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", ' ': "blanks"}[l.Delimiter]
+	return fmt.Sprintf("%d x %d numbers between %s, %s header, %s index", l.Height, l.Width, between, with(l.Header), with(l.Index))
+}
+
+// A Body is what becomes of a table's cells. Parts are the cells of a block of
+// lines; New and Cell are called on all cores, Keep in the order of the file.
+type Body[T any] struct {
+	New  func() T                          // an empty part
+	Cell func(part T, word []byte) error   // a cell of the table, row by row; errors get `file:line: column c:`
+	Keep func(b *text.Block, part T) error // the next part
+	Done func(part T)                      // after Keep; may be nil
+}
+
+// Read reads a table from the rest of a file. All rows have the same number of
+// cells. Whether cells are numbers is Cell's to say, empty ones, NA, NaN and
+// infinities included; words that look like numbers decide the layout alone.
+func Read[T any](ctx context.Context, f *text.File, o Options, body Body[T]) (Layout, error) {
+	h, err := readHead(f, &o)
+	if err != nil {
+		return Layout{}, err
+	}
+	p, err := h.decide(o)
+	if err != nil {
+		return Layout{}, formats.Errorf(f.Name(), h.line[0], "%w", err)
+	}
+	t := &table[T]{plan: p, body: body, o: o, name: f.Name()}
+	for k := range h.text {
+		if k == 0 && p.Header {
+			continue
+		}
+		b := text.NewBlock(f.Name(), h.line[k], h.text[k])
+		part, err := t.parse(b)
+		if err == nil {
+			b.Rewind()
+			err = t.keep(b, part)
+		}
+		if err != nil {
+			return Layout{}, located(f, h.line[k], err)
+		}
+	}
+	if err := text.Each(ctx, f, text.Lines, t.parse, t.keep); err != nil {
+		return Layout{}, err
+	}
+	if t.Height == 0 {
+		return Layout{}, f.Errorf("found no numbers, expected a row a line")
+	}
+	if err := t.undecided(f.Name(), h.line[0]); err != nil {
+		return Layout{}, err
+	}
+	return t.Layout, nil
+}
+
+// Matrix reads a table of numbers; n holds them row by row, and forbids or bears
+// infinities as its Infinite says. bad is the error of a cell that is no number.
+func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad func(word []byte) error) (Layout, error) {
+	parts := text.Pool(n.Infinite)
+	return Read(ctx, f, o, Body[*text.Numbers]{
+		New: func() *text.Numbers { return parts.Get().(*text.Numbers) },
+		Cell: func(part *text.Numbers, word []byte) error {
+			if !part.Add(word) {
+				return bad(word)
+			}
+			return nil
+		},
+		Keep: func(_ *text.Block, part *text.Numbers) error {
+			if err := n.Append(o.Budget, part); err != nil {
+				return fmt.Errorf("%d numbers and more take %w", n.Len()+part.Len(), err)
+			}
+			return nil
+		},
+		Done: func(part *text.Numbers) {
+			part.Reset()
+			parts.Put(part)
+		},
+	})
+}
+
+// A Record is what becomes of the records of a list; see Body.
+type Record[T any] struct {
+	New  func() T
+	Line func(part T, line int, cells [][]byte) error // line counts from 0 within the block: Keep adds the block's First
+	Keep func(b *text.Block, part T) error
+}
+
+// Records reads lines of so many cells each, such as row, column and cost. A
+// first line that is not of numbers alone is an error, unless o says that it is
+// a header, which is left out, or that it is none.
+func Records[T any](ctx context.Context, f *text.File, o Options, cells int, what string, record Record[T]) (Layout, error) {
+	h, err := readHead(f, &o)
+	if err != nil {
+		return Layout{}, err
+	}
+	l := Layout{Delimiter: o.Delimiter, Width: cells}
+	var first []cell
+	if len(h.text) > 0 {
+		first = split(nil, h.text[0], o.Delimiter)
+		l.Header = o.Header == Yes
+	}
+	if k := wordAmong(first); k >= 0 && o.Header == Ask {
+		return l, formats.Errorf(f.Name(), h.line[0], "found %s in the first line, expected %s in numbers, or to be told: --header yes leaves the line out, --header no reads it (--index is for matrices)", formats.Quote(first[k].word), what)
+	}
+	if l.Header {
+		l.Columns = names(first)
+	}
+	type part struct {
+		of    T
+		count int
+	}
+	keep := func(b *text.Block, p part) error {
+		l.Height += p.count
+		return record.Keep(b, p.of)
+	}
+	parse := func(b *text.Block) (part, error) {
+		p := part{of: record.New()}
+		var row []cell
+		var list [][]byte
+		for {
+			line, ok := b.Line()
+			if !ok {
+				return p, nil
+			}
+			if skipped(line) {
+				continue
+			}
+			if row = split(row[:0], line, o.Delimiter); len(row) != cells {
+				return p, fmt.Errorf("found %d cells, expected %d: %s", len(row), cells, what)
+			}
+			list = list[:0]
+			for _, c := range row {
+				list = append(list, c.word)
+			}
+			if err := record.Line(p.of, b.Number(), list); err != nil {
+				return p, err
+			}
+			p.count++
+		}
+	}
+	for k := range h.text {
+		if k == 0 && l.Header {
+			continue
+		}
+		b := text.NewBlock(f.Name(), 0, h.text[k])
+		p, err := parse(b)
+		if err == nil {
+			b = text.NewBlock(f.Name(), h.line[k], h.text[k])
+			err = keep(b, p)
+		}
+		if err != nil {
+			return l, located(f, h.line[k], err)
+		}
+	}
+	return l, text.Each(ctx, f, text.Lines, parse, keep)
+}

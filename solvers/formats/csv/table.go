@@ -1,0 +1,159 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
+)
+
+// A table collects what the blocks of a file hold.
+type table[T any] struct {
+	plan
+	body  Body[T]
+	o     Options
+	name  string
+	first column
+}
+
+// A part is what a block of lines holds.
+type part[T any] struct {
+	of    T
+	names []string
+	first column
+}
+
+// A column is what the first column's numbers are like.
+type column struct {
+	rows       int
+	low, high  int64 // first and last number
+	whole      bool  // all are whole numbers
+	successive bool  // each is one more than that before
+	ascending  bool  // each is more than that before
+}
+
+// add adds the cell of the next row.
+func (c *column) add(word []byte) {
+	v, ok := text.Int(word)
+	one := column{rows: 1, low: v, high: v, whole: ok, successive: ok, ascending: ok}
+	c.join(one)
+}
+
+// join adds the rows of the next block.
+func (c *column) join(next column) {
+	switch {
+	case next.rows == 0:
+	case c.rows == 0:
+		*c = next
+	default:
+		c.whole = c.whole && next.whole
+		c.successive = c.successive && next.successive && next.low == c.high+1
+		c.ascending = c.ascending && next.ascending && next.low > c.high
+		c.high = next.high
+		c.rows += next.rows
+	}
+}
+
+// parse parses the lines of a block.
+func (t *table[T]) parse(b *text.Block) (part[T], error) {
+	p := part[T]{of: t.body.New()}
+	var cells []cell
+	for {
+		line, ok := b.Line()
+		if !ok {
+			return p, nil
+		}
+		if skipped(line) {
+			continue
+		}
+		cells = split(cells[:0], line, t.Delimiter)
+		if len(cells) != t.cells {
+			return p, fmt.Errorf("found %d cells, expected %d as in line %d", len(cells), t.cells, t.from)
+		}
+		if err := t.parseRow(&p, cells); err != nil {
+			return p, err
+		}
+	}
+}
+
+func (t *table[T]) parseRow(p *part[T], cells []cell) error {
+	p.first.add(cells[0].word)
+	if t.Index {
+		if !t.certain && cells[0].number() {
+			return tell("found the number %s in a first column that begins with names", formats.Quote(cells[0].word))
+		}
+		p.names = append(p.names, strings.ToValidUTF8(string(cells[0].word), "�"))
+		cells = cells[1:]
+	}
+	for k, c := range cells {
+		err := t.body.Cell(p.of, c.word)
+		if err == nil {
+			continue
+		}
+		if t.Delimiter != ',' && decimalComma(c.word) {
+			err = fmt.Errorf("%w: the comma is a decimal comma, write a point", err)
+		}
+		return fmt.Errorf("column %d: %w", k+1, err)
+	}
+	return nil
+}
+
+// keep adds the next block.
+func (t *table[T]) keep(b *text.Block, p part[T]) error {
+	t.Height += p.first.rows
+	t.first.join(p.first)
+	if t.Index {
+		size := int64(0)
+		for _, name := range p.names {
+			size += int64(len(name))
+		}
+		err := t.o.Budget.Take(size)
+		if err == nil {
+			t.Rows, err = formats.Append(t.o.Budget, t.Rows, p.names...)
+		}
+		if err != nil {
+			return fmt.Errorf("the names of rows take %w", err)
+		}
+	}
+	err := t.body.Keep(b, p.of)
+	if err == nil && t.body.Done != nil {
+		t.body.Done(p.of)
+	}
+	return err
+}
+
+// undecided is an error where a first column of numbers, taken as data, looks
+// like an index at the end of the file.
+func (t *table[T]) undecided(name string, line int) error {
+	c := t.first
+	if t.certain || t.Index || t.Width < 2 || !c.whole {
+		return nil
+	}
+	found := ""
+	switch {
+	case c.successive && c.low == 0 && (t.Header || c.rows >= 3):
+		found = fmt.Sprintf("the numbers 0 to %d in the first column", c.rows-1)
+	case !t.Header:
+	case c.successive && c.low == 1 && c.rows >= 3:
+		found = fmt.Sprintf("the numbers 1 to %d in the first column", c.rows)
+	case cell{word: []byte(t.Corner)}.named():
+		found = fmt.Sprintf("whole numbers below %s in the first column", formats.Quote(t.Corner))
+	case c.ascending && c.rows >= 2 && t.Width == c.rows+1:
+		found = "ascending numbers in the first column, and as many columns as rows beside it"
+	}
+	if found == "" {
+		return nil
+	}
+	return formats.Errorf(name, line, "%w", tell("found %s", found))
+}
+
+// located gives an error of a line that was read with the head its place.
+func located(f *text.File, line int, err error) error {
+	var at *formats.Error
+	if errors.As(err, &at) {
+		return err
+	}
+	return formats.Errorf(f.Name(), line, "%w", err)
+}

@@ -1,0 +1,73 @@
+// Package formats is the room for what readers of all problems share: files
+// that may be compressed (packed), large text parsed on all cores (text),
+// tables (csv), Matrix Market (market) and NumPy's arrays (npy). The package
+// itself holds what all of those say and count: errors with positions, quoted
+// input, and the memory that reading may take.
+//
+// What must not enter: a problem. Nothing here knows costs, coefficients,
+// coalitions or bids, imports a solver, or decides what infinity, a missing
+// cell or a repeated entry means; the callers get text and positions and say
+// so themselves. A format that one problem alone reads stays with that problem.
+package formats
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// An Error says where in a file something was found: `file:line: what was
+// found, what was expected`.
+type Error struct {
+	File string
+	Line int // from 1; 0: no line, the whole file
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+// Unwrap is the error without its position.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf is an Error of a file; line 0 is the whole file.
+func Errorf(file string, line int, format string, args ...any) error {
+	return &Error{file, line, fmt.Errorf(format, args...)}
+}
+
+// maxQuoted is the longest quotation, in characters, its marks included.
+const maxQuoted = 80
+
+// Quote quotes input for an error: at most 80 characters, longer text cut off
+// with an ellipsis, control characters and broken UTF-8 escaped as in Go.
+func Quote[T ~string | ~[]byte](input T) string {
+	head := string(input[:min(len(input), maxQuoted*utf8.UTFMax)])
+	quoted, count := []byte{'"'}, 1
+	for at := 0; at < len(head); {
+		_, size := utf8.DecodeRuneInString(head[at:])
+		piece := strconv.Quote(head[at : at+size])
+		piece = piece[1 : len(piece)-1]
+		width := utf8.RuneCountInString(piece)
+		if last := at+size == len(input); count+width > maxQuoted-2 && !(last && count+width == maxQuoted-1) {
+			quoted = append(quoted, "…"...)
+			break
+		}
+		quoted = append(quoted, piece...)
+		count += width
+		at += size
+	}
+	return string(append(quoted, '"'))
+}
+
+// A LimitError is a stream that holds more than it may.
+type LimitError struct {
+	Limit int64 // bytes
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("more than %d bytes when unpacked, expected at most what memory allows", e.Limit)
+}

@@ -1,0 +1,87 @@
+package formats
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestQuote(t *testing.T) {
+	for _, c := range []struct{ input, want string }{
+		{"", `""`},
+		{"many", `"many"`},
+		{"a\x1b[31m\n\x00\u202e", `"a\x1b[31m\n\x00\u202e"`},
+		{"\xff'\"\\", `"\xff'\"\\"`},
+		{strings.Repeat("a", 78), `"` + strings.Repeat("a", 78) + `"`},
+		{strings.Repeat("a", 79), `"` + strings.Repeat("a", 77) + `…"`},
+		{strings.Repeat("é", 1000), `"` + strings.Repeat("é", 77) + `…"`},
+		{strings.Repeat("\x00", 1<<20), `"` + strings.Repeat(`\x00`, 19) + `…"`},
+	} {
+		if got := Quote([]byte(c.input)); got != c.want {
+			t.Errorf("%.40q:\n got %s\nwant %s", c.input, got, c.want)
+		}
+	}
+}
+
+func FuzzQuote(f *testing.F) {
+	f.Add("many\x1b[31m\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		q := Quote(s)
+		if n := utf8.RuneCountInString(q); n > maxQuoted || !utf8.ValidString(q) {
+			t.Errorf("%q: %d characters", q, n)
+		}
+		for _, r := range q {
+			if r < ' ' || r == 0x7f {
+				t.Errorf("%q holds a control character", q)
+			}
+		}
+	})
+}
+
+func TestErrors(t *testing.T) {
+	cause := errors.New("found nothing")
+	err := Errorf("a.csv", 3, "column 2: %w", cause)
+	if err.Error() != "a.csv:3: column 2: found nothing" || !errors.Is(err, cause) {
+		t.Error(err)
+	}
+	if err = Errorf("a.csv", 0, "%w", cause); err.Error() != "a.csv: found nothing" {
+		t.Error(err)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	b := NewBudget(100)
+	list, err := Grow[int64](b, nil, 4)
+	if err != nil || cap(list) != 4 || b.Left() != 68 {
+		t.Errorf("%d %v, left %d", cap(list), err, b.Left())
+	}
+	list = append(list, 1, 2, 3, 4)
+	if list, err = Append(b, list, 5); err != nil || cap(list) != 6 || b.Left() != 52 || list[4] != 5 {
+		t.Errorf("%v %d %v, left %d", list, cap(list), err, b.Left())
+	}
+	var full *MemoryError
+	if _, err = Append(b, list, 6, 7); !errors.As(err, &full) || full.Need != 56 || full.Limit != 100 {
+		t.Errorf("%v", err)
+	}
+	if list, err = Append(b, list, 6); err != nil || len(list) != 6 {
+		t.Errorf("%v %v", list, err)
+	}
+	b.Give(48)
+	if b.Left() != 100 {
+		t.Errorf("left %d", b.Left())
+	}
+	if _, err := Grow[int64](b, nil, 1<<62); !errors.As(err, &full) {
+		t.Error(err)
+	}
+	if err := b.Fits(1<<40, 1<<40, 8); err == nil || err.Error() != "4611686018427387904 bytes, more than the limit of 100" {
+		t.Error(err)
+	}
+	if b.Fits(3, 4, 8) != nil || b.Fits(4, 4, 8) == nil {
+		t.Error("96 bytes fit, 128 do not")
+	}
+	var none *Budget
+	if NewBudget(0) != none || none.Take(1<<60) != nil || none.Fits(1<<20, 1<<20, 8) != nil || none.Fits(1<<40, 1<<40, 8) == nil {
+		t.Error("without a limit")
+	}
+}

@@ -1,0 +1,124 @@
+// Package market reads Matrix Market's exchange format (Boisvert, Pozo and
+// Remington, NISTIR 5935, 1996) on all cores: coordinates and arrays; of whole
+// numbers, real ones, or a pattern; general, symmetric or skew-symmetric. It
+// says where an entry stands and leaves to its callers what an entry is worth,
+// what a repeated one means, and whether a matrix has to be square.
+package market
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
+)
+
+// Banner is how a file begins, in any case.
+const Banner = "%%MatrixMarket"
+
+// Field is what entries are.
+type Field string
+
+// The fields that are read. Files that say double are Real.
+const (
+	Integer Field = "integer"
+	Real    Field = "real"
+	Pattern Field = "pattern" // coordinates without values
+)
+
+// Symmetry is what a file says of the entries that it leaves out.
+type Symmetry string
+
+// The symmetries that are read.
+const (
+	General   Symmetry = "general"
+	Symmetric Symmetry = "symmetric"
+	Skew      Symmetry = "skew-symmetric"
+)
+
+// A Head is a file's banner and sizes.
+type Head struct {
+	Array    bool // all entries, column by column; else coordinates
+	Field    Field
+	Symmetry Symmetry
+	Rows     int
+	Columns  int
+	Entries  int64 // lines of entries that the file has
+}
+
+// maxEntries bounds what a file may claim: counts stay exact as float64.
+const maxEntries = 1 << 53
+
+// ReadHead reads the banner and the sizes; the file's Options.Comment has to be
+// "%". Sides are at most most, which an int32 has to hold. No memory is taken for what the sizes claim.
+func ReadHead(f *text.File, most int) (Head, error) {
+	var h Head
+	line, err := f.Line()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return h, err
+	}
+	words := strings.Fields(strings.ToLower(string(line[:min(len(line), 200)])))
+	if len(words) != 5 || words[0] != strings.ToLower(Banner) || words[1] != "matrix" {
+		return h, f.Errorf("found %s, expected %s matrix and three words", formats.Quote(line), Banner)
+	}
+	if h.Array = words[2] == "array"; !h.Array && words[2] != "coordinate" {
+		return h, f.Errorf("found the layout %s, expected coordinate or array", formats.Quote(words[2]))
+	}
+	switch h.Field = Field(words[3]); h.Field {
+	case "double":
+		h.Field = Real
+	case Integer, Real, Pattern:
+	default:
+		return h, f.Errorf("found %s entries, expected integer, real or pattern ones", formats.Quote(words[3]))
+	}
+	switch h.Symmetry = Symmetry(words[4]); h.Symmetry {
+	case General, Symmetric, Skew:
+	default:
+		return h, f.Errorf("found a %s matrix, expected a general, symmetric or skew-symmetric one", formats.Quote(words[4]))
+	}
+	if h.Field == Pattern && (h.Array || h.Symmetry == Skew) {
+		return h, f.Errorf("found a pattern of %s, expected one of coordinates, general or symmetric", strings.Join([]string{words[2], words[4]}, ", "))
+	}
+	return h, h.readSizes(f, most)
+}
+
+func (h *Head) readSizes(f *text.File, most int) error {
+	count, what := 3, "rows, columns and entries"
+	if h.Array {
+		count, what = 2, "rows and columns"
+	}
+	words, err := f.Want(count, what)
+	if err != nil {
+		return err
+	}
+	var sides [2]int64
+	for k, name := range []string{"number of rows", "number of columns"} {
+		if sides[k], err = text.Whole(words[k], name, 0, int64(most)); err != nil {
+			return f.Errorf("%w", err)
+		}
+	}
+	h.Rows, h.Columns = int(sides[0]), int(sides[1])
+	if h.Symmetry != General && h.Rows != h.Columns {
+		return f.Errorf("found a %s matrix of %d x %d, expected a square", h.Symmetry, h.Rows, h.Columns)
+	}
+	if !h.Array {
+		if h.Entries, err = text.Whole(words[2], "number of entries", 0, maxEntries); err != nil {
+			return f.Errorf("%w", err)
+		}
+		return nil
+	}
+	if float64(h.Rows)*float64(h.Columns) > maxEntries {
+		return f.Errorf("found an array of %d x %d, expected at most 2^53 entries", h.Rows, h.Columns)
+	}
+	rows, columns := int64(h.Rows), int64(h.Columns)
+	switch h.Symmetry {
+	case General:
+		h.Entries = rows * columns
+	case Symmetric:
+		h.Entries = rows * (rows + 1) / 2
+	case Skew:
+		h.Entries = rows * max(0, rows-1) / 2
+	}
+	return nil
+}

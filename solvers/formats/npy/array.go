@@ -1,0 +1,58 @@
+package npy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"coalesce/solvers/formats"
+)
+
+// An Array is what a .npy file holds.
+type Array struct {
+	Header
+	Kind
+	Values any // []int32, []int64, []float32 or []float64, in the order of the file
+}
+
+// ReadArray reads a whole file of size bytes, unknown when negative. check gets
+// the header first; it says how many values the array has to have and how errors
+// write their number ("2^3", "4 x 5"), or what is wrong with the shape. Memory is
+// held against the budget before it is taken, and taken at once only where the
+// size proves that the values are there. Errors may be a RangeError, whose Index
+// counts in the order of the file.
+func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (count uint64, shape string, err error)) (Array, error) {
+	h, err := ReadHeader(r)
+	if err != nil {
+		return Array{}, fmt.Errorf("npy header: %w", err)
+	}
+	a := Array{Header: h}
+	count, shape, err := check(h)
+	if err != nil {
+		return a, err
+	}
+	if a.Kind, err = h.Kind(); err != nil {
+		return a, err
+	}
+	if err := h.Fill(size, a.Kind, count, shape+" values"); err != nil {
+		return a, err
+	}
+	if err := b.Fits(count, 1, a.Held); err != nil {
+		return a, fmt.Errorf("%s values of type %s take %w", shape, h.Descr, err)
+	}
+	a.Values, err = a.Kind.Read(r, count, size >= 0)
+	var short *ShortError
+	if errors.As(err, &short) {
+		return a, fmt.Errorf("found %d values, expected %s: the file is truncated: %w", short.Got, shape, short.Err)
+	}
+	if err != nil {
+		return a, err
+	}
+	var more [1]byte
+	if k, err := io.ReadFull(r, more[:]); k > 0 {
+		return a, fmt.Errorf("found bytes after the last of %s values, expected the end of the file", shape)
+	} else if err != io.EOF {
+		return a, err
+	}
+	return a, nil
+}

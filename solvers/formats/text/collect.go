@@ -1,0 +1,53 @@
+package text
+
+import (
+	"context"
+	"sync"
+
+	"coalesce/solvers/formats"
+)
+
+// Collect reads the rest of a file as count numbers, in lines of any length,
+// and adds them to n. bad is the error of a word that is no number; n holds the
+// numbers before that word then, so that n.Len() says which one it would have
+// been. A word too many is an error; whether there are too few n.Len() says
+// after the end. Memory comes from the file's budget, for all numbers at once.
+func Collect(ctx context.Context, f *File, n *Numbers, count int, bad func(word []byte) error) error {
+	before := n.Len()
+	if err := n.Reserve(f.o.Budget, count); err != nil {
+		return f.Errorf("%d numbers take %w", count, err)
+	}
+	parts := Pool(n.Infinite)
+	return Each(ctx, f, Words, func(b *Block) (*Numbers, error) {
+		part := parts.Get().(*Numbers)
+		for {
+			word, ok := b.Word()
+			if !ok {
+				return part, nil
+			}
+			if !part.Add(word) {
+				return part, bad(word)
+			}
+		}
+	}, func(b *Block, part *Numbers) error {
+		if have := n.Len() - before; have+part.Len() > count {
+			for range count - have {
+				b.Word()
+			}
+			word, _ := b.Word()
+			return b.Errorf("found %s after %d numbers, expected the end of the file", formats.Quote(word), count)
+		}
+		if err := n.Append(f.o.Budget, part); err != nil {
+			return b.Errorf("the numbers take %w", err)
+		}
+		part.Reset()
+		parts.Put(part)
+		return nil
+	})
+}
+
+// Pool is memory for the numbers of blocks, to be used again and again: parse
+// gets from it and keep, after Reset, puts back. Infinite is that of Numbers.
+func Pool(infinite float64) *sync.Pool {
+	return &sync.Pool{New: func() any { return &Numbers{Infinite: infinite} }}
+}

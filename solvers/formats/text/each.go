@@ -1,0 +1,174 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+
+	"coalesce/solvers/formats"
+)
+
+// A Cut is where blocks may end.
+type Cut int
+
+// Blocks end with a line, or with a blank of any kind; the latter are for
+// numbers in lines of any length.
+const (
+	Lines Cut = iota
+	Words
+)
+
+// A job is a block on its way through parse.
+type job[T any] struct {
+	block *Block
+	buf   *buffer
+	part  T
+	err   error
+	lines int // line ends in the block
+	done  chan struct{}
+}
+
+// A buffer is the memory of a block, used again and again.
+type buffer struct {
+	data []byte
+	held int64 // bytes that came from the budget
+}
+
+// Each parses the rest of a file. parse is called on all cores, block by block,
+// and keep, from the goroutine that called Each, with what parse returned, in
+// the order of the file. An error of parse ends the reading; keep is called with
+// what parse returned beside the error, too, so that it can be counted or
+// refused first. Errors without a position get that of the block's last line or
+// word when they are parse's, and name the file alone when they are keep's.
+//
+// When ctx is done its error is returned at once; a read that is under way goes
+// on in the background, and the file must not be used any more.
+func Each[T any](ctx context.Context, f *File, cut Cut, parse func(*Block) (T, error), keep func(*Block, T) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer cancel()
+	cores := runtime.GOMAXPROCS(0)
+	c := newCutter(f, cut, cores)
+	jobs, order := make(chan *job[T], cores), make(chan *job[T], 2*cores)
+	free := make(chan *buffer, 3*cores+2)
+	for range cap(free) {
+		free <- &buffer{}
+	}
+	for range cores {
+		workers.Go(func() {
+			for {
+				select {
+				case j, ok := <-jobs:
+					if !ok {
+						return
+					}
+					j.parse(parse)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	go cutAll(ctx, c, jobs, order, free)
+	for {
+		var j *job[T]
+		var more bool
+		select {
+		case j, more = <-order:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if !more {
+			break
+		}
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := f.keepOne(j.block, j.err, j.lines, func() error { return keep(j.block, j.part) }); err != nil {
+			return err
+		}
+		free <- j.buf
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f.last = f.ended
+	if c.open {
+		f.last++
+	}
+	f.o.Budget.Give(c.taken)
+	return nil
+}
+
+// parse parses a block, unless there is none but an error of the stream.
+func (j *job[T]) parse(parse func(*Block) (T, error)) {
+	defer close(j.done)
+	if j.err != nil {
+		return
+	}
+	j.part, j.err = parse(j.block)
+	var at *formats.Error
+	if j.err != nil && !errors.As(j.err, &at) {
+		j.err = &formats.Error{File: j.block.name, Line: j.block.Number(), Err: j.err}
+	}
+	j.lines = bytes.Count(j.block.data, []byte("\n"))
+}
+
+// keepOne gives a block and its error the lines of the file, and keeps it.
+func (f *File) keepOne(b *Block, failed error, lines int, keep func() error) error {
+	b.first = f.ended + 1
+	b.last = b.ended
+	var stream *streamError
+	if errors.As(failed, &stream) {
+		return f.failed(b.first, stream.err)
+	}
+	var at *formats.Error
+	if errors.As(failed, &at) {
+		at.Line += b.first
+	}
+	b.Rewind()
+	if err := keep(); err != nil {
+		if !errors.As(err, &at) {
+			return &formats.Error{File: f.name, Err: err}
+		}
+		return err
+	}
+	f.ended += lines
+	return failed
+}
+
+// cutAll cuts the file into blocks until it ends or fails, or ctx is done.
+func cutAll[T any](ctx context.Context, c *cutter, jobs, order chan<- *job[T], free <-chan *buffer) {
+	defer close(jobs)
+	defer close(order)
+	for {
+		var buf *buffer
+		select {
+		case buf = <-free:
+		case <-ctx.Done():
+			return
+		}
+		err := c.next(buf)
+		if err == io.EOF {
+			return
+		}
+		b := &Block{name: c.f.name, comment: c.f.o.Comment, data: buf.data}
+		j := &job[T]{block: b, buf: buf, err: err, done: make(chan struct{})}
+		for _, to := range []chan<- *job[T]{jobs, order} {
+			select {
+			case to <- j:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}

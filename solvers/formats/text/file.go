@@ -1,0 +1,255 @@
+// Package text reads large text on all cores. One goroutine reads, or
+// decompresses, a file block by block; blocks end where lines or words end, and
+// every core parses blocks of its own; what they yield is kept in the order of
+// the file. Lines of errors are those of the file, wherever blocks end, and of
+// several errors the first in the file is the one that is returned.
+package text
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"coalesce/solvers/formats"
+)
+
+// Lengths in bytes, where Options say 0.
+const (
+	DefaultBlock = 1 << 20
+	DefaultLine  = 1 << 28
+	DefaultWord  = 1 << 16
+)
+
+// Options say how text is cut and what lengths are borne.
+type Options struct {
+	Comment string            // first word of lines to pass over begins with this; empty: there are no comments
+	Said    func(line []byte) // called with comments that File.Fields passes over; may be nil
+	Block   int               // bytes that a core parses at once; 0: DefaultBlock
+	Line    int               // longest line; 0: DefaultLine
+	Word    int               // longest word, where blocks are cut between words; 0: DefaultWord
+	Budget  *formats.Budget   // for lines longer than a block; nil: no limit
+}
+
+// A File is text that is read from its beginning to its end: first line by line
+// or word by word (Line, Fields, Word), the rest on all cores (Each).
+type File struct {
+	name  string
+	r     *bufio.Reader
+	o     Options
+	ended int // line ends passed
+	last  int // line of the last line or word, from 1
+	buf   []byte
+	held  int64 // bytes of buf that came from the budget
+	words [][]byte
+}
+
+// New reads text from a stream; name is what errors call the file. A byte order
+// mark of UTF-8 is passed over, UTF-16 is an error.
+func New(r io.Reader, name string, o Options) (*File, error) {
+	o.Block = orElse(o.Block, DefaultBlock)
+	o.Line = orElse(o.Line, DefaultLine)
+	o.Word = orElse(o.Word, DefaultWord)
+	f := &File{name: name, r: bufio.NewReaderSize(r, 1<<16), o: o}
+	head, err := f.r.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, f.failed(1, err)
+	}
+	wide := len(head) == 4 && (head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0 || head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0)
+	switch {
+	case bytes.HasPrefix(head, []byte("\ufeff")):
+		f.r.Discard(3) // the bytes were seen: there is no error
+	case wide || bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return nil, formats.Errorf(name, 1, "found UTF-16, expected UTF-8: save the file as UTF-8 (iconv -f UTF-16 -t UTF-8)")
+	}
+	return f, nil
+}
+
+func orElse(value, other int) int {
+	if value > 0 {
+		return value
+	}
+	return other
+}
+
+// Name is what errors call the file.
+func (f *File) Name() string { return f.name }
+
+// Number is the line of the last line or word read, from 1; after Each, the
+// last line of the file.
+func (f *File) Number() int { return max(1, f.last) }
+
+// Errorf is an error at the last line or word read.
+func (f *File) Errorf(format string, args ...any) error {
+	return formats.Errorf(f.name, f.Number(), format, args...)
+}
+
+// failed is an error of the stream at a line. Streams that are too long have no
+// line: the length is that of the whole file.
+func (f *File) failed(line int, err error) error {
+	var long *formats.LimitError
+	if errors.As(err, &long) {
+		line = 0
+	}
+	return &formats.Error{File: f.name, Line: line, Err: err}
+}
+
+// errLong is a line or word beyond what is borne.
+func errLong(what string, most int) error {
+	return fmt.Errorf("found a %s of more than %d bytes, expected a shorter one", what, most)
+}
+
+// Line is the next line without its end, good until the next call; io.EOF at
+// the end of the file.
+func (f *File) Line() ([]byte, error) {
+	part, err := f.r.ReadSlice('\n')
+	if err == nil {
+		f.ended++
+		f.last = f.ended
+		return f.short(part)
+	}
+	f.buf = f.buf[:0]
+	for {
+		if len(f.buf)+len(part) > f.o.Line+len("\r\n") {
+			return nil, formats.Errorf(f.name, f.ended+1, "%w", errLong("line", f.o.Line))
+		}
+		grown, memory := formats.Grow(f.o.Budget, f.buf, len(part))
+		if memory != nil {
+			return nil, formats.Errorf(f.name, f.ended+1, "found a line that takes %w", memory)
+		}
+		f.buf = append(grown, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+		part, err = f.r.ReadSlice('\n')
+	}
+	switch {
+	case err == nil:
+		f.ended++
+		f.last = f.ended
+	case !errors.Is(err, io.EOF):
+		return nil, f.failed(f.ended+1, err)
+	case len(f.buf) == 0:
+		return nil, io.EOF
+	default:
+		f.last = f.ended + 1
+	}
+	return f.short(f.buf)
+}
+
+// short is a line without its end, an error where the line is too long.
+func (f *File) short(line []byte) ([]byte, error) {
+	if line = trimEnd(line); len(line) > f.o.Line {
+		return nil, f.Errorf("%w", errLong("line", f.o.Line))
+	}
+	return line, nil
+}
+
+// Fields are the words of the next line that has any and is no comment, good
+// until the next call; io.EOF at the end of the file.
+func (f *File) Fields() ([][]byte, error) {
+	for {
+		line, err := f.Line()
+		if err != nil {
+			return nil, err
+		}
+		f.words = Split(f.words[:0], line)
+		switch {
+		case len(f.words) == 0:
+		case !f.o.comment(f.words[0]):
+			return f.words, nil
+		case f.o.Said != nil:
+			f.o.Said(bytes.TrimSpace(line))
+		}
+	}
+}
+
+// Want are the next Fields, so many of them; what says of what in errors, which
+// the end of the file is, too.
+func (f *File) Want(count int, what string) ([][]byte, error) {
+	words, err := f.Fields()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, f.Errorf("found the end of the file, expected %s", what)
+	case err != nil:
+		return nil, err
+	case len(words) != count:
+		return nil, f.Errorf("found %d words, expected %s", len(words), what)
+	}
+	return words, nil
+}
+
+// End wants nothing but comments after what was read.
+func (f *File) End(after string) error {
+	words, err := f.Fields()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	return f.Errorf("found %s after %s, expected the end of the file", formats.Quote(words[0]), after)
+}
+
+// Word is the next word, wherever lines end, good until the next call; io.EOF
+// at the end of the file. Comments are not passed over.
+func (f *File) Word() ([]byte, error) {
+	f.buf = f.buf[:0]
+	for {
+		c, err := f.r.ReadByte()
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, f.failed(f.ended+1, err)
+		case err != nil && len(f.buf) == 0:
+			return nil, io.EOF
+		case err != nil:
+			return f.buf, nil
+		case blank(c) && len(f.buf) > 0:
+			return f.buf, f.r.UnreadByte()
+		case c == '\n':
+			f.ended++
+		case blank(c):
+		case len(f.buf) == f.o.Word:
+			return nil, formats.Errorf(f.name, f.ended+1, "%w", errLong("word", f.o.Word))
+		default:
+			f.last = f.ended + 1
+			f.buf = append(f.buf, c)
+		}
+	}
+}
+
+func (o Options) comment(word []byte) bool {
+	return o.Comment != "" && len(word) >= len(o.Comment) && string(word[:len(o.Comment)]) == o.Comment
+}
+
+// trimEnd takes the line's end off.
+func trimEnd(line []byte) []byte {
+	if k := len(line); k > 0 && line[k-1] == '\n' {
+		line = line[:k-1]
+	}
+	if k := len(line); k > 0 && line[k-1] == '\r' {
+		line = line[:k-1]
+	}
+	return line
+}
+
+// blank reports what stands between words.
+func blank(c byte) bool { return c == ' ' || c-'\t' < 5 }
+
+// Split appends the words of a line.
+func Split(words [][]byte, line []byte) [][]byte {
+	for at := 0; ; {
+		for at < len(line) && blank(line[at]) {
+			at++
+		}
+		if at == len(line) {
+			return words
+		}
+		from := at
+		for at < len(line) && !blank(line[at]) {
+			at++
+		}
+		words = append(words, line[from:at])
+	}
+}

@@ -1,0 +1,240 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"sync/atomic"
+	"unsafe"
+
+	"coalesce/solvers/cores"
+	"coalesce/solvers/formats"
+)
+
+// Int reads a whole number of 64 bits: digits behind a sign or none.
+func Int(word []byte) (int64, bool) {
+	digits := word
+	negative := false
+	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
+		negative, digits = digits[0] == '-', digits[1:]
+	}
+	if len(digits) == 0 {
+		return 0, false
+	}
+	v := int64(0) // wraps round beyond 18 digits
+	for _, c := range digits {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		v = 10*v + int64(c)
+	}
+	if len(digits) > 18 {
+		v, err := strconv.ParseInt(letters(word), 10, 64)
+		return v, err == nil
+	}
+	if negative {
+		v = -v
+	}
+	return v, true
+}
+
+// letters is a word as a string, without a copy: strconv copies what it keeps.
+func letters(word []byte) string { return unsafe.String(unsafe.SliceData(word), len(word)) }
+
+// Float reads a finite decimal, rounded to the nearest float64. Neither
+// infinities and NaN are numbers here, nor hexadecimal digits, underscores, or
+// decimals beyond float64.
+func Float(word []byte) (float64, bool) {
+	for _, c := range word {
+		if c-'0' > 9 && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseFloat(letters(word), 64)
+	return v, err == nil
+}
+
+// Infinity reads inf and infinity, in any case, behind a sign or none: 1, -1,
+// or 0 for other words.
+func Infinity(word []byte) int {
+	sign := 1
+	if len(word) > 0 && (word[0] == '-' || word[0] == '+') {
+		if word[0] == '-' {
+			sign = -1
+		}
+		word = word[1:]
+	}
+	if len(word) != 3 && len(word) != 8 {
+		return 0
+	}
+	for k, c := range word {
+		if c|0x20 != "infinity"[k] {
+			return 0
+		}
+	}
+	return sign
+}
+
+// IsNumber reports whether a word is written like a number: a decimal of any
+// size, an infinity, or NaN.
+func IsNumber(word []byte) bool {
+	if len(word) > 0 && len(word) < 19 && word[0]-'0' < 10 {
+		if _, ok := Int(word); ok {
+			return true
+		}
+	}
+	for _, c := range word {
+		if c == 'x' || c == 'X' || c == '_' {
+			return false
+		}
+	}
+	_, err := strconv.ParseFloat(letters(word), 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// Whole reads a whole number from low to high; what says of what in the error.
+func Whole(word []byte, what string, low, high int64) (int64, error) {
+	v, ok := Int(word)
+	if !ok || v < low || v > high {
+		return 0, fmt.Errorf("found the %s %s, expected a whole number from %d to %d", what, formats.Quote(word), low, high)
+	}
+	return v, nil
+}
+
+// Numbers collects numbers: whole ones exactly while all are, then all as
+// float64. At the first fraction, or whole number beyond 64 bits, those before
+// it become floats, in the memory that they have.
+//
+// Infinite, where it is not 0, is the infinity that may be among the numbers.
+// Whole holds it as math.MaxInt64; the number 2^63-1 is a float then.
+type Numbers struct {
+	Whole    []int64   // all numbers, while they are whole
+	Real     []float64 // else all numbers
+	Floats   bool      // Real holds the numbers
+	Rounded  int       // whole numbers of 64 bits that no float64 holds, among Real
+	Infinite float64   // +Inf, -Inf, or 0: none may come
+}
+
+// Len is how many numbers there are.
+func (n *Numbers) Len() int { return len(n.Whole) + len(n.Real) }
+
+// Add reads a number; false where the word is none. It grows without a budget:
+// it is for the numbers of one block.
+func (n *Numbers) Add(word []byte) bool {
+	if v, ok := Int(word); ok && (n.Infinite == 0 || v != math.MaxInt64) {
+		n.AddInt(v)
+		return true
+	}
+	if v, ok := Float(word); ok {
+		n.AddFloat(v)
+		return true
+	}
+	if sign := Infinity(word); sign != 0 && float64(sign)*n.Infinite > 0 {
+		if n.Floats {
+			n.Real = append(n.Real, n.Infinite)
+		} else {
+			n.Whole = append(n.Whole, math.MaxInt64)
+		}
+		return true
+	}
+	return false
+}
+
+// AddInt adds a whole number.
+func (n *Numbers) AddInt(v int64) {
+	if !n.Floats {
+		n.Whole = append(n.Whole, v)
+		return
+	}
+	n.Real = append(n.Real, float64(v))
+	n.Rounded += rounds(v)
+}
+
+// AddFloat adds a number as a float.
+func (n *Numbers) AddFloat(v float64) {
+	n.widen()
+	n.Real = append(n.Real, v)
+}
+
+// Append adds the numbers of a part, whose Infinite is the same. Memory comes
+// from the budget.
+func (n *Numbers) Append(b *formats.Budget, part *Numbers) error {
+	if part.Floats {
+		n.widen()
+		n.Rounded += part.Rounded
+	}
+	var err error
+	if !n.Floats {
+		n.Whole, err = formats.Append(b, n.Whole, part.Whole...)
+		return err
+	}
+	if part.Floats {
+		n.Real, err = formats.Append(b, n.Real, part.Real...)
+		return err
+	}
+	if n.Real, err = formats.Grow(b, n.Real, len(part.Whole)); err != nil {
+		return err
+	}
+	part.widen()
+	n.Real = append(n.Real, part.Real...)
+	n.Rounded += part.Rounded
+	return nil
+}
+
+// Reserve makes room for more numbers, so that their memory is taken once.
+func (n *Numbers) Reserve(b *formats.Budget, more int) (err error) {
+	if n.Floats {
+		n.Real, err = formats.Grow(b, n.Real, more)
+	} else {
+		n.Whole, err = formats.Grow(b, n.Whole, more)
+	}
+	return err
+}
+
+// Reset forgets the numbers and keeps the memory.
+func (n *Numbers) Reset() {
+	whole := n.Whole
+	if cap(n.Real) > 0 {
+		real := n.Real[:cap(n.Real)]
+		whole = unsafe.Slice((*int64)(unsafe.Pointer(&real[0])), len(real))
+	}
+	*n = Numbers{Whole: whole[:0], Infinite: n.Infinite}
+}
+
+// widen makes whole numbers floats. Both take 8 bytes: the memory stays.
+func (n *Numbers) widen() {
+	if n.Floats {
+		return
+	}
+	n.Floats = true
+	whole := n.Whole
+	n.Whole = nil
+	if cap(whole) == 0 {
+		return
+	}
+	all := whole[:cap(whole)]
+	n.Real = unsafe.Slice((*float64)(unsafe.Pointer(&all[0])), len(all))[:len(whole)]
+	var rounded atomic.Int64
+	cores.Split(len(whole), 1<<16, func(from, to int) {
+		count := 0
+		for k, v := range whole[from:to] {
+			if v == math.MaxInt64 && n.Infinite != 0 {
+				n.Real[from+k] = n.Infinite
+				continue
+			}
+			n.Real[from+k] = float64(v)
+			count += rounds(v)
+		}
+		rounded.Add(int64(count))
+	})
+	n.Rounded += int(rounded.Load())
+}
+
+// rounds is 1 where no float64 holds a number.
+func rounds(v int64) int {
+	if f := float64(v); f >= 1<<63 || int64(f) != v {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,186 @@
+// Package qubo solves binary quadratic programs: it chooses x in {0,1}^n so
+// that xᵀQx is largest or smallest. Ising models (spins of -1 and +1) and
+// maximum cuts are the same problem in other words.
+//
+// An Instance is read from a file (Read), built (NewBuilder) or drawn
+// (Palubeckis). Solve checks it, brings it to one form, maximise with int64
+// coefficients, fixes what can be fixed provably, hands the rest to a search on a
+// device or on the host, and recomputes the value of what comes back from the
+// instance's own coefficients.
+//
+// The rooms: problem, the instance and its normal form; internal/formats, files;
+// internal/preprocess, reductions and bounds; internal/search, what all searches
+// share; internal/tabu, internal/tempering, internal/multistart and internal/host,
+// the searches; internal/rules of the module says which may import which.
+package qubo
+
+import (
+	"context"
+	"io"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/draw"
+	"coalesce/solvers/qubo/internal/formats"
+	"coalesce/solvers/qubo/internal/multistart"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/internal/tabu"
+	"coalesce/solvers/qubo/problem"
+)
+
+// The problem, which package problem describes.
+type (
+	// An Instance is a binary quadratic program: read only once it is made.
+	Instance = problem.Instance
+	// Terms are the coefficients of an instance: of integers or of floats.
+	Terms[T problem.Number] = problem.Terms[T]
+	// A Form says what an instance's coefficients are coefficients of.
+	Form = problem.Form
+	// A Sense says whether the largest or the smallest value is asked for.
+	Sense = problem.Sense
+	// An Amount is a value: every digit of an integer, or a float64.
+	Amount = problem.Amount
+	// Bits are the values of all variables.
+	Bits = problem.Bits
+)
+
+// The forms: what an instance's coefficients are coefficients of.
+const (
+	QUBO   = problem.QUBO
+	Ising  = problem.Ising
+	MaxCut = problem.MaxCut
+)
+
+// The senses: whether the largest or the smallest value is asked for.
+const (
+	Maximize = problem.Maximize
+	Minimize = problem.Minimize
+)
+
+// MaxVariables is the most variables an instance may have: columns are int32.
+const MaxVariables = problem.MaxVariables
+
+// Errors that others wrap: of answers that a check refuted, and of coefficients
+// that cannot be solved with.
+var (
+	ErrCheck       = problem.ErrCheck
+	ErrCoefficient = problem.ErrCoefficient
+)
+
+// A Builder makes an instance of coefficients that come in any order: Linear, Pair,
+// Maximize or Minimize, then Build.
+type Builder = problem.Builder
+
+// NewBuilder begins an instance of n variables, 0 to n-1.
+func NewBuilder(n int) *Builder { return problem.NewBuilder(n) }
+
+// ParseBits reads a string of 0 and 1, or of + and - for spins; false where it
+// holds anything else.
+func ParseBits(text string) (Bits, bool) { return problem.ParseBits(text) }
+
+// Palubeckis draws an instance of n variables with G. Palubeckis' generator of
+// 2002-03-21: density is the percentage of pairs with a coefficient, seed the
+// generator's first state; p3000.1 is Palubeckis(3000, 50, 31000).
+func Palubeckis(n, density int, seed int64) (*Instance, error) {
+	return draw.Palubeckis(n, density, seed)
+}
+
+// ReadOptions say how to read an instance.
+type ReadOptions = formats.Options
+
+// DefaultMemory is how many bytes reading may take when ReadOptions.Memory is 0.
+const DefaultMemory = formats.DefaultMemory
+
+// Formats are the names of the formats that are read and written.
+func Formats() []string { return formats.Names() }
+
+// About describes a format in one sentence.
+func About(format string) string { return formats.About(format) }
+
+// FormatOf is the format that a file's name promises, empty where it promises none.
+func FormatOf(path string) string { return formats.OfPath(path) }
+
+// Read reads an instance from a file in one of Formats, plain or compressed
+// with gzip, xz or zstd. Sense and form are the format's, unless o says
+// otherwise; the instance's Notes say what was assumed. Errors say where in the
+// file, what was found and what was expected; those of coefficients unwrap to
+// ErrCoefficient.
+func Read(path string, o ReadOptions) (*Instance, error) { return formats.Read(path, o) }
+
+// ReadFrom is Read on an open stream; name is what errors call it.
+func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
+	return formats.ReadFrom(r, name, o)
+}
+
+// Write writes an instance in one of Formats. It is brought to the form and the
+// sense of the format first, so that reading it back without options gives the
+// same problem. The notes say what was changed, and what the format cannot hold.
+func Write(w io.Writer, inst *Instance, format string) (notes []string, err error) {
+	return formats.Write(w, inst, format)
+}
+
+// Rules are the parameters of the searches, by the names that ParseRules takes;
+// 0 is the engine's default.
+type Rules = search.Rules
+
+// Never is the Restart of a search that does not begin anew.
+const Never = search.Never
+
+// RuleNames are the names of all rules.
+func RuleNames() []string { return search.RuleNames() }
+
+// ParseRules reads rules such as tenure=20,stall=10000,restart=never.
+func ParseRules(text string) (Rules, error) { return search.ParseRules(text) }
+
+// Work is what searches did: flips, and walks begun.
+type Work = search.Work
+
+// Massive multi-start (Lewis 2017) as the paper runs it, for comparisons.
+type (
+	// MultistartOptions of massive multi-start. The zero value is the paper's run,
+	// with the default λ.
+	MultistartOptions = multistart.Options
+	// A MultistartRun is what massive multi-start did.
+	MultistartRun = multistart.Run
+	// A MultistartStep is a new best of a run.
+	MultistartStep = multistart.Step
+)
+
+// Multistart runs massive multi-start on an instance: on a device with the
+// kernels of qubo/multistart and qubo/evaluate, on a host device in plain Go,
+// as the paper's CPU would. Objectives in the run are scaled, to be maximised;
+// Value of the instance gives its own terms.
+func Multistart(ctx context.Context, d device.Device, inst *Instance, o MultistartOptions) (*MultistartRun, error) {
+	return multistart.Solve(ctx, d, inst, o)
+}
+
+// An Evaluation is a number of random solutions of an instance, resident on a
+// device beside its matrix, to be evaluated and timed.
+type Evaluation = multistart.Evaluation
+
+// OpenEvaluation takes a variant of qubo/evaluate by its label and draws count
+// solutions. An empty label is the default for the narrowest type of
+// coefficients that is exact.
+func OpenEvaluation(d device.Device, inst *Instance, label string, count int) (*Evaluation, error) {
+	return multistart.OpenEvaluation(d, inst, label, count)
+}
+
+// EvaluateVariants are the labels of qubo/evaluate that can evaluate an
+// instance: exactly, but for float32, which may round.
+func EvaluateVariants(inst *Instance) ([]string, error) { return multistart.EvaluateVariants(inst) }
+
+// A Flipping is a variant of qubo/bulk on a dense problem that is drawn on its
+// way to the device, to be timed: the host never holds the matrix.
+type Flipping = tabu.Flipping
+
+// OpenFlipping draws a problem of n variables that rows of a type hold, and takes
+// a variant by its label; an empty one stands for that which is chosen where
+// nothing is tuned.
+func OpenFlipping(d device.Device, n int, row, label string) (*Flipping, error) {
+	return tabu.OpenFlipping(d, n, row, label)
+}
+
+// FlippingVariants are the labels of the variants that hold a drawn problem of n
+// variables with rows of a type, and have little room to spare.
+func FlippingVariants(facts device.Facts, n int, row string) ([]string, error) {
+	return tabu.FlippingVariants(facts, n, row)
+}

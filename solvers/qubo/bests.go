@@ -1,0 +1,83 @@
+package qubo
+
+import (
+	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/qubo/problem"
+)
+
+// bests are the best solutions of the parts that preprocessing left.
+type bests struct {
+	red  *preprocess.Reduction
+	part []partBest
+}
+
+// A partBest is the best solution of a part, all zeros at first.
+type partBest struct {
+	value   int64 // its objective
+	x       []uint64
+	proven  bool // no solution of the part is better
+	visited bool // every solution of the part was visited
+}
+
+// newBests begins with all zeros, or with the parts of a hint that are better.
+func newBests(red *preprocess.Reduction, hint []uint64) *bests {
+	b := &bests{red, make([]partBest, len(red.Parts))}
+	for k, c := range red.Parts {
+		p := &b.part[k]
+		p.x = make([]uint64, problem.Words(c.Problem.N))
+		if hint != nil {
+			x := red.Project(k, hint)
+			if v := c.Problem.Value(x); v > 0 {
+				p.value = v
+				copy(p.x, x)
+			}
+		}
+		p.proven = c.Problem.N == 0 || c.Bound == p.value
+	}
+	return b
+}
+
+// open is the number of variables of the parts up to k that are not proven.
+func (b *bests) open(k int) (n int) {
+	for l, c := range b.red.Parts[:k+1] {
+		if !b.part[l].proven {
+			n += c.Problem.N
+		}
+	}
+	return max(n, 1)
+}
+
+// total is the objective of the whole.
+func (b *bests) total() int64 {
+	sum := b.red.Constant
+	for _, p := range b.part {
+		sum += p.value
+	}
+	return sum
+}
+
+// solution is the one of the whole; but for one part, which is x where x is not nil.
+func (b *bests) solution(but int, x []uint64) []uint64 {
+	parts := make([][]uint64, len(b.part))
+	for k, p := range b.part {
+		if parts[k] = p.x; k == but && x != nil {
+			parts[k] = x
+		}
+	}
+	return b.red.Restore(parts)
+}
+
+// bound is what no solution of the whole exceeds, and whether every part that is
+// proven was visited.
+func (b *bests) bound() (bound int64, visited bool) {
+	bound, visited = b.red.Constant, true
+	for k, c := range b.red.Parts {
+		if p := b.part[k]; p.proven {
+			bound += p.value
+			visited = visited && p.visited
+			continue
+		}
+		bound += c.Bound
+	}
+	return bound, visited
+}

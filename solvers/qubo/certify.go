@@ -1,0 +1,77 @@
+package qubo
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"coalesce/solvers/qubo/problem"
+)
+
+// result verifies: the value is recomputed from the instance's own coefficients,
+// and what the search said of it is compared, for real coefficients in the
+// normal form.
+func (r *run) result(variant string) (*Result, error) {
+	start := time.Now()
+	r.mu.Lock()
+	r.ended = true
+	r.mu.Unlock()
+	red, x := r.bests.red, r.bests.solution(-1, nil)
+	inst := r.inst
+	value, told := inst.Amount(x), r.bests.total()
+	if inst.Int != nil && value != inst.AmountOf(r.p, told) {
+		return nil, fmt.Errorf("%w: %s says the value is %s, recomputed it is %s", ErrCheck, variant, inst.AmountOf(r.p, told), value)
+	}
+	if inst.Real != nil {
+		if v := r.p.Value(x); v != told {
+			return nil, fmt.Errorf("%w: %s says the objective is %d, recomputed it is %d", ErrCheck, variant, told, v)
+		}
+	}
+	for i, v := range inst.Fixed {
+		if v >= 0 && problem.Bit(x, i) != uint64(v) {
+			return nil, fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, problem.Bit(x, i), v)
+		}
+	}
+	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
+		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
+		Device: r.where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
+		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
+	r.prove(out)
+	r.several.add(told, x, r.elapsed())
+	for _, s := range r.several.list {
+		if v := r.p.Value(s.Bits.Words()); v != s.objective {
+			return nil, fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
+		}
+		s.Value = inst.Amount(s.Bits.Words())
+		out.Solutions = append(out.Solutions, s)
+	}
+	if found := len(out.Solutions); found < r.o.Solutions {
+		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("%d of the %d solutions asked for were found", found, r.o.Solutions))
+	}
+	out.Seconds.Verify = time.Since(start).Seconds()
+	out.Seconds.Solve = r.elapsed().Seconds()
+	return out, nil
+}
+
+// prove sets the bound, and whether it is met.
+func (r *run) prove(out *Result) {
+	bound, visited := r.bests.bound()
+	if !r.p.Exact {
+		return // of rounded coefficients
+	}
+	out.Proven = bound == out.objective
+	value := r.inst.AmountOf(r.p, bound)
+	if out.Proven {
+		value = out.Value
+	}
+	out.Bound = &value
+	switch {
+	case !out.Proven:
+	case r.bests.red.Left() == 0:
+		out.Proof = "every variable is fixed or follows from others"
+	case visited:
+		out.Proof = "every solution of what preprocessing left was visited"
+	default:
+		out.Proof = "the value meets a bound"
+	}
+}

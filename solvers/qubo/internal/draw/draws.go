@@ -1,0 +1,40 @@
+// Package draw makes random problems and random solutions: the generators of the
+// literature, and numbers that depend on a seed and an index alone, as kernels
+// draw them.
+package draw
+
+import (
+	"math/rand/v2"
+
+	"coalesce/solvers/qubo/problem"
+)
+
+// Splitmix is the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+func Splitmix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Coins are 64 random bits of a solution's word.
+func Coins(seed, solution, word uint64) uint64 { return Splitmix(seed + Splitmix(solution<<32|word)) }
+
+// Trim clears what is no variable.
+func Trim(x []uint64, n int) {
+	if n%64 != 0 {
+		x[len(x)-1] &= 1<<(n%64) - 1
+	}
+}
+
+// Bits draws a solution.
+func Bits(r *rand.Rand, n int) []uint64 {
+	x := make([]uint64, problem.Words(n))
+	for i := range x {
+		x[i] = r.Uint64()
+	}
+	if n%64 != 0 {
+		x[len(x)-1] &= 1<<(n%64) - 1
+	}
+	return x
+}

@@ -1,0 +1,114 @@
+// Package elite keeps good solutions that differ from one another, and combines
+// two of them.
+package elite
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"coalesce/solvers/qubo/problem"
+)
+
+// An Member is a solution of the pool. It is never written to.
+type Member struct {
+	Value int64
+	X     []uint64
+}
+
+// A Pool holds the best solutions found, the best first, no two of them closer
+// than apart variables.
+type Pool struct {
+	Elites []Member
+	Size   int
+	Apart  int
+	N      int
+	Mirror bool // x and its complement have the same value
+	Misses int  // solutions refused since one was taken
+}
+
+// DefaultSize is how many elites a pool has where that is not said.
+const DefaultSize = 10
+
+// NewPool makes a pool of at most size elites, no two of them closer than apart
+// variables. Where all fields are the negative of what they are at
+// the complement, as in maximum cuts, a solution is stored as that of it and
+// its complement which is closer to the best.
+func NewPool(p *problem.Normal, size, apart int) *Pool {
+	e := &Pool{Size: size, Apart: apart, N: p.N, Mirror: p.N > 0}
+	for i := 0; i < p.N && e.Mirror; i++ {
+		sum := 2 * p.Diag[i]
+		_, weight := p.Row(i)
+		for _, w := range weight {
+			sum += w
+		}
+		e.Mirror = sum == 0
+	}
+	return e
+}
+
+// Distance is the number of variables in which two solutions differ.
+func Distance(a, b []uint64) (d int) {
+	for i := range a {
+		d += bits.OnesCount64(a[i] ^ b[i])
+	}
+	return d
+}
+
+func (e *Pool) complement(x []uint64) {
+	for i := range x {
+		x[i] = ^x[i]
+	}
+	if e.N%64 != 0 {
+		x[len(x)-1] &= 1<<(e.N%64) - 1
+	}
+}
+
+// Add offers a solution, which the pool may keep, and reports whether it did
+// and whether it is the best.
+func (e *Pool) Add(value int64, x []uint64) (taken, best bool) {
+	x = slices.Clone(x[:problem.Words(e.N)])
+	if e.Mirror && len(e.Elites) > 0 && 2*Distance(x, e.Elites[0].X) > e.N {
+		e.complement(x)
+	}
+	near := func(other Member) bool { return Distance(x, other.X) < e.Apart }
+	place := len(e.Elites)
+	for k, other := range e.Elites {
+		if other.Value >= value && near(other) {
+			e.Misses++
+			return false, false
+		}
+		if value > other.Value && k < place {
+			place = k
+		}
+	}
+	if place >= e.Size {
+		e.Misses++
+		return false, false
+	}
+	rest := slices.DeleteFunc(slices.Clone(e.Elites[place:]), near)
+	e.Elites = append(append(e.Elites[:place:place], Member{value, x}), rest...)
+	e.Elites = e.Elites[:min(len(e.Elites), e.Size)]
+	e.Misses = 0
+	return true, place == 0
+}
+
+// Renew drops all but the best.
+func (e *Pool) Renew() {
+	e.Elites = e.Elites[:min(1, len(e.Elites))]
+	e.Misses = 0
+}
+
+// Pair draws two different elites; ok is false where there are fewer.
+func (e *Pool) Pair(r *rand.Rand) (a, b Member, ok bool) {
+	n := len(e.Elites)
+	if n < 2 {
+		return a, b, false
+	}
+	i := r.IntN(n)
+	j := r.IntN(n - 1)
+	if j >= i {
+		j++
+	}
+	return e.Elites[i], e.Elites[j], true
+}

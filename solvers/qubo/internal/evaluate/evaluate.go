@@ -1,0 +1,323 @@
+// Package evaluate computes the objectives of many solutions, and the gains of all
+// their flips, on a device that holds the whole matrix (qubo/evaluate).
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Coefficient types of the families that hold the whole matrix: the values of
+// their parameter weight.
+const (
+	Int8    = "int8"
+	Int32   = "int32"
+	Float32 = "float32"
+	Float64 = "float64"
+)
+
+// square is the symmetric matrix of a problem by rows, without its diagonal:
+// side x side, a weight being unit times its coefficient. Rows and columns
+// from n on are zero.
+type square struct {
+	side int // n up to a multiple of 128
+	unit int64
+	kind string // of the coefficients
+	rows []byte
+	diag []byte // int32, or the kind where that is a float
+}
+
+// UnitOf is the largest integer that divides every weight; 1 where there is none.
+func UnitOf(p *problem.Normal) int64 {
+	var g int64
+	for _, w := range p.Weight {
+		for w = max(w, -w); w != 0; {
+			g, w = w, g%w
+		}
+		if g == 1 {
+			break
+		}
+	}
+	return max(1, g)
+}
+
+// Holds says why coefficients of a kind cannot hold a problem; exactly, except
+// that float32 may round where it is asked for.
+func Holds(p *problem.Normal, kind string, s problem.Spans, unit int64) error {
+	largest, most := s.Weight/unit, int64(math.MaxInt64)
+	switch kind {
+	case Int8:
+		most = math.MaxInt8
+	case Int32:
+		most = math.MaxInt32
+	case Float32, Float64:
+		if sum := 2 * float64(max(1, p.N)) * float64(s.Delta); kind == Float64 && sum >= 1<<53 {
+			return fmt.Errorf("objectives of up to %g, expected less than 2^53 for %s", sum, kind)
+		}
+		return nil
+	default:
+		return fmt.Errorf("coefficients of type %q, expected %s, %s, %s or %s", kind, Int8, Int32, Float32, Float64)
+	}
+	if largest > most {
+		return fmt.Errorf("coefficients of up to %d, expected at most %d for %s", largest, most, kind)
+	}
+	if s.Delta >= 1<<30 { // sums are doubled in int32
+		return fmt.Errorf("gains of up to %d, expected less than 2^30 for %s", s.Delta, kind)
+	}
+	return nil
+}
+
+// NarrowestKind is the smallest kind that holds a problem exactly.
+func NarrowestKind(p *problem.Normal) (string, error) {
+	s, unit := p.Spans(), UnitOf(p)
+	var err error
+	for _, kind := range []string{Int8, Int32, Float64} {
+		if err = Holds(p, kind, s, unit); err == nil {
+			return kind, nil
+		}
+	}
+	return "", err
+}
+
+// newSquare fills a matrix.
+func newSquare(p *problem.Normal, kind string) (*square, error) {
+	m := &square{side: (max(1, p.N) + 127) / 128 * 128, unit: UnitOf(p), kind: kind}
+	if err := Holds(p, kind, p.Spans(), m.unit); err != nil {
+		return nil, err
+	}
+	switch kind {
+	case Int8:
+		m.rows, m.diag = matrixOf[int8](p, m), diagonalOf[int32](p, m)
+	case Int32:
+		m.rows, m.diag = matrixOf[int32](p, m), diagonalOf[int32](p, m)
+	case Float32:
+		m.rows, m.diag = matrixOf[float32](p, m), diagonalOf[float32](p, m)
+	case Float64:
+		m.rows, m.diag = matrixOf[float64](p, m), diagonalOf[float64](p, m)
+	}
+	return m, nil
+}
+
+type coefficient interface {
+	int8 | int32 | float32 | float64
+}
+
+func matrixOf[T coefficient](p *problem.Normal, m *square) []byte {
+	c := make([]T, m.side*m.side)
+	for i := range p.N {
+		col, weight := p.Row(i)
+		to := c[i*m.side:]
+		for k, j := range col {
+			to[j] = T(weight[k] / m.unit)
+		}
+	}
+	return device.Bytes(c)
+}
+
+func diagonalOf[T coefficient](p *problem.Normal, m *square) []byte {
+	d := make([]T, m.side)
+	for i, v := range p.Diag {
+		d[i] = T(v)
+	}
+	return device.Bytes(d)
+}
+
+// An Evaluator computes objectives and gains of many solutions on a device.
+// Solutions on the device are Side bits, Words() uint64, each, zero from n on.
+type Evaluator struct {
+	kernels *qubo.EvaluateKernels
+	variant *device.Variant
+	Side    int
+	Unit    int64
+	Rows    device.Buffer // by rows; the same as c but for int8
+	c, diag device.Buffer
+	tile    int // rows of a block
+	batch   int // solutions of a block
+	threads int
+	shared  int // bytes of a block
+}
+
+// VariantFor is the family's variant for coefficients of a kind: for a
+// few solutions the smallest tile, which has the most blocks.
+func VariantFor(kind string, count int) *device.Variant {
+	tile, stages := 128, 2
+	if count <= 64 {
+		tile, stages = 64, 4
+	}
+	label := fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind)
+	if kind != Int8 {
+		label = fmt.Sprintf("tile=%d,batch=%d,stages=3,warp=32,weight=%s", tile, tile, kind)
+	}
+	return qubo.Evaluate.Variant(label)
+}
+
+// Open loads a variant, whose weight is the kind, and uploads the
+// matrix.
+func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal) (e *Evaluator, err error) {
+	f := &qubo.Evaluate
+	kind := f.Value(v, "weight")
+	side := int64(max(1, p.N)+127) / 128 * 128
+	if need, free := 2*side*side*int64(CoefficientBytes(kind)), d.Facts().Free; free > 0 && need > free*9/10 {
+		return nil, fmt.Errorf("a matrix of %d x %d %s, %d bytes with its copy, %s has %d free: %w", side, side, kind, need, d.Facts(), free, device.ErrMemory)
+	}
+	m, err := newSquare(p, kind)
+	if err != nil {
+		return nil, err
+	}
+	e = &Evaluator{variant: v, Side: m.side, Unit: m.unit, tile: f.Int(v, "tile"), batch: f.Int(v, "batch")}
+	e.threads, e.shared = Shape(v)
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("evaluate on %s: %w", d.Facts(), err), e.Close())
+			e = nil
+		}
+	}()
+	if e.kernels, err = qubo.LoadEvaluate(d, v); err != nil {
+		return e, err
+	}
+	if e.Rows, err = put(d, s, m.rows); err != nil {
+		return e, err
+	}
+	if e.diag, err = put(d, s, m.diag); err != nil {
+		return e, err
+	}
+	if e.c = e.Rows; kind != Int8 {
+		return e, nil
+	}
+	if e.c, err = d.Alloc(int64(len(m.rows))); err != nil {
+		return e, err
+	}
+	blocks := min(int64(len(m.rows)/16+255)/256, 1<<14)
+	return e, e.kernels.Pack(s, device.Grid{Blocks: blocks, Threads: 256}, e.Rows, uint64(m.side), e.c)
+}
+
+// Shape is a block of a variant: its threads, and its shared memory in
+// bytes. On tensor cores a warp has 64 rows and a stage 128 columns, and a bit
+// of every column for every solution; else a thread has 8 x 8 sums and a stage
+// 32 columns.
+func Shape(v *device.Variant) (threads, shared int) {
+	f := &qubo.Evaluate
+	tile, batch, stages, kind := f.Int(v, "tile"), f.Int(v, "batch"), f.Int(v, "stages"), f.Value(v, "weight")
+	if kind == Int8 {
+		return tile / 64 * (batch / f.Int(v, "warp")) * 32, stages * (tile*128 + batch*128/8)
+	}
+	return tile / 8 * (batch / 8), stages * 32 * tile * CoefficientBytes(kind)
+}
+
+// CoefficientBytes is the size of a coefficient of a kind.
+func CoefficientBytes(kind string) int {
+	return map[string]int{Int8: 1, Int32: 4, Float32: 4, Float64: 8}[kind]
+}
+
+// put uploads bytes to a buffer of their size.
+func put(d device.Device, s device.Stream, b []byte) (device.Buffer, error) {
+	to, err := d.Alloc(int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Upload(to, 0, b); err != nil {
+		return nil, errors.Join(err, to.Free())
+	}
+	return to, nil
+}
+
+// Words is the length of a solution on the device, in uint64.
+func (e *Evaluator) Words() int { return e.Side / 64 }
+
+// GainBytes is the size of one gain.
+func (e *Evaluator) GainBytes() int {
+	if qubo.Evaluate.Value(e.variant, "weight") == Float64 {
+		return 8
+	}
+	return 4
+}
+
+// Floats reports whether objectives and gains are floats.
+func (e *Evaluator) Floats() bool {
+	kind := qubo.Evaluate.Value(e.variant, "weight")
+	return kind == Float32 || kind == Float64
+}
+
+// Exact reports whether no sum of a problem is rounded: doubled gains are below
+// 2^24 in float32; Open refuses what the other types would round.
+func (e *Evaluator) Exact(p *problem.Normal) bool {
+	return qubo.Evaluate.Value(e.variant, "weight") != Float32 || p.Spans().Delta < 1<<23
+}
+
+func (e *Evaluator) grid(count int) device.Grid {
+	return device.Grid{Blocks: int64(e.Side/e.tile) * int64((count+e.batch-1)/e.batch), Threads: e.threads, Shared: e.shared}
+}
+
+// Values enqueues the computation of twice the objective of count solutions at
+// x: 8 bytes each, read by Objectives.
+func (e *Evaluator) Values(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
+	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddValues(s, x, count, twice))
+}
+
+// AddValues is Values where twice is 0 already.
+func (e *Evaluator) AddValues(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
+	return e.kernels.Values(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice)
+}
+
+// Gains is Values that also writes the gain of every flip, side of them a
+// solution, read by Gain.
+func (e *Evaluator) Gains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
+	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddGains(s, x, count, twice, gain))
+}
+
+// AddGains is Gains where twice is 0 already.
+func (e *Evaluator) AddGains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
+	return e.kernels.Gains(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice, gain)
+}
+
+// Objectives are what Values wrote.
+func (e *Evaluator) Objectives(twice []byte) []int64 {
+	list := make([]int64, len(twice)/8)
+	for k := range list {
+		list[k] = e.Objective(twice[8*k:])
+	}
+	return list
+}
+
+// Objective is the first of the objectives that Values wrote.
+func (e *Evaluator) Objective(twice []byte) int64 {
+	if e.Floats() {
+		return int64(math.Round(*(*float64)(unsafe.Pointer(&twice[0])) / 2))
+	}
+	return *(*int64)(unsafe.Pointer(&twice[0])) / 2
+}
+
+// Gain is the k-th of the gains that a device wrote.
+func (e *Evaluator) Gain(gains []byte, k int) int64 {
+	at := unsafe.Pointer(&gains[k*e.GainBytes()])
+	switch qubo.Evaluate.Value(e.variant, "weight") {
+	case Float32:
+		return int64(*(*float32)(at))
+	case Float64:
+		return int64(*(*float64)(at))
+	}
+	return int64(*(*int32)(at))
+}
+
+// Close frees what the evaluator took.
+func (e *Evaluator) Close() error {
+	var err error
+	if e.kernels != nil {
+		err = e.kernels.Close()
+	}
+	if e.c != nil && e.c != e.Rows {
+		err = errors.Join(err, e.c.Free())
+	}
+	for _, b := range []device.Buffer{e.Rows, e.diag} {
+		if b != nil {
+			err = errors.Join(err, b.Free())
+		}
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package evaluate
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/qubo/internal/qubotest"
+	"coalesce/solvers/qubo/problem"
+)
+
+func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal, count int) {
+	t.Helper()
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Open(d, s, v, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(e.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	list := qubotest.Solutions(p.N, e.Side, count, uint64(count))
+	var flat []uint64
+	for _, x := range list {
+		flat = append(flat, x...)
+	}
+	x, err1 := put(d, s, device.Bytes(flat))
+	twice, err2 := d.Alloc(int64(8 * count))
+	gain, err3 := d.Alloc(int64(e.Side * count * e.GainBytes()))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	values := make([]byte, 8*count)
+	if err := errors.Join(e.Values(s, x, count, twice), s.Download(values, twice, 0)); err != nil {
+		t.Fatal(err)
+	}
+	again, gains := make([]byte, 8*count), make([]byte, e.Side*count*e.GainBytes())
+	if err := errors.Join(e.Gains(s, x, count, twice, gain), s.Download(again, twice, 0), s.Download(gains, gain, 0)); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]int64, p.N)
+	for k, x := range list {
+		expected := p.Value(x)
+		if a, b := e.Objective(values[8*k:]), e.Objective(again[8*k:]); a != expected || b != expected {
+			t.Fatalf("%s: n = %d, solution %d of %d: values says %d, gains %d, expected %d", v.Label, p.N, k, count, a, b, expected)
+		}
+		p.Deltas(x, want)
+		for i := range p.N {
+			if g := e.Gain(gains, k*e.Side+i); g != want[i] {
+				t.Fatalf("%s: n = %d, solution %d of %d, variable %d: gain %d, expected %d", v.Label, p.N, k, count, i, g, want[i])
+			}
+		}
+	}
+	if err := errors.Join(x.Free(), twice.Free(), gain.Free()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every variant gives the objectives and gains of the coefficients, exactly.
+func TestEvaluateVariants(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for _, v := range evaluateSample(&qubo.Evaluate) {
+		kind := qubo.Evaluate.Value(v, "weight")
+		cases := []struct{ n, count int }{{0, 2}, {1, 3}, {130, 129}}
+		if kind == Int8 || emulatedtest.Every {
+			cases = append(cases, struct{ n, count int }{260, 67}) // three steps of columns
+		}
+		for _, c := range cases {
+			checkEvaluate(t, d, v, qubotest.SquareFor(kind, c.n, uint64(c.n)), c.count)
+		}
+	}
+}
+
+// evaluateSample shows every shape of a block, every width of a warp, every
+// number of stages and every type; all variants where every is set.
+func evaluateSample(f *device.Family) []*device.Variant {
+	var list []*device.Variant
+	seen := map[string]bool{}
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		fresh := emulatedtest.Every
+		for _, key := range []string{f.Value(v, "tile") + "x" + f.Value(v, "batch"), "warp " + f.Value(v, "warp"), "stages " + f.Value(v, "stages"), f.Value(v, "weight")} {
+			fresh, seen[key] = fresh || !seen[key], true
+		}
+		if fresh {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// A type takes what it holds exactly, and says why not more.
+func TestEvaluateHolds(t *testing.T) {
+	for _, c := range []struct {
+		p    *problem.Normal
+		want string
+	}{
+		{qubotest.Square(40, 127, 1, 10, 1, 1), Int8},
+		{qubotest.Square(40, 127, 1000, 10, 1, 1), Int8},
+		{qubotest.Square(40, 1000, 1, 10, 1, 1), Int32},
+		{qubotest.Square(40, 127, 1<<24, 10, 1, 1), Float64},
+		{qubotest.Square(40, 1<<30, 1, 10, 1, 1), Float64},
+	} {
+		if kind, err := NarrowestKind(c.p); kind != c.want {
+			t.Errorf("%+v: found %q (%v), expected %q", c.p.Spans(), kind, err, c.want)
+		}
+	}
+	if _, err := NarrowestKind(qubotest.Square(40, 1<<50, 1, 10, 1, 1)); err == nil || !strings.Contains(err.Error(), "2^53") {
+		t.Errorf("coefficients of 2^50: found %v, expected none that holds them", err)
+	}
+	if err := Holds(qubotest.Square(4, 1, 1, 1, 1, 1), "int7", problem.Spans{}, 1); err == nil {
+		t.Error("a type int7 is accepted")
+	}
+}
+
+func TestUnit(t *testing.T) {
+	for _, c := range []struct {
+		weights []int64
+		want    int64
+	}{{nil, 1}, {[]int64{0}, 1}, {[]int64{-4, 6}, 2}, {[]int64{9, -12, 15}, 3}, {[]int64{7, 8}, 1}} {
+		if g := UnitOf((&problem.Normal{Weight: c.weights})); g != c.want {
+			t.Errorf("unit of %v: found %d, expected %d", c.weights, g, c.want)
+		}
+	}
+}

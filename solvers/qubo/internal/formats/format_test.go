@@ -1,0 +1,177 @@
+package formats
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coalesce/solvers/qubo/internal/qubotest"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Every format keeps the value of every solution, but for its sense and the
+// constant that it leaves out.
+func TestFormatsRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for k := range 400 {
+		form := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[k%3]
+		inst := qubotest.Instance(r, r.IntN(8)+1, form, k%2 == 0)
+		for _, format := range Names() {
+			var text bytes.Buffer
+			if _, err := Write(&text, inst, format); err != nil {
+				t.Fatal(err)
+			}
+			got, err := ReadFrom(bytes.NewReader(text.Bytes()), "x", Options{Format: format})
+			if err != nil {
+				t.Fatalf("%v as %s: %v\n%s", inst, format, err, &text)
+			}
+			if got.N < inst.N || got.N > inst.N+1 {
+				t.Fatalf("%v as %s: %d variables", inst, format, got.N)
+			}
+			constant := 0.0
+			for try := range 4 {
+				x := qubotest.Solution(r, inst.N)
+				if got.N > inst.N {
+					x[inst.N/64] |= 1 << (inst.N % 64)
+				}
+				difference := inst.Value(x) - got.Value(x)
+				if got.Sense != inst.Sense {
+					difference = inst.Value(x) + got.Value(x)
+				}
+				if try == 0 {
+					constant = difference
+				}
+				if difference != constant || (format == "coo" || format == "bqm") && constant != 0 {
+					t.Fatalf("%v as %s: values differ by %v, and by %v\n%s", inst, format, difference, constant, &text)
+				}
+			}
+		}
+	}
+}
+
+// read reads text as a file of a name.
+func read(t *testing.T, name, text string, o Options) *problem.Instance {
+	t.Helper()
+	inst, err := ReadFrom(strings.NewReader(text), name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+func TestFormatsAreTold(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		o          Options
+		format     string
+		form       problem.Form
+		sense      problem.Sense
+		ones       float64 // value of all ones
+	}{
+		{"a.txt", "1\n2 3\n 1 1 5 \n 1 2 -3 \n2 2 1\n", Options{}, "orlib", problem.QUBO, problem.Maximize, 0},
+		{"a.txt", "2 3\r\n1 1 5\r\n1 2 -3\r\n2 2 1\r\n", Options{}, "orlib", problem.QUBO, problem.Maximize, 0},
+		{"a", "2 1\n1 2 4\n", Options{}, "orlib", problem.QUBO, problem.Maximize, 8},
+		{"a", "2 1\n1 2 4\n", Options{Form: problem.MaxCut}, "rudy", problem.MaxCut, problem.Maximize, 0},
+		{"a.sparse", "2 2\n1 1 5\n1 2 -3\n", Options{}, "sparse", problem.QUBO, problem.Minimize, -1},
+		{"a.sparse", "2 2\n1 1 5\n1 2 -3\n", Options{Sense: problem.Maximize}, "sparse", problem.QUBO, problem.Maximize, -1},
+		{"a.rud", "2 1\n1 2 -4\n", Options{}, "rudy", problem.MaxCut, problem.Maximize, 0},
+		{"data/G23.txt", "2 1 \n1 2 -4 \n", Options{}, "rudy", problem.MaxCut, problem.Maximize, 0},
+		{"G23-20002", "3 1\n1 2 1\n", Options{}, "rudy", problem.MaxCut, problem.Maximize, 0},
+		{"G1", "2 1 J\n1 2 1\n", Options{}, "rudy", problem.MaxCut, problem.Maximize, 0},
+		{"a.qubo", "c hello\nc\np qubo 0 2 2 1\nc nodes\n0 0 5\n1 1 -2\n0 1 3\n", Options{}, "qubo", problem.QUBO, problem.Minimize, 6},
+		{"a.coo", "0 0 1\n0 2 -3\n0 2 1\n", Options{}, "coo", problem.QUBO, problem.Minimize, -1},
+		{"a", "# vartype=SPIN\n0 1 1.5\n1 1 -2\n", Options{}, "coo", problem.Ising, problem.Minimize, -0.5},
+		{"a", "# a comment\n2 2\n1 1 3\n1 2 2\n", Options{}, "mqlib", problem.QUBO, problem.Maximize, 7},
+		{"a", "# a comment\n2 1\n1 2 2\n", Options{Form: problem.MaxCut}, "mqlib", problem.MaxCut, problem.Maximize, 0},
+		{"a", "%%MatrixMarket matrix coordinate integer symmetric\n% hi\n2 2 2\n1 1 3\n2 1 2\n", Options{}, "mtx", problem.QUBO, problem.Maximize, 7},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 3\n2 1 2\n1 2 0.5\n", Options{Sense: problem.Minimize}, "mtx", problem.QUBO, problem.Minimize, 5.5},
+		{"a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n", Options{Form: problem.MaxCut}, "mtx", problem.MaxCut, problem.Maximize, 0},
+		{"a.json", `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0"}, "use_bytes": false, "index_type": "uint16",
+			"bias_type": "float32", "num_variables": 2, "num_interactions": 1, "variable_labels": ["a", 7], "variable_type": "SPIN", "offset": 1.5,
+			"info": {}, "linear_biases": [1.0, 0.0], "quadratic_biases": [-1.0], "quadratic_head": [0], "quadratic_tail": [1]}`,
+			Options{}, "bqm", problem.Ising, problem.Minimize, 1.5},
+	} {
+		inst := read(t, c.name, c.text, c.o)
+		if inst.Format != c.format || inst.Form != c.form || inst.Sense != c.sense {
+			t.Errorf("%s %q: read as %s, %v", c.name, c.text, inst.Format, inst)
+		}
+		x := make([]uint64, 1)
+		for i := range inst.N {
+			x[0] |= 1 << i
+		}
+		if v := inst.Value(x); v != c.ones {
+			t.Errorf("%s %q: value %v of ones, want %v", c.name, c.text, v, c.ones)
+		}
+	}
+	inst := read(t, "x.txt", "2\n1 1\n1 1 9\n2 1\n1 2 7\n", Options{Problem: 2})
+	if inst.N != 2 || inst.Pairs() != 1 || inst.Int.Pair[0] != 14 {
+		t.Errorf("problem 2 of 2: %v", inst)
+	}
+}
+
+func TestWrongFiles(t *testing.T) {
+	const bqm = `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0"}, "num_variables": 1, "num_interactions": 1, "variable_labels": [0],
+		"variable_type": "BINARY", "offset": 0, "linear_biases": [1], "quadratic_biases": [1], "quadratic_head": [0], "quadratic_tail": [1]}`
+	for _, c := range []struct{ name, text, want string }{
+		{"a.txt", "", "a.txt:1: found the end of the file, expected the number of problems"},
+		{"a.txt", "2\n1 0\n1 0\n", "a.txt:1: found 2 problems, expected to be told which (--problem 1 to 2)"},
+		{"a.txt", "3 2\n1 2 4\n", "a.txt:2: found the end of the file after 1 of 2 lines of coefficients: the file is truncated"},
+		{"G58.txt", "3 3\n1 2 1\n2 3 1\n", "G58.txt:3: found the end of the file after 2 of 3 lines of coefficients: the file is truncated"},
+		{"a.txt", "3 1\n1 2 4\n1 3 4\n", `a.txt:3: found "1" after the last coefficient, expected the end of the file`},
+		{"a.txt", "3 2\n1 2 4\n2 1 4\n", "a.txt:3: found the variables of line 2 again, expected each pair once"},
+		{"a.txt", "3 2\n\n1 1 4\n\n1 1 4\n", "a.txt:5: found the variables of line 3 again"},
+		{"a.txt", "3 1\n0 2 4\n", "a.txt:2: found the variable 0, expected 1 to 3"},
+		{"a.txt", "3 1\n1 4 4\n", "a.txt:2: found the variable 4, expected 1 to 3"},
+		{"a.txt", "3 1\n1 x 4\n", `a.txt:2: found the variable "x", expected a whole number from 1 to 3`},
+		{"a.txt", "3 1\n1 2 nan\n", `a.txt:2: coefficient: found "nan", expected a number`},
+		{"a.txt", "3 1\n1 2\n", "a.txt:2: found 2 words, expected a line of two variables and a coefficient"},
+		{"a.txt", "3 99999999999\n", "a.txt:1: found the number of coefficients 99999999999, expected 0 to 2147483647"},
+		{"a.txt", "2 1\n1 2 9000000000000000000\n", "coefficient: absolute values add up to 9e+18, expected at most 2^58"},
+		{"a.rud", "2 1\n1 1 1\n", "a.rud:2: found an edge from 1 to itself"},
+		{"a.qubo", "0 0 1\n", "a.qubo:1: found 3 words, expected p qubo"},
+		{"a.qubo", "p qubo 0 2 1 1\n0 0 1\n", "a.qubo:2: found the end of the file after 1 of 2 lines"},
+		{"a.qubo", "p qubo 0 2 0 1\n1 2 1\n", "a.qubo:2: found the variable 2, expected 0 to 1"},
+		{"a.coo", "0 1\n", "a.coo:1: found 2 words"},
+		{"a.coo", "0 -1 3\n", `a.coo:1: found the variable -1`},
+		{"a.mtx", "%%MatrixMarket matrix coordinate complex general\n", "a.mtx:1: found complex entries"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 0\n", "a.mtx:2: found a matrix of 2 x 3, expected a square"},
+		{"a.json", "{", "a.json: JSON at byte 1: unexpected end"},
+		{"a.json", `{"type": "x"}`, `a.json: found type "x", expected "BinaryQuadraticModel"`},
+		{"a.json", bqm, "a.json: found the pair 0, 1, expected two different variables from 0 to 0"},
+		{"a.npy", "\x93NUMPY\x01\x00", "a.npy: npy header"},
+	} {
+		_, err := ReadFrom(strings.NewReader(c.text), c.name, Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q:\n got %v\nwant %s", c.name, c.text, err, c.want)
+		}
+	}
+	if _, err := ReadFrom(strings.NewReader("3 1\n1 2 4\n"), "a", Options{Memory: 30}); err == nil || !strings.Contains(err.Error(), "more than the limit of 30") {
+		t.Errorf("memory: %v", err)
+	}
+	if _, err := ReadFrom(strings.NewReader("3 1\n1 2 4\n"), "a.qubo", Options{Form: problem.Ising}); err == nil || !strings.Contains(err.Error(), "expected one that can hold form ising") {
+		t.Errorf("form: %v", err)
+	}
+	if _, err := ReadFrom(strings.NewReader(""), "a", Options{Format: "xls"}); err == nil || !strings.Contains(err.Error(), "expected one of orlib, sparse") {
+		t.Errorf("format: %v", err)
+	}
+}
+
+func TestReadCompressed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "G1.txt.gz")
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	fmt.Fprint(z, "2 1\n1 2 3\n")
+	z.Close()
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inst, err := Read(path, Options{})
+	if err != nil || inst.Form != problem.MaxCut || inst.Source != path {
+		t.Errorf("%v, %v", inst, err)
+	}
+}

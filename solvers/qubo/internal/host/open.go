@@ -1,0 +1,49 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/elite"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Beside is a host search next to one on a device, to which it leaves a core.
+// It begins when problems are over that the device solves at once: busy cores
+// keep the thread waiting that drives the device.
+type Beside struct{ Without []string }
+
+const headStart = 30 * time.Millisecond
+
+// Search implements search.Searcher.
+func (b Beside) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+	select {
+	case <-ctx.Done():
+		return search.Work{}, nil
+	case <-time.After(headStart):
+	}
+	if o.Workers == 0 {
+		o.Workers = max(1, runtime.GOMAXPROCS(0)-1)
+	}
+	return Search{b.Without}.Search(ctx, p, o, found)
+}
+
+// RulesFor are the rules of a search on the host for n variables.
+func RulesFor(r search.Rules, n int) search.Rules {
+	r = r.Within(n)
+	tenure, spread := n/100+1, 10
+	if limit := max(1, n/4); tenure+spread > limit {
+		tenure, spread = max(1, limit/2), max(1, limit/2)
+	}
+	tenure, spread = r.TabuList(tenure, spread, n-1)
+	return search.Rules{Tenure: tenure, Spread: spread, Stall: cmp.Or(r.Stall, tabuStall*n), Pool: cmp.Or(r.Pool, elite.DefaultSize), Distance: cmp.Or(r.Distance, 1+n/500)}
+}
+
+// Open makes the host's portfolio ready.
+func Open(_ device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+	return search.Opened{Searcher: Search{o.Without}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}, nil
+}

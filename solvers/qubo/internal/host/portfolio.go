@@ -1,0 +1,191 @@
+package host
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"coalesce/solvers/qubo/internal/elite"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// lengths are the lengths that a method's walks come in: each four times the
+// one before, and for elimination tables of two more variables.
+const lengths = 5
+
+// An arm is a method at a length, with what its walks brought so far.
+type arm struct {
+	method method
+	length int
+	reward float64 // rise of the best, in spreads of the pool, and a little for each solution taken
+	cost   float64 // work of its walks
+	expect float64 // work of one
+	walks  int
+	mean   float64 // of the values of late walks, and their variance
+	spread float64
+}
+
+// hope is how much of its share an arm keeps that never comes near the best:
+// all of it up to so many standard deviations, then less and less.
+func (a *arm) hope(best int64) float64 {
+	const near, least = 2.5, 0.03
+	gap := float64(best) - a.mean
+	if a.walks < 3 || gap <= near*math.Sqrt(a.spread) {
+		return 1
+	}
+	return max(least, math.Exp(near-gap/math.Sqrt(a.spread)))
+}
+
+// learn takes the result of a walk.
+func (a *arm) learn(value int64, reward, cost float64) {
+	a.reward += reward
+	a.cost += cost
+	a.expect += (cost - a.expect) / 4
+	a.walks++
+	late := 1 / float64(min(a.walks, 8))
+	off := float64(value) - a.mean
+	a.mean += off * late
+	a.spread = (1 - late) * (a.spread + late*off*off)
+}
+
+// Methods are the names of all methods, as Search leaves them out.
+func Methods() (names []string) {
+	for m := range methods {
+		names = append(names, m.String())
+	}
+	return names
+}
+
+// A portfolio shares effort between methods and keeps the pool.
+type portfolio struct {
+	*elite.Pool
+	random  *rand.Rand
+	elite   func(int64, []uint64)
+	give    func([]uint64)
+	arms    []arm
+	crosser *elite.Crosser // nil where solutions seldom differ in several components
+	bar     int64          // the worst of the pool when it was last renewed
+}
+
+// newPortfolio makes the portfolio for a problem whose step and add cost so
+// much, of all methods but some.
+func newPortfolio(p *problem.Normal, step, add float64, without []string, o search.Options) *portfolio {
+	rules := RulesFor(o.Rules, p.N)
+	f := &portfolio{Pool: elite.NewPool(p, rules.Pool, rules.Distance), random: rand.New(rand.NewPCG(o.Seed, 0)), elite: o.Elite, give: o.Give, bar: math.MinInt64}
+	if len(p.Col) <= maxDegree*p.N {
+		f.crosser = elite.NewCrosser(p, f.Mirror)
+	}
+	n := float64(p.N)
+	sweep := n * (2 + add/10)
+	expect := [methods]float64{float64(rules.Stall) * step * 2, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n}
+	include := func(m method) {
+		for k := 0; k < lengths && (m != eliminateWalk || eliminateWidth+2*k <= widest); k++ {
+			f.arms = append(f.arms, arm{method: m, length: k, expect: expect[m] * float64(int(1)<<(2*k))})
+		}
+	}
+	for m := range methods {
+		if !slices.Contains(without, m.String()) {
+			include(m)
+		}
+	}
+	if len(f.arms) == 0 {
+		include(tabuWalk)
+	}
+	return f
+}
+
+// keep offers a solution to the pool.
+func (f *portfolio) keep(value int64, x []uint64) (taken bool) {
+	taken, _ = f.Add(value, x)
+	if taken && f.elite != nil {
+		f.elite(value, x[:problem.Words(f.N)])
+	}
+	if taken && f.give != nil {
+		f.give(x[:problem.Words(f.N)])
+	}
+	return taken
+}
+
+// combine gives the best of the pool the components in which x is better, where
+// the problem is sparse, and returns what came out, 0 and nil where nothing did.
+func (f *portfolio) combine(x []uint64) (int64, []uint64) {
+	if f.crosser == nil || len(f.Elites) == 0 {
+		return 0, nil
+	}
+	child := slices.Clone(f.Elites[0].X)
+	gained := f.crosser.Cross(child, x[:problem.Words(f.N)])
+	if gained == 0 {
+		return 0, nil
+	}
+	value := f.Elites[0].Value + gained
+	f.keep(value, child)
+	return value, child
+}
+
+// learn takes the result of a walk.
+func (f *portfolio) learn(was course, value int64, x []uint64, cost float64) {
+	rise, spread := 0.0, 1.0
+	if len(f.Elites) > 0 {
+		best := f.Elites[0].Value
+		spread = float64(max(1, best-f.Elites[len(f.Elites)-1].Value))
+		rise = float64(max(0, value-best))
+	}
+	reward := min(5, rise/spread)
+	if f.keep(value, x) && value > f.bar {
+		reward += 0.02
+	}
+	const forget = 0.98
+	for k := range f.arms {
+		f.arms[k].reward *= forget
+		f.arms[k].cost *= forget
+	}
+	f.arms[was.arm].learn(value, reward, cost)
+	if f.Misses > 20*f.Size {
+		f.bar = max(f.bar, f.Elites[len(f.Elites)-1].Value)
+		f.Renew()
+	}
+}
+
+// choose draws an arm. Each gets effort in proportion to its reward by effort
+// and to its hope; one that had little is held to be as good as all together.
+func (f *portfolio) choose() int {
+	var reward, cost float64
+	for _, a := range f.arms {
+		reward += a.reward
+		cost += a.cost
+	}
+	mean := (reward + 0.01) / (cost + 1)
+	share := make([]float64, len(f.arms))
+	var total float64
+	for k := range f.arms {
+		a := &f.arms[k]
+		rate := (a.reward + mean*2*a.expect) / (a.cost + 2*a.expect)
+		share[k] = (rate + mean/20) / a.expect
+		if len(f.Elites) > 0 {
+			share[k] *= a.hope(f.Elites[0].Value)
+		}
+		total += share[k]
+	}
+	draw := f.random.Float64() * total
+	for k := range share {
+		if draw -= share[k]; draw < 0 {
+			return k
+		}
+	}
+	return len(share) - 1
+}
+
+// next plans a walk.
+func (f *portfolio) next() course {
+	k := f.choose()
+	w := course{method: f.arms[k].method, length: f.arms[k].length, arm: k}
+	a, b, ok := f.Pair(f.random)
+	if !ok || len(f.Elites) < f.Size && f.random.IntN(2) == 0 {
+		return w // fill the pool from random starts
+	}
+	if w.method != annealWalk {
+		w.from, w.toward = a.X, b.X
+	}
+	return w
+}

@@ -1,0 +1,154 @@
+// Package host searches on the cores of this machine: a portfolio of tabu search,
+// annealing, reheating and exact moves by elimination, whose walks share a pool.
+package host
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"coalesce/runtime/host/oneflip"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// The work of each searcher between two looks at the pool, in units of about a
+// nanosecond, grows from the first to the last: waiting for each other and the
+// time to the first results are both kept short.
+const firstRound, lastRound = 5e5, 1e7
+
+// Search looks for good solutions on the cores of this machine. Its
+// searchers, one a core, walk from starts that the pool of elite solutions
+// suggests, each by one of several methods; methods whose walks improve the
+// pool are chosen more often. The searchers work in rounds of equal work, after
+// each of which their walks' results enter the pool in the searchers' order:
+// with Options.Work what happens depends on the seed and the number of cores alone.
+//
+// Methods named in Without, as Methods names them, are left out, but for
+// tabu search where no other is left: what each of them is worth can be measured.
+type Search struct{ Without []string }
+
+// Search implements search.Searcher.
+func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if p.N <= reference.Tiny {
+		value, x := reference.Exhaust(p)
+		found(value, x, time.Since(o.Began))
+		if o.Elite != nil {
+			o.Elite(value, x)
+		}
+		return search.Work{}, nil
+	}
+	end := &alarm{deadline: o.Deadline}
+	stop := context.AfterFunc(ctx, end.ring)
+	defer stop()
+	// Symmetric matrices have even weights: halved, more of them fit in a byte.
+	s, shift := p.Spans(), 1
+	if s.Grain < 2 {
+		shift = 0
+	}
+	width := s.Weight >> shift
+	switch {
+	case s.Delta < math.MaxInt16 && width <= math.MaxInt8:
+		return searchRows(h, p, s, rows[int8, int16](p, shift, o.Workers, end), o, end, found)
+	case s.Delta < math.MaxInt16:
+		return searchRows(h, p, s, rows[int16, int16](p, shift, o.Workers, end), o, end, found)
+	case s.Delta < math.MaxInt32 && width <= math.MaxInt8:
+		return searchRows(h, p, s, rows[int8, int32](p, shift, o.Workers, end), o, end, found)
+	case s.Delta < math.MaxInt32 && width <= math.MaxInt16:
+		return searchRows(h, p, s, rows[int16, int32](p, shift, o.Workers, end), o, end, found)
+	case s.Delta < math.MaxInt32:
+		return searchRows(h, p, s, rows[int32, int32](p, shift, o.Workers, end), o, end, found)
+	default:
+		return searchRows(h, p, s, rows[int64, int64](p, shift, o.Workers, end), o, end, found)
+	}
+}
+
+// searchRows searches with rows m, nil where time was over before they
+// were laid out.
+func searchRows[S oneflip.Sum](h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *alarm, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+	var did search.Work
+	if m == nil {
+		x := o.Start
+		if x == nil {
+			x = make([]uint64, problem.Words(p.N))
+		}
+		found(p.Value(x), x, time.Since(o.Began))
+		return did, nil
+	}
+	team := make([]*searcher[S], o.Workers)
+	step, add := m.cost()
+	without := h.Without
+	if m.sparse() == nil || s.Delta >= math.MaxInt32/16 || len(p.Col) > maxDegree*p.N || p.N > mostEliminated {
+		without = append(slices.Clip(without), eliminateWalk.String())
+	}
+	portfolio := newPortfolio(p, step, add, without, o)
+	table, width := newLogs(), spread(p, end)
+	for k := range team {
+		s := newSearcher(p, m, o.Seed, uint64(k)+1)
+		s.logs, s.spread, s.end, s.rules = table, width, end, RulesFor(o.Rules, p.N)
+		if o.Work == 0 {
+			s.target = o.Target
+		}
+		s.course = portfolio.next()
+		if k == 0 {
+			s.course.from = o.Start
+		}
+		team[k] = s
+		go s.run()
+		defer close(s.grant)
+	}
+	var best int64
+	told := false
+	shown := time.Now()
+	for quota := firstRound; ; quota = min(lastRound, quota*1.1) {
+		flips := int64(math.MaxInt64)
+		if o.Work > 0 {
+			flips = max(1, (o.Work-did.Flips)/int64(len(team)))
+		}
+		for _, s := range team {
+			s.grant <- grant{quota, flips}
+		}
+		for _, s := range team {
+			<-s.report
+		}
+		did.Flips = 0
+		for _, s := range team {
+			did.Flips += s.flips
+			if !told || s.best > best {
+				best, told = s.best, true
+				found(best, s.bestX[:problem.Words(p.N)], time.Since(o.Began))
+			}
+			if s.ended {
+				s.ended = false
+				did.Restarts++
+				portfolio.learn(s.course, s.best, s.bestX, s.cost)
+				if v, x := portfolio.combine(s.bestX); v > best {
+					best = v
+					found(best, x, time.Since(o.Began))
+				}
+				s.course, s.cost = portfolio.next(), 0
+			}
+		}
+		if o.Take != nil {
+			if x := o.Take(); x != nil {
+				portfolio.Add(p.Value(x), x)
+			}
+		}
+		if end.over() || o.Met(best) || o.Work > 0 && did.Flips >= o.Work {
+			for _, s := range team {
+				portfolio.keep(s.best, s.bestX)
+			}
+			return did, nil
+		}
+		if o.Progress != nil && time.Since(shown) > 250*time.Millisecond {
+			shown = time.Now()
+			o.Progress(did)
+		}
+	}
+}

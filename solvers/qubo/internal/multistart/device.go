@@ -1,0 +1,188 @@
+package multistart
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/evaluate"
+	"coalesce/solvers/qubo/problem"
+)
+
+// deviceStarter is massive multi-start on a device: qubo/multistart for what is
+// the paper's own, qubo/evaluate for objectives and gains.
+type deviceStarter struct {
+	p       *problem.Normal
+	s       device.Stream
+	many    *evaluate.Evaluator
+	kernels *qubo.MultistartKernels
+	block   int
+	shared  int // bytes of an ascending block
+	samples int
+	batch   int
+	buffers []device.Buffer
+	// x holds samples, then slots.
+	x, best, twice, gain, flips, sums device.Buffer
+	back                              []byte
+}
+
+// openStarter loads both families, takes memory for a number of samples and of
+// slots, and uploads the matrix.
+func openStarter(d device.Device, s device.Stream, p *problem.Normal, kind string, samples, batch int) (*deviceStarter, error) {
+	if err := evaluate.Holds(p, kind, p.Spans(), evaluate.UnitOf(p)); err != nil {
+		return nil, err
+	}
+	v, state := evaluate.VariantFor(kind, batch), "shared"
+	side := (max(1, p.N) + 127) / 128 * 128
+	if limit := d.Facts().SharedPerBlock; limit > 0 && int64(ascendShared(state, kind, side))+1024 > limit {
+		state = "global"
+	}
+	w := qubo.Multistart.Variant(fmt.Sprintf("block=512,state=%s,weight=%s", state, kind))
+	if w == nil {
+		return nil, fmt.Errorf("%d variables: their gains, %s, are larger than a block's shared memory", p.N, kind)
+	}
+	return openStarterAs(d, s, p, v, w, samples, batch)
+}
+
+// ascendShared is the dynamic shared memory of an ascending block: a byte for
+// four variables and, with that state, the gains.
+func ascendShared(state, kind string, side int) int {
+	bytes := side / 4
+	switch {
+	case state != "shared":
+	case kind == evaluate.Float64:
+		bytes += 8 * side
+	default:
+		bytes += 4 * side
+	}
+	return bytes
+}
+
+// openStarterAs opens two variants with the same type of coefficients.
+func openStarterAs(d device.Device, s device.Stream, p *problem.Normal, v, w *device.Variant, samples, batch int) (_ *deviceStarter, err error) {
+	e, err := evaluate.Open(d, s, v, p)
+	if err != nil {
+		return nil, err
+	}
+	f := &qubo.Multistart
+	g := &deviceStarter{p: p, s: s, many: e, block: f.Int(w, "block"),
+		shared: ascendShared(f.Value(w, "state"), f.Value(w, "weight"), e.Side), samples: samples, batch: batch}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.Close())
+		}
+	}()
+	if g.kernels, err = qubo.LoadMultistart(d, w); err != nil {
+		return nil, err
+	}
+	most, slot := int64(max(samples, batch)), int64(8*e.Words())
+	for _, b := range []struct {
+		to    *device.Buffer
+		bytes int64
+	}{
+		{&g.x, most * slot}, {&g.best, slot}, {&g.twice, 8 * most}, {&g.flips, 8 * int64(batch)}, {&g.sums, 16},
+		{&g.gain, int64(batch) * int64(e.Side) * int64(e.GainBytes())},
+	} {
+		if *b.to, err = d.Alloc(b.bytes); err != nil {
+			return nil, err
+		}
+		g.buffers = append(g.buffers, *b.to)
+	}
+	g.back = make([]byte, 16*max(1, batch))
+	return g, nil
+}
+
+// grid has a thread for every word of count solutions.
+func (g *deviceStarter) grid(count int) device.Grid {
+	return device.Grid{Blocks: int64(max(1, min((count*g.many.Words()+g.block-1)/g.block, 1<<14))), Threads: g.block}
+}
+
+func (g *deviceStarter) sample(count int, seed uint64) (float64, error) {
+	if count > g.samples {
+		return 0, fmt.Errorf("%d samples, opened for %d", count, g.samples)
+	}
+	if err := g.enqueueSamples(count, seed); err != nil {
+		return 0, err
+	}
+	if err := g.s.Download(g.back[:16], g.sums, 0); err != nil {
+		return 0, err
+	}
+	if g.many.Floats() {
+		return *(*float64)(unsafe.Pointer(&g.back[0])) / 2, nil
+	}
+	return float64(*(*int64)(unsafe.Pointer(&g.back[0]))) / 2, nil
+}
+
+// enqueueSamples draws, evaluates and reduces.
+func (g *deviceStarter) enqueueSamples(count int, seed uint64) error {
+	e := g.many
+	if err := g.kernels.Sample(g.s, g.grid(count), g.x, uint64(g.p.N), uint64(e.Side), uint64(count), seed, g.twice); err != nil {
+		return err
+	}
+	if err := e.AddValues(g.s, g.x, count, g.twice); err != nil {
+		return err
+	}
+	return g.kernels.Summarise(g.s, device.Grid{Blocks: 1, Threads: g.block}, g.twice, uint64(count), g.sums)
+}
+
+func (g *deviceStarter) begin(x []uint64) error {
+	wide := make([]uint64, g.many.Words())
+	copy(wide, x)
+	if err := g.s.Upload(g.best, 0, device.Bytes(wide)); err != nil {
+		return err
+	}
+	for s := range g.batch {
+		if err := g.s.Copy(g.x, int64(8*s*len(wide)), g.best, 0, int64(8*len(wide))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
+	e := g.many
+	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, g.twice); err != nil {
+		return nil, err
+	}
+	if err := e.AddGains(g.s, g.x, count, g.twice, g.gain); err != nil {
+		return nil, err
+	}
+	grid := device.Grid{Blocks: int64(count), Threads: g.block, Shared: g.shared}
+	if err := g.kernels.Ascend(g.s, grid, e.Rows, g.x, g.gain, uint64(e.Side), uint64(g.p.N), e.Unit, 2*threshold, uint64(most), g.twice, g.flips); err != nil {
+		return nil, err
+	}
+	values, flips := g.back[:8*count], g.back[8*count:16*count]
+	if err := errors.Join(g.s.Download(values, g.twice, 0), g.s.Download(flips, g.flips, 0)); err != nil {
+		return nil, err
+	}
+	list := make([]outcome, count)
+	for s := range list {
+		list[s] = outcome{e.Objective(values[8*s:]), *(*int64)(unsafe.Pointer(&flips[8*s]))}
+	}
+	return list, nil
+}
+
+func (g *deviceStarter) solution(slot int) ([]uint64, error) {
+	x := make([]uint64, g.many.Words())
+	err := g.s.Download(device.Bytes(x), g.x, int64(8*slot*len(x)))
+	return x[:problem.Words(g.p.N)], err
+}
+
+func (g *deviceStarter) keep(slot int) error {
+	size := int64(8 * g.many.Words())
+	return g.s.Copy(g.best, 0, g.x, int64(slot)*size, size)
+}
+
+// Close frees what the starter took, but for the stream.
+func (g *deviceStarter) Close() error {
+	err := g.many.Close()
+	if g.kernels != nil {
+		err = errors.Join(err, g.kernels.Close())
+	}
+	for _, b := range g.buffers {
+		err = errors.Join(err, b.Free())
+	}
+	return err
+}

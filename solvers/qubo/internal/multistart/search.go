@@ -1,0 +1,111 @@
+package multistart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/evaluate"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Solve runs massive multi-start on an instance: on a device with the
+// kernels of qubo/multistart and qubo/evaluate, on a host device in plain Go,
+// as the paper's CPU would. Objectives in the run are in the instance's scaled
+// normal form; Value of the instance gives its own terms.
+func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (_ *Run, err error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
+	p, err := inst.Normal()
+	if err != nil {
+		return nil, err
+	}
+	on, closing, err := openFor(d, p, o)
+	if err != nil {
+		return nil, fmt.Errorf("multistart: %w", err)
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	return o.run(ctx, p, on, nil)
+}
+
+// openFor opens what o needs on a device, with a stream of its own.
+func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() error, error) {
+	batch := orElse(o.Batch, 1)
+	if d.Facts().Kind == device.Host {
+		h := newHostStarter(p, batch)
+		h.deadline = o.Deadline
+		return h, h.Close, nil
+	}
+	kind, err := evaluate.NarrowestKind(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := openStarter(d, s, p, kind, orElse(o.Samples, 1000), batch)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return g, func() error { return errors.Join(g.Close(), s.Close()) }, nil
+}
+
+// Open is massive multi-start for Solve: on a device as many
+// iterations at once as it has multiprocessors.
+func Open(d device.Device, _ *problem.Normal, _ search.Setup) (search.Opened, error) {
+	batch := 1
+	if f := d.Facts(); f.Kind == device.CUDA {
+		batch = max(1, f.SMs)
+	}
+	return search.Opened{Searcher: multistartSearch{d, batch}, Label: fmt.Sprintf("batch=%d", batch), Reason: "one climbing solution a multiprocessor"}, nil
+}
+
+// multistartSearch is massive multi-start as a search among others, until its
+// limits.
+type multistartSearch struct {
+	device device.Device
+	batch  int // iterations at once
+}
+
+// Search implements search.Searcher.
+func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(value int64, x []uint64, at time.Duration)) (search.Work, error) {
+	options := Options{Batch: m.batch, Iterations: math.MaxInt, Seed: o.Seed, Target: o.Target, Deadline: o.Deadline}
+	on, closing, err := openFor(m.device, p, options)
+	if err != nil {
+		return search.Work{}, err
+	}
+	limit := &limited{starter: on, left: o.Work, bounded: o.Work > 0}
+	ctx, limit.stop = context.WithCancel(ctx)
+	defer limit.stop()
+	r, err := options.run(ctx, p, limit, func(v int64, x []uint64, _ time.Duration) { found(v, x, time.Since(o.Began)) })
+	if err = errors.Join(err, closing()); err != nil {
+		return search.Work{}, err
+	}
+	return search.Work{Flips: r.Flips, Restarts: int64(r.Searched)}, nil
+}
+
+// limited ends a run after a number of flips: after the round in which they are
+// spent.
+type limited struct {
+	starter
+	left    int64
+	bounded bool
+	stop    func()
+}
+
+func (l *limited) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
+	list, err := l.starter.round(count, counter, strides, seed, threshold, most)
+	for _, c := range list {
+		l.left -= max(1, c.flips) // a rejected iteration counts, or a screen that rejects all would not end
+	}
+	if l.bounded && l.left <= 0 {
+		l.stop()
+	}
+	return list, err
+}

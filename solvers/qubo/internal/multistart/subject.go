@@ -1,0 +1,245 @@
+package multistart
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"coalesce/autotune/subject"
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/draw"
+	"coalesce/solvers/qubo/internal/evaluate"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Subjects are qubo/evaluate and qubo/multistart, for the tuner.
+func Subjects() []subject.Subject {
+	return []subject.Subject{subjectOf{&qubo.Evaluate}, subjectOf{&qubo.Multistart}}
+}
+
+// subjectOf is a family that holds the whole matrix, qubo/evaluate or
+// qubo/multistart, with instances for the tuner.
+type subjectOf struct{ kernels *device.Family }
+
+// Family is the family.
+func (t subjectOf) Family() *device.Family { return t.kernels }
+
+// Fixed are the types of coefficients, each of which is tuned by itself.
+func (t subjectOf) Fixed() []map[string]string {
+	var all []map[string]string
+	for _, kind := range []string{evaluate.Int8, evaluate.Int32, evaluate.Float32, evaluate.Float64} {
+		all = append(all, map[string]string{"weight": kind})
+	}
+	return all
+}
+
+// Sizes are numbers of variables: few where the device is not a GPU.
+func (t subjectOf) Sizes(f device.Facts) []int {
+	if f.Kind == device.CUDA {
+		return []int{2500, 7000}
+	}
+	return []int{60, 140}
+}
+
+// Feasible holds the shared memory of a block and the matrix against a device.
+func (t subjectOf) Feasible(v *device.Variant, f device.Facts, size int) error {
+	kind, side := t.kernels.Value(v, "weight"), int64(max(1, size)+127)/128*128
+	shared := 0
+	if t.kernels == &qubo.Evaluate {
+		_, shared = evaluate.Shape(v)
+	} else {
+		shared = ascendShared(t.kernels.Value(v, "state"), kind, int(side)) + 1024
+	}
+	if f.SharedPerBlock > 0 && int64(shared) > f.SharedPerBlock {
+		return fmt.Errorf("%d bytes of shared memory a block, %s allows %d", shared, f, f.SharedPerBlock)
+	}
+	if need := 2 * side * side * int64(evaluate.CoefficientBytes(kind)); f.Free > 0 && need > f.Free/10*9 {
+		return fmt.Errorf("a matrix of %s with its copy, %s has %s free: %w", problem.FormatBytes(need), f, problem.FormatBytes(f.Free), device.ErrMemory)
+	}
+	return nil
+}
+
+// A denseTrial is a problem and how many solutions of it are evaluated, or
+// climb, at once.
+type denseTrial struct {
+	p     *problem.Normal
+	count int
+}
+
+// Size is the number of variables.
+func (t *denseTrial) Size() int { return t.p.N }
+
+// trialProblem draws a problem that a kind of coefficients holds exactly, about
+// half of the pairs there, some weights the largest that there are.
+func trialProblem(kind string, n int, seed uint64) *problem.Normal {
+	largest := map[string]int64{evaluate.Int8: math.MaxInt8, evaluate.Int32: 1 << 14, evaluate.Float32: 99, evaluate.Float64: 1 << 28}[kind]
+	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
+	draw := func(i, j int) int64 {
+		u := draw.Coins(seed, uint64(min(i, j)), uint64(max(i, j)))
+		if u&31 == 0 {
+			return largest
+		}
+		return int64(u>>1%uint64(2*largest+1)) - largest
+	}
+	for i := range n {
+		p.Diag[i] = draw(i, i)
+		for j := range n {
+			if w := draw(i, j); i != j && w&1 == 0 && w != 0 {
+				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
+			}
+		}
+		p.Start[i+1] = int64(len(p.Col))
+	}
+	return p
+}
+
+// Cases are none, one, about a tile and more variables, and as many solutions.
+func (t subjectOf) Cases(fixed map[string]string) ([]subject.Case, error) {
+	var cases []subject.Case
+	for k, c := range []struct{ n, count int }{{0, 1}, {1, 2}, {5, 3}, {64, 1}, {127, 4}, {129, 20}} {
+		if t.kernels != &qubo.Evaluate {
+			c.count = min(c.count, 4)
+		}
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("%d variables, %d solutions", c.n, c.count),
+			Instance: &denseTrial{trialProblem(fixed["weight"], c.n, uint64(k)<<40), c.count}})
+	}
+	return cases, nil
+}
+
+// Instance draws a problem to be timed.
+func (t subjectOf) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	count := 1000
+	switch {
+	case size < 1000:
+		count = 10
+	case t.kernels != &qubo.Evaluate:
+		count = 132
+	}
+	return &denseTrial{trialProblem(fixed["weight"], size, seed<<40), count}, nil
+}
+
+// Open takes a variant; a trial takes the memory.
+func (t subjectOf) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	if !slices.ContainsFunc(t.kernels.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
+		return nil, fmt.Errorf("%s has no variant %s", t.kernels.Name, v.Label)
+	}
+	return &denseRunner{t, d, v}, nil
+}
+
+type denseRunner struct {
+	subjectOf
+	device  device.Device
+	variant *device.Variant
+}
+
+// Close has nothing to give back.
+func (*denseRunner) Close() error { return nil }
+
+// Prepare lays a trial out on the device.
+func (r *denseRunner) Prepare(inst subject.Instance) (subject.Job, error) {
+	t, ok := inst.(*denseTrial)
+	if !ok {
+		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.kernels.Name)
+	}
+	kind := r.kernels.Value(r.variant, "weight")
+	v, w := r.variant, qubo.Multistart.Variant(fmt.Sprintf("block=512,state=shared,weight=%s", kind))
+	if r.kernels != &qubo.Evaluate {
+		v, w = evaluate.VariantFor(kind, t.count), r.variant
+	}
+	s, err := r.device.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	g, err := openStarterAs(r.device, s, t.p, v, w, t.count, t.count)
+	if err == nil {
+		err = s.Sync()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &denseJob{denseTrial: t, on: g, stream: s, climbs: r.kernels != &qubo.Evaluate}, nil
+}
+
+type denseJob struct {
+	*denseTrial
+	on     *deviceStarter
+	stream device.Stream // of the upload
+	climbs bool
+	found  []outcome
+}
+
+// Reset draws the solutions anew and poisons what Run writes.
+func (j *denseJob) Reset(s device.Stream) error {
+	g := j.on
+	g.s, j.found = s, nil
+	err := errors.Join(s.Fill(g.twice, 0, g.twice.Len(), 0xa5), s.Fill(g.gain, 0, g.gain.Len(), 0xa5), s.Fill(g.flips, 0, g.flips.Len(), 0xa5))
+	if j.climbs {
+		return errors.Join(err, g.begin(firstDerivative(j.p)))
+	}
+	return errors.Join(err, g.kernels.Sample(s, g.grid(j.count), g.x, uint64(j.p.N), uint64(g.many.Side), uint64(j.count), 1, g.twice))
+}
+
+// Run evaluates objectives and gains, or diversifies, evaluates and climbs.
+func (j *denseJob) Run(s device.Stream) (err error) {
+	g := j.on
+	if g.s = s; !j.climbs {
+		return g.many.Gains(s, g.x, j.count, g.twice, g.gain)
+	}
+	j.found, err = g.round(j.count, 0, strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
+	return err
+}
+
+// Check compares with the host: of a large problem about twenty solutions, or
+// four ascents.
+func (j *denseJob) Check(s device.Stream) error {
+	g := j.on
+	g.s = s
+	if j.climbs {
+		few := j.count
+		if j.p.N >= 1000 {
+			few = min(few, 4)
+		}
+		h := newHostStarter(j.p, few)
+		expected, err := []outcome(nil), h.begin(firstDerivative(j.p))
+		if err == nil {
+			expected, err = h.round(few, 0, strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
+		}
+		if err == nil && !slices.Equal(j.found[:few], expected) {
+			err = fmt.Errorf("%w: objectives and flips %v, expected %v", problem.ErrCheck, j.found[:few], expected)
+		}
+		return err
+	}
+	e := g.many
+	twice, gains := make([]byte, 8*j.count), make([]byte, j.count*e.Side*e.GainBytes())
+	if err := errors.Join(s.Download(twice, g.twice, 0), s.Download(gains, g.gain, 0)); err != nil {
+		return err
+	}
+	expected := make([]int64, j.p.N)
+	for k, found := range e.Objectives(twice) {
+		if every := j.count / 20; j.p.N >= 1000 && every > 1 && k%every != 0 {
+			continue
+		}
+		x, err := g.solution(k)
+		if err != nil {
+			return err
+		}
+		if v := j.p.Value(x); v != found {
+			return fmt.Errorf("%w: solution %d has objective %d, expected %d", problem.ErrCheck, k, found, v)
+		}
+		j.p.Deltas(x, expected)
+		for i, v := range expected {
+			if d := e.Gain(gains, k*e.Side+i); d != v {
+				return fmt.Errorf("%w: solution %d gains %d by variable %d, expected %d", problem.ErrCheck, k, d, i, v)
+			}
+		}
+	}
+	return nil
+}
+
+// Work is the number of products of a weight and a bit.
+func (j *denseJob) Work() float64 { return float64(j.count) * float64(j.p.N) * float64(j.p.N) }
+
+// Close gives back what the trial took.
+func (j *denseJob) Close() error { return errors.Join(j.on.Close(), j.stream.Close()) }

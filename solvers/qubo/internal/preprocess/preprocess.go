@@ -1,0 +1,313 @@
+// Package preprocess makes a problem smaller before it is searched: rules that fix
+// or eliminate variables and keep at least one optimal solution, a split into
+// components, and an upper bound for each.
+package preprocess
+
+import (
+	"slices"
+	"sync"
+
+	"coalesce/solvers/cores"
+	"coalesce/solvers/qubo/problem"
+)
+
+// A Reduction is a problem after rules that keep at least one of its optimal
+// solutions:
+//
+//   - first order: a variable whose delta cannot be negative whatever its
+//     neighbours are is 1, one whose delta cannot be positive is 0 (persistency
+//     as in F. Glover, M. Lewis and G. Kochenberger, EJOR 265(3), 2018);
+//   - degree 0 to 2: the best value of a variable is a function of at most two
+//     others, which becomes their coefficients;
+//   - components: what is not connected is solved apart.
+type Reduction struct {
+	p        *problem.Normal
+	Constant int64 // objective of what was fixed and eliminated
+	fixed    []int8
+	steps    []step // eliminations, in their order
+	Parts    []Part
+}
+
+// A step eliminated variable i: it is 1 where diag + w1 x(j) + w2 x(k) > 0; j
+// and k may be -1.
+type step struct {
+	i, j, k      int32
+	diag, w1, w2 int64
+}
+
+// A Part is a component; variable v of p is variable of[v] of the whole. A nil
+// list stands for all. No solution is better than bound.
+type Part struct {
+	Problem *problem.Normal
+	of      []int32
+	Bound   int64
+}
+
+// An edge is a pair as one of its ends sees it.
+type edge struct {
+	to     int32
+	weight int64
+}
+
+// hub is the most pairs of a variable that may get another by elimination:
+// finding a pair takes time in proportion.
+const hub = 1 << 12
+
+// reducer is a reduction under way. Variables that are gone are out of degree,
+// low and high of the others.
+type reducer struct {
+	*Reduction
+	gone   []bool
+	diag   []int64
+	low    []int64 // sum of the negative weights
+	high   []int64 // sum of the positive weights
+	degree []int32
+	bound  int64 // of p
+	queue  []int32
+	queued []bool
+	adj    [][]edge // nil: the pairs are the rows of p; else those and new ones, edges to what is gone among them
+}
+
+// Reduce fixes the variables that given says are 0 or 1 (nil: none), and then
+// whatever the rules allow, unless plain is set. stop ends it early: with what
+// was done till then, or, where nothing was given and even the parts take too
+// long, with nothing done.
+func Reduce(p *problem.Normal, given []int8, plain bool, stop func() bool) *Reduction {
+	r := &reducer{Reduction: &Reduction{p: p}}
+	r.begin()
+	must := false
+	for i, v := range given {
+		if v >= 0 {
+			r.fix(int32(i), int64(v))
+			must = true
+		}
+	}
+	if !plain {
+		for i := range p.N {
+			if !r.queued[i] && (r.degree[i] <= 2 || r.diag[i]+r.low[i] >= 0 || r.diag[i]+r.high[i] <= 0) {
+				r.push(int32(i))
+			}
+		}
+		for steps := 0; len(r.queue) > 0 && (steps&1023 != 0 || !stop()); steps++ {
+			i := r.queue[len(r.queue)-1]
+			r.queue = r.queue[:len(r.queue)-1]
+			r.queued[i] = false
+			r.apply(i)
+		}
+	}
+	if !r.split(plain, func() bool { return !must && stop() }) {
+		return &Reduction{p: p, fixed: slices.Repeat([]int8{-1}, p.N), Parts: []Part{{Problem: p, Bound: r.bound}}}
+	}
+	return r.Reduction
+}
+
+func (r *reducer) begin() {
+	p := r.p
+	r.fixed = make([]int8, p.N)
+	r.gone, r.queued = make([]bool, p.N), make([]bool, p.N)
+	r.diag, r.low, r.high = slices.Clone(p.Diag), make([]int64, p.N), make([]int64, p.N)
+	r.degree = make([]int32, p.N)
+	var mu sync.Mutex
+	whole := problem.NewRowSums()
+	cores.Split(p.N, 64, func(from, to int) {
+		some := problem.NewRowSums()
+		for i := from; i < to; i++ {
+			r.fixed[i], r.degree[i] = -1, int32(p.Start[i+1]-p.Start[i])
+			r.low[i], r.high[i] = some.AddRow(p, i)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		whole.Join(some)
+	})
+	p.Known, r.bound = whole.Spans(p), whole.Bound()
+}
+
+func (r *reducer) push(i int32) {
+	if !r.queued[i] && !r.gone[i] {
+		r.queued[i] = true
+		r.queue = append(r.queue, i)
+	}
+}
+
+// apply tries the rules on variable i.
+func (r *reducer) apply(i int32) {
+	switch {
+	case r.gone[i]:
+	case r.diag[i]+r.low[i] >= 0:
+		r.fix(i, 1)
+	case r.diag[i]+r.high[i] <= 0:
+		r.fix(i, 0)
+	case r.degree[i] <= 2:
+		r.eliminate(i)
+	}
+}
+
+// each calls back the pairs of i whose other ends are there.
+func (r *reducer) each(i int32, pair func(j int32, w int64)) {
+	if r.adj != nil {
+		for _, e := range r.adj[i] {
+			if !r.gone[e.to] {
+				pair(e.to, e.weight)
+			}
+		}
+		return
+	}
+	col, weight := r.p.Row(int(i))
+	for k, j := range col {
+		if !r.gone[j] {
+			pair(j, weight[k])
+		}
+	}
+}
+
+// forget takes a pair of weight w out of the sums of j, whose other end goes.
+func (r *reducer) forget(j int32, w int64) {
+	r.degree[j]--
+	if w < 0 {
+		r.low[j] -= w
+	} else {
+		r.high[j] -= w
+	}
+	r.push(j)
+}
+
+// fix sets variable i to v.
+func (r *reducer) fix(i int32, v int64) {
+	r.gone[i], r.fixed[i] = true, int8(v)
+	r.Constant += v * r.diag[i]
+	r.each(i, func(j int32, w int64) {
+		r.diag[j] += v * w
+		r.forget(j, w)
+	})
+}
+
+// eliminate replaces variable i, of degree 1 or 2, by its best value.
+func (r *reducer) eliminate(i int32) {
+	if r.adj == nil {
+		r.list()
+	}
+	s := step{i: i, j: -1, k: -1, diag: r.diag[i]}
+	r.each(i, func(j int32, w int64) {
+		if s.j < 0 {
+			s.j, s.w1 = j, w
+		} else {
+			s.k, s.w2 = j, w
+		}
+	})
+	if s.k >= 0 && max(len(r.adj[s.j]), len(r.adj[s.k])) > hub {
+		return
+	}
+	r.gone[i], r.adj[i] = true, nil
+	r.steps = append(r.steps, s)
+	best := func(w int64) int64 { return max(0, s.diag+w) }
+	r.Constant += best(0)
+	r.forget(s.j, s.w1)
+	r.diag[s.j] += best(s.w1) - best(0)
+	if s.k < 0 {
+		return
+	}
+	r.forget(s.k, s.w2)
+	r.diag[s.k] += best(s.w2) - best(0)
+	if w := best(s.w1+s.w2) - best(s.w1) - best(s.w2) + best(0); w != 0 {
+		r.join(s.j, s.k, w)
+		r.join(s.k, s.j, w)
+	}
+}
+
+// list makes lists of the pairs that are left.
+func (r *reducer) list() {
+	total := 0
+	for i := range r.gone {
+		if !r.gone[i] {
+			total += int(r.degree[i])
+		}
+	}
+	all := make([]edge, 0, total)
+	adj := make([][]edge, len(r.gone))
+	for i := range adj {
+		if r.gone[i] {
+			continue
+		}
+		first := len(all)
+		r.each(int32(i), func(j int32, w int64) { all = append(all, edge{j, w}) })
+		adj[i] = all[first:len(all):len(all)]
+	}
+	r.adj = adj
+}
+
+// join adds w to the pair of i and j, in the list of i.
+func (r *reducer) join(i, j int32, w int64) {
+	list := r.adj[i]
+	if len(list) > 2*int(r.degree[i])+8 {
+		list = slices.DeleteFunc(list, func(e edge) bool { return r.gone[e.to] })
+	}
+	at := slices.IndexFunc(list, func(e edge) bool { return e.to == j })
+	if at < 0 {
+		at, list = len(list), append(list, edge{to: j})
+		r.degree[i]++
+	} else {
+		r.forget(i, list[at].weight)
+		r.degree[i]++
+	}
+	list[at].weight += w
+	if sum := list[at].weight; sum > 0 {
+		r.high[i] += sum
+	} else {
+		r.low[i] += sum
+	}
+	if list[at].weight == 0 {
+		list = slices.Delete(list, at, at+1)
+		r.degree[i]--
+	}
+	r.adj[i] = list
+	r.push(i)
+}
+
+// Restore is the solution of the whole of which the parts' solutions are best.
+func (r *Reduction) Restore(parts [][]uint64) []uint64 {
+	x := make([]uint64, problem.Words(r.p.N))
+	for k, c := range r.Parts {
+		if c.of == nil {
+			return slices.Clone(parts[k])
+		}
+		for v, i := range c.of {
+			x[i>>6] |= problem.Bit(parts[k], v) << (i & 63)
+		}
+	}
+	for i, v := range r.fixed {
+		if v == 1 {
+			x[i>>6] |= 1 << (i & 63)
+		}
+	}
+	for _, s := range slices.Backward(r.steps) {
+		gain := s.diag + s.w1*int64(problem.Bit(x, int(s.j)))
+		if s.k >= 0 {
+			gain += s.w2 * int64(problem.Bit(x, int(s.k)))
+		}
+		if gain > 0 {
+			x[s.i>>6] |= 1 << (s.i & 63)
+		}
+	}
+	return x
+}
+
+// Project is the solution of part k within a solution of the whole.
+func (r *Reduction) Project(k int, x []uint64) []uint64 {
+	c := r.Parts[k]
+	if c.of == nil || x == nil {
+		return x
+	}
+	y := make([]uint64, problem.Words(c.Problem.N))
+	for v, i := range c.of {
+		y[v>>6] |= problem.Bit(x, int(i)) << (v & 63)
+	}
+	return y
+}
+
+// Left is the number of variables in parts.
+func (r *Reduction) Left() (n int) {
+	for _, c := range r.Parts {
+		n += c.Problem.N
+	}
+	return n
+}

@@ -1,0 +1,281 @@
+// Package tabu runs qubo/bulk: hundreds of tabu searches at once on a device, or on
+// an island of its own on each of several. The tuner's subject of the family stands
+// beside it, because a trial reads the searches' memory on the device.
+package tabu
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Island runs qubo/bulk: hundreds of one-flip tabu searches (F. Glover, Z. Lü and
+// J.-K. Hao, "Diversification-driven tabu search for unconstrained binary
+// quadratic problems", 4OR 8, 2010) that share a pool of elite solutions; how a
+// GPU does that: R. Yasudo et al., "Adaptive bulk search", ICPP 2020.
+//
+// A block is a search, or, where its registers do not hold them all, a cluster
+// of blocks. Its threads hold x and the gain of every flip in
+// registers. A step is an arg-max over all gains, with one barrier; the row of
+// the matrix for the variable flipped; an update of every gain. It is exact:
+// integers, and gains are never rebuilt.
+//
+// A search goes on in episodes: it makes a start from elites by one of five
+// operators, walks there, each step the best of those that lead there, and
+// searches from there until it stalls. Flipped variables are tabu in a queue
+// whose length changes at random between tenure and tenure + spread; a flip to
+// a new best of the episode is never tabu. The operators:
+//
+//	random    flip each variable with probability 1/4
+//	relink    towards an elite, a quarter to three quarters of the way (path relinking)
+//	cross     from each of two elites half of the bits where they differ
+//	mutate    an elite with each bit flipped with probability 1/16
+//	majority  of three elites
+//
+// After a round of so many flips a search, one block lets the best of each
+// search into the pool, in the order of their values: elites differ in at least
+// `distance` variables. Operators are chosen in proportion to their credit: new
+// elites by flips spent, averaged over rounds. Searches read the pool as the
+// round before left it, so that a run of so many flips depends on the seed, the
+// variant and the number of searches alone.
+//
+// The host reads a few words after each round, and the best when it is new. After
+// some rounds without a better one it begins anew, with an empty pool. Rules set
+// the parameters of all this.
+type Island struct {
+	variant *device.Variant
+	kernels *qubo.BulkKernels
+	form    layout
+	p       *problem.Normal
+	rules   parameters
+	Without []string         // operators that are left out, but for random where none is left
+	streams [2]device.Stream // of the searches; to stop them
+
+	island int
+	life   int     // how often it began anew
+	seen   []int64 // control words, as last read
+
+	rows, diag, gains, now, kept, scores, elites, control, migrants, migrantValues device.Buffer
+}
+
+// parameters are the parameters of the method. Flips and stall count in
+// variables.
+type parameters struct {
+	searches       int
+	flips, stall   int // of a round and search; without a new best, to the end of an episode
+	tenure, spread int
+	pool, distance int // elites; variables in which they differ
+	restart        int // rounds without a better one, after which it begins anew; Never: it does not
+}
+
+const (
+	operatorCount = 5
+	scoreWords    = 8   // words of a search
+	controlWords  = 512 // words of the device
+)
+
+// Control words of the device.
+const (
+	wordCount = iota
+	wordBest
+	wordStop
+	wordFlips
+	wordRounds
+	wordEntered
+	wordWeights = 8
+	wordValues  = 16
+)
+
+// Words of a search.
+const (
+	scoreValue = iota
+	scoreKept
+	scoreMaker // operator of what is kept; operatorCount: a migrant
+	scoreSpent // flips, by operator
+)
+
+// rulesFor are the defaults.
+func (b *Island) rulesFor(f device.Facts) parameters {
+	n := b.p.N
+	r := parameters{
+		flips: 8 * n, stall: 4 * n, pool: 32, distance: max(1, n/100),
+		tenure: min(n/150+2, n/4), spread: min(12, n/4), restart: idleLimit,
+	}
+	const registers, threads, blocks = 65536, 2048, 32 // of a multiprocessor
+	each := (max(32, b.kernels.Resources("search").Registers) + 7) / 8 * 8
+	r.searches = max(1, f.SMs) * max(1, min(registers/(each*b.form.block), threads/b.form.block, blocks))
+	if b.form.cluster > 1 { // what lies together limits those
+		r.searches = cmp.Or(b.kernels.Resources("search").Clusters, max(1, r.searches/b.form.cluster))
+	}
+	return r
+}
+
+// takeIsland loads a variant and takes the memory for a problem in a form.
+func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Normal, rules func(*Island) parameters) (b *Island, err error) {
+	b = &Island{variant: v, form: form, p: p, seen: make([]int64, controlWords)}
+	facts, rowBytes := d.Facts(), int64(b.form.rowBytes())
+	free := facts.Free
+	if need := rowBytes * int64(p.N); free > 0 && need > free*9/10 {
+		return nil, fmt.Errorf("qubo/bulk: a matrix of %d rows of %d bytes, %s has %d free: %w", p.N, rowBytes, facts, free, device.ErrMemory)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("qubo/bulk on %s: %w", facts, err), b.Close())
+			b = nil
+		}
+	}()
+	if b.kernels, err = qubo.LoadBulk(d, v); err != nil {
+		return b, err
+	}
+	for k := range b.streams {
+		if b.streams[k], err = d.NewStream(); err != nil {
+			return b, err
+		}
+	}
+	if b.rules = b.rulesFor(facts); rules != nil {
+		b.rules = rules(b)
+	}
+	searches, record := int64(b.rules.searches), int64(4*b.form.record())
+	each := int64(b.form.capacity()*b.form.gain()) + 2*record + 8*scoreWords
+	if need := rowBytes*int64(p.N) + searches*each; free > 0 && need > free {
+		return b, fmt.Errorf("%d searches of %d bytes beside the matrix, %d bytes are free: %w", searches, each, free, device.ErrMemory)
+	}
+	for _, want := range []struct {
+		buffer *device.Buffer
+		bytes  int64
+	}{
+		{&b.rows, rowBytes * int64(p.N)}, {&b.diag, int64(b.form.capacity() * b.form.gain())},
+		{&b.gains, searches * int64(b.form.capacity()*b.form.gain())}, {&b.now, searches * record}, {&b.kept, searches * record},
+		{&b.scores, searches * 8 * scoreWords}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * controlWords},
+		{&b.migrants, int64(b.rules.pool) * record}, {&b.migrantValues, int64(b.rules.pool) * 8 * scoreWords},
+	} {
+		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
+			return b, err
+		}
+	}
+	return b, b.streams[0].Upload(b.diag, 0, b.form.diagOf(p))
+}
+
+// Close gives back the memory and the module.
+func (b *Island) Close() error {
+	var errs []error
+	for _, buffer := range []device.Buffer{b.rows, b.diag, b.gains, b.now, b.kept, b.scores, b.elites, b.control, b.migrants, b.migrantValues} {
+		if buffer != nil {
+			errs = append(errs, buffer.Free())
+		}
+	}
+	for _, s := range b.streams {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	if b.kernels != nil {
+		errs = append(errs, b.kernels.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// begin empties the pool, but for a start that is given.
+func (b *Island) begin(o search.Options) error {
+	control := make([]int64, controlWords)
+	operators := b.operators()
+	for _, k := range operators {
+		control[wordWeights+k] = int64(1024 / len(operators))
+	}
+	s := b.streams[0]
+	if o.Start != nil {
+		control[wordCount], control[wordEntered] = 1, 1
+		control[wordBest] = b.p.Value(o.Start)
+		control[wordValues] = control[wordBest]
+		if err := s.Upload(b.elites, 0, device.Bytes(b.form.pack(o.Start, b.p.N))); err != nil {
+			return err
+		}
+	}
+	return s.Upload(b.control, 0, device.Bytes(control))
+}
+
+// round makes so many flips in each search, and lets the best into the pool.
+func (b *Island) round(o search.Options, number, flips int64) error {
+	target, mode := int64(math.MaxInt64), uint64(1)
+	if o.Target != nil && o.Work == 0 {
+		target, mode = *o.Target, 3
+	}
+	r, s := b.rules, b.streams[0]
+	g := device.Grid{Blocks: int64(r.searches * b.form.cluster), Threads: b.form.block, Cluster: b.form.cluster}
+	seed := o.Seed + uint64(b.island)*0x9e3779b97f4a7c15 + uint64(b.life)*0xd1342543de82ef95
+	return errors.Join(
+		b.kernels.Search(s, g, b.rows, b.diag, uint64(b.p.N), b.form.argument(), b.gains, b.now, b.kept, b.scores, b.elites,
+			b.control, uint64(flips), uint64(r.stall), uint64(r.tenure), uint64(r.spread), seed, uint64(number), target, mode),
+		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: 256}, b.kept, b.scores, b.elites, b.control,
+			uint64(r.searches), uint64(r.pool), uint64(r.distance), uint64(2*r.pool)))
+}
+
+// Search implements search.Searcher.
+func (b *Island) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+	return islands{b}.Search(ctx, p, o, found)
+}
+
+// look reads the control words, when the stream's work is done.
+func (b *Island) look() error { return b.streams[0].Download(device.Bytes(b.seen), b.control, 0) }
+
+// halt ends the searches soon.
+func (b *Island) halt() error {
+	return errors.Join(b.streams[1].Fill(b.control, 8*wordStop, 8, 1), b.streams[1].Sync())
+}
+
+// visit sees every solution of a tiny problem.
+func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Duration)) error {
+	value, x := reference.Exhaust(b.p)
+	found(value, x, time.Since(o.Began))
+	if o.Elite != nil {
+		o.Elite(value, x)
+	}
+	return nil
+}
+
+// best brings the best elite, its value recomputed from that of x.
+func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
+	values := b.seen[wordValues:][:b.seen[wordCount]]
+	top := 0
+	for e, v := range values {
+		if v > values[top] {
+			top = e
+		}
+	}
+	y, err := b.elite(int64(top))
+	if err != nil {
+		return 0, nil, err
+	}
+	value := b.p.ValueFrom(x, known, y)
+	if value != b.seen[wordBest] {
+		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", problem.ErrCheck, b.variant.Label, b.seen[wordBest], value)
+	}
+	return value, y, nil
+}
+
+// tell tells of every elite.
+func (b *Island) tell(elite func(int64, []uint64)) error {
+	for e := range b.seen[wordCount] {
+		x, err := b.elite(e)
+		if err != nil {
+			return err
+		}
+		elite(b.seen[wordValues+e], x)
+	}
+	return nil
+}
+
+func (b *Island) elite(e int64) ([]uint64, error) {
+	record := make([]uint32, b.form.record())
+	err := b.streams[0].Download(device.Bytes(record), b.elites, e*int64(4*len(record)))
+	return b.form.unpack(record, b.p.N), err
+}

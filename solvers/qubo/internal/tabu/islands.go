@@ -1,0 +1,276 @@
+package tabu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// islands are bulk searches of one problem, a device each, of one variant. Each
+// has its own pool and a stream of random numbers of its own. They make their
+// rounds together, and after every few of them the elites of each go to the
+// next, the last's to the first: the best of those enter its pool as a search's
+// best does, by the same rules, but earn no operator credit. So do elites of
+// other searches, by way of the first island. With a limit on work a run depends on the seed, the variant and the numbers of islands and
+// searches alone.
+//
+// Elites travel through the host: a pool is 32 records of a bit a variable,
+// which it looks at anyway.
+type islands []*Island
+
+// Rounds between exchanges, elites of a neighbour that are looked at, and rounds
+// without a better solution after which the searches begin anew: the first time,
+// and each time half as many more.
+const (
+	exchangeEvery = 4
+	migrantsLimit = 4
+	idleLimit     = 10
+)
+
+// newIslands loads a variant on every device, takes memory and uploads the
+// matrix, in pieces that all devices get, so that the host never holds more than
+// one of them as they do. rules may be nil.
+func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, rules func(*Island) parameters) (l islands, err error) {
+	defer func() {
+		if err != nil {
+			err, l = errors.Join(err, l.Close()), nil
+		}
+	}()
+	form, err := needsOf(p).form(v)
+	if err != nil {
+		return nil, err
+	}
+	for k, d := range devices {
+		b, err := takeIsland(d, v, form, p, rules)
+		if err != nil {
+			return l, err
+		}
+		b.island = k
+		l = append(l, b)
+	}
+	return l, l.upload(func(first, last int, room []byte) { form.rowsOf(p, first, last, room) })
+}
+
+// upload brings rows to all devices, in pieces that are laid out in the room that
+// is given, every byte of it.
+func (l islands) upload(rows func(first, last int, room []byte)) error {
+	n, rowBytes := l[0].p.N, l[0].form.rowBytes()
+	piece := max(1, (8<<20)/rowBytes)
+	for first := 0; first < n; first += piece {
+		last, off := min(first+piece, n), int64(first)*int64(rowBytes)
+		var others error
+		err := device.Stage(l[0].streams[0], l[0].rows, off, (last-first)*rowBytes, func(room []byte) {
+			rows(first, last, room)
+			for _, b := range l[1:] {
+				others = errors.Join(others, b.streams[0].Upload(b.rows, off, room))
+			}
+		})
+		if err := errors.Join(err, others); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close gives back what all have taken.
+func (l islands) Close() error {
+	var errs []error
+	for _, b := range l {
+		errs = append(errs, b.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// each works on all islands at once.
+func (l islands) each(work func(b *Island) error) error {
+	errs := make([]error, len(l))
+	var wg sync.WaitGroup
+	for k, b := range l {
+		wg.Go(func() { errs[k] = work(b) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// searches are those of all islands.
+func (l islands) searches() (sum int64) {
+	for _, b := range l {
+		sum += int64(b.rules.searches)
+	}
+	return sum
+}
+
+// Search implements search.Searcher.
+func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
+	if p != l[0].p {
+		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.N)
+	}
+	if p.N <= reference.Tiny {
+		return did, l[0].visit(o, found)
+	}
+	x := o.Start
+	if x == nil {
+		x = make([]uint64, problem.Words(p.N))
+	}
+	best := p.Value(x)
+	found(best, x, time.Since(o.Began))
+	if err := l.each(func(b *Island) error {
+		b.life = 0
+		return b.begin(o)
+	}); err != nil {
+		return did, err
+	}
+	stop, end := context.WithCancel(ctx)
+	if !o.Deadline.IsZero() {
+		stop, end = context.WithDeadline(ctx, o.Deadline)
+	}
+	stopped := make(chan error, 1)
+	context.AfterFunc(stop, func() { stopped <- l.each((*Island).halt) })
+	defer func() {
+		end()
+		err = errors.Join(err, <-stopped)
+	}()
+	var (
+		top          int64 = math.MinInt64 // the best since the pools were emptied last
+		idle, before int64                 // rounds since it was found; flips until then
+	)
+	for number := int64(0); stop.Err() == nil && !o.Met(best) && (o.Work == 0 || did.Flips < o.Work); number++ {
+		if most := int64(l[0].rules.restart); most != search.Never && idle > most+most/2*int64(l[0].life) {
+			if err := l.again(o); err != nil {
+				return did, err
+			}
+			number, top, idle, before = 0, math.MinInt64, 0, did.Flips
+			if stop.Err() != nil {
+				break // the word that says so may have been cleared
+			}
+		}
+		if err := l.exchange(o, number, best, x); err != nil {
+			return did, err
+		}
+		flips := int64(l[0].rules.flips)
+		if o.Work > 0 {
+			flips = max(1, min(flips, (o.Work-did.Flips)/l.searches()))
+		}
+		err := l.each(func(b *Island) error {
+			err := errors.Join(b.round(o, number, flips), b.look())
+			if err != nil || o.Work == 0 && b.seen[wordCount] > 0 && o.Met(b.seen[wordBest]) {
+				end() // nor need the others go on
+			}
+			return err
+		})
+		if err != nil {
+			return did, err
+		}
+		did.Flips = before
+		did.Restarts += l.searches()
+		idle++
+		for _, b := range l {
+			did.Flips += b.seen[wordFlips]
+			if b.seen[wordCount] > 0 && b.seen[wordBest] > top {
+				top, idle = b.seen[wordBest], 0
+			}
+			if b.seen[wordCount] == 0 || b.seen[wordBest] <= best {
+				continue
+			}
+			if best, x, err = b.best(x, best); err != nil {
+				return did, err
+			}
+			found(best, x, time.Since(o.Began))
+			if o.Give != nil {
+				o.Give(x)
+			}
+		}
+		if o.Progress != nil {
+			o.Progress(did)
+		}
+	}
+	if o.Elite != nil {
+		for _, b := range l {
+			if err := b.tell(o.Elite); err != nil {
+				return did, err
+			}
+		}
+	}
+	return did, nil
+}
+
+// again begins anew, as with another seed: pools that nothing enters any more
+// have come to be alike.
+func (l islands) again(o search.Options) error {
+	for _, b := range l {
+		if o.Elite != nil {
+			if err := b.tell(o.Elite); err != nil {
+				return err
+			}
+		}
+		b.life++
+		if err := b.begin(search.Options{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchange brings, before some rounds, the elites of every island to the next,
+// and to the first what other searches give that is better than the best, which
+// is at. What was last seen of the pools is not true any more after it.
+func (l islands) exchange(o search.Options, round, best int64, at []uint64) error {
+	if len(l) > 1 && round > 0 && round%exchangeEvery == 0 {
+		if err := l.pass(); err != nil {
+			return err
+		}
+	}
+	if o.Take == nil {
+		return nil
+	}
+	x := o.Take()
+	if x == nil {
+		return nil
+	}
+	b := l[0]
+	value := b.p.ValueFrom(at, best, x)
+	if value <= best {
+		return nil
+	}
+	return b.admit([]int64{value}, device.Bytes(b.form.pack(x, b.p.N)))
+}
+
+// pass brings the elites of every island to the next.
+func (l islands) pass() error {
+	pools := make([][]byte, len(l))
+	err := l.each(func(b *Island) error {
+		pools[b.island] = make([]byte, b.seen[wordCount]*int64(4*b.form.record()))
+		return b.streams[0].Download(pools[b.island], b.elites, 0)
+	})
+	if err != nil {
+		return err
+	}
+	return l.each(func(b *Island) error {
+		before := (b.island + len(l) - 1) % len(l)
+		seen := l[before].seen
+		return b.admit(seen[wordValues:][:seen[wordCount]], pools[before])
+	})
+}
+
+// admit lets the best of some elites in, whose values those are.
+func (b *Island) admit(values []int64, elites []byte) error {
+	if len(values) == 0 {
+		return nil
+	}
+	scores := make([]int64, scoreWords*len(values))
+	for e, v := range values {
+		scores[scoreWords*e+scoreKept], scores[scoreWords*e+scoreMaker] = v, operatorCount
+	}
+	r, s := b.rules, b.streams[0]
+	return errors.Join(s.Upload(b.migrants, 0, elites), s.Upload(b.migrantValues, 0, device.Bytes(scores)),
+		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: 256}, b.migrants, b.migrantValues, b.elites, b.control,
+			uint64(len(values)), uint64(r.pool), uint64(r.distance), migrantsLimit))
+}

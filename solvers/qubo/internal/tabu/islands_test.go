@@ -1,0 +1,223 @@
+package tabu
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/qubo/internal/draw"
+	"coalesce/solvers/qubo/internal/qubotest"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+func startIslands(t *testing.T, devices []device.Device, label string, p *problem.Normal) islands {
+	t.Helper()
+	l, err := newIslands(devices, qubo.Bulk.Variant(label), p, fewSearches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+const smallBulk = "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"
+
+// A run of so much work depends on the seed and the number of islands alone.
+func TestIslandsRepeat(t *testing.T) {
+	p := qubotest.DenseFor("int8", 97, 3)
+	devices := emulatedtest.Several(t, 3)
+	for count := 2; count <= 3; count++ {
+		l := startIslands(t, devices[:count], smallBulk, p)
+		var runs [2][]int64
+		var did [2]search.Work
+		for k := range runs {
+			var err error
+			flips := int64(6 * l[0].rules.flips * int(l.searches())) // past an exchange
+			did[k], err = l.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5}, qubotest.Improving(t, p, &runs[k]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range l {
+				if err := b.recompute(); err != nil {
+					t.Errorf("%d islands, number %d: %v", count, b.island, err)
+				}
+			}
+		}
+		if !slices.Equal(runs[0], runs[1]) || did[0] != did[1] {
+			t.Errorf("two runs of %d islands: %v %v and %v %v", count, runs[0], did[0], runs[1], did[1])
+		}
+	}
+}
+
+// A search that finds nothing better for some rounds begins anew, and its flips
+// and its best stay.
+func TestIslandsBeginAnew(t *testing.T) {
+	p := qubotest.DenseFor("int8", 97, 3)
+	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
+	flips := int64(4*idleLimit*l[0].rules.flips) * l.searches()
+	var told []int64
+	elites := 0
+	did, err := l.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5, Elite: func(v int64, x []uint64) {
+		elites++
+		if p.Value(x) != v {
+			t.Errorf("an elite of %d, expected %d", p.Value(x), v)
+		}
+	}}, qubotest.Improving(t, p, &told))
+	if err != nil || did.Flips < flips {
+		t.Fatalf("%d flips of %d (%v)", did.Flips, flips, err)
+	}
+	for _, b := range l {
+		if b.life == 0 || b.seen[wordRounds] >= 4*idleLimit {
+			t.Errorf("island %d began anew %d times, its last life has %d rounds", b.island, b.life, b.seen[wordRounds])
+		}
+		if err := b.recompute(); err != nil {
+			t.Error(err)
+		}
+	}
+	if best := told[len(told)-1]; !slices.IsSorted(told) || best < l[0].seen[wordBest] || elites < 2*len(l) {
+		t.Errorf("best %v, %d elites", told, elites)
+	}
+}
+
+// Islands search apart: the first as it would alone, the others elsewhere. What
+// they exchange enters the next one's pool and no operator's credit.
+func TestIslandsExchange(t *testing.T) {
+	p := qubotest.DenseFor("int8", 128, 3)
+	l := startIslands(t, emulatedtest.Several(t, 3), smallBulk, p)
+	alone := startIslands(t, []device.Device{emulatedtest.Open(t)}, smallBulk, p)
+	for _, b := range append(slices.Clone(l), alone[0]) {
+		if err := b.begin(search.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for number := range int64(3) {
+			if err := b.round(search.Options{Seed: 7}, number, 25); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.look(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(l[0].seen, alone[0].seen) {
+		t.Errorf("the first island is at %v, alone it is at %v", l[0].seen[:32], alone[0].seen[:32])
+	}
+	if slices.Equal(l[0].seen, l[1].seen) || slices.Equal(l[1].seen, l[2].seen) {
+		t.Error("two islands went the same way")
+	}
+	before := make([][]int64, len(l))
+	for k, b := range l {
+		before[k] = slices.Clone(b.seen)
+	}
+	if err := l.exchange(search.Options{}, exchangeEvery, 0, make([]uint64, problem.Words(p.N))); err != nil {
+		t.Fatal(err)
+	}
+	entered := false
+	for k, b := range l {
+		if err := b.look(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.recompute(); err != nil {
+			t.Errorf("island %d after the exchange: %v", k, err)
+		}
+		from := before[(k+2)%3]
+		if got, most := b.seen[wordBest], max(before[k][wordBest], from[wordBest]); got != most {
+			t.Errorf("island %d has %d at best, its neighbour's best was %d and its own %d", k, got, from[wordBest], before[k][wordBest])
+		}
+		if !slices.Equal(b.seen[wordWeights:][:operatorCount], before[k][wordWeights:][:operatorCount]) || b.seen[wordFlips] != before[k][wordFlips] {
+			t.Errorf("island %d: migrants changed the operators' weights or the flips", k)
+		}
+		entered = entered || b.seen[wordEntered] > before[k][wordEntered]
+	}
+	if !entered {
+		t.Error("no elite entered another pool")
+	}
+}
+
+// A search gives what it finds, and lets in what others give: nothing is left to
+// find for one that is given the best.
+func TestBulkGivesAndTakes(t *testing.T) {
+	p := qubotest.DenseFor("int8", 20, 5)
+	l := startIslands(t, []device.Device{emulatedtest.Open(t)}, smallBulk, p)
+	best, x := reference.Exhaust(p)
+	var given, values []int64
+	gifts := [][]uint64{x}
+	o := search.Options{Began: time.Now(), Work: 3, Seed: 1,
+		Give: func(x []uint64) { given = append(given, p.Value(x)) },
+		Take: func() []uint64 {
+			if len(gifts) == 0 {
+				return nil
+			}
+			x := gifts[0]
+			gifts = gifts[1:]
+			return x
+		}}
+	if _, err := l.Search(context.Background(), p, o, qubotest.Improving(t, p, &values)); err != nil {
+		t.Fatal(err)
+	}
+	if len(gifts) > 0 || values[len(values)-1] != best || !slices.Equal(given, values[1:]) {
+		t.Errorf("found %d and gave %d, was given %d", values, given, best)
+	}
+	if err := l[0].recompute(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Islands that are given something before every round exchange it too.
+func TestIslandsTakeAndExchange(t *testing.T) {
+	p := qubotest.DenseFor("int8", 128, 3)
+	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
+	r := rand.New(rand.NewPCG(1, 2))
+	var values []int64
+	o := search.Options{Began: time.Now(), Work: 14 * 20 * l.searches(), Seed: 1, Take: func() []uint64 { return draw.Bits(r, p.N) }}
+	for _, b := range l {
+		b.rules.flips = 20
+	}
+	did, err := l.Search(context.Background(), p, o, qubotest.Improving(t, p, &values))
+	if err != nil || did.Restarts < 2*exchangeEvery*l.searches() {
+		t.Fatalf("%+v: %v", did, err)
+	}
+	for _, b := range l {
+		if err := b.recompute(); err != nil {
+			t.Errorf("island %d: %v", b.island, err)
+		}
+	}
+}
+
+// One island that meets the target ends the others; so do time and ctx.
+func TestIslandsEnd(t *testing.T) {
+	p := qubotest.DenseFor("int8", 20, 5)
+	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
+	best, _ := reference.Exhaust(p)
+	var values []int64
+	o := search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}
+	if did, err := l.Search(context.Background(), p, o, qubotest.Improving(t, p, &values)); err != nil || values[len(values)-1] != best {
+		t.Fatalf("found %d in %d flips (%v), the best is %d", values, did.Flips, err, best)
+	}
+	unreachable := best + 1
+	for _, limit := range []time.Duration{50 * time.Millisecond, 0} {
+		began := time.Now()
+		ctx, cancel := context.WithCancel(context.Background())
+		o := search.Options{Began: began, Target: &unreachable}
+		if limit > 0 {
+			o.Deadline = began.Add(limit)
+		} else {
+			time.AfterFunc(50*time.Millisecond, cancel)
+		}
+		_, err := l.Search(ctx, p, o, func(int64, []uint64, time.Duration) {})
+		if late := time.Since(began); err != nil || late < 50*time.Millisecond || late > 5*time.Second {
+			t.Errorf("an end after 50 ms came after %v: %v", late, err)
+		}
+		cancel()
+	}
+}

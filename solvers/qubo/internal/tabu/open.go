@@ -1,0 +1,135 @@
+package tabu
+
+import (
+	"cmp"
+	"fmt"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Open makes qubo/bulk ready, an island a device, with rounded
+// coefficients where no variant holds those of p.
+func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+	q := p
+	if !p.Exact { // rounded anyway: to what fits the fast types
+		q = p.Coarse(search.Int32Deltas)
+	}
+	c, err := choose(d.Facts(), q, o)
+	for _, limit := range []int64{search.Int32Deltas, float32s, search.NarrowDeltas} {
+		if err != nil && p.Spans().Delta > limit {
+			q = p.Coarse(limit)
+			c, err = choose(d.Facts(), q, o)
+		}
+	}
+	if err != nil {
+		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
+	}
+	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, func(b *Island) parameters { return withRules(o.Rules, b.rules, q.N) })
+	if err != nil {
+		return search.Opened{}, err
+	}
+	for _, b := range l {
+		b.Without = o.Without
+	}
+	e := search.Opened{Searcher: l, Label: c.Variant.Label, Reason: c.Reason, Close: l.Close, Used: map[string]search.Rules{"bulk": l[0].rules.used(q.N)}}
+	if len(l) == 1 {
+		e.Searcher = l[0]
+	}
+	if q != p {
+		e.Searcher, e.Reason = search.Rounded{Inner: e.Searcher, Problem: q}, e.Reason+"; its coefficients are rounded"
+	}
+	return e, nil
+}
+
+// choose picks a variant: winners of tuning are those with little room to
+// spare.
+func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
+	needs := needsOf(p)
+	asked := func(v *device.Variant) error {
+		_, err := needs.formOn(facts, v)
+		return err
+	}
+	return search.Choose(&qubo.Bulk, facts, o, asked, func() (search.Fallback, error) {
+		suits, err := needs.variant(facts)
+		if err != nil {
+			return search.Fallback{}, err
+		}
+		of, err := needs.form(suits)
+		if err != nil {
+			return search.Fallback{}, err
+		}
+		near := func(v *device.Variant) error {
+			f, err := needs.formOn(facts, v)
+			if err == nil && 4*f.capacity() > 5*of.capacity() {
+				err = fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), p.N)
+			}
+			return err
+		}
+		return search.Fallback{Variant: suits, Reason: "the narrowest rows and the least room to spare", Workload: tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: p.N}, Fits: near}, nil
+	})
+}
+
+// formOn is form on a device, which may lack clusters of blocks.
+func (s needs) formOn(facts device.Facts, v *device.Variant) (layout, error) {
+	f, err := s.form(v)
+	if err == nil && f.cluster > 1 && facts.Major < 9 {
+		err = fmt.Errorf("%s: %s has no clusters of blocks", v.Label, facts)
+	}
+	return f, err
+}
+
+// variant is the one for a problem where none is asked for: rows as narrow as
+// may be, then as little room to spare, then as few threads. Bits take more
+// instructions than bytes, so that they are for matrices of bytes that no cache
+// holds. Clusters are for what the registers of a block do not hold.
+func (s needs) variant(facts device.Facts) (*device.Variant, error) {
+	var best *device.Variant
+	var of layout
+	var refused error
+	for i := range qubo.Bulk.Variants {
+		v := &qubo.Bulk.Variants[i]
+		f, err := s.formOn(facts, v)
+		if err != nil {
+			refused = err
+			continue
+		}
+		if best == nil || cmp.Or(cmp.Compare(f.rank(s.n), of.rank(s.n)), cmp.Compare(f.misfit(s.n), of.misfit(s.n)),
+			cmp.Compare(f.capacity(), of.capacity()), cmp.Compare(f.threads(), of.threads()), cmp.Compare(f.block, of.block)) < 0 {
+			best, of = v, f
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("qubo/bulk: %d variables: no variant holds them, the last refused: %w", s.n, refused)
+	}
+	return best, nil
+}
+
+// rank orders types of rows, the best first.
+func (f layout) rank(n int) int {
+	const cache = 40 << 20
+	switch {
+	case f.row == "bits" && n*n <= cache:
+		return 9
+	case f.row == "pairs" || f.row == "float32": // as wide as others, which hold more, and take no more instructions
+		return 64 + f.bits()
+	}
+	return f.bits()
+}
+
+// misfit orders blocks and clusters, the better first: one block's registers
+// hold the gains of 16,384 variables. Messages are faster than the barrier
+// (docs/qubo-performance.md).
+func (f layout) misfit(n int) int {
+	order := 0
+	if (n > 16384) != (f.cluster > 1) {
+		order = 2
+	}
+	if f.cluster > 1 && f.meet == "barrier" {
+		order++
+	}
+	return order
+}

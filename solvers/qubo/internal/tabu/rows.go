@@ -1,0 +1,267 @@
+package tabu
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
+	"coalesce/solvers/qubo/problem"
+)
+
+// A layout is how a variant of qubo/bulk holds a problem: weights divided by
+// 2^(6-shift) where its rows are narrow. Keys have shift low bits for the item.
+// shift is 0 for rows of the gains' own type.
+type layout struct {
+	block, items int
+	cluster      int    // blocks of a search
+	meet         string // how those tell one another their best
+	row          string
+	shift        int
+	size         int64 // of every weight, where row is bits
+}
+
+// threads are those of a search.
+func (f layout) threads() int { return f.block * f.cluster }
+
+// capacity is the number of variables that there is room for.
+func (f layout) capacity() int { return f.threads() * f.items }
+
+// record is the length of a solution on the device, in words of 32 bits.
+func (f layout) record() int { return (f.items + 31) / 32 * f.threads() }
+
+// bits is the size of a coefficient.
+func (f layout) bits() int {
+	switch f.row {
+	case "bits":
+		return 1
+	case "int8", "pairs":
+		return 8
+	case "int16":
+		return 16
+	case "int32", "float32":
+		return 32
+	}
+	return 64
+}
+
+// rowBytes is the size of a row.
+func (f layout) rowBytes() int { return f.capacity() * f.bits() / 8 }
+
+// argument is what the kernel takes as shift.
+func (f layout) argument() uint64 { return uint64(f.shift) | uint64(f.size)<<8 }
+
+// gain is the size of a gain.
+func (f layout) gain() int { return max(4, f.bits()/8) }
+
+// near is how many neighbours a thread reads at once.
+func (f layout) near() int {
+	if f.row == "bits" {
+		return 32
+	}
+	piece := 16
+	for f.items*f.bits()/8%piece != 0 {
+		piece /= 2
+	}
+	return piece * 8 / f.bits()
+}
+
+// variable is the one of an item of a thread.
+func (f layout) variable(thread, item int) int {
+	return f.variableBy(f.near(), thread, item)
+}
+
+func (f layout) variableBy(near, thread, item int) int {
+	return item/near*near*f.threads() + thread*near + item%near
+}
+
+// needs are what a problem needs of a variant.
+type needs struct {
+	weight, delta int64 // as in spans
+	grain         int64 // the largest power of two that divides every weight
+	n             int
+	size          int64  // of all weights, where there is one between any two; 0 where they differ
+	row           string // type of rows that is asked for; empty: any
+}
+
+func needsOf(p *problem.Normal) needs {
+	s := p.Spans()
+	needs := needs{weight: s.Weight, delta: s.Delta, grain: s.Grain, n: p.N}
+	if s.Least == s.Weight && len(p.Col) == p.N*(p.N-1) {
+		needs.size = s.Weight
+	}
+	return needs
+}
+
+// Bounds on the gains of a kind of row, within which a search is exact: two bits are of
+// no gain, and float32, where gains are added to 2^23, has 24 bits.
+const (
+	pairs    = 1<<14 - 1
+	float32s = 1<<23 - 1
+	words32  = 1<<30 - 1
+	words64  = 1<<62 - 1
+)
+
+// form holds a variant against a problem.
+func (s needs) form(v *device.Variant) (layout, error) {
+	family := &qubo.Bulk
+	f := layout{block: family.Int(v, "block"), items: family.Int(v, "items"), cluster: family.Int(v, "cluster"),
+		meet: family.Value(v, "meet"), row: family.Value(v, "row")}
+	if s.row != "" && f.row != s.row {
+		return f, fmt.Errorf("%s has rows of %s, expected %s", v.Label, f.row, s.row)
+	}
+	if f.capacity() < s.n {
+		return f, fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), s.n)
+	}
+	most, gain := int64(words64), int64(words64)
+	switch f.row {
+	case "bits":
+		f.shift, f.size, gain = 5, s.size, 1<<23
+		if s.size == 0 && s.n > 0 {
+			return f, fmt.Errorf("%s: a weight between any two variables, all of one size, is expected", v.Label)
+		}
+	case "int8", "int16", "pairs":
+		most = math.MaxInt8
+		if f.row == "int16" {
+			most = math.MaxInt16
+		}
+		for f.shift = 6; f.shift > 4 && s.weight>>(6-f.shift) > most; f.shift-- {
+		}
+		c := int64(1) << (6 - f.shift)
+		if s.grain%c != 0 {
+			return f, fmt.Errorf("%s: weights of up to %d that are no multiples of %d, expected at most %d", v.Label, s.weight, c, most)
+		}
+		most *= c
+		if gain = 1<<(29-f.shift) - 1; f.row == "pairs" {
+			gain = pairs
+		} else if f.items > 16 && f.shift < 5 {
+			return f, fmt.Errorf("%s: weights of up to %d leave keys no room for more than 16 items", v.Label, s.weight)
+		}
+	case "int32":
+		most, gain = words32, words32
+	case "float32":
+		most, gain = float32s, float32s
+	}
+	if s.weight > most || s.delta > gain {
+		return f, fmt.Errorf("%s: weights of up to %d and gains of up to %d, expected at most %d and %d", v.Label, s.weight, s.delta, most, gain)
+	}
+	return f, nil
+}
+
+// rowsOf lays rows first to last-1 out for the device, in room, which they fill.
+func (f layout) rowsOf(p *problem.Normal, first, last int, room []byte) {
+	cores.Split(last-first, problem.RowsPerCore(p.N), func(from, to int) {
+		for i := from; i < to; i++ {
+			col, weight := p.Row(first + i)
+			f.layOut(room[i*f.rowBytes():], col, weight)
+		}
+	})
+}
+
+// layOut writes a row.
+func (f layout) layOut(room []byte, col []int32, weight []int64) {
+	clear(room[:f.rowBytes()])
+	row := unsafe.Pointer(&room[0])
+	switch f.row {
+	case "bits":
+		writeSigns(room, col, weight)
+	case "int8":
+		writeRow(unsafe.Slice((*int8)(row), f.capacity()), col, weight, f.shift)
+	case "pairs":
+		bytes := unsafe.Slice((*int8)(row), f.capacity())
+		writeRow(bytes, col, weight, f.shift)
+		borrow(bytes)
+	case "int16":
+		writeRow(unsafe.Slice((*int16)(row), f.capacity()), col, weight, f.shift)
+	case "int32":
+		writeRow(unsafe.Slice((*int32)(row), f.capacity()), col, weight, f.shift)
+	case "float32":
+		writeRow(unsafe.Slice((*float32)(row), f.capacity()), col, weight, f.shift)
+	default:
+		writeRow(unsafe.Slice((*int64)(row), f.capacity()), col, weight, f.shift)
+	}
+}
+
+// writeRow sets the weights of a row, which was all 0.
+func writeRow[T int8 | int16 | int32 | int64 | float32](row []T, col []int32, weight []int64, shift int) {
+	down := 0
+	if shift > 0 {
+		down = 6 - shift
+	}
+	for k, j := range col {
+		row[j] = T(weight[k] >> down)
+	}
+}
+
+// borrow makes of the entries of two neighbours a and b those bytes that, as halves of a
+// word, each with its sign, are the number 65536 b + a.
+func borrow(row []int8) {
+	for k := 0; k < len(row); k += 2 {
+		if row[k] < 0 {
+			row[k+1]--
+		}
+	}
+}
+
+// writeSigns sets a bit for each negative weight of a row.
+func writeSigns(row []byte, col []int32, weight []int64) {
+	for k, j := range col {
+		row[j>>3] |= byte(uint64(weight[k])>>63) << (j & 7)
+	}
+}
+
+// diagOf are the gains at x = 0.
+func (f layout) diagOf(p *problem.Normal) []byte {
+	if f.gain() == 8 {
+		return device.Bytes(append(make([]int64, 0, f.capacity()), append(p.Diag[:p.N:p.N], make([]int64, f.capacity()-p.N)...)...))
+	}
+	if f.row == "float32" {
+		return device.Bytes(diagonal[float32](f, p))
+	}
+	return device.Bytes(diagonal[int32](f, p))
+}
+
+func diagonal[T int32 | float32](f layout, p *problem.Normal) []T {
+	d := make([]T, f.capacity())
+	for i, v := range p.Diag {
+		d[i] = T(v)
+	}
+	return d
+}
+
+// gainAt is a gain among those of a search, as the device holds them.
+func (f layout) gainAt(gains []byte, thread, item int) int64 {
+	v := integerAt(gains, item*f.threads()+thread, f.gain())
+	if f.row == "float32" {
+		return int64(math.Float32frombits(uint32(v)))
+	}
+	return v
+}
+
+// pack writes a solution as the device holds it.
+func (f layout) pack(x []uint64, n int) []uint32 {
+	r := make([]uint32, f.record())
+	f.each(n, func(word, at, i int) { r[word] |= uint32(problem.Bit(x, i)) << at })
+	return r
+}
+
+// unpack reads one.
+func (f layout) unpack(r []uint32, n int) []uint64 {
+	x := make([]uint64, problem.Words(n))
+	f.each(n, func(word, at, i int) { x[i>>6] |= uint64(r[word]>>at&1) << (i & 63) })
+	return x
+}
+
+// each tells of every variable the word of a record and the bit that hold it.
+func (f layout) each(n int, tell func(word, at, i int)) {
+	near, threads := f.near(), f.threads()
+	for t := range threads {
+		for j := range f.items {
+			if i := f.variableBy(near, t, j); i < n {
+				tell(j/32*threads+t, j%32, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package tabu
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"coalesce/solvers/qubo/internal/search"
+)
+
+// withRules are the rules of qubo/bulk for n variables, whose defaults are d.
+func withRules(r search.Rules, d parameters, n int) parameters {
+	r = r.Within(n)
+	d.tenure, d.spread = r.TabuList(d.tenure, d.spread, min(n-1, search.RingLimit))
+	if r.Round > 0 {
+		d.flips = r.Round * n
+	}
+	d.stall, d.searches = cmp.Or(r.Stall, d.stall), cmp.Or(r.Searches, d.searches)
+	d.pool, d.distance, d.restart = cmp.Or(r.Pool, d.pool), cmp.Or(r.Distance, d.distance), cmp.Or(r.Restart, d.restart)
+	return d
+}
+
+// used are rules of n variables as they are given.
+func (d parameters) used(n int) search.Rules {
+	return search.Rules{Tenure: d.tenure, Spread: d.spread, Stall: d.stall, Round: d.flips / max(1, n), Searches: d.searches,
+		Pool: d.pool, Distance: d.distance, Restart: d.restart}
+}
+
+// Rule sets rules of the searches that are timed, no more of them and no more
+// elites than there is memory for. Rounds are of their own length.
+func (f *Flipping) Rule(r search.Rules) error {
+	b := f.on
+	if err := r.Check(); err != nil {
+		return err
+	}
+	if err := r.CheckFor("bulk", nil, b.p.N); err != nil {
+		return err
+	}
+	rules := withRules(r, b.rules, b.p.N)
+	switch {
+	case r.Round != 0 || r.Restart != 0:
+		return fmt.Errorf("rules round and restart are not for searches that are timed")
+	case rules.searches > b.rules.searches || rules.pool > b.rules.pool:
+		return fmt.Errorf("rules searches and pool are %d and %d, expected at most %d and %d", rules.searches, rules.pool, b.rules.searches, b.rules.pool)
+	}
+	b.rules, f.Searches = rules, rules.searches
+	return nil
+}
+
+// operators are the operators of qubo/bulk, in the device's order.
+var operators = [operatorCount]string{"random", "relink", "cross", "mutate", "majority"}
+
+// operators are those that are not left out.
+func (b *Island) operators() []int {
+	var list []int
+	for k, name := range operators {
+		if !slices.Contains(b.Without, name) {
+			list = append(list, k)
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, 0)
+	}
+	return list
+}
+
+// Operators are the names of the operators, as Setup.Without leaves them out.
+func Operators() []string { return operators[:] }

@@ -1,0 +1,288 @@
+package tabu
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"coalesce/autotune/subject"
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/draw"
+	"coalesce/solvers/qubo/internal/elite"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Subject is qubo/bulk, with instances for the tuner. What is timed is a
+// number of flips, however many searches make them.
+type Subject struct{}
+
+// Family is qubo/bulk.
+func (Subject) Family() *device.Family { return &qubo.Bulk }
+
+// Fixed are the types of coefficients, each of which is tuned by itself.
+func (Subject) Fixed() []map[string]string {
+	var all []map[string]string
+	for _, row := range []string{"int8", "int16", "int32", "int64", "bits", "float32", "pairs"} {
+		all = append(all, map[string]string{"row": row})
+	}
+	return all
+}
+
+// Sizes are numbers of variables: few where the device is not a GPU.
+func (Subject) Sizes(f device.Facts) []int {
+	if f.Kind == device.CUDA {
+		return []int{1000, 2500, 5000, 7000}
+	}
+	return []int{60, 120}
+}
+
+// Feasible holds the variables, the clusters and the matrix against a device.
+func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
+	form, err := needs{n: size, size: 1}.formOn(f, v)
+	if need := int64(form.rowBytes()) * int64(size); err == nil && f.Free > 0 && need > f.Free/10*9 {
+		err = fmt.Errorf("a matrix of %s, %s has %s free: %w", problem.FormatBytes(need), f, problem.FormatBytes(f.Free), device.ErrMemory)
+	}
+	return err
+}
+
+// A trial is a problem that rows of a type hold, to be timed, or, if it is a
+// case, to be followed by the host.
+type trial struct {
+	p      *problem.Normal
+	isCase bool
+}
+
+// Size is the number of variables.
+func (t *trial) Size() int { return t.p.N }
+
+// newTrial draws a problem that rows of a type hold exactly: with a weight of
+// one size between any two variables for bits, else between about half of them,
+// some the largest that there are.
+func newTrial(row string, n int, seed uint64) *trial {
+	largest := largestWeight(row, n+3) // a diagonal counts as three
+	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
+	draw := func(i, j int) int64 {
+		u := draw.Coins(seed, uint64(min(i, j)), uint64(max(i, j)))
+		switch {
+		case u&31 == 0 || row == "bits" && u&32 != 0:
+			return largest
+		case row == "bits":
+			return -largest
+		}
+		return int64(u>>1%uint64(2*largest+1)) - largest
+	}
+	for i := range n {
+		p.Diag[i] = 3 * draw(i, i)
+		for j := range n {
+			if w := draw(i, j); i != j && w != 0 && (w&1 == 0 || w == largest) {
+				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
+			}
+		}
+		p.Start[i+1] = int64(len(p.Col))
+	}
+	return &trial{p: p}
+}
+
+// Cases are one variable, few, about a warp of them, about as many as the smallest
+// variant has room for, and more than a block of a cluster has.
+func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
+	var cases []subject.Case
+	for k, n := range []int{1, 13, 33, 97, 128, 1000, 2500} {
+		if n == 1 && fixed["row"] == "bits" { // there is no weight
+			continue
+		}
+		t := newTrial(fixed["row"], n, uint64(k)<<40)
+		t.isCase = true
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("%d variables", n), Instance: t})
+	}
+	return cases, nil
+}
+
+// Instance draws a problem to be timed.
+func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return newTrial(fixed["row"], size, seed<<40), nil
+}
+
+// Open takes a variant; a trial takes the memory.
+func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	if !slices.ContainsFunc(qubo.Bulk.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
+		return nil, fmt.Errorf("%s has no variant %s", qubo.Bulk.Name, v.Label)
+	}
+	return &runner{d, v}, nil
+}
+
+type runner struct {
+	device  device.Device
+	variant *device.Variant
+}
+
+// Close has nothing to give back.
+func (*runner) Close() error { return nil }
+
+// Rounds of a trial: the first has no elites to begin from, the last has those of
+// two. Together they make so many flips, about.
+const (
+	trialRounds = 3
+	trialFlips  = 1 << 22
+)
+
+// Prepare lays a trial out on the device.
+func (r *runner) Prepare(inst subject.Instance) (subject.Job, error) {
+	t, ok := inst.(*trial)
+	if !ok {
+		return nil, fmt.Errorf("prepare %s: an instance of another subject", qubo.Bulk.Name)
+	}
+	l, err := newIslands([]device.Device{r.device}, r.variant, t.p, func(b *Island) parameters {
+		rules := b.rules
+		rules.flips = max(1, trialFlips/trialRounds/rules.searches)
+		if t.isCase {
+			rules.searches, rules.pool = 4, 4
+			rules.flips, rules.stall = min(2*t.p.N, 1500), min(t.p.N, 500)
+			if t.p.N >= 1000 && r.device.Facts().Kind == device.Emulated { // thousands of threads a step
+				rules.flips = 30
+			}
+		}
+		return rules
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := l[0]
+	if err := b.streams[0].Sync(); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return &trialJob{on: b, own: b.streams[0]}, nil
+}
+
+type trialJob struct {
+	on  *Island
+	own device.Stream
+}
+
+// Reset empties the pool and poisons what Run writes.
+func (j *trialJob) Reset(s device.Stream) error {
+	b := j.on
+	b.streams[0] = s
+	var errs []error
+	for _, buffer := range []device.Buffer{b.gains, b.now, b.kept, b.scores, b.elites} {
+		errs = append(errs, s.Fill(buffer, 0, buffer.Len(), 0xa5))
+	}
+	return errors.Join(append(errs, b.begin(search.Options{}))...)
+}
+
+// Run makes the rounds.
+func (j *trialJob) Run(s device.Stream) error {
+	j.on.streams[0] = s
+	for number := range int64(trialRounds) {
+		if err := j.on.round(search.Options{Seed: 1}, number, int64(j.on.rules.flips)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check holds searches and pool against the coefficients, of a large problem
+// those of a few searches, and a second run against the first.
+func (j *trialJob) Check(s device.Stream) error {
+	b := j.on
+	every := 1
+	if b.rules.searches > 8 {
+		every = max(1, b.rules.searches/8)
+	}
+	if err := errors.Join(b.look(), b.verify(every)); err != nil {
+		return err
+	}
+	first, scores := slices.Clone(b.seen), make([]int64, scoreWords*b.rules.searches)
+	again := slices.Clone(scores)
+	if flips := b.seen[wordFlips]; flips != int64(j.Work()) {
+		return fmt.Errorf("%w: %d flips, expected %d", problem.ErrCheck, flips, int64(j.Work()))
+	}
+	if err := errors.Join(s.Download(device.Bytes(scores), b.scores, 0), j.Reset(s), j.Run(s), s.Download(device.Bytes(again), b.scores, 0), b.look()); err != nil {
+		return err
+	}
+	if !slices.Equal(first, b.seen) || !slices.Equal(scores, again) {
+		return fmt.Errorf("%w: a second run of the same seed ended elsewhere", problem.ErrCheck)
+	}
+	return nil
+}
+
+// Work is the number of flips.
+func (j *trialJob) Work() float64 {
+	return trialRounds * float64(j.on.rules.searches) * float64(j.on.rules.flips)
+}
+
+// Close gives back what the trial took.
+func (j *trialJob) Close() error {
+	j.on.streams[0] = j.own
+	return j.on.Close()
+}
+
+// verify holds what the device says of every so many searches, and of all
+// elites, against the coefficients.
+func (b *Island) verify(every int) error {
+	s, f, n := b.streams[0], b.form, b.p.N
+	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, scoreWords)
+	want := make([]int64, n)
+	for k := int64(0); k < int64(b.rules.searches); k += int64(every) {
+		if err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*scoreWords*k), s.Download(device.Bytes(record), b.kept, k*int64(4*len(record)))); err != nil {
+			return err
+		}
+		if v := b.p.Value(f.unpack(record, n)); words[scoreKept] != v {
+			return fmt.Errorf("%w: search %d has kept %d, recomputed %d", problem.ErrCheck, k, words[scoreKept], v)
+		}
+		if err := errors.Join(s.Download(device.Bytes(record), b.now, k*int64(4*len(record))), s.Download(gains, b.gains, k*int64(len(gains)))); err != nil {
+			return err
+		}
+		x := f.unpack(record, n)
+		if v := b.p.Value(x); words[scoreValue] != v {
+			return fmt.Errorf("%w: search %d is at %d, recomputed %d", problem.ErrCheck, k, words[scoreValue], v)
+		}
+		b.p.Deltas(x, want)
+		for t := range f.threads() {
+			for item := range f.items {
+				i := f.variable(t, item)
+				if i >= n {
+					continue
+				}
+				if got := f.gainAt(gains, t, item); got != want[i] {
+					return fmt.Errorf("%w: search %d: gain %d of variable %d, recomputed %d", problem.ErrCheck, k, got, i, want[i])
+				}
+			}
+		}
+	}
+	return b.verifyPool()
+}
+
+// verifyPool holds the elites, as last looked at, against the coefficients and
+// against one another.
+func (b *Island) verifyPool() error {
+	pool := make([][]uint64, b.seen[wordCount])
+	for e := range pool {
+		x, err := b.elite(int64(e))
+		if err != nil {
+			return err
+		}
+		pool[e] = x
+		v := b.p.Value(x)
+		if v != b.seen[wordValues+e] || v > b.seen[wordBest] {
+			return fmt.Errorf("%w: elite %d has %d, the best %d, recomputed %d", problem.ErrCheck, e, b.seen[wordValues+e], b.seen[wordBest], v)
+		}
+		for other, y := range pool[:e] {
+			if d := elite.Distance(x, y); d < b.rules.distance {
+				return fmt.Errorf("%w: elites %d and %d are %d apart, expected %d", problem.ErrCheck, e, other, d, b.rules.distance)
+			}
+		}
+	}
+	return nil
+}
+
+// integerAt is a signed integer of a number of bytes.
+func integerAt(b []byte, at, size int) int64 {
+	var v uint64
+	for k := range size {
+		v |= uint64(b[at*size+k]) << (8 * k)
+	}
+	return int64(v<<(64-8*size)) >> (64 - 8*size)
+}

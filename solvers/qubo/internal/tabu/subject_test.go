@@ -1,0 +1,157 @@
+package tabu
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"coalesce/autotune/tuned"
+	"coalesce/autotune/verify"
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Every case of the tuner's subject is answered right by a variant of each type of
+// row, and a wrong answer is noticed.
+func TestBulkSubject(t *testing.T) {
+	d := emulatedtest.Open(t)
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	sub := Subject{}
+	for _, fixed := range sub.Fixed() {
+		label := "block=32,items=4,row=" + fixed["row"] + ",cluster=1,searches=0,meet=barrier"
+		if fixed["row"] == "bits" {
+			label = strings.Replace(label, "items=4", "items=32", 1)
+		}
+		v := qubo.Bulk.Variant(label)
+		cases, err := sub.Cases(fixed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := sub.Open(d, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit := 0
+		for _, c := range cases {
+			if sub.Feasible(v, d.Facts(), c.Instance.Size()) == nil {
+				fit++
+			}
+		}
+		if n, err := verify.Cases(context.Background(), d, s, sub, v, run, cases); err != nil || n != fit || n < 4 {
+			t.Errorf("%s: %d of %d cases: %v", v.Label, n, fit, err)
+		}
+		job, err := run.Prepare(cases[3].Instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := verify.Once(s, job); err != nil {
+			t.Error(err)
+		}
+		b := job.(*trialJob).on
+		b.p.Diag[0]++
+		if err := job.Check(s); !errors.Is(err, problem.ErrCheck) {
+			t.Errorf("%s: another problem's gains pass: %v", v.Label, err)
+		}
+		b.p.Diag[0]--
+		b.rules.distance = 98
+		if err := b.verifyPool(); b.seen[wordCount] > 1 && !errors.Is(err, problem.ErrCheck) {
+			t.Errorf("%s: elites that are too near pass: %v", v.Label, err)
+		}
+		if err := job.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, c := range []struct {
+		label string
+		size  int
+		facts device.Facts
+		fits  bool
+	}{
+		{"block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier", 128, device.Facts{}, true},
+		{"block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier", 129, device.Facts{}, false},
+		{"block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier", 200, device.Facts{Major: 9}, true},
+		{"block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier", 200, device.Facts{Major: 8}, false},
+		{"block=1024,items=64,row=int8,cluster=1,searches=0,meet=barrier", 60000, device.Facts{Free: 1 << 30}, false},
+	} {
+		if err := sub.Feasible(qubo.Bulk.Variant(c.label), c.facts, c.size); (err == nil) != c.fits {
+			t.Errorf("%d variables in %s on %+v: %v", c.size, c.label, c.facts, err)
+		}
+	}
+}
+
+// TestBulkChoice pins what is chosen by shape, and that winners of tuning come
+// first where they have little room to spare.
+func TestBulkChoice(t *testing.T) {
+	p := newTrial("int8", 2500, 1).p
+	shape := func(n int, row string) needs {
+		s := needs{n: n, weight: 100, delta: 1 << 22, grain: 1}
+		switch row {
+		case "bits":
+			s.weight, s.size = 14, 14
+		case "int16":
+			s.weight = 1000
+		case "int32":
+			s.weight = 1 << 20
+		case "int64":
+			s.weight = 1 << 40
+		}
+		return s
+	}
+	hopper, ampere := device.Facts{Kind: device.CUDA, Major: 9}, device.Facts{Kind: device.CUDA, Major: 8}
+	for _, c := range []struct {
+		facts device.Facts
+		needs needs
+		want  string
+	}{
+		{hopper, shape(120, "int8"), "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(2500, "int8"), "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(7000, "int8"), "block=64,items=112,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(16384, "int8"), "block=512,items=32,row=int8,cluster=1,searches=0,meet=barrier"},
+		{hopper, shape(16385, "int8"), "block=64,items=128,row=int8,cluster=4,searches=0,meet=messages"},
+		{hopper, shape(40000, "int8"), "block=64,items=128,row=int8,cluster=8,searches=0,meet=messages"},
+		{hopper, shape(20000, "bits"), "block=128,items=64,row=bits,cluster=4,searches=0,meet=messages"},
+		{hopper, shape(65536, "bits"), "block=128,items=64,row=bits,cluster=8,searches=0,meet=messages"},
+		{hopper, shape(65536, "int16"), "block=128,items=64,row=int16,cluster=8,searches=0,meet=messages"},
+		{hopper, shape(65536, "int32"), "block=128,items=32,row=int32,cluster=16,searches=0,meet=messages"},
+		{hopper, shape(65536, "int64"), "block=1024,items=64,row=int64,cluster=1,searches=0,meet=barrier"},
+		{ampere, shape(40000, "int8"), "block=1024,items=64,row=int8,cluster=1,searches=0,meet=barrier"},
+	} {
+		v, err := c.needs.variant(c.facts)
+		if err != nil {
+			t.Errorf("%+v: %v", c.needs, err)
+		} else if v.Label != c.want {
+			t.Errorf("%+v on %s: %s, want %s", c.needs, c.facts, v.Label, c.want)
+		}
+	}
+	const suits = "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier"
+	for label, want := range map[string]string{
+		"": suits,
+		"block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier": "block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier",
+		"block=128,items=40,row=int8,cluster=1,searches=0,meet=barrier": suits, // much room to spare
+	} {
+		db := &tuned.Database{}
+		if v := qubo.Bulk.Variant(label); v != nil {
+			var err error
+			db, err = tuned.New(tuned.Entry{Family: qubo.Bulk.Name, Class: hopper.Class(), Fixed: map[string]string{"row": "int8"}, Size: p.N,
+				Protocol: tuned.Protocol, Winner: label, Results: []tuned.Result{{Variant: label, Hash: tuned.Hash(v.Hash), Nanos: 1000}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := choose(hopper, p, search.Setup{Database: db})
+		if err != nil || c.Variant.Label != want || (c.Level == tuned.Exact) != (label == want) {
+			t.Errorf("%q tuned: %s by %q (%v), want %s", label, c.Variant.Label, c.Level, err, want)
+		}
+	}
+	if _, err := choose(ampere, p, search.Setup{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}); err == nil {
+		t.Error("a variant of clusters, asked for on a device without: no error")
+	}
+}

@@ -1,0 +1,97 @@
+package tempering
+
+import "math"
+
+// temperSpans are the coldest and the hottest temperature of ladders, in sizes
+// of a typical field; blocks take them in turn. The first are for replicas in
+// pairs, with cluster moves; docs/qubo-performance.md has what was tried.
+var temperSpans = [2][4][2]float64{
+	{{0.075, 0.18}, {0.075, 0.22}, {0.06, 0.25}, {0.08, 0.35}},
+	{{0.06, 0.40}, {0.06, 0.52}, {0.075, 0.45}, {0.09, 0.60}},
+}
+
+// Where annealing begins and ends, in the same unit, and the share of its sweeps
+// after that in which nothing gets worse.
+const (
+	annealHot    = 0.5
+	annealCold   = 0.05
+	annealQuench = 0.02
+	annealFirst  = 256 // sweeps of the first course; each is twice as long as the one before
+)
+
+// Words of a block's ladder on the device.
+const (
+	ladderFrom = 0
+	ladderTo   = replicas
+	ladderCool = 2 * replicas
+	ladderSize = 3 * replicas
+)
+
+// rung is a temperature as the device takes it: the gain, on the device, that
+// 2^32 of a Random's cost pay for.
+func (t *temper) rung(temperature float64) int64 {
+	return int64(math.RoundToEven(temperature * math.Ln2 * math.Ldexp(64, t.form.shift)))
+}
+
+// ladder is one of fixed temperatures in even steps, each for one replica, or for
+// a pair where there are cluster moves.
+func (t *temper) ladder(block int) []int64 {
+	words, each, span := make([]int64, ladderSize), 1, temperSpans[1][block%4]
+	if t.every > 0 {
+		each, span = 2, temperSpans[0][block%4]
+	}
+	steps := replicas/each - 1
+	var at [replicas]float64
+	for k := range at {
+		at[k] = t.needs.temperature * (span[0] + (span[1]-span[0])*float64(k/each)/float64(steps))
+		words[ladderFrom+k] = max(1, t.rung(at[k]))
+		words[ladderTo+k] = words[ladderFrom+k]
+	}
+	for k := range replicas - 1 {
+		cool := (1/at[k] - 1/at[k+1]) / math.Ln2 * math.Ldexp(1, 26-t.form.shift)
+		words[ladderCool+k] = int64(math.Float64bits(cool))
+	}
+	return words
+}
+
+// A temperCourse anneals all replicas of a block from hot to cold, over and over,
+// each time twice as long.
+type temperCourse struct{ length, done int }
+
+// step goes on by at most so many sweeps, and returns how many, and the ladder for
+// them. left is how many sweeps there is time for, 0 where that is not known: a
+// course that would be the last but one is made longer, and after the last it
+// stays cold, so that there is time to combine what came out.
+func (c *temperCourse) step(t *temper, most, left int) (int, []int64) {
+	if c.done == c.length && left > 0 && left < c.length/5 {
+		words := make([]int64, ladderSize)
+		for k := range replicas {
+			words[ladderFrom+k] = t.rung(t.needs.temperature * annealCold)
+			words[ladderTo+k] = words[ladderFrom+k]
+		}
+		return most, words
+	}
+	if c.done == c.length {
+		if c.length, c.done = max(annealFirst, 2*c.length), 0; left > 0 && left < 3*c.length {
+			c.length = max(1, left-left/8)
+		}
+	}
+	cooling := c.length - int(annealQuench*float64(c.length))
+	end := c.length
+	if c.done < cooling {
+		end = cooling
+	}
+	sweeps := min(most, end-c.done)
+	words := make([]int64, ladderSize)
+	for k := range replicas {
+		if c.done < cooling {
+			at := func(done int) int64 {
+				share := float64(done) / float64(cooling)
+				return t.rung(t.needs.temperature * (annealHot + (annealCold-annealHot)*share))
+			}
+			words[ladderFrom+k], words[ladderTo+k] = at(c.done), at(c.done+sweeps)
+		}
+	}
+	c.done += sweeps
+	return sweeps, words
+}

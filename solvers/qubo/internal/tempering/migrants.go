@@ -1,0 +1,92 @@
+package tempering
+
+import (
+	"slices"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Solutions that the host takes from blocks after a round: bests of some, and
+// replicas of one, cold ones, more where they differ in several components; and
+// how many of them it looks at where a run depends on the seed alone.
+const (
+	migrantBests    = 8
+	migrantReplicas = 6
+	migrantsApart   = replicas / 2
+	migrantsWork    = 4
+)
+
+// migrants are solutions of blocks, as brought, to be combined with the best.
+type migrants struct {
+	kept, now []uint32
+	x         []uint64 // one of them
+	left      int      // how many were not looked at
+}
+
+// fetchMigrants brings those of the blocks whose turn it is.
+func (r *tempering) fetchMigrants(number int64) error {
+	g := &r.migrants
+	if g.left > 0 { // there was no time for those
+		return nil
+	}
+	n, record := r.p.N, (r.p.N+31)/32
+	block := int(number) % r.blocks
+	first := block - block%migrantBests
+	g.left = min(migrantBests, r.blocks-first)
+	g.kept = slices.Grow(g.kept[:0], g.left*record)[:g.left*record]
+	if err := r.streams[0].Download(device.Bytes(g.kept), r.kept, int64(4*first*record)); err != nil {
+		return err
+	}
+	if g.left += migrantReplicas; r.apart() {
+		g.left += migrantsApart - migrantReplicas
+	}
+	g.now = slices.Grow(g.now[:0], n)[:n]
+	return r.streams[0].Download(device.Bytes(g.now), r.now, int64(4*block*n))
+}
+
+// apart reports whether good solutions differ in several components.
+func (r *tempering) apart() bool { return r.every > 0 || r.anneals > 0 }
+
+// next unpacks a migrant: first the replicas, then the bests.
+func (g *migrants) next(l *temperLayout) []uint64 {
+	record := (len(l.order) + 31) / 32
+	g.left--
+	if g.x = slices.Grow(g.x[:0], problem.Words(len(l.order)))[:problem.Words(len(l.order))]; g.left*record < len(g.kept) {
+		return l.unpack(g.kept[g.left*record:][:record])
+	}
+	clear(g.x)
+	k := g.left - len(g.kept)/record
+	for at, i := range l.order {
+		g.x[i>>6] |= uint64(g.now[at]>>k&1) << (i & 63)
+	}
+	return g.x
+}
+
+// combine gives the best what migrants have better, and where that is seldom
+// anything, climbs from migrants: until the device is about to be done with its
+// round, or, where a run depends on the seed alone, of a few.
+func (r *tempering) combine(number int64, until time.Time) {
+	x, value, gained := slices.Clone(r.x), r.best, int64(0)
+	for k := 0; r.migrants.left > 0; k++ {
+		began := time.Now()
+		late := began.Add(r.cost).After(until) && (k > 0 || number%migrantBests != 0)
+		if r.o.Work > 0 && k == migrantsWork || r.o.Work == 0 && late {
+			break
+		}
+		migrant := r.migrants.next(r.layout)
+		gained += r.crosser.Cross(x, migrant)
+		if !r.apart() {
+			r.enter(r.p.Value(migrant)+climb(r.p, migrant, r.delta), migrant)
+		}
+		r.cost = time.Since(began)
+	}
+	if r.o.Work > 0 {
+		r.migrants.left = 0
+	}
+	if gained > 0 {
+		r.enter(value+gained+climb(r.p, x, r.delta), x)
+		r.combined = true
+	}
+}

@@ -1,0 +1,103 @@
+package tempering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/draw"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Open makes qubo/temper ready, on each of several devices with
+// random numbers of its own, with rounded coefficients where no variant holds
+// those of p.
+func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+	q := p
+	if !p.Exact {
+		q = p.Coarse(search.Int32Deltas)
+	}
+	c, err := choose(d.Facts(), q, o)
+	if err != nil && p.Spans().Delta > search.NarrowDeltas {
+		q = p.Coarse(search.NarrowDeltas)
+		c, err = choose(d.Facts(), q, o)
+	}
+	if err != nil {
+		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
+	}
+	e := search.Opened{Label: c.Variant.Label, Reason: c.Reason, Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
+	var members search.Team
+	var closes []func() error
+	e.Close = func() (err error) {
+		for _, give := range closes {
+			err = errors.Join(err, give())
+		}
+		return err
+	}
+	for k, each := range append([]device.Device{d}, o.Others...) {
+		t, err := newTemper(each, c.Variant, q, settings{})
+		if err != nil {
+			return search.Opened{}, errors.Join(err, e.Close())
+		}
+		members, closes = append(members, seeded{t, uint64(k)}), append(closes, t.Close)
+	}
+	if e.Searcher = members; len(members) == 1 {
+		e.Searcher = members[0]
+	}
+	if q != p {
+		e.Searcher, e.Reason = search.Rounded{Inner: e.Searcher, Problem: q}, e.Reason+"; its coefficients are rounded"
+	}
+	return e, nil
+}
+
+// seeded is a search whose random numbers are not those of others of the seed.
+type seeded struct {
+	inner  search.Searcher
+	stream uint64
+}
+
+// Search implements search.Searcher.
+func (s seeded) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+	if s.stream > 0 {
+		o.Seed = draw.Coins(o.Seed, s.stream, 0)
+	}
+	return s.inner.Search(ctx, p, o, found)
+}
+
+// choose picks a variant: one with room for cluster moves where those may
+// pay, unless it is asked for by name.
+func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
+	family, needs := &qubo.Temper, needsOf(p)
+	fits := func(v *device.Variant, clusters bool) error {
+		f, err := needs.form(v)
+		if err != nil {
+			return err
+		}
+		return f.fits(facts, p.N, clusters)
+	}
+	asked := func(v *device.Variant) error { return fits(v, false) }
+	return search.Choose(family, facts, o, asked, func() (search.Fallback, error) {
+		suits, err := variantFor(facts, needs)
+		if err != nil {
+			return search.Fallback{}, err
+		}
+		w := tuned.Workload{Fixed: map[string]string{"weight": family.Value(suits, "weight")}, Size: p.N}
+		near := func(v *device.Variant) error { return fits(v, needs.clusters()) }
+		return search.Fallback{Variant: suits, Reason: "slots of one size where weights allow, and threads that suit so many variables", Workload: w, Fits: near}, nil
+	})
+}
+
+// Suits reports whether replica exchange with rows of neighbours is ahead of
+// tabu search with rows of a matrix: few neighbours, also for so many variables.
+func Suits(p *problem.Normal) bool {
+	degree := len(p.Col) / max(1, p.N)
+	return degree <= 64 && 8*degree <= p.N
+}
+
+// HasVariant reports whether a label is of a variant of qubo/temper.
+func HasVariant(label string) bool { return qubo.Temper.Variant(label) != nil }

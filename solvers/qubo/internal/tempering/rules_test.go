@@ -1,0 +1,91 @@
+package tempering
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/qubo/internal/elite"
+	"coalesce/solvers/qubo/internal/qubotest"
+	"coalesce/solvers/qubo/internal/search"
+)
+
+func TestTemperByRules(t *testing.T) {
+	d := emulatedtest.Open(t)
+	p := qubotest.Sparse(40, func(i int) int64 { return int64(i%5) - 2 }, func() map[[2]int]int64 {
+		pairs := map[[2]int]int64{}
+		for k := range 40 {
+			pairs[[2]int{min(k, (k+1)%40), max(k, (k+1)%40)}] = 3 - 6*int64(k%2)
+			pairs[[2]int{min(k, (k+7)%40), max(k, (k+7)%40)}] = -3
+		}
+		return pairs
+	}())
+	m := startTemper(t, d, "block=64,state=shared,weight=unit", p, settings{2, 3})
+	type run struct {
+		told           []int64
+		did            search.Work
+		rounds, elites int
+	}
+	walk := func(r search.Rules) (out run) {
+		o := search.Options{Began: time.Now(), Seed: 9, Work: 40000, Rules: r, Start: make([]uint64, 1),
+			Progress: func(search.Work) { out.rounds++ },
+			Elite: func(v int64, x []uint64) {
+				if out.elites++; p.Value(x) != v {
+					t.Errorf("an elite of %d, recomputed %d", v, p.Value(x))
+				}
+			}}
+		var err error
+		if out.did, err = m.Search(context.Background(), p, o, qubotest.Improving(t, p, &out.told)); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	same := func(a, b run) bool {
+		return slices.Equal(a.told, b.told) && a.did == b.did && a.rounds == b.rounds && a.elites == b.elites
+	}
+	base := walk(search.Rules{})
+	if base.did.Restarts != 0 || !same(base, walk(search.Rules{Round: workRound, Restart: search.Never, Pool: elite.DefaultSize, Distance: 1})) {
+		t.Errorf("defaults: %+v, given: %+v", base, walk(search.Rules{Round: workRound, Restart: search.Never, Pool: elite.DefaultSize, Distance: 1}))
+	}
+	if short := walk(search.Rules{Round: 4}); short.rounds < 3*base.rounds {
+		t.Errorf("%d rounds of 4 sweeps, %d of %d", short.rounds, base.rounds, workRound)
+	}
+	if small := walk(search.Rules{Pool: 2, Round: 4}); small.elites > 2 || base.elites <= 2 {
+		t.Errorf("%d elites of 2, %d of %d", small.elites, base.elites, elite.DefaultSize)
+	}
+	anew := walk(search.Rules{Round: 2, Restart: 5})
+	if anew.did.Restarts < 2*2 || !same(anew, walk(search.Rules{Round: 2, Restart: 5})) || anew.told[len(anew.told)-1] < base.told[len(base.told)-1] {
+		t.Errorf("began anew after 5 rounds: %+v, expected at least as good as %+v", anew, base)
+	}
+	if never := walk(search.Rules{Round: 2, Restart: search.Never}); never.did.Restarts != 0 {
+		t.Errorf("%d restarts, expected none", never.did.Restarts)
+	}
+	twice := tempering{temper: new(temper), pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500), o: search.Options{Seed: 9, Start: []uint64{1}}}
+	seeds := []uint64{twice.o.Seed}
+	for range 2 {
+		if err := twice.again(); err != nil || slices.Contains(seeds, twice.o.Seed) || twice.o.Start != nil {
+			t.Errorf("begins anew with seed %d after %d, at %x (%v)", twice.o.Seed, seeds, twice.o.Start, err)
+		}
+		seeds = append(seeds, twice.o.Seed)
+	}
+	// Rounds of so many sweeps also where time is the limit, and no longer than that.
+	r := tempering{temper: m, pace: 1e-3, o: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}}
+	if most, _ := r.sweeps(1); most != 7 {
+		t.Errorf("a round of %d sweeps, expected 7", most)
+	}
+	r.o.Deadline = time.Now()
+	if most, _ := r.sweeps(1); most != 1 {
+		t.Errorf("a round of %d sweeps when time is over, expected 1", most)
+	}
+}
+
+// Defaults that are given as rules stay as they are.
+func TestTemperDefaults(t *testing.T) {
+	for _, n := range []int{0, 1, 13, 100, 2500, 50000} {
+		if got := withRules((search.Rules{}), n); got != withRules(got, n) {
+			t.Errorf("%d variables: temper's defaults are %s, given they are %s", n, got, withRules(got, n))
+		}
+	}
+}

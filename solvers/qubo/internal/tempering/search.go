@@ -1,0 +1,315 @@
+package tempering
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/draw"
+	"coalesce/solvers/qubo/internal/elite"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// Search implements search.Searcher.
+func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
+	if p != t.p {
+		return did, fmt.Errorf("qubo/temper: a problem of %d variables that it was not opened for", p.N)
+	}
+	if p.N <= reference.Tiny {
+		value, x := reference.Exhaust(p)
+		found(value, x, time.Since(o.Began))
+		if o.Elite != nil {
+			o.Elite(value, x)
+		}
+		return did, nil
+	}
+	own := *t // a search may end cluster moves
+	o.Rules = withRules(o.Rules, p.N)
+	r := &tempering{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, scoreWords*t.blocks), clusters: t.every}
+	r.forget()
+	x := o.Start
+	if x == nil {
+		x = make([]uint64, problem.Words(p.N))
+	}
+	r.best, r.x = p.Value(x), slices.Clone(x)
+	r.crosser, r.delta = elite.NewCrosser(p, r.pool.Mirror), make([]int64, p.N)
+	found(r.best, x, time.Since(o.Began))
+	stop, end := context.WithCancel(ctx)
+	if !o.Deadline.IsZero() {
+		stop, end = context.WithDeadline(ctx, o.Deadline)
+	}
+	if err := t.streams[0].Fill(t.control, 0, 8, 0); err != nil {
+		end()
+		return did, err
+	}
+	stopped := make(chan error, 1)
+	context.AfterFunc(stop, func() {
+		stopped <- errors.Join(t.streams[1].Fill(t.control, 0, 8, 1), t.streams[1].Sync())
+	})
+	defer func() {
+		end()
+		err = errors.Join(err, <-stopped)
+	}()
+	return r.run(stop)
+}
+
+// A tempering is one search under way.
+type tempering struct {
+	*temper
+	o        search.Options
+	found    func(int64, []uint64, time.Duration)
+	best     int64
+	did      search.Work
+	spent    int64 // of o.Work
+	pool     *elite.Pool
+	top      []int64 // of each block, when it was last looked at
+	seen     []int64 // scores of the blocks, as last read
+	course   temperCourse
+	pace     float64 // seconds a sweep
+	flips    float64 // a sweep
+	delta    []int64
+	looked   time.Time // when the blocks' best were last brought, and how long it took
+	looking  time.Duration
+	crosser  *elite.Crosser
+	migrants migrants
+	combined bool          // the best was, since it was last planted
+	x        []uint64      // the best
+	cost     time.Duration // of combining two
+	since    int           // sweeps since the last migration
+	grown    [2]int64      // of cluster moves: variables exchanged, and those that differed
+	clusters int           // sweeps between cluster moves, at first
+	life     int           // how often it began anew
+	high     int64         // the best of the blocks since then, and rounds since it was found
+	idle     int
+}
+
+// sweeps is how long the next round is, in sweeps. A round ends within a small
+// part of what time is left, and where the run depends on the seed alone, about
+// where the work does.
+func (r *tempering) sweeps(number int64) (most, left int) {
+	if number == 0 {
+		return 1, 0
+	}
+	if r.o.Work > 0 {
+		return max(1, min(cmp.Or(r.o.Rules.Round, workRound), int(float64(r.o.Work-r.spent)/max(1, r.flips)))), 0
+	}
+	round := max(temperRound, min(migrantsWork*r.cost, temperLong)).Seconds()
+	if !r.o.Deadline.IsZero() {
+		time := time.Until(r.o.Deadline).Seconds()
+		left = max(1, int(time/r.pace))
+		round = min(round, time)
+	}
+	most = max(1, min(1<<16, int(round/r.pace)))
+	if r.o.Rules.Round > 0 {
+		if most = r.o.Rules.Round; left > 0 {
+			most = min(most, left)
+		}
+	}
+	return most, left
+}
+
+// run makes rounds until a limit is met.
+func (r *tempering) run(stop context.Context) (search.Work, error) {
+	for number := int64(0); number == 0 || stop.Err() == nil && !r.o.Met(r.best) && (r.o.Work == 0 || r.spent < r.o.Work); number++ {
+		if most := r.o.Rules.Restart; most != search.Never && r.idle > most+most/2*r.life {
+			if err := r.again(); err != nil {
+				return r.did, err
+			}
+			number = 0
+		}
+		sweeps, left := r.sweeps(number)
+		var words []int64
+		if r.anneals > 0 {
+			sweeps, words = r.course.step(r.temper, sweeps, left)
+		}
+		if number == 0 || r.anneals > 0 {
+			if err := r.upload(words); err != nil {
+				return r.did, err
+			}
+		}
+		began := time.Now()
+		if err := r.round(r.o, number, sweeps); err != nil {
+			return r.did, err
+		}
+		r.combine(number, began.Add(time.Duration(float64(sweeps)*r.pace*float64(time.Second))))
+		if err := r.streams[0].Download(device.Bytes(r.seen), r.scores, 0); err != nil {
+			return r.did, err
+		}
+		r.measure(time.Since(began), sweeps)
+		if err := r.look(false); err != nil {
+			return r.did, err
+		}
+		r.since += sweeps
+		if err := errors.Join(r.fetchMigrants(number), r.stir(number)); err != nil {
+			return r.did, err
+		}
+		if r.o.Progress != nil {
+			r.o.Progress(r.did)
+		}
+	}
+	if err := r.look(true); err != nil {
+		return r.did, err
+	}
+	if r.o.Elite != nil {
+		for _, e := range r.pool.Elites {
+			r.o.Elite(e.Value, e.X)
+		}
+	}
+	return r.did, nil
+}
+
+// again begins anew, as with another seed. The best stays, and is combined with
+// what comes.
+func (r *tempering) again() error {
+	if err := r.look(true); err != nil {
+		return err
+	}
+	if r.o.Elite != nil {
+		for _, e := range r.pool.Elites {
+			r.o.Elite(e.Value, e.X)
+		}
+	}
+	r.life++
+	r.did.Restarts += int64(r.blocks)
+	r.o.Seed, r.o.Start = draw.Coins(r.o.Seed, uint64(r.life), 1), nil
+	r.pool.Elites, r.migrants, r.course = nil, migrants{}, temperCourse{}
+	r.every, r.since, r.grown, r.combined = r.clusters, 0, [2]int64{}, false
+	r.forget()
+	return nil
+}
+
+// forget is of what the blocks have found.
+func (r *tempering) forget() {
+	for k := range r.top {
+		r.top[k] = math.MinInt64
+	}
+	r.high, r.idle = math.MinInt64, 0
+}
+
+// climb flips variables of x that gain until there are none, and returns what
+// they gained.
+func climb(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
+	p.Deltas(x, delta)
+	for more := true; more; {
+		more = false
+		for i := range delta {
+			if d := delta[i]; d > 0 {
+				problem.Flip(p, x, delta, i)
+				gained, more = gained+d, true
+			}
+		}
+	}
+	return gained
+}
+
+// measure counts flips and takes the pace of a round.
+func (r *tempering) measure(took time.Duration, sweeps int) {
+	var flips int64
+	r.idle++
+	for b := range r.blocks {
+		flips += r.seen[b*scoreWords+scoreFlips]
+		if v := r.seen[b*scoreWords+scoreKept]; v > r.high {
+			r.high, r.idle = v, 0
+		}
+	}
+	r.did.Flips += flips
+	r.spent += max(flips, int64(sweeps)) // a frozen problem ends too
+	r.flips = float64(flips) / float64(sweeps)
+	pace := took.Seconds() / float64(sweeps)
+	if r.pace == 0 {
+		r.pace = pace
+	}
+	r.pace = max(1e-8, (r.pace+pace)/2)
+}
+
+// Elites brought after a round, at most; and how many times what that took
+// passes before it is done again.
+const (
+	eliteLooks = 2
+	lookShare  = 4
+)
+
+// look brings the best of the blocks where they are better than before: the best
+// of all, and some that may enter the pool. What that takes of a large problem
+// is kept a small part of the time, but at the end.
+func (r *tempering) look(last bool) error {
+	began := time.Now()
+	if r.o.Work == 0 && !last && began.Sub(r.looked) < lookShare*r.looking {
+		return nil
+	}
+	defer func() { r.looked, r.looking = time.Now(), time.Since(began) }()
+	var better []int
+	for b := range r.blocks {
+		if v := r.seen[b*scoreWords+scoreKept]; v > r.top[b] {
+			r.top[b] = v
+			better = append(better, b)
+		}
+	}
+	slices.SortStableFunc(better, func(a, b int) int { return cmp.Compare(r.top[b], r.top[a]) })
+	for _, b := range better[:min(len(better), eliteLooks)] {
+		value := r.top[b] >> r.form.shift
+		full := len(r.pool.Elites) == r.pool.Size
+		if value <= r.best && full && value <= r.pool.Elites[r.pool.Size-1].Value {
+			break
+		}
+		x, err := r.temper.best(b, value)
+		if err != nil {
+			return err
+		}
+		r.enter(value+climb(r.p, x, r.delta), x)
+	}
+	return nil
+}
+
+// enter offers a solution to the pool, and tells of it where it is the best.
+func (r *tempering) enter(value int64, x []uint64) {
+	if taken, _ := r.pool.Add(value, x); taken && r.o.Give != nil {
+		r.o.Give(x)
+	}
+	if value > r.best {
+		r.best = value
+		copy(r.x, x)
+		r.found(value, x, time.Since(r.o.Began))
+	}
+}
+
+// stir brings solutions to blocks with ladders: a start, the best where the host
+// combined it, those of other searches, and one another's. It ends cluster moves
+// that move nearly all that differs.
+func (r *tempering) stir(number int64) error {
+	ladders := r.blocks - r.anneals
+	if r.every > 0 {
+		for b := range r.blocks {
+			r.grown[0] += r.seen[b*scoreWords+scoreCluster]
+			r.grown[1] += r.seen[b*scoreWords+scoreDiffer]
+		}
+	}
+	switch {
+	case ladders == 0:
+		return nil
+	case number == 0 && r.o.Start != nil:
+		return r.plant(r.o.Start, 0, 1)
+	case r.every > 0 && r.since >= clusterLook && float64(r.grown[0]) > clusterMost*float64(r.grown[1]):
+		r.every = 0
+		return r.upload(make([]int64, ladderSize))
+	case r.combined:
+		r.combined = false
+		return r.plant(r.x, int(number)%ladders, 1)
+	case r.every > 0 && r.since >= migrateEvery && ladders > 1:
+		r.since, r.grown = 0, [2]int64{}
+		return r.migrate(r.o.Seed, number)
+	}
+	if r.o.Take != nil {
+		if x := r.o.Take(); x != nil {
+			return r.plant(x, int(number)%ladders, 1)
+		}
+	}
+	return nil
+}

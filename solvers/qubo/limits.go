@@ -1,0 +1,82 @@
+package qubo
+
+import (
+	"context"
+	"time"
+
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/problem"
+)
+
+// limits are when a solve ends.
+type limits struct {
+	ctx   context.Context
+	began time.Time
+	// deadline is when searches end, so that the limit is met; zero: there is no
+	// limit.
+	deadline time.Time
+	patience time.Time // when a search that has not ended is left behind; zero: never
+}
+
+// limitsOf are those of a solve that begins now and takes limit at most (0: there
+// is no limit), of which recomputing the value of entries coefficients is a part.
+func limitsOf(ctx context.Context, began time.Time, limit time.Duration, entries int) limits {
+	l := limits{ctx: ctx, began: began}
+	const longest = 1 << 61 // ns, 73 years: sums of longer times overflow
+	limit = min(limit, longest)
+	if limit > 0 { // a search ends so that its value can be recomputed by then
+		verify := min(time.Duration(entries/2), limit/2)
+		l.deadline = began.Add(limit - limit/100 - verify)
+		l.patience = began.Add(limit + limit/50 - verify)
+	}
+	return l
+}
+
+// elapsed is the time since the solve began.
+func (l *limits) elapsed() time.Duration { return time.Since(l.began) }
+
+// late reports whether searches should have ended.
+func (l *limits) late() bool {
+	return l.ctx.Err() != nil || !l.deadline.IsZero() && time.Now().After(l.deadline)
+}
+
+// until is the deadline of a search that gets a share of the time that is left;
+// zero: none.
+func (l *limits) until(share float64) time.Time {
+	if l.deadline.IsZero() {
+		return l.deadline
+	}
+	return time.Now().Add(time.Duration(share * float64(time.Until(l.deadline))))
+}
+
+// exhaustible reports whether there is time to visit every solution of p: it
+// takes about a nanosecond for each, and for each pair of the variable flipped.
+func (l *limits) exhaustible(p *problem.Normal) bool {
+	if p.N > reference.ExhaustLimit {
+		return false
+	}
+	left := 4 * time.Second
+	if !l.deadline.IsZero() {
+		left = time.Until(l.deadline)
+	}
+	each := 4 + len(p.Col)/max(1, p.N)
+	return time.Duration(each<<p.N) < left/8
+}
+
+// await waits for work, but not beyond what the limit allows: then it is false,
+// and the work ends on its own.
+func (l *limits) await(work func() error) (ended bool, err error) {
+	if l.patience.IsZero() {
+		return true, work()
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	patience := time.NewTimer(time.Until(l.patience))
+	defer patience.Stop()
+	select {
+	case err := <-done:
+		return true, err
+	case <-patience.C:
+		return false, nil
+	}
+}

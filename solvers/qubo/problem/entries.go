@@ -1,0 +1,265 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// trailing is the number of zero bits at the end of m's magnitude.
+func trailing(m int64) int { return bits.TrailingZeros64(uint64(m)) }
+
+// Entries collect the coefficients of an instance in any order: as integers
+// while all are, then as floats.
+type Entries struct {
+	i, j  []int32 // i == j: linear
+	whole []int64
+	real  []float64
+	limit int64 // bytes that may be held
+	// Twice says that a pair's coefficient counts twice, as that of (i,j) and of (j,i).
+	Twice bool
+}
+
+// bytesPerEntry is what entries and the instance made of them take together for
+// each: 16 here, 2*12 in the instance, and 2*8 to sort it.
+const bytesPerEntry = 56
+
+// NewEntries makes room for entries, which may take so many bytes together with
+// the instance made of them.
+func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
+
+// Last are the variables of the entry that was added last.
+func (e *Entries) Last() (i, j int) {
+	k := len(e.i) - 1
+	return int(e.i[k]), int(e.j[k])
+}
+
+// Expect makes room for so many entries, as far as it is plausible.
+func (e *Entries) Expect(entries int64) error {
+	if entries > e.limit/bytesPerEntry || entries > math.MaxInt32 {
+		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*bytesPerEntry, e.limit)
+	}
+	k := int(min(entries, 1<<22))
+	e.i, e.j, e.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
+	return nil
+}
+
+// Add adds an integer coefficient.
+func (e *Entries) Add(i, j int, v int64) error {
+	if k := int64(len(e.i)); k >= e.limit/bytesPerEntry || k >= math.MaxInt32 {
+		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(e.i), e.limit)
+	}
+	e.i, e.j = append(e.i, int32(i)), append(e.j, int32(j))
+	if e.real != nil {
+		e.real = append(e.real, float64(v))
+		return nil
+	}
+	e.whole = append(e.whole, v)
+	return nil
+}
+
+// AddReal adds a real coefficient; all become real.
+func (e *Entries) AddReal(i, j int, v float64) error {
+	if e.real == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return e.Add(i, j, int64(v))
+	}
+	if e.real == nil {
+		e.real = make([]float64, len(e.whole), cap(e.whole)+1)
+		for k, w := range e.whole {
+			e.real[k] = float64(w)
+		}
+		e.whole = nil
+	}
+	if err := e.Add(i, j, 0); err != nil {
+		return err
+	}
+	e.real[len(e.real)-1] = v
+	return nil
+}
+
+// A RepeatedError is a coefficient that came twice: entries First and Again of
+// the list, from 0.
+type RepeatedError struct{ First, Again int }
+
+// Error says which of the two entries came first.
+func (e *RepeatedError) Error() string {
+	return fmt.Sprintf("entry %d is of the same variables as entry %d", e.Again+1, e.First+1)
+}
+
+// Instance sorts the entries into an instance of n variables. Entries of the
+// same variables are added up where sum says so, else a RepeatedError; (i,j)
+// and (j,i) are the same.
+func (e *Entries) Instance(n int, sum bool) (*Instance, error) {
+	if int64(n) > e.limit/32 {
+		return nil, fmt.Errorf("%d variables take %d bytes, more than the limit of %d", n, int64(n)*32, e.limit)
+	}
+	inst := &Instance{N: n, Form: QUBO, Sense: Maximize}
+	err := e.overflow()
+	if err != nil {
+		return nil, err
+	}
+	if e.real != nil {
+		inst.Real, err = sorted(e, inst, e.real, sum)
+	} else {
+		inst.Int, err = sorted(e, inst, e.whole, sum)
+	}
+	return inst, err
+}
+
+// sorted sorts entries by counting, twice: by column, then, stably, by row.
+func sorted[T Number](e *Entries, inst *Instance, values []T, sum bool) (*Terms[T], error) {
+	t := &Terms[T]{Linear: make([]T, inst.N)}
+	start := make([]int64, inst.N+1)
+	seen := make([]int32, inst.N) // of linear entries, from 1
+	for k, i := range e.i {
+		j := e.j[k]
+		if i != j {
+			start[i+1]++
+			start[j+1]++
+			continue
+		}
+		if seen[i] > 0 && !sum {
+			return nil, &RepeatedError{int(seen[i]) - 1, k}
+		}
+		seen[i] = int32(k + 1)
+		t.Linear[i] += values[k]
+	}
+	for i := range inst.N {
+		start[i+1] += start[i]
+	}
+	// Entry k stands for (i,j) and (j,i). Placing them by i gives rows whose
+	// columns come in any order; reading those rows in order and placing by
+	// column gives rows in ascending order: the matrix is symmetric.
+	total := start[inst.N]
+	from, at := make([]int32, total), append([]int64(nil), start...)
+	for k, i := range e.i {
+		if j := e.j[k]; i != j {
+			from[at[i]], from[at[j]] = int32(k), int32(k)
+			at[i]++
+			at[j]++
+		}
+	}
+	col, pair := make([]int32, total), make([]T, total)
+	entry := make([]int32, total)
+	copy(at, start)
+	for i := range int32(inst.N) {
+		for _, k := range from[start[i]:start[i+1]] {
+			j := e.i[k] ^ e.j[k] ^ i
+			col[at[j]], pair[at[j]], entry[at[j]] = i, values[k], k
+			at[j]++
+		}
+	}
+	inst.Start, inst.Col, t.Pair = start, col, pair
+	if err := t.merge(inst, entry, sum); err != nil {
+		return nil, err
+	}
+	if e.Twice {
+		for k := range t.Pair {
+			t.Pair[k] *= 2
+		}
+	}
+	return t, nil
+}
+
+// merge adds repeated pairs up, and drops pairs of 0.
+func (t *Terms[T]) merge(inst *Instance, entry []int32, sum bool) error {
+	var to, begin int64
+	for i := range inst.N {
+		end := inst.Start[i+1]
+		first := to
+		for k := begin; k < end; k++ {
+			if k > begin && inst.Col[k] == inst.Col[k-1] {
+				if !sum {
+					return &RepeatedError{int(min(entry[k-1], entry[k])), int(max(entry[k-1], entry[k]))}
+				}
+			}
+			if to > first && inst.Col[to-1] == inst.Col[k] {
+				t.Pair[to-1] += t.Pair[k]
+				continue
+			}
+			if to > first && t.Pair[to-1] == 0 {
+				to--
+			}
+			inst.Col[to], t.Pair[to] = inst.Col[k], t.Pair[k]
+			to++
+		}
+		if to > first && t.Pair[to-1] == 0 {
+			to--
+		}
+		begin, inst.Start[i+1] = end, to
+	}
+	inst.Col, t.Pair = inst.Col[:to:to], t.Pair[:to:to]
+	return nil
+}
+
+// overflow guards the doubling and adding up of integers.
+func (e *Entries) overflow() error {
+	whole, real := 0.0, 0.0
+	for _, v := range e.whole {
+		whole += math.Abs(float64(v))
+	}
+	if whole > SumLimit/16 {
+		return fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^58", ErrCoefficient, whole)
+	}
+	for _, v := range e.real {
+		real += math.Abs(v)
+	}
+	if real > math.MaxFloat64/16 {
+		return fmt.Errorf("%w: absolute values add up to more than float64 holds", ErrCoefficient)
+	}
+	return nil
+}
+
+// KeepUpper keeps the entries above the diagonal, and wants those below to be the
+// same.
+func (e *Entries) KeepUpper() error {
+	type pair struct{ i, j int32 }
+	value := func(k int) float64 {
+		if e.real != nil {
+			return e.real[k]
+		}
+		return float64(e.whole[k])
+	}
+	sum := map[pair]float64{}
+	for k, i := range e.i {
+		if j := e.j[k]; i < j {
+			sum[pair{i, j}] += value(k)
+		} else {
+			sum[pair{j, i}] -= value(k)
+		}
+	}
+	for at, v := range sum {
+		if v != 0 {
+			return fmt.Errorf("nodes %d and %d: found two different coefficients, expected a symmetric matrix for %s", at.i+1, at.j+1, MaxCut)
+		}
+	}
+	kept := &Entries{limit: e.limit, Twice: e.Twice}
+	for k, i := range e.i {
+		if i > e.j[k] {
+			continue
+		}
+		var err error
+		if e.real != nil {
+			err = kept.AddReal(int(i), int(e.j[k]), e.real[k])
+		} else {
+			err = kept.Add(int(i), int(e.j[k]), e.whole[k])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	*e = *kept
+	return nil
+}
+
+// LastAsOffset makes the offset of the last variable, which has no pairs.
+func (inst *Instance) LastAsOffset() {
+	inst.N--
+	inst.Start = inst.Start[:inst.N+1]
+	if t := inst.Int; t != nil {
+		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
+	}
+	if t := inst.Real; t != nil {
+		t.Offset, t.Linear = t.Linear[inst.N], t.Linear[:inst.N]
+	}
+}

@@ -1,0 +1,4 @@
+package problem
+
+// Scaled is scaled, for tests.
+var Scaled = scaled

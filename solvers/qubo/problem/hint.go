@@ -1,0 +1,47 @@
+package problem
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Fix fixes variable i.
+func (inst *Instance) Fix(i int, one bool) {
+	if inst.Fixed == nil {
+		inst.Fixed = make([]int8, inst.N)
+		for k := range inst.Fixed {
+			inst.Fixed[k] = -1
+		}
+	}
+	inst.Fixed[i] = 0
+	if one {
+		inst.Fixed[i] = 1
+	}
+}
+
+// Begin sets the solution to begin with from text: a digit 0 or 1 (a sign, for
+// spins) a variable, or the JSON object of a result. name is what errors call
+// it.
+func (inst *Instance) Begin(text []byte, name string) error {
+	digits := string(bytes.Join(bytes.Fields(text), nil))
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		var result struct {
+			Solution string `json:"solution"`
+		}
+		if err := json.Unmarshal(text, &result); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		digits = result.Solution
+	}
+	shown := digits
+	if len(shown) > 40 {
+		shown = shown[:40] + "…"
+	}
+	x, ok := ParseBits(digits)
+	if !ok || x.Len() != inst.N {
+		return fmt.Errorf("%s: found %q, expected %d digits 0 or 1, or a result's JSON object", name, shown, inst.N)
+	}
+	inst.Hint = x.Words()
+	return nil
+}

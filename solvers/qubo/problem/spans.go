@@ -1,0 +1,115 @@
+package problem
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+
+	"coalesce/solvers/cores"
+)
+
+// Spans are the magnitudes from which an engine chooses its types.
+type Spans struct {
+	Weight int64   // max |weight|
+	Least  int64   // min |weight|; MaxInt64 where there is none
+	Grain  int64   // the largest power of two that divides every weight
+	diag   int64   // max |diag|
+	Delta  int64   // no |delta| of any x is larger
+	dense  float64 // share of the pairs that have a weight
+}
+
+// Spans are the magnitudes of a problem, as preprocessing left them, or of a pass
+// over its rows.
+func (p *Normal) Spans() Spans {
+	if p.Known != nil {
+		return *p.Known
+	}
+	s := p.Measure()
+	return *s.Spans(p)
+}
+
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// RowSums are what a pass over the rows of a problem finds.
+type RowSums struct {
+	halves, fields, pairs int64
+	all                   int64 // every bit that is set in a weight
+	magnitudes            Spans
+}
+
+// NewRowSums are those of no row.
+func NewRowSums() RowSums { return RowSums{magnitudes: Spans{Least: math.MaxInt64}} }
+
+// AddRow adds row i, and returns the sums of its negative and positive weights.
+func (s *RowSums) AddRow(p *Normal, i int) (low, high int64) {
+	_, weight := p.Row(i)
+	m := &s.magnitudes
+	least, most, sum, all := m.Least, int64(0), int64(0), s.all
+	for _, w := range weight {
+		sign := w >> 63
+		low += w & sign
+		sum += w
+		all |= w
+		w = w ^ sign - sign
+		least, most = min(least, w), max(most, w)
+	}
+	high = sum - low
+	d := p.Diag[i]
+	s.halves += max(0, 2*d+high)
+	s.fields += 2*d + abs(2*d+sum)
+	s.pairs += 2 * high // w and |w|
+	s.all, m.Least = all, least
+	m.Weight, m.diag, m.Delta = max(m.Weight, most), max(m.diag, abs(d)), max(m.Delta, d+high, -d-low)
+	return low, high
+}
+
+// Join adds what another pass over other rows found.
+func (s *RowSums) Join(t RowSums) {
+	s.halves, s.fields, s.pairs, s.all = s.halves+t.halves, s.fields+t.fields, s.pairs+t.pairs, s.all|t.all
+	m, o := &s.magnitudes, t.magnitudes
+	m.Weight, m.diag, m.Delta, m.Least = max(m.Weight, o.Weight), max(m.diag, o.diag), max(m.Delta, o.Delta), min(m.Least, o.Least)
+}
+
+// Bound is what no solution exceeds: the smaller of two sums. One gives each
+// variable its diagonal and half of its positive weights. The other is that of
+// the absolute values of the coefficients as an Ising model, four times which
+// are integers; a cut of a bipartite graph without negative weights meets it.
+func (s *RowSums) Bound() int64 { return min(s.halves>>1, (s.fields+s.pairs/2)>>2) }
+
+// Spans are the magnitudes of p, all of whose rows were added.
+func (s *RowSums) Spans(p *Normal) *Spans {
+	m := s.magnitudes
+	m.Grain = 1 << bits.TrailingZeros64(uint64(s.all)|1<<62)
+	m.dense = 1
+	if p.N > 1 {
+		m.dense = float64(len(p.Col)) / (float64(p.N) * float64(p.N-1))
+	}
+	return &m
+}
+
+// Measure passes over all rows.
+func (p *Normal) Measure() RowSums {
+	whole := NewRowSums()
+	var mu sync.Mutex
+	parallel(p.N, func(from, to int) {
+		some := NewRowSums()
+		for i := from; i < to; i++ {
+			some.AddRow(p, i)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		whole.Join(some)
+	})
+	return whole
+}
+
+// parallel works on n rows, or whatever takes as long, on all cores.
+func parallel(n int, work func(from, to int)) { cores.Split(n, 64, work) }
+
+// RowsPerCore is how many rows of n entries are enough for a core.
+func RowsPerCore(n int) int { return 1 + 1<<17/max(1, n) }

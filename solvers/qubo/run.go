@@ -1,0 +1,239 @@
+package qubo
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/host"
+	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/qubo/internal/reference"
+	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
+)
+
+// A run is one solve under way.
+type run struct {
+	limits
+	device device.Device
+	inst   *Instance
+	o      Options
+	plan   plan
+	p      *problem.Normal
+	target *int64 // objective of p; nil: none
+
+	mu      sync.Mutex // of what a search tells while it runs: all below
+	ended   bool       // no more is taken
+	bests   *bests
+	told    told
+	several solutions
+}
+
+// told is what a solve tells: while it goes on, and in its result.
+type told struct {
+	history []Improvement
+	met     *float64 // seconds to the target; nil: not met yet
+	work    Work
+	used    map[string]Rules // of the component that was searched last, the largest
+}
+
+func (r *run) solve() (*Result, error) {
+	red := preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, r.late)
+	if r.o.Target != nil {
+		t := r.p.Objective(*r.o.Target)
+		r.target = &t
+	}
+	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
+	r.o.log("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
+	r.begin(red)
+	variant := ""
+	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
+		c, top := red.Parts[k], &r.bests.part[k]
+		switch {
+		case top.proven:
+		case r.late() || r.reached():
+		case r.o.Solutions <= 1 && r.exhaustible(c.Problem):
+			v, x := reference.Exhaust(c.Problem)
+			r.improve(k, v, x, r.elapsed())
+			top.proven, top.visited = true, true
+		default:
+			share := float64(c.Problem.N) / float64(r.bests.open(k))
+			if r.o.Solutions > 1 {
+				share /= 2 // the other half is for solutions unlike the best
+			}
+			label, err := r.search(k, share)
+			if err != nil {
+				return nil, err
+			}
+			variant = label
+		}
+	}
+	if variant == "" {
+		variant, r.plan.reason = "qubo/preprocessing", "nothing was left to search"
+	}
+	if err := r.diversify(); err != nil {
+		return nil, err
+	}
+	return r.result(variant)
+}
+
+// begin sets every part's best to all zeros, or to its part of the hint.
+func (r *run) begin(red *preprocess.Reduction) {
+	r.bests = newBests(red, r.inst.Hint)
+	r.record(r.elapsed())
+}
+
+// reached reports whether the target is met.
+func (r *run) reached() bool { return r.target != nil && r.bests.total() >= *r.target }
+
+// record adds the total to the history where it is better than before.
+func (r *run) record(at time.Duration) {
+	v, t := r.bests.total(), &r.told
+	amount := r.inst.AmountOf(r.p, v)
+	if n := len(t.history); n == 0 || t.history[n-1].Value != amount {
+		t.history = append(t.history, Improvement{at.Seconds(), amount})
+	}
+	if r.target != nil && t.met == nil && v >= *r.target {
+		s := at.Seconds()
+		t.met = &s
+	}
+	r.progress(at, amount)
+}
+
+// progress tells the user how the solve stands.
+func (r *run) progress(at time.Duration, best Amount) {
+	if r.o.Progress != nil {
+		r.o.Progress(Progress{at.Seconds(), best, r.told.work.Flips})
+	}
+}
+
+// improve takes a better solution of part k; where several are asked for, which
+// are of one part, any solution.
+func (r *run) improve(k int, v int64, x []uint64, at time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
+	}
+	top := &r.bests.part[k]
+	if r.several.limit > 0 {
+		r.several.add(r.bests.total()-top.value+v, r.bests.solution(k, x), at)
+	}
+	if v > top.value {
+		top.value = v
+		copy(top.x, x)
+		r.record(at)
+	}
+}
+
+// search runs the engine on part k for a share of what time and work are left.
+func (r *run) search(k int, share float64) (label string, err error) {
+	part, top := r.bests.red.Parts[k], &r.bests.part[k]
+	p := part.Problem
+	e, label, err := r.open(p)
+	if err != nil {
+		return "", err
+	}
+	r.o.log("%s: %s", label, r.plan.reason)
+	goal := part.Bound
+	if r.target != nil {
+		goal = min(goal, *r.target-(r.bests.total()-top.value))
+	}
+	before := r.told.work
+	o := search.Options{Began: r.began, Deadline: r.until(share), Target: &goal, Seed: r.o.Seed, Workers: r.workers(), Rules: r.o.Rules}
+	if r.inst.Hint != nil {
+		o.Start = r.bests.red.Project(k, r.inst.Hint)
+	}
+	if r.o.Work > 0 {
+		o.Work = max(1, int64(min(share*float64(max(0, r.o.Work-before.Flips)), 1<<62)))
+	}
+	o.Progress = func(w Work) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.ended {
+			return
+		}
+		t := &r.told
+		t.work = Work{Flips: before.Flips + w.Flips, Restarts: before.Restarts + w.Restarts}
+		r.progress(r.elapsed(), t.history[len(t.history)-1].Value)
+	}
+	if r.o.Solutions > 0 {
+		o.Elite = func(v int64, x []uint64) { r.improve(k, v, x, r.elapsed()) }
+	}
+	err = r.wait(func() error {
+		did, err := e.Searcher.Search(r.ctx, p, o, func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) })
+		if e.Close != nil {
+			err = errors.Join(err, e.Close())
+		}
+		o.Progress(did)
+		return err
+	})
+	top.proven = top.value >= part.Bound
+	return label, err
+}
+
+// open makes the plan's engine ready for p, or the host's where that cannot hold p
+// and nothing was asked for by name, and returns the engine's and variant's name.
+func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error) {
+	e, err = r.plan.engine.open(r.device, p, r.o.setup())
+	name := r.plan.engine.name
+	if errors.Is(err, search.ErrUnfit) && r.o.Engine == "" && r.o.Variant == "" {
+		r.plan.reason = err.Error()
+		e, err = host.Open(r.device, p, r.o.setup())
+		name = "host"
+	}
+	if err != nil {
+		return e, "", err
+	}
+	if err := r.o.Rules.RefusedBy(e.Used); err != nil {
+		if e.Close != nil {
+			err = errors.Join(err, e.Close())
+		}
+		return e, "", err
+	}
+	if r.told.used = e.Used; r.o.Rules.Within(p.N) != r.o.Rules {
+		r.o.log("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
+	}
+	label = "qubo/" + name
+	if e.Label != "" {
+		label += " " + e.Label
+		r.plan.reason = e.Reason
+	}
+	return e, label, nil
+}
+
+// wait waits for a search; for one on the host that is late, not beyond what the
+// limit allows: what it finds after that is not taken any more.
+func (r *run) wait(work func() error) error {
+	if r.device.Facts().Kind != device.Host {
+		return work()
+	}
+	ended, err := r.await(work)
+	if !ended {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended = true
+	}
+	return err
+}
+
+// where names the devices.
+func (r *run) where() string {
+	names := []string{r.device.Facts().String()}
+	for _, d := range r.o.Others {
+		names = append(names, d.Facts().String())
+	}
+	return strings.Join(names, ",")
+}
+
+func (r *run) workers() int {
+	if r.o.Threads > 0 {
+		return r.o.Threads
+	}
+	if f := r.device.Facts(); f.Kind == device.Host {
+		return f.SMs
+	}
+	return 0
+}

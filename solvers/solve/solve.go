@@ -1,0 +1,104 @@
+// Package solve is the contract that the solvers of all problems keep: what a
+// solver is told (Settings), what every answer tells besides its solution
+// (Report), and how a solve stands while it runs (Incumbent).
+//
+// It holds what is the same for coalition structures, auctions, assignments and
+// binary quadratic programs, and imports none of them.
+package solve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// ErrInfeasible is wrapped by the errors of instances that have no solution at
+// all. The result beside such an error carries the proof.
+var ErrInfeasible = errors.New("no solution is feasible")
+
+// Settings are what every solver is told. The zero value, with a device, is of use.
+type Settings struct {
+	Devices   []device.Device // where to solve; one device is a group of one
+	Algorithm string          // one of the problem's algorithms; empty: the solver's choice
+	Variant   string          // the label of a variant; empty: the fastest known
+	Tuning    *tuned.Database // nil: the one embedded in the binary
+	TimeLimit time.Duration   // from the start of the solve; 0: the problem's default, or none
+	Target    *float64        // stop at this value or a better one; nil: none
+	Seed      uint64          // of searches
+	Log       func(string)    // told what was decided, a sentence each; may be nil
+	// Progress is told of improvements, and now and then how the solve stands; may
+	// be nil. It must return quickly, and may be called from several goroutines.
+	Progress func(Incumbent)
+}
+
+// An Incumbent is how a solve stands: the best so far, and what bounds it.
+type Incumbent struct {
+	Elapsed time.Duration // since the start of the solve
+	Value   Number        // of the best solution so far; empty: there is none
+	Bound   Number        // no solution is better than this; empty: nothing is known
+	Gap     *float64      // most that the value may be from the optimum; nil: not known
+	Share   float64       // of the work that is done, 0 to 1; negative: not known
+	Work    string        // done so far, in the algorithm's own unit: "2.1e9 flips"
+}
+
+// First is the device that leads the others.
+func (s *Settings) First() (device.Device, error) {
+	if len(s.Devices) == 0 {
+		return nil, errors.New("no device to solve on")
+	}
+	return s.Devices[0], nil
+}
+
+// Where names the devices, separated by commas.
+func (s *Settings) Where() string {
+	names := make([]string, len(s.Devices))
+	for k, d := range s.Devices {
+		names[k] = d.Facts().String()
+	}
+	return strings.Join(names, ",")
+}
+
+// Say tells the log a sentence.
+func (s *Settings) Say(format string, args ...any) {
+	if s.Log != nil {
+		s.Log(fmt.Sprintf(format, args...))
+	}
+}
+
+// Tell tells how the solve stands.
+func (s *Settings) Tell(now Incumbent) {
+	if s.Progress != nil {
+		s.Progress(now)
+	}
+}
+
+// Limited is ctx with the time limit on it. The caller calls cancel in the end.
+func (s *Settings) Limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.TimeLimit > 0 {
+		return context.WithTimeout(ctx, s.TimeLimit)
+	}
+	return context.WithCancel(ctx)
+}
+
+// Choose picks the variant of a family: the one that Variant names, else the one
+// that the tuning data says for the workload (tuned.Database.Choose), which falls
+// back on the family's safe point. feasible says why a variant cannot solve the
+// instance on the device; it may be nil.
+func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
+	if s.Variant != "" {
+		return tuned.Asked(f, s.Variant, w, feasible)
+	}
+	db := s.Tuning
+	if db == nil {
+		var err error
+		if db, err = tuned.Embedded(); err != nil {
+			return tuned.Choice{}, err
+		}
+	}
+	return db.Choose(f, facts, w, feasible)
+}

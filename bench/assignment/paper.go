@@ -26,7 +26,7 @@ func (b *bench) paper() error {
 	}
 	list := b.settings.families
 	if len(list) == 0 {
-		for _, name := range solver.Families() {
+		for _, name := range solver.Algorithms() {
 			if name == "classical" || name == "tree" || sequential(name) {
 				list = append(list, name)
 			}

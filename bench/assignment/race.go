@@ -20,7 +20,7 @@ func (b *bench) families() []string {
 		return b.settings.families
 	}
 	list := []string{auto}
-	for _, name := range solver.Families() {
+	for _, name := range solver.Algorithms() {
 		if name == "host" || b.facts.Kind != device.Host && !slices.Contains(onHost, name) && !sequential(name) {
 			list = append(list, name)
 		}

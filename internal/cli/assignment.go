@@ -137,7 +137,7 @@ instance:
 	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
 	s.drawFlags.register(f)
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
-	s.registerAlgorithm(f, "family", assignment.Families(), "solve with")
+	s.registerAlgorithm(f, "family", assignment.Algorithms(), "solve with")
 	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
 	f.BoolVar(&s.check, "check", true, "check the answer against the costs")
 	s.solveFlags.register(f)

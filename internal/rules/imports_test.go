@@ -71,6 +71,23 @@ var rooms = []room{
 	{"solvers/qubo", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
 		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	// assignment's rooms, from the problem to the algorithms: an algorithm knows
+	// nothing of files and of other algorithms, but for the search that core and price
+	// shares with the host; the API brings them together.
+	{"solvers/assignment/problem", []string{"solvers/cores", "runtime/device"}},
+	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "autotune/tuned", "runtime/device"}},
+	{"solvers/assignment/internal/formats", []string{"solvers/assignment/problem", "solvers/cores", "solvers/formats/..."}},
+	{"solvers/assignment/internal/draw", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/cores", "runtime/device", "generated/assignment"}},
+	{"solvers/assignment/internal/enginetest", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "runtime/device"}},
+	{"solvers/assignment/internal/reference", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine"}},
+	{"solvers/assignment/internal/host", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "autotune/tuned", "runtime/device", "runtime/host", "generated/assignment"}},
+	{"solvers/assignment/internal/hungarian", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "runtime/device", "runtime/collective", "generated/assignment"}},
+	{"solvers/assignment/internal/coreprice", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/host", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment", "solvers/cores"}},
+	{"solvers/assignment/internal/verify", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment"}},
+	{"solvers/assignment/internal/batch", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/verify", "runtime/device", "generated/assignment"}},
+	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "runtime/device", "runtime/collective", "generated/assignment"}},
+	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
+	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/oneflip", "autotune/tuned", "autotune/subject"}},

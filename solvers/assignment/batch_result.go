@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"coalesce/generated/assignment"
+	"coalesce/solvers/assignment/internal/batch"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 // Results are the answers of the last run, in the order of the instances. The
@@ -42,12 +45,12 @@ func (b *Batch) result(k int, variant, reason string) *Result {
 func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 	k := part.members[at]
 	p := b.problems[k]
-	r := b.result(k, assignment.Batch.Name+" "+part.variant.Label, part.reason)
-	s, full := part.solution(at)
+	r := b.result(k, assignment.Batch.Name+" "+part.Variant.Label, part.reason)
+	s, full := part.Solution(at)
 	if !full {
-		return r, r.refuse(b.list[k], violator(p, s.column))
+		return r, r.refuse(b.list[k], batch.Violator(p, s.Column))
 	}
-	s.column, s.u, s.v = slices.Clone(s.column), slices.Clone(s.u), slices.Clone(s.v)
+	s.Column, s.U, s.V = slices.Clone(s.Column), slices.Clone(s.U), slices.Clone(s.V)
 	d, err := r.keep(b.list[k], p, s)
 	if err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 		r.Duals = d
 	}
 	if !b.options.Unchecked {
-		r.Certificate, r.Proven = part.certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant)), true
+		r.Certificate, r.Proven = part.Certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant)), true
 	}
 	return r, nil
 }
@@ -67,10 +70,10 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if len(b.parts) == 0 {
 		reason = "the method of a host, which needs no kernels of a device"
 	}
-	r := b.result(k, b.method.name, reason)
-	var none *infeasible
+	r := b.result(k, b.method.Name, reason)
+	var none *engine.Infeasible
 	if errors.As(f.err, &none) {
-		return r, r.refuse(b.list[k], none.rows)
+		return r, r.refuse(b.list[k], none.Rows)
 	}
 	if f.err != nil {
 		return nil, f.err
@@ -85,7 +88,7 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if b.options.Unchecked {
 		return r, nil
 	}
-	c, err := Check(b.list[k], r.Column, *d)
+	c, err := problem.Check(b.list[k], r.Column, *d)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +97,9 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 }
 
 // refuse keeps the checked proof that no full matching exists.
-func (r *Result) refuse(inst *Instance, rows []int32) error {
-	var none *InfeasibleError
-	if err := r.refute(inst, &infeasible{rows}); !errors.As(err, &none) {
+func (r *Result) refuse(inst *problem.Instance, rows []int32) error {
+	var none *problem.InfeasibleError
+	if err := r.refute(inst, &engine.Infeasible{Rows: rows}); !errors.As(err, &none) {
 		return err
 	}
 	return nil

@@ -12,6 +12,10 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/batch"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/problem"
 )
 
 // SolveBatch solves many instances, of any sizes and cost types, as Solve does
@@ -21,7 +25,7 @@ import (
 //
 // An instance without a full matching is no error here: its result has no
 // Column, and its certificate holds the proof.
-func SolveBatch(ctx context.Context, d device.Device, list []*Instance, o Options) ([]*Result, error) {
+func SolveBatch(ctx context.Context, d device.Device, list []*problem.Instance, o Options) ([]*Result, error) {
 	b, err := OpenBatch(ctx, d, list, o)
 	if err != nil {
 		return nil, err
@@ -37,13 +41,13 @@ func SolveBatch(ctx context.Context, d device.Device, list []*Instance, o Option
 // A Batch is instances on a device with all the memory that solving them
 // takes. It may be run any number of times.
 type Batch struct {
-	list     []*Instance
+	list     []*problem.Instance
 	options  Options
 	facts    device.Facts
-	problems []*normal
+	problems []*problem.Normal
 	parts    []*batchPart // of one cost type each
 	host     []int        // instances that the host solves
-	method   *method
+	method   *families.Method
 	found    []found // what the host found, aligned with host
 	stream   device.Stream
 	prepare  float64 // seconds
@@ -52,21 +56,21 @@ type Batch struct {
 
 // A batchPart is the instances of one launch.
 type batchPart struct {
-	*batch
+	*batch.Engine
 	members []int
 	costs   device.Buffer
 	reason  string
 }
 
 type found struct {
-	solution *solution
+	solution *engine.Solution
 	err      error
 }
 
 // OpenBatch looks at the costs, plans, and moves to the device what it solves.
-func OpenBatch(ctx context.Context, d device.Device, list []*Instance, o Options) (_ *Batch, err error) {
+func OpenBatch(ctx context.Context, d device.Device, list []*problem.Instance, o Options) (_ *Batch, err error) {
 	clock := time.Now()
-	b := &Batch{list: list, options: o, facts: d.Facts(), problems: make([]*normal, len(list))}
+	b := &Batch{list: list, options: o, facts: d.Facts(), problems: make([]*problem.Normal, len(list))}
 	if err := b.sort(); err != nil {
 		return nil, fmt.Errorf("solve assignments: %w", err)
 	}
@@ -93,7 +97,7 @@ func OpenBatch(ctx context.Context, d device.Device, list []*Instance, o Options
 func (b *Batch) sort() error {
 	errs := make([]error, len(b.list))
 	spread(len(b.list), func(k int) {
-		p, err := normalise(b.list[k])
+		p, err := problem.Normalise(b.list[k])
 		if b.problems[k] = p; err != nil {
 			errs[k] = fmt.Errorf("instance %d: %w", k, err)
 		}
@@ -103,27 +107,27 @@ func (b *Batch) sort() error {
 			return err
 		}
 	}
-	hosts := methods()
+	hosts := families.Methods()
 	b.method = &hosts[0]
 	for k := range hosts {
-		if hosts[k].name == b.options.Family {
+		if hosts[k].Name == b.options.Family {
 			b.method = &hosts[k]
 		}
 	}
-	device := b.facts.Kind != device.Host && (b.options.Family == "" || b.options.Family == batchName)
-	if !device && b.options.Family != "" && b.options.Family != b.method.name {
+	device := b.facts.Kind != device.Host && (b.options.Family == "" || b.options.Family == batch.Name)
+	if !device && b.options.Family != "" && b.options.Family != b.method.Name {
 		return fmt.Errorf("family %s takes one instance at a time, or does not run on %s", b.options.Family, b.facts)
 	}
-	parts := map[Value]*batchPart{}
+	parts := map[problem.Value]*batchPart{}
 	for k, p := range b.problems {
-		if !device || !p.inst.Dense() || p.limit != far || p.rows == 0 {
+		if !device || !p.Instance.Dense() || p.Limit != problem.Infinity || p.Rows == 0 {
 			b.host = append(b.host, k)
 			continue
 		}
-		part := parts[p.inst.Type]
+		part := parts[p.Instance.Type]
 		if part == nil {
 			part = &batchPart{}
-			parts[p.inst.Type] = part
+			parts[p.Instance.Type] = part
 			b.parts = append(b.parts, part)
 		}
 		part.members = append(part.members, k)
@@ -134,14 +138,14 @@ func (b *Batch) sort() error {
 
 // load picks a variant for a part, takes its memory and uploads its costs.
 func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) error {
-	var shapes []batchShape
+	var shapes []batch.Shape
 	var first, most int64
 	largest := part.members[0]
 	for _, k := range part.members {
 		inst, p := b.list[k], b.problems[k]
-		shapes = append(shapes, batchShape{first, int64(inst.Cols), inst.Rows, inst.Cols, p.scale})
+		shapes = append(shapes, batch.Shape{First: first, Stride: int64(inst.Cols), Rows: inst.Rows, Cols: inst.Cols, Scale: p.Scale})
 		first += int64(inst.Rows) * int64(inst.Cols)
-		if need := batchState(int64(p.rows), int64(p.cols)); need > most {
+		if need := batch.StateBytes(int64(p.Rows), int64(p.Cols)); need > most {
 			largest, most = k, need
 		}
 	}
@@ -150,7 +154,7 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 		return err
 	}
 	part.reason = c.Reason
-	if part.batch, err = newBatch(d, c.Variant, shapes, !b.options.Unchecked); err != nil {
+	if part.Engine, err = batch.Open(d, c.Variant, shapes, !b.options.Unchecked); err != nil {
 		return err
 	}
 	if b.options.Log != nil {
@@ -164,7 +168,7 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := b.stream.Upload(part.costs, shapes[at].first*size, b.list[k].Bytes()); err != nil {
+		if err := b.stream.Upload(part.costs, shapes[at].First*size, b.list[k].Bytes()); err != nil {
 			return err
 		}
 	}
@@ -172,17 +176,17 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 }
 
 // choose picks a variant for problems up to the size of p.
-func (b *Batch) choose(p *normal, shared int) (tuned.Choice, error) {
+func (b *Batch) choose(p *problem.Normal, shared int) (tuned.Choice, error) {
 	f := &assignment.Batch
-	fits := func(v *device.Variant) error { return batchFits(v, b.facts, shared) }
-	work := workload(p)
+	fits := func(v *device.Variant) error { return batch.Fits(v, b.facts, shared) }
+	work := engine.Workload(p)
 	if o := b.options; o.Variant != "" {
 		v := f.Variant(o.Variant)
 		if v == nil {
 			return tuned.Choice{}, fmt.Errorf("%s has no variant %q, it has %d, such as %q", f.Name, o.Variant, len(f.Variants), f.Variants[0].Label)
 		}
-		if got := f.Value(v, "value"); got != string(p.inst.Type) {
-			return tuned.Choice{}, fmt.Errorf("variant %s reads %s, the instances are %s", v.Label, got, p.inst.Type)
+		if got := f.Value(v, "value"); got != string(p.Instance.Type) {
+			return tuned.Choice{}, fmt.Errorf("variant %s reads %s, the instances are %s", v.Label, got, p.Instance.Type)
 		}
 		return tuned.Choice{Variant: v, Reason: "asked for by name"}, fits(v)
 	}
@@ -202,15 +206,15 @@ func (b *Batch) choose(p *normal, shared int) (tuned.Choice, error) {
 func (b *Batch) Run(ctx context.Context) error {
 	clock := time.Now()
 	for _, part := range b.parts {
-		if err := part.solve(ctx, b.stream, part.costs); err != nil {
+		if err := part.Solve(ctx, b.stream, part.costs); err != nil {
 			return fmt.Errorf("solve assignments: %w", err)
 		}
 		for at, k := range part.members {
-			s, full := part.solution(at)
+			s, full := part.Solution(at)
 			if !full || b.options.Unchecked {
 				continue
 			}
-			if err := part.prove(at, b.problems[k], s); err != nil {
+			if err := part.Prove(at, b.problems[k], s); err != nil {
 				return fmt.Errorf("solve assignments: instance %d: %w", k, err)
 			}
 		}
@@ -221,9 +225,9 @@ func (b *Batch) Run(ctx context.Context) error {
 		if f.err = ctx.Err(); f.err != nil {
 			return
 		}
-		f.solution = &solution{duals: duals{u: []int64{}, v: make([]int64, p.cols)}, column: []int32{}}
-		if p.rows > 0 {
-			f.solution, f.err = b.method.solve(ctx, p, nil, 1)
+		f.solution = &engine.Solution{Prices: problem.Prices{U: []int64{}, V: make([]int64, p.Cols)}, Column: []int32{}}
+		if p.Rows > 0 {
+			f.solution, f.err = b.method.Solve(ctx, p, nil, 1)
 		}
 	})
 	b.seconds = time.Since(clock).Seconds()
@@ -251,7 +255,7 @@ func (b *Batch) Close() error {
 		if part.costs != nil {
 			errs = append(errs, part.costs.Free())
 		}
-		if part.batch != nil {
+		if part.Engine != nil {
 			errs = append(errs, part.Close())
 		}
 	}

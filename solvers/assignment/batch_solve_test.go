@@ -12,16 +12,20 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/problem"
 )
 
 // mixed are instances of all types and shapes, dense and sparse, some without
 // a full matching, some empty.
-func mixed(t *testing.T, count int) []*Instance {
+func mixed(t *testing.T, count int) []*problem.Instance {
 	t.Helper()
 	r := rand.New(rand.NewPCG(9, 9))
-	var list []*Instance
+	var list []*problem.Instance
 	for range count {
-		inst, err := draw(r, 8)
+		inst, err := enginetest.Random(r, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,13 +57,13 @@ func TestSolveBatch(t *testing.T) {
 	}
 }
 
-func agreesWithReference(inst *Instance, r *Result) error {
-	p, err := normalise(inst)
+func agreesWithReference(inst *problem.Instance, r *Result) error {
+	p, err := problem.Normalise(inst)
 	if err != nil {
 		return err
 	}
-	want, err := reference(p, nil)
-	if hall := (*infeasible)(nil); errors.As(err, &hall) {
+	want, err := reference.Solve(p, nil)
+	if hall := (*engine.Infeasible)(nil); errors.As(err, &hall) {
 		if r.Column != nil || !r.Proven || r.Certificate.Hall == nil {
 			return fmt.Errorf("found %v, proven %t, expected a proof that there is no full matching", r.Column, r.Proven)
 		}
@@ -76,7 +80,7 @@ func agreesWithReference(inst *Instance, r *Result) error {
 	if r.Column == nil || !r.Proven || inst.Limit == nil && r.Exact != expected.Exact {
 		return fmt.Errorf("found %s (%v), proven %t, expected %s", r.Exact, r.Column, r.Proven, expected.Exact)
 	}
-	c, err := Check(inst, r.Column, *r.Duals)
+	c, err := problem.Check(inst, r.Column, *r.Duals)
 	if err != nil || c.Primal != units(r) {
 		return fmt.Errorf("the device found %s units, the host %s: %v", units(r), c.Primal, err)
 	}
@@ -86,24 +90,24 @@ func agreesWithReference(inst *Instance, r *Result) error {
 func TestSolveBatchRefuses(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	bad, err := NewInstance(1, 2, []float32{1, float32(math.NaN())}, "bad")
+	bad, err := problem.NewInstance(1, 2, []float32{1, float32(math.NaN())}, "bad")
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := NewInstance(1, 1, []int32{5}, "good")
+	good, err := problem.NewInstance(1, 1, []int32{5}, "good")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = SolveBatch(context.Background(), d, []*Instance{good, bad}, Options{})
-	if !errors.Is(err, ErrCost) || !strings.Contains(err.Error(), "instance 1") {
+	_, err = SolveBatch(context.Background(), d, []*problem.Instance{good, bad}, Options{})
+	if !errors.Is(err, problem.ErrCost) || !strings.Contains(err.Error(), "instance 1") {
 		t.Errorf("NaN: found %v", err)
 	}
-	if _, err := SolveBatch(context.Background(), d, []*Instance{good}, Options{Family: "batch"}); err == nil {
+	if _, err := SolveBatch(context.Background(), d, []*problem.Instance{good}, Options{Family: "batch"}); err == nil {
 		t.Error("family batch on a host: found no error")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := SolveBatch(ctx, d, []*Instance{good}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := SolveBatch(ctx, d, []*problem.Instance{good}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: found %v", err)
 	}
 	if r, err := SolveBatch(context.Background(), d, nil, Options{}); err != nil || len(r) != 0 {

@@ -1,6 +1,9 @@
 package assignment
 
 import (
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/problem"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -10,7 +13,7 @@ import (
 )
 
 // certified is an instance with an optimal answer that checks.
-func certified(t *testing.T, inst *Instance) (column []int32, d Duals) {
+func certified(t *testing.T, inst *problem.Instance) (column []int32, d problem.Duals) {
 	t.Helper()
 	r := solved(t, inst, Options{Duals: true, Family: "reference"})
 	return r.Column, *r.Duals
@@ -19,10 +22,10 @@ func certified(t *testing.T, inst *Instance) (column []int32, d Duals) {
 // Every change of a certified answer is found out.
 func TestCorruptionIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, inst := range forms(t) {
+	for _, inst := range enginetest.Forms(t) {
 		column, d := certified(t, inst)
 		for k := range 40 {
-			column, d := slices.Clone(column), Duals{slices.Clone(d.U), slices.Clone(d.V), d.Scale}
+			column, d := slices.Clone(column), problem.Duals{U: slices.Clone(d.U), V: slices.Clone(d.V), Scale: d.Scale}
 			i, j := r.IntN(inst.Rows), r.IntN(inst.Cols)
 			delta := int64(1) << r.IntN(60)
 			if k%2 == 0 {
@@ -63,14 +66,14 @@ func TestCorruptionIsFound(t *testing.T) {
 				what = "a dual missing"
 				d.V = d.V[:len(d.V)-1]
 			}
-			_, err := Check(inst, column, d)
+			_, err := problem.Check(inst, column, d)
 			if what == "a pair left out" && err == nil && inst.Limit != nil {
 				continue // the limit may be what the pair costs
 			}
 			if (k%10 < 4) && err == nil {
 				// A dual of an unmatched row or column may only be what it is.
 				t.Errorf("%s: %s, by %d: not found", inst.Source, what, delta)
-			} else if !errors.Is(err, ErrCheck) {
+			} else if !errors.Is(err, problem.ErrCheck) {
 				t.Errorf("%s: %s: found %v", inst.Source, what, err)
 			}
 		}
@@ -79,7 +82,7 @@ func TestCorruptionIsFound(t *testing.T) {
 
 // Swapping two rows' columns is found unless it costs the same.
 func TestSwapIsFound(t *testing.T) {
-	inst, err := Generate("uniform", 20, 20, 1e6, seed, Float32)
+	inst, err := draw.Generate("uniform", 20, 20, 1e6, enginetest.Seed, problem.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func TestSwapIsFound(t *testing.T) {
 		for k := range i {
 			swapped := slices.Clone(column)
 			swapped[i], swapped[k] = swapped[k], swapped[i]
-			if _, err := Check(inst, swapped, d); err == nil {
+			if _, err := problem.Check(inst, swapped, d); err == nil {
 				_, before, _ := total(inst, column)
 				if _, after, _ := total(inst, swapped); after != before {
 					t.Errorf("rows %d and %d swapped: not found", i, k)
@@ -101,34 +104,34 @@ func TestSwapIsFound(t *testing.T) {
 // A matching on a forbidden pair is found, and duals that are not feasible on
 // one pair alone.
 func TestPairIsFound(t *testing.T) {
-	x := Forbidden[int32](false)
-	inst := matrixOf(t, 2, 1, x, 5, 2)
-	if _, err := Check(inst, []int32{1, 0}, Duals{[]int64{1, 5}, []int64{0, 0}, 1}); err == nil || !strings.Contains(err.Error(), "row 0: found it matched to column 1, which is forbidden") {
+	x := problem.Forbidden[int32](false)
+	inst := enginetest.MatrixOf(t, 2, 1, x, 5, 2)
+	if _, err := problem.Check(inst, []int32{1, 0}, problem.Duals{U: []int64{1, 5}, V: []int64{0, 0}, Scale: 1}); err == nil || !strings.Contains(err.Error(), "row 0: found it matched to column 1, which is forbidden") {
 		t.Errorf("found %v", err)
 	}
-	if c, err := Check(inst, []int32{0, 1}, Duals{[]int64{1, 2}, []int64{0, 0}, 1}); err != nil || c.Pairs != 3 || c.Primal != "3" {
+	if c, err := problem.Check(inst, []int32{0, 1}, problem.Duals{U: []int64{1, 2}, V: []int64{0, 0}, Scale: 1}); err != nil || c.Pairs != 3 || c.Primal != "3" {
 		t.Errorf("found %+v, %v", c, err)
 	}
-	if _, err := Check(inst, []int32{0, 1}, Duals{[]int64{-3, 2}, []int64{4, 0}, 1}); err == nil || !strings.Contains(err.Error(), "row 1, column 0: found duals 2 and 4, expected them to add up to at most the cost 5") {
+	if _, err := problem.Check(inst, []int32{0, 1}, problem.Duals{U: []int64{-3, 2}, V: []int64{4, 0}, Scale: 1}); err == nil || !strings.Contains(err.Error(), "row 1, column 0: found duals 2 and 4, expected them to add up to at most the cost 5") {
 		t.Errorf("found %v", err)
 	}
-	nan := matrixOf(t, 1, math.NaN())
-	for _, u := range []int64{0, -mostDual} {
-		if _, err := Check(nan, []int32{0}, Duals{[]int64{u}, []int64{-mostDual}, 1}); err == nil {
+	nan := enginetest.MatrixOf(t, 1, math.NaN())
+	for _, u := range []int64{0, -problem.MaxDual} {
+		if _, err := problem.Check(nan, []int32{0}, problem.Duals{U: []int64{u}, V: []int64{-problem.MaxDual}, Scale: 1}); err == nil {
 			t.Error("not a number: not found")
 		}
 	}
 }
 
 func TestHall(t *testing.T) {
-	x := Forbidden[int32](false)
-	inst := matrixOf(t, 3, 1, x, x, 2, x, x, 3, 4, 5)
-	h, err := CheckHall(inst, []int32{0, 1})
+	x := problem.Forbidden[int32](false)
+	inst := enginetest.MatrixOf(t, 3, 1, x, x, 2, x, x, 3, 4, 5)
+	h, err := problem.CheckHall(inst, []int32{0, 1})
 	if err != nil || len(h.Partners) != 1 || h.Partners[0] != 0 {
 		t.Errorf("found %+v, %v", h, err)
 	}
 	for _, members := range [][]int32{{0}, {0, 2}, {0, 1, 2}, {0, 0}, {0, 3}, {-1}, {}} {
-		if _, err := CheckHall(inst, members); !errors.Is(err, ErrCheck) {
+		if _, err := problem.CheckHall(inst, members); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%v: found %v", members, err)
 		}
 	}

@@ -9,20 +9,22 @@ import (
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/problem"
 )
 
 // A Drawn problem has uniform costs that were drawn on devices and are nowhere
 // else: what no host has the memory for can be measured. Its costs are those
 // of Draw for the same Drawing.
 type Drawn struct {
-	inst *Instance
+	inst *problem.Instance
 	job  *job
 }
 
 // OpenDrawn plans for a drawing of kind uniform, rows <= columns, floats without
 // a range, and draws it on a device.
-func OpenDrawn(ctx context.Context, on device.Device, d Drawing, o Options) (*Drawn, error) {
-	p, err := d.problem()
+func OpenDrawn(ctx context.Context, on device.Device, d draw.Drawing, o Options) (*Drawn, error) {
+	p, err := d.Problem()
 	if err != nil {
 		return nil, err
 	}
@@ -34,13 +36,13 @@ func OpenDrawn(ctx context.Context, on device.Device, d Drawing, o Options) (*Dr
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.String(), err)
 	}
-	return &Drawn{p.inst, j}, nil
+	return &Drawn{p.Instance, j}, nil
 }
 
 // OpenDrawnSharded is OpenDrawn for several devices, which get equal shares of
 // the rows. One device alone is solved on as one of several would be.
-func OpenDrawnSharded(ctx context.Context, devices []device.Device, d Drawing, o Options) (*Drawn, error) {
-	p, err := d.problem()
+func OpenDrawnSharded(ctx context.Context, devices []device.Device, d draw.Drawing, o Options) (*Drawn, error) {
+	p, err := d.Problem()
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +50,13 @@ func OpenDrawnSharded(ctx context.Context, devices []device.Device, d Drawing, o
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.String(), err)
 	}
-	return &Drawn{p.inst, j}, nil
+	return &Drawn{p.Instance, j}, nil
 }
 
 // draw draws the rows of all devices at once.
-func (c *spreading) draw(d *Drawing) error {
+func (c *spreading) draw(d *draw.Drawing) error {
 	return collective.OnAll(len(c.costs), func(k int) error {
-		return d.into(c.group.Devices[k], c.group.Streams[k], c.costs[k], c.first[k])
+		return d.Into(c.group.Devices[k], c.group.Streams[k], c.costs[k], c.first[k])
 	})
 }
 
@@ -69,7 +71,7 @@ func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	r.Column, r.Counts = sol.column, sol.counts
+	r.Column, r.Counts = sol.Column, sol.Counts
 	if !w.job.checks() {
 		return r, nil
 	}
@@ -79,13 +81,13 @@ func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	r.Certificate, r.Proven, r.Matched, r.Exact = &cert, true, w.job.p.rows, cert.Primal
+	r.Certificate, r.Proven, r.Matched, r.Exact = &cert, true, w.job.p.Rows, cert.Primal
 	if r.Value, err = strconv.ParseFloat(cert.Primal, 64); err != nil {
 		return nil, err
 	}
 	if !w.inst.Type.Integer() {
-		r.Value /= math.Abs(w.job.p.scale)
-		r.Exact = formatFloat(r.Value, 64)
+		r.Value /= math.Abs(w.job.p.Scale)
+		r.Exact = problem.FormatFloat(r.Value, 64)
 	}
 	return r, nil
 }

@@ -2,14 +2,18 @@ package assignment
 
 import (
 	"bytes"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/internal/formats"
+	"coalesce/solvers/assignment/problem"
 	"errors"
 	"math"
 	"testing"
 )
 
-func drawn(t *testing.T, d Drawing) *Instance {
+func drawn(t *testing.T, d draw.Drawing) *problem.Instance {
 	t.Helper()
-	inst, err := Draw(d)
+	inst, err := draw.Draw(d)
 	if err != nil {
 		t.Fatalf("%s: %v", d, err)
 	}
@@ -19,11 +23,11 @@ func drawn(t *testing.T, d Drawing) *Instance {
 // Every kind is drawn as every type that it has, and solves.
 func TestEveryKind(t *testing.T) {
 	onlyFloats := map[string]bool{"logarithmic": true, "signed": true}
-	for _, name := range Kinds() {
-		for _, value := range []Value{Int32, Int64, Float32, Float64} {
-			d := Drawing{Kind: name, Rows: 15, Cols: 20, Seed: seed, Type: value}
+	for _, name := range draw.Kinds() {
+		for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
+			d := draw.Drawing{Kind: name, Rows: 15, Cols: 20, Seed: enginetest.Seed, Type: value}
 			if onlyFloats[name] && value.Integer() {
-				if _, err := Draw(d); err == nil {
+				if _, err := draw.Draw(d); err == nil {
 					t.Errorf("%s as %s: no error", name, value)
 				}
 				continue
@@ -44,7 +48,7 @@ func TestEveryKind(t *testing.T) {
 // changes each cost by at most 1.
 func TestDisguises(t *testing.T) {
 	for _, kind := range []string{"uniform", "geom", "machol", "lowrank"} {
-		d := Drawing{Kind: kind, Rows: 40, Cols: 40, Range: 500, Seed: seed, Type: Int32}
+		d := draw.Drawing{Kind: kind, Rows: 40, Cols: 40, Range: 500, Seed: enginetest.Seed, Type: problem.Int32}
 		plain := drawn(t, d)
 		value := solved(t, plain, Options{}).Value
 		d.Permuted = true
@@ -72,8 +76,8 @@ func TestDisguises(t *testing.T) {
 }
 
 func TestSanityIsTheIdentity(t *testing.T) {
-	for _, value := range []Value{Int32, Float64} {
-		for i, j := range solved(t, drawn(t, Drawing{Kind: "sanity", Rows: 50, Cols: 50, Seed: seed, Type: value}), Options{}).Column {
+	for _, value := range []problem.Value{problem.Int32, problem.Float64} {
+		for i, j := range solved(t, drawn(t, draw.Drawing{Kind: "sanity", Rows: 50, Cols: 50, Seed: enginetest.Seed, Type: value}), Options{}).Column {
 			if i != int(j) {
 				t.Errorf("%s: row %d is matched to %d", value, i, j)
 			}
@@ -84,8 +88,8 @@ func TestSanityIsTheIdentity(t *testing.T) {
 // Points kept are the points of the distances.
 func TestPointsAreTheirDistances(t *testing.T) {
 	for _, kind := range []string{"geom", "disjoint", "spatial"} {
-		for _, value := range []Value{Int64, Float64} {
-			d := Drawing{Kind: kind, Rows: 12, Cols: 17, Seed: seed, Type: value, Permuted: true}
+		for _, value := range []problem.Value{problem.Int64, problem.Float64} {
+			d := draw.Drawing{Kind: kind, Rows: 12, Cols: 17, Seed: enginetest.Seed, Type: value, Permuted: true}
 			dense := drawn(t, d)
 			d.Points = true
 			points := drawn(t, d)
@@ -105,16 +109,16 @@ func TestPointsAreTheirDistances(t *testing.T) {
 
 func TestDensity(t *testing.T) {
 	for _, size := range [][2]int{{100, 100}, {50, 200}, {200, 50}} {
-		inst := drawn(t, Drawing{Kind: "uniform", Rows: size[0], Cols: size[1], Seed: seed, Type: Int32, Density: 0.1})
+		inst := drawn(t, draw.Drawing{Kind: "uniform", Rows: size[0], Cols: size[1], Seed: enginetest.Seed, Type: problem.Int32, Density: 0.1})
 		if n := len(inst.Sparse.Col); n < 800 || n > 1150 {
 			t.Errorf("%v: found %d pairs, expected about 1000", size, n)
 		}
 		before := solved(t, inst, Options{})
 		var b bytes.Buffer
-		if err := WriteMarket(&b, inst); err != nil {
+		if err := formats.WriteMarket(&b, inst); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadFrom(&b, -1, "a.mtx", ReadOptions{})
+		again, err := formats.ReadFrom(&b, -1, "a.mtx", formats.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,20 +129,20 @@ func TestDensity(t *testing.T) {
 }
 
 func TestDrawErrors(t *testing.T) {
-	for _, d := range []Drawing{
-		{Kind: "nosuch", Type: Int32},
+	for _, d := range []draw.Drawing{
+		{Kind: "nosuch", Type: problem.Int32},
 		{Kind: "uniform", Type: "int8"},
-		{Kind: "uniform", Type: Int32, Rows: -1},
-		{Kind: "uniform", Type: Int32, Density: math.NaN()},
-		{Kind: "uniform", Type: Int32, Points: true},
-		{Kind: "geom", Type: Int32, Points: true, Jitter: true},
+		{Kind: "uniform", Type: problem.Int32, Rows: -1},
+		{Kind: "uniform", Type: problem.Int32, Density: math.NaN()},
+		{Kind: "uniform", Type: problem.Int32, Points: true},
+		{Kind: "geom", Type: problem.Int32, Points: true, Jitter: true},
 	} {
 		d.Cols = 3
-		if _, err := Draw(d); err == nil {
+		if _, err := draw.Draw(d); err == nil {
 			t.Errorf("%+v: no error", d)
 		}
 	}
-	if _, err := Generate("uniform", 10, 10, 1<<40, seed, Int32); !errors.Is(err, ErrCost) {
+	if _, err := draw.Generate("uniform", 10, 10, 1<<40, enginetest.Seed, problem.Int32); !errors.Is(err, problem.ErrCost) {
 		t.Errorf("2^40 as int32: found %v", err)
 	}
 }

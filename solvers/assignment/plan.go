@@ -10,13 +10,16 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/problem"
 )
 
 // A plan is what solves an instance: a method of the host, or a family and its
 // variant.
 type plan struct {
-	method  *method
-	family  *family
+	method  *families.Method
+	family  *families.Family
 	variant *device.Variant
 	bound   uint64 // that the family gives up after, 0: never; of classical passes, of tree steps
 	reason  string
@@ -24,19 +27,19 @@ type plan struct {
 
 func (c plan) String() string {
 	if c.method != nil {
-		return "assignment/" + c.method.name
+		return "assignment/" + c.method.Name
 	}
-	return c.family.kernels.Name + " " + c.variant.Label
+	return c.family.Kernels.Name + " " + c.variant.Label
 }
 
 // planFor plans for a device: the family and variant asked for, or the best.
-func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
-	all, hosts := families(), methods()
-	if o.Family != "" && !slices.Contains(Families(), o.Family) {
-		return plan{}, fmt.Errorf("family %q: expected one of %s", o.Family, strings.Join(Families(), ", "))
+func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
+	all, hosts := families.All(), families.Methods()
+	if o.Family != "" && !slices.Contains(families.Names(), o.Family) {
+		return plan{}, fmt.Errorf("family %q: expected one of %s", o.Family, strings.Join(families.Names(), ", "))
 	}
-	if at := slices.IndexFunc(hosts, func(m method) bool { return m.name == o.Family }); at >= 0 {
-		if p.limit != far && !hosts[at].limits {
+	if at := slices.IndexFunc(hosts, func(m families.Method) bool { return m.Name == o.Family }); at >= 0 {
+		if p.Limit != problem.Infinity && !hosts[at].Limits {
 			return plan{}, fmt.Errorf("family %s takes no limit", o.Family)
 		}
 		return plan{method: &hosts[at], reason: "asked for by name"}, variantless(o)
@@ -49,7 +52,7 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 	}
 	first, bound := beginWith(p)
 	if first != "" {
-		slices.SortStableFunc(all, func(f, g family) int { return rank(f, first) - rank(g, first) })
+		slices.SortStableFunc(all, func(f, g families.Family) int { return rank(f, first) - rank(g, first) })
 	}
 	if o.Family != "" || o.Variant != "" {
 		bound = 0
@@ -58,20 +61,20 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 	for k := range all {
 		f := &all[k]
 		switch {
-		case o.Family != "" && f.name != o.Family:
+		case o.Family != "" && f.Name != o.Family:
 			continue
-		case o.Variant != "" && o.Family == "" && f.kernels.Variant(o.Variant) == nil:
+		case o.Variant != "" && o.Family == "" && f.Kernels.Variant(o.Variant) == nil:
 			continue
-		case !p.inst.Dense() && f.implicit == nil:
-			refused = append(refused, fmt.Errorf("family %s takes neither sparse costs nor points", f.name))
+		case !p.Instance.Dense() && f.Implicit == nil:
+			refused = append(refused, fmt.Errorf("family %s takes neither sparse costs nor points", f.Name))
 			continue
-		case p.limit != far && !f.limits:
-			refused = append(refused, fmt.Errorf("family %s takes no limit", f.name))
+		case p.Limit != problem.Infinity && !f.Limits:
+			refused = append(refused, fmt.Errorf("family %s takes no limit", f.Name))
 			continue
 		}
 		c, err := variant(f, facts, p, o)
 		if err == nil {
-			if f.name != first {
+			if f.Name != first {
 				bound = 0
 			}
 			return plan{family: f, variant: c.Variant, bound: bound, reason: c.Reason}, nil
@@ -98,24 +101,24 @@ func planFor(facts device.Facts, p *normal, o Options) (plan, error) {
 // passes after the reductions, or what is left of them with bounds; of core's time, 0.47
 // to 0.73 at 1,000 to 40,000 rows (bench/results/assignment-race.json, an H200). Others
 // may take many passes. Fewer than 512 rows were not compared.
-func beginWith(p *normal) (name string, bound uint64) {
+func beginWith(p *problem.Normal) (name string, bound uint64) {
 	const least = 512
-	switch few := p.most - p.least; {
-	case p.limit != far || few < 0:
+	switch few := p.Most - p.Least; {
+	case p.Limit != problem.Infinity || few < 0:
 		return "", 0
 	case few == 0:
 		return "tree", 0
-	case few < int64(p.rows)/4:
+	case few < int64(p.Rows)/4:
 		return "classical", 0
-	case few < int64(p.cols) && p.rows >= least:
+	case few < int64(p.Cols) && p.Rows >= least:
 		return "classical", shortTry
 	}
 	return "", 0
 }
 
 // rank puts one family before the others.
-func rank(f family, first string) int {
-	if f.name == first {
+func rank(f families.Family, first string) int {
+	if f.Name == first {
 		return 0
 	}
 	return 1
@@ -131,18 +134,18 @@ func variantless(o Options) error {
 
 // variant picks a family's variant: the one asked for by label, or the
 // database's.
-func variant(f *family, facts device.Facts, p *normal, o Options) (tuned.Choice, error) {
+func variant(f *families.Family, facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
 	if err := fits(facts, p); err != nil {
 		return tuned.Choice{}, err
 	}
-	k := f.kernels
+	k := f.Kernels
 	feasible := func(v *device.Variant) error {
 		if b := k.Int(v, "block"); facts.ThreadsPerBlock > 0 && b > facts.ThreadsPerBlock {
 			return fmt.Errorf("blocks of %d threads, %s allows %d", b, facts, facts.ThreadsPerBlock)
 		}
 		return nil
 	}
-	value := string(p.inst.Type)
+	value := string(p.Instance.Type)
 	if o.Variant != "" {
 		v := k.Variant(o.Variant)
 		if v == nil {
@@ -160,26 +163,26 @@ func variant(f *family, facts device.Facts, p *normal, o Options) (tuned.Choice,
 			return tuned.Choice{}, err
 		}
 	}
-	return db.Choose(k, facts, workload(p), feasible)
+	return db.Choose(k, facts, engine.Workload(p), feasible)
 }
 
 // checkerFor picks the kernels that check.
-func checkerFor(facts device.Facts, p *normal, db *tuned.Database) (*device.Variant, error) {
-	c, err := db.Choose(&assignment.Check, facts, tuned.Workload{Fixed: map[string]string{"value": string(p.inst.Type)}, Size: p.cols}, nil)
+func checkerFor(facts device.Facts, p *problem.Normal, db *tuned.Database) (*device.Variant, error) {
+	c, err := db.Choose(&assignment.Check, facts, tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type)}, Size: p.Cols}, nil)
 	return c.Variant, err
 }
 
 // fits holds the costs against a device's free memory.
-func fits(facts device.Facts, p *normal) error {
-	if !p.inst.Dense() || facts.Free == 0 {
+func fits(facts device.Facts, p *problem.Normal) error {
+	if !p.Instance.Dense() || facts.Free == 0 {
 		return nil
 	}
-	size := int64(p.inst.Type.Size())
-	need := float64(p.rows) * float64(p.cols) * float64(size)
+	size := int64(p.Instance.Type.Size())
+	need := float64(p.Rows) * float64(p.Cols) * float64(size)
 	if need <= float64(facts.Free) {
 		return nil
 	}
 	side := int64(math.Sqrt(float64(facts.Free / size)))
 	return fmt.Errorf("%d x %d costs of type %s take %s, %s has %s free, enough for about %d x %d: %w",
-		p.rows, p.cols, p.inst.Type, gib(need), facts, gib(float64(facts.Free)), side, side, device.ErrMemory)
+		p.Rows, p.Cols, p.Instance.Type, engine.GiB(need), facts, engine.GiB(float64(facts.Free)), side, side, device.ErrMemory)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -15,26 +17,26 @@ import (
 type Result struct {
 	Instance   string // where the instance came from
 	Rows, Cols int
-	Type       Value
+	Type       problem.Value
 	Maximize   bool
 	RowNames   []string // nil when they have none
 	ColNames   []string
-	Column     []int32 // of each row, -1 where it is unmatched; nil: no full matching exists
-	Value      float64 // sum of the matched costs
-	Exact      string  // the same in decimals: every digit of integers
-	Matched    int     // pairs
-	Proven     bool    // the certificate's duals prove that no matching is better by more than its Gap
-	Duals      *Duals  // where they were asked for
+	Column     []int32        // of each row, -1 where it is unmatched; nil: no full matching exists
+	Value      float64        // sum of the matched costs
+	Exact      string         // the same in decimals: every digit of integers
+	Matched    int            // pairs
+	Proven     bool           // the certificate's duals prove that no matching is better by more than its Gap
+	Duals      *problem.Duals // where they were asked for
 	Seconds    Seconds
 	Device     string // "cuda:0", "host", …
 	Variant    string // the family and the label of its variant
 	Reason     string // why that one, one sentence
-	Counts     Counts
+	Counts     engine.Counts
 	// Certificate is nil where checking was switched off.
-	Certificate *Certificate
+	Certificate *problem.Certificate
 	Notes       []string // of the instance and of the solver
 
-	inst *Instance
+	inst *problem.Instance
 }
 
 // Seconds are wall-clock times: Prepare is the pass that finds the range of
@@ -47,7 +49,7 @@ type Seconds struct {
 	Verify  float64 `json:"verify"`
 }
 
-func newResult(inst *Instance) *Result {
+func newResult(inst *problem.Instance) *Result {
 	return &Result{Instance: inst.Source, Rows: inst.Rows, Cols: inst.Cols, Type: inst.Type, Maximize: inst.Maximize,
 		RowNames: inst.RowNames, ColNames: inst.ColNames, Notes: inst.Notes, inst: inst}
 }
@@ -55,16 +57,16 @@ func newResult(inst *Instance) *Result {
 // keep takes over a solution of the instance's normal problem, in the
 // instance's own rows and columns, and adds its costs up. A sum that no float64
 // holds is an ErrCost.
-func (r *Result) keep(inst *Instance, p *normal, s *solution) (*Duals, error) {
-	r.Counts, r.Column = s.counts, s.column
-	d := &Duals{U: s.u, V: s.v, Scale: p.scale}
-	if p.transposed {
-		d.U, d.V = s.v, s.u
+func (r *Result) keep(inst *problem.Instance, p *problem.Normal, s *engine.Solution) (*problem.Duals, error) {
+	r.Counts, r.Column = s.Counts, s.Column
+	d := &problem.Duals{U: s.U, V: s.V, Scale: p.Scale}
+	if p.Transposed {
+		d.U, d.V = s.V, s.U
 		r.Column = make([]int32, inst.Rows)
 		for i := range r.Column {
 			r.Column[i] = -1
 		}
-		for j, i := range s.column {
+		for j, i := range s.Column {
 			if i >= 0 && int(i) < inst.Rows {
 				r.Column[i] = int32(j)
 			}
@@ -72,28 +74,28 @@ func (r *Result) keep(inst *Instance, p *normal, s *solution) (*Duals, error) {
 	}
 	r.Exact, r.Value, r.Matched = total(inst, r.Column)
 	if math.IsInf(r.Value, 0) {
-		return nil, fmt.Errorf("%w: the best matching's add up to more than the largest float64", ErrCost)
+		return nil, fmt.Errorf("%w: the best matching's add up to more than the largest float64", problem.ErrCost)
 	}
 	return d, nil
 }
 
 // total adds the costs of matched pairs up without rounding; of floats, the
 // sum is rounded once, to float64.
-func total(inst *Instance, column []int32) (exact string, value float64, matched int) {
+func total(inst *problem.Instance, column []int32) (exact string, value float64, matched int) {
 	whole, real := new(big.Int), new(big.Float).SetPrec(exactBits)
 	for i, j := range column {
 		if j < 0 || int(j) >= inst.Cols || !inst.Allowed(i, int(j)) {
 			continue // Check says so
 		}
 		matched++
-		switch k := inst.find(i, int(j)); {
+		switch k := inst.Find(i, int(j)); {
 		case inst.Points != nil:
 			real.Add(real, new(big.Float).SetFloat64(inst.Points.Cost(i, int(j))))
-		case inst.Type == Int32:
+		case inst.Type == problem.Int32:
 			whole.Add(whole, big.NewInt(int64(inst.I32[k])))
-		case inst.Type == Int64:
+		case inst.Type == problem.Int64:
 			whole.Add(whole, big.NewInt(inst.I64[k]))
-		case inst.Type == Float32:
+		case inst.Type == problem.Float32:
 			real.Add(real, new(big.Float).SetFloat64(float64(inst.F32[k])))
 		default:
 			real.Add(real, new(big.Float).SetFloat64(inst.F64[k]))
@@ -104,7 +106,7 @@ func total(inst *Instance, column []int32) (exact string, value float64, matched
 		return whole.String(), value, matched
 	}
 	value, _ = real.Float64()
-	return formatFloat(value, 64), value, matched
+	return problem.FormatFloat(value, 64), value, matched
 }
 
 // exactBits holds any sum of 2^31 float64 values without rounding: 2098 bits
@@ -177,26 +179,26 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		sense = "maximize"
 	}
 	out := struct {
-		Problem     string       `json:"problem"`
-		Instance    string       `json:"instance"`
-		Size        [2]int       `json:"size"`
-		Sense       string       `json:"sense"`
-		Value       any          `json:"value"`
-		Bound       solve.Number `json:"bound"`
-		Proven      bool         `json:"proven"`
-		Solution    []int32      `json:"solution"`
-		Matched     int          `json:"matched"`
-		RowNames    []string     `json:"row_names,omitempty"`
-		ColNames    []string     `json:"col_names,omitempty"`
-		Duals       *Duals       `json:"duals,omitempty"`
-		Type        Value        `json:"type"`
-		Seconds     Seconds      `json:"seconds"`
-		Device      string       `json:"device"`
-		Variant     string       `json:"variant"`
-		Reason      string       `json:"reason"`
-		Counts      Counts       `json:"counts"`
-		Certificate *Certificate `json:"certificate"`
-		Notes       []string     `json:"notes,omitempty"`
+		Problem     string               `json:"problem"`
+		Instance    string               `json:"instance"`
+		Size        [2]int               `json:"size"`
+		Sense       string               `json:"sense"`
+		Value       any                  `json:"value"`
+		Bound       solve.Number         `json:"bound"`
+		Proven      bool                 `json:"proven"`
+		Solution    []int32              `json:"solution"`
+		Matched     int                  `json:"matched"`
+		RowNames    []string             `json:"row_names,omitempty"`
+		ColNames    []string             `json:"col_names,omitempty"`
+		Duals       *problem.Duals       `json:"duals,omitempty"`
+		Type        problem.Value        `json:"type"`
+		Seconds     Seconds              `json:"seconds"`
+		Device      string               `json:"device"`
+		Variant     string               `json:"variant"`
+		Reason      string               `json:"reason"`
+		Counts      engine.Counts        `json:"counts"`
+		Certificate *problem.Certificate `json:"certificate"`
+		Notes       []string             `json:"notes,omitempty"`
 	}{
 		"assignment", r.Instance, [2]int{r.Rows, r.Cols}, sense, value, r.Bound(), r.Proven, r.Column, r.Matched,
 		r.RowNames, r.ColNames, r.Duals, r.Type,

@@ -7,21 +7,23 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 // A Session is an instance on a device: its costs, the plan, and the workspace
 // of the plan's engine and of the kernels that check. It solves any number of
 // times without taking memory, and belongs to one goroutine at a time.
 type Session struct {
-	inst    *Instance
-	p       *normal
+	inst    *problem.Instance
+	p       *problem.Normal
 	job     *job
 	options Options
 }
 
 // Open plans for an instance and takes the memory that solving it needs.
-func Open(ctx context.Context, d device.Device, inst *Instance, o Options) (*Session, error) {
-	p, err := normalise(inst)
+func Open(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (*Session, error) {
+	p, err := problem.Normalise(inst)
 	if err != nil {
 		return nil, fmt.Errorf("open assignment: %w", err)
 	}
@@ -49,14 +51,14 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	clock := time.Now()
 	sol, err := s.job.solve(ctx, start)
 	r.Seconds.Solve = time.Since(clock).Seconds()
-	var none *infeasible
+	var none *engine.Infeasible
 	if errors.As(err, &none) {
 		return r, r.refute(s.inst, none)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	var cert Certificate
+	var cert problem.Certificate
 	clock = time.Now()
 	if s.job.checks() && !s.options.Unchecked {
 		cert, err = s.job.check(ctx, sol)
@@ -77,7 +79,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	}
 	if !s.job.checks() {
 		clock = time.Now()
-		cert, err = Check(s.inst, r.Column, *duals)
+		cert, err = problem.Check(s.inst, r.Column, *duals)
 		r.Seconds.Verify = time.Since(clock).Seconds()
 		if err != nil {
 			return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)

@@ -12,27 +12,32 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/verify"
+	"coalesce/solvers/assignment/problem"
 )
 
 // planSharded plans for devices like the one of these facts: the family and
 // variant asked for, or the best after a family, "" for any.
-func planSharded(facts device.Facts, p *normal, after string, o Options) (plan, error) {
+func planSharded(facts device.Facts, p *problem.Normal, after string, o Options) (plan, error) {
 	facts.Free = 0 // what fits was asked of all together
 	var refused []error
 	passed := after == ""
-	for _, f := range families() {
-		if !passed || f.sharded == nil || o.Family != "" && o.Family != f.name {
-			passed = passed || f.name == after
+	for _, f := range families.All() {
+		if !passed || f.Sharded == nil || o.Family != "" && o.Family != f.Name {
+			passed = passed || f.Name == after
 			continue
 		}
 		asked := o
-		asked.Family = f.name
+		asked.Family = f.Name
 		c, err := planFor(facts, p, asked)
 		if err == nil {
-			if c.variant = f.together(c.variant); c.variant != nil {
+			if c.variant = f.Together(c.variant); c.variant != nil {
 				return c, nil
 			}
-			err = fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.name, p.inst.Type)
+			err = fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.Name, p.Instance.Type)
 		}
 		refused = append(refused, err)
 	}
@@ -45,7 +50,7 @@ func planSharded(facts device.Facts, p *normal, after string, o Options) (plan, 
 // SolveSharded is Solve for costs whose rows are spread over several devices of
 // one kind. Instances must be dense. Where their memory does not hold the costs
 // the error wraps device.ErrMemory and names the size that fits.
-func SolveSharded(ctx context.Context, devices []device.Device, inst *Instance, o Options) (*Result, error) {
+func SolveSharded(ctx context.Context, devices []device.Device, inst *problem.Instance, o Options) (*Result, error) {
 	clock := time.Now()
 	s, err := OpenSharded(ctx, devices, inst, o)
 	if err != nil {
@@ -63,8 +68,8 @@ func SolveSharded(ctx context.Context, devices []device.Device, inst *Instance, 
 }
 
 // OpenSharded is Open for several devices, whose owner the caller stays.
-func OpenSharded(ctx context.Context, devices []device.Device, inst *Instance, o Options) (*Session, error) {
-	p, err := normalise(inst)
+func OpenSharded(ctx context.Context, devices []device.Device, inst *problem.Instance, o Options) (*Session, error) {
+	p, err := problem.Normalise(inst)
 	if err == nil && !inst.Dense() {
 		err = errors.New("several devices take dense costs only")
 	}
@@ -80,7 +85,7 @@ func OpenSharded(ctx context.Context, devices []device.Device, inst *Instance, o
 
 // prepareSharded plans, takes memory on all devices, and brings the costs there,
 // or draws a drawing there.
-func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o Options, drawing *Drawing) (_ *job, err error) {
+func prepareSharded(ctx context.Context, devices []device.Device, p *problem.Normal, o Options, drawing *draw.Drawing) (_ *job, err error) {
 	if o.Database == nil {
 		if o.Database, err = tuned.Embedded(); err != nil {
 			return nil, err
@@ -109,7 +114,7 @@ func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o O
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if j.spread.engine, err = j.plan.family.sharded(group, j.plan.variant, p.rows, p.cols); err != nil {
+	if j.spread.engine, err = j.plan.family.Sharded(group, j.plan.variant, p.Rows, p.Cols); err != nil {
 		return nil, err
 	}
 	if err := j.spread.take(p, o); err != nil {
@@ -118,7 +123,7 @@ func prepareSharded(ctx context.Context, devices []device.Device, p *normal, o O
 	if drawing != nil {
 		return j, j.spread.draw(drawing)
 	}
-	return j, j.spread.upload(ctx, p.inst.Bytes())
+	return j, j.spread.upload(ctx, p.Instance.Bytes())
 }
 
 // distinct refuses no devices, and a GPU opened twice: kernels that wait for one
@@ -138,17 +143,17 @@ func distinct(devices []device.Device) error {
 }
 
 // fitsTogether holds every device's rows against its free memory.
-func fitsTogether(devices []device.Device, p *normal) error {
-	first, size := collective.Split(p.rows, len(devices)), int64(p.inst.Type.Size())
+func fitsTogether(devices []device.Device, p *problem.Normal) error {
+	first, size := collective.Split(p.Rows, len(devices)), int64(p.Instance.Type.Size())
 	for k, d := range devices {
 		free := d.Facts().Free
-		need := float64(first[k+1]-first[k]) * float64(p.cols) * float64(size)
+		need := float64(first[k+1]-first[k]) * float64(p.Cols) * float64(size)
 		if free == 0 || need <= float64(free) {
 			continue
 		}
 		side := int64(math.Sqrt(float64(free/size) * float64(len(devices))))
 		return fmt.Errorf("%d x %d costs of type %s, spread over %d devices, take %s each, %s has %s free, enough for about %d x %d: %w",
-			p.rows, p.cols, p.inst.Type, len(devices), gib(need), d.Facts(), gib(float64(free)), side, side, device.ErrMemory)
+			p.Rows, p.Cols, p.Instance.Type, len(devices), engine.GiB(need), d.Facts(), engine.GiB(float64(free)), side, side, device.ErrMemory)
 	}
 	return nil
 }
@@ -157,10 +162,10 @@ func fitsTogether(devices []device.Device, p *normal) error {
 // with an engine and the kernels that check there.
 type spreading struct {
 	group  *collective.Group
-	engine shardedEngine
+	engine engine.Sharded
 	first  []int // row of each part, and the number of rows
-	costs  []*matrix
-	checks []shard
+	costs  []*engine.Matrix
+	checks []verify.Shard
 }
 
 // where names the devices.
@@ -176,26 +181,26 @@ func (j *job) where() string {
 }
 
 // take allocates memory for p's costs.
-func (c *spreading) take(p *normal, o Options) (err error) {
-	c.first = collective.Split(p.rows, c.group.Len())
+func (c *spreading) take(p *problem.Normal, o Options) (err error) {
+	c.first = collective.Split(p.Rows, c.group.Len())
 	for k, d := range c.group.Devices {
-		m := &matrix{rows: c.first[k+1] - c.first[k], cols: p.cols}
-		if m.costs, err = d.Alloc(int64(m.rows) * int64(m.cols) * int64(p.inst.Type.Size())); err != nil {
-			return fmt.Errorf("%d x %d costs of type %s on %s: %w", m.rows, m.cols, p.inst.Type, d.Facts(), err)
+		m := &engine.Matrix{Rows: c.first[k+1] - c.first[k], Cols: p.Cols}
+		if m.Costs, err = d.Alloc(int64(m.Rows) * int64(m.Cols) * int64(p.Instance.Type.Size())); err != nil {
+			return fmt.Errorf("%d x %d costs of type %s on %s: %w", m.Rows, m.Cols, p.Instance.Type, d.Facts(), err)
 		}
 		c.costs = append(c.costs, m)
-		if o.Unchecked || m.rows == 0 {
+		if o.Unchecked || m.Rows == 0 {
 			continue
 		}
 		v, err := checkerFor(d.Facts(), p, o.Database)
 		if err != nil {
 			return err
 		}
-		check, err := newChecker(d, v, m.rows, m.cols)
+		check, err := verify.Open(d, v, m.Rows, m.Cols)
 		if err != nil {
 			return err
 		}
-		c.checks = append(c.checks, shard{check, c.group.Streams[k], m, c.first[k]})
+		c.checks = append(c.checks, verify.Shard{Checker: check, Stream: c.group.Streams[k], M: m, First: c.first[k]})
 	}
 	return nil
 }
@@ -205,7 +210,7 @@ func (c *spreading) upload(ctx context.Context, costs []byte) error {
 	const part = 1 << 28
 	at := make([]int64, len(c.first))
 	for k, m := range c.costs {
-		at[k+1] = at[k] + m.costs.Len()
+		at[k+1] = at[k] + m.Costs.Len()
 	}
 	return collective.OnAll(len(c.costs), func(k int) error {
 		own := costs[at[k]:at[k+1]]
@@ -213,7 +218,7 @@ func (c *spreading) upload(ctx context.Context, costs []byte) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := c.group.Streams[k].Upload(c.costs[k].costs, int64(off), own[off:min(len(own), off+part)]); err != nil {
+			if err := c.group.Streams[k].Upload(c.costs[k].Costs, int64(off), own[off:min(len(own), off+part)]); err != nil {
 				return err
 			}
 		}
@@ -225,10 +230,10 @@ func (c *spreading) upload(ctx context.Context, costs []byte) error {
 func (c *spreading) Close() error {
 	var errs []error
 	for _, h := range c.checks {
-		errs = append(errs, h.checker.Close())
+		errs = append(errs, h.Checker.Close())
 	}
 	for _, m := range c.costs {
-		errs = append(errs, m.costs.Free())
+		errs = append(errs, m.Costs.Free())
 	}
 	if c.engine != nil {
 		errs = append(errs, c.engine.Close())
@@ -238,42 +243,42 @@ func (c *spreading) Close() error {
 
 // solveSharded is solve for several devices. Where an engine has met the bound
 // on its steps, the next family goes on from the beginning.
-func (j *job) solveSharded(ctx context.Context, start *duals) (*solution, error) {
+func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.Solution, error) {
 	c := j.spread
-	sol, err := c.engine.solve(ctx, j.p, c.costs, start)
-	var gaveUp *exhausted
+	sol, err := c.engine.Solve(ctx, j.p, c.costs, start)
+	var gaveUp *engine.Exhausted
 	if !errors.As(err, &gaveUp) {
 		return sol, err
 	}
 	refused := []error{gaveUp}
-	for last := j.plan.family.name; ; {
+	for last := j.plan.family.Name; ; {
 		next, err := planSharded(j.facts, j.p, last, Options{Database: j.options.Database})
 		if err != nil {
 			break
 		}
-		last = next.family.name
-		e, err := next.family.sharded(c.group, next.variant, j.p.rows, j.p.cols)
+		last = next.family.Name
+		e, err := next.family.Sharded(c.group, next.variant, j.p.Rows, j.p.Cols)
 		if err == nil {
-			sol, err = e.solve(ctx, j.p, c.costs, start)
+			sol, err = e.Solve(ctx, j.p, c.costs, start)
 			err = errors.Join(err, e.Close())
 		}
 		if err == nil {
-			sol.counts.Switch = fmt.Sprintf("%s after %s: %s", next, j.plan, gaveUp.why)
+			sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", next, j.plan, gaveUp.Why)
 			return sol, nil
 		}
-		var none *infeasible
+		var none *engine.Infeasible
 		if errors.As(err, &none) {
 			return nil, err
 		}
 		refused = append(refused, err)
 	}
-	if j.p.drawn != nil {
+	if j.p.Source != nil {
 		return nil, errors.Join(refused...)
 	}
-	host := methods()[0]
-	if sol, err = host.solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
+	host := families.Methods()[0]
+	if sol, err = host.Solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
 		return nil, errors.Join(append(refused, err)...)
 	}
-	sol.counts.Switch = fmt.Sprintf("%s after %s: %s", host.name, j.plan, gaveUp.why)
+	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, gaveUp.Why)
 	return sol, nil
 }

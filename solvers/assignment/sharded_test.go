@@ -16,11 +16,19 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/internal/coreprice"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/internal/hungarian"
+	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/internal/verify"
+	"coalesce/solvers/assignment/problem"
 )
 
 // shardsAgree solves every case on a group of n devices, without and with a
 // start, and checks the certificate over the shards.
-func shardsAgree(t *testing.T, n int, f *device.Family, value Value, open func(*collective.Group, *device.Variant, int, int) (shardedEngine, error), cases map[string]*normal) {
+func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, open func(*collective.Group, *device.Variant, int, int) (engine.Sharded, error), cases map[string]*problem.Normal) {
 	t.Helper()
 	devices := emulatedtest.Several(t, n)
 	db, err := tuned.Embedded()
@@ -29,9 +37,9 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value Value, open func(*
 	}
 	r := rand.New(rand.NewPCG(4, 80))
 	for name, p := range cases {
-		want := far
-		if s, err := reference(p, nil); err == nil {
-			if want, err = prove(p, s); err != nil {
+		want := problem.Infinity
+		if s, err := reference.Solve(p, nil); err == nil {
+			if want, err = enginetest.Prove(p, s); err != nil {
 				t.Fatal(name, err)
 			}
 		}
@@ -39,7 +47,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value Value, open func(*
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		e, err := open(g, safeOf(f, value), p.rows, p.cols)
+		e, err := open(g, enginetest.SafeOf(f, value), p.Rows, p.Cols)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -47,16 +55,16 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value Value, open func(*
 		if err := c.take(p, Options{Database: db}); err != nil {
 			t.Fatal(name, err)
 		}
-		if err := c.upload(context.Background(), p.inst.Bytes()); err != nil {
+		if err := c.upload(context.Background(), p.Instance.Bytes()); err != nil {
 			t.Fatal(name, err)
 		}
-		for _, from := range []*duals{nil, startOf(p, r)} {
-			err := agrees(p, from, func(p *normal, start *duals) (*solution, error) {
-				sol, err := e.solve(context.Background(), p, c.costs, start)
-				if err != nil || p.rows == 0 {
+		for _, from := range []*problem.Prices{nil, enginetest.Start(p, r)} {
+			err := enginetest.Agrees(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+				sol, err := e.Solve(context.Background(), p, c.costs, start)
+				if err != nil || p.Rows == 0 {
 					return sol, err
 				}
-				_, err = checkShards(context.Background(), p, c.checks, sol)
+				_, err = verify.CheckShards(context.Background(), p, c.checks, sol)
 				return sol, err
 			}, want)
 			if err != nil {
@@ -70,16 +78,16 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value Value, open func(*
 }
 
 func TestCoreOnSeveralDevices(t *testing.T) {
-	for n, value := range map[int]Value{1: Int64, 2: Int32, 3: Float64} {
+	for n, value := range map[int]problem.Value{1: problem.Int64, 2: problem.Int32, 3: problem.Float64} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			shardsAgree(t, n, &assignment.Core, value, newCoreShards, shardCases(t, value, 6))
+			shardsAgree(t, n, &assignment.Core, value, coreprice.OpenShards, enginetest.ShardCases(t, value, 6))
 		})
 	}
 }
 
 func TestSolveSharded(t *testing.T) {
 	devices := emulatedtest.Several(t, 3)
-	inst, err := Generate("uniform", 50, 61, 100, 1<<40, Int32)
+	inst, err := draw.Generate("uniform", 50, 61, 100, 1<<40, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,18 +97,18 @@ func TestSolveSharded(t *testing.T) {
 	}
 	for _, transposed := range []bool{false, true} {
 		if transposed {
-			inst = inst.transpose()
+			inst = inst.Transpose()
 		}
 		r, err := SolveSharded(context.Background(), devices, inst, Options{Duals: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Exact != want.Exact || !r.Proven || r.Certificate.By == "host" || r.Counts.Stages == (Stages{}) {
+		if r.Exact != want.Exact || !r.Proven || r.Certificate.By == "host" || r.Counts.Stages == (engine.Stages{}) {
 			t.Errorf("found %s by %s, certificate %+v, stages %+v, want %s", r.Exact, r.Variant, r.Certificate, r.Counts.Stages, want.Exact)
 		}
 	}
-	big := &Instance{Rows: 1 << 20, Cols: 1 << 20, Type: Int32}
-	err = fitsTogether(devices, &normal{inst: big, rows: big.Rows, cols: big.Cols})
+	big := &problem.Instance{Rows: 1 << 20, Cols: 1 << 20, Type: problem.Int32}
+	err = fitsTogether(devices, &problem.Normal{Instance: big, Rows: big.Rows, Cols: big.Cols})
 	if !errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), "enough for about 28377 x 28377") {
 		t.Errorf("refusal: %v", err)
 	}
@@ -108,9 +116,9 @@ func TestSolveSharded(t *testing.T) {
 
 func TestDrawnOnDevices(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
-	for _, value := range []Value{Int32, Float64} {
-		w := Drawing{Kind: "uniform", Rows: 33, Cols: 40, Seed: 1 << 40, Type: value}
-		inst, err := Draw(w)
+	for _, value := range []problem.Value{problem.Int32, problem.Float64} {
+		w := draw.Drawing{Kind: "uniform", Rows: 33, Cols: 40, Seed: 1 << 40, Type: value}
+		inst, err := draw.Draw(w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,8 +132,8 @@ func TestDrawnOnDevices(t *testing.T) {
 		}
 		at := 0
 		for k, m := range d.job.spread.costs {
-			costs := make([]byte, m.costs.Len())
-			if err := d.job.spread.group.Streams[k].Download(costs, m.costs, 0); err != nil {
+			costs := make([]byte, m.Costs.Len())
+			if err := d.job.spread.group.Streams[k].Download(costs, m.Costs, 0); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(costs, inst.Bytes()[at:at+len(costs)]) {
@@ -156,7 +164,7 @@ func TestDrawnOnDevices(t *testing.T) {
 // What core gives up another family solves, where the costs are.
 func TestShardedSuccessor(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
-	inst, err := Generate("uniform", 30, 30, 100, 1<<40, Int32)
+	inst, err := draw.Generate("uniform", 30, 30, 100, 1<<40, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +180,7 @@ func TestShardedSuccessor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.job.spread.engine.(*coreShards).schedule.rounds = 0
+		s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0
 		r, err := s.Solve(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -219,28 +227,28 @@ func TestUnequalDevices(t *testing.T) {
 	defer g.Close()
 	const rows, cols = 900, 1000
 	v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32")
-	c, err := newClassicalParts(g, v, rows, cols, collective.Split(rows, 3))
+	c, err := hungarian.NewClassicalParts(g, v, rows, cols, collective.Split(rows, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if c.peers == nil || c.grid.Blocks != 5 {
-		t.Errorf("classical: %d blocks a member, want 5", c.grid.Blocks)
+	if c.Peers == nil || c.Grid.Blocks != 5 {
+		t.Errorf("classical: %d blocks a member, want 5", c.Grid.Blocks)
 	}
-	e, err := newTreeShards(g, assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32"), rows, cols)
+	e, err := hungarian.OpenTreeShards(g, assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32"), rows, cols)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	for k, m := range e.(*treePeers).members {
-		if m.blocks() != 5 {
-			t.Errorf("tree: %d blocks of member %d, want 5", m.blocks(), k)
+	for k, m := range e.(*hungarian.TreePeers).Members {
+		if m.Blocks() != 5 {
+			t.Errorf("tree: %d blocks of member %d, want 5", m.Blocks(), k)
 		}
 	}
 }
 
 func TestDistinctDevices(t *testing.T) {
-	inst, err := NewInstance(1, 1, []int32{7}, "test")
+	inst, err := problem.NewInstance(1, 1, []int32{7}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,21 +268,21 @@ func TestDistinctDevices(t *testing.T) {
 
 func TestClassicalOnSeveralDevices(t *testing.T) {
 	f := &assignment.Classical
-	for n, value := range map[int]Value{1: Float32, 2: Int64, 3: Int32} {
+	for n, value := range map[int]problem.Value{1: problem.Float32, 2: problem.Int64, 3: problem.Int32} {
 		for k, zeros := range []string{"bits", "lists"} {
 			if !emulatedtest.Every && k != n%2 {
 				continue
 			}
 			t.Run(fmt.Sprint(n, zeros), func(t *testing.T) {
-				open := func(g *collective.Group, v *device.Variant, rows, cols int) (shardedEngine, error) {
+				open := func(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error) {
 					i := slices.IndexFunc(f.Variants, func(w device.Variant) bool {
 						return f.Value(&w, "devices") == "many" && f.Value(&w, "value") == f.Value(v, "value") && f.Value(&w, "zeros") == zeros
 					})
-					return newClassicalShards(g, &f.Variants[i], rows, cols)
+					return hungarian.OpenClassicalShards(g, &f.Variants[i], rows, cols)
 				}
-				cases := treeCases(t, value, 4)
-				if value == Int32 {
-					cases["more new zeros than a post holds"] = manyZeros(t)
+				cases := enginetest.Cases(t, value, 4)
+				if value == problem.Int32 {
+					cases["more new zeros than a post holds"] = enginetest.ManyZeros(t)
 				}
 				shardsAgree(t, n, f, value, open, cases)
 			})

@@ -11,6 +11,11 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/verify"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
 )
 
@@ -19,7 +24,7 @@ type Options struct {
 	Family    string          // one of Families; empty: the solver's choice
 	Variant   string          // the label of a variant; empty: the fastest known
 	Database  *tuned.Database // nil: the one embedded in the binary
-	Start     *Duals          // to begin from, of this instance before its costs changed; nil: a cold start
+	Start     *problem.Duals  // to begin from, of this instance before its costs changed; nil: a cold start
 	Duals     bool            // keep the duals in the result
 	Unchecked bool            // do not check the answer: nothing is proven then
 	Log       func(string)    // told what was decided, a sentence each; may be nil
@@ -35,7 +40,7 @@ type Options struct {
 // An instance without a full matching is an InfeasibleError, and the result
 // carries the proof. Errors of costs wrap ErrCost, those of memory
 // device.ErrMemory, those of a wrong answer ErrCheck.
-func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
+func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (*Result, error) {
 	clock := time.Now()
 	s, err := Open(ctx, d, inst, o)
 	if err != nil {
@@ -53,13 +58,13 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 }
 
 // refute checks the proof that no full matching exists, and keeps it.
-func (r *Result) refute(inst *Instance, e *infeasible) error {
-	h, err := CheckHall(inst, e.rows)
+func (r *Result) refute(inst *problem.Instance, e *engine.Infeasible) error {
+	h, err := problem.CheckHall(inst, e.Rows)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
-	r.Certificate, r.Proven = &Certificate{By: "host", Hall: &h}, true
-	return &InfeasibleError{h}
+	r.Certificate, r.Proven = &problem.Certificate{By: "host", Hall: &h}, true
+	return &problem.InfeasibleError{Hall: h}
 }
 
 // A job is a problem on its way through an engine, or through a method of the
@@ -67,20 +72,20 @@ func (r *Result) refute(inst *Instance, e *infeasible) error {
 type job struct {
 	device  device.Device
 	options Options
-	p       *normal
+	p       *problem.Normal
 	plan    plan
 	facts   device.Facts
 	stream  device.Stream
-	matrix  *matrix
-	engine  engine
+	matrix  *engine.Matrix
+	engine  engine.Engine
 	relays  map[string]relay // by family
-	checker *checker
+	checker *verify.Checker
 	spread  *spreading // instead of matrix, engine and checker where several devices share the costs
 }
 
 // prepare takes the memory that solving needs and moves the costs there, or
 // draws a drawing there.
-func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options, drawing *Drawing) (_ *job, err error) {
+func prepare(ctx context.Context, d device.Device, p *problem.Normal, c plan, o Options, drawing *draw.Drawing) (_ *job, err error) {
 	j := &job{device: d, options: o, p: p, plan: c, facts: d.Facts()}
 	if c.method != nil {
 		return j, nil
@@ -90,13 +95,13 @@ func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options,
 			err = errors.Join(err, j.Close())
 		}
 	}()
-	if p.inst.Dense() {
-		j.engine, err = c.family.open(d, c.variant, p.rows, p.cols)
+	if p.Instance.Dense() {
+		j.engine, err = c.family.Open(d, c.variant, p.Rows, p.Cols)
 		if err == nil {
 			j.engine.Bound(0) // see others
 		}
 	} else {
-		j.engine, err = c.family.implicit(d, c.variant, p)
+		j.engine, err = c.family.Implicit(d, c.variant, p)
 	}
 	if err != nil {
 		return nil, err
@@ -104,13 +109,13 @@ func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options,
 	if j.stream, err = d.NewStream(); err != nil {
 		return nil, err
 	}
-	if p.inst.Points != nil && !o.Unchecked && p.rows > 0 {
-		j.checker, err = newPointChecker(d, p)
+	if p.Instance.Points != nil && !o.Unchecked && p.Rows > 0 {
+		j.checker, err = verify.OpenPoints(d, p)
 	}
-	if !p.inst.Dense() {
+	if !p.Instance.Dense() {
 		return j, err
 	}
-	if j.matrix, err = loadCosts(ctx, d, j.stream, p, drawing); err != nil || o.Unchecked || p.rows == 0 {
+	if j.matrix, err = loadCosts(ctx, d, j.stream, p, drawing); err != nil || o.Unchecked || p.Rows == 0 {
 		return j, err
 	}
 	db := o.Database
@@ -123,32 +128,32 @@ func prepare(ctx context.Context, d device.Device, p *normal, c plan, o Options,
 	if err != nil {
 		return nil, err
 	}
-	j.checker, err = newChecker(d, v, p.rows, p.cols)
+	j.checker, err = verify.Open(d, v, p.Rows, p.Cols)
 	return j, err
 }
 
 // loadCosts copies a problem's costs to a device, in parts so that ctx can end
 // it, or draws them there.
-func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *normal, drawing *Drawing) (_ *matrix, err error) {
+func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *problem.Normal, drawing *draw.Drawing) (_ *engine.Matrix, err error) {
 	const part = 1 << 28
-	costs := p.inst.Bytes()
-	m := &matrix{rows: p.rows, cols: p.cols}
-	if m.costs, err = d.Alloc(int64(p.rows) * int64(p.cols) * int64(p.inst.Type.Size())); err != nil {
-		return nil, fmt.Errorf("%d x %d costs of type %s: %w", p.rows, p.cols, p.inst.Type, err)
+	costs := p.Instance.Bytes()
+	m := &engine.Matrix{Rows: p.Rows, Cols: p.Cols}
+	if m.Costs, err = d.Alloc(int64(p.Rows) * int64(p.Cols) * int64(p.Instance.Type.Size())); err != nil {
+		return nil, fmt.Errorf("%d x %d costs of type %s: %w", p.Rows, p.Cols, p.Instance.Type, err)
 	}
 	if drawing != nil {
-		if err := drawing.into(d, s, m, 0); err != nil {
-			return nil, errors.Join(err, m.costs.Free())
+		if err := drawing.Into(d, s, m, 0); err != nil {
+			return nil, errors.Join(err, m.Costs.Free())
 		}
 		return m, nil
 	}
 	for off := 0; off < len(costs); off += part {
 		err = ctx.Err()
 		if err == nil {
-			err = s.Upload(m.costs, int64(off), costs[off:min(len(costs), off+part)])
+			err = s.Upload(m.Costs, int64(off), costs[off:min(len(costs), off+part)])
 		}
 		if err != nil {
-			return nil, errors.Join(err, m.costs.Free())
+			return nil, errors.Join(err, m.Costs.Free())
 		}
 	}
 	return m, nil
@@ -156,50 +161,50 @@ func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *normal,
 
 // solve runs the method or the engine. Where an engine has met the bound on
 // its steps, the next family goes on from the beginning, and the counts say so.
-func (j *job) solve(ctx context.Context, start *duals) (*solution, error) {
+func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solution, error) {
 	switch {
-	case j.p.rows == 0:
-		return &solution{column: []int32{}, duals: duals{u: []int64{}, v: make([]int64, j.p.cols)}}, nil
+	case j.p.Rows == 0:
+		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: make([]int64, j.p.Cols)}}, nil
 	case j.spread != nil:
 		return j.solveSharded(ctx, start)
 	case j.plan.method != nil:
-		return j.plan.method.solve(ctx, j.p, start, max(1, j.facts.SMs))
+		return j.plan.method.Solve(ctx, j.p, start, max(1, j.facts.SMs))
 	}
 	if j.plan.bound > 0 {
 		j.engine.Bound(j.plan.bound)
 	}
-	sol, err := j.engine.solve(ctx, j.stream, j.p, j.matrix, start)
-	var gaveUp *exhausted
+	sol, err := j.engine.Solve(ctx, j.stream, j.p, j.matrix, start)
+	var gaveUp *engine.Exhausted
 	if !errors.As(err, &gaveUp) {
 		return sol, err
 	}
-	why := gaveUp.why
+	why := gaveUp.Why
 	for _, next := range j.others(gaveUp) {
 		e, c, err := j.other(next.family)
 		if err != nil {
 			continue // not for this problem
 		}
 		e.Bound(next.bound)
-		sol, err := e.solve(ctx, j.stream, j.p, j.matrix, start)
-		var again *exhausted
+		sol, err := e.Solve(ctx, j.stream, j.p, j.matrix, start)
+		var again *engine.Exhausted
 		if errors.As(err, &again) {
-			why += ", then " + next.family + ": " + again.why
+			why += ", then " + next.family + ": " + again.Why
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
 		}
-		sol.counts.Switch = fmt.Sprintf("%s after %s: %s", c, j.plan, why)
+		sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", c, j.plan, why)
 		return sol, nil
 	}
-	if j.p.drawn != nil {
+	if j.p.Source != nil {
 		return nil, fmt.Errorf("%w; the costs are on the device alone", gaveUp)
 	}
-	host := methods()[0]
-	if sol, err = host.solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
+	host := families.Methods()[0]
+	if sol, err = host.Solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
 		return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
 	}
-	sol.counts.Switch = fmt.Sprintf("%s after %s: %s", host.name, j.plan, why)
+	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, why)
 	return sol, nil
 }
 
@@ -220,25 +225,25 @@ type attempt struct {
 // others are the families to go on with where one gave up: after core found
 // ties, a short try of the tree variant, then the classical one; after a short
 // try of that, core, and then what it takes.
-func (j *job) others(gaveUp *exhausted) []attempt {
+func (j *job) others(gaveUp *engine.Exhausted) []attempt {
 	switch {
-	case gaveUp.tied:
+	case gaveUp.Tied:
 		return []attempt{{"tree", probe}, {"classical", 0}}
 	case j.plan.bound > 0:
 		return []attempt{{"core", 0}, {"classical", 0}}
 	}
-	all := families()
-	at := slices.IndexFunc(all, func(f family) bool { return f.name == j.plan.family.name })
+	all := families.All()
+	at := slices.IndexFunc(all, func(f families.Family) bool { return f.Name == j.plan.family.Name })
 	var rest []attempt
 	for _, f := range all[at+1:] {
-		rest = append(rest, attempt{family: f.name})
+		rest = append(rest, attempt{family: f.Name})
 	}
 	return rest
 }
 
 // other opens the engine of another family, once.
-func (j *job) other(name string) (engine, plan, error) {
-	if name == j.plan.family.name {
+func (j *job) other(name string) (engine.Engine, plan, error) {
+	if name == j.plan.family.Name {
 		return j.engine, j.plan, nil
 	}
 	if r, ok := j.relays[name]; ok {
@@ -248,7 +253,7 @@ func (j *job) other(name string) (engine, plan, error) {
 	if err != nil {
 		return nil, c, err
 	}
-	e, err := c.family.open(j.device, c.variant, j.p.rows, j.p.cols)
+	e, err := c.family.Open(j.device, c.variant, j.p.Rows, j.p.Cols)
 	if err != nil {
 		return nil, c, err
 	}
@@ -261,18 +266,18 @@ func (j *job) other(name string) (engine, plan, error) {
 
 // A relay is an engine that goes on where another gave up.
 type relay struct {
-	engine engine
+	engine engine.Engine
 	plan   plan
 }
 
 // checks reports whether kernels check solutions, where the costs are.
 func (j *job) checks() bool { return j.checker != nil || j.spread != nil && len(j.spread.checks) > 0 }
 
-func (j *job) check(ctx context.Context, sol *solution) (Certificate, error) {
+func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
 	if j.spread != nil {
-		return checkShards(ctx, j.p, j.spread.checks, sol)
+		return verify.CheckShards(ctx, j.p, j.spread.checks, sol)
 	}
-	return j.checker.check(ctx, j.stream, j.p, j.matrix, sol)
+	return j.checker.Check(ctx, j.stream, j.p, j.matrix, sol)
 }
 
 // Close gives back what prepare took.
@@ -282,7 +287,7 @@ func (j *job) Close() error {
 		errs = append(errs, j.checker.Close())
 	}
 	if j.matrix != nil {
-		errs = append(errs, j.matrix.costs.Free())
+		errs = append(errs, j.matrix.Costs.Free())
 	}
 	if j.engine != nil {
 		errs = append(errs, j.engine.Close())
@@ -302,42 +307,42 @@ func (j *job) Close() error {
 // warm makes duals to begin from feasible for p: v is kept, where columns may
 // stay unmatched no larger than 0, and u is what each row's least reduced cost
 // allows. Duals of costs with another scale are rounded.
-func warm(p *normal, d *Duals) (*duals, error) {
+func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 	if d == nil {
 		return nil, nil
 	}
 	given := d.V
-	if p.transposed {
+	if p.Transposed {
 		given = d.U
 	}
-	if len(given) != p.cols || !(d.Scale*p.scale > 0) {
-		return nil, fmt.Errorf("duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.cols)
+	if len(given) != p.Cols || !(d.Scale*p.Scale > 0) {
+		return nil, fmt.Errorf("duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.Cols)
 	}
-	s := &duals{u: make([]int64, p.rows), v: make([]int64, p.cols)}
+	s := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 	bound := float64(int64(1) << 60)
 	for j, v := range given {
-		s.v[j] = v
-		if d.Scale != p.scale {
-			s.v[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.scale))
+		s.V[j] = v
+		if d.Scale != p.Scale {
+			s.V[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.Scale))
 		}
-		if x := float64(v) / d.Scale * p.scale; math.Abs(x) > bound {
+		if x := float64(v) / d.Scale * p.Scale; math.Abs(x) > bound {
 			return nil, fmt.Errorf("duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
 		}
-		if p.rows < p.cols || p.limit != far {
-			s.v[j] = min(s.v[j], 0)
+		if p.Rows < p.Cols || p.Limit != problem.Infinity {
+			s.V[j] = min(s.V[j], 0)
 		}
 	}
-	cores.Split(p.rows, max(1, 1<<14/max(1, p.cols)), func(low, high int) {
-		buf := make([]int64, p.cols)
+	cores.Split(p.Rows, max(1, 1<<14/max(1, p.Cols)), func(low, high int) {
+		buf := make([]int64, p.Cols)
 		for i := low; i < high; i++ {
-			s.u[i] = p.limit
-			for j, c := range p.row(i, buf) {
-				if c != far {
-					s.u[i] = min(s.u[i], c-s.v[j])
+			s.U[i] = p.Limit
+			for j, c := range p.Row(i, buf) {
+				if c != problem.Infinity {
+					s.U[i] = min(s.U[i], c-s.V[j])
 				}
 			}
-			if s.u[i] == far { // nothing is allowed to the row
-				s.u[i] = 0
+			if s.U[i] == problem.Infinity { // nothing is allowed to the row
+				s.U[i] = 0
 			}
 		}
 	})

@@ -14,10 +14,16 @@ import (
 	"coalesce/generated/assignment"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/formats"
+	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/problem"
 )
 
 // solved solves on the host device, certified.
-func solved(t *testing.T, inst *Instance, o Options) *Result {
+func solved(t *testing.T, inst *problem.Instance, o Options) *Result {
 	t.Helper()
 	d := host.Open(2)
 	defer d.Close()
@@ -47,7 +53,7 @@ func TestPublishedOptima(t *testing.T) {
 		{"twocost", 500, 0, 100 * 500},
 		{"equal", 100, 7, 700},
 	} {
-		inst, err := Generate(c.kind, c.n, c.n, c.r, seed, Int32)
+		inst, err := draw.Generate(c.kind, c.n, c.n, c.r, enginetest.Seed, problem.Int32)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +72,7 @@ func TestORLibrary(t *testing.T) {
 		t.Skip("COALESCE_ORLIB names no folder with assign100.txt to assign800.txt")
 	}
 	for k, value := range []float64{305, 475, 626, 804, 991, 1176, 1362, 1552} {
-		inst, err := Read(filepath.Join(folder, fmt.Sprintf("assign%d.txt", 100*(k+1))), ReadOptions{})
+		inst, err := formats.Read(filepath.Join(folder, fmt.Sprintf("assign%d.txt", 100*(k+1))), formats.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,21 +94,21 @@ func columns(t *testing.T, r *Result, want ...int32) {
 // SciPy's own example, both ways round, and what it does with forbidden pairs.
 func TestLikeSciPy(t *testing.T) {
 	inf := math.Inf(1)
-	r := solved(t, matrixOf(t, 3, 4.0, 1, 3, 2, 0, 5, 3, 2, 2), Options{})
+	r := solved(t, enginetest.MatrixOf(t, 3, 4.0, 1, 3, 2, 0, 5, 3, 2, 2), Options{})
 	columns(t, r, 1, 0, 2)
 	if r.Exact != "5" {
 		t.Errorf("found %s, expected 5", r.Exact)
 	}
-	wide := matrixOf[int32](t, 4, 9, 2, 7, 8, 6, 4, 3, 7)
+	wide := enginetest.MatrixOf[int32](t, 4, 9, 2, 7, 8, 6, 4, 3, 7)
 	columns(t, solved(t, wide, Options{}), 1, 2)
-	tall := matrixOf[int32](t, 2, 9, 6, 2, 4, 7, 3, 8, 7)
+	tall := enginetest.MatrixOf[int32](t, 2, 9, 6, 2, 4, 7, 3, 8, 7)
 	r = solved(t, tall, Options{})
 	columns(t, r, -1, 0, 1, -1)
 	rows, cols := r.Pairs()
 	if len(rows) != 2 || rows[0] != 1 || rows[1] != 2 || cols[0] != 0 || cols[1] != 1 {
 		t.Errorf("found rows %v, columns %v", rows, cols)
 	}
-	most := matrixOf(t, 2, 1.5, 4, 2, -inf)
+	most := enginetest.MatrixOf(t, 2, 1.5, 4, 2, -inf)
 	most.Maximize = true
 	r = solved(t, most, Options{Duals: true})
 	columns(t, r, 1, 0)
@@ -113,7 +119,7 @@ func TestLikeSciPy(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	for _, size := range [][2]int{{0, 0}, {0, 3}, {3, 0}} {
-		inst := &Instance{Rows: size[0], Cols: size[1], Type: Int32}
+		inst := &problem.Instance{Rows: size[0], Cols: size[1], Type: problem.Int32}
 		r := solved(t, inst, Options{Duals: true})
 		if len(r.Column) != size[0] || r.Matched != 0 || r.Exact != "0" || !r.Proven {
 			t.Errorf("%v: found %+v", size, r)
@@ -122,7 +128,7 @@ func TestEmpty(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
-	inst := matrixOf[int32](t, 2, 1, 9, 9, 20)
+	inst := enginetest.MatrixOf[int32](t, 2, 1, 9, 9, 20)
 	limit := 10.0
 	inst.Limit = &limit
 	r := solved(t, inst, Options{})
@@ -134,21 +140,21 @@ func TestLimit(t *testing.T) {
 	columns(t, solved(t, inst, Options{}), -1, 1)
 	limit = 2.5
 	d := host.Open(1)
-	if _, err := Solve(context.Background(), d, inst, Options{}); !errors.Is(err, ErrCost) {
+	if _, err := Solve(context.Background(), d, inst, Options{}); !errors.Is(err, problem.ErrCost) {
 		t.Errorf("limit 2.5 of integers: found %v", err)
 	}
 }
 
 func TestInfeasible(t *testing.T) {
-	x := Forbidden[int32](false)
+	x := problem.Forbidden[int32](false)
 	d := host.Open(2)
-	for _, inst := range []*Instance{
-		matrixOf(t, 3, 1, x, x, 2, x, x, 3, 4, 5),
-		matrixOf(t, 2, 1, x, 2, x, 3, x),
-		{Rows: 2, Cols: 2, Type: Int32, I32: []int32{5}, Sparse: &Sparse{Start: []int64{0, 1, 1}, Col: []int32{0}}},
+	for _, inst := range []*problem.Instance{
+		enginetest.MatrixOf(t, 3, 1, x, x, 2, x, x, 3, 4, 5),
+		enginetest.MatrixOf(t, 2, 1, x, 2, x, 3, x),
+		{Rows: 2, Cols: 2, Type: problem.Int32, I32: []int32{5}, Sparse: &problem.Sparse{Start: []int64{0, 1, 1}, Col: []int32{0}}},
 	} {
 		r, err := Solve(context.Background(), d, inst, Options{})
-		var none *InfeasibleError
+		var none *problem.InfeasibleError
 		if !errors.As(err, &none) || r == nil {
 			t.Fatalf("found %v, expected an InfeasibleError", err)
 		}
@@ -164,14 +170,14 @@ func TestInfeasible(t *testing.T) {
 
 // A warm start finds the optimum of changed costs, also of other scales.
 func TestWarmStart(t *testing.T) {
-	for _, value := range []Value{Int32, Float64} {
+	for _, value := range []problem.Value{problem.Int32, problem.Float64} {
 		for _, size := range [][2]int{{60, 60}, {40, 60}, {60, 40}} {
-			inst, err := Generate("uniform", size[0], size[1], 1000, seed, value)
+			inst, err := draw.Generate("uniform", size[0], size[1], 1000, enginetest.Seed, value)
 			if err != nil {
 				t.Fatal(err)
 			}
 			before := solved(t, inst, Options{Duals: true})
-			if value == Int32 {
+			if value == problem.Int32 {
 				inst.I32[7] += 500
 			} else {
 				inst.F64[7] += 0.25
@@ -188,25 +194,25 @@ func TestWarmStart(t *testing.T) {
 // Scaling says whether it rounded, and the certificate finds the same.
 func TestExactness(t *testing.T) {
 	for _, c := range []struct {
-		inst  *Instance
+		inst  *problem.Instance
 		exact bool
 	}{
-		{matrixOf(t, 2, 0.1, 0.2, 0.3, 0.4), true},
-		{matrixOf(t, 2, 0x1p-30, 1e3, 0x1p-40, 0), true},
-		{matrixOf(t, 2, 1e300, 1e-300, 3, 4), false},
-		{matrixOf(t, 2, math.SmallestNonzeroFloat64, 0, 0, 0), false}, // beyond 2^1000 units
-		{matrixOf(t, 2, math.MaxFloat64, -math.MaxFloat64, 1, 0), false},
-		{matrixOf[float32](t, 2, 0.1, 1e5, 3, 16777216), true},
-		{matrixOf(t, 2, 0.0, 0, 0, 0), true},
-		{matrixOf(t, 2, 0.0, 1, 0.5, 0), true},
+		{enginetest.MatrixOf(t, 2, 0.1, 0.2, 0.3, 0.4), true},
+		{enginetest.MatrixOf(t, 2, 0x1p-30, 1e3, 0x1p-40, 0), true},
+		{enginetest.MatrixOf(t, 2, 1e300, 1e-300, 3, 4), false},
+		{enginetest.MatrixOf(t, 2, math.SmallestNonzeroFloat64, 0, 0, 0), false}, // beyond 2^1000 units
+		{enginetest.MatrixOf(t, 2, math.MaxFloat64, -math.MaxFloat64, 1, 0), false},
+		{enginetest.MatrixOf[float32](t, 2, 0.1, 1e5, 3, 16777216), true},
+		{enginetest.MatrixOf(t, 2, 0.0, 0, 0, 0), true},
+		{enginetest.MatrixOf(t, 2, 0.0, 1, 0.5, 0), true},
 	} {
-		p, err := normalise(c.inst)
+		p, err := problem.Normalise(c.inst)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := solved(t, c.inst, Options{})
-		if p.exact != c.exact || r.Certificate.Exact != c.exact || (r.Certificate.Gap == 0) != c.exact {
-			t.Errorf("%v: found %v and %+v, expected %v", c.inst.F64, p.exact, r.Certificate, c.exact)
+		if p.Exact != c.exact || r.Certificate.Exact != c.exact || (r.Certificate.Gap == 0) != c.exact {
+			t.Errorf("%v: found %v and %+v, expected %v", c.inst.F64, p.Exact, r.Certificate, c.exact)
 		}
 	}
 }
@@ -214,12 +220,12 @@ func TestExactness(t *testing.T) {
 // Every family and method solves what it takes, and says so of the rest.
 func TestEveryFamily(t *testing.T) {
 	d := emulatedtest.Open(t)
-	for _, inst := range forms(t) {
-		if inst.Rows == 9 || inst.Type != Int32 && inst.Dense() { // other types: the families' own tests
+	for _, inst := range enginetest.Forms(t) {
+		if inst.Rows == 9 || inst.Type != problem.Int32 && inst.Dense() { // other types: the families' own tests
 			continue
 		}
 		want := solved(t, inst, Options{Family: "reference"})
-		for _, family := range append(Families(), "") {
+		for _, family := range append(families.Names(), "") {
 			r, err := Solve(context.Background(), d, inst, Options{Family: family})
 			switch {
 			case err != nil && strings.Contains(err.Error(), "family "+family+" takes n"):
@@ -236,12 +242,12 @@ func TestEveryFamily(t *testing.T) {
 // drawings beyond int64, far duals to begin from.
 func TestExtremes(t *testing.T) {
 	d := host.Open(2)
-	_, err := Solve(context.Background(), d, matrixOf(t, 2, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64), Options{})
-	if !errors.Is(err, ErrCost) || !strings.Contains(err.Error(), "more than the largest float64") {
+	_, err := Solve(context.Background(), d, enginetest.MatrixOf(t, 2, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64), Options{})
+	if !errors.Is(err, problem.ErrCost) || !strings.Contains(err.Error(), "more than the largest float64") {
 		t.Errorf("a sum beyond float64: %v", err)
 	}
 	for _, sides := range [][2]int{{0, 0}, {0, 3}, {3, 0}} {
-		inst, err := NewInstance(sides[0], sides[1], []int32{}, "empty")
+		inst, err := problem.NewInstance(sides[0], sides[1], []int32{}, "empty")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,25 +256,25 @@ func TestExtremes(t *testing.T) {
 			t.Errorf("%v: %v, value %s", sides, r.Column, r.Exact)
 		}
 	}
-	for _, drawing := range []Drawing{
-		{Kind: "spatial", Rows: 5, Cols: 5, Range: 1e18, Type: Int64},
-		{Kind: "uniform", Rows: 5, Cols: 5, Shift: math.MaxInt64, Type: Int64},
-		{Kind: "uniform", Rows: 5, Cols: 5, Range: math.MaxInt64, Type: Int64},
-		{Kind: "lowrank", Rows: 5, Cols: 5, Rank: math.MaxInt, Type: Float64},
+	for _, drawing := range []draw.Drawing{
+		{Kind: "spatial", Rows: 5, Cols: 5, Range: 1e18, Type: problem.Int64},
+		{Kind: "uniform", Rows: 5, Cols: 5, Shift: math.MaxInt64, Type: problem.Int64},
+		{Kind: "uniform", Rows: 5, Cols: 5, Range: math.MaxInt64, Type: problem.Int64},
+		{Kind: "lowrank", Rows: 5, Cols: 5, Rank: math.MaxInt, Type: problem.Float64},
 	} {
-		if inst, err := Draw(drawing); err == nil {
+		if inst, err := draw.Draw(drawing); err == nil {
 			t.Errorf("%s: drawn, its first costs are %v", drawing, inst.I64[:3])
 		}
 	}
-	inst, err := Draw(Drawing{Kind: "geom", Rows: 80, Cols: 80, Type: Int64, Points: true})
+	inst, err := draw.Draw(draw.Drawing{Kind: "geom", Rows: 80, Cols: 80, Type: problem.Int64, Points: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := solved(t, inst, Options{}).Exact
 	for _, far := range []int64{1 << 41, 1 << 55, -(1 << 55)} {
-		start := Duals{make([]int64, 80), make([]int64, 80), 1}
+		start := problem.Duals{U: make([]int64, 80), V: make([]int64, 80), Scale: 1}
 		for j := range start.V {
-			start.V[j] = far + int64(splitmix64(uint64(j))%1000)
+			start.V[j] = far + int64(draw.SplitMix64(uint64(j))%1000)
 		}
 		if got := solved(t, inst, Options{Start: &start}).Exact; got != want {
 			t.Errorf("from duals of about %d: %s, want %s", far, got, want)
@@ -290,19 +296,19 @@ func TestShortTryGivesWay(t *testing.T) {
 		{"uniform", "tree", "grid", 3, "assignment/core", ": 3 steps"},
 		{"uniform", "tree", "peers", 3, "assignment/core", ": 3 steps"},
 	} {
-		inst, err := Draw(Drawing{Kind: c.kind, Rows: 100, Cols: 100, Range: 65, Type: Int32, Seed: seed})
+		inst, err := draw.Draw(draw.Drawing{Kind: c.kind, Rows: 100, Cols: 100, Range: 65, Type: problem.Int32, Seed: enginetest.Seed})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := normalise(inst)
+		p, err := problem.Normalise(inst)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := reference(p, nil)
+		want, err := reference.Solve(p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cost, err := prove(p, want)
+		cost, err := enginetest.Prove(p, want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,11 +329,11 @@ func TestShortTryGivesWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(c, err)
 			}
-			by := sol.counts.Switch
+			by := sol.Counts.Switch
 			if !strings.HasPrefix(by, c.by) || !strings.HasSuffix(by, c.why) || c.by == "" && by != "" {
 				t.Errorf("%v: switch %q", c, by)
 			}
-			if found, err := prove(p, sol); err != nil || found != cost {
+			if found, err := enginetest.Prove(p, sol); err != nil || found != cost {
 				t.Errorf("%v: found %d, %v; want %d", c, found, err, cost)
 			}
 		}
@@ -346,7 +352,7 @@ func TestBeginWith(t *testing.T) {
 		name   string
 		bound  uint64
 	}{{1 << 13, 1, "tree", 0}, {1 << 13, 800, "classical", 0}, {1 << 13, 1 << 13, "classical", 8}, {1 << 13, 1<<13 + 1, "", 0}, {2000, 2000, "classical", 8}, {2000, 400, "classical", 0}, {1000, 1000, "classical", 8}, {500, 500, "", 0}} {
-		p := &normal{rows: c.rows, cols: c.rows, limit: far, least: 5, most: 4 + c.values}
+		p := &problem.Normal{Rows: c.rows, Cols: c.rows, Limit: problem.Infinity, Least: 5, Most: 4 + c.values}
 		if name, bound := beginWith(p); name != c.name || bound != c.bound {
 			t.Errorf("%d values, %d rows: %q, bound %d; want %q, %d", c.values, c.rows, name, bound, c.name, c.bound)
 		}

@@ -1,0 +1,302 @@
+// Package batch solves many dense problems of one type in one launch, a block a
+// problem (family assignment/batch).
+package batch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/verify"
+	"coalesce/solvers/assignment/problem"
+)
+
+// Engine runs assignment/batch: many problems of one type in one launch. A
+// block solves a problem, by shortest augmenting paths (Jonker and Volgenant,
+// "A shortest augmenting path algorithm for dense and sparse linear assignment
+// problems", Computing 38, 1987) with fewer dependent steps:
+//
+//  1. Columns are reduced by their minima, where all of them get matched.
+//  2. Rows without a column bid for the column of their least reduced cost,
+//     all at once, a warp a row: by what they would lose with their second one
+//     (augmenting row reduction; an auction with epsilon 0). The largest gain
+//     wins, the owner before loses its column. Some rounds of that.
+//  3. Paths of reduced costs are searched from all free rows at once. A turn
+//     takes from every warp the nearest column that it has not searched from,
+//     and relaxes the rows matched to them: one barrier. Distances are
+//     corrected later where a warp was hasty; the nearest of all is final, so
+//     that a search has at most as many turns as there are columns.
+//  4. A search ends when every warp's nearest free column is within reach: duals
+//     are raised to the farthest of those, and of the tight paths a set from
+//     different roots, which are disjoint, is augmented. Then from 3 again.
+//
+// Where columns stay unmatched they must keep the dual 0: steps 3 and 4 then
+// take one row at a time, and end at the nearest free column.
+//
+// The hardware starts blocks in order, so problems are launched in descending
+// size. A tall instance is transposed by its block.
+type Engine struct {
+	Variant *device.Variant
+	kernels *assignment.BatchKernels
+	Shapes  []Shape
+	block   []int   // of each problem
+	answer  []int64 // word at which each problem's answer begins
+	words   int64   // of all answers
+	checked bool
+	grid    device.Grid
+	back    []byte // all answers, then what was found of them
+
+	table, copies, States, Answers device.Buffer
+}
+
+// A Shape says where a dense instance lies in device memory: its first
+// cost at element first, stride from one row to the next.
+type Shape struct {
+	First, Stride int64
+	Rows, Cols    int
+	Scale         float64
+}
+
+// sides are the problem's, rows <= cols.
+func (b Shape) sides() (rows, cols int64) {
+	return int64(min(b.Rows, b.Cols)), int64(max(b.Rows, b.Cols))
+}
+
+// A problemWords is a Problem of the kernel.
+type problemWords struct {
+	costs, stride, rows, cols, answer, copied, state int64
+	scale                                            float64
+}
+
+const batchProblemBytes = 8 * 8
+
+// batchCounts begin an answer: rows left free, rounds of bidding, turns,
+// searches, rows scanned. Then come u, v and, half as long, columns.
+const batchCounts = 5
+
+// StateBytes is the memory of a problem's state in bytes.
+func StateBytes(rows, cols int64) int64 { return 20*rows + 24*cols }
+
+// Open loads a variant, takes memory for problems of the given shapes, and
+// tells the device about them. checked asks for the kernel that checks, too.
+func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *Engine, err error) {
+	f := &assignment.Batch
+	b := &Engine{Variant: v, Shapes: shapes, checked: checked, answer: make([]int64, len(shapes)), block: make([]int, len(shapes))}
+	b.grid = device.Grid{Blocks: int64(len(shapes)), Threads: f.Int(v, "block")}
+	if b.kernels, err = assignment.LoadBatch(d, v); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("%d problems at once: %w", len(shapes), err), b.Close())
+		}
+	}()
+	copies, states, table := b.lay(f.Value(v, "state") == "shared")
+	if err := Fits(v, d.Facts(), b.grid.Shared); err != nil {
+		return nil, err
+	}
+	whole := b.words // words brought back, and taken
+	if checked {
+		whole += verify.Words * int64(len(shapes))
+	}
+	b.back = make([]byte, 8*whole)
+	if checked {
+		whole += b.words
+	}
+	size := problem.Value(f.Value(v, "value")).Size()
+	for _, want := range []struct {
+		buffer *device.Buffer
+		bytes  int64
+	}{{&b.table, int64(len(shapes)) * batchProblemBytes}, {&b.copies, copies * int64(size)}, {&b.States, states}, {&b.Answers, 8 * whole}} {
+		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
+			return nil, err
+		}
+	}
+	return b, b.describe(d, table)
+}
+
+// lay gives problems to blocks in descending size, and places to their
+// answers, states and transposed costs; it returns the sizes of those.
+func (b *Engine) lay(shared bool) (copies, states int64, table []problemWords) {
+	order := make([]int, len(b.Shapes))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		m, n := b.Shapes[x].sides()
+		p, q := b.Shapes[y].sides()
+		return cmp.Or(cmp.Compare(p*q, m*n), cmp.Compare(p, m))
+	})
+	for at, k := range order {
+		s := b.Shapes[k]
+		m, n := s.sides()
+		p := problemWords{s.First, s.Stride, m, n, b.words, -1, states, s.Scale}
+		if s.Rows > s.Cols {
+			p.copied = copies
+			copies += m * n
+		}
+		b.block[k], b.answer[k] = at, b.words
+		b.words += batchCounts + m + n + (m+1)/2
+		if shared {
+			b.grid.Shared = max(b.grid.Shared, int(StateBytes(m, n)))
+		} else {
+			states += (StateBytes(m, n) + 7) / 8 * 8
+		}
+		table = append(table, p)
+	}
+	return copies, states, table
+}
+
+func (b *Engine) describe(d device.Device, table []problemWords) error {
+	if len(table) == 0 {
+		return nil
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return err
+	}
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&table[0])), len(table)*batchProblemBytes)
+	return errors.Join(s.Upload(b.table, 0, bytes), s.Sync(), s.Close())
+}
+
+// Fits holds a variant, and the shared memory of its largest problem,
+// against a device.
+func Fits(v *device.Variant, facts device.Facts, shared int) error {
+	const static = 4 << 10 // at most
+	f := &assignment.Batch
+	if t := f.Int(v, "block"); facts.ThreadsPerBlock > 0 && t > facts.ThreadsPerBlock {
+		return fmt.Errorf("blocks of %d threads, %s allows %d", t, facts, facts.ThreadsPerBlock)
+	}
+	if need := int64(shared + static); f.Value(v, "state") == "shared" && facts.SharedPerBlock > 0 && need > facts.SharedPerBlock {
+		return fmt.Errorf("a problem of %d bytes of shared memory, %s allows %d", need, facts, facts.SharedPerBlock)
+	}
+	return nil
+}
+
+// Close gives back the memory and the module.
+func (b *Engine) Close() error {
+	var errs []error
+	for _, buffer := range []device.Buffer{b.table, b.copies, b.States, b.Answers} {
+		if buffer != nil {
+			errs = append(errs, buffer.Free())
+		}
+	}
+	return errors.Join(append(errs, b.kernels.Close())...)
+}
+
+// Solve solves all problems, whose costs are on the device, checks them if
+// that was asked for, and brings back the answers: see solution and findings.
+func (b *Engine) Solve(ctx context.Context, s device.Stream, costs device.Buffer) error {
+	if err := ctx.Err(); err != nil || len(b.Shapes) == 0 {
+		return err
+	}
+	if err := b.kernels.Solve(s, b.grid, costs, b.table, b.copies, b.States, b.Answers); err != nil {
+		return err
+	}
+	if b.checked {
+		g := device.Grid{Blocks: b.grid.Blocks, Threads: b.grid.Threads}
+		if err := b.kernels.Check(s, g, costs, b.table, b.Answers, uint64(b.words)); err != nil {
+			return err
+		}
+	}
+	return s.Download(b.back, b.Answers, 0)
+}
+
+// Solution is the answer to a problem, in memory that the next solve
+// overwrites; full is false when some rows have no column (-1), as no full
+// matching exists.
+func (b *Engine) Solution(k int) (_ *engine.Solution, full bool) {
+	m, n := b.Shapes[k].sides()
+	words := wordsOf(b.back)[b.answer[k]:]
+	count, words := words[:batchCounts], words[batchCounts:]
+	s := &engine.Solution{Prices: problem.Prices{U: words[:m:m], V: words[m : m+n : m+n]}, Column: []int32{}}
+	if m > 0 {
+		s.Column = unsafe.Slice((*int32)(unsafe.Pointer(&words[m+n])), m)
+	}
+	s.Counts = engine.Counts{
+		Passes: float64(count[4]) / float64(max(1, m)), Steps: count[1] + count[2], Phases: count[3],
+		Paths: m - count[0], Updates: count[3],
+	}
+	if m == n {
+		s.Counts.Passes++
+	}
+	return s, count[0] == 0
+}
+
+// Prove holds what was found of problem k against p and its solution: the
+// error wraps ErrCheck.
+func (b *Engine) Prove(k int, p *problem.Normal, s *engine.Solution) error {
+	found := b.findings(k)
+	if found[verify.WordEntries]|found[verify.WordRows]|found[verify.WordColumns] == 0 && found[verify.WordMatched] == uint64(p.Rows) &&
+		!(p.Exact && found[verify.WordRounded] != 0) && carry(found[verify.WordPrimal:]) == carry(found[verify.WordDual:]) {
+		return nil
+	}
+	return cmp.Or(found.Judge(p, s), fmt.Errorf("%w: problem %d: %v", problem.ErrCheck, k, *found))
+}
+
+func (b *Engine) findings(k int) *verify.Findings {
+	return (*verify.Findings)(unsafe.Pointer(&wordsOf(b.back)[b.words+verify.Words*int64(b.block[k])]))
+}
+
+// carry brings a sum of two words, high*2^32 + low, to one form.
+func carry(sum []uint64) [2]uint64 { return [2]uint64{sum[0] + sum[1]>>32, sum[1] & (1<<32 - 1)} }
+
+func wordsOf(b []byte) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
+}
+
+// Violator is a set of rows of p that are allowed fewer columns together than
+// they are many, given a largest matching that leaves rows free (-1): those
+// that alternating paths from a free row reach.
+func Violator(p *problem.Normal, column []int32) []int32 {
+	owner := make([]int32, p.Cols)
+	for j := range owner {
+		owner[j] = -1
+	}
+	for i, j := range column {
+		if j >= 0 {
+			owner[j] = int32(i)
+		}
+	}
+	var costs []int64
+	for root, j := range column {
+		if j >= 0 {
+			continue
+		}
+		seen := make([]bool, p.Cols)
+		rows, blocked := []int32{int32(root)}, true
+		for k := 0; k < len(rows) && blocked; k++ {
+			costs = p.Row(int(rows[k]), costs)
+			for j, c := range costs {
+				if c == problem.Infinity || seen[j] {
+					continue
+				}
+				seen[j] = true
+				if blocked = owner[j] >= 0; !blocked {
+					break
+				}
+				rows = append(rows, owner[j])
+			}
+		}
+		if blocked {
+			return rows
+		}
+	}
+	return nil
+}
+
+// Certificate is what the device found of problem k.
+func (b *Engine) Certificate(k int, p *problem.Normal, by string) *problem.Certificate {
+	c := &problem.Certificate{By: by, Scale: p.Scale}
+	b.findings(k).Fill(p, c)
+	return c
+}
+
+// Name is the family's name in Options.Family.
+const Name = "batch"

@@ -1,0 +1,446 @@
+// Package coreprice solves exactly by core and price, on one device or several: the
+// core, a few of the cheapest pairs of every row, is solved on the device, then one
+// pass over all costs prices it (families assignment/core, points and prime).
+package coreprice
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A coreEngine solves by core and price, on a device:
+//
+//  1. Column minima (square problems), then every row's K least c - v, in two
+//     passes: the core, about K edges a row. All passes but the first look at
+//     most pairs in 32 bits alone: see sieve.
+//  2. The core, exactly, in one persistent kernel: an epsilon-scaled auction in
+//     which free rows bid without waiting for one another, then one with epsilon
+//     0, which leaves a tight partial matching; then phases: label correcting
+//     from all free rows at once, duals raised to the distance of the m-th free
+//     column (1/2^half of the free rows; the nearest where columns may stay
+//     unmatched), and one augmentation in each tree. Phases of few rows are one
+//     block's, in its shared memory, unless the run was primed.
+//  3. Price, in one pass over the matrix: rows with c < u + v get their worst
+//     edges as well, and are matched again. No violation: u and v prove it.
+//
+// A core without a perfect matching grows: rows that the search reached get
+// their best edges to columns that it did not reach. When there are none, those
+// rows violate Hall's condition. Rounds and steps are bounded: an
+// *exhausted error says which bound was met, and another family goes on.
+type coreEngine struct {
+	kernels    *assignment.CoreKernels
+	variant    *device.Variant
+	rows, cols int
+	block, k   int
+	cluster    int // blocks of the kernel solve; 1: as many as there is work for
+	resident   int // rows, at most, whose phases one block does in its shared memory
+	shared     int // bytes of a block, at most
+	sms        int
+	Schedule   schedule
+	primer     *Primer // nil: none for this type
+	yields     bool    // gives up on ties: another family is at hand
+	pool       int     // chunks
+	capacity   int     // entries of one list
+	buffers    []device.Buffer
+	col, cost, next, rest, u, v, match, owner,
+	word, lists, reached, claim, control, prices device.Buffer
+}
+
+// A schedule says how the core is solved.
+type schedule struct {
+	first  int64   // the first epsilon is the costs' span divided by it
+	last   int64   // the last epsilon is the costs' span divided by it, at least 1
+	full   float64 // share of the rows whose match ends a scale
+	hops   uint64  // bids in a row of a scale, at most
+	Rounds int     // of pricing and growing, at most
+	wary   uint64  // steps before the first prices are doubted
+	steps  uint64  // steps between two rounds of pricing, at most
+}
+
+func defaultSchedule(rows int) schedule {
+	return schedule{first: 1000, last: 64 * int64(max(1, rows)), full: 0.985, hops: 150, Rounds: 64,
+		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
+}
+
+// Control words: enum Word of core.cu.tmpl.
+const (
+	coreStatus     = 6
+	corePool       = 12
+	coreViolations = 13
+	coreGrown      = 14
+	coreSteps      = 16
+	corePhases     = 17
+	corePaths      = 18
+	coreBids       = 19
+	coreStages     = 24 // cycles of the first thread, by enum Stage
+	coreWords      = 32
+)
+
+// What a launch ends with: enum Status.
+const (
+	coreSolved = iota
+	coreStuck
+	coreStalled
+	coreOverflowed
+	coreTied
+)
+
+// modes of the kernel solve.
+const (
+	coreAuction = 1
+	coreTight   = 2
+	coreSoft    = 4
+	coreWary    = 8
+	coreYield   = 16
+	coreApart   = 32
+)
+
+func Open(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error) {
+	e, err := openCore(d, v, rows, cols, 4*rows+256)
+	if err != nil {
+		return nil, err
+	}
+	if rows != cols || rows == 0 {
+		return e, nil
+	}
+	w := tuned.Workload{Fixed: map[string]string{"value": assignment.Core.Value(v, "value")}, Size: cols}
+	if v := tuned.Fastest(&assignment.Prime, d.Facts(), w, nil); v != nil {
+		if e.primer, err = OpenPrimer(d, v, rows, cols); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
+	return e, nil
+}
+
+// openCore takes memory for a core of so many chunks.
+func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*coreEngine, error) {
+	kernels, err := assignment.LoadCore(d, v)
+	if err != nil {
+		return nil, err
+	}
+	f := &assignment.Core
+	e := &coreEngine{kernels: kernels, variant: v, rows: rows, cols: cols, block: f.Int(v, "block"), k: f.Int(v, "k"),
+		cluster: f.Int(v, "cluster"), resident: f.Int(v, "resident"), shared: int(d.Facts().SharedPerBlock), sms: max(1, d.Facts().SMs),
+		Schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
+	width := int64(rows + cols)
+	for _, b := range []struct {
+		to    *device.Buffer
+		bytes int64
+	}{
+		{&e.col, 4 * int64(e.pool*e.k)}, {&e.cost, 8 * int64(e.pool*e.k)}, {&e.next, 4 * int64(e.pool)}, {&e.rest, 8 * int64(e.pool*e.k)},
+		{&e.u, 8 * int64(rows)}, {&e.v, 8 * width}, {&e.match, 4 * int64(rows)}, {&e.owner, 4 * width},
+		{&e.word, 8 * width}, {&e.lists, 16 * int64(e.capacity)}, {&e.reached, 4 * width}, {&e.claim, 4 * int64(rows)},
+		{&e.control, 8*coreWords + 8*(width+int64(rows)) + 4*int64(rows)}, {&e.prices, 4 * int64(cols)},
+	} {
+		if *b.to, err = d.Alloc(b.bytes); err != nil {
+			return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
+		}
+		e.buffers = append(e.buffers, *b.to)
+	}
+	return e, nil
+}
+
+func (e *coreEngine) Close() error {
+	var errs []error
+	for _, b := range e.buffers {
+		errs = append(errs, b.Free())
+	}
+	if e.primer != nil {
+		errs = append(errs, e.primer.Close())
+	}
+	return errors.Join(append(errs, e.kernels.Close())...)
+}
+
+// passes is a grid of the kernels that read the matrix.
+func (e *coreEngine) passes() device.Grid {
+	return device.Grid{Blocks: int64(max(1, min((e.rows*32+e.block-1)/e.block, e.sms*2048/e.block))), Threads: e.block}
+}
+
+func (e *coreEngine) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
+	if p.Rows == 0 {
+		return &engine.Solution{Prices: problem.Prices{V: make([]int64, p.Cols)}}, nil
+	}
+	r := e.run(s, p, m)
+	r.over = r
+	return r.solve(ctx, start)
+}
+
+// run prepares a solve of p.
+func (e *coreEngine) run(s device.Stream, p *problem.Normal, m *engine.Matrix) *coreRun {
+	spread := p.Most - p.Least
+	if p.Limit < problem.Infinity {
+		spread = max(spread, p.Limit-p.Least, p.Most-p.Limit)
+	}
+	shift := bits.Len(uint(p.Rows))
+	return &coreRun{coreEngine: e, s: s, p: p, m: m, shift: uint64(shift), spread: spread, square: p.Rows == p.Cols && p.Limit == problem.Infinity}
+}
+
+// solve runs to an optimum or to a bound.
+func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Solution, error) {
+	if err := r.begin(start); err != nil {
+		return nil, err
+	}
+	mode, most := uint64(coreTight), r.Schedule.steps
+	if r.square {
+		mode |= coreAuction
+	}
+	if r.square && start == nil && r.primer != nil && r.over == corePasses(r) {
+		mode |= coreWary
+		if r.yields {
+			mode |= coreYield
+		}
+		most = r.Schedule.wary
+	}
+	for range r.Schedule.Rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		words, err := r.round(mode, most)
+		if err != nil {
+			return nil, err
+		}
+		status := words[coreStatus]
+		switch {
+		case status == coreSolved && words[coreViolations] == 0:
+			return r.finish(words)
+		case status == coreTied:
+			return nil, &engine.Exhausted{Why: "ties", Tied: true}
+		case mode&coreWary != 0 && status != coreSolved:
+			if mode, err = r.prime(); err != nil {
+				return nil, err
+			}
+			most = words[coreSteps] + r.Schedule.steps
+			continue
+		case status == coreStalled:
+			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[coreSteps])}
+		case status == coreOverflowed:
+			return nil, &engine.Exhausted{Why: "labels or edges beyond their memory"}
+		}
+		mode, most = 0, words[coreSteps]+r.Schedule.steps
+		r.counts.Repairs++
+		if status == coreStuck {
+			if err := r.grow(); err != nil {
+				return nil, err
+			}
+		}
+		if !r.square {
+			// Columns that lose their row must be worth nothing: begin again.
+			mode = coreTight
+			if err := r.forget(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, &engine.Exhausted{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
+}
+
+// prime begins again where the columns' minima mislead: with prices by annealed
+// soft minima, and twice the edges. It returns how to go on.
+func (r *coreRun) prime() (mode uint64, err error) {
+	found, err := r.primer.Prime(r.s, r.p, r.m, r.v)
+	if err != nil {
+		return 0, err
+	}
+	r.primed = true
+	r.counts.Passes += found.passes
+	r.counts.Primed = found.surprise
+	if err := errors.Join(
+		r.forget(),
+		r.s.Fill(r.control, 8*coreStatus, 8, 0),
+		r.s.Upload(r.control, 8*corePool, binary.LittleEndian.AppendUint64(nil, uint64(r.p.Rows))), // second chunks
+	); err != nil {
+		return 0, err
+	}
+	mode = coreSoft | coreTight
+	if !found.structured {
+		mode = coreAuction | coreTight
+		if err := r.over.minima(); err != nil {
+			return 0, err
+		}
+		r.counts.Passes++
+	}
+	r.counts.Passes++
+	return mode, r.widen()
+}
+
+// A coreRun is one solve.
+type coreRun struct {
+	*coreEngine
+	s      device.Stream
+	p      *problem.Normal
+	m      *engine.Matrix
+	shift  uint64
+	spread int64
+	square bool
+	counts engine.Counts
+	primed bool       // it began again; long searches of many rows follow
+	apart  bool       // the phases of the last round were one block's
+	answer []byte     // and it left v, u and the matching
+	over   corePasses // itself, or the shards of several devices
+}
+
+func (r *coreRun) width() int {
+	if r.p.Limit < problem.Infinity {
+		return r.p.Cols + r.p.Rows
+	}
+	return r.p.Cols
+}
+
+// begin takes duals v, from start or the columns' minima, and makes the core.
+func (r *coreRun) begin(start *problem.Prices) error {
+	// The first word is the grid barrier's.
+	if err := errors.Join(r.forget(), r.s.Fill(r.control, 0, 8*coreWords, 0)); err != nil {
+		return err
+	}
+	switch {
+	case start != nil && r.square:
+		if err := r.s.Upload(r.v, 0, problem.BytesOf(start.V)); err != nil {
+			return err
+		}
+	case r.square:
+		if err := r.over.minima(); err != nil {
+			return err
+		}
+		r.counts.Passes++
+	}
+	r.counts.Passes++
+	return r.over.candidates()
+}
+
+// forget unmatches all; prices of a problem that is not square are 0 again.
+func (r *coreRun) forget() error {
+	err := errors.Join(r.s.Fill(r.match, 0, r.match.Len(), 0xff), r.s.Fill(r.owner, 0, r.owner.Len(), 0xff))
+	if !r.square {
+		err = errors.Join(err, r.s.Fill(r.v, 0, r.v.Len(), 0))
+	}
+	return err
+}
+
+// room is the shared memory of a block that does the phases alone, 0 where all
+// blocks do them, as they do after priming: geometric costs of 1,000 rows took 5.4 ms
+// by all blocks and 8.0 by one (bench/assignment -experiment kinds -sizes 1000 -kinds
+// geom -families core -variant with resident=0 and 1024, one H200).
+func (r *coreRun) room() int {
+	const static = 10 << 10 // of the kernel solve, at most
+	bytes := 24*r.width() + 20*r.p.Rows + 8*coreWords
+	if r.primed || r.p.Rows > min(r.resident, 1<<16) || bytes+static > r.shared {
+		return 0
+	}
+	return bytes
+}
+
+// round solves the core and prices the matrix; it returns the control words.
+func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
+	c := r.Schedule
+	last := max(1, r.spread/c.last)
+	first := max(last, r.spread/c.first)
+	full := uint64(float64(r.p.Rows) * c.full)
+	far := uint64(0)
+	if r.square {
+		far = 1
+	}
+	room := r.room()
+	if r.apart = room > 0; r.apart {
+		mode |= coreApart
+	}
+	const atMost = 255              // blocks: see SHARED of core_search.cu.tmpl
+	room = max(room, 32*r.block+16) // struct Front of core_crew.cu.tmpl
+	blocks := max(1, min(r.sms, atMost, (r.p.Rows*min(r.k, 32)+r.block-1)/r.block))
+	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
+	if r.cluster > 1 {
+		grid = device.Grid{Blocks: int64(r.cluster), Threads: r.block, Shared: room, Cluster: r.cluster}
+	}
+	if err := r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.rest, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
+		uint64(r.p.Rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, full, r.spread, c.hops, far, most); err != nil {
+		return nil, err
+	}
+	r.counts.Passes++
+	return r.over.price()
+}
+
+// words downloads the control words, and what one block left behind them.
+func (r *coreRun) words() ([]uint64, error) {
+	size := 8 * coreWords
+	if r.apart {
+		size += 8*(r.width()+r.p.Rows) + 4*r.p.Rows
+	}
+	raw := make([]byte, size)
+	if err := r.s.Download(raw, r.control, 0); err != nil {
+		return nil, err
+	}
+	words := make([]uint64, coreWords)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	r.answer = raw[8*coreWords:]
+	return words, nil
+}
+
+// grow adds edges that lead out of where the search is stuck.
+func (r *coreRun) grow() error {
+	r.counts.Passes++
+	words, err := r.over.extend()
+	if err != nil {
+		return err
+	}
+	if words[coreStatus] == coreOverflowed {
+		return &engine.Exhausted{Why: "memory of edges"}
+	}
+	if words[coreGrown] > 0 {
+		return nil
+	}
+	match, word := make([]int32, r.p.Rows), make([]int64, r.p.Cols)
+	if err := errors.Join(r.s.Download(problem.BytesOf(match), r.match, 0), r.s.Download(problem.BytesOf(word), r.word, 0)); err != nil {
+		return err
+	}
+	hall := &engine.Infeasible{}
+	for i, j := range match {
+		if j < 0 || word[j] != -1 {
+			hall.Rows = append(hall.Rows, int32(i))
+		}
+	}
+	return hall
+}
+
+// finish brings the answer back.
+func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
+	sol := &engine.Solution{Column: make([]int32, r.p.Rows), Prices: problem.Prices{U: make([]int64, r.p.Rows), V: make([]int64, r.p.Cols)}, Counts: r.counts}
+	if len(r.answer) > 0 {
+		u := 8 * r.width()
+		copy(problem.BytesOf(sol.V), r.answer)
+		copy(problem.BytesOf(sol.U), r.answer[u:])
+		copy(problem.BytesOf(sol.Column), r.answer[u+8*r.p.Rows:])
+	} else if err := errors.Join(
+		r.s.Download(problem.BytesOf(sol.Column), r.match, 0),
+		r.s.Download(problem.BytesOf(sol.U), r.u, 0),
+		r.s.Download(problem.BytesOf(sol.V), r.v, 0),
+	); err != nil {
+		return nil, err
+	}
+	for i, j := range sol.Column {
+		if int(j) >= r.p.Cols { // its own column's price is the row's loss
+			sol.Column[i], sol.U[i] = -1, r.p.Limit
+		}
+	}
+	sol.Counts.Steps = int64(words[coreSteps])
+	sol.Counts.Phases = int64(words[corePhases])
+	sol.Counts.Updates = sol.Counts.Phases
+	sol.Counts.Paths = int64(words[corePaths])
+	sol.Counts.Bids = int64(words[coreBids])
+	for _, cycles := range words[coreStages:] {
+		sol.Counts.Cycles = append(sol.Counts.Cycles, int64(cycles))
+	}
+	return sol, nil
+}
+
+// Bound implements engine: another family is at hand, so ties are left to it.
+func (e *coreEngine) Bound(uint64) { e.yields = true }

@@ -1,0 +1,102 @@
+package coreprice
+
+import (
+	"math"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/problem"
+)
+
+// corePasses read the whole matrix; each but the first sees the run's duals.
+type corePasses interface {
+	minima() error             // sets v to the columns' minima
+	candidates() error         // makes every row's first chunk
+	price() ([]uint64, error)  // adds chunks to rows with violations; returns the control words
+	extend() ([]uint64, error) // adds chunks that lead out of where the search is stuck
+}
+
+func (r *coreRun) minima() error {
+	// Every byte 0x20 is a price above all, and atomicMin's start.
+	if err := r.s.Fill(r.v, 0, 8*int64(r.p.Cols), 0x20); err != nil {
+		return err
+	}
+	strips := (r.p.Cols + r.block - 1) / r.block
+	shares := max(1, min((r.p.Rows+15)/16, (r.sms*2048/r.block*4+strips-1)/strips))
+	grid := device.Grid{Blocks: int64(strips * shares), Threads: r.block}
+	return r.kernels.Minima(r.s, grid, r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, uint64(shares), r.v)
+}
+
+// A sieve tells passes in 32 bits what is not below a bound: see struct Sieve of
+// core_matrix.cu.tmpl.
+type sieve struct{ unit, margin float64 }
+
+// sieve makes the prices of one from v.
+func (r *coreRun) sieve() (sieve, error) {
+	const exact, rounding = 1 << 23, 1.0 / (1 << 22)
+	top := float64(max(r.p.Most, -r.p.Least, 1))
+	f := sieve{unit: math.Exp2(-math.Ceil(math.Log2(top)))}
+	asAre := 0.0 // prices below it are not rounded up
+	switch whole := r.p.Instance.Type == problem.Int32 || r.p.Instance.Type == problem.Int64; {
+	case whole && top < exact:
+		asAre = exact
+	case whole:
+		f.margin = rounding
+	default:
+		// Costs are multiplied by scale*unit, of float32 in 32 bits.
+		f.unit = min(f.unit, 1<<100/math.Abs(r.p.Scale))
+		f.margin = top*f.unit*rounding + f.unit
+	}
+	grid := device.Grid{Blocks: int64((r.p.Cols + r.block - 1) / r.block), Threads: r.block}
+	return f, r.kernels.Prices(r.s, grid, r.v, uint64(r.p.Cols), f.unit, asAre, r.prices)
+}
+
+func (r *coreRun) candidates() error {
+	f, err := r.sieve()
+	if err != nil {
+		return err
+	}
+	return r.kernels.Candidates(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices,
+		r.p.Limit, r.v, r.col, r.cost, r.next)
+}
+
+// widen is candidates with twice the edges.
+func (r *coreRun) widen() error {
+	f, err := r.sieve()
+	if err != nil {
+		return err
+	}
+	return r.kernels.Widen(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices,
+		r.p.Limit, r.v, r.col, r.cost, r.next)
+}
+
+func (r *coreRun) price() ([]uint64, error) {
+	if err := r.launchPrice(); err != nil {
+		return nil, err
+	}
+	return r.words()
+}
+
+func (r *coreRun) launchPrice() error {
+	f, err := r.sieve()
+	if err != nil {
+		return err
+	}
+	return r.kernels.Price(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices, r.u, r.v, r.match, r.owner,
+		r.col, r.cost, r.next, r.control, uint64(r.pool))
+}
+
+func (r *coreRun) extend() ([]uint64, error) {
+	if err := r.launchGrow(); err != nil {
+		return nil, err
+	}
+	return r.words()
+}
+
+func (r *coreRun) launchGrow() error {
+	f, err := r.sieve()
+	if err != nil {
+		return err
+	}
+	return r.kernels.Grow(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices, r.u, r.v, r.match, r.owner,
+		r.word, r.col, r.cost, r.next, r.control, uint64(r.pool))
+}

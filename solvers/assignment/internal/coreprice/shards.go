@@ -1,0 +1,338 @@
+package coreprice
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// CoreShards is core and price for a matrix whose rows are spread over the
+// devices of a group. Every pass over the matrix runs on all of them at once:
+// column minima are combined by an all-reduce; candidates, and later the edges
+// of rows that violate the duals, are copied to the first device, which solves
+// the core and sends its duals back.
+type CoreShards struct {
+	*coreEngine // the core, on the first device
+	group       *collective.Group
+	parts       []*coreEngine // each device's rows
+	first       []int         // row of each part, and the number of rows
+	merge       *assignment.ShardKernels
+	threads     int
+	given, fell device.Buffer // next and u of all parts, on the first device
+}
+
+func OpenShards(g *collective.Group, v *device.Variant, rows, cols int) (_ engine.Sharded, err error) {
+	e := &CoreShards{group: g, first: collective.Split(rows, g.Len())}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	d := g.Devices[0]
+	head, err := Open(d, v, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	e.coreEngine = head.(*coreEngine)
+	for k, d := range g.Devices {
+		part, err := Open(d, v, e.first[k+1]-e.first[k], cols)
+		if err != nil {
+			return nil, err
+		}
+		e.parts = append(e.parts, part.(*coreEngine))
+	}
+	merge := &assignment.Shard
+	safe := tuned.SafeVariant(merge)
+	e.threads = merge.Int(safe, "block")
+	if e.merge, err = assignment.LoadShard(d, safe); err != nil {
+		return nil, err
+	}
+	if e.given, err = d.Alloc(4 * int64(rows)); err != nil {
+		return nil, err
+	}
+	e.fell, err = d.Alloc(8 * int64(rows))
+	return e, err
+}
+
+func (e *CoreShards) Close() error {
+	var errs []error
+	for _, b := range []device.Buffer{e.given, e.fell} {
+		if b != nil {
+			errs = append(errs, b.Free())
+		}
+	}
+	if e.merge != nil {
+		errs = append(errs, e.merge.Close())
+	}
+	for _, part := range e.parts {
+		errs = append(errs, part.Close())
+	}
+	if e.coreEngine != nil {
+		errs = append(errs, e.coreEngine.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Solve implements engine.Sharded.
+func (e *CoreShards) Solve(ctx context.Context, p *problem.Normal, ms []*engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
+	clock := time.Now()
+	if p.Rows == 0 {
+		return e.coreEngine.Solve(ctx, e.group.Streams[0], p, nil, start)
+	}
+	r := &coreShardRun{CoreShards: e, head: e.run(e.group.Streams[0], p, nil)}
+	r.head.over = r
+	for k, part := range e.parts {
+		rows := *p
+		rows.Rows = part.rows
+		r.runs = append(r.runs, part.run(e.group.Streams[k], &rows, ms[k]))
+	}
+	sol, err := r.head.solve(ctx, start)
+	if err != nil {
+		return nil, errors.Join(err, e.group.Sync())
+	}
+	if err := r.times(&sol.Counts.Stages); err != nil {
+		return nil, err
+	}
+	sol.Counts.Stages.Rest = time.Since(clock).Seconds() - sol.Counts.Stages.Passes - sol.Counts.Stages.Core
+	return sol, nil
+}
+
+// A coreShardRun is one solve: the passes of the head's run.
+type coreShardRun struct {
+	*CoreShards
+	head   *coreRun
+	runs   []*coreRun // of the parts
+	used   int        // chunks in the head's pool, without the first of each row
+	passes [][]lapse  // of each pass, of each device
+	core   []lapse
+	began  device.Event // the head had all that the next core needs
+}
+
+// A lapse is from one event to another.
+type lapse struct{ from, to device.Event }
+
+func (l lapse) seconds() (float64, error) {
+	t, err := l.to.Since(l.from)
+	return t.Seconds(), err
+}
+
+// times adds the lapses up.
+func (r *coreShardRun) times(t *engine.Stages) error {
+	for _, pass := range r.passes {
+		slowest := 0.0
+		for _, l := range pass {
+			s, err := l.seconds()
+			if err != nil {
+				return err
+			}
+			slowest = max(slowest, s)
+		}
+		t.Passes += slowest
+	}
+	for _, l := range r.core {
+		s, err := l.seconds()
+		if err != nil {
+			return err
+		}
+		t.Core += s
+	}
+	return nil
+}
+
+// pass has every part work after what the head has done so far: receive takes
+// what the kernel needs from the head, launch is the kernel, after what follows.
+func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) error) error {
+	ready, err := r.head.s.Record()
+	if err != nil {
+		return err
+	}
+	lapses := make([]lapse, len(r.runs))
+	r.passes = append(r.passes, lapses)
+	return collective.OnAll(len(r.runs), func(k int) error {
+		part := r.runs[k]
+		if err := errors.Join(part.s.Wait(ready), receive(k, part)); err != nil {
+			return err
+		}
+		from, err := part.s.Record()
+		if err != nil {
+			return err
+		}
+		if err := launch(k, part); err != nil {
+			return err
+		}
+		to, err := part.s.Record()
+		if err != nil {
+			return err
+		}
+		lapses[k] = lapse{from, to}
+		return after(k, part)
+	})
+}
+
+// await has the head wait for all parts.
+func (r *coreShardRun) await() error {
+	for _, part := range r.runs {
+		e, err := part.s.Record()
+		if err != nil {
+			return err
+		}
+		if err := r.head.s.Wait(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nothing(int, *coreRun) error { return nil }
+
+// minima implements corePasses.
+func (r *coreShardRun) minima() error {
+	if err := r.pass(nothing, func(_ int, part *coreRun) error { return part.minima() }, nothing); err != nil {
+		return err
+	}
+	var v []device.Buffer
+	for _, part := range r.runs {
+		v = append(v, part.v)
+	}
+	cols := int64(r.head.p.Cols)
+	return errors.Join(
+		r.group.AllReduce(v, 0, cols, collective.Int64, collective.Min),
+		r.head.s.Copy(r.head.v, 0, v[0], 0, 8*cols),
+	)
+}
+
+// candidates implements corePasses.
+func (r *coreShardRun) candidates() error {
+	h, edges := r.head, int64(r.k)
+	err := r.pass(func(_ int, part *coreRun) error {
+		return part.s.Copy(part.v, 0, h.v, 0, 8*int64(h.p.Cols))
+	}, func(_ int, part *coreRun) error {
+		return part.candidates()
+	}, func(k int, part *coreRun) error {
+		first, n := int64(r.first[k]), int64(part.p.Rows)
+		return errors.Join(part.s.Copy(h.col, 4*edges*first, part.col, 0, 4*edges*n), part.s.Copy(h.cost, 8*edges*first, part.cost, 0, 8*edges*n))
+	})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.await(), h.s.Fill(h.next, 0, 4*int64(h.p.Rows), 0xff)); err != nil {
+		return err
+	}
+	if h.p.Limit < problem.Infinity {
+		if err := r.merge.Lone(h.s, r.grid(h.p.Rows), uint64(h.p.Rows), uint64(h.p.Cols), uint64(edges), h.col); err != nil {
+			return err
+		}
+	}
+	r.began, err = h.s.Record()
+	return err
+}
+
+// grid covers rows with the merging kernels.
+func (r *coreShardRun) grid(rows int) device.Grid {
+	return device.Grid{Blocks: int64(max(1, (rows+r.threads-1)/r.threads)), Threads: r.threads}
+}
+
+// price implements corePasses.
+func (r *coreShardRun) price() ([]uint64, error) {
+	return r.seek((*coreRun).launchPrice, coreViolations)
+}
+
+// extend implements corePasses.
+func (r *coreShardRun) extend() ([]uint64, error) {
+	return r.seek((*coreRun).launchGrow, coreGrown)
+}
+
+// seek runs a pass that makes chunks, of as many rows as a control word says,
+// and merges them into the core. It returns the head's control words with that
+// word added up.
+func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, error) {
+	h := r.head
+	if word == coreViolations {
+		end, err := h.s.Record()
+		if err != nil {
+			return nil, err
+		}
+		r.core = append(r.core, lapse{r.began, end})
+	}
+	all := make([][]uint64, len(r.runs))
+	err := r.pass(func(k int, part *coreRun) error {
+		first, n, cols := int64(r.first[k]), int64(part.p.Rows), int64(h.p.Cols)
+		err := errors.Join(
+			part.s.Copy(part.v, 0, h.v, 0, 8*cols),
+			part.s.Copy(part.u, 0, h.u, 8*first, 8*n),
+			part.s.Copy(part.control, 0, h.control, 0, 8*coreWords),
+			part.s.Fill(part.control, 8*corePool, 8*(coreGrown+1-corePool), 0),
+			part.s.Fill(part.next, 0, 4*n, 0xff),
+		)
+		if word == coreViolations { // the head lets go of matches
+			return errors.Join(err, part.s.Fill(part.match, 0, 4*n, 0xff))
+		}
+		return errors.Join(err, part.s.Copy(part.match, 0, h.match, 4*first, 4*n), part.s.Copy(part.word, 0, h.word, 0, 8*cols))
+	}, func(_ int, part *coreRun) error {
+		return launch(part)
+	}, func(k int, part *coreRun) (err error) {
+		all[k], err = part.words()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	words, found := all[0], 0
+	for _, w := range all {
+		found += int(w[corePool])
+	}
+	words[word] = uint64(found)
+	if found == 0 {
+		r.began, err = h.s.Record()
+		return words, err
+	}
+	if h.p.Rows+r.used+found > h.pool {
+		return nil, &engine.Exhausted{Why: "memory of edges"}
+	}
+	return words, r.adopt(all)
+}
+
+// adopt copies the chunks that the parts made behind those of the head and
+// hangs them to their rows.
+func (r *coreShardRun) adopt(all [][]uint64) error {
+	h, edges := r.head, int64(r.k)
+	base := make([]int, len(all))
+	for k, w := range all {
+		base[k] = h.p.Rows + r.used
+		r.used += int(w[corePool])
+	}
+	err := collective.OnAll(len(all), func(k int) error {
+		part, made := r.runs[k], int64(all[k][corePool])
+		if made == 0 {
+			return nil
+		}
+		first, n, to := int64(r.first[k]), int64(part.p.Rows), int64(base[k])
+		return errors.Join(
+			part.s.Copy(h.col, 4*edges*to, part.col, 4*edges*n, 4*edges*made),
+			part.s.Copy(h.cost, 8*edges*to, part.cost, 8*edges*n, 8*edges*made),
+			part.s.Copy(r.given, 4*first, part.next, 0, 4*n),
+			part.s.Copy(r.fell, 8*first, part.u, 0, 8*n),
+		)
+	})
+	if err := errors.Join(err, r.await()); err != nil {
+		return err
+	}
+	for k, w := range all {
+		if w[corePool] == 0 {
+			continue
+		}
+		n := r.runs[k].p.Rows
+		if err := r.merge.Adopt(h.s, r.grid(n), r.given, r.fell, uint64(r.first[k]), uint64(n), uint64(base[k]), h.next, h.u, h.match, h.owner); err != nil {
+			return err
+		}
+	}
+	r.began, err = h.s.Record()
+	return err
+}

@@ -1,0 +1,128 @@
+// Package engine is what the algorithms on devices share: what they are given (a
+// Matrix), what they return (a Solution, or why there is none), and the interface
+// that lets one go on where another gave up.
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A Solution is what an engine returns: the column of each row (-1: left
+// unmatched, only with a limit) and optimal duals. Complementary slackness
+// holds: u[i]+v[j] = c(i,j) on matched pairs, u[i] = limit for unmatched rows,
+// v[j] = 0 for unmatched columns.
+type Solution struct {
+	Column []int32
+	problem.Prices
+	Counts Counts
+}
+
+// Counts say what a solve did, for reports and for the decision to switch.
+type Counts struct {
+	Passes  float64 `json:"passes"`           // matrix entries read, over rows*cols
+	Steps   int64   `json:"steps"`            // dependent steps: levels, relaxations, bidding rounds
+	Levels  int64   `json:"levels,omitempty"` // of a search that one block does, between steps: see the family
+	Phases  int64   `json:"phases"`           // searches from all free rows
+	Paths   int64   `json:"paths"`            // augmenting paths
+	Updates int64   `json:"updates"`          // dual updates
+	Repairs int64   `json:"repairs"`          // rounds of pricing that found violations
+	Bids    int64   `json:"bids,omitempty"`   // of auctions
+	Primed  float64 `json:"primed,omitempty"` // surprise of structured costs: see assignment/prime
+	Cycles  []int64 `json:"cycles,omitempty"` // of the device, by stage: see the family
+	Edges   int64   `json:"edges,omitempty"`  // candidate edges at the end
+	Switch  string  `json:"switch,omitempty"` // why another family took over
+	Stages  Stages  `json:"stages,omitzero"`  // of several devices
+}
+
+// Stages are the seconds that several devices took together: reading the
+// matrix, each pass as long as the slowest of them; solving the core on one;
+// and the rest, exchanges and waits.
+type Stages struct {
+	Passes float64 `json:"passes"`
+	Core   float64 `json:"core,omitempty"`
+	Rest   float64 `json:"rest"`
+}
+
+// A Matrix is a dense cost matrix on a device, oriented like its normal
+// problem: entry (i,j) of the instance's type at index i*cols+j.
+type Matrix struct {
+	Costs      device.Buffer
+	Rows, Cols int
+}
+
+// An Infeasible problem has no full matching: the rows of Violator (Hall's
+// theorem) have fewer neighbours together than they are many.
+type Infeasible struct {
+	Rows []int32 // of the normal problem
+}
+
+func (e *Infeasible) Error() string { return "no full matching exists" }
+
+// Exhausted says that an engine gave up, and why.
+type Exhausted struct {
+	Why  string
+	Tied bool // costs have few levels
+}
+
+func (e *Exhausted) Error() string { return "gave up: " + e.Why }
+
+// An Engine is a variant of a family with its workspace on a device.
+type Engine interface {
+	// Solve finds an optimal matching of p; m holds its costs on the device,
+	// nil where p is sparse or made of points. start may be nil (cold) or
+	// feasible duals.
+	Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *Matrix, start *problem.Prices) (*Solution, error)
+	// Bound tells an engine that another family is at hand: it gives up with an
+	// *exhausted error after that many of its steps (of the tree family) or
+	// passes (of the classical one), 0: never. The core family takes no number
+	// and gives up on ties.
+	Bound(steps uint64)
+	// Close gives back the workspace and the module.
+	Close() error
+}
+
+// A Sharded is an engine over the devices of a group: rows k of split
+// are on device k.
+type Sharded interface {
+	Solve(ctx context.Context, p *problem.Normal, ms []*Matrix, start *problem.Prices) (*Solution, error)
+	Close() error
+}
+
+// Classes of the range of costs. Few different costs make ties, which is what
+// methods differ in most.
+const (
+	SmallRange  = "small"  // up to the longer side: ties everywhere
+	MediumRange = "medium" // up to a hundred times that
+	WideRange   = "wide"   // hardly any ties
+)
+
+// Workload is what a variant for p is chosen by.
+func Workload(p *problem.Normal) tuned.Workload {
+	class, span, side := WideRange, uint64(p.Most-p.Least), uint64(max(1, p.Cols))
+	switch {
+	case span <= side:
+		class = SmallRange
+	case span <= 100*side:
+		class = MediumRange
+	}
+	return tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type), "range": class}, Size: p.Cols}
+}
+
+func GiB(b float64) string { return fmt.Sprintf("%.1f GiB", b/(1<<30)) }
+
+// Round makes duals of a finer problem those of the problem itself. Costs are
+// whole, so that c >= u + v holds for u rounded up and v down, and where it was
+// an equation it stays one.
+func (s *Solution) Round(shift uint) {
+	for i, u := range s.U {
+		s.U[i] = -(-u >> shift)
+	}
+	for j := range s.V {
+		s.V[j] >>= shift
+	}
+}

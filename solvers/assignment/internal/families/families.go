@@ -1,0 +1,113 @@
+// Package families lists the algorithms, best first: those on devices with their
+// kernels, and those of the host.
+package families
+
+import (
+	"context"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/coreprice"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/host"
+	"coalesce/solvers/assignment/internal/hungarian"
+	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A Family is one way to solve on a device.
+type Family struct {
+	Name    string // in Options.Family
+	Kernels *device.Family
+	Open    func(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error)
+	Sharded func(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error)
+	several [2]string // parameter and value of its variants for several devices; empty: all
+	Limits  bool      // takes limits
+	// Implicit opens an engine for a sparse problem or one of points; nil: it
+	// takes neither.
+	Implicit func(d device.Device, v *device.Variant, p *problem.Normal) (engine.Engine, error)
+}
+
+// All of kernels on a device, best first. What one gives up the next
+// solves.
+func All() []Family {
+	return []Family{
+		{Name: "core", Kernels: &assignment.Core, Open: coreprice.Open, Sharded: coreprice.OpenShards, Limits: true, Implicit: coreprice.OpenImplicit},
+		{Name: "tree", Kernels: &assignment.Tree, Open: opener(hungarian.OpenTree), Sharded: hungarian.OpenTreeShards, several: [2]string{"barrier", "peers"}},
+		{Name: "classical", Kernels: &assignment.Classical, Open: opener(hungarian.OpenClassical), Sharded: hungarian.OpenClassicalShards, several: [2]string{"devices", "many"}},
+	}
+}
+
+// opener makes a constructor one of engines.
+func opener[E engine.Engine](open func(device.Device, *device.Variant, int, int) (E, error)) func(device.Device, *device.Variant, int, int) (engine.Engine, error) {
+	return func(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error) {
+		e, err := open(d, v, rows, cols)
+		if err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
+}
+
+// A Method is one way to solve on the host.
+type Method struct {
+	Name   string
+	Limits bool // takes limits
+	Solve  func(ctx context.Context, p *problem.Normal, start *problem.Prices, threads int) (*engine.Solution, error)
+}
+
+// Methods of the host, best first; but for the first they take one core.
+func Methods() []Method {
+	return []Method{
+		{"host", true, host.Solve},
+		{"sequential-tree", false, oneCore(hungarian.SequentialTree)},
+		{"sequential-classical", false, oneCore(hungarian.SequentialClassical)},
+		{"reference", true, oneCore(func(_ context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+			return reference.Solve(p, start)
+		})},
+	}
+}
+
+func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, int) (*engine.Solution, error) {
+	return func(ctx context.Context, p *problem.Normal, start *problem.Prices, _ int) (*engine.Solution, error) {
+		return solve(ctx, p, start)
+	}
+}
+
+// Names are the names that Options.Family takes.
+func Names() []string {
+	var names []string
+	for _, f := range All() {
+		names = append(names, f.Name)
+	}
+	for _, m := range Methods() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// Together is the family's variant for several devices that is most like v.
+func (f *Family) Together(v *device.Variant) *device.Variant {
+	if f.several[0] == "" {
+		return v
+	}
+	var best *device.Variant
+	most := -1
+	for i := range f.Kernels.Variants {
+		w := &f.Kernels.Variants[i]
+		if f.Kernels.Value(w, f.several[0]) != f.several[1] || f.Kernels.Value(w, "value") != f.Kernels.Value(v, "value") {
+			continue
+		}
+		alike := 0
+		for k := range w.Values {
+			if w.Values[k] == v.Values[k] {
+				alike++
+			}
+		}
+		if alike > most {
+			best, most = w, alike
+		}
+	}
+	return best
+}

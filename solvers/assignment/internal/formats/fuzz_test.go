@@ -1,0 +1,65 @@
+package formats_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/internal/formats"
+	"coalesce/solvers/assignment/problem"
+)
+
+// What is read is a sound instance, and small ones solve, or say why not.
+func fuzz(f *testing.F, name, format string, seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		inst, err := formats.ReadFrom(bytes.NewReader(data), int64(len(data)), name, formats.ReadOptions{Format: format, Memory: 1 << 20})
+		if err != nil {
+			return
+		}
+		if err := inst.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if inst.Rows > 20 || inst.Cols > 20 {
+			return
+		}
+		d := host.Open(1)
+		defer d.Close()
+		r, err := assignment.Solve(t.Context(), d, inst, assignment.Options{Family: "reference"})
+		var none *problem.InfeasibleError
+		switch {
+		case errors.Is(err, problem.ErrCost) || errors.As(err, &none):
+		case err != nil:
+			t.Fatal(err)
+		case !r.Proven:
+			t.Fatal("not proven")
+		}
+	})
+}
+
+func FuzzNPY(f *testing.F) {
+	fuzz(f, "a.npy", "", string(file("<i4", "(2, 3)", false, []int32{1, 2, 3, 4, 5, 6}, binary.LittleEndian)),
+		string(file(">f8", "(2, 1)", true, []float64{1, 2}, binary.BigEndian)), string(file("|b1", "(1, 1)", true, []bool{true}, binary.BigEndian)))
+}
+
+func FuzzCSV(f *testing.F) {
+	fuzz(f, "a.csv", "", "1,2\n3,4\n", "who,a,\"b, c\"\nann,1,2\nbob,3,inf\n", "1;2.5\n-1e9;4", "1 2\n3 4")
+}
+
+func FuzzTriples(f *testing.F) {
+	fuzz(f, "a.csv", "triples", "row,col,cost\n0,0,1\n1,1,2.5\n", "0 0 1\n0 1 inf")
+}
+
+func FuzzOrlib(f *testing.F) { fuzz(f, "a.txt", "orlib", "2\n1 2\n3 4\n", "1\n1.5", "0") }
+
+func FuzzMarket(f *testing.F) {
+	fuzz(f, "a.mtx", "", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n2 2 -3.5\n",
+		"%%MatrixMarket matrix array integer general\n2 1\n1\n2\n", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 4\n")
+}
+
+func FuzzASN(f *testing.F) { fuzz(f, "a.asn", "", dimacs, "c x\np asn 2 1\nn 1\na 1 2 3\n") }

@@ -1,0 +1,131 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unsafe"
+
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats/npy"
+)
+
+// shapeNPY is the size of a matrix and how it is stored.
+func shapeNPY(h npy.Header) (rows, cols uint64, k npy.Kind, err error) {
+	if len(h.Shape) != 2 {
+		return 0, 0, k, fmt.Errorf("found an array of %d dimensions, expected two, rows and columns", len(h.Shape))
+	}
+	rows, cols = h.Shape[0], h.Shape[1]
+	if rows > problem.MaxSide || cols > problem.MaxSide {
+		return 0, 0, k, fmt.Errorf("found %d rows and %d columns, expected at most %d", rows, cols, problem.MaxSide)
+	}
+	if k, err = h.Kind(); err == nil && float64(rows)*float64(cols)*float64(k.Held) > 1<<62 {
+		err = fmt.Errorf("found %d x %d values, expected at most 2^62 bytes of them", rows, cols)
+	}
+	return rows, cols, k, err
+}
+
+// readNPY reads a .npy file of size bytes, unknown when negative.
+func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Instance, error) {
+	h, err := npy.ReadHeader(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: npy header: %w", name, err)
+	}
+	rows, cols, kind, err := shapeNPY(h)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := h.Fill(size, kind, rows*cols, fmt.Sprintf("%d x %d values", rows, cols)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if size < 0 || o.Memory > 0 {
+		if err := o.room(rows, cols, kind.Held); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	values, err := kind.Read(r, rows*cols, size >= 0)
+	var short *npy.ShortError
+	var outside *npy.RangeError
+	switch {
+	case errors.As(err, &short):
+		return nil, fmt.Errorf("%s: found %d values, expected %d x %d: the file is truncated: %w", name, short.Got, rows, cols, short.Err)
+	case errors.As(err, &outside):
+		i, j := outside.Index/cols, outside.Index%cols
+		if h.Fortran {
+			j, i = outside.Index/rows, outside.Index%rows
+		}
+		return nil, fmt.Errorf("%s: %w", name, &problem.EntryError{Row: int(i), Col: int(j), Found: "a value outside its type's range or beyond 2^63-1", Want: "a smaller one"})
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var more [1]byte
+	if k, err := io.ReadFull(r, more[:]); k > 0 {
+		return nil, fmt.Errorf("%s: found bytes after the last of %d x %d values, expected the end of the file", name, rows, cols)
+	} else if err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	inst := &problem.Instance{Rows: int(rows), Cols: int(cols)}
+	switch v := values.(type) {
+	case []int32:
+		problem.SetCosts(inst, v)
+	case []int64:
+		problem.SetCosts(inst, v)
+	case []float32:
+		problem.SetCosts(inst, v)
+	case []float64:
+		problem.SetCosts(inst, v)
+	}
+	if h.Fortran {
+		inst.Rows, inst.Cols = inst.Cols, inst.Rows
+		inst = inst.Transpose()
+	}
+	return inst, nil
+}
+
+// mapNPY maps a .npy file of size bytes whose values are stored as memory
+// holds them; nil when the file is none, or cannot be mapped.
+func mapNPY(f *os.File, size int64, name string, o ReadOptions) (*problem.Instance, error) {
+	if o.Format != "" && o.Format != "npy" {
+		return nil, nil
+	}
+	h, err := npy.ReadHeader(io.NewSectionReader(f, 0, size))
+	if err != nil || h.Fortran {
+		return nil, nil // reading says what is wrong
+	}
+	rows, cols, kind, err := shapeNPY(h)
+	length := int64(rows*cols) * int64(kind.Size)
+	if err != nil || !kind.Native || length == 0 || size-h.Length != length || h.Length%int64(kind.Size) != 0 {
+		return nil, nil
+	}
+	memory, unmap, err := mapFile(f, size)
+	if err != nil {
+		return nil, nil
+	}
+	inst := &problem.Instance{Rows: int(rows), Cols: int(cols), Unmap: unmap}
+	switch h.Descr[len(h.Descr)-2:] {
+	case "i4":
+		problem.SetCosts(inst, mapped[int32](memory[h.Length:]))
+	case "i8":
+		problem.SetCosts(inst, mapped[int64](memory[h.Length:]))
+	case "f4":
+		problem.SetCosts(inst, mapped[float32](memory[h.Length:]))
+	case "f8":
+		problem.SetCosts(inst, mapped[float64](memory[h.Length:]))
+	}
+	return finish(inst, name, o)
+}
+
+// mapped is memory as numbers; its length is a multiple of theirs.
+func mapped[T problem.Number](memory []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(&memory[0])), len(memory)/int(unsafe.Sizeof(T(0))))
+}
+
+// WriteNPY writes a dense instance as a version 1 .npy file, little-endian.
+func WriteNPY(w io.Writer, inst *problem.Instance) error {
+	if !inst.Dense() {
+		return errors.New("write npy: found a sparse instance or points, expected a matrix")
+	}
+	descr := map[problem.Value]string{problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type]
+	return npy.Write(w, descr, []int{inst.Rows, inst.Cols}, inst.Bytes())
+}

@@ -1,0 +1,265 @@
+// Package formats reads and writes instances and duals: NumPy, CSV, triples,
+// OR-Library, Matrix Market, DIMACS, points.
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/cores"
+	"coalesce/solvers/formats/npy"
+	"coalesce/solvers/formats/packed"
+)
+
+// DefaultMemory is how many bytes of costs Read holds when ReadOptions.Memory
+// is 0 and the file's size does not prove that it has them.
+const DefaultMemory = 1 << 34
+
+// ReadOptions say how to read costs.
+type ReadOptions struct {
+	Format   string // one of Formats; empty: told by name, then by content
+	Maximize bool   // minus infinity forbids a pair then
+	Memory   int64  // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
+}
+
+// Formats are the formats that Read knows.
+func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "mtx", "asn"} }
+
+// Read reads an instance from a file, plain or compressed with gzip, xz or
+// zstd:
+//
+//   - npy: two dimensions of any integer or floating type; the file is mapped,
+//     not copied, where it is not compressed and stored as memory holds it;
+//   - csv: a row a line, separated by commas, semicolons, tabs or spaces; the
+//     first line and the first column may hold names;
+//   - triples: lines of row, column and cost, numbered from 0, sparse;
+//   - orlib: the number n, then n*n costs (OR-Library's assignment problems);
+//   - mtx: Matrix Market; coordinates are sparse, with explicit zeros;
+//   - asn: DIMACS assignment problems, sparse; the sources are the rows.
+//
+// "inf" forbids a pair ("-inf" when maximising); in integers so does the
+// largest number of the type, with a note. Text costs become int32 when they
+// fit, else int64, else float64. Errors say where in the file, what was found
+// and what was expected; those of costs unwrap to ErrCost.
+//
+// Close the instance to give a mapped file back.
+func Read(path string, o ReadOptions) (*problem.Instance, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read instance: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read instance: %w", err)
+	case info.IsDir():
+		return nil, fmt.Errorf("read instance: %s is a directory, expected a file", path)
+	case !info.Mode().IsRegular():
+		return ReadFrom(f, -1, path, o)
+	}
+	if inst, err := mapNPY(f, info.Size(), path, o); inst != nil || err != nil {
+		return inst, err
+	}
+	return ReadFrom(f, info.Size(), path, o)
+}
+
+// ReadFrom is Read on an open stream of size bytes, or of unknown size when
+// that is negative; name is what errors call it.
+func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Instance, error) {
+	plain, err := packed.Open(r, name)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	if plain.Packed {
+		size = -1
+	}
+	head, _ := plain.Peek(512)
+	form := o.Format
+	if form == "" {
+		form = format(plain.Name, head)
+	}
+	var inst *problem.Instance
+	in := &lines{r: plain.Reader, name: name}
+	switch form {
+	case "npy":
+		inst, err = readNPY(plain.Reader, size, name, o)
+	case "csv":
+		inst, err = readCSV(in, o)
+	case "triples":
+		inst, err = readTriples(in, o)
+	case "orlib":
+		inst, err = readOrlib(in, o)
+	case "mtx":
+		inst, err = readMarket(in, o)
+	case "asn":
+		inst, err = readASN(in, o)
+	default:
+		return nil, fmt.Errorf("format %q: expected one of %s", form, strings.Join(Formats(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return finish(inst, name, o)
+}
+
+// finish says where an instance came from and what its integers forbid.
+func finish(inst *problem.Instance, name string, o ReadOptions) (*problem.Instance, error) {
+	inst.Source, inst.Maximize = name, o.Maximize
+	narrow(inst)
+	if forbidden := countForbidden(inst); forbidden > 0 && inst.Type.Integer() {
+		inst.Note("%d pairs are forbidden", forbidden)
+	}
+	if err := inst.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return inst, nil
+}
+
+// format tells the format by the name without the compression's ending, then
+// by the first bytes.
+func format(bare string, head []byte) string {
+	if bytes.HasPrefix(head, []byte(npy.Magic)) {
+		return "npy"
+	}
+	switch ext := strings.ToLower(filepath.Ext(bare)); ext {
+	case ".npy", ".csv", ".mtx", ".asn":
+		return ext[1:]
+	case ".tsv":
+		return "csv"
+	}
+	first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	fields := bytes.Fields(first)
+	switch {
+	case bytes.HasPrefix(head, []byte("%%MatrixMarket")):
+		return "mtx"
+	case len(fields) > 0 && (string(fields[0]) == "c" || len(fields) > 1 && string(fields[0]) == "p" && string(fields[1]) == "asn"):
+		return "asn"
+	case len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;.") && isCost(fields[0]):
+		return "orlib"
+	}
+	return "csv"
+}
+
+// memory is how many bytes of costs may be held.
+func (o ReadOptions) memory() int64 {
+	if o.Memory > 0 {
+		return o.Memory
+	}
+	return DefaultMemory
+}
+
+// room refuses rows x cols costs of so many bytes each that take more than may
+// be held.
+func (o ReadOptions) room(rows, cols uint64, size int) error {
+	if rows > problem.MaxSide || cols > problem.MaxSide {
+		return fmt.Errorf("found %d rows and %d columns, expected at most %d", rows, cols, problem.MaxSide)
+	}
+	if need := float64(rows) * float64(cols) * float64(size); need > float64(o.memory()) {
+		return fmt.Errorf("%d x %d costs take %.0f bytes, more than the limit of %d", rows, cols, need, o.memory())
+	}
+	return nil
+}
+
+// roomSparse is room for what a sparse instance holds beside its costs.
+func (o ReadOptions) roomSparse(rows, cols int) error {
+	if need := 16 * (float64(rows) + float64(cols)); need > float64(o.memory()) {
+		return fmt.Errorf("%d rows and %d columns take %.0f bytes, more than the limit of %d", rows, cols, need, o.memory())
+	}
+	return nil
+}
+
+// narrow makes int64 costs int32 where they fit.
+func narrow(inst *problem.Instance) {
+	const most = math.MaxInt32 - 1
+	if inst.Type != problem.Int64 || inst.Points != nil {
+		return
+	}
+	s := problem.Scan(inst.I64, func(part []int64) problem.Span[int64] {
+		s := problem.Span[int64]{Bad: -1}
+		for k, c := range part {
+			if c != math.MaxInt64 && (c > most || c < -most) {
+				s.Bad = k
+				break
+			}
+		}
+		return s
+	})
+	if s.Bad >= 0 {
+		return
+	}
+	costs := make([]int32, len(inst.I64))
+	cores.Split(len(costs), 1<<16, func(low, high int) {
+		for k := low; k < high; k++ {
+			costs[k] = int32(min(inst.I64[k], math.MaxInt32))
+		}
+	})
+	problem.SetCosts(inst, costs)
+	if inst.Unmap != nil {
+		inst.Unmap() // copied: a failure to unmap costs memory, not the answer
+		inst.Unmap = nil
+	}
+}
+
+func countForbidden(inst *problem.Instance) int {
+	count := func(n int, is func(k int) bool) int {
+		total := 0
+		for k := range n {
+			if is(k) {
+				total++
+			}
+		}
+		return total
+	}
+	if inst.Type == problem.Int32 {
+		return count(len(inst.I32), func(k int) bool { return inst.I32[k] == math.MaxInt32 })
+	}
+	return count(len(inst.I64), func(k int) bool { return inst.I64[k] == math.MaxInt64 })
+}
+
+// A coordinate is a pair of a sparse file, with its line.
+type coordinate struct {
+	row, col int32
+	line     int
+}
+
+// sparseOf sorts pairs into rows. Their costs are in the same order.
+func sparseOf(rows, cols int, pairs []coordinate, c *costs, name string) (*problem.Instance, error) {
+	order := make([]int, len(pairs))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := pairs[a], pairs[b]
+		switch {
+		case x.row != y.row:
+			return int(x.row) - int(y.row)
+		case x.col != y.col:
+			return int(x.col) - int(y.col)
+		}
+		return a - b
+	})
+	s := &problem.Sparse{Start: make([]int64, rows+1), Col: make([]int32, len(pairs))}
+	for k, at := range order {
+		x := pairs[at]
+		if k > 0 && pairs[order[k-1]].row == x.row && pairs[order[k-1]].col == x.col {
+			return nil, fmt.Errorf("%s:%d: found the pair of line %d again, expected each once", name, x.line, pairs[order[k-1]].line)
+		}
+		s.Col[k] = x.col
+		s.Start[x.row+1]++
+	}
+	for i := range rows {
+		s.Start[i+1] += s.Start[i]
+	}
+	inst := &problem.Instance{Rows: rows, Cols: cols, Sparse: s}
+	c.set(inst, order)
+	return inst, nil
+}

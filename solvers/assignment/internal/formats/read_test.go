@@ -1,0 +1,302 @@
+package formats_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/internal/formats"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats/npy"
+)
+
+// shown writes an instance's costs row by row.
+func shown(inst *problem.Instance) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %dx%d", inst.Type, inst.Rows, inst.Cols)
+	for i := range inst.Rows {
+		b.WriteString(" |")
+		for j := range inst.Cols {
+			s := inst.Exact(i, j)
+			if s == "forbidden" {
+				s = "-"
+			}
+			b.WriteString(" " + s)
+		}
+	}
+	return b.String()
+}
+
+const dimacs = `c Five jobs and five machines.
+p asn 10 25
+n 1
+n 2
+n 3
+n 4
+n 5
+a 1 6 22
+a 1 7 30
+a 1 8 26
+a 1 9 16
+a 1 10 25
+a 2 6 27
+a 2 7 29
+a 2 8 28
+a 2 9 20
+a 2 10 32
+a 3 6 33
+a 3 7 25
+a 3 8 21
+a 3 9 29
+a 3 10 23
+a 4 6 24
+a 4 7 24
+a 4 8 30
+a 4 9 19
+a 4 10 26
+a 5 6 30
+a 5 7 33
+a 5 8 32
+a 5 9 37
+a 5 10 31
+`
+
+func TestReadText(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.csv", "1,2\n3,4\n", "int32 2x2 | 1 2 | 3 4"},
+		{"a.csv", "1;2\r\n\r\n# none\r\n3;-4", "int32 2x2 | 1 2 | 3 -4"},
+		{"a.txt", " 1  2\n 3\tinf\n", "int32 2x2 | 1 2 | 3 -"},
+		{"a.tsv", "1\t2.5\nInf\t4\n", "float64 2x2 | 1 2.5 | - 4"},
+		{"a.csv", "inf,9223372036854775806\n1,2\n", "int64 2x2 | - 9223372036854775806 | 1 2"},
+		{"a.csv", "2147483647,0\n1,+inf\n", "int64 2x2 | 2147483647 0 | 1 -"},
+		{"a.csv", "9223372036854775807,0\n", "float64 1x2 | 9223372036854776000 0"},
+		{"a.csv", "who,paint,\"cook, clean\"\nann,1,2\nbob,3,4\n", "int32 2x2 | 1 2 | 3 4"},
+		{"a.csv", "paint,cook\n1,2\n", "int32 1x2 | 1 2"},
+		{"a.csv", "ann,1,2\n", "int32 1x2 | 1 2"},
+		{"a.txt", "2\n1 2 3\n4\n", "int32 2x2 | 1 2 | 3 4"},
+		{"a.txt", "  2\n1 2\n3 inf\n", "int32 2x2 | 1 2 | 3 -"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n% none\n2 3 3\n1 1 0\n2 3 1.5\n\n2 1 7\n", "float64 2x3 | 0 - - | 7 - 1.5"},
+		{"a", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 3\n2 1 4\n", "int32 2x2 | 3 4 | 4 -"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 4\n", "int32 2x2 | - -4 | 4 -"},
+		{"a.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n", "int32 2x3 | 1 3 5 | 2 4 6"},
+		{"a.asn", "c none\np asn 5 3\nn 4\nn 2\na 4 1 9\na 2 5 7\na 2 1 -8\n", "int32 2x3 | -8 - 7 | 9 - -"},
+		{"a", dimacs, "int32 5x5 | 22 30 26 16 25 | 27 29 28 20 32 | 33 25 21 29 23 | 24 24 30 19 26 | 30 33 32 37 31"},
+	} {
+		inst, err := formats.ReadFrom(strings.NewReader(c.text), int64(len(c.text)), c.name, formats.ReadOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if got := shown(inst); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+	triples := "row,col,cost\n1,0,5\n0,2,4\n0,0,inf\n"
+	inst, err := formats.ReadFrom(strings.NewReader(triples), -1, "a.csv", formats.ReadOptions{Format: "triples"})
+	if err != nil || shown(inst) != "int32 2x3 | - - 4 | 5 - -" {
+		t.Errorf("triples: %v %v", shown(inst), err)
+	}
+	inst, err = formats.ReadFrom(strings.NewReader("1,-inf\n"), -1, "a.csv", formats.ReadOptions{Maximize: true})
+	if err != nil || shown(inst) != "int32 1x2 | 1 -" {
+		t.Errorf("maximising: %v", err)
+	}
+}
+
+func TestReadNames(t *testing.T) {
+	text := "who,paint,\"cook, clean\"\nann,1,2\nbob,3,4\n"
+	inst, err := formats.ReadFrom(strings.NewReader(text), -1, "a.csv", formats.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%q %q", inst.RowNames, inst.ColNames); got != `["ann" "bob"] ["paint" "cook, clean"]` {
+		t.Errorf("found %s", got)
+	}
+}
+
+func TestReadTextErrors(t *testing.T) {
+	market := "%%MatrixMarket matrix coordinate real general\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"a.csv", "", "a.csv:1: found no costs"},
+		{"a.csv", "x,y\n", "found no costs"},
+		{"a.csv", "1,2\n3\n", "a.csv:2: found 1 costs, expected 2 as in the first row"},
+		{"a.csv", "1,2\n3,\n", `a.csv:2: column 2: cost: found "", expected a number, or inf to forbid`},
+		{"a.csv", "1,2\n3,many\n", `a.csv:2: column 2: cost: found "many"`},
+		{"a.csv", "1,2,many\n", `a.csv:1: column 3: cost: found "many"`},
+		{"a.csv", "1,nan\n", `a.csv:1: column 2: cost: found "nan"`},
+		{"a.csv", "1,-inf\n", `found "-inf", expected a number, or inf`},
+		{"a.csv", "1,0x10\n", `found "0x10"`},
+		{"a.csv", "1,1e999\n", `found "1e999"`},
+		{"a.csv", "a,b,c\n1,2\n", "a.csv:1: found 3 names, expected 2"},
+		{"a.txt", "3\n1 2 3\n", "a.txt:2: found the end of the file after 3 costs, expected the number of rows and 9 costs"},
+		{"a.txt", "1\n5 6\n", `a.txt:2: found "6" after 1 x 1 costs`},
+		{"a.txt", "9999999\n1\n", "a.txt:1: 9999999 x 9999999 costs take 799999840000008 bytes, more than the limit"},
+		{"a.mtx", "2 2\n", `a.mtx:1: found "2 2", expected %%MatrixMarket`},
+		{"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n", "found pattern entries, expected real or integer"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", "found a hermitian matrix"},
+		{"a.mtx", "%%MatrixMarket matrix array real symmetric\n", "found a symmetric array"},
+		{"a.mtx", market + "2 2 1\n", "found the end of the file, expected row, column and cost"},
+		{"a.mtx", market + "2 2 1\n3 1 5\n", `a.mtx:3: found the row "3", expected a whole number from 0 to 2`},
+		{"a.mtx", market + "2 2 1\n0 1 5\n", "a.mtx:3: found row 0 and column 1, expected both from 1"},
+		{"a.mtx", market + "2 2 2\n1 1 5\n1 1 6\n", "a.mtx:4: found the pair of line 3 again"},
+		{"a.mtx", market + "2 2 1\n1 1 5\n1 2 6\n", `a.mtx:4: found "1" after 1 entries`},
+		{"a.mtx", market + "2000000000 2000000000 1\n1 1 5\n", "a.mtx:2: 2000000000 rows and 2000000000 columns take 64000000000 bytes"},
+		{"a.mtx", "%%MatrixMarket matrix array real general\n90000 90000\n", "more than the limit"},
+		{"a.asn", "n 1\n", "a.asn:1: found n, expected one line of p, before all others"},
+		{"a.asn", "p asn 4 1\na 1 3 5\n", "a.asn:2: found an arc from node 1 to 3, expected one from a source"},
+		{"a.asn", "p asn 4 2\nn 1\na 1 3 5\n", "found 1 arcs, expected 2"},
+		{"a.asn", "p asn 4 2\nn 9\n", `found the node "9"`},
+		{"a.asn", "p max 4 2\n", `found "max", expected asn`},
+		{"a.asn", "p asn 4 1\nn 1\na 1 3\n", "found 2 words, expected 3 after a"},
+		{"a.asn", "p asn 1 1\nq\n", `found "q", expected a line of c, p, n or a`},
+		{"a.asn", "", `expected a line "p asn NODES ARCS"`},
+	} {
+		o := formats.ReadOptions{}
+		if strings.Contains(c.text, "2000000000") || strings.Contains(c.text, "9") {
+			o.Memory = 1 << 33
+		}
+		_, err := formats.ReadFrom(strings.NewReader(c.text), int64(len(c.text)), c.name, o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
+		} else if strings.Contains(err.Error(), "expected a number, or") != errors.Is(err, problem.ErrCost) {
+			t.Errorf("%q: %v wraps ErrCost: %v", c.text, err, errors.Is(err, problem.ErrCost))
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"0,0,1\n0,0,2\n", "a.csv:2: found the pair of line 1 again"},
+		{"0,0\n", "a.csv:1: found 2 fields, expected row, column and cost"},
+		{"0,-1,3\n", `found the column "-1"`},
+	} {
+		if _, err := formats.ReadFrom(strings.NewReader(c.text), -1, "a.csv", formats.ReadOptions{Format: "triples"}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
+		}
+	}
+}
+
+// file makes a .npy file of a header and raw values.
+func file(descr, shape string, fortran bool, values any, order binary.ByteOrder) []byte {
+	first := map[bool]string{false: "False", true: "True"}[fortran]
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, first, shape)
+	text += strings.Repeat(" ", 63-(10+len(text))%64) + "\n"
+	var b bytes.Buffer
+	b.WriteString(npy.Magic)
+	b.Write([]byte{1, 0, byte(len(text)), byte(len(text) >> 8)})
+	b.WriteString(text)
+	binary.Write(&b, order, values)
+	return b.Bytes()
+}
+
+func TestReadNPY(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		descr   string
+		fortran bool
+		values  any
+		want    string
+	}{
+		{"i4", false, []int32{1, 2, 3, 4, 5, math.MaxInt32}, "int32 2x3 | 1 2 3 | 4 5 -"},
+		{"i4", true, []int32{1, 2, 3, 4, 5, 6}, "int32 2x3 | 1 3 5 | 2 4 6"},
+		{"i8", false, []int64{1, 2, 3, 4, 5, math.MaxInt64}, "int32 2x3 | 1 2 3 | 4 5 -"},
+		{"i8", false, []int64{1, 2, 3, 4, 5, math.MaxInt32}, "int64 2x3 | 1 2 3 | 4 5 2147483647"},
+		{"u1", false, []uint8{1, 2, 3, 4, 5, 255}, "int32 2x3 | 1 2 3 | 4 5 255"},
+		{"f4", false, []float32{1, 2.5, 3, 4, 5, float32(inf)}, "float32 2x3 | 1 2.5 3 | 4 5 -"},
+		{"f8", true, []float64{1, 2.5, 3, 4, 5, inf}, "float64 2x3 | 1 3 5 | 2.5 4 -"},
+	} {
+		for mark, order := range map[string]binary.ByteOrder{"<": binary.LittleEndian, ">": binary.BigEndian} {
+			data := file(mark+c.descr, "(2, 3)", c.fortran, c.values, order)
+			path := filepath.Join(t.TempDir(), "a.npy")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			inst, err := formats.Read(path, formats.ReadOptions{})
+			if err != nil {
+				t.Errorf("%s%s: %v", mark, c.descr, err)
+				continue
+			}
+			if got := shown(inst); got != c.want {
+				t.Errorf("%s%s:\n got %s\nwant %s", mark, c.descr, got, c.want)
+			}
+			native := mark == "<" && !c.fortran && c.descr != "u1" && !strings.HasPrefix(c.want+c.descr, "int32 2x3 | 1 2 3 | 4 5 -i8")
+			if mapped := inst.Unmap != nil; mapped != native {
+				t.Errorf("%s%s: mapped is %v", mark, c.descr, mapped)
+			}
+			if err := inst.Close(); err != nil {
+				t.Error(err)
+			}
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			w.Write(data)
+			w.Close()
+			if inst, err = formats.ReadFrom(&packed, 1, "a.npy.gz", formats.ReadOptions{}); err != nil || shown(inst) != c.want {
+				t.Errorf("%s%s.gz: %v", mark, c.descr, err)
+			}
+		}
+	}
+}
+
+func TestReadNPYErrors(t *testing.T) {
+	six := []int32{1, 2, 3, 4, 5, 6}
+	for _, c := range []struct {
+		data []byte
+		want string
+	}{
+		{file("<i4", "(6,)", false, six, binary.LittleEndian), "found an array of 1 dimensions, expected two"},
+		{file("<i4", "(3, 3)", false, six, binary.LittleEndian), "found 24 bytes after the header, expected 36: 3 x 3 values"},
+		{file("<c8", "(1, 3)", false, six, binary.LittleEndian), `found type "<c8"`},
+		{file("<i4", "(4294967296, 3)", false, six, binary.LittleEndian), "expected at most 2147483647"},
+		{file("<i4", "(2147483647, 2147483647)", false, six, binary.LittleEndian), "expected at most 2^62 bytes"},
+		{file("<u8", "(1, 2)", true, []uint64{1, 1 << 63}, binary.LittleEndian), "row 0, column 1 (from 0): found a value outside"},
+	} {
+		path := filepath.Join(t.TempDir(), "a.npy")
+		if err := os.WriteFile(path, c.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := formats.Read(path, formats.ReadOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v\nwant %s", err, c.want)
+		}
+	}
+	data := file("<i4", "(60000, 60000)", false, six, binary.LittleEndian)
+	if _, err := formats.ReadFrom(bytes.NewReader(data), -1, "a.npy", formats.ReadOptions{Memory: 1000}); err == nil || !strings.Contains(err.Error(), "more than the limit of 1000") {
+		t.Errorf("found %v", err)
+	}
+	if _, err := formats.ReadFrom(bytes.NewReader(data), -1, "a.npy", formats.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "found 6 values, expected 60000 x 60000") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// A cost that is not a number names its entry, whatever the type.
+func TestNotANumber(t *testing.T) {
+	nan := math.NaN()
+	for _, inst := range []*problem.Instance{
+		enginetest.MatrixOf(t, 3, 1.0, 2, 3, 4, nan, nan),
+		enginetest.MatrixOf(t, 3, 1, 2, 3, 4, float32(nan), 6),
+		enginetest.MatrixOf(t, 3, 1.0, 2, 3, 4, math.Inf(-1), 6),
+	} {
+		_, err := problem.Normalise(inst)
+		var entry *problem.EntryError
+		if !errors.As(err, &entry) || entry.Row != 1 || entry.Col != 1 || !errors.Is(err, problem.ErrCost) {
+			t.Errorf("found %v", err)
+		}
+	}
+	sparse := &problem.Instance{Rows: 2, Cols: 2, Type: problem.Float64, F64: []float64{1, nan}, Sparse: &problem.Sparse{Start: []int64{0, 1, 2}, Col: []int32{0, 1}}}
+	if _, err := problem.Normalise(sparse); err == nil || !strings.Contains(err.Error(), "row 1, column 1 (from 0): found NaN") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// Costs whose sums leave 2^60 are refused.
+func TestOverflow(t *testing.T) {
+	for _, c := range []int64{1 << 60, -1 << 60, math.MinInt64, 1<<59 + 1} {
+		if _, err := problem.Normalise(enginetest.MatrixOf(t, 2, 0, 0, 0, c)); !errors.Is(err, problem.ErrCost) {
+			t.Errorf("%d: found %v", c, err)
+		}
+	}
+	if _, err := problem.Normalise(enginetest.MatrixOf[int64](t, 2, 1<<59, -1<<59, 0, 0)); err != nil {
+		t.Error(err)
+	}
+}

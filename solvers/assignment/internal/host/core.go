@@ -1,0 +1,240 @@
+package host
+
+import (
+	"cmp"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+	"context"
+	"slices"
+)
+
+// An Edge is an allowed pair of a row that is known: its column, its cost, and
+// c - v when it was read. That is least: v only falls.
+type Edge struct {
+	Cost, least int64
+	Col         int32
+}
+
+// candidates are the known pairs of a row by ascending least. Every other pair
+// has c - v >= bound.
+type candidates struct {
+	edges []Edge
+	bound int64
+	width int64 // how far the bound is raised when more is read
+}
+
+// A core is a problem being solved on the host, on the few pairs of each row
+// that are known so far. Duals are feasible for all pairs, known or not:
+// where a search would step past a row's bound, more of the row is read.
+type core struct {
+	rows, cols int
+	limit      int64
+	full       bool // every column gets matched
+	source     source
+	reader     reader // of source, for this goroutine
+	threads    int
+	heavy      int // pairs of a row that are kept at most; beyond, searches read it whole
+	u, v       []int64
+	column     []int32 // of a row: -1 not matched yet, -2 left unmatched
+	row        []int32 // of a column, -1: none
+	known      []candidates
+	counts     engine.Counts
+	scratch    search
+}
+
+const unmatched = -2
+
+func newCore(rows, cols int, limit int64, src source, threads int) *core {
+	h := &core{
+		rows: rows, cols: cols, limit: limit, full: rows == cols && limit == problem.Infinity,
+		source: src, reader: src.Reader(), threads: threads, heavy: heavyRow,
+		u: make([]int64, rows), v: make([]int64, cols),
+		column: make([]int32, rows), row: make([]int32, cols),
+		known: make([]candidates, rows),
+	}
+	for i := range h.column {
+		h.column[i] = -1
+	}
+	for j := range h.row {
+		h.row[j] = -1
+	}
+	h.scratch.init(h)
+	return h
+}
+
+// read fills the candidates of all rows with k pairs and sets u to the least
+// c - v, on all cores.
+func (h *core) read(ctx context.Context, k int) error {
+	h.source.prepare(h.v)
+	store := make([]Edge, 2*h.rows*k)
+	Each(h.threads, h.rows, func() func(low, high int) {
+		r, guess, last := h.source.Reader(), problem.Infinity, problem.Infinity
+		return func(low, high int) {
+			for i := low; i < high && ctx.Err() == nil; i++ {
+				edges, bound := ascending(r.Least(i, h.v, k, k, guess, store[2*i*k:2*i*k:2*(i+1)*k]))
+				h.known[i] = candidates{edges, bound, 1}
+				if len(edges) > 0 {
+					h.known[i].width = max(1, min(bound, problem.Infinity/8)-edges[0].least)
+				}
+				if guess = problem.Infinity; bound/2 < last && last/2 < bound { // rows are alike
+					guess = bound + bound/8
+				}
+				last = bound
+				h.u[i] = h.leastKnown(i)
+			}
+		}
+	})
+	h.counts.Passes++
+	return ctx.Err()
+}
+
+// ascending sorts edges as candidates has them.
+func ascending(edges []Edge, bound int64) ([]Edge, int64) {
+	slices.SortFunc(edges, func(a, b Edge) int { return cmp.Compare(a.least, b.least) })
+	return edges, bound
+}
+
+// bid matches free rows by augmenting row reduction (Jonker and Volgenant
+// 1987): the column with the least c - v gets so much cheaper that the second
+// is as good, and gives up its row, which bids next. At most budget bids are
+// made.
+func (h *core) bid(budget int) {
+	for range 2 {
+		for _, i := range h.freeRows() {
+			for ; i >= 0 && budget > 0; budget-- {
+				i = h.bidRow(i)
+			}
+		}
+	}
+	for i := range h.column {
+		if h.column[i] == -1 {
+			h.u[i] = h.leastKnown(i)
+		}
+	}
+}
+
+// bidRow makes one bid and returns the row that has to bid next, -1: none.
+func (h *core) bidRow(i int32) int32 {
+	h.counts.Bids++
+	j, other, first, least := h.best(i, firstPairs)
+	if first >= h.limit {
+		h.u[i] = h.limit
+		return -1
+	}
+	if j < 0 {
+		return -1
+	}
+	second := min(least, h.known[i].bound, h.limit)
+	if second >= problem.Infinity/2 {
+		second = first
+	}
+	if second == first {
+		if h.row[j] >= 0 && other >= 0 && least == first {
+			j = other
+		}
+		if h.row[j] >= 0 {
+			return -1
+		}
+	}
+	h.u[i] = second
+	h.v[j] -= second - first
+	old := h.row[j]
+	h.row[j], h.column[i] = i, j
+	if old >= 0 {
+		h.column[old] = -1
+	}
+	return old
+}
+
+// best finds the two columns of a row with the least c - v. The first is right;
+// the second is where its c - v does not exceed the row's bound. It reads k
+// pairs of the row anew when those known are not enough.
+func (h *core) best(i int32, k int) (j1, j2 int32, m1, m2 int64) {
+	row := &h.known[i]
+	j1, j2, m1, m2 = leastTwo(row.edges, h.v)
+	if m1 > row.bound {
+		h.again()
+		guess := int64(-problem.Infinity)
+		for _, e := range row.edges {
+			guess = max(guess, e.Cost-h.v[e.Col]+1)
+		}
+		few := min(k, len(row.edges)) // no more need lie below guess
+		row.edges, row.bound = ascending(h.reader.Least(int(i), h.v, k, few, guess, row.edges[:0]))
+		j1, j2, m1, m2 = leastTwo(row.edges, h.v)
+	}
+	return
+}
+
+// again counts a row that is read again.
+func (h *core) again() {
+	h.counts.Passes += 1 / float64(h.rows)
+	h.counts.Repairs++
+	if h.counts.Repairs%int64(1+h.rows/8) == 0 {
+		h.source.prepare(h.v)
+	}
+}
+
+// leastTwo finds the two least c - v of the edges.
+func leastTwo(edges []Edge, v []int64) (j1, j2 int32, m1, m2 int64) {
+	j1, j2, m1, m2 = -1, -1, problem.Infinity, problem.Infinity
+	for k := range edges {
+		e := &edges[k]
+		if e.least >= m2 {
+			break
+		}
+		if d := e.Cost - v[e.Col]; d < m1 {
+			j2, m2 = j1, m1
+			j1, m1 = e.Col, d
+		} else if d < m2 {
+			j2, m2 = e.Col, d
+		}
+	}
+	return
+}
+
+// leastKnown is the largest u that a row may have.
+func (h *core) leastKnown(i int) int64 {
+	least := min(h.limit, h.known[i].bound)
+	for _, e := range h.known[i].edges {
+		if e.least >= least {
+			break
+		}
+		least = min(least, e.Cost-h.v[e.Col])
+	}
+	return least
+}
+
+func (h *core) freeRows() []int32 {
+	var free []int32
+	for i, j := range h.column {
+		if j == -1 {
+			free = append(free, int32(i))
+		}
+	}
+	return free
+}
+
+// finish matches all rows that are free, exactly. Where all columns get
+// matched, searches start from all free rows and end at the free column in
+// the middle of those to be reached.
+func (h *core) finish(ctx context.Context) error {
+	free := h.tight(h.freeRows())
+	for len(free) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		roots, count := free, max(1, len(free)/2)
+		if !h.full {
+			roots, count = free[:1], 1
+		}
+		if tree := h.spread(roots, count); tree != nil {
+			return &engine.Infeasible{Rows: tree}
+		}
+		if h.full {
+			free = h.tight(h.freeRows())
+		} else {
+			free = free[1:]
+		}
+	}
+	return nil
+}

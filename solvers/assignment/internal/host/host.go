@@ -1,0 +1,159 @@
+// Package host solves on the host's cores, by the few pairs of each row that matter
+// (see Solve).
+package host
+
+import (
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// known pairs a row at the start
+	firstPairs = 16
+	// bids a row of augmenting row reduction
+	bids = 8
+	// a share of the rows left free that says that the first candidates of
+	// many rows are the same columns: costs with a structure
+	structured = 1.0 / 3
+	// a share that says that searches will be long
+	distant = 1.0 / 20
+)
+
+// Solve solves p on the host's cores, threads of them (0: all).
+//
+// Duals start from column minima. One pass over the costs reads the pairs of
+// each row with the least c - v, and how much c - v is of all others at least.
+// On those few pairs rows bid for columns (augmenting row reduction, Jonker and
+// Volgenant 1987), then searches from all free rows at once raise the duals
+// and augment along disjoint paths. A search that comes to a row's bound reads
+// more of the row, so duals are feasible for all pairs at all times; there is
+// nothing left to check in the end, and never more to do than on the whole
+// matrix. Where more than a third of the rows stay free before the searches,
+// the duals of a random quarter of the problem are a better start (sample);
+// where more than a twentieth do, auctions come before the searches. Square
+// problems of points go from coarse to fine (solvePoints).
+//
+// Where columns may stay unmatched v starts from zero and falls only on
+// columns that are matched for good, and searches start from one row. A start
+// is used where all columns get matched, and where there are at most twice as
+// many as rows, by adding rows (padded).
+func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, threads int) (*engine.Solution, error) {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if p.Rows == 0 {
+		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: make([]int64, p.Cols)}}, nil
+	}
+	if p.Instance.Points != nil && p.Approaches() {
+		return solvePoints(ctx, p, start, threads)
+	}
+	src, err := sourceOf(p)
+	if err != nil {
+		return nil, err
+	}
+	padable := p.Rows < p.Cols && p.Limit == problem.Infinity && p.Cols <= padMost*p.Rows
+	if padable && start != nil {
+		return padded(ctx, p, src, start.V, threads)
+	}
+	h := newCore(p.Rows, p.Cols, p.Limit, src, threads)
+	switch {
+	case !h.full:
+	case start != nil:
+		copy(h.v, start.V)
+	default:
+		h.source.ColumnMinima(h.u, h.v, threads)
+		h.counts.Passes++
+		h.tame()
+	}
+	if err := h.begin(ctx); err != nil {
+		return nil, err
+	}
+	if start == nil && (h.full || padable) && h.free() > structured {
+		ok, err := h.sample(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if ok && padable {
+			return padded(ctx, p, src, h.v, threads)
+		}
+		if ok {
+			if err := h.begin(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := h.complete(ctx, p); err != nil {
+		return nil, err
+	}
+	return h.solution(p.Rows), nil
+}
+
+// complete matches the rows that begin left free.
+func (h *core) complete(ctx context.Context, p *problem.Normal) error {
+	if h.full && h.free() > distant {
+		if err := h.auctions(ctx, (p.Most-p.Least)/8); err != nil {
+			return err
+		}
+	}
+	return h.finish(ctx)
+}
+
+// solution is that of the first rows.
+func (h *core) solution(rows int) *engine.Solution {
+	for _, k := range h.known {
+		h.counts.Edges += int64(len(k.edges))
+	}
+	for i, j := range h.column {
+		h.column[i] = max(j, -1)
+	}
+	return &engine.Solution{Column: h.column[:rows], Prices: problem.Prices{U: h.u[:rows], V: h.v}, Counts: h.counts}
+}
+
+// tame makes v of columns that no row may have, or none of those that it was
+// made from, ordinary numbers, and of columns that may stay unmatched no more
+// than zero.
+func (h *core) tame() {
+	for j, v := range h.v {
+		if v >= problem.Infinity/2 || v > 0 && !h.full {
+			h.v[j] = 0
+		}
+	}
+}
+
+// begin matches what it can from v alone.
+func (h *core) begin(ctx context.Context) error {
+	h.release()
+	if err := h.read(ctx, firstPairs); err != nil {
+		return err
+	}
+	h.bid(bids * h.rows)
+	h.tight(h.freeRows())
+	return ctx.Err()
+}
+
+// free is the share of the rows that are.
+func (h *core) free() float64 { return float64(len(h.freeRows())) / float64(h.rows) }
+
+// Each works on 0..n in parts, on several goroutines that each make a worker.
+func Each(threads, n int, worker func() func(low, high int)) {
+	grain := max(1, n/(threads*16))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(func() {
+			work := worker()
+			for {
+				low := int(next.Add(int64(grain))) - grain
+				if low >= n {
+					return
+				}
+				work(low, min(n, low+grain))
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+	"context"
+)
+
+// padMost is the most columns for each row of a problem that is padded.
+const padMost = 2
+
+// padded solves a problem with fewer rows than columns from any v, by adding
+// rows of zero cost until they are as many. Columns left unmatched may have
+// any v then while it is solved; those of the added rows all end alike, and
+// become zero.
+func padded(ctx context.Context, p *problem.Normal, src source, v []int64, threads int) (*engine.Solution, error) {
+	h := newCore(p.Cols, p.Cols, problem.Infinity, padding{src, p.Rows, p.Cols}, threads)
+	copy(h.v, v)
+	if err := h.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.complete(ctx, p); err != nil {
+		return nil, err
+	}
+	shift := h.u[p.Rows]
+	for i := range p.Rows {
+		h.u[i] -= shift
+	}
+	for j := range h.v {
+		h.v[j] += shift
+	}
+	return h.solution(p.Rows), nil
+}
+
+// padding is a source with rows of zero cost added, from row rows on. Its
+// column minima are those of the source.
+type padding struct {
+	source
+	rows, cols int
+}
+
+type paddingReader struct {
+	reader
+	padding
+	row []Edge
+}
+
+func (s padding) Reader() reader { return &paddingReader{reader: s.source.Reader(), padding: s} }
+
+func (r *paddingReader) Least(i int, v []int64, k, few int, guess int64, out []Edge) ([]Edge, int64) {
+	if i < r.rows {
+		return r.reader.Least(i, v, k, few, guess, out)
+	}
+	r.row = r.row[:0]
+	for j := range v {
+		j = (i + j) % r.cols // rows that are alike choose different columns
+		r.row = append(r.row, Edge{0, -v[j], int32(j)})
+	}
+	if len(r.row) <= 2*k {
+		return append(out, r.row...), problem.Infinity
+	}
+	nth(r.row, k)
+	return append(out, r.row[:k]...), r.row[k].least
+}
+
+func (r *paddingReader) below(i int, limit []int64, out []Edge) []Edge {
+	if i < r.rows {
+		return r.reader.below(i, limit, out)
+	}
+	for j, l := range limit {
+		if l > 0 {
+			out = append(out, Edge{0, 0, int32(j)})
+		}
+	}
+	return out
+}

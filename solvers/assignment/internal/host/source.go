@@ -1,0 +1,138 @@
+package host
+
+import (
+	"coalesce/solvers/assignment/problem"
+	"slices"
+)
+
+// A source gives the pairs of a problem.
+type source interface {
+	// Reader returns a reader for one goroutine.
+	Reader() reader
+	// prepare takes v: it has to be told where v rose, and is faster where it
+	// is told now and then that v fell.
+	prepare(v []int64)
+	// ColumnMinima makes v[j] the least c - u of column j, far where no row
+	// may have it, on some goroutines.
+	ColumnMinima(u, v []int64, threads int)
+}
+
+// A reader reads rows.
+type reader interface {
+	// Least appends to out the k to 2k pairs of row i with the least c - v, and
+	// returns what c - v of all others reach: far when there are none. Where
+	// few pairs or more lie below guess it may stop there.
+	Least(i int, v []int64, k, few int, guess int64, out []Edge) ([]Edge, int64)
+	// below appends to out all pairs of row i with c < limit[j].
+	below(i int, limit []int64, out []Edge) []Edge
+}
+
+// sourceOf picks the source of a problem's form.
+func sourceOf(p *problem.Normal) (source, error) {
+	switch {
+	case p.Instance.Points != nil:
+		return newPlaces(p), nil
+	case p.Instance.Sparse != nil:
+		return lists{p}, nil
+	}
+	return newRowScan(p)
+}
+
+// lists are the pairs of a sparse problem.
+type lists struct{ p *problem.Normal }
+
+type ListReader struct {
+	P     *problem.Normal
+	costs []int64
+	Row   []Edge
+}
+
+func (s lists) prepare([]int64) {}
+
+func (s lists) Reader() reader { return &ListReader{P: s.p} }
+
+// Read returns the allowed pairs of a row, valid until the next call.
+func (r *ListReader) Read(i int) []Edge {
+	sparse := r.P.Instance.Sparse
+	low, high := int(sparse.Start[i]), int(sparse.Start[i+1])
+	r.costs = slices.Grow(r.costs[:0], high-low)[:high-low]
+	r.Row = r.Row[:0]
+	for k, c := range r.P.Scaled(low, high, r.costs) {
+		if c != problem.Infinity {
+			r.Row = append(r.Row, Edge{Cost: c, Col: sparse.Col[low+k]})
+		}
+	}
+	return r.Row
+}
+
+func (s lists) ColumnMinima(u, v []int64, threads int) {
+	for j := range v {
+		v[j] = problem.Infinity
+	}
+	r := ListReader{P: s.p}
+	for i, x := range u {
+		for _, e := range r.Read(i) {
+			v[e.Col] = min(v[e.Col], e.Cost-x)
+		}
+	}
+}
+
+func (r *ListReader) Least(i int, v []int64, k, _ int, _ int64, out []Edge) ([]Edge, int64) {
+	row := r.Read(i)
+	for q := range row {
+		row[q].least = row[q].Cost - v[row[q].Col]
+	}
+	if len(row) <= 2*k {
+		return append(out, row...), problem.Infinity
+	}
+	nth(row, k)
+	return append(out, row[:k]...), row[k].least
+}
+
+func (r *ListReader) below(i int, limit []int64, out []Edge) []Edge {
+	for _, e := range r.Read(i) {
+		if e.Cost < limit[e.Col] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// nth puts the edge of rank k by least at k, lesser ones before it.
+func nth(a []Edge, k int) {
+	low, high := 0, len(a)-1
+	for low < high {
+		x := a[(low+high)/2].least
+		i, j := low, high
+		for i <= j {
+			for a[i].least < x {
+				i++
+			}
+			for a[j].least > x {
+				j--
+			}
+			if i <= j {
+				a[i], a[j] = a[j], a[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			high = j
+		case k >= i:
+			low = i
+		default:
+			return
+		}
+	}
+}
+
+// minima makes v[j] the least c - u of column j of a problem.
+func minima(p *problem.Normal, u, v []int64, threads int) error {
+	src, err := sourceOf(p)
+	if err == nil {
+		src.ColumnMinima(u, v, threads)
+	}
+	return err
+}

@@ -1,0 +1,400 @@
+// Package hungarian has the two published variants of the Hungarian method with many
+// augmenting paths a phase (Date and Nagi 2016), classical and alternating tree, on
+// one device or several, and both in plain Go on one core.
+package hungarian
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// classical runs assignment/classical, the classical variant of the Hungarian
+// method (Date and Nagi, "GPU-accelerated Hungarian algorithms for the Linear
+// Assignment Problem", Parallel Computing 57, 2016):
+//
+//  1. Columns are reduced by their minima (only where all columns get matched),
+//     then rows by theirs. The zeros of the slack matrix are gathered, by row
+//     and by chunk of columns: the compressed matrix.
+//  2. Zeros are matched greedily.
+//  3. Rows that are free are the roots of a forest; level by level, its rows
+//     reach columns over zeros, and the rows matched to those columns join
+//     (they are covered, in the words of the classical algorithm). Rows race
+//     for a column, so that trees are disjoint. A tree that reaches a free
+//     column has its augmenting path and grows no further.
+//  4. When no row is left to expand and no path was found, one pass over the
+//     uncovered entries, rows in the forest and columns out of it, finds the
+//     least slack of each chunk and where it lies. The least of all, d, is
+//     added to the duals of the forest's rows and taken from those of its
+//     columns. Entries that had the slack d are zeros now; zeros of other
+//     rows in the forest's columns are zeros no longer. The search goes on
+//     over the new zeros.
+//  5. When no row is left to expand and paths were found, all of them are
+//     augmented at once. The next phase starts from the trees without one, whose
+//     rows look again for columns that the others gave back (forest=kept; tree
+//     grafting, Azad, Buluç and Pothen 2017), or from the rows still free
+//     (forest=anew).
+//
+// The paper's text ends before its kernels; what is missing was taken from the
+// prose of its successors (Lopes et al. 2019, Kawtikwar and Nagi 2024) and
+// arranged anew. A dual update is one pass, although d is known only after it:
+// the least slacks of a chunk stay in a warp's registers, so that their places
+// are written before anyone knows whether they matter. Slacks are recomputed
+// from the costs and the duals (slack=recomputed), or from the matrix that the
+// reduction left (slack=stored), in 32 bits where they fit: no entry is ever
+// rewritten.
+//
+// With slack=bounded the pass reads only what can matter. The duals v of columns
+// never rise, so that the least c - v of a part of a row, 256 columns, is not
+// above what it is later: less the row's u, it bounds the part's slacks from
+// below. A part is read where that bound is not above the least slack that any
+// block has found so far, which tightens it again; d is the same. Of 20,000 rows
+// and costs up to 10n all dual updates together read the matrix 1.1 to 1.5 times, not 38
+// (bench/results/assignment-race.json, an H200; the same at commit 7608d43). Where rows
+// have many zeros, bounds are 0 and rule out little.
+//
+// Zeros are a bit an entry, or lists of 31 a row (zeros=lists). What a list has no
+// room for is left out: an uncovered zero that the search does not know of is the
+// least slack of the next pass, d = 0. With lists, levels of few rows are left to
+// one block, which has the reached columns, the frontier and, where there is
+// room, the matching in shared memory. Paths are augmented along in parts, as those
+// of assignment/tree are.
+//
+// A whole solve is one persistent kernel or, with barrier=host, a launch for
+// each step. Which of several optimal matchings is found depends on the races.
+// Duals to start from are used where all columns get matched: their v, with u
+// reduced again. Other problems start cold.
+type classical struct {
+	device     device.Device
+	family     *device.Family
+	variant    *device.Variant
+	kernels    *assignment.ClassicalKernels
+	rows, cols int
+	Grid       device.Grid
+	work       device.Buffer
+	stored     device.Buffer // nil until a problem needs it
+	v, base, u int64         // offsets in work, bytes
+	reached    int64
+	column     int64
+	queue      int64
+	words      int64  // of a set of columns
+	parts      int64  // of a row that a least slack is kept of
+	most       uint64 // rows of the forest in dual updates, read or not, over all rows, that it gives up after; 0: never
+}
+
+// classicalControl is how the workspace begins: struct Control of the kernels.
+type classicalControl struct {
+	Least                                      [2]int64
+	Bound                                      int64
+	Count                                      [3]uint64
+	Winner, Word                               uint64
+	Side, Head, Tail, Roots, Turn, Found       uint64
+	Stage                                      uint64
+	Levels, Phases, Paths, Updates, RowsPriced uint64
+	Late                                       uint64
+	Hits                                       [2]uint64
+	PartsRead                                  uint64
+}
+
+const (
+	classicalControlBytes = 256
+	classicalMatched      = 2
+	classicalStuck        = 3
+	classicalBudget       = 256 // augmentations and dual updates of a launch
+	classicalShort        = 12  // the same, where it may give up
+	classicalNarrow       = 1<<32 - 1
+	classicalPart         = 8 // slack=bounded: entries of a lane in a part
+)
+
+// OpenClassical loads a variant and takes memory for problems of one size.
+func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classical, error) {
+	if rows >= wayRows {
+		return nil, fmt.Errorf("assignment/classical of %d x %d pairs: expected fewer than %d rows", rows, cols, wayRows)
+	}
+	k, err := assignment.LoadClassical(d, v)
+	if err != nil {
+		return nil, err
+	}
+	c := &classical{device: d, family: &assignment.Classical, variant: v, kernels: k, rows: rows, cols: cols}
+	items := c.family.Int(v, "items")
+	span := 32 * items
+	m, n, chunks := int64(rows), int64(cols), int64((cols+span-1)/span)
+	c.words = 32 * chunks
+	if c.parts = chunks; c.is("slack", "bounded") {
+		c.parts = chunks * int64(items/classicalPart)
+	}
+	c.v = classicalControlBytes
+	c.base = c.v
+	if c.is("slack", "stored") {
+		c.base += 8 * n
+	}
+	c.reached = c.v + 2*8*n
+	c.u = c.reached + 3*32*4*chunks
+	c.column = c.u + 8*(m+m+m*c.parts)
+	c.queue = c.column + 4*(m+n)
+	size := c.queue + 4*4*m + 128 + 32*4*chunks*m
+	if c.is("zeros", "bits") {
+		size += 32 * 4 * chunks * m
+	} else {
+		size += 32 * 4 * m
+	}
+	if c.work, err = d.Alloc(size); err != nil {
+		return nil, errors.Join(fmt.Errorf("assignment/classical of %d x %d pairs: %w", rows, cols, err), k.Close())
+	}
+	block := c.family.Int(v, "block")
+	warps := int64(block / 32)
+	c.Grid = device.Grid{Blocks: max(1, min(c.atOnce(), (m*chunks+warps-1)/warps)), Threads: block, Cooperative: c.is("barrier", "grid")}
+	return c, nil
+}
+
+// atOnce is how many blocks the device runs at once.
+func (c *classical) atOnce() int64 {
+	return int64(max(1, c.device.Facts().SMs) * c.family.Int(c.variant, "resident"))
+}
+
+func (c *classical) is(param, value string) bool { return c.family.Value(c.variant, param) == value }
+
+func (c *classical) Close() error {
+	var err error
+	if c.stored != nil {
+		err = c.stored.Free()
+	}
+	return errors.Join(err, c.work.Free(), c.kernels.Close())
+}
+
+// A classicalRun is one solve: what every launch is given.
+type classicalRun struct {
+	*classical
+	s     device.Stream
+	costs device.Buffer
+	scale float64
+	full  bool  // all columns get matched
+	floor int64 // every row's dual before the reduction
+	flags uint64
+	apart bool // the search has a kernel of its own, without passes
+}
+
+// Solve implements engine.
+func (c *classical) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
+	if p.Limit != problem.Infinity || p.Rows != c.rows || p.Cols != c.cols || p.Rows > p.Cols {
+		return nil, fmt.Errorf("assignment/classical: %d x %d pairs with limit %d: expected %d x %d without a limit", p.Rows, p.Cols, p.Limit, c.rows, c.cols)
+	}
+	sol := &engine.Solution{Column: make([]int32, c.rows), Prices: problem.Prices{U: make([]int64, c.rows), V: make([]int64, c.cols)}}
+	if c.rows == 0 {
+		return sol, nil
+	}
+	r := &classicalRun{classical: c, s: s, costs: m.Costs, scale: p.Scale, full: p.Rows == p.Cols}
+	if err := r.begin(p, start); err != nil {
+		return nil, err
+	}
+	run := r.persistent
+	if !c.Grid.Cooperative {
+		run = r.launches
+	}
+	last, err := run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last.Stage == classicalStuck {
+		return nil, r.violator(last)
+	}
+	sol.Counts = engine.Counts{
+		Passes:  1 + float64(r.flags>>1&1) + r.passes(last),
+		Steps:   int64(last.Levels),
+		Phases:  int64(last.Phases),
+		Paths:   int64(last.Paths),
+		Updates: int64(last.Updates),
+	}
+	return sol, r.collect(sol)
+}
+
+// passes is how often the matrix was read for dual updates.
+func (r *classicalRun) passes(x *classicalControl) float64 {
+	if r.is("slack", "bounded") {
+		return float64(x.PartsRead) / float64(int64(r.rows)*r.parts)
+	}
+	return float64(x.RowsPriced) / float64(r.rows)
+}
+
+// flags of the kernels.
+const (
+	classicalAligned = 1 << iota // rows of the matrix begin at multiples of 16 bytes
+	classicalColumns             // reduce columns
+	classicalWide                // stored slacks have 8 bytes
+	classicalNear                // shared memory has room for the matching
+)
+
+// begin writes the control words and the duals of the columns. With v as it
+// starts, no slack c - v - floor is negative, and none exceeds bound.
+func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
+	n := int64(r.cols)
+	bound := p.Most - p.Least
+	var err error
+	switch {
+	case r.warm(start, bound):
+		low, high := slices.Min(start.V), slices.Max(start.V)
+		r.floor = p.Least - high
+		bound += high - low
+		err = r.s.Upload(r.work, r.base, problem.BytesOf(start.V))
+	case !r.full:
+		r.floor = p.Least
+		err = r.s.Fill(r.work, r.base, 8*n, 0)
+	default:
+		r.flags |= classicalColumns
+		err = r.s.Fill(r.work, r.base, 8*n, 0x7f) // beyond far
+	}
+	if err != nil {
+		return err
+	}
+	size := p.Instance.Type.Size()
+	if r.cols*size%16 == 0 {
+		r.flags |= classicalAligned
+	}
+	if r.is("slack", "stored") {
+		if err := r.store(bound); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.LittleEndian, &classicalControl{Least: [2]int64{problem.Infinity, problem.Infinity}, Bound: bound}); err != nil {
+		return err
+	}
+	return r.s.Upload(r.work, 0, b.Bytes())
+}
+
+// warm reports whether the solve starts from duals: not where they are so
+// large that slacks could come near far.
+func (r *classicalRun) warm(start *problem.Prices, bound int64) bool {
+	if start == nil || !r.full {
+		return false
+	}
+	low, high := slices.Min(start.V), slices.Max(start.V)
+	return low > -problem.Infinity/4 && high < problem.Infinity/4 && bound < problem.Infinity/4
+}
+
+// store makes room for slacks up to bound; the duals count from them.
+func (r *classicalRun) store(bound int64) error {
+	entry := int64(4)
+	if bound >= classicalNarrow {
+		entry, r.flags = 8, r.flags|classicalWide
+	}
+	if err := r.s.Fill(r.work, r.v, 8*int64(r.cols), 0); err != nil {
+		return err
+	}
+	size := int64(r.rows) * int64((r.cols+3)/4*4) * entry
+	if r.stored != nil && r.stored.Len() >= size {
+		return nil
+	}
+	if r.stored != nil {
+		err := r.stored.Free()
+		if r.stored = nil; err != nil {
+			return err
+		}
+	}
+	var err error
+	if r.stored, err = r.device.Alloc(size); err != nil {
+		return fmt.Errorf("assignment/classical: slacks of %d x %d pairs: %w", r.rows, r.cols, err)
+	}
+	return nil
+}
+
+// near says whether shared memory is to hold the matching: rows are numbers of 2
+// bytes, and what passes of the same kernel need for their cache is left.
+func (r *classicalRun) near() uint64 {
+	need, most := 2*int64(r.cols)*int64(r.family.Int(r.variant, "resident")), 2*r.device.Facts().SharedPerBlock/5
+	if r.apart {
+		most = 3 * r.device.Facts().SharedPerBlock / 5
+	}
+	if r.is("zeros", "lists") && r.rows < 1<<16-2 && need <= most {
+		return classicalNear
+	}
+	return 0
+}
+
+// roomy is the grid with room for that.
+func (r *classicalRun) roomy() device.Grid {
+	g := r.Grid
+	if r.near() != 0 {
+		g.Shared = 2 * r.cols
+	}
+	return g
+}
+
+// control reads the control words.
+func (r *classicalRun) control() (*classicalControl, error) {
+	x := &classicalControl{}
+	b := make([]byte, binary.Size(x))
+	if err := r.s.Download(b, r.work, 0); err != nil {
+		return nil, err
+	}
+	return x, binary.Read(bytes.NewReader(b), binary.LittleEndian, x)
+}
+
+// persistent launches the kernel that does everything until it has, or gives up.
+func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error) {
+	budget := uint64(classicalBudget)
+	if r.most > 0 {
+		budget = classicalShort
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := r.kernels.Solve(r.s, r.roomy(), r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags|r.near(), budget)
+		if err != nil {
+			return nil, err
+		}
+		x, err := r.control()
+		if err != nil || x.Stage >= classicalMatched {
+			return x, err
+		}
+		if r.most > 0 && x.RowsPriced > r.most*uint64(r.rows) {
+			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d passes", r.most)}
+		}
+	}
+}
+
+// collect brings the answer back.
+func (r *classicalRun) collect(sol *engine.Solution) error {
+	if err := errors.Join(
+		r.s.Download(problem.BytesOf(sol.Column), r.work, r.column),
+		r.s.Download(problem.BytesOf(sol.U), r.work, r.u),
+		r.s.Download(problem.BytesOf(sol.V), r.work, r.v),
+	); err != nil || r.base == r.v {
+		return err
+	}
+	base := make([]int64, r.cols)
+	if err := r.s.Download(problem.BytesOf(base), r.work, r.base); err != nil {
+		return err
+	}
+	for i := range sol.U {
+		sol.U[i] += r.floor
+	}
+	for j := range sol.V {
+		if base[j] < problem.Infinity {
+			sol.V[j] += base[j]
+		}
+	}
+	return nil
+}
+
+// violator is the error of a search that got stuck: the rows of its forest
+// have no partners but the columns of the forest, which are fewer.
+func (r *classicalRun) violator(x *classicalControl) error {
+	e := &engine.Infeasible{Rows: make([]int32, x.Tail)}
+	if err := r.s.Download(problem.BytesOf(e.Rows), r.work, r.queue+int64(x.Side)*4*int64(r.rows)); err != nil {
+		return err
+	}
+	return e
+}
+
+// Bound implements engine: steps are passes over the matrix.
+func (e *classical) Bound(passes uint64) { e.most = passes }

@@ -1,0 +1,160 @@
+package hungarian
+
+import (
+	"context"
+	"errors"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+)
+
+// classicalPeers runs the search and the dual updates of classicalShards where
+// the devices reach each other's memory: one persistent kernel a device, without
+// the host and without collectives. For a dual update the first device says that
+// its search is at an end, and all read from its memory what was reached; each tells
+// all others the least slack of its rows, and the first device how many edges it has
+// made, which are read where they are. Words carry the number of the update, so that
+// no flag is cleared.
+type classicalPeers struct {
+	mail, table []device.Buffer  // on each device
+	costs       []*engine.Matrix // that the tables name; nil before
+	number      uint64           // of the next dual update, of all solves
+	budget      uint64           // dual updates of a launch
+}
+
+const (
+	classicalMembers     = 32 // of the kernels: a lane each
+	classicalMemberBytes = 48
+)
+
+// reaching reports whether all devices reach each other's memory.
+func reaching(devices []device.Device) bool {
+	for _, d := range devices {
+		for _, other := range devices {
+			if d == other {
+				continue
+			}
+			r, ok := d.(device.Reacher)
+			if !ok {
+				return false
+			}
+			if can, err := r.Reaches(other); !can || err != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// newClassicalPeers takes memory on every device.
+func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
+	e := &classicalPeers{number: 1, budget: classicalBudget}
+	count := int64(len(devices))
+	for _, d := range devices {
+		mail, err := d.Alloc(8 * (1 + 3*count))
+		if err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+		e.mail = append(e.mail, mail)
+		table, err := d.Alloc(classicalMemberBytes * (count + 1))
+		if err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+		e.table = append(e.table, table)
+	}
+	return e, nil
+}
+
+func (e *classicalPeers) Close() error {
+	var errs []error
+	for _, b := range append(e.mail, e.table...) {
+		errs = append(errs, b.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// bind writes the tables, and clears the mailboxes; opened is false where the
+// way to another device's memory does not open.
+func (r *classicalShardRun) bind() (opened bool, err error) {
+	e := r.Peers
+	bound := e.costs != nil
+	for k, m := range r.costs {
+		bound = bound && e.costs[k] == m
+	}
+	if bound {
+		return true, nil
+	}
+	var table memberTable
+	for k, part := range r.parts {
+		if err := openWays(r.group.Devices, r.group.Streams, e.table, k); err != nil {
+			return false, nil
+		}
+		if err := part.s.Fill(e.mail[k], 0, e.mail[k].Len(), 0); err != nil {
+			return false, err
+		}
+		if err := r.addresses(&table, k, part, r.edges[k], r.first[k]); err != nil {
+			return false, err
+		}
+	}
+	if err := r.addresses(&table, 0, r.head, r.given, 0); err != nil {
+		return false, err
+	}
+	for k, part := range r.parts {
+		if err := part.s.Upload(e.table[k], 0, table.Bytes()); err != nil {
+			return false, err
+		}
+	}
+	e.costs = r.costs
+	return true, nil
+}
+
+// addresses adds a Member of the kernels to the table. A launch finds where its
+// memory is on device k.
+func (r *classicalShardRun) addresses(table *memberTable, k int, c *classicalRun, edges device.Buffer, first int) error {
+	at := r.Peers.table[k]
+	if err := c.kernels.Addresses(c.s, device.Grid{Blocks: 1, Threads: c.Grid.Threads}, at, c.costs, c.work, edges, r.Peers.mail[k]); err != nil {
+		return err
+	}
+	return table.add(c.s, at, 4, first, c.rows)
+}
+
+// together launches the kernels of all devices until the solve has ended.
+func (r *classicalShardRun) together(ctx context.Context) (*classicalControl, error) {
+	if err := r.group.Sync(); err != nil { // no member may write to another before
+		return nil, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := r.launch(); err != nil {
+			return nil, err
+		}
+		if err := r.group.Sync(); err != nil {
+			return nil, err
+		}
+		x, err := r.head.control()
+		if err != nil || x.Stage >= classicalMatched {
+			return x, err
+		}
+	}
+}
+
+// launch starts the kernels, one a device. Neighbours on one device share a
+// launch.
+func (r *classicalShardRun) launch() error {
+	h := r.head
+	flags, count := r.parts[0].flags&^classicalColumns|h.near(), len(r.parts)
+	number := r.Peers.number
+	r.Peers.number += r.Peers.budget + 1 // the last word is that there is no update
+	for k := 0; k < count; {
+		part, here := r.parts[k], sharing(r.group.Devices, k)
+		g := h.roomy()
+		g.Blocks *= int64(here)
+		if err := part.kernels.Peer(part.s, g, r.Peers.table[k], h.scale, uint64(r.rows), uint64(r.cols), flags, uint64(k), uint64(here), uint64(count), number, r.Peers.budget); err != nil {
+			return err
+		}
+		k += here
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package hungarian
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// classicalShards is the classical variant for a matrix whose rows are spread
+// over the devices of a group. Zeros of all rows are on the first device, which
+// searches alone: a level needs no word from the others. A dual update runs on
+// all devices at once: they learn which rows and columns were reached, find the
+// least uncovered slack of their rows, and make edges of its new zeros, which the
+// first device takes over. Devices that reach each other's memory do so in
+// one kernel each, to the end (classicalPeers). For others an update is a row
+// of launches and collectives: a broadcast of what was reached, an all-reduce of
+// the least slack, an all-gather of posts with the edges. The host then asks what
+// the search has come to after every few updates; updates that find it at its
+// end change nothing.
+type classicalShards struct {
+	*classical // the search, on the first device
+	group      *collective.Group
+	first      []int // row of each part, and the number of rows
+	parts      []*classical
+	posts      []device.Buffer // on each device, what every part sends of an update
+	edges      []device.Buffer // what a part sends, of which a post holds the first
+	given      device.Buffer   // some of them, on the first device
+	Peers      *classicalPeers // nil where devices do not reach each other's memory
+}
+
+const (
+	classicalEdge  = 12                      // bytes: row, word, zeros
+	classicalGiven = classicalEdge << 14     // bytes of edges that the first device takes over at a time, at most
+	classicalAhead = 4                       // dual updates between two looks at the search
+	classicalPost  = 16 + 4096*classicalEdge // struct Post of the kernels
+)
+
+// OpenClassicalShards takes a variant with devices=many.
+func OpenClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error) {
+	e, err := NewClassicalParts(g, v, rows, cols, collective.Split(rows, g.Len()))
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// NewClassicalParts takes memory on every device. Rows first[k] to first[k+1] are
+// device k's.
+func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, first []int) (_ *classicalShards, err error) {
+	e := &classicalShards{group: g, first: first}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	if e.classical, err = OpenClassical(g.Devices[0], v, rows, cols); err != nil {
+		return nil, err
+	}
+	for k, d := range g.Devices {
+		own := e.first[k+1] - e.first[k]
+		part, err := OpenClassical(d, v, own, cols)
+		if err != nil {
+			return nil, err
+		}
+		part.Grid.Cooperative = false
+		e.parts = append(e.parts, part)
+		b, err := d.Alloc(classicalEdge * part.words * int64(own))
+		if err != nil {
+			return nil, err
+		}
+		e.edges = append(e.edges, b)
+		posts, err := d.Alloc(int64(g.Len()) * classicalPost)
+		if err != nil {
+			return nil, err
+		}
+		e.posts = append(e.posts, posts)
+	}
+	if e.given, err = g.Devices[0].Alloc(classicalGiven); err != nil {
+		return nil, err
+	}
+	if reaching(g.Devices) && g.Len() <= classicalMembers {
+		if e.Peers, err = newClassicalPeers(g.Devices); err != nil {
+			return nil, err
+		}
+		// As many blocks for each member, which wait for one another: what the
+		// smallest device runs at once, or one that several members share.
+		for k, d := range g.Devices {
+			here := int64(0)
+			for _, other := range g.Devices {
+				if d == other {
+					here++
+				}
+			}
+			e.Grid.Blocks = max(1, min(e.Grid.Blocks, e.parts[k].atOnce()/here))
+		}
+	}
+	return e, nil
+}
+
+func (e *classicalShards) Close() error {
+	var errs []error
+	for _, b := range append(append(e.edges, e.posts...), e.given) {
+		if b != nil {
+			errs = append(errs, b.Free())
+		}
+	}
+	for _, part := range e.parts {
+		errs = append(errs, part.Close())
+	}
+	if e.Peers != nil {
+		errs = append(errs, e.Peers.Close())
+	}
+	if e.classical != nil {
+		errs = append(errs, e.classical.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// A classicalShardRun is one solve.
+type classicalShardRun struct {
+	*classicalShards
+	head  *classicalRun
+	parts []*classicalRun
+	costs []*engine.Matrix
+}
+
+// Solve implements engine.Sharded.
+func (e *classicalShards) Solve(ctx context.Context, p *problem.Normal, ms []*engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
+	if p.Limit != problem.Infinity || p.Rows != e.rows || p.Cols != e.cols || p.Rows > p.Cols {
+		return nil, fmt.Errorf("assignment/classical: %d x %d pairs with limit %d: expected %d x %d without a limit", p.Rows, p.Cols, p.Limit, e.rows, e.cols)
+	}
+	sol := &engine.Solution{Column: make([]int32, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}}
+	if p.Rows == 0 {
+		return sol, nil
+	}
+	run := func(c *classical, k int, m *engine.Matrix) *classicalRun {
+		r := &classicalRun{classical: c, s: e.group.Streams[k], scale: p.Scale, full: p.Rows == p.Cols}
+		if m != nil {
+			r.costs = m.Costs
+		}
+		return r
+	}
+	r := &classicalShardRun{classicalShards: e, head: run(e.classical, 0, nil), costs: ms}
+	r.head.apart = true
+	for k, part := range e.parts {
+		r.parts = append(r.parts, run(part, k, ms[k]))
+	}
+	if err := r.solve(ctx, p, start, sol); err != nil {
+		return nil, errors.Join(err, e.group.Sync())
+	}
+	return sol, nil
+}
+
+func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start *problem.Prices, sol *engine.Solution) error {
+	if err := r.begin(p, start); err != nil {
+		return err
+	}
+	run := r.apart
+	if r.Peers != nil {
+		opened, err := r.bind()
+		if err != nil {
+			return err
+		}
+		if opened {
+			run = r.together
+		}
+	}
+	x, err := run(ctx)
+	if err != nil {
+		return err
+	}
+	if x.Stage == classicalStuck {
+		return r.head.violator(x)
+	}
+	passes, err := r.passes(x)
+	if err != nil {
+		return err
+	}
+	sol.Counts = engine.Counts{
+		Passes:  1 + float64(r.parts[0].flags>>1&1) + passes,
+		Steps:   int64(x.Levels),
+		Phases:  int64(x.Phases),
+		Paths:   int64(x.Paths),
+		Updates: int64(x.Updates),
+	}
+	return r.collect(sol)
+}
+
+// passes is how often the matrix was read for dual updates, x being the head's words.
+func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
+	if r.is("slack", "recomputed") {
+		return r.head.passes(x), nil
+	}
+	sum := 0.0
+	for _, part := range r.parts {
+		own, err := part.control()
+		if err != nil {
+			return 0, err
+		}
+		sum += part.passes(own) * float64(part.rows) / float64(r.rows)
+	}
+	return sum, nil
+}
+
+// apart has every step of an update launched by the host.
+func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error) {
+	if err := r.search(); err != nil {
+		return nil, err
+	}
+	for number := uint64(0); ; {
+		x, err := r.head.control()
+		if err != nil {
+			return nil, err
+		}
+		if x.Late != 0 {
+			if err := errors.Join(r.absorb(0), r.search()); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if x.Stage >= classicalMatched {
+			return x, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for range classicalAhead {
+			if err := errors.Join(r.price(number), r.send(number), r.search()); err != nil {
+				return nil, err
+			}
+			number++
+		}
+	}
+}
+
+// begin reduces the matrix and gathers and matches its zeros.
+func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) error {
+	for _, part := range r.parts {
+		if err := errors.Join(part.begin(p, start), part.step(part.kernels.Begin)); err != nil {
+			return err
+		}
+	}
+	if r.parts[0].flags&classicalColumns != 0 {
+		if err := r.group.AllReduce(r.works(nil), r.parts[0].base, int64(r.cols), collective.Int64, collective.Min); err != nil {
+			return err
+		}
+	}
+	for k, part := range r.parts {
+		if err := errors.Join(part.step(part.kernels.Reduce), part.s.Fill(r.posts[k], 0, r.posts[k].Len(), 0), r.emit(k, 1, 0)); err != nil {
+			return err
+		}
+	}
+	head := r.head
+	if err := head.begin(p, start); err != nil {
+		return err
+	}
+	head.flags = 0
+	return errors.Join(head.step(head.kernels.Begin), r.absorb(1), head.step(head.kernels.Match))
+}
+
+// works are the workspaces of the parts; head stands for the first of them
+// where it is given.
+func (r *classicalShardRun) works(head device.Buffer) []device.Buffer {
+	var list []device.Buffer
+	for _, part := range r.parts {
+		list = append(list, part.work)
+	}
+	if head != nil {
+		list[0] = head
+	}
+	return list
+}
+
+// search augments until a dual update is due or every row is matched.
+func (r *classicalShardRun) search() error {
+	h := r.head
+	return h.kernels.Search(h.s, h.roomy(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.near())
+}
+
+// price tells all devices which rows and columns were reached, and has them
+// agree on the least uncovered slack.
+func (r *classicalShardRun) price(number uint64) error {
+	size := r.u - r.reached
+	if err := errors.Join(
+		r.group.Broadcast(r.works(r.work), 0, r.reached, size),
+		r.parts[0].s.Copy(r.parts[0].work, r.reached, r.work, r.reached, size),
+	); err != nil {
+		return err
+	}
+	for k, part := range r.parts {
+		if err := errors.Join(
+			part.s.Copy(part.work, part.column, r.work, r.column+4*int64(r.first[k]), 4*int64(part.rows)),
+			part.kernels.Collect(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, r.posts[k], uint64(k), number),
+			part.kernels.Price(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
+		); err != nil {
+			return err
+		}
+	}
+	return r.group.AllReduce(r.works(nil), 8*int64(number%2), 1, collective.Int64, collective.Min)
+}
+
+// send has all parts post their new zeros to the head.
+func (r *classicalShardRun) send(number uint64) error {
+	bounds := []int64{0}
+	for k := range r.parts {
+		if err := r.emit(k, 0, number); err != nil {
+			return err
+		}
+		bounds = append(bounds, bounds[k]+classicalPost)
+	}
+	h, plain := r.head, r.Grid
+	plain.Cooperative = false
+	return errors.Join(r.group.AllGather(r.posts, bounds),
+		h.kernels.Receive(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags, r.posts[0], uint64(len(r.parts))))
+}
+
+// emit has part k move its duals and make edges of its new zeros.
+func (r *classicalShardRun) emit(k int, first, number uint64) error {
+	part := r.parts[k]
+	return part.kernels.Emit(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags,
+		r.edges[k], r.posts[k], uint64(k), uint64(r.first[k]), first, number)
+}
+
+// absorb brings the edges of all parts to the head, as many at a time as there
+// is room for.
+func (r *classicalShardRun) absorb(first uint64) error {
+	h, plain := r.head, r.Grid
+	plain.Cooperative = false
+	used, again := int64(0), uint64(0)
+	flush := func() error {
+		err := h.kernels.Absorb(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags,
+			r.given, uint64(used/classicalEdge), first, again)
+		used, again = 0, 1
+		return err
+	}
+	for k, part := range r.parts {
+		var count [8]byte
+		if err := part.s.Download(count[:], r.posts[k], int64(k)*classicalPost); err != nil {
+			return err
+		}
+		size := min(classicalEdge*int64(binary.LittleEndian.Uint64(count[:])), r.edges[k].Len())
+		for off := int64(0); off < size; {
+			n := min(size-off, r.given.Len()-used)
+			if err := h.s.Copy(r.given, used, r.edges[k], off, n); err != nil {
+				return err
+			}
+			off, used = off+n, used+n
+			if used < r.given.Len() {
+				continue
+			}
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// collect brings the answer back.
+func (r *classicalShardRun) collect(sol *engine.Solution) error {
+	errs := []error{
+		r.head.s.Download(problem.BytesOf(sol.Column), r.work, r.column),
+		r.parts[0].s.Download(problem.BytesOf(sol.V), r.parts[0].work, r.v),
+	}
+	for k, part := range r.parts {
+		errs = append(errs, part.s.Download(problem.BytesOf(sol.U[r.first[k]:r.first[k+1]]), part.work, part.u))
+	}
+	return errors.Join(errs...)
+}

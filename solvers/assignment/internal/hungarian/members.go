@@ -1,0 +1,49 @@
+package hungarian
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"coalesce/runtime/device"
+)
+
+// A memberTable tells the kernels of a solve's members, each on its device, where the
+// memory of all is.
+type memberTable struct{ bytes.Buffer }
+
+// add appends a member: the addresses that a launch has left at the start of a buffer,
+// its first row and the number of its rows.
+func (t *memberTable) add(s device.Stream, at device.Buffer, addresses, first, rows int) error {
+	found := make([]byte, 8*addresses)
+	if err := s.Download(found, at, 0); err != nil {
+		return err
+	}
+	for _, x := range []int{first, rows} {
+		found = binary.LittleEndian.AppendUint64(found, uint64(x))
+	}
+	_, err := t.Write(found)
+	return err
+}
+
+// openWays opens the way from member k's device to the memory of the others: a copy
+// does. Every member has a buffer.
+func openWays(devices []device.Device, streams []device.Stream, buffers []device.Buffer, k int) error {
+	for other, b := range buffers {
+		if devices[other] == devices[k] {
+			continue
+		}
+		if err := streams[k].Copy(buffers[k], 0, b, 0, 8); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharing is how many members from number k on are on one device, and share a launch.
+func sharing(devices []device.Device, k int) int {
+	n := 1
+	for k+n < len(devices) && devices[k+n] == devices[k] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,226 @@
+package hungarian
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// TreePeers is the method of the type tree on several devices of one host that
+// reach each other's memory, each with a share of the rows: variants with
+// barrier=peers. Every device keeps the whole forest and takes the same
+// decisions; it scans the rows that it holds, and a column's slack there is that
+// over these rows. After each scan, blocks of one number, which own the same columns
+// on all devices, tell one another which of these have no slack left, and the
+// rows that took it; of several the first by number is the parent everywhere. The
+// lists of zeros are on the first device alone: it does the closures, and its
+// blocks tell the others which columns were reached, from which row, in which
+// tree. A dual update takes the least of the devices' minimum slacks. Only the reduction
+// of the columns exchanges a number for each column. Words carry the number of
+// the exchange that they belong to: no flags, no fences, no host.
+type TreePeers struct {
+	variant    *device.Variant
+	rows, cols int
+	width      int
+	devices    []device.Device
+	streams    []device.Stream
+	tables     []device.Buffer // on each device, where the memory of all members is
+	Members    []*treeMember
+	limit      uint64 // steps that it gives up after; treeMost: never
+}
+
+// A treeMember is one device's share. Neighbours on one device share its
+// launch.
+type treeMember struct {
+	*tree
+	first, count int            // rows
+	mail         device.Buffer  // what the others tell: two halves, a letter of 4*width words a member and block
+	costs        *engine.Matrix // that the tables name
+}
+
+// OpenTreeShards is OpenTree for the devices of a group.
+func OpenTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error) {
+	if !reaching(g.Devices) {
+		return nil, fmt.Errorf("assignment/tree on several devices of kind %s: expected devices that reach each other's memory", g.Devices[0].Facts().Kind)
+	}
+	width := 0 // of the device with the fewest blocks at once
+	for _, d := range g.Devices {
+		width = max(width, treeWidth(d, cols))
+	}
+	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, collective.Split(rows, g.Len()), width)
+	if err != nil {
+		return nil, err // not a nil *TreePeers, which is no nil engine
+	}
+	return t, nil
+}
+
+// newTreePeers takes memory on every device. Rows first[k] to first[k+1] are
+// member k's.
+func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Variant, rows, cols int, first []int, width int) (*TreePeers, error) {
+	if most := assignment.Tree.Int(v, "block") / 32; len(devices) > most {
+		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), most)
+	}
+	t := &TreePeers{variant: v, rows: rows, cols: cols, width: width, devices: devices, streams: streams, limit: treeMost}
+	for k, d := range devices {
+		own, err := allocTree(d, v, rows, cols, width)
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
+		t.Members = append(t.Members, m)
+		var table device.Buffer
+		if m.mail, err = d.Alloc(2 * 4 * 8 * int64(len(devices)) * own.Blocks() * int64(width)); err == nil {
+			table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs on %d devices: %w", rows, cols, len(devices), err), t.Close())
+		}
+		t.tables = append(t.tables, table)
+	}
+	return t, nil
+}
+
+const treeMemberBytes = 40
+
+func (t *TreePeers) Close() error {
+	var errs []error
+	for _, m := range t.Members {
+		errs = append(errs, m.work.Free(), m.kernels.Close())
+		if m.mail != nil {
+			errs = append(errs, m.mail.Free())
+		}
+	}
+	for _, b := range t.tables {
+		errs = append(errs, b.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// Solve implements engine.Sharded.
+func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
+	if p.Limit != problem.Infinity || p.Rows != t.rows || p.Cols != t.cols || p.Rows > p.Cols || len(costs) != len(t.Members) {
+		return nil, fmt.Errorf("assignment/tree: %d x %d pairs in %d parts with limit %d: expected %d x %d in %d without a limit", p.Rows, p.Cols, len(costs), p.Limit, t.rows, t.cols, len(t.Members))
+	}
+	streams := t.streams
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	sol := &engine.Solution{Column: make([]int32, t.rows), Prices: problem.Prices{U: make([]int64, t.rows), V: make([]int64, t.cols)}}
+	if t.rows == 0 {
+		return sol, nil
+	}
+	if err := t.bind(costs); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for k, m := range t.Members {
+		errs = append(errs, m.begin(streams[k], start), streams[k].Fill(m.mail, 0, m.mail.Len(), 0))
+	}
+	for _, s := range streams {
+		errs = append(errs, s.Sync()) // no member may write to another before
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	heads, err := t.run(ctx, p, start)
+	if err != nil {
+		return nil, err
+	}
+	var read uint64
+	for k, m := range t.Members {
+		if heads[k].Slot[3].Stage == treeStuck {
+			if err := streams[k].Download(problem.BytesOf(sol.Column), m.work, m.column); err != nil {
+				return nil, err
+			}
+			return nil, m.violator(streams[k], sol.Column)
+		}
+		read += heads[k].Read
+		share := sol.U[m.first : m.first+m.count]
+		if err := streams[k].Download(problem.BytesOf(share), m.work, m.u+8*int64(m.first)); err != nil {
+			return nil, err
+		}
+	}
+	sol.Counts = heads[0].counts(read, t.rows, t.cols)
+	m, s := t.Members[0], streams[0]
+	return sol, errors.Join(s.Download(problem.BytesOf(sol.Column), m.work, m.column), s.Download(problem.BytesOf(sol.V), m.work, m.v))
+}
+
+// bind writes the tables. A launch on each device finds the addresses.
+func (t *TreePeers) bind(costs []*engine.Matrix) error {
+	streams := t.streams
+	fresh := true
+	for k, m := range t.Members {
+		fresh = fresh && m.costs == costs[k]
+	}
+	if fresh {
+		return nil
+	}
+	var table memberTable
+	for k, m := range t.Members {
+		if err := openWays(t.devices, streams, t.tables, k); err != nil {
+			return err
+		}
+		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, t.tables[k], costs[k].Costs, m.work, m.mail); err != nil {
+			return err
+		}
+		if err := table.add(streams[k], t.tables[k], 3, m.first, m.count); err != nil {
+			return err
+		}
+	}
+	for k, m := range t.Members {
+		if err := streams[k].Upload(t.tables[k], 0, table.Bytes()); err != nil {
+			return err
+		}
+		m.costs = costs[k]
+	}
+	return nil
+}
+
+// run launches the kernels of all members until the solve has ended.
+func (t *TreePeers) run(ctx context.Context, p *problem.Normal, start *problem.Prices) (heads []*treeHead, err error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := t.launch(p, start); err != nil {
+			return nil, err
+		}
+		heads = heads[:0]
+		for k, m := range t.Members {
+			head, err := m.ended(t.streams[k])
+			if err != nil {
+				return nil, err
+			}
+			heads = append(heads, head)
+		}
+		if heads[0] != nil {
+			return heads, nil
+		}
+		if t.limit < treeMost {
+			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", t.limit)}
+		}
+	}
+}
+
+// launch starts the kernels, one a device.
+func (t *TreePeers) launch(p *problem.Normal, start *problem.Prices) error {
+	for k := 0; k < len(t.Members); {
+		m, here := t.Members[k], sharing(t.devices, k)
+		warm := uint64(0)
+		if m.warm(start) {
+			warm = 1
+		}
+		g := device.Grid{Blocks: m.Blocks() * int64(here), Threads: m.block(), Cooperative: true}
+		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.Scale, uint64(k), uint64(here), uint64(len(t.Members)), min(treeMost, t.limit)); err != nil {
+			return err
+		}
+		k += here
+	}
+	return nil
+}

@@ -1,0 +1,307 @@
+// Package verify holds a solution against the costs on the device where they are,
+// with kernels that share no code with those that solve (families assignment/check
+// and pointcheck).
+package verify
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A Checker holds a solution against the costs on a device, by the kernels of
+// assignment/check. They share no code with those that find solutions: costs
+// become integers from their bits. What is checked is all that optimality
+// needs, in exact integers:
+//
+//   - every row has a column of its own that is allowed to it, or, where the
+//     problem has a limit, none;
+//   - u[i]+v[j] <= c(i,j) for every pair, with equality on matched ones;
+//   - v[j] <= 0 where columns may stay unmatched, v[j] = 0 where they do;
+//     u[i] <= limit, with equality for unmatched rows;
+//   - the sum of the matched costs is the sum of the duals;
+//   - no cost was rounded on the way to an integer, where the problem says so.
+type Checker struct {
+	kernels    *assignment.CheckKernels
+	points     *pointSweep // instead of kernels where costs are distances
+	variant    *device.Variant
+	name       string // device and variant
+	Words      device.Buffer
+	image      []byte // what is uploaded, then the words that come back
+	Rows, Cols int
+}
+
+// Words of the kernels, after u and v.
+const (
+	WordEntries = iota
+	WordRows
+	WordColumns
+	wordForbidden
+	WordRounded
+	WordMatched
+	WordPrimal
+	_
+	WordDual
+	_
+	wordFirstEntry
+	wordFirstRow
+	wordFirstColumn
+	Words
+)
+
+// Open loads a variant and takes memory for rows of a problem with cols
+// columns.
+func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) {
+	k, err := assignment.LoadCheck(d, v)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checker{kernels: k, variant: v, name: fmt.Sprintf("%s, %s %s", d.Facts(), assignment.Check.Name, v.Label), Rows: rows, Cols: cols}
+	if err := c.take(d); err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	return c, nil
+}
+
+// take allocates what is checked and found.
+func (c *Checker) take(d device.Device) (err error) {
+	c.image = make([]byte, 8*(c.Rows+c.Cols+Words)+4*c.Rows)
+	if c.Words, err = d.Alloc(int64(len(c.image) + 4*c.Cols)); err != nil {
+		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
+	}
+	return nil
+}
+
+func (c *Checker) Close() error {
+	if c.points != nil {
+		return errors.Join(c.Words.Free(), c.points.Close())
+	}
+	return errors.Join(c.Words.Free(), c.kernels.Close())
+}
+
+// Check certifies that sol is an optimal solution of p and that its duals
+// prove it. Otherwise the error wraps ErrCheck, counts what is wrong and names
+// the first row, column and pair at fault. m are p's costs.
+func (c *Checker) Check(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, sol *engine.Solution) (problem.Certificate, error) {
+	return CheckShards(ctx, p, []Shard{{c, s, m, 0}}, sol)
+}
+
+// A Shard is a range of rows of a problem, with their costs on a device.
+type Shard struct {
+	*Checker
+	Stream device.Stream
+	M      *engine.Matrix
+	First  int
+}
+
+// CheckShards is check for costs whose rows are spread over devices. Shards
+// are in order and hold every row once.
+func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution) (problem.Certificate, error) {
+	cert := problem.Certificate{Scale: p.Scale}
+	if len(shards) > 0 {
+		cert.By = shards[0].name
+	}
+	if err := ctx.Err(); err != nil {
+		return cert, err
+	}
+	if len(sol.Column) != p.Rows || len(sol.U) != p.Rows || len(sol.V) != p.Cols {
+		return cert, fmt.Errorf("%w: %d columns of rows, %d and %d duals for %d x %d pairs", problem.ErrCheck, len(sol.Column), len(sol.U), len(sol.V), p.Rows, p.Cols)
+	}
+	next := 0
+	for _, h := range shards {
+		if h.First != next || h.Cols != p.Cols || h.First+h.Rows > p.Rows {
+			return cert, fmt.Errorf("certificate: rows %d to %d of %d columns after %d of %d x %d pairs", h.First, h.First+h.Rows, h.Cols, next, p.Rows, p.Cols)
+		}
+		next += h.Rows
+	}
+	if next != p.Rows {
+		return cert, fmt.Errorf("certificate: %d of %d rows", next, p.Rows)
+	}
+	if err := collective.OnAll(len(shards), func(k int) error { return shards[k].Launch(p, sol) }); err != nil {
+		return cert, fmt.Errorf("certificate: %w", err)
+	}
+	total := NewFindings()
+	for _, h := range shards {
+		if err := h.Collect(&total); err != nil {
+			return cert, fmt.Errorf("certificate: %w", err)
+		}
+	}
+	total.Fill(p, &cert)
+	return cert, total.Judge(p, sol)
+}
+
+// Findings are the words of the kernels, of all shards together.
+type Findings [Words]uint64
+
+const none = math.MaxUint64
+
+func NewFindings() Findings {
+	return Findings{wordFirstEntry: none, wordFirstRow: none, wordFirstColumn: none}
+}
+
+// Launch uploads the solution and enqueues the two kernels.
+func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
+	at := 0
+	last := h.First + h.Rows
+	for _, list := range [][]int64{sol.U[h.First:last], sol.V} {
+		at += copy(h.image[at:], problem.BytesOf(list))
+	}
+	for w := range Words {
+		start := uint64(0)
+		if w >= wordFirstEntry {
+			start = none
+		}
+		binary.NativeEndian.PutUint64(h.image[at+8*w:], start)
+	}
+	copy(h.image[at+8*Words:], problem.BytesOf(sol.Column[h.First:last]))
+	if err := h.Stream.Upload(h.Words, 0, h.image); err != nil {
+		return err
+	}
+	if err := h.owners(p, sol); err != nil {
+		return err
+	}
+	sign := int64(1)
+	if p.Scale < 0 {
+		sign = -1
+	}
+	shift := int64(math.Ilogb(p.Scale))
+	var limited, rules uint64
+	if p.Limit != problem.Infinity {
+		limited = 1
+	}
+	if limited != 0 || p.Rows < p.Cols {
+		rules |= 1
+	}
+	if h.First > 0 {
+		rules |= 2
+	}
+	if h.points != nil {
+		return h.points.launch(h, sign, shift, limited, rules, p.Limit)
+	}
+	f := &assignment.Check
+	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")
+	span := block * 16 / problem.Value(f.Value(h.variant, "value")).Size()
+	m, n := uint64(h.Rows), uint64(h.Cols)
+	if h.Rows > 0 {
+		g := device.Grid{Blocks: int64((h.Rows + block - 1) / block), Threads: block}
+		if err := h.kernels.Pairs(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, limited, p.Limit); err != nil {
+			return err
+		}
+	}
+	if h.Cols == 0 {
+		return nil
+	}
+	groups, tiles := max(1, (h.Rows+rows-1)/rows), (h.Cols+span-1)/span
+	g := device.Grid{Blocks: int64(groups) * int64(tiles), Threads: block}
+	return h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules)
+}
+
+// owners marks the columns that rows of other shards have; the others are free.
+func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
+	off := int64(len(h.image))
+	if h.Rows == p.Rows {
+		return h.Stream.Fill(h.Words, off, int64(4*h.Cols), 0xff)
+	}
+	owner := make([]int32, h.Cols)
+	for j := range owner {
+		owner[j] = -1
+	}
+	for i, j := range sol.Column {
+		if (i < h.First || i >= h.First+h.Rows) && j >= 0 && int(j) < h.Cols {
+			owner[j] = int32(i)
+		}
+	}
+	return h.Stream.Upload(h.Words, off, problem.BytesOf(owner))
+}
+
+// Collect adds a shard's words to those of all.
+func (h *Shard) Collect(total *Findings) error {
+	words := make([]byte, 8*Words)
+	if err := h.Stream.Download(words, h.Words, int64(8*(h.Rows+h.Cols))); err != nil {
+		return err
+	}
+	for w := range total {
+		x := binary.NativeEndian.Uint64(words[8*w:])
+		switch {
+		case w < wordFirstEntry:
+			total[w] += x
+			continue
+		case x == none:
+			continue
+		case w == wordFirstEntry:
+			x += uint64(h.First) * uint64(h.Cols)
+		case w == wordFirstRow:
+			x += uint64(h.First) * 8
+		}
+		total[w] = min(total[w], x)
+	}
+	return nil
+}
+
+// Fill writes what was counted into a certificate.
+func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
+	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[wordForbidden])
+	cert.Primal, cert.Dual = sumText(found[WordPrimal:]), sumText(found[WordDual:])
+	cert.Rounded = int64(found[WordRounded])
+	if cert.Exact = cert.Rounded == 0; !cert.Exact {
+		cert.Gap = float64(p.Rows) / math.Abs(p.Scale)
+	}
+}
+
+// Reasons of the kernels.
+var (
+	rowReasons = []string{"", "its dual is out of range", "its column does not exist", "its column is another row's too",
+		"its pair is forbidden", "its pair has slack", "it is unmatched and its dual is not the limit", "its dual is beyond the limit"}
+	columnReasons = []string{"", "its dual is out of range", "its dual is positive", "it is unmatched and its dual is not zero"}
+)
+
+func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
+	var wrong []string
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	row, column := "row", "column"
+	if p.Transposed {
+		row, column = column, row
+	}
+	if n := found[WordRows]; n > 0 {
+		i, reason := found[wordFirstRow]/8, found[wordFirstRow]%8
+		say("%d %ss, the first %d (from 0, column %d, dual %d): %s", n, row, i, sol.Column[i], sol.U[i], rowReasons[reason])
+	}
+	if n := found[WordColumns]; n > 0 {
+		j, reason := found[wordFirstColumn]/4, found[wordFirstColumn]%4
+		say("%d %ss, the first %d (from 0, dual %d): %s", n, column, j, sol.V[j], columnReasons[reason])
+	}
+	if n := found[WordEntries]; n > 0 {
+		i, j := int(found[wordFirstEntry]/uint64(p.Cols)), int(found[wordFirstEntry]%uint64(p.Cols))
+		say("%d pairs cost less than their duals, the first %s %d, %s %d (from 0): duals %d and %d, scaled cost %d", n, row, i, column, j, sol.U[i], sol.V[j], p.Cost(i, j))
+	}
+	if p.Exact && found[WordRounded] != 0 {
+		say("costs were rounded that were said to be exact")
+	}
+	if primal, dual := sumText(found[WordPrimal:]), sumText(found[WordDual:]); primal != dual {
+		say("the matched costs add up to %s, the duals to %s", primal, dual)
+	}
+	if p.Limit == problem.Infinity && found[WordMatched] != uint64(p.Rows) {
+		say("%d of %d %ss are matched", found[WordMatched], p.Rows, row)
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", problem.ErrCheck, strings.Join(wrong, "; "))
+}
+
+// sumText is a sum of two words, high*2^32 + low, in decimals; low may be
+// beyond 2^32.
+func sumText(sum []uint64) string {
+	x := new(big.Int).Lsh(big.NewInt(int64(sum[0])), 32)
+	return x.Add(x, new(big.Int).SetUint64(sum[1])).String()
+}

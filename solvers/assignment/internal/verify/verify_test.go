@@ -1,0 +1,368 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A trialChecker checks planted problems of one shape.
+type trialChecker struct {
+	*Checker
+	d      device.Device
+	s      device.Stream
+	cert   problem.Certificate // of the last run
+	second *trialChecker       // of the rows after those of the first, nil for all
+}
+
+func openChecker(t *testing.T, d device.Device, v *device.Variant, rows, cols int) *trialChecker {
+	t.Helper()
+	c, err := Open(d, v, rows, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(), c.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &trialChecker{Checker: c, d: d, s: s}
+}
+
+func (c *trialChecker) run(t *testing.T, p *draw.Planted) error {
+	t.Helper()
+	b := p.Instance.Bytes()
+	costs, err := c.d.Alloc(int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer costs.Free()
+	if err := c.s.Upload(costs, 0, b); err != nil {
+		t.Fatal(err)
+	}
+	m := &engine.Matrix{Costs: costs, Rows: p.Rows, Cols: p.Cols}
+	if c.second == nil {
+		c.cert, err = c.Check(context.Background(), c.s, p.Normal, m, p.Solution)
+	} else {
+		c.cert, err = c.split(t, p, m)
+	}
+	if err != nil && !errors.Is(err, problem.ErrCheck) {
+		t.Fatal(err)
+	}
+	return err
+}
+
+// split checks the rows of two shards, each with costs of its own.
+func (c *trialChecker) split(t *testing.T, p *draw.Planted, m *engine.Matrix) (problem.Certificate, error) {
+	t.Helper()
+	width := int64(p.Cols * p.Instance.Type.Size())
+	from, n := int64(c.Rows)*width, int64(c.second.Rows)*width
+	rest, err := c.d.Alloc(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rest.Free()
+	if err := c.second.s.Upload(rest, 0, p.Instance.Bytes()[from:from+n]); err != nil {
+		t.Fatal(err)
+	}
+	return CheckShards(context.Background(), p.Normal, []Shard{
+		{c.Checker, c.s, &engine.Matrix{Costs: m.Costs, Rows: c.Rows, Cols: p.Cols}, 0},
+		{c.second.Checker, c.second.s, &engine.Matrix{Costs: rest, Rows: c.second.Rows, Cols: p.Cols}, c.Rows},
+	}, p.Solution)
+}
+
+// agrees holds the certificate against the host's.
+func (c *trialChecker) agrees(t *testing.T, p *draw.Planted) {
+	t.Helper()
+	inst := *p.Instance
+	if p.Limit != problem.Infinity {
+		limit := float64(p.Limit) / p.Scale
+		inst.Limit = &limit
+	}
+	want, err := problem.Check(&inst, p.Solution.Column, problem.Duals{U: p.Solution.U, V: p.Solution.V, Scale: p.Scale})
+	if err != nil {
+		t.Fatalf("the host's check: %v", err)
+	}
+	if want.By = c.cert.By; c.cert != want {
+		t.Errorf("found %+v, the host %+v", c.cert, want)
+	}
+}
+
+var values = []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64}
+
+func checkVariant(t *testing.T, params string, value problem.Value) *device.Variant {
+	t.Helper()
+	v := assignment.Check.Variant(fmt.Sprintf("%s,value=%s", params, value))
+	if v == nil {
+		t.Fatalf("assignment/check has no %s for %s", params, value)
+	}
+	return v
+}
+
+func TestCheckAccepts(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for _, value := range values {
+		v := checkVariant(t, "block=256,rows=32,flight=4", value)
+		for _, shape := range [][2]int{{0, 0}, {0, 3}, {1, 1}, {2, 2}, {3, 5}, {33, 33}, {36, 64}, {5, 1030}} {
+			c := openChecker(t, d, v, shape[0], shape[1])
+			for seed, limited := range []bool{false, true} {
+				for _, maximize := range []bool{false, true} {
+					p := draw.Plant(value, shape[0], shape[1], maximize, limited, uint64(seed))
+					if err := c.run(t, p); err != nil {
+						t.Errorf("%s, %v, limit %v, maximise %v: %v", value, shape, limited, maximize, err)
+						continue
+					}
+					c.agrees(t, p)
+				}
+			}
+		}
+	}
+}
+
+// setCost makes entry (i,j) any float, or an integer scaled cost.
+func setCost(p *draw.Planted, i, j int, scaled float64) {
+	k := i*p.Cols + j
+	switch p.Instance.Type {
+	case problem.Int32:
+		p.Instance.I32[k] = int32(scaled / p.Scale)
+	case problem.Int64:
+		p.Instance.I64[k] = int64(scaled / p.Scale)
+	case problem.Float32:
+		p.Instance.F32[k] = float32(scaled / p.Scale)
+	case problem.Float64:
+		p.Instance.F64[k] = scaled / p.Scale
+	}
+}
+
+// Every way of being wrong is found, and named.
+func TestCheckFindsCorruption(t *testing.T) {
+	const rows, cols = 37, 45
+	type corruption struct {
+		name    string
+		limited bool
+		floats  bool // only floats can be wrong like this
+		corrupt func(p *draw.Planted)
+		want    string
+	}
+	list := []corruption{
+		{name: "a row's dual too large", corrupt: func(p *draw.Planted) { p.Solution.U[20] += 7 }, want: "the first 20 (from 0, column"},
+		{name: "a row's dual too small", corrupt: func(p *draw.Planted) { p.Solution.U[36]-- }, want: "1 rows, the first 36"},
+		{name: "a row's dual out of range", corrupt: func(p *draw.Planted) { p.Solution.U[0] = math.MaxInt64 }, want: "rows, the first 0 (from 0"},
+		{name: "a column's dual out of range", corrupt: func(p *draw.Planted) { p.Solution.V[44] = math.MinInt64 }, want: "44 (from 0, dual -9223372036854775808): its dual is out of range"},
+		{name: "two columns exchanged", corrupt: func(p *draw.Planted) {
+			c := p.Solution.Column
+			c[3], c[30] = c[30], c[3]
+		}, want: "the first 3 (from 0"},
+		{name: "one column twice", corrupt: func(p *draw.Planted) { p.Solution.Column[9] = p.Solution.Column[8] }, want: "rows, the first"},
+		{name: "no such column", corrupt: func(p *draw.Planted) { p.Solution.Column[9] = cols }, want: "1 rows, the first 9 (from 0, column 45"},
+		{name: "a negative column", corrupt: func(p *draw.Planted) { p.Solution.Column[9] = -2 }, want: "its column does not exist"},
+		{name: "an unmatched row", corrupt: func(p *draw.Planted) { p.Solution.Column[35] = -1 }, want: "1 rows, the first 35 (from 0, column -1"},
+		{name: "an unmatched column's dual", corrupt: func(p *draw.Planted) { p.Solution.V[p.Free()] = -1 }, want: "it is unmatched and its dual is not zero"},
+		{name: "a positive dual", corrupt: func(p *draw.Planted) {
+			j := p.Solution.Column[4]
+			p.Solution.U[4] += p.Solution.V[j] - 5
+			p.Solution.V[j] = 5
+		}, want: "its dual is positive"},
+		{name: "a cheaper pair", corrupt: func(p *draw.Planted) { setCost(p, 17, 44, float64(p.Solution.U[17]+p.Solution.V[44]-8)) }, want: "1 pairs cost less than their duals, the first row 17, column 44"},
+		{name: "a cheaper matched pair", corrupt: func(p *draw.Planted) {
+			j := p.Solution.Column[2]
+			setCost(p, 2, int(j), float64(p.Solution.U[2]+p.Solution.V[j]-8))
+		}, want: "the first 2 (from 0"},
+		{name: "a dearer matched pair", corrupt: func(p *draw.Planted) {
+			j := p.Solution.Column[2]
+			setCost(p, 2, int(j), float64(p.Solution.U[2]+p.Solution.V[j]+8))
+		}, want: "its pair has slack"},
+		{name: "a forbidden matched pair", corrupt: func(p *draw.Planted) { p.Instance.Forbid(31*cols + int(p.Solution.Column[31])) }, want: "the first 31 (from 0"},
+		{name: "an unmatched row below the limit", limited: true, corrupt: func(p *draw.Planted) { p.Solution.U[5]-- }, want: "it is unmatched and its dual is not the limit"},
+		{name: "a dual above the limit", limited: true, corrupt: func(p *draw.Planted) {
+			j := p.Solution.Column[7]
+			p.Solution.V[j] -= p.Limit + 1 - p.Solution.U[7]
+			p.Solution.U[7] = p.Limit + 1
+		}, want: "its dual is beyond the limit"},
+		{name: "an unmatched row that need not be", limited: true, corrupt: func(p *draw.Planted) { p.Solution.Column[7] = -1 }, want: "the first 7 (from 0, column -1"},
+		{name: "not a number", floats: true, corrupt: func(p *draw.Planted) { setCost(p, 36, 0, math.NaN()) }, want: "the first row 36, column 0"},
+		{name: "an infinity of the wrong sign", floats: true, corrupt: func(p *draw.Planted) { setCost(p, 0, 44, math.Inf(-1)) }, want: "the first row 0, column 44"},
+		{name: "an inexact cost", floats: true, corrupt: func(p *draw.Planted) { setCost(p, 0, 0, float64(p.Solution.U[0]+p.Solution.V[0])+70.25) }, want: "costs were rounded"},
+	}
+	d := emulatedtest.Open(t)
+	for n, value := range append(values, problem.Int32, problem.Float32) {
+		v := checkVariant(t, "block=256,rows=32,flight=4", value)
+		c := openChecker(t, d, v, rows, cols)
+		if n >= len(values) { // the rows on two devices
+			c = openChecker(t, d, v, 15, cols)
+			c.second = openChecker(t, d, v, rows-15, cols)
+		}
+		if err := c.run(t, draw.Plant(value, rows, cols, false, n%2 == 0, 77)); err != nil {
+			t.Errorf("%s: %v", value, err)
+		}
+		for i, k := range list {
+			if k.floats && value.Integer() {
+				continue
+			}
+			for _, maximize := range []bool{false, true} {
+				p := draw.Plant(value, rows, cols, maximize, k.limited, uint64(i))
+				k.corrupt(p)
+				if err := c.run(t, p); err == nil || !strings.Contains(err.Error(), k.want) {
+					t.Errorf("%s, %s, maximise %v: found %v, expected %q", value, k.name, maximize, err, k.want)
+				}
+			}
+		}
+	}
+}
+
+// Of a square problem the duals are free up to a constant; where columns stay
+// unmatched they are not.
+func TestCheckOfShiftedDuals(t *testing.T) {
+	d := emulatedtest.Open(t)
+	v := checkVariant(t, "block=128,rows=32,flight=8", problem.Int32)
+	for _, cols := range []int{24, 25} {
+		c := openChecker(t, d, v, 24, cols)
+		p := draw.Plant(problem.Int32, 24, cols, false, false, 5)
+		for i := range p.Solution.U {
+			p.Solution.U[i] += 1000
+		}
+		for j := range p.Solution.V {
+			p.Solution.V[j] -= 1000
+		}
+		if err := c.run(t, p); (err == nil) != (cols == 24) {
+			t.Errorf("24 x %d: %v", cols, err)
+		}
+	}
+}
+
+// Costs become integers as package assignment says: to nearest, ties to even.
+func TestCheckRounds(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for _, value := range []problem.Value{problem.Float32, problem.Float64} {
+		c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", value), 1, 1)
+		for _, scale := range []float64{1, 1.0 / 1024, 1 << 30, -1, 0x1p-40} { // 2^k, to maximise where negative
+			for _, x := range []float64{0, 0.5, 1.5, 2.5, -0.5, -1.5, 0.49999997, 3.75, 1e6 + 0.5, 1025, 1536, 512, -2560, 0x1p-149, 0x1p-1074, 7e8} {
+				p := draw.Plant(value, 1, 1, false, false, 1)
+				p.Scale, p.Exact, p.Instance.Maximize = scale, false, scale < 0
+				setCost(p, 0, 0, x*scale)
+				cost := p.Instance.F64
+				if value == problem.Float32 {
+					cost = []float64{float64(p.Instance.F32[0])}
+				}
+				p.Solution.U[0], p.Solution.V[0] = int64(math.RoundToEven(cost[0]*scale)), 0
+				if err := c.run(t, p); err != nil {
+					t.Errorf("%s %v times %v: %v", value, cost[0], scale, err)
+				} else {
+					c.agrees(t, p)
+				}
+				p.Solution.U[0]++
+				if c.run(t, p) == nil {
+					t.Errorf("%s %v times %v passes for %d", value, cost[0], scale, p.Solution.U[0])
+				}
+			}
+		}
+	}
+}
+
+// Sums beyond 64 bits are still exact.
+func TestCheckAddsUpBeyond64Bits(t *testing.T) {
+	d := emulatedtest.Open(t)
+	const n = 40
+	c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", problem.Int64), n, n)
+	p := draw.Plant(problem.Int64, n, n, false, false, 3)
+	for i := range p.Solution.U {
+		p.Solution.U[i] = -1 << 60
+		p.Solution.V[i] = -1 << 59
+	}
+	for k := range p.Instance.I64 {
+		p.Instance.I64[k] = -1<<60 - 1<<59
+	}
+	if err := c.run(t, p); err != nil {
+		t.Error(err)
+	}
+	p.Solution.V[n-1] += 3
+	if err := c.run(t, p); err == nil || !strings.Contains(err.Error(), "add up to -69175290276410818560, the duals to -69175290276410818557") {
+		t.Errorf("found %v, expected the sum of the costs in full", err)
+	}
+}
+
+func TestCheckVariants(t *testing.T) {
+	d := emulatedtest.Open(t)
+	f := &assignment.Check
+	for _, v := range emulatedtest.Variants(f) {
+		value := problem.Value(f.Value(v, "value"))
+		c := openChecker(t, d, v, 50, 52)
+		p := draw.Plant(value, 50, 52, false, false, 9)
+		if err := c.run(t, p); err != nil {
+			t.Errorf("%s: %v", v.Label, err)
+		}
+		setCost(p, 49, 51, float64(p.Solution.U[49]+p.Solution.V[51]-8))
+		if err := c.run(t, p); err == nil || !strings.Contains(err.Error(), "1 pairs cost less than their duals, the first row 49, column 51") {
+			t.Errorf("%s: found %v, expected row 49, column 51", v.Label, err)
+		}
+	}
+}
+
+// Any change of a sound certificate, also one that leaves it sound, is judged
+// as the host judges it.
+func TestCheckAgreesWithTheHost(t *testing.T) {
+	d := emulatedtest.Open(t)
+	r := rand.New(rand.NewPCG(5, 9))
+	rejected := 0
+	for _, value := range values {
+		for _, shape := range [][2]int{{9, 9}, {8, 12}} {
+			c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", value), shape[0], shape[1])
+			for range 60 {
+				p := draw.Plant(value, shape[0], shape[1], r.IntN(2) == 0, r.IntN(3) == 0, r.Uint64())
+				for range 1 + r.IntN(2) {
+					i, j := r.IntN(p.Rows), r.IntN(p.Cols)
+					delta := r.Int64N(5) - 2
+					switch r.IntN(6) {
+					case 0:
+						p.Solution.U[i] += delta
+					case 1:
+						p.Solution.V[j] += delta
+					case 2:
+						p.Solution.U[i] += delta
+						p.Solution.V[j] -= delta
+					case 3:
+						p.Solution.Column[i] = int32(r.IntN(p.Cols+2) - 1)
+					case 4:
+						setCost(p, i, j, float64(p.Solution.U[i]+p.Solution.V[j]+8*delta))
+					case 5:
+						p.Instance.Forbid(i*p.Cols + j)
+					}
+				}
+				inst := *p.Instance
+				if p.Limit != problem.Infinity {
+					limit := float64(p.Limit) / p.Scale
+					inst.Limit = &limit
+				}
+				_, want := problem.Check(&inst, p.Solution.Column, problem.Duals{U: p.Solution.U, V: p.Solution.V, Scale: p.Scale})
+				got := c.run(t, p)
+				if p.Exact && want == nil && got != nil && strings.Contains(got.Error(), "costs were rounded") {
+					continue // the host leaves that to the certificate
+				}
+				if (got == nil) != (want == nil) {
+					t.Errorf("%s, %v: found %v, the host %v", value, shape, got, want)
+				}
+				if want != nil {
+					rejected++
+				}
+			}
+		}
+	}
+	if rejected < 100 || rejected > 470 {
+		t.Errorf("%d of 480 changed certificates are wrong: the changes are too mild or too strong", rejected)
+	}
+}

@@ -1,0 +1,468 @@
+package problem
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"coalesce/solvers/cores"
+)
+
+// ErrCheck is wrapped by the errors of answers that do not check.
+var ErrCheck = errors.New("check failed")
+
+// Duals are prices of an instance's rows and columns in units of 1/Scale,
+// which is a power of two, negative when the instance maximises:
+//
+//	U[i] + V[j] <= c(i,j) * Scale, rounded to an integer
+//
+// for every allowed pair. Where one side is longer, its duals are at most 0;
+// with a limit those of the shorter side (the rows of a square) are at most
+// the limit and the others' at most 0.
+type Duals struct {
+	U, V  []int64
+	Scale float64
+}
+
+// A Certificate is what checking an answer found. Primal and Dual are equal
+// sums in units of 1/Scale: of the matched costs, with the limit for every
+// row left unmatched, and of the duals. That proves the matching optimal for
+// the scaled costs. Where scaling rounded a cost, each is off by at most half
+// a unit, and the matching costs at most Gap more than the best.
+type Certificate struct {
+	By      string  `json:"by"`      // what checked: "host", or a device and its variant
+	Pairs   int64   `json:"pairs"`   // allowed pairs held against the duals
+	Primal  string  `json:"primal"`  // in units
+	Dual    string  `json:"dual"`    // in units
+	Scale   float64 `json:"scale"`   // units in 1 of the instance's costs
+	Rounded int64   `json:"rounded"` // costs that are no multiple of a unit
+	Exact   bool    `json:"exact"`   // there are none
+	Gap     float64 `json:"gap"`     // in the instance's costs
+	Hall    *Hall   `json:"hall,omitempty"`
+}
+
+// A Hall is a proof that no full matching exists (Hall 1935): members of the
+// shorter side that together are allowed fewer partners than they are many.
+type Hall struct {
+	Side     string `json:"side"` // of Members: "rows" or "columns"
+	Members  []int  `json:"members"`
+	Partners []int  `json:"partners"`
+}
+
+// An InfeasibleError is an instance without a full matching. The proof has
+// been checked against its costs.
+type InfeasibleError struct{ Hall Hall }
+
+func (e *InfeasibleError) Error() string {
+	h := e.Hall
+	other := "column"
+	if h.Side == "columns" {
+		other = "row"
+	}
+	if len(h.Partners) != 1 {
+		other += "s"
+	}
+	return fmt.Sprintf("no full matching: only %d %s allowed to %d %s %s together", len(h.Partners), other, len(h.Members), h.Side, short(h.Members))
+}
+
+// short writes a few numbers of a list.
+func short(list []int) string {
+	if len(list) > 8 {
+		return fmt.Sprintf("%v…", list[:8])
+	}
+	return fmt.Sprint(list)
+}
+
+// Check holds an answer against an instance's own costs: column says which
+// column each row is matched to, -1 for none. It shares no code with what
+// solves: costs become integers from their bits, sums are exact, every allowed
+// pair is looked at. Its errors wrap ErrCheck and name the first row or pair
+// at fault.
+func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
+	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}}
+	for _, step := range []func() error{c.shape, c.matching, c.sides, c.pairs, c.sums} {
+		if err := step(); err != nil {
+			return c.cert, fmt.Errorf("%w: %w", ErrCheck, err)
+		}
+	}
+	return c.cert, nil
+}
+
+// A check is one certificate in the making.
+type check struct {
+	inst   *Instance
+	column []int32
+	row    []int32 // of each column, -1: none
+	price  []int64 // of each row: units that its matched pair costs
+	Duals
+	shift int   // |Scale| is 2^shift
+	sign  int64 // of Scale
+	cert  Certificate
+}
+
+// most magnitude of a dual: sums of two, less a cost, stay within int64.
+const MaxDual = 1 << 61
+
+func (c *check) shape() error {
+	inst := c.inst
+	if len(c.column) != inst.Rows || len(c.U) != inst.Rows || len(c.V) != inst.Cols {
+		return fmt.Errorf("found %d columns of rows, %d and %d duals, expected %d, %d and %d", len(c.column), len(c.U), len(c.V), inst.Rows, inst.Rows, inst.Cols)
+	}
+	fraction, exponent := math.Frexp(math.Abs(c.Scale))
+	c.shift, c.sign = exponent-1, 1
+	if c.Scale < 0 {
+		c.sign = -1
+	}
+	if fraction != 0.5 || c.Scale < 0 != inst.Maximize || inst.Type.Integer() && c.shift != 0 {
+		return fmt.Errorf("found the scale %v, expected a power of two for %s costs, negative only to maximise", c.Scale, inst.Type)
+	}
+	for i, u := range c.U {
+		if u > MaxDual || u < -MaxDual {
+			return fmt.Errorf("row %d: found the dual %d, expected at most 2^61 in magnitude", i, u)
+		}
+	}
+	for j, v := range c.V {
+		if v > MaxDual || v < -MaxDual {
+			return fmt.Errorf("column %d: found the dual %d, expected at most 2^61 in magnitude", j, v)
+		}
+	}
+	return nil
+}
+
+// matching checks that no column is taken twice and counts the matched.
+func (c *check) matching() error {
+	c.row, c.price = make([]int32, c.inst.Cols), make([]int64, c.inst.Rows)
+	for j := range c.row {
+		c.row[j] = -1
+	}
+	matched := 0
+	for i, j := range c.column {
+		switch {
+		case j == -1:
+			continue
+		case j < 0 || int(j) >= c.inst.Cols:
+			return fmt.Errorf("row %d: found column %d, expected one below %d", i, j, c.inst.Cols)
+		case c.row[j] >= 0:
+			return fmt.Errorf("column %d: found rows %d and %d matched to it", j, c.row[j], i)
+		}
+		c.row[j] = int32(i)
+		matched++
+	}
+	if full := min(c.inst.Rows, c.inst.Cols); c.inst.Limit == nil && matched != full {
+		return fmt.Errorf("found %d matched pairs, expected %d", matched, full)
+	}
+	return nil
+}
+
+// sides checks the duals of those who may stay unmatched.
+func (c *check) sides() error {
+	names, partners, duals := [2]string{"row", "column"}, [2][]int32{c.column, c.row}, [2][]int64{c.U, c.V}
+	lesser := 0
+	if c.inst.Rows > c.inst.Cols {
+		lesser = 1
+	}
+	var most int64
+	bounded := [2]bool{}
+	bounded[1-lesser] = c.inst.Rows != c.inst.Cols || c.inst.Limit != nil
+	if c.inst.Limit != nil {
+		most, _ = c.units(*c.inst.Limit)
+		bounded[lesser] = true
+	}
+	for side := range 2 {
+		if !bounded[side] {
+			continue
+		}
+		at := int64(0)
+		if side == lesser {
+			at = most
+		}
+		for k, x := range duals[side] {
+			if x > at || partners[side][k] < 0 && x != at {
+				return fmt.Errorf("%s %d: found the dual %d, expected at most %d, and that where it is unmatched", names[side], k, x, at)
+			}
+		}
+	}
+	return nil
+}
+
+// pairs checks the duals of every allowed pair, on all cores.
+func (c *check) pairs() error {
+	type fault struct {
+		row int
+		err error
+	}
+	var mu sync.Mutex
+	var faults []fault
+	cores.Split(c.inst.Rows, max(1, 1<<14/max(1, c.inst.Cols)), func(low, high int) {
+		var pairs, rounded int64
+		for i := low; i < high; i++ {
+			n, r, err := c.pairsOf(i)
+			pairs, rounded = pairs+n, rounded+r
+			if err != nil {
+				mu.Lock()
+				faults = append(faults, fault{i, err})
+				mu.Unlock()
+				return
+			}
+		}
+		mu.Lock()
+		c.cert.Pairs += pairs
+		c.cert.Rounded += rounded
+		mu.Unlock()
+	})
+	if len(faults) > 0 {
+		return slices.MinFunc(faults, func(a, b fault) int { return cmp.Compare(a.row, b.row) }).err
+	}
+	if c.cert.Exact = c.cert.Rounded == 0; !c.cert.Exact {
+		c.cert.Gap = float64(min(c.inst.Rows, c.inst.Cols)) / math.Abs(c.Scale)
+	}
+	return nil
+}
+
+// pairsOf checks one row and counts the pairs that are allowed, and those whose
+// costs were rounded.
+func (c *check) pairsOf(i int) (pairs, rounded int64, err error) {
+	inst := c.inst
+	if inst.Points != nil {
+		costs := make([]float64, inst.Cols)
+		for j := range costs {
+			costs[j] = inst.Points.Cost(i, j)
+		}
+		return checkFloats(c, i, nil, costs)
+	}
+	low, high := int64(i)*int64(inst.Cols), int64(i+1)*int64(inst.Cols)
+	var cols []int32
+	if inst.Sparse != nil {
+		low, high = inst.Sparse.Start[i], inst.Sparse.Start[i+1]
+		cols = inst.Sparse.Col[low:high]
+	}
+	switch inst.Type {
+	case Int32:
+		return checkIntegers(c, i, cols, inst.I32[low:high])
+	case Int64:
+		return checkIntegers(c, i, cols, inst.I64[low:high])
+	case Float32:
+		return checkFloats(c, i, cols, inst.F32[low:high])
+	}
+	return checkFloats(c, i, cols, inst.F64[low:high])
+}
+
+// checkIntegers checks a row; where it is dense by its least slack first.
+func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T) (pairs, rounded int64, err error) {
+	forbidden := Forbidden[T](false)
+	if j := c.column[i]; cols == nil {
+		v, flip := c.V[:len(costs)], (c.sign-1)/2 // -1 to negate
+		worst, most, least := int64(math.MinInt64), T(0), T(0)
+		for k, x := range costs {
+			if x == forbidden {
+				continue
+			}
+			pairs++
+			most, least = max(most, x), min(least, x)
+			worst = max(worst, v[k]-(int64(x)^flip-flip))
+		}
+		small := int64(most) <= MaxDual && int64(least) >= -MaxDual
+		if small && worst <= -c.U[i] && (j < 0 || costs[j] != forbidden && v[j]+c.U[i] == c.sign*int64(costs[j])) {
+			if j >= 0 {
+				c.price[i] = c.sign * int64(costs[j])
+			}
+			return pairs, 0, nil
+		}
+	}
+	return checkRow(c, i, cols, costs, func(x T) (int64, int64, bool) { return c.sign * int64(x), 0, x != forbidden })
+}
+
+// checkFloats checks a row; where it is dense by its least slack first, with
+// costs made integers by arithmetic. What that cannot do is beyond all duals.
+func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T) (pairs, rounded int64, err error) {
+	forbidden := Forbidden[T](c.inst.Maximize)
+	if j := c.column[i]; cols == nil && (j < 0 || costs[j] != forbidden) {
+		v, worst := c.V[:len(costs)], int64(math.MinInt64)
+		for k, x := range costs {
+			if x == forbidden {
+				continue
+			}
+			pairs++
+			units := float64(x) * c.Scale
+			whole := math.RoundToEven(units)
+			if whole != units || units == 0 && x != 0 {
+				rounded++
+			}
+			if !(math.Abs(whole) <= MaxDual) {
+				worst = math.MaxInt64
+				break
+			}
+			worst = max(worst, v[k]-int64(whole))
+		}
+		matched := int64(0)
+		if j >= 0 {
+			matched, _ = c.units(float64(costs[j]))
+		}
+		if worst <= -c.U[i] && (j < 0 || v[j]+c.U[i] == matched) {
+			c.price[i] = matched
+			return pairs, rounded, nil
+		}
+	}
+	return checkRow(c, i, cols, costs, func(x T) (int64, int64, bool) { return c.float(float64(x)) })
+}
+
+// checkRow checks the pairs of row i one by one, whose columns are cols, nil
+// for all. The matched pair has to be among the allowed ones.
+func checkRow[T Number](c *check, i int, cols []int32, costs []T, scaled func(T) (cost, rounded int64, allowed bool)) (pairs, rounded int64, err error) {
+	u, v, match := c.U[i], c.V, int(c.column[i])
+	tight := match < 0
+	for k, x := range costs {
+		cost, round, allowed := scaled(x)
+		if !allowed {
+			continue
+		}
+		j := k
+		if cols != nil {
+			j = int(cols[k])
+		}
+		pairs, rounded = pairs+1, rounded+round
+		sum := u + v[j]
+		if sum > cost || j == match && sum != cost {
+			return pairs, rounded, c.fault(i, j, cost)
+		}
+		if j == match {
+			tight, c.price[i] = true, cost
+		}
+	}
+	if !tight {
+		err = fmt.Errorf("row %d: found it matched to column %d, which is forbidden to it", i, match)
+	}
+	return pairs, rounded, err
+}
+
+func (c *check) fault(i, j int, cost int64) error {
+	want := "at most"
+	if int(c.column[i]) == j {
+		want = "exactly, as they are matched,"
+	}
+	return fmt.Errorf("row %d, column %d: found duals %d and %d, expected them to add up to %s the cost %s (%d units)", i, j, c.U[i], c.V[j], want, c.inst.Exact(i, j), cost)
+}
+
+// float is a cost in units, whether it was rounded (1), and whether it is
+// allowed. Not a number is a cost below all duals, which no answer passes.
+func (c *check) float(x float64) (units, rounded int64, allowed bool) {
+	if math.IsInf(x, 1) && c.sign > 0 || math.IsInf(x, -1) && c.sign < 0 {
+		return 0, 0, false
+	}
+	units, rounded = c.units(x)
+	return units, rounded, true
+}
+
+// units is x * Scale rounded to an integer, ties to even, from x's bits, and 1
+// where that rounded. What is beyond 2^62 is less than any sum of duals.
+func (c *check) units(x float64) (units, rounded int64) {
+	b := math.Float64bits(x)
+	mantissa, exponent := b&(1<<52-1), int(b>>52&0x7ff)
+	if exponent > 0 {
+		mantissa |= 1 << 52
+	} else {
+		exponent = 1
+	}
+	right := 1075 - exponent - c.shift
+	var m uint64
+	switch {
+	case mantissa == 0:
+		return 0, 0
+	case exponent == 0x7ff || right < -9:
+		return math.MinInt64, 1
+	case right <= 0:
+		m = mantissa << -right
+	case right > 60:
+		rounded = 1
+	default:
+		m = mantissa >> right
+		rest, half := mantissa&(1<<right-1), uint64(1)<<(right-1)
+		if rest > half || rest == half && m&1 == 1 {
+			m++
+		}
+		if rest != 0 {
+			rounded = 1
+		}
+	}
+	units = c.sign * int64(m)
+	if b>>63 == 1 {
+		units = -units
+	}
+	return units, rounded
+}
+
+// sums adds both sides up.
+func (c *check) sums() error {
+	var primal, dual Wide
+	lesser, partners := c.U, c.column
+	if c.inst.Rows > c.inst.Cols {
+		lesser, partners = c.V, c.row
+	}
+	for i := range c.column {
+		primal.Add(c.price[i])
+	}
+	for k := range lesser {
+		if partners[k] < 0 {
+			most, _ := c.units(*c.inst.Limit)
+			primal.Add(most)
+		}
+	}
+	for _, u := range c.U {
+		dual.Add(u)
+	}
+	for _, v := range c.V {
+		dual.Add(v)
+	}
+	c.cert.Primal, c.cert.Dual = primal.String(), dual.String()
+	if primal != dual {
+		return fmt.Errorf("the matching costs %s units, the duals add up to %s", c.cert.Primal, c.cert.Dual)
+	}
+	return nil
+}
+
+// A Wide is a sum of int64 in 128 bits, two's complement.
+type Wide struct{ high, low uint64 }
+
+func (w *Wide) Add(x int64) {
+	var carry uint64
+	w.low, carry = bits.Add64(w.low, uint64(x), 0)
+	w.high, _ = bits.Add64(w.high, uint64(x>>63), carry)
+}
+
+func (w *Wide) String() string {
+	x := new(big.Int).Lsh(big.NewInt(int64(w.high)), 64)
+	return x.Add(x, new(big.Int).SetUint64(w.low)).String()
+}
+
+// MarshalJSON writes duals in the instance's costs: u[i] + v[j] <= c(i,j) for
+// every pair, >= when it maximises. Fractions are rounded to float64.
+func (d *Duals) MarshalJSON() ([]byte, error) {
+	var out struct {
+		U any `json:"u"`
+		V any `json:"v"`
+	}
+	if d.Scale == 1 || d.Scale == -1 {
+		out.U, out.V = inCosts(d.U, int64(d.Scale)), inCosts(d.V, int64(d.Scale))
+	} else {
+		out.U, out.V = inCosts(d.U, 1/d.Scale), inCosts(d.V, 1/d.Scale)
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("duals: %w", err)
+	}
+	return text, nil
+}
+
+func inCosts[T int64 | float64](list []int64, unit T) []T {
+	out := make([]T, len(list))
+	for k, x := range list {
+		out[k] = T(x) * unit
+	}
+	return out
+}

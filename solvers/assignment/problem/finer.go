@@ -1,0 +1,26 @@
+package problem
+
+import (
+	"math/bits"
+)
+
+// Approaches reports whether a problem of points is solved from coarse to fine.
+// Few rows have costs of so many bits that prices have no room to fall.
+func (p *Normal) Approaches() bool {
+	const few = 64
+	return p.Rows == p.Cols && p.Limit == Infinity && p.Rows >= few
+}
+
+// Finer is a problem of whole costs multiplied by as large a power of two as
+// there is room for, so that auctions tell ties apart; shift is the power.
+func (p *Normal) Finer() (_ *Normal, shift uint) {
+	if !p.Instance.Points.Floor || !p.Approaches() {
+		return p, 0
+	}
+	room := bits.Len64(uint64(MaxScaled(p.Rows))) - bits.Len64(uint64(max(p.Most, -p.Least, 1)))
+	shift = uint(max(0, min(room-1, 20)))
+	f := *p
+	f.Scale *= float64(int64(1) << shift)
+	f.Least, f.Most = p.Least<<shift, p.Most<<shift
+	return &f, shift
+}

@@ -1,0 +1,72 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"coalesce/solvers/cores"
+)
+
+// CheckHall holds a proof of infeasibility against an instance's own costs:
+// members, numbers of rows, or of columns where there are fewer of those. It
+// fills in their partners. Its errors wrap ErrCheck.
+func CheckHall(inst *Instance, members []int32) (Hall, error) {
+	h := Hall{Side: "rows"}
+	count, others := inst.Rows, inst.Cols
+	if inst.Rows > inst.Cols {
+		h.Side, count, others = "columns", inst.Cols, inst.Rows
+	}
+	seen, partner := make([]bool, count), make([]bool, others)
+	for _, k := range members {
+		if k < 0 || int(k) >= count || seen[k] {
+			return h, fmt.Errorf("%w: found member %d of the %s, expected different ones below %d", ErrCheck, k, h.Side, count)
+		}
+		seen[k] = true
+		h.Members = append(h.Members, int(k))
+	}
+	slices.Sort(h.Members)
+	cores.Split(others, max(1, 1<<14/max(1, len(members))), func(low, high int) {
+		for k := low; k < high; k++ {
+			for _, member := range h.Members {
+				i, j := member, k
+				if h.Side == "columns" {
+					i, j = k, member
+				}
+				if inst.Allowed(i, j) {
+					partner[k] = true
+					break
+				}
+			}
+		}
+	})
+	h.Partners = []int{}
+	for k, found := range partner {
+		if found {
+			h.Partners = append(h.Partners, k)
+		}
+	}
+	if len(h.Partners) >= len(h.Members) {
+		return h, fmt.Errorf("%w: found %d partners of %d %s, expected fewer", ErrCheck, len(h.Partners), len(h.Members), h.Side)
+	}
+	return h, nil
+}
+
+// Allowed reports whether a pair may be matched.
+func (inst *Instance) Allowed(i, j int) bool {
+	if inst.Points != nil {
+		return true
+	}
+	k := inst.Find(i, j)
+	switch {
+	case k < 0:
+		return false
+	case inst.Type == Int32:
+		return inst.I32[k] != math.MaxInt32
+	case inst.Type == Int64:
+		return inst.I64[k] != math.MaxInt64
+	case inst.Type == Float32:
+		return !math.IsInf(float64(inst.F32[k]), 0)
+	}
+	return !math.IsInf(inst.F64[k], 0)
+}

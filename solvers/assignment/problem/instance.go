@@ -1,0 +1,302 @@
+// Package problem holds what linear assignment is about, apart from any way to solve
+// it: the Instance, its points and costs, the Normal form that every algorithm solves
+// (minimise, rows <= columns, integer costs), the duals, and the certificate that
+// holds an answer against the instance's own costs (Check, CheckHall).
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"unsafe"
+
+	"coalesce/runtime/device"
+)
+
+// MaxSide is the most rows or columns an instance may have: columns are int32.
+const MaxSide = math.MaxInt32
+
+// A Value is the type of an instance's costs.
+type Value = device.Value
+
+// The types that kernels exist for.
+const (
+	Int32   = device.Int32
+	Int64   = device.Int64
+	Float32 = device.Float32
+	Float64 = device.Float64
+)
+
+// A Number is the Go side of a Value.
+type Number = device.Number
+
+// An Instance holds the costs of Rows x Cols pairs, in one of three forms:
+//
+//   - dense: the slice that Type names has Rows*Cols costs, row by row;
+//   - sparse: Sparse says which pairs are allowed, the slice that Type names
+//     has one cost for each of them;
+//   - points: Points says how costs are computed, no slice is set.
+//
+// Forbidden pairs of a dense instance cost the largest number of an integer
+// type, and plus infinity of a floating type, minus infinity when it
+// maximises.
+type Instance struct {
+	Rows, Cols int
+	Type       Value
+	I32        []int32
+	I64        []int64
+	F32        []float32
+	F64        []float64
+	Sparse     *Sparse
+	Points     *Points
+	Maximize   bool
+	// Limit allows rows to stay unmatched. A row and a column left unmatched
+	// cost Limit together, so that no pair dearer than it (when maximising: of
+	// less worth) is ever matched. A pair of just that cost is as good matched
+	// as not: which it is, and with it Value and Matched of a Result, is the
+	// solver's choice. nil: a full matching is asked for.
+	Limit    *float64
+	RowNames []string // nil when they have none
+	ColNames []string
+	Source   string   // the file, or the drawing
+	Notes    []string // what was changed on the way in, one sentence each
+
+	Unmap func() error
+}
+
+// A Sparse lists the allowed pairs of a sparse instance, row by row: those of
+// row i are Col[Start[i]:Start[i+1]], ascending, each column once.
+type Sparse struct {
+	Start []int64
+	Col   []int32
+}
+
+// Forbidden is the cost of a forbidden pair in an integer type, or an infinity.
+func Forbidden[T Number](maximize bool) T {
+	var c any
+	sign := 1
+	if maximize {
+		sign = -1
+	}
+	switch any(T(0)).(type) {
+	case int32:
+		c = int32(math.MaxInt32)
+	case int64:
+		c = int64(math.MaxInt64)
+	case float32:
+		c = float32(math.Inf(sign))
+	case float64:
+		c = math.Inf(sign)
+	}
+	return c.(T)
+}
+
+// NewInstance makes a dense instance of costs, row by row, which it keeps.
+func NewInstance[T Number](rows, cols int, costs []T, source string) (*Instance, error) {
+	inst := &Instance{Rows: rows, Cols: cols, Source: source}
+	SetCosts(inst, costs)
+	return inst, inst.Check()
+}
+
+func SetCosts[T Number](inst *Instance, costs []T) {
+	inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil
+	switch c := any(costs).(type) {
+	case []int32:
+		inst.Type, inst.I32 = Int32, c
+	case []int64:
+		inst.Type, inst.I64 = Int64, c
+	case []float32:
+		inst.Type, inst.F32 = Float32, c
+	case []float64:
+		inst.Type, inst.F64 = Float64, c
+	}
+}
+
+// Dense reports whether the instance holds a cost for every pair.
+func (inst *Instance) Dense() bool { return inst.Sparse == nil && inst.Points == nil }
+
+// Len is the number of costs held: of all pairs, of the allowed ones of a
+// sparse instance, or none of points.
+func (inst *Instance) Len() int {
+	return len(inst.I32) + len(inst.I64) + len(inst.F32) + len(inst.F64)
+}
+
+// Bytes is the memory of the costs as the machine holds it. It is not a copy.
+func (inst *Instance) Bytes() []byte {
+	switch inst.Type {
+	case Int32:
+		return BytesOf(inst.I32)
+	case Int64:
+		return BytesOf(inst.I64)
+	case Float32:
+		return BytesOf(inst.F32)
+	}
+	return BytesOf(inst.F64)
+}
+
+func BytesOf[T Number](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// Find is the index of the cost of a pair in the slice, -1 for a pair that a
+// sparse instance does not have.
+func (inst *Instance) Find(i, j int) int {
+	if inst.Sparse == nil {
+		return i*inst.Cols + j
+	}
+	low, high := inst.Sparse.Start[i], inst.Sparse.Start[i+1]
+	row := inst.Sparse.Col[low:high]
+	if k, ok := slices.BinarySearch(row, int32(j)); ok {
+		return int(low) + k
+	}
+	return -1
+}
+
+// Pair is the pair whose cost stands at an index of the slice.
+func (inst *Instance) Pair(index int) (i, j int) {
+	if inst.Sparse == nil {
+		return index / inst.Cols, index % inst.Cols
+	}
+	start := inst.Sparse.Start
+	i = sort.Search(inst.Rows, func(i int) bool { return start[i+1] > int64(index) })
+	return i, int(inst.Sparse.Col[index])
+}
+
+// Exact is the cost of a pair in decimals: every digit of an integer, the
+// shortest decimals that give the same float; "forbidden" of a forbidden pair.
+func (inst *Instance) Exact(i, j int) string {
+	if inst.Points != nil {
+		return FormatFloat(inst.Points.Cost(i, j), 64)
+	}
+	k := inst.Find(i, j)
+	switch {
+	case k < 0:
+		return "forbidden"
+	case inst.Type == Int32 && inst.I32[k] != math.MaxInt32:
+		return strconv.FormatInt(int64(inst.I32[k]), 10)
+	case inst.Type == Int64 && inst.I64[k] != math.MaxInt64:
+		return strconv.FormatInt(inst.I64[k], 10)
+	case inst.Type == Float32 && !math.IsInf(float64(inst.F32[k]), 0):
+		return FormatFloat(float64(inst.F32[k]), 32)
+	case inst.Type == Float64 && !math.IsInf(inst.F64[k], 0):
+		return FormatFloat(inst.F64[k], 64)
+	}
+	return "forbidden"
+}
+
+// FormatFloat writes costs of ordinary size without an exponent.
+func FormatFloat(x float64, size int) string {
+	if a := math.Abs(x); a == 0 || a >= 1e-6 && a < 1e21 {
+		return strconv.FormatFloat(x, 'f', -1, size)
+	}
+	return strconv.FormatFloat(x, 'g', -1, size)
+}
+
+// Note appends a sentence to the instance's notes.
+func (inst *Instance) Note(format string, args ...any) {
+	inst.Notes = append(inst.Notes, fmt.Sprintf(format, args...))
+}
+
+// Close gives back a mapped file; the costs are gone then.
+func (inst *Instance) Close() error {
+	unmap := inst.Unmap
+	if unmap == nil {
+		return nil
+	}
+	inst.Unmap, inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil, nil
+	return unmap()
+}
+
+// ErrCost is wrapped by the errors of costs that cannot be solved with: not a
+// number, an infinity of the wrong sign, sums beyond 64 bits.
+var ErrCost = errors.New("cost")
+
+// An EntryError is a cost that cannot be solved with. It unwraps to ErrCost.
+type EntryError struct {
+	Row, Col int // from 0
+	Found    string
+	Want     string
+}
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("cost of row %d, column %d (from 0): found %s, expected %s", e.Row, e.Col, e.Found, e.Want)
+}
+
+// Unwrap is ErrCost.
+func (e *EntryError) Unwrap() error { return ErrCost }
+
+// Check says what is wrong with an instance's shape: its size, its type and
+// slice, the order of a sparse instance's columns, the number of coordinates.
+// It does not look at the costs.
+func (inst *Instance) Check() error {
+	if inst.Rows < 0 || inst.Cols < 0 || inst.Rows > MaxSide || inst.Cols > MaxSide {
+		return fmt.Errorf("%d x %d pairs: expected 0 to %d rows and columns", inst.Rows, inst.Cols, MaxSide)
+	}
+	if inst.Type.Size() == 0 {
+		return fmt.Errorf("costs of type %q: expected int32, int64, float32 or float64", inst.Type)
+	}
+	if l := inst.Limit; l != nil && (math.IsNaN(*l) || math.IsInf(*l, 0)) {
+		return fmt.Errorf("limit %v: expected a number", *l)
+	}
+	if len(inst.Bytes()) != inst.Len()*inst.Type.Size() {
+		return fmt.Errorf("costs: found other slices than that of type %s", inst.Type)
+	}
+	if inst.Sparse != nil && inst.Points != nil {
+		return errors.New("costs: found both a sparse instance and points")
+	}
+	want := inst.Rows * inst.Cols // both below 2^31
+	switch {
+	case inst.Sparse != nil:
+		if err := inst.Sparse.check(inst.Rows, inst.Cols); err != nil {
+			return err
+		}
+		want = len(inst.Sparse.Col)
+	case inst.Points != nil:
+		if err := inst.Points.check(inst); err != nil {
+			return err
+		}
+		want = 0
+	}
+	if inst.Len() != want {
+		return fmt.Errorf("%d costs: expected %d", inst.Len(), want)
+	}
+	return nil
+}
+
+func (s *Sparse) check(rows, cols int) error {
+	if len(s.Start) != rows+1 || s.Start[0] != 0 || s.Start[rows] != int64(len(s.Col)) {
+		return fmt.Errorf("%d row starts: expected %d, from 0 to %d", len(s.Start), rows+1, len(s.Col))
+	}
+	for i := range rows {
+		if s.Start[i] > s.Start[i+1] || s.Start[i+1] > int64(len(s.Col)) {
+			return fmt.Errorf("row %d: found the range %d to %d, expected one within %d pairs", i, s.Start[i], s.Start[i+1], len(s.Col))
+		}
+		last := int32(-1)
+		for _, j := range s.Col[s.Start[i]:s.Start[i+1]] {
+			if j <= last || int(j) >= cols {
+				return fmt.Errorf("row %d: found column %d after %d, expected ascending columns below %d", i, j, last, cols)
+			}
+			last = j
+		}
+	}
+	return nil
+}
+
+func (inst *Instance) Forbid(k int) {
+	switch inst.Type {
+	case Int32:
+		inst.I32[k] = Forbidden[int32](inst.Maximize)
+	case Int64:
+		inst.I64[k] = Forbidden[int64](inst.Maximize)
+	case Float32:
+		inst.F32[k] = Forbidden[float32](inst.Maximize)
+	case Float64:
+		inst.F64[k] = Forbidden[float64](inst.Maximize)
+	}
+}

@@ -1,0 +1,336 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"sync"
+
+	"coalesce/solvers/cores"
+)
+
+// MaxScaled is the largest magnitude of a scaled cost: a sum of one cost a row
+// stays within 2^60.
+func MaxScaled(rows int) int64 { return 1 << 60 / int64(max(1, rows)) }
+
+// Normalise brings an instance to the form that engines solve. One pass over
+// the costs finds their range and, of floats, the lowest bit that any of them
+// has. A cost that is not a number, an infinity that forbids nothing, costs
+// whose sums would leave 2^60 and a limit that the cost type cannot hold are
+// errors that wrap ErrCost. An instance with more rows than columns is
+// transposed, in a copy.
+func Normalise(inst *Instance) (*Normal, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
+	p := &Normal{Instance: inst, Rows: inst.Rows, Cols: inst.Cols, Limit: Infinity}
+	if p.Transposed = inst.Rows > inst.Cols; p.Transposed {
+		p.Rows, p.Cols = inst.Cols, inst.Rows
+	}
+	var err error
+	switch {
+	case inst.Points != nil:
+		err = p.fitPoints()
+	case inst.Type == Int32:
+		err = fitIntegers(p, inst.I32)
+	case inst.Type == Int64:
+		err = fitIntegers(p, inst.I64)
+	case inst.Type == Float32:
+		err = fitFloats(p, inst.F32)
+	default:
+		err = fitFloats(p, inst.F64)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Transposed {
+		p.Instance = inst.Transpose()
+	}
+	return p, nil
+}
+
+// A Span is what a pass over costs finds.
+type Span[T Number] struct {
+	count       int // allowed costs
+	least, most T   // of them
+	grain       int // floats: all are multiples of 2^grain
+	Bad         int // index of the first that cannot be solved with, -1: none
+}
+
+func (s *Span[T]) join(t Span[T]) {
+	switch {
+	case s.count == 0:
+		s.least, s.most = t.least, t.most
+	case t.count > 0:
+		s.least, s.most = min(s.least, t.least), max(s.most, t.most)
+	}
+	s.count += t.count
+	s.grain = min(s.grain, t.grain)
+	if s.Bad < 0 || t.Bad >= 0 && t.Bad < s.Bad {
+		s.Bad = t.Bad
+	}
+}
+
+// Scan joins what look finds in parts of the costs, on all cores.
+func Scan[T Number](costs []T, look func([]T) Span[T]) Span[T] {
+	whole := Span[T]{grain: math.MaxInt32, Bad: -1}
+	var mu sync.Mutex
+	cores.Split(len(costs), 1<<16, func(low, high int) {
+		s := look(costs[low:high])
+		if s.Bad >= 0 {
+			s.Bad += low
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		whole.join(s)
+	})
+	return whole
+}
+
+func fitIntegers[T int32 | int64](p *Normal, costs []T) error {
+	forbidden := Forbidden[T](false)
+	s := Scan(costs, func(part []T) Span[T] {
+		s := Span[T]{Bad: -1, least: forbidden, most: -forbidden - 1}
+		for _, c := range part {
+			if c != forbidden {
+				s.count++
+				s.least, s.most = min(s.least, c), max(s.most, c)
+			}
+		}
+		return s
+	})
+	if s.count == 0 {
+		s.least, s.most = 0, 0
+	}
+	return p.FitIntegers(int64(s.least), int64(s.most))
+}
+
+// FitIntegers sets the scale and range of integer costs from least to most.
+func (p *Normal) FitIntegers(least, most int64) error {
+	p.Scale, p.Exact = 1, true
+	bound := MaxScaled(p.Rows)
+	if least < -bound || most > bound {
+		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude, so that sums over %d rows stay below 2^60", ErrCost, least, most, bound, p.Rows)
+	}
+	if l := p.Instance.Limit; l != nil {
+		if *l != math.Trunc(*l) || math.Abs(*l) > float64(bound) {
+			return fmt.Errorf("%w: limit %v: expected an integer of at most %d in magnitude, as the costs are integers", ErrCost, *l, bound)
+		}
+		p.Limit = int64(*l)
+	}
+	p.Least, p.Most = least, most
+	p.orient()
+	return nil
+}
+
+// orient negates what is to be maximised.
+func (p *Normal) orient() {
+	if !p.Instance.Maximize {
+		return
+	}
+	p.Scale, p.Least, p.Most = -p.Scale, -p.Most, -p.Least
+	if p.Limit != Infinity {
+		p.Limit = -p.Limit
+	}
+}
+
+func fitFloats[T float32 | float64](p *Normal, costs []T) error {
+	forbidden := Forbidden[T](p.Instance.Maximize)
+	s := Scan(costs, func(part []T) Span[T] {
+		s := Span[T]{Bad: -1, grain: math.MaxInt32, least: T(math.Inf(1)), most: T(math.Inf(-1))}
+		grains := math.NaN() // 2^grain in 1; infinite and not a number fit no test
+		for k, c := range part {
+			if c-c != 0 { // an infinity, or not a number
+				if c != forbidden && s.Bad < 0 {
+					s.Bad = k
+				}
+				continue
+			}
+			s.count++
+			if c < s.least {
+				s.least = c
+			}
+			if c > s.most {
+				s.most = c
+			}
+			if x := float64(c); x != 0 && x*grains != math.Trunc(x*grains) {
+				s.grain = min(s.grain, lowestBit(x))
+				grains = math.Ldexp(1, -s.grain)
+			}
+		}
+		return s
+	})
+	if s.Bad >= 0 {
+		i, j := p.Instance.Pair(s.Bad)
+		want := "a number, or +inf to forbid the pair"
+		if p.Instance.Maximize {
+			want = "a number, or -inf to forbid the pair"
+		}
+		return &EntryError{i, j, strconv.FormatFloat(float64(costs[s.Bad]), 'g', -1, 64), want}
+	}
+	if s.count == 0 {
+		s.least, s.most = 0, 0
+	}
+	p.FitFloats(float64(s.least), float64(s.most), s.grain)
+	return nil
+}
+
+// lowestBit is the exponent of the lowest bit set in x, large for 0.
+func lowestBit(x float64) int {
+	b := math.Float64bits(x)
+	m, e := b&(1<<52-1), int(b>>52&0x7ff)
+	if e == 0 {
+		if m == 0 {
+			return math.MaxInt32
+		}
+		e = 1
+	} else {
+		m |= 1 << 52
+	}
+	return e - 1075 + bits.TrailingZeros64(m)
+}
+
+// FitFloats sets the scale and range of floating costs from least to most, all
+// multiples of 2^grain. Costs become the smallest integers that keep all their
+// bits, where those are small enough, and the largest that are small enough
+// otherwise.
+func (p *Normal) FitFloats(least, most float64, grain int) {
+	size := max(math.Abs(least), math.Abs(most))
+	if l := p.Instance.Limit; l != nil {
+		size = max(size, math.Abs(*l))
+		grain = min(grain, lowestBit(*l))
+	}
+	shift := 0
+	p.Exact = true
+	if size > 0 {
+		_, e := math.Frexp(size)
+		shift = min(60-e, 1000)
+		for ToScaled(size, math.Ldexp(1, shift)) > MaxScaled(p.Rows) {
+			shift--
+		}
+		if p.Exact = -grain <= shift; p.Exact {
+			shift = -grain
+		}
+	}
+	p.Scale = math.Ldexp(1, shift)
+	p.Least, p.Most = ToScaled(least, p.Scale), ToScaled(most, p.Scale)
+	if l := p.Instance.Limit; l != nil {
+		p.Limit = ToScaled(*l, p.Scale)
+	}
+	p.orient()
+}
+
+// ToScaled rounds to the nearest integer, ties to even, as kernels do.
+func ToScaled(c, scale float64) int64 { return int64(math.RoundToEven(c * scale)) }
+
+// fitPoints bounds distances by the box of all points. They are exact where
+// no operation rounds: sums of |d| or d² of coordinates with few bits.
+func (p *Normal) fitPoints() error {
+	q := p.Instance.Points
+	most := q.most()
+	if q.Floor {
+		if most >= 1<<62 {
+			return fmt.Errorf("%w: distances up to %g: expected at most %d, so that sums over %d rows stay below 2^60", ErrCost, most, MaxScaled(p.Rows), p.Rows)
+		}
+		return p.FitIntegers(0, int64(most))
+	}
+	if math.IsInf(most, 0) {
+		return fmt.Errorf("%w: distances beyond the largest float64", ErrCost)
+	}
+	grain := math.MaxInt32
+	for _, list := range [][]float64{q.Row, q.Col} {
+		for _, x := range list {
+			grain = min(grain, lowestBit(x))
+		}
+	}
+	if q.Metric == Squared && grain != math.MaxInt32 {
+		grain *= 2
+	}
+	if q.Metric == Euclidean && most > 0 || grain != math.MaxInt32 && most >= math.Ldexp(1, grain+53) {
+		grain = math.MinInt32
+	}
+	p.FitFloats(0, most, grain)
+	return nil
+}
+
+// Cost is the scaled cost of a pair, far when it is forbidden. Sparse
+// instances search for it.
+func (p *Normal) Cost(i, j int) int64 {
+	inst := p.Instance
+	if p.Source != nil {
+		return p.Source.Scaled(p.Scale, i, j)
+	}
+	if inst.Points != nil {
+		return ToScaled(inst.Points.Cost(i, j), p.Scale)
+	}
+	k := inst.Find(i, j)
+	if k < 0 {
+		return Infinity
+	}
+	var one [1]int64
+	return p.Scaled(k, k+1, one[:])[0]
+}
+
+// Row is a whole row of scaled costs, in buf where it has room for p.cols.
+func (p *Normal) Row(i int, buf []int64) []int64 {
+	if cap(buf) < p.Cols {
+		buf = make([]int64, p.Cols)
+	}
+	buf = buf[:p.Cols]
+	inst := p.Instance
+	switch {
+	case inst.Points != nil:
+		q := inst.Points
+		point := q.Row[i*q.Dim : (i+1)*q.Dim]
+		for j := range buf {
+			buf[j] = ToScaled(q.Finish(q.Sum(point, q.Col[j*q.Dim:(j+1)*q.Dim])), p.Scale)
+		}
+	case inst.Sparse != nil:
+		for j := range buf {
+			buf[j] = Infinity
+		}
+		for k := inst.Sparse.Start[i]; k < inst.Sparse.Start[i+1]; k++ {
+			var one [1]int64
+			buf[inst.Sparse.Col[k]] = p.Scaled(int(k), int(k)+1, one[:])[0]
+		}
+	default:
+		p.Scaled(i*p.Cols, (i+1)*p.Cols, buf)
+	}
+	return buf
+}
+
+// Scaled fills buf with the scaled costs at indices low to high of the slice.
+func (p *Normal) Scaled(low, high int, buf []int64) []int64 {
+	switch inst := p.Instance; inst.Type {
+	case Int32:
+		scaleIntegers(inst.I32[low:high], int64(p.Scale), buf)
+	case Int64:
+		scaleIntegers(inst.I64[low:high], int64(p.Scale), buf)
+	case Float32:
+		scaleFloats(inst.F32[low:high], p.Scale, buf)
+	default:
+		scaleFloats(inst.F64[low:high], p.Scale, buf)
+	}
+	return buf
+}
+
+func scaleIntegers[T int32 | int64](costs []T, sign int64, buf []int64) {
+	forbidden := Forbidden[T](false)
+	for k, c := range costs {
+		buf[k] = sign * int64(c)
+		if c == forbidden {
+			buf[k] = Infinity
+		}
+	}
+}
+
+func scaleFloats[T float32 | float64](costs []T, scale float64, buf []int64) {
+	for k, c := range costs {
+		if c-c != 0 {
+			buf[k] = Infinity
+			continue
+		}
+		buf[k] = ToScaled(float64(c), scale)
+	}
+}

@@ -1,0 +1,52 @@
+package problem_test
+
+import (
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/problem"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// Scaling of floats: exact where it says so, rounded to the nearest where not,
+// within range, and as small as exactness allows.
+func TestScalingOfFloats(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		rows := 1 + r.IntN(40)
+		costs := make([]float64, rows*rows)
+		digits, low, spread := r.IntN(54), r.IntN(2000)-1070, 1+r.IntN(70)
+		for k := range costs {
+			if r.IntN(3) > 0 {
+				costs[k] = math.Ldexp(float64(r.Int64N(1<<digits)-1<<digits/2), min(low+r.IntN(spread), 960))
+			}
+		}
+		inst := enginetest.MatrixOf(t, rows, costs...)
+		inst.Maximize = r.IntN(2) == 0
+		p, err := problem.Normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, odd := true, false
+		for k, c := range costs {
+			got := p.Cost(k/rows, k%rows)
+			scaled := new(big.Float).SetPrec(200).Mul(big.NewFloat(c), big.NewFloat(p.Scale))
+			off, _ := new(big.Float).Sub(scaled, new(big.Float).SetInt64(got)).Float64()
+			exact = exact && off == 0
+			odd = odd || got&1 == 1
+			if math.Abs(off) > 0.5 || got < p.Least || got > p.Most {
+				t.Fatalf("%v * %v became %d, of %d to %d", c, p.Scale, got, p.Least, p.Most)
+			}
+		}
+		if exact != p.Exact {
+			t.Fatalf("scaling by %v: found exact %v, expected %v", p.Scale, p.Exact, exact)
+		}
+		if exact && !odd && p.Most-p.Least > 0 {
+			t.Fatalf("scaling by %v: found even numbers alone", p.Scale)
+		}
+		if most := max(p.Most, -p.Least); most > problem.MaxScaled(rows) || !exact && most < problem.MaxScaled(rows)/4 && math.Abs(p.Scale) < 0x1p999 {
+			t.Fatalf("scaling by %v: found up to %d, expected the most below %d", p.Scale, most, problem.MaxScaled(rows))
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package problem_test
+
+import (
+	"coalesce/solvers/assignment/internal/enginetest"
+	"testing"
+)
+
+func TestTranspose(t *testing.T) {
+	for _, inst := range enginetest.Forms(t) {
+		other := inst.Transpose()
+		if err := other.Check(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range inst.Rows {
+			for j := range inst.Cols {
+				if inst.Exact(i, j) != other.Exact(j, i) {
+					t.Fatalf("%s: row %d, column %d: found %s, expected %s", inst.Source, i, j, other.Exact(j, i), inst.Exact(i, j))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coalesce/autotune/subject"
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/batch"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/problem"
+)
+
+// tunableBatch is the family of batches, with the instances of the others,
+// many at once.
+type tunableBatch struct{ tunable }
+
+func newTunableBatch() tunableBatch {
+	return tunableBatch{tunable{families.Family{Name: batch.Name, Kernels: &assignment.Batch}}}
+}
+
+// Sizes are sides of the instances of a batch.
+func (tunableBatch) Sizes(f device.Facts) []int {
+	if f.Kind == device.CUDA {
+		return []int{50, 150, 300, 600, 1200}
+	}
+	return []int{8, 40}
+}
+
+func (tunableBatch) Feasible(v *device.Variant, f device.Facts, size int) error {
+	return batch.Fits(v, f, int(batch.StateBytes(int64(size), int64(size))))
+}
+
+// A trialBatch is instances of one cost type.
+type trialBatch struct {
+	members []*trialInstance
+	size    int
+}
+
+func (t *trialBatch) Size() int { return t.size }
+
+// Cases are those of the other families: each alone, and all at once.
+func (t tunableBatch) Cases(fixed map[string]string) ([]subject.Case, error) {
+	cases, err := t.tunable.Cases(fixed)
+	all := &trialBatch{}
+	for k, c := range cases {
+		trial := c.Instance.(*trialInstance)
+		all.members = append(all.members, trial)
+		all.size = max(all.size, trial.Size())
+		cases[k].Instance = &trialBatch{[]*trialInstance{trial}, trial.Size()}
+	}
+	return append(cases, subject.Case{Name: "all at once", Instance: all}), err
+}
+
+// Instance draws two squares for each multiprocessor of the largest devices,
+// or as many as a quarter of a GiB holds.
+func (t tunableBatch) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	const most = 264
+	b := &trialBatch{size: size}
+	for k := range min(most, 1+1<<28/(size*size*8)) {
+		inst, err := t.tunable.Instance(fixed, size, seed*most+uint64(k))
+		if err != nil {
+			return nil, err
+		}
+		b.members = append(b.members, inst.(*trialInstance))
+	}
+	return b, nil
+}
+
+func (t tunableBatch) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	return batchRunner{d, v}, nil
+}
+
+type batchRunner struct {
+	device  device.Device
+	variant *device.Variant
+}
+
+func (batchRunner) Close() error { return nil }
+
+// Prepare opens an engine for the instances that have rows.
+func (r batchRunner) Prepare(inst subject.Instance) (subject.Job, error) {
+	t, ok := inst.(*trialBatch)
+	if !ok {
+		return nil, errors.New("prepare assignment/batch: an instance of another subject")
+	}
+	j := &batchJob{}
+	var shapes []batch.Shape
+	for _, trial := range t.members {
+		p := trial.p
+		if p.Rows == 0 {
+			continue
+		}
+		j.members = append(j.members, trial)
+		shapes = append(shapes, batch.Shape{First: j.pairs, Stride: int64(p.Cols), Rows: p.Rows, Cols: p.Cols, Scale: p.Scale})
+		j.pairs += int64(p.Rows) * int64(p.Cols)
+	}
+	var err error
+	if j.Engine, err = batch.Open(r.device, r.variant, shapes, false); err != nil {
+		return nil, err
+	}
+	size := int64(problem.Value(assignment.Batch.Value(r.variant, "value")).Size())
+	if j.costs, err = r.device.Alloc(j.pairs * size); err != nil {
+		return nil, errors.Join(err, j.Engine.Close())
+	}
+	return j, nil
+}
+
+type batchJob struct {
+	*batch.Engine
+	members []*trialInstance
+	costs   device.Buffer
+	pairs   int64
+}
+
+// Reset uploads the costs and spoils what a run writes.
+func (j *batchJob) Reset(s device.Stream) error {
+	err := errors.Join(s.Fill(j.Answers, 0, j.Answers.Len(), 0xa5), s.Fill(j.States, 0, j.States.Len(), 0xa5))
+	for k, trial := range j.members {
+		b := trial.p.Instance.Bytes()
+		err = errors.Join(err, s.Upload(j.costs, j.Shapes[k].First*int64(trial.p.Instance.Type.Size()), b))
+	}
+	return err
+}
+
+// Run solves, to the answers on the host.
+func (j *batchJob) Run(s device.Stream) error {
+	return j.Solve(context.Background(), s, j.costs)
+}
+
+func (j *batchJob) Check(device.Stream) error {
+	for k, trial := range j.members {
+		sol, full := j.Solution(k)
+		var failed error
+		if !full {
+			failed = &engine.Infeasible{Rows: batch.Violator(trial.p, sol.Column)}
+		}
+		if err := trial.agree(sol, failed); err != nil {
+			return fmt.Errorf("instance %d of %d x %d: %w", k, trial.p.Rows, trial.p.Cols, err)
+		}
+	}
+	return nil
+}
+
+// Work is the number of pairs.
+func (j *batchJob) Work() float64 { return float64(j.pairs) }
+
+func (j *batchJob) Close() error { return errors.Join(j.costs.Free(), j.Engine.Close()) }

@@ -1,15 +1,16 @@
 package assignment
 
 import (
-	"coalesce/solvers/assignment/internal/draw"
-	"coalesce/solvers/assignment/internal/enginetest"
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/problem"
 )
 
 // certified is an instance with an optimal answer that checks.

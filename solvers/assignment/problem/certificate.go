@@ -59,6 +59,7 @@ type Hall struct {
 // been checked against its costs.
 type InfeasibleError struct{ Hall Hall }
 
+// Error says how many rows or columns have too few partners.
 func (e *InfeasibleError) Error() string {
 	h := e.Hall
 	other := "column"
@@ -429,12 +430,14 @@ func (c *check) sums() error {
 // A Wide is a sum of int64 in 128 bits, two's complement.
 type Wide struct{ high, low uint64 }
 
+// Add adds x.
 func (w *Wide) Add(x int64) {
 	var carry uint64
 	w.low, carry = bits.Add64(w.low, uint64(x), 0)
 	w.high, _ = bits.Add64(w.high, uint64(x>>63), carry)
 }
 
+// String is the sum in decimals.
 func (w *Wide) String() string {
 	x := new(big.Int).Lsh(big.NewInt(int64(w.high)), 64)
 	return x.Add(x, new(big.Int).SetUint64(w.low)).String()

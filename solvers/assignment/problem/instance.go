@@ -64,7 +64,7 @@ type Instance struct {
 	Source   string   // the file, or the drawing
 	Notes    []string // what was changed on the way in, one sentence each
 
-	Unmap func() error
+	Unmap func() error // gives back a mapped file, for Close; nil: there is none
 }
 
 // A Sparse lists the allowed pairs of a sparse instance, row by row: those of
@@ -101,6 +101,7 @@ func NewInstance[T Number](rows, cols int, costs []T, source string) (*Instance,
 	return inst, inst.Check()
 }
 
+// SetCosts makes costs those of an instance, of their type, and keeps them.
 func SetCosts[T Number](inst *Instance, costs []T) {
 	inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil
 	switch c := any(costs).(type) {
@@ -137,6 +138,7 @@ func (inst *Instance) Bytes() []byte {
 	return BytesOf(inst.F64)
 }
 
+// BytesOf is the memory of a slice as the machine holds it. It is not a copy.
 func BytesOf[T Number](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -224,6 +226,7 @@ type EntryError struct {
 	Want     string
 }
 
+// Error says where the cost is, what was found and what was expected.
 func (e *EntryError) Error() string {
 	return fmt.Sprintf("cost of row %d, column %d (from 0): found %s, expected %s", e.Row, e.Col, e.Found, e.Want)
 }
@@ -288,6 +291,7 @@ func (s *Sparse) check(rows, cols int) error {
 	return nil
 }
 
+// Forbid forbids the pair at an index of the costs.
 func (inst *Instance) Forbid(k int) {
 	switch inst.Type {
 	case Int32:

@@ -1,7 +1,7 @@
 package problem
 
 // Infinity is the scaled cost of a forbidden pair. Every allowed scaled cost c has
-// |c| <= MaxScaled(rows), so sums of a path's reduced costs stay below far.
+// |c| <= MaxScaled(rows), so sums of a path's reduced costs stay below Infinity.
 const Infinity int64 = 1 << 61
 
 // A CostSource computes costs that no memory of the host holds.
@@ -22,13 +22,13 @@ type CostSource interface {
 // largest for which it does: then each cost is off by at most 2^-(shift+1)
 // and the optimum by at most rows*2^-shift (Certificate says which).
 type Normal struct {
-	Instance   *Instance
-	Rows, Cols int     // after transposing
-	Transposed bool    // rows of the problem are columns of the instance
-	Scale      float64 // sign * 2^shift
-	Exact      bool    // every scaled cost is the cost times scale, unrounded
-	Limit      int64   // scaled cost of leaving a row unmatched; far: not allowed
-	Least      int64   // smallest and largest scaled cost of an allowed pair
+	Instance   *Instance // with at most as many rows as columns
+	Rows, Cols int       // after transposing
+	Transposed bool      // rows of the problem are columns of the instance
+	Scale      float64   // sign * 2^shift
+	Exact      bool      // every scaled cost is the cost times scale, unrounded
+	Limit      int64     // scaled cost of leaving a row unmatched; Infinity: not allowed
+	Least      int64     // smallest and largest scaled cost of an allowed pair
 	Most       int64
 	Source     CostSource // of costs that only devices hold; nil: the instance holds them
 }
@@ -36,4 +36,7 @@ type Normal struct {
 // Prices are prices in scaled units: u of the rows, v of the columns. They are
 // feasible when u[i]+v[j] <= c(i,j) for every allowed pair, v[j] <= 0 (where
 // rows < cols or with a limit), u[i] <= limit.
-type Prices struct{ U, V []int64 }
+type Prices struct {
+	U []int64 // of rows
+	V []int64 // of columns
+}

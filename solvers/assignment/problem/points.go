@@ -26,7 +26,7 @@ func Metrics() []string { return []string{string(Euclidean), string(Squared), st
 // in order, in float64 without fused operations; Floor cuts the result to an
 // integer, as the type of the instance says then (Int64).
 type Points struct {
-	Dim    int
+	Dim    int       // coordinates of a point
 	Row    []float64 // Rows*Dim coordinates, point by point
 	Col    []float64 // Cols*Dim
 	Metric Metric
@@ -76,6 +76,7 @@ func (p *Points) Cost(i, j int) float64 {
 	return p.Finish(p.Sum(p.Row[i*p.Dim:(i+1)*p.Dim], p.Col[j*p.Dim:(j+1)*p.Dim]))
 }
 
+// Sum adds up what the metric sums over the coordinates of two points.
 func (p *Points) Sum(a, b []float64) float64 {
 	sum := 0.0
 	if p.Metric == Manhattan {
@@ -91,6 +92,8 @@ func (p *Points) Sum(a, b []float64) float64 {
 	return sum
 }
 
+// Finish makes a Sum a distance: a root, where the metric has one, then cut
+// where Floor says so.
 func (p *Points) Finish(c float64) float64 {
 	if p.Metric == Euclidean {
 		c = math.Sqrt(c)

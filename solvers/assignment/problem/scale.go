@@ -254,7 +254,7 @@ func (p *Normal) fitPoints() error {
 	return nil
 }
 
-// Cost is the scaled cost of a pair, far when it is forbidden. Sparse
+// Cost is the scaled cost of a pair, Infinity when it is forbidden. Sparse
 // instances search for it.
 func (p *Normal) Cost(i, j int) int64 {
 	inst := p.Instance

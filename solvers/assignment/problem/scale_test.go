@@ -1,12 +1,13 @@
 package problem_test
 
 import (
-	"coalesce/solvers/assignment/internal/enginetest"
-	"coalesce/solvers/assignment/problem"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/problem"
 )
 
 // Scaling of floats: exact where it says so, rounded to the nearest where not,

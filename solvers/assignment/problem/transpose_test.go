@@ -1,8 +1,9 @@
 package problem_test
 
 import (
-	"coalesce/solvers/assignment/internal/enginetest"
 	"testing"
+
+	"coalesce/solvers/assignment/internal/enginetest"
 )
 
 func TestTranspose(t *testing.T) {

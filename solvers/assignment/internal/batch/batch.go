@@ -42,9 +42,9 @@ import (
 // The hardware starts blocks in order, so problems are launched in descending
 // size. A tall instance is transposed by its block.
 type Engine struct {
-	Variant *device.Variant
+	Variant *device.Variant // that runs
 	kernels *assignment.BatchKernels
-	Shapes  []Shape
+	Shapes  []Shape // of the problems, in their order
 	block   []int   // of each problem
 	answer  []int64 // word at which each problem's answer begins
 	words   int64   // of all answers
@@ -58,9 +58,9 @@ type Engine struct {
 // A Shape says where a dense instance lies in device memory: its first
 // cost at element first, stride from one row to the next.
 type Shape struct {
-	First, Stride int64
-	Rows, Cols    int
-	Scale         float64
+	First, Stride int64   // in costs
+	Rows, Cols    int     // as they lie there
+	Scale         float64 // of the normal problem
 }
 
 // sides are the problem's, rows <= cols.

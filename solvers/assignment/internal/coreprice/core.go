@@ -104,6 +104,8 @@ const (
 	coreApart   = 32
 )
 
+// Open loads a variant of assignment/core and takes memory for dense problems of
+// that size.
 func Open(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error) {
 	e, err := openCore(d, v, rows, cols, 4*rows+256)
 	if err != nil {
@@ -149,6 +151,7 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 	return e, nil
 }
 
+// Close implements engine.Engine.
 func (e *coreEngine) Close() error {
 	var errs []error
 	for _, b := range e.buffers {
@@ -165,6 +168,7 @@ func (e *coreEngine) passes() device.Grid {
 	return device.Grid{Blocks: int64(max(1, min((e.rows*32+e.block-1)/e.block, e.sms*2048/e.block))), Threads: e.block}
 }
 
+// Solve implements engine.Engine.
 func (e *coreEngine) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
 	if p.Rows == 0 {
 		return &engine.Solution{Prices: problem.Prices{V: make([]int64, p.Cols)}}, nil
@@ -252,7 +256,7 @@ func (r *coreRun) prime() (mode uint64, err error) {
 	}
 	r.primed = true
 	r.counts.Passes += found.passes
-	r.counts.Primed = found.surprise
+	r.counts.Primed = found.structure
 	if err := errors.Join(
 		r.forget(),
 		r.s.Fill(r.control, 8*coreStatus, 8, 0),

@@ -180,6 +180,8 @@ func (e *pointCore) load(d device.Device, s device.Stream, coords []float64, n i
 	return to, nil
 }
 
+// Solve implements engine.Engine; p is the problem that the engine was opened
+// for.
 func (e *pointCore) Solve(ctx context.Context, s device.Stream, p *problem.Normal, _ *engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
 	if p != e.p {
 		return nil, errors.New("core of points: asked to solve others")

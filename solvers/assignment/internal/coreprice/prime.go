@@ -23,9 +23,9 @@ import (
 // feasible.
 type Primer struct {
 	kernels                      *assignment.PrimeKernels
-	Rows, Cols                   int
+	Rows, Cols                   int // of the matrix
 	grid                         device.Grid
-	Schedule                     annealing
+	Schedule                     annealing // how the temperature falls
 	buffers                      []device.Buffer
 	u, v, sums, partial, control device.Buffer
 }
@@ -33,7 +33,7 @@ type Primer struct {
 // An annealing says how a primer cools.
 type annealing struct {
 	sample     int     // rows whose look decides whether costs are structured
-	Chance     float64 // surprise of costs that are not structured, at most
+	Chance     float64 // structure of costs that are not structured, at most
 	tolerance  float64 // mean error of a column's share that ends a temperature
 	relax      float64 // step of a column, all but the first of a temperature
 	least      uint64  // iterations of a temperature
@@ -44,7 +44,7 @@ type annealing struct {
 
 // defaultAnnealing is the schedule that left the fewest steps to the core on
 // geometric, product, low-rank and two-cost matrices of 1,000 to 5,000 rows,
-// permuted and perturbed. Surprise is 0.6 on uniform costs of any range, and
+// permuted and perturbed. Structure is 0.6 on uniform costs of any range, and
 // grows with the square root of the sample on structured ones: 3 for distances
 // in the plane from 500 rows, 9 for products.
 func defaultAnnealing() annealing {
@@ -54,7 +54,7 @@ func defaultAnnealing() annealing {
 // primed says what a primer did.
 type primed struct {
 	structured  bool    // false: the costs look random, the prices mean little
-	surprise    float64 // how far columns differ, 0.6 by chance alone
+	structure   float64 // how far columns differ, 0.6 by chance alone
 	temperature float64 // the last one, scaled units
 	iterations  uint64
 	passes      float64 // matrix entries read, over rows*cols
@@ -70,6 +70,8 @@ const (
 	primeWords
 )
 
+// OpenPrimer loads a variant of assignment/prime and takes memory for matrices
+// of that size.
 func OpenPrimer(d device.Device, v *device.Variant, rows, cols int) (*Primer, error) {
 	kernels, err := assignment.LoadPrime(d, v)
 	if err != nil {
@@ -90,6 +92,7 @@ func OpenPrimer(d device.Device, v *device.Variant, rows, cols int) (*Primer, er
 	return e, nil
 }
 
+// Close gives back the memory and the module.
 func (e *Primer) Close() error {
 	var errs []error
 	for _, b := range e.buffers {
@@ -121,7 +124,7 @@ func (e *Primer) Prime(s device.Stream, p *problem.Normal, m *engine.Matrix, pri
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(raw[8*k:]) }
 	return primed{
 		structured:  word(primeStructured) != 0,
-		surprise:    math.Float64frombits(word(primeSurprise)),
+		structure:   math.Float64frombits(word(primeSurprise)),
 		temperature: math.Float64frombits(word(primeTemperature)),
 		iterations:  word(primeIterations),
 		passes:      float64(word(primeReads)) / float64(p.Rows),

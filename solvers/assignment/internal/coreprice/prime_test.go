@@ -97,7 +97,7 @@ func closes(t *testing.T, d device.Device, v *device.Variant, drawing draw.Drawi
 	}
 	prices, found := primeOn(t, d, v, p, 1, tune)
 	if found.structured != structured {
-		t.Errorf("%v: structured %v, want %v: surprise %.3g", drawing, found.structured, structured, found.surprise)
+		t.Errorf("%v: structured %v, want %v: structure %.3g", drawing, found.structured, structured, found.structure)
 	}
 	if !structured {
 		return

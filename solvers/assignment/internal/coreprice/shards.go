@@ -28,6 +28,7 @@ type CoreShards struct {
 	given, fell device.Buffer // next and u of all parts, on the first device
 }
 
+// OpenShards is Open for the devices of a group.
 func OpenShards(g *collective.Group, v *device.Variant, rows, cols int) (_ engine.Sharded, err error) {
 	e := &CoreShards{group: g, first: collective.Split(rows, g.Len())}
 	defer func() {
@@ -61,6 +62,7 @@ func OpenShards(g *collective.Group, v *device.Variant, rows, cols int) (_ engin
 	return e, err
 }
 
+// Close gives back the memory and the modules, not the devices.
 func (e *CoreShards) Close() error {
 	var errs []error
 	for _, b := range []device.Buffer{e.given, e.fell} {

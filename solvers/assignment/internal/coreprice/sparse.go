@@ -60,6 +60,8 @@ func newSparseCore(d device.Device, v *device.Variant, p *problem.Normal) (_ eng
 	return e, nil
 }
 
+// Solve implements engine.Engine; p is the problem that the engine was opened
+// for.
 func (e *sparseCore) Solve(ctx context.Context, s device.Stream, p *problem.Normal, _ *engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
 	if p != e.p {
 		return nil, errors.New("core of a sparse problem: asked to solve another")
@@ -93,7 +95,7 @@ type chunks struct {
 	col   []int32
 	cost  []int64
 	next  []int32
-	least []int64 // of every column, far where no row may have it
+	least []int64 // of every column, problem.Infinity where no row may have it
 	edges int
 }
 

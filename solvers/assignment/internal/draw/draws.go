@@ -1,9 +1,10 @@
 package draw
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"math"
 	"slices"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // SplitMix64 hashes x.

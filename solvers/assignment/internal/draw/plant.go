@@ -14,6 +14,7 @@ type Planted struct {
 	Wrong    bool // the solution was spoiled
 }
 
+// Size is the longer side.
 func (p *Planted) Size() int { return p.Cols }
 
 // Plant draws duals, a matching and costs for which they are optimal. A fifth

@@ -1,9 +1,10 @@
 package draw
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"fmt"
 	"math/rand/v2"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // Strew draws points: coordinates from 0 to width, whole where floor is "on".

@@ -17,9 +17,9 @@ import (
 // holds: u[i]+v[j] = c(i,j) on matched pairs, u[i] = limit for unmatched rows,
 // v[j] = 0 for unmatched columns.
 type Solution struct {
-	Column []int32
+	Column []int32 // of each row, -1: left unmatched
 	problem.Prices
-	Counts Counts
+	Counts Counts // what the solve did
 }
 
 // Counts say what a solve did, for reports and for the decision to switch.
@@ -32,7 +32,7 @@ type Counts struct {
 	Updates int64   `json:"updates"`          // dual updates
 	Repairs int64   `json:"repairs"`          // rounds of pricing that found violations
 	Bids    int64   `json:"bids,omitempty"`   // of auctions
-	Primed  float64 `json:"primed,omitempty"` // surprise of structured costs: see assignment/prime
+	Primed  float64 `json:"primed,omitempty"` // structure of costs, 0.6 where there is none: see coreprice.Primer
 	Cycles  []int64 `json:"cycles,omitempty"` // of the device, by stage: see the family
 	Edges   int64   `json:"edges,omitempty"`  // candidate edges at the end
 	Switch  string  `json:"switch,omitempty"` // why another family took over
@@ -43,32 +43,34 @@ type Counts struct {
 // matrix, each pass as long as the slowest of them; solving the core on one;
 // and the rest, exchanges and waits.
 type Stages struct {
-	Passes float64 `json:"passes"`
-	Core   float64 `json:"core,omitempty"`
-	Rest   float64 `json:"rest"`
+	Passes float64 `json:"passes"`         // reading the matrix
+	Core   float64 `json:"core,omitempty"` // solving the core, on one device
+	Rest   float64 `json:"rest"`           // exchanges and waits
 }
 
 // A Matrix is a dense cost matrix on a device, oriented like its normal
 // problem: entry (i,j) of the instance's type at index i*cols+j.
 type Matrix struct {
-	Costs      device.Buffer
-	Rows, Cols int
+	Costs      device.Buffer // Rows*Cols costs of the instance's type
+	Rows, Cols int           // of the part that this device has
 }
 
-// An Infeasible problem has no full matching: the rows of Violator (Hall's
+// Infeasible is the error of a problem without a full matching: Rows (Hall's
 // theorem) have fewer neighbours together than they are many.
 type Infeasible struct {
 	Rows []int32 // of the normal problem
 }
 
+// Error says that no full matching exists.
 func (e *Infeasible) Error() string { return "no full matching exists" }
 
 // Exhausted says that an engine gave up, and why.
 type Exhausted struct {
-	Why  string
-	Tied bool // costs have few levels
+	Why  string // which bound was met
+	Tied bool   // costs have few levels
 }
 
+// Error says why the engine gave up.
 func (e *Exhausted) Error() string { return "gave up: " + e.Why }
 
 // An Engine is a variant of a family with its workspace on a device.
@@ -78,7 +80,7 @@ type Engine interface {
 	// feasible duals.
 	Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *Matrix, start *problem.Prices) (*Solution, error)
 	// Bound tells an engine that another family is at hand: it gives up with an
-	// *exhausted error after that many of its steps (of the tree family) or
+	// *Exhausted error after that many of its steps (of the tree family) or
 	// passes (of the classical one), 0: never. The core family takes no number
 	// and gives up on ties.
 	Bound(steps uint64)
@@ -86,10 +88,13 @@ type Engine interface {
 	Close() error
 }
 
-// A Sharded is an engine over the devices of a group: rows k of split
-// are on device k.
+// A Sharded engine solves on the devices of a group. Device k has the rows from
+// number k to number k+1 of collective.Split.
 type Sharded interface {
+	// Solve finds an optimal matching of p, whose costs ms holds, a matrix a
+	// device. start may be nil (cold) or feasible duals.
 	Solve(ctx context.Context, p *problem.Normal, ms []*Matrix, start *problem.Prices) (*Solution, error)
+	// Close gives back the memory and the modules, not the devices.
 	Close() error
 }
 
@@ -113,6 +118,7 @@ func Workload(p *problem.Normal) tuned.Workload {
 	return tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type), "range": class}, Size: p.Cols}
 }
 
+// GiB writes a number of bytes in GiB, for messages.
 func GiB(b float64) string { return fmt.Sprintf("%.1f GiB", b/(1<<30)) }
 
 // Round makes duals of a finer problem those of the problem itself. Costs are

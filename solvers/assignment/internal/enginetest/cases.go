@@ -209,6 +209,7 @@ func Forms(t *testing.T) []*problem.Instance {
 	return list
 }
 
+// MatrixOf is a dense instance of costs, row by row.
 func MatrixOf[T problem.Number](t *testing.T, cols int, costs ...T) *problem.Instance {
 	t.Helper()
 	inst, err := problem.NewInstance(len(costs)/cols, cols, costs, "test")

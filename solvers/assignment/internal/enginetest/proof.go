@@ -1,12 +1,13 @@
 package enginetest
 
 import (
-	"coalesce/solvers/assignment/internal/engine"
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 // Prove checks everything that a solution promises and returns its cost.
@@ -152,7 +153,7 @@ func Start(p *problem.Normal, r *rand.Rand) *problem.Prices {
 // Solver is what reference and its rivals have in common.
 type Solver func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error)
 
-// Agrees solves p and compares with the least cost, far for infeasible.
+// Agrees solves p and compares with the least cost, problem.Infinity for infeasible.
 func Agrees(p *problem.Normal, start *problem.Prices, solve Solver, want int64) error {
 	s, err := solve(p, start)
 	if hall := (*engine.Infeasible)(nil); errors.As(err, &hall) {

@@ -20,7 +20,9 @@ import (
 type Family struct {
 	Name    string // in Options.Family
 	Kernels *device.Family
-	Open    func(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error)
+	// Open takes memory on a device for dense problems of that size.
+	Open func(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error)
+	// Sharded is Open for the devices of a group, among which rows are shared.
 	Sharded func(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error)
 	several [2]string // parameter and value of its variants for several devices; empty: all
 	Limits  bool      // takes limits
@@ -29,7 +31,7 @@ type Family struct {
 	Implicit func(d device.Device, v *device.Variant, p *problem.Normal) (engine.Engine, error)
 }
 
-// All of kernels on a device, best first. What one gives up the next
+// All are the families of kernels on a device, best first. What one gives up the next
 // solves.
 func All() []Family {
 	return []Family{
@@ -52,9 +54,11 @@ func opener[E engine.Engine](open func(device.Device, *device.Variant, int, int)
 
 // A Method is one way to solve on the host.
 type Method struct {
-	Name   string
-	Limits bool // takes limits
-	Solve  func(ctx context.Context, p *problem.Normal, start *problem.Prices, threads int) (*engine.Solution, error)
+	Name   string // in Options.Family
+	Limits bool   // takes limits
+	// Solve solves p with so many threads. start may be nil (cold) or feasible
+	// duals.
+	Solve func(ctx context.Context, p *problem.Normal, start *problem.Prices, threads int) (*engine.Solution, error)
 }
 
 // Methods of the host, best first; but for the first they take one core.

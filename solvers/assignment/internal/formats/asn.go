@@ -1,10 +1,11 @@
 package formats
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"io"
 	"math"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // readASN reads an assignment problem of the first DIMACS challenge (1991):

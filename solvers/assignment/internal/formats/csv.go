@@ -2,11 +2,12 @@ package formats
 
 import (
 	"bytes"
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // readCSV reads a matrix, a row a line. Lines without text and those that

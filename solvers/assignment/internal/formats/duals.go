@@ -1,12 +1,13 @@
 package formats
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"strconv"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // ReadDuals reads duals in an instance's costs from a JSON file: a result that

@@ -2,11 +2,12 @@ package formats
 
 import (
 	"bufio"
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // readMarket reads Matrix Market's exchange format (Boisvert, Pozo and

@@ -1,9 +1,10 @@
 package formats
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"io"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // readOrlib reads the number n and n*n costs, row by row, in lines of any

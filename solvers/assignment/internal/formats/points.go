@@ -1,9 +1,10 @@
 package formats
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"fmt"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // ReadPoints reads the points of rows and of columns from two files of any

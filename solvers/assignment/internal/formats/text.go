@@ -3,12 +3,13 @@ package formats
 import (
 	"bufio"
 	"bytes"
-	"coalesce/solvers/assignment/problem"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // maxLine is the longest line of a text file, in bytes.

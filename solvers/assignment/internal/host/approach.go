@@ -1,9 +1,10 @@
 package host
 
 import (
+	"context"
+
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
-	"context"
 )
 
 // A host's levels are those of a device: see pointPasses.solve.

@@ -1,8 +1,9 @@
 package host
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"context"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // auctions start at coarse times the mean of how far the pairs first read of a

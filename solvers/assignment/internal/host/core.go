@@ -2,10 +2,11 @@ package host
 
 import (
 	"cmp"
-	"coalesce/solvers/assignment/internal/engine"
-	"coalesce/solvers/assignment/problem"
 	"context"
 	"slices"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 // An Edge is an allowed pair of a row that is known: its column, its cost, and

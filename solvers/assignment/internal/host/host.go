@@ -3,12 +3,13 @@
 package host
 
 import (
-	"coalesce/solvers/assignment/internal/engine"
-	"coalesce/solvers/assignment/problem"
 	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 const (

@@ -1,13 +1,14 @@
 package host
 
 import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/problem"
-	"context"
-	"math/rand/v2"
-	"testing"
 )
 
 func onHost(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {

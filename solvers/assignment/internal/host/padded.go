@@ -1,9 +1,10 @@
 package host
 
 import (
+	"context"
+
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
-	"context"
 )
 
 // padMost is the most columns for each row of a problem that is padded.

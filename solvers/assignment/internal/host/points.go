@@ -1,16 +1,17 @@
 package host
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"math"
 	"slices"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // places are the pairs of a problem of points: a tree of the columns' points
 // finds those with the least c - v.
 type places struct {
 	p    *problem.Normal
-	tree *placeTree
+	tree *PlaceTree
 }
 
 func newPlaces(p *problem.Normal) *places {
@@ -23,7 +24,7 @@ func (s *places) prepare(v []int64) { s.tree.weigh(v) }
 
 func (s *places) Reader() reader { return &placeReader{s: s} }
 
-// ColumnMinima asks a tree of the rows' points that have u below far.
+// ColumnMinima asks a tree of the rows' points that have u below problem.Infinity.
 func (s *places) ColumnMinima(u, v []int64, threads int) {
 	q := s.p.Instance.Points
 	tree := NewPlaceTree(s.p, q.Row, s.p.Rows)
@@ -68,10 +69,10 @@ func (r *placeReader) below(i int, limit []int64, out []Edge) []Edge {
 	return out
 }
 
-// A placeTree is a k-d tree (Bentley 1975) of points with weights. A node is a
+// A PlaceTree is a k-d tree (Bentley 1975) of points with weights. A node is a
 // box around its points and the most that any of them weighs. Weights that
 // fall leave it right, only slower.
-type placeTree struct {
+type PlaceTree struct {
 	q      *problem.Points
 	scale  float64
 	coords []float64
@@ -91,8 +92,9 @@ type placeNode struct {
 // leafPoints is the most points of a leaf.
 const leafPoints = 8
 
-func NewPlaceTree(p *problem.Normal, coords []float64, n int) *placeTree {
-	t := &placeTree{q: p.Instance.Points, scale: p.Scale, coords: coords, Order: make([]int32, n)}
+// NewPlaceTree puts n points of p in an order in which near ones stand together.
+func NewPlaceTree(p *problem.Normal, coords []float64, n int) *PlaceTree {
+	t := &PlaceTree{q: p.Instance.Points, scale: p.Scale, coords: coords, Order: make([]int32, n)}
 	for k := range t.Order {
 		t.Order[k] = int32(k)
 	}
@@ -102,7 +104,7 @@ func NewPlaceTree(p *problem.Normal, coords []float64, n int) *placeTree {
 	return t
 }
 
-func (t *placeTree) build(from, to int32) {
+func (t *PlaceTree) build(from, to int32) {
 	dim := t.q.Dim
 	id := len(t.nodes)
 	t.nodes = append(t.nodes, placeNode{from: from, to: to})
@@ -131,7 +133,7 @@ func (t *placeTree) build(from, to int32) {
 
 // split orders points from to to so that those before middle have no greater
 // coordinate d than those after.
-func (t *placeTree) split(from, to, middle int32, d int) {
+func (t *PlaceTree) split(from, to, middle int32, d int) {
 	x := func(k int32) float64 { return t.coords[int(t.Order[k])*t.q.Dim+d] }
 	low, high := from, to-1
 	for low < high {
@@ -162,7 +164,7 @@ func (t *placeTree) split(from, to, middle int32, d int) {
 }
 
 // weigh takes the weights of all points.
-func (t *placeTree) weigh(weights []int64) {
+func (t *PlaceTree) weigh(weights []int64) {
 	for id := len(t.nodes) - 1; id >= 0; id-- {
 		n := &t.nodes[id]
 		if n.second > 0 {
@@ -178,7 +180,7 @@ func (t *placeTree) weigh(weights []int64) {
 
 // atLeast is no more than the scaled cost of a point and any of a node. Every
 // operation is monotone, rounding included.
-func (t *placeTree) atLeast(point []float64, id int32) int64 {
+func (t *PlaceTree) atLeast(point []float64, id int32) int64 {
 	box := t.boxes[int(id)*2*t.q.Dim:][:2*t.q.Dim]
 	sum := 0.0
 	for d, x := range point {
@@ -197,17 +199,17 @@ func (t *placeTree) atLeast(point []float64, id int32) int64 {
 
 // least appends to out the points with the least cost - weight, below limit,
 // k to 2k where there are as many, and returns a bound that all others reach.
-func (t *placeTree) least(point []float64, weights []int64, k int, limit int64, out []Edge) ([]Edge, int64) {
+func (t *PlaceTree) least(point []float64, weights []int64, k int, limit int64, out []Edge) ([]Edge, int64) {
 	if len(t.nodes) == 0 {
 		return out, limit
 	}
-	s := placeSearch{placeTree: t, point: point, weights: weights, k: k, limit: limit, found: out, start: len(out)}
+	s := placeSearch{PlaceTree: t, point: point, weights: weights, k: k, limit: limit, found: out, start: len(out)}
 	s.visit(0)
 	return s.found, s.limit
 }
 
 type placeSearch struct {
-	*placeTree
+	*PlaceTree
 	point   []float64
 	weights []int64
 	k       int

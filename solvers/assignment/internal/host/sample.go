@@ -1,11 +1,12 @@
 package host
 
 import (
-	"coalesce/solvers/assignment/internal/engine"
-	"coalesce/solvers/assignment/problem"
 	"context"
 	"errors"
 	"math/rand/v2"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 // sampleFrom is the least number of rows that are worth sampling.

@@ -40,6 +40,8 @@ func newRowScan(p *problem.Normal) (*RowScan, error) {
 	return RowScanOf(p, v), nil
 }
 
+// RowScanOf is the scan of a dense problem's rows by a variant of
+// assignment/hostscan.
 func RowScanOf(p *problem.Normal, v *device.Variant) *RowScan {
 	s := &RowScan{p: p, least: v.Kernels["least"], below: v.Kernels["below"], lower: v.Kernels["lower"]}
 	switch inst := p.Instance; inst.Type {

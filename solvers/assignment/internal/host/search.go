@@ -2,13 +2,14 @@ package host
 
 import (
 	"cmp"
-	"coalesce/solvers/assignment/problem"
 	"slices"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // A search is the workspace of searches for shortest augmenting paths.
 type search struct {
-	dist    []int64 // of columns, far: not reached
+	dist    []int64 // of columns, problem.Infinity: not reached
 	from    []int32 // the row before a column on the path
 	depth   []int64 // of rows that were visited: their distance
 	seen    []int32 // of columns: the last search by depth that saw it

@@ -1,8 +1,9 @@
 package host
 
 import (
-	"coalesce/solvers/assignment/problem"
 	"slices"
+
+	"coalesce/solvers/assignment/problem"
 )
 
 // A source gives the pairs of a problem.
@@ -12,7 +13,7 @@ type source interface {
 	// prepare takes v: it has to be told where v rose, and is faster where it
 	// is told now and then that v fell.
 	prepare(v []int64)
-	// ColumnMinima makes v[j] the least c - u of column j, far where no row
+	// ColumnMinima makes v[j] the least c - u of column j, problem.Infinity where no row
 	// may have it, on some goroutines.
 	ColumnMinima(u, v []int64, threads int)
 }
@@ -20,7 +21,7 @@ type source interface {
 // A reader reads rows.
 type reader interface {
 	// Least appends to out the k to 2k pairs of row i with the least c - v, and
-	// returns what c - v of all others reach: far when there are none. Where
+	// returns what c - v of all others reach: problem.Infinity when there are none. Where
 	// few pairs or more lie below guess it may stop there.
 	Least(i int, v []int64, k, few int, guess int64, out []Edge) ([]Edge, int64)
 	// below appends to out all pairs of row i with c < limit[j].
@@ -41,6 +42,7 @@ func sourceOf(p *problem.Normal) (source, error) {
 // lists are the pairs of a sparse problem.
 type lists struct{ p *problem.Normal }
 
+// A ListReader reads the rows of a sparse problem.
 type ListReader struct {
 	P     *problem.Normal
 	costs []int64

@@ -87,7 +87,7 @@ type classical struct {
 	queue      int64
 	words      int64  // of a set of columns
 	parts      int64  // of a row that a least slack is kept of
-	most       uint64 // rows of the forest in dual updates, read or not, over all rows, that it gives up after; 0: never
+	passLimit  uint64 // rows of the forest in dual updates, read or not, over all rows, that it gives up after; 0: never
 }
 
 // classicalControl is how the workspace begins: struct Control of the kernels.
@@ -249,7 +249,7 @@ func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 		err = r.s.Fill(r.work, r.base, 8*n, 0)
 	default:
 		r.flags |= classicalColumns
-		err = r.s.Fill(r.work, r.base, 8*n, 0x7f) // beyond far
+		err = r.s.Fill(r.work, r.base, 8*n, 0x7f) // beyond problem.Infinity
 	}
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 }
 
 // warm reports whether the solve starts from duals: not where they are so
-// large that slacks could come near far.
+// large that slacks could come near problem.Infinity.
 func (r *classicalRun) warm(start *problem.Prices, bound int64) bool {
 	if start == nil || !r.full {
 		return false
@@ -341,7 +341,7 @@ func (r *classicalRun) control() (*classicalControl, error) {
 // persistent launches the kernel that does everything until it has, or gives up.
 func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error) {
 	budget := uint64(classicalBudget)
-	if r.most > 0 {
+	if r.passLimit > 0 {
 		budget = classicalShort
 	}
 	for {
@@ -356,8 +356,8 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 		if err != nil || x.Stage >= classicalMatched {
 			return x, err
 		}
-		if r.most > 0 && x.RowsPriced > r.most*uint64(r.rows) {
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d passes", r.most)}
+		if r.passLimit > 0 && x.RowsPriced > r.passLimit*uint64(r.rows) {
+			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d passes", r.passLimit)}
 		}
 	}
 }
@@ -397,4 +397,4 @@ func (r *classicalRun) violator(x *classicalControl) error {
 }
 
 // Bound implements engine: steps are passes over the matrix.
-func (e *classical) Bound(passes uint64) { e.most = passes }
+func (e *classical) Bound(passes uint64) { e.passLimit = passes }

@@ -16,10 +16,10 @@ import (
 // made, which are read where they are. Words carry the number of the update, so that
 // no flag is cleared.
 type classicalPeers struct {
-	mail, table []device.Buffer  // on each device
-	costs       []*engine.Matrix // that the tables name; nil before
-	number      uint64           // of the next dual update, of all solves
-	budget      uint64           // dual updates of a launch
+	messages, table []device.Buffer  // on each device
+	costs           []*engine.Matrix // that the tables name; nil before
+	number          uint64           // of the next dual update, of all solves
+	budget          uint64           // dual updates of a launch
 }
 
 const (
@@ -51,11 +51,11 @@ func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
 	e := &classicalPeers{number: 1, budget: classicalBudget}
 	count := int64(len(devices))
 	for _, d := range devices {
-		mail, err := d.Alloc(8 * (1 + 3*count))
+		messages, err := d.Alloc(8 * (1 + 3*count))
 		if err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
-		e.mail = append(e.mail, mail)
+		e.messages = append(e.messages, messages)
 		table, err := d.Alloc(classicalMemberBytes * (count + 1))
 		if err != nil {
 			return nil, errors.Join(err, e.Close())
@@ -67,7 +67,7 @@ func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
 
 func (e *classicalPeers) Close() error {
 	var errs []error
-	for _, b := range append(e.mail, e.table...) {
+	for _, b := range append(e.messages, e.table...) {
 		errs = append(errs, b.Free())
 	}
 	return errors.Join(errs...)
@@ -89,7 +89,7 @@ func (r *classicalShardRun) bind() (opened bool, err error) {
 		if err := openWays(r.group.Devices, r.group.Streams, e.table, k); err != nil {
 			return false, nil
 		}
-		if err := part.s.Fill(e.mail[k], 0, e.mail[k].Len(), 0); err != nil {
+		if err := part.s.Fill(e.messages[k], 0, e.messages[k].Len(), 0); err != nil {
 			return false, err
 		}
 		if err := r.addresses(&table, k, part, r.edges[k], r.first[k]); err != nil {
@@ -112,7 +112,7 @@ func (r *classicalShardRun) bind() (opened bool, err error) {
 // memory is on device k.
 func (r *classicalShardRun) addresses(table *memberTable, k int, c *classicalRun, edges device.Buffer, first int) error {
 	at := r.Peers.table[k]
-	if err := c.kernels.Addresses(c.s, device.Grid{Blocks: 1, Threads: c.Grid.Threads}, at, c.costs, c.work, edges, r.Peers.mail[k]); err != nil {
+	if err := c.kernels.Addresses(c.s, device.Grid{Blocks: 1, Threads: c.Grid.Threads}, at, c.costs, c.work, edges, r.Peers.messages[k]); err != nil {
 		return err
 	}
 	return table.add(c.s, at, 4, first, c.rows)

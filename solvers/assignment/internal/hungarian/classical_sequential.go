@@ -1,11 +1,12 @@
 package hungarian
 
 import (
-	"coalesce/solvers/assignment/internal/engine"
-	"coalesce/solvers/assignment/problem"
 	"context"
 	"fmt"
 	"slices"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 // SequentialClassical is the method of the type classical in plain Go on one

@@ -20,7 +20,7 @@ import (
 // first device takes over. Devices that reach each other's memory do so in
 // one kernel each, to the end (classicalPeers). For others an update is a row
 // of launches and collectives: a broadcast of what was reached, an all-reduce of
-// the least slack, an all-gather of posts with the edges. The host then asks what
+// the least slack, an all-gather of messages with the edges. The host then asks what
 // the search has come to after every few updates; updates that find it at its
 // end change nothing.
 type classicalShards struct {
@@ -28,17 +28,17 @@ type classicalShards struct {
 	group      *collective.Group
 	first      []int // row of each part, and the number of rows
 	parts      []*classical
-	posts      []device.Buffer // on each device, what every part sends of an update
-	edges      []device.Buffer // what a part sends, of which a post holds the first
+	messages   []device.Buffer // on each device, what every part sends of an update
+	edges      []device.Buffer // what a part sends, of which a message holds the first
 	given      device.Buffer   // some of them, on the first device
 	Peers      *classicalPeers // nil where devices do not reach each other's memory
 }
 
 const (
-	classicalEdge  = 12                      // bytes: row, word, zeros
-	classicalGiven = classicalEdge << 14     // bytes of edges that the first device takes over at a time, at most
-	classicalAhead = 4                       // dual updates between two looks at the search
-	classicalPost  = 16 + 4096*classicalEdge // struct Post of the kernels
+	classicalEdge    = 12                      // bytes: row, word, zeros
+	classicalGiven   = classicalEdge << 14     // bytes of edges that the first device takes over at a time, at most
+	classicalAhead   = 4                       // dual updates between two looks at the search
+	classicalMessage = 16 + 4096*classicalEdge // struct Post of the kernels
 )
 
 // OpenClassicalShards takes a variant with devices=many.
@@ -75,11 +75,11 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 			return nil, err
 		}
 		e.edges = append(e.edges, b)
-		posts, err := d.Alloc(int64(g.Len()) * classicalPost)
+		messages, err := d.Alloc(int64(g.Len()) * classicalMessage)
 		if err != nil {
 			return nil, err
 		}
-		e.posts = append(e.posts, posts)
+		e.messages = append(e.messages, messages)
 	}
 	if e.given, err = g.Devices[0].Alloc(classicalGiven); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 
 func (e *classicalShards) Close() error {
 	var errs []error
-	for _, b := range append(append(e.edges, e.posts...), e.given) {
+	for _, b := range append(append(e.edges, e.messages...), e.given) {
 		if b != nil {
 			errs = append(errs, b.Free())
 		}
@@ -252,7 +252,7 @@ func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) erro
 		}
 	}
 	for k, part := range r.parts {
-		if err := errors.Join(part.step(part.kernels.Reduce), part.s.Fill(r.posts[k], 0, r.posts[k].Len(), 0), r.emit(k, 1, 0)); err != nil {
+		if err := errors.Join(part.step(part.kernels.Reduce), part.s.Fill(r.messages[k], 0, r.messages[k].Len(), 0), r.emit(k, 1, 0)); err != nil {
 			return err
 		}
 	}
@@ -296,7 +296,7 @@ func (r *classicalShardRun) price(number uint64) error {
 	for k, part := range r.parts {
 		if err := errors.Join(
 			part.s.Copy(part.work, part.column, r.work, r.column+4*int64(r.first[k]), 4*int64(part.rows)),
-			part.kernels.Collect(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, r.posts[k], uint64(k), number),
+			part.kernels.Collect(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, r.messages[k], uint64(k), number),
 			part.kernels.Price(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
 		); err != nil {
 			return err
@@ -305,26 +305,26 @@ func (r *classicalShardRun) price(number uint64) error {
 	return r.group.AllReduce(r.works(nil), 8*int64(number%2), 1, collective.Int64, collective.Min)
 }
 
-// send has all parts post their new zeros to the head.
+// send has all parts send their new zeros to the head.
 func (r *classicalShardRun) send(number uint64) error {
 	bounds := []int64{0}
 	for k := range r.parts {
 		if err := r.emit(k, 0, number); err != nil {
 			return err
 		}
-		bounds = append(bounds, bounds[k]+classicalPost)
+		bounds = append(bounds, bounds[k]+classicalMessage)
 	}
 	h, plain := r.head, r.Grid
 	plain.Cooperative = false
-	return errors.Join(r.group.AllGather(r.posts, bounds),
-		h.kernels.Receive(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags, r.posts[0], uint64(len(r.parts))))
+	return errors.Join(r.group.AllGather(r.messages, bounds),
+		h.kernels.Receive(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags, r.messages[0], uint64(len(r.parts))))
 }
 
 // emit has part k move its duals and make edges of its new zeros.
 func (r *classicalShardRun) emit(k int, first, number uint64) error {
 	part := r.parts[k]
 	return part.kernels.Emit(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags,
-		r.edges[k], r.posts[k], uint64(k), uint64(r.first[k]), first, number)
+		r.edges[k], r.messages[k], uint64(k), uint64(r.first[k]), first, number)
 }
 
 // absorb brings the edges of all parts to the head, as many at a time as there
@@ -341,7 +341,7 @@ func (r *classicalShardRun) absorb(first uint64) error {
 	}
 	for k, part := range r.parts {
 		var count [8]byte
-		if err := part.s.Download(count[:], r.posts[k], int64(k)*classicalPost); err != nil {
+		if err := part.s.Download(count[:], r.messages[k], int64(k)*classicalMessage); err != nil {
 			return err
 		}
 		size := min(classicalEdge*int64(binary.LittleEndian.Uint64(count[:])), r.edges[k].Len())

@@ -81,7 +81,7 @@ type tree struct {
 	column     int64
 	tree       int64
 	peers      *TreePeers // barrier=peers: itself, alone
-	limit      uint64     // steps that it gives up after; treeMost: never
+	limit      uint64     // steps that it gives up after; treeSteps: never
 }
 
 // OpenTree loads a variant and takes memory for problems of one size. The
@@ -120,7 +120,7 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeMost}
+	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeSteps}
 	m, n := int64(rows), int64(cols)
 	t.u = treeHeadBytes + 2*16*m + 8*treeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and tips; ways; gains
 	t.v = t.u + 8*m
@@ -174,7 +174,7 @@ const (
 	treeZeros     = 8       // kept of a row
 	wayRows       = 1 << 21 // a way has no room for more
 	treeBatch     = 16      // steps launched before the host looks, barrier=host
-	treeMost      = 1 << 16 // steps of a persistent kernel before the host looks
+	treeSteps     = 1 << 16 // steps of a persistent kernel before the host looks
 )
 
 // Solve implements engine.
@@ -252,7 +252,7 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 		}
 		if t.family.Value(t.variant, "barrier") == "grid" {
 			g.Cooperative = true
-			if err := t.kernels.Solve(s, g, m.Costs, t.work, rows, cols, width, warm, p.Scale, min(treeMost, t.limit)); err != nil {
+			if err := t.kernels.Solve(s, g, m.Costs, t.work, rows, cols, width, warm, p.Scale, min(treeSteps, t.limit)); err != nil {
 				return nil, err
 			}
 		} else {
@@ -266,7 +266,7 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 		if head, err := t.ended(s); head != nil || err != nil {
 			return head, err
 		}
-		if t.limit < treeMost {
+		if t.limit < treeSteps {
 			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", t.limit)}
 		}
 	}
@@ -312,7 +312,7 @@ func (t *tree) violator(s device.Stream, column []int32) error {
 
 // Bound implements engine: steps are levels of a search.
 func (t *tree) Bound(steps uint64) {
-	t.limit = treeMost
+	t.limit = treeSteps
 	if steps > 0 {
 		t.limit = steps
 	}

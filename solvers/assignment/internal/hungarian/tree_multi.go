@@ -32,7 +32,7 @@ type TreePeers struct {
 	streams    []device.Stream
 	tables     []device.Buffer // on each device, where the memory of all members is
 	Members    []*treeMember
-	limit      uint64 // steps that it gives up after; treeMost: never
+	limit      uint64 // steps that it gives up after; treeSteps: never
 }
 
 // A treeMember is one device's share. Neighbours on one device share its
@@ -40,7 +40,7 @@ type TreePeers struct {
 type treeMember struct {
 	*tree
 	first, count int            // rows
-	mail         device.Buffer  // what the others tell: two halves, a letter of 4*width words a member and block
+	messages     device.Buffer  // what the others tell: two halves, a message of 4*width words a member and block
 	costs        *engine.Matrix // that the tables name
 }
 
@@ -66,7 +66,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 	if most := assignment.Tree.Int(v, "block") / 32; len(devices) > most {
 		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), most)
 	}
-	t := &TreePeers{variant: v, rows: rows, cols: cols, width: width, devices: devices, streams: streams, limit: treeMost}
+	t := &TreePeers{variant: v, rows: rows, cols: cols, width: width, devices: devices, streams: streams, limit: treeSteps}
 	for k, d := range devices {
 		own, err := allocTree(d, v, rows, cols, width)
 		if err != nil {
@@ -75,7 +75,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.Members = append(t.Members, m)
 		var table device.Buffer
-		if m.mail, err = d.Alloc(2 * 4 * 8 * int64(len(devices)) * own.Blocks() * int64(width)); err == nil {
+		if m.messages, err = d.Alloc(2 * 4 * 8 * int64(len(devices)) * own.Blocks() * int64(width)); err == nil {
 			table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
 		}
 		if err != nil {
@@ -92,8 +92,8 @@ func (t *TreePeers) Close() error {
 	var errs []error
 	for _, m := range t.Members {
 		errs = append(errs, m.work.Free(), m.kernels.Close())
-		if m.mail != nil {
-			errs = append(errs, m.mail.Free())
+		if m.messages != nil {
+			errs = append(errs, m.messages.Free())
 		}
 	}
 	for _, b := range t.tables {
@@ -120,7 +120,7 @@ func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engin
 	}
 	var errs []error
 	for k, m := range t.Members {
-		errs = append(errs, m.begin(streams[k], start), streams[k].Fill(m.mail, 0, m.mail.Len(), 0))
+		errs = append(errs, m.begin(streams[k], start), streams[k].Fill(m.messages, 0, m.messages.Len(), 0))
 	}
 	for _, s := range streams {
 		errs = append(errs, s.Sync()) // no member may write to another before
@@ -166,7 +166,7 @@ func (t *TreePeers) bind(costs []*engine.Matrix) error {
 		if err := openWays(t.devices, streams, t.tables, k); err != nil {
 			return err
 		}
-		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, t.tables[k], costs[k].Costs, m.work, m.mail); err != nil {
+		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, t.tables[k], costs[k].Costs, m.work, m.messages); err != nil {
 			return err
 		}
 		if err := table.add(streams[k], t.tables[k], 3, m.first, m.count); err != nil {
@@ -202,7 +202,7 @@ func (t *TreePeers) run(ctx context.Context, p *problem.Normal, start *problem.P
 		if heads[0] != nil {
 			return heads, nil
 		}
-		if t.limit < treeMost {
+		if t.limit < treeSteps {
 			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", t.limit)}
 		}
 	}
@@ -217,7 +217,7 @@ func (t *TreePeers) launch(p *problem.Normal, start *problem.Prices) error {
 			warm = 1
 		}
 		g := device.Grid{Blocks: m.Blocks() * int64(here), Threads: m.block(), Cooperative: true}
-		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.Scale, uint64(k), uint64(here), uint64(len(t.Members)), min(treeMost, t.limit)); err != nil {
+		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.Scale, uint64(k), uint64(here), uint64(len(t.Members)), min(treeSteps, t.limit)); err != nil {
 			return err
 		}
 		k += here

@@ -1,11 +1,12 @@
 package hungarian
 
 import (
-	"coalesce/solvers/assignment/internal/engine"
-	"coalesce/solvers/assignment/problem"
 	"context"
 	"fmt"
 	"math"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
 )
 
 // SequentialTree is the alternating tree method of the type tree in plain Go

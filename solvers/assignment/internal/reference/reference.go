@@ -28,7 +28,7 @@ func Solve(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 // A square is a problem whose rows and columns all get matched.
 type square struct {
 	n        int
-	cost     [][]int64 // n x n, far where forbidden
+	cost     [][]int64 // n x n, problem.Infinity where forbidden
 	u, v     []int64
 	rowOf    []int // of a column, -1: free
 	columnOf []int // of a row

@@ -1,14 +1,15 @@
 package reference
 
 import (
-	"coalesce/solvers/assignment/internal/enginetest"
-	"coalesce/solvers/assignment/problem"
 	"math/rand/v2"
 	"testing"
+
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/problem"
 )
 
-// exhaustive is the least cost of a matching of p, by trying all of them; far
-// when none is full.
+// exhaustive is the least cost of a matching of p, by trying all of them;
+// problem.Infinity when none is full.
 func exhaustive(p *problem.Normal) int64 {
 	used := make([]bool, p.Cols)
 	var try func(i int) int64

@@ -31,6 +31,7 @@ func OpenPoints(d device.Device, p *problem.Normal) (_ *Checker, err error) {
 	return OpenPointsVariant(d, v, p)
 }
 
+// OpenPointsVariant is OpenPoints for a variant of assignment/pointcheck.
 func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_ *Checker, err error) {
 	q, f := p.Instance.Points, &assignment.Pointcheck
 	c := &Checker{variant: v, name: fmt.Sprintf("%s, %s %s", d.Facts(), f.Name, v.Label), Rows: p.Rows, Cols: p.Cols}

@@ -82,6 +82,7 @@ func (c *Checker) take(d device.Device) (err error) {
 	return nil
 }
 
+// Close gives back the memory and the module.
 func (c *Checker) Close() error {
 	if c.points != nil {
 		return errors.Join(c.Words.Free(), c.points.Close())
@@ -145,6 +146,7 @@ type Findings [Words]uint64
 
 const none = math.MaxUint64
 
+// NewFindings are those of no shard.
 func NewFindings() Findings {
 	return Findings{wordFirstEntry: none, wordFirstRow: none, wordFirstColumn: none}
 }
@@ -265,6 +267,8 @@ var (
 	columnReasons = []string{"", "its dual is out of range", "its dual is positive", "it is unmatched and its dual is not zero"}
 )
 
+// Judge is nil where the findings prove that sol is optimal, else an error that
+// wraps ErrCheck and says what is wrong.
 func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
 	var wrong []string
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }

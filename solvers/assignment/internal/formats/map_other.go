@@ -1,6 +1,6 @@
 //go:build !unix
 
-package assignment
+package formats
 
 import (
 	"errors"

@@ -16,6 +16,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/solve"
 )
 
@@ -88,6 +89,8 @@ type assignmentFlags struct {
 	limit    string
 	start    string
 	duals    bool
+	header   string
+	index    string
 	check    bool
 }
 
@@ -103,7 +106,8 @@ the matched pairs add up to the least, or with --maximize to the most.
 FILE is plain or compressed with gzip, xz or zstd; - is standard input:
 
   .npy    a matrix of any integer or floating type, mapped where that can be
-  CSV     a row a line; a header and a first column of names are recognised
+  CSV     a row a line, with or without names; what can be read two ways is an
+          error that --header and --index answer
   .mtx    Matrix Market; coordinates are sparse, with explicit zeros
   .asn    DIMACS assignment problems, sparse
   orlib   the number n, then n*n costs (OR-Library)
@@ -132,6 +136,8 @@ instance:
 	f.StringVar(&s.limit, "limit", "", "leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together")
 	f.BoolVar(&s.duals, "duals", false, "add the duals u and v to the JSON object")
 	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(assignment.Formats(), ", ")+" (default: told by name and content)")
+	f.StringVar(&s.header, "header", "", "whether the first line of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way)")
+	f.StringVar(&s.index, "index", "", "whether the first column of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way)")
 	f.StringSliceVar(&s.points, "points", nil, "two files of points, for rows and columns, instead of FILE")
 	f.StringVar(&s.metric, "metric", string(assignment.Euclidean), "distance of points: "+strings.Join(assignment.Metrics(), ", "))
 	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
@@ -189,8 +195,14 @@ func number(text string) bool {
 func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance, error) {
 	free := a.free()
 	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free}
-	var inst *assignment.Instance
 	var err error
+	if o.Header, err = csv.ParseAnswer(s.header); err != nil {
+		return nil, usagef("--header: %w", err)
+	}
+	if o.Index, err = csv.ParseAnswer(s.index); err != nil {
+		return nil, usagef("--index: %w", err)
+	}
+	var inst *assignment.Instance
 	switch {
 	case s.Kind != "":
 		inst, err = s.draw(free)

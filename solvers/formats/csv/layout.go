@@ -52,9 +52,14 @@ func (h head) delimiter() byte {
 			return d
 		}
 	}
+	first, second := len(splitBlanks(nil, h.text[0])), len(splitBlanks(nil, last))
 	for _, line := range [][]byte{h.text[0], last} {
 		for _, d := range []byte("\t;,") {
-			if has(line, d) {
+			switch {
+			case !has(line, d):
+			case d == '\t' && first == second && first > 1: // a tab in place of a space
+				return ' '
+			default:
 				return d
 			}
 		}

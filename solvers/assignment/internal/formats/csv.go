@@ -1,180 +1,151 @@
 package formats
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io"
-	"strings"
 
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/formats/text"
 )
 
-// readCSV reads a matrix, a row a line. Lines without text and those that
-// begin with # are left out. A first line without any cost is names of columns;
-// where the first row begins with what is no cost, every row begins with its
-// name.
+// open makes a stream text whose memory is held against the limit.
+func (o ReadOptions) open(in *lines, comment string) (*text.File, csv.Options, error) {
+	budget := formats.NewBudget(o.memory())
+	f, err := text.New(in.r, in.name, text.Options{Comment: comment, Budget: budget})
+	return f, csv.Options{Header: o.Header, Index: o.Index, Budget: budget}, err
+}
+
+// numbers are those that costs may be: one infinity forbids a pair.
+func (o ReadOptions) numbers() *text.Numbers {
+	return &text.Numbers{Infinite: problem.Forbidden[float64](o.Maximize)}
+}
+
+// noCost is the error of a word that is no cost. It unwraps to ErrCost.
+func (o ReadOptions) noCost(word []byte) error {
+	want := "inf"
+	if o.Maximize {
+		want = "-inf"
+	}
+	return fmt.Errorf("%w: found %s, expected a number, or %s to forbid the pair", problem.ErrCost, formats.Quote(word), want)
+}
+
+// costsOf takes over numbers that were read.
+func costsOf(n *text.Numbers, o ReadOptions) *costs {
+	return &costs{whole: n.Whole, real: n.Real, floats: n.Floats, rounded: n.Rounded, maximize: o.Maximize, most: o.memory()}
+}
+
+// readCSV reads a matrix, a row a line; package csv says which lines and columns are
+// names. The instance's notes say how the file was read.
 func readCSV(in *lines, o ReadOptions) (*problem.Instance, error) {
-	c := newCosts(o)
-	inst := &problem.Instance{Cols: -1}
-	var header []string
-	named := false
-	for {
-		fields, err := record(in)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if inst.Rows == 0 && header == nil && allNames(fields) {
-			header = names(fields)
-			continue
-		}
-		if inst.Rows == 0 {
-			named = !isCost(fields[0])
-		}
-		if named {
-			inst.RowNames = append(inst.RowNames, names(fields[:1])...)
-			fields = fields[1:]
-		}
-		if inst.Cols < 0 {
-			inst.Cols = len(fields)
-		}
-		if len(fields) != inst.Cols {
-			return nil, in.errorf("found %d costs, expected %d as in the first row", len(fields), inst.Cols)
-		}
-		for j, word := range fields {
-			if err := c.add(word); err != nil {
-				return nil, in.errorf("column %d: %w", j+1, err)
-			}
-		}
-		inst.Rows++
+	f, how, err := o.open(in, "")
+	if err != nil {
+		return nil, err
 	}
-	if inst.Rows == 0 {
-		return nil, in.errorf("found no costs, expected a row a line")
+	n := o.numbers()
+	layout, err := csv.Matrix(context.Background(), f, how, n, o.noCost)
+	if err != nil {
+		return nil, err
 	}
-	if header != nil {
-		if named && len(header) == inst.Cols+1 {
-			header = header[1:]
-		}
-		if len(header) != inst.Cols {
-			return nil, fmt.Errorf("%s:1: found %d names, expected %d, one a column", in.name, len(header), inst.Cols)
-		}
-		inst.ColNames = header
+	if layout.Height == 0 || layout.Width == 0 {
+		return nil, f.Errorf("found no costs, expected a row a line")
 	}
-	c.set(inst, nil)
+	if layout.Height > problem.MaxSide || layout.Width > problem.MaxSide {
+		return nil, f.Errorf("found %d rows and %d columns, expected at most %d", layout.Height, layout.Width, problem.MaxSide)
+	}
+	inst := &problem.Instance{Rows: layout.Height, Cols: layout.Width, RowNames: layout.Rows, ColNames: layout.Columns}
+	costsOf(n, o).set(inst, nil)
+	inst.Note("read as %s", layout)
 	return inst, nil
 }
 
-// record is the next line's fields, without quotes and blanks around them.
-func record(in *lines) ([][]byte, error) {
-	for {
-		text, err := in.next()
-		if err != nil {
-			return nil, err
-		}
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-		if len(text) == 0 || text[0] == '#' {
-			continue
-		}
-		sep := separator(text)
-		if sep == ' ' {
-			return bytes.Fields(text), nil
-		}
-		return cutFields(text, sep), nil
-	}
+// triples are the records of a block: pairs with their lines within it, and costs.
+type triples struct {
+	pairs []coordinate
+	costs text.Numbers
 }
 
-// separator is the first of a comma, a semicolon and a tab outside quotes,
-// else a space.
-func separator(text []byte) byte {
-	quoted := false
-	for _, b := range text {
-		switch {
-		case b == '"':
-			quoted = !quoted
-		case !quoted && (b == ',' || b == ';' || b == '\t'):
-			return b
-		}
-	}
-	return ' '
-}
-
-// cutFields cuts at separators outside quotes.
-func cutFields(text []byte, sep byte) [][]byte {
-	var fields [][]byte
-	quoted, from := false, 0
-	for k := 0; k <= len(text); k++ {
-		switch {
-		case k < len(text) && text[k] == '"':
-			quoted = !quoted
-		case k == len(text) || text[k] == sep && !quoted:
-			f := bytes.TrimSpace(text[from:k])
-			if len(f) > 1 && f[0] == '"' && f[len(f)-1] == '"' {
-				f = bytes.ReplaceAll(f[1:len(f)-1], []byte(`""`), []byte(`"`))
-			}
-			fields = append(fields, f)
-			from = k + 1
-		}
-	}
-	return fields
-}
-
-// allNames reports whether no field is a cost.
-func allNames(fields [][]byte) bool {
-	for _, f := range fields {
-		if isCost(f) {
-			return false
-		}
-	}
-	return true
-}
-
-func names(fields [][]byte) []string {
-	list := make([]string, len(fields))
-	for k, f := range fields {
-		list[k] = strings.ToValidUTF8(string(f), "�")
-	}
-	return list
-}
-
-// readTriples reads lines of row, column and cost, numbered from 0. A first
-// line of names is left out.
+// readTriples reads lines of row, column and cost, numbered from 0.
 func readTriples(in *lines, o ReadOptions) (*problem.Instance, error) {
-	c := newCosts(o)
+	f, how, err := o.open(in, "")
+	if err != nil {
+		return nil, err
+	}
+	n := o.numbers()
 	var pairs []coordinate
 	rows, cols := 0, 0
-	for first := true; ; first = false {
-		f, err := record(in)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if first && !isCost(f[0]) {
-			continue
-		}
-		if len(f) != 3 {
-			return nil, in.errorf("found %d fields, expected row, column and cost", len(f))
-		}
-		i, err := number(f[0], "row", problem.MaxSide-1)
-		if err != nil {
-			return nil, in.errorf("%w", err)
-		}
-		j, err := number(f[1], "column", problem.MaxSide-1)
-		if err != nil {
-			return nil, in.errorf("%w", err)
-		}
-		if err := c.add(f[2]); err != nil {
-			return nil, in.errorf("%w", err)
-		}
-		pairs = append(pairs, coordinate{int32(i), int32(j), in.line})
-		rows, cols = max(rows, i+1), max(cols, j+1)
+	layout, err := csv.Records(context.Background(), f, how, 3, "row, column and cost", csv.Record[*triples]{
+		New: func() *triples { return &triples{costs: text.Numbers{Infinite: n.Infinite}} },
+		Line: func(part *triples, line int, cells [][]byte) error {
+			i, err := text.Whole(cells[0], "row", 0, problem.MaxSide-1)
+			if err != nil {
+				return err
+			}
+			j, err := text.Whole(cells[1], "column", 0, problem.MaxSide-1)
+			if err != nil {
+				return err
+			}
+			if !part.costs.Add(cells[2]) {
+				return o.noCost(cells[2])
+			}
+			part.pairs = append(part.pairs, coordinate{int32(i), int32(j), line})
+			return nil
+		},
+		Keep: func(b *text.Block, part *triples) error {
+			for k, x := range part.pairs {
+				part.pairs[k].line += b.First()
+				rows, cols = max(rows, int(x.row)+1), max(cols, int(x.col)+1)
+			}
+			if pairs, err = formats.Append(how.Budget, pairs, part.pairs...); err != nil {
+				return fmt.Errorf("%d pairs and more take %w", len(pairs)+len(part.pairs), err)
+			}
+			if err := n.Append(how.Budget, &part.costs); err != nil {
+				return fmt.Errorf("%d costs and more take %w", n.Len(), err)
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := o.roomSparse(rows, cols); err != nil {
 		return nil, fmt.Errorf("%s: %w", in.name, err)
 	}
-	return sparseOf(rows, cols, pairs, c, in.name)
+	inst, err := sparseOf(rows, cols, pairs, costsOf(n, o), in.name)
+	if err == nil && layout.Header {
+		inst.Note("the first line was left out: it is a header")
+	}
+	return inst, err
+}
+
+// readOrlib reads the number n and n*n costs, row by row, in lines of any
+// length: the assignment problems of OR-Library (Beasley 1990).
+func readOrlib(in *lines, o ReadOptions) (*problem.Instance, error) {
+	f, _, err := o.open(in, "")
+	if err != nil {
+		return nil, err
+	}
+	word, err := f.Word()
+	if err != nil {
+		return nil, f.Errorf("found the end of the file, expected the number of rows: %w", err)
+	}
+	side, err := text.Whole(word, "number of rows", 0, problem.MaxSide)
+	if err != nil {
+		return nil, f.Errorf("%w", err)
+	}
+	if err := o.room(uint64(side), uint64(side), 8); err != nil {
+		return nil, f.Errorf("%w", err)
+	}
+	n := o.numbers()
+	bad := func(word []byte) error { return o.noCost(word) }
+	if err := text.Collect(context.Background(), f, n, int(side*side), bad); err != nil {
+		return nil, err
+	}
+	if n.Len() != int(side*side) {
+		return nil, f.Errorf("found the end of the file after %d costs, expected %d x %d", n.Len(), side, side)
+	}
+	inst := &problem.Instance{Rows: int(side), Cols: int(side)}
+	costsOf(n, o).set(inst, nil)
+	return inst, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/formats/packed"
 )
@@ -24,9 +25,11 @@ const DefaultMemory = 1 << 34
 
 // ReadOptions say how to read costs.
 type ReadOptions struct {
-	Format   string // one of Formats; empty: told by name, then by content
-	Maximize bool   // minus infinity forbids a pair then
-	Memory   int64  // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
+	Format   string     // one of Formats; empty: told by name, then by content
+	Maximize bool       // minus infinity forbids a pair then
+	Header   csv.Answer // whether the first line of a CSV file is names; of triples, left out
+	Index    csv.Answer // whether the first column of a CSV file is names
+	Memory   int64      // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
 }
 
 // Formats are the formats that Read knows.
@@ -38,7 +41,8 @@ func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "mtx
 //   - npy: two dimensions of any integer or floating type; the file is mapped,
 //     not copied, where it is not compressed and stored as memory holds it;
 //   - csv: a row a line, separated by commas, semicolons, tabs or spaces; the
-//     first line and the first column may hold names;
+//     first line and the first column may hold names: solvers/formats/csv says
+//     when they do, and when Header and Index must say so;
 //   - triples: lines of row, column and cost, numbered from 0, sparse;
 //   - orlib: the number n, then n*n costs (OR-Library's assignment problems);
 //   - mtx: Matrix Market; coordinates are sparse, with explicit zeros;

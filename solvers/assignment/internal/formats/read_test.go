@@ -15,6 +15,7 @@ import (
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/formats"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/npy"
 )
 
@@ -80,7 +81,10 @@ func TestReadText(t *testing.T) {
 		{"a.csv", "9223372036854775807,0\n", "float64 1x2 | 9223372036854776000 0"},
 		{"a.csv", "who,paint,\"cook, clean\"\nann,1,2\nbob,3,4\n", "int32 2x2 | 1 2 | 3 4"},
 		{"a.csv", "paint,cook\n1,2\n", "int32 1x2 | 1 2"},
-		{"a.csv", "ann,1,2\n", "int32 1x2 | 1 2"},
+		{"a.csv", "ann,1,2\nbob,3,4\n", "int32 2x2 | 1 2 | 3 4"},
+		{"pandas.csv", ",0,1,2\n0,5,9,1\n1,2,3,4\n2,7,7,0\n", "int32 3x3 | 5 9 1 | 2 3 4 | 7 7 0"},
+		{"named.csv", ",a,b,c\n0,5,9,1\n1,2,3,4\n2,7,7,0\n", "int32 3x3 | 5 9 1 | 2 3 4 | 7 7 0"},
+		{"excel.csv", "\ufeff1;2\r\n3;4\r\n", "int32 2x2 | 1 2 | 3 4"},
 		{"a.txt", "2\n1 2 3\n4\n", "int32 2x2 | 1 2 | 3 4"},
 		{"a.txt", "  2\n1 2\n3 inf\n", "int32 2x2 | 1 2 | 3 -"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n% none\n2 3 3\n1 1 0\n2 3 1.5\n\n2 1 7\n", "float64 2x3 | 0 - - | 7 - 1.5"},
@@ -98,7 +102,7 @@ func TestReadText(t *testing.T) {
 		}
 	}
 	triples := "row,col,cost\n1,0,5\n0,2,4\n0,0,inf\n"
-	inst, err := formats.ReadFrom(strings.NewReader(triples), -1, "a.csv", formats.ReadOptions{Format: "triples"})
+	inst, err := formats.ReadFrom(strings.NewReader(triples), -1, "a.csv", formats.ReadOptions{Format: "triples", Header: csv.Yes})
 	if err != nil || shown(inst) != "int32 2x3 | - - 4 | 5 - -" {
 		t.Errorf("triples: %v %v", shown(inst), err)
 	}
@@ -122,9 +126,9 @@ func TestReadNames(t *testing.T) {
 func TestReadTextErrors(t *testing.T) {
 	market := "%%MatrixMarket matrix coordinate real general\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"a.csv", "", "a.csv:1: found no costs"},
-		{"a.csv", "x,y\n", "found no costs"},
-		{"a.csv", "1,2\n3\n", "a.csv:2: found 1 costs, expected 2 as in the first row"},
+		{"a.csv", "", "a.csv:1: found no numbers, expected a row a line"},
+		{"a.csv", "x,y\n", "found names and no numbers below them"},
+		{"a.csv", "1,2\n3\n", "a.csv:2: found 1 cells, expected 2 as in line 1"},
 		{"a.csv", "1,2\n3,\n", `a.csv:2: column 2: cost: found "", expected a number, or inf to forbid`},
 		{"a.csv", "1,2\n3,many\n", `a.csv:2: column 2: cost: found "many"`},
 		{"a.csv", "1,2,many\n", `a.csv:1: column 3: cost: found "many"`},
@@ -132,9 +136,14 @@ func TestReadTextErrors(t *testing.T) {
 		{"a.csv", "1,-inf\n", `found "-inf", expected a number, or inf`},
 		{"a.csv", "1,0x10\n", `found "0x10"`},
 		{"a.csv", "1,1e999\n", `found "1e999"`},
+		{"typo.csv", "l,2\n3,4\n", "--header"},
+		{"id.csv", "id,a,b\n0,5,9\n1,2,3\n", "--index"},
+		{"one.csv", "ann,1,2\n", "--header"},
+		{"count.csv", "0,1,2\n5,9,1\n2,3,4\n7,7,0\n", "--header"},
+		{"comma.csv", "1,5;2,5\n3;4\n", "decimal"},
 		{"a.csv", "a,b,c\n1,2\n", "a.csv:1: found 3 names, expected 2"},
-		{"a.txt", "3\n1 2 3\n", "a.txt:2: found the end of the file after 3 costs, expected the number of rows and 9 costs"},
-		{"a.txt", "1\n5 6\n", `a.txt:2: found "6" after 1 x 1 costs`},
+		{"a.txt", "3\n1 2 3\n", "a.txt:2: found the end of the file after 3 costs, expected 3 x 3"},
+		{"a.txt", "1\n5 6\n", `a.txt:2: found "6" after 1 numbers, expected the end of the file`},
 		{"a.txt", "9999999\n1\n", "a.txt:1: 9999999 x 9999999 costs take 799999840000008 bytes, more than the limit"},
 		{"a.mtx", "2 2\n", `a.mtx:1: found "2 2", expected %%MatrixMarket`},
 		{"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n", "found pattern entries, expected real or integer"},
@@ -169,7 +178,9 @@ func TestReadTextErrors(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"0,0,1\n0,0,2\n", "a.csv:2: found the pair of line 1 again"},
-		{"0,0\n", "a.csv:1: found 2 fields, expected row, column and cost"},
+		{"0,0\n", "a.csv:1: found 2 cells, expected 3: row, column and cost"},
+		{"x0,0,5\n1,0,2\n", "--header"},
+		{"row,col,cost\n1,0,5\n", "--header"},
 		{"0,-1,3\n", `found the column "-1"`},
 	} {
 		if _, err := formats.ReadFrom(strings.NewReader(c.text), -1, "a.csv", formats.ReadOptions{Format: "triples"}); err == nil || !strings.Contains(err.Error(), c.want) {

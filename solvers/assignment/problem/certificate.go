@@ -41,7 +41,7 @@ type Certificate struct {
 	Primal  string  `json:"primal"`  // in units
 	Dual    string  `json:"dual"`    // in units
 	Scale   float64 `json:"scale"`   // units in 1 of the instance's costs
-	Rounded int64   `json:"rounded"` // costs that are no multiple of a unit
+	Rounded int64   `json:"rounded"` // costs that are no multiple of a unit, the limit among them
 	Exact   bool    `json:"exact"`   // there are none
 	Gap     float64 `json:"gap"`     // in the instance's costs
 	Hall    *Hall   `json:"hall,omitempty"`
@@ -219,6 +219,10 @@ func (c *check) pairs() error {
 	})
 	if len(faults) > 0 {
 		return slices.MinFunc(faults, func(a, b fault) int { return cmp.Compare(a.row, b.row) }).err
+	}
+	if c.inst.Limit != nil {
+		_, rounded := c.units(*c.inst.Limit)
+		c.cert.Rounded += int64(rounded)
 	}
 	if c.cert.Exact = c.cert.Rounded == 0; !c.cert.Exact {
 		c.cert.Gap = float64(min(c.inst.Rows, c.inst.Cols)) / math.Abs(c.Scale)

@@ -221,6 +221,13 @@ func (p *Normal) FitFloats(least, most float64, grain int) {
 	p.orient()
 }
 
+// LimitRounded reports whether the limit is no multiple of a unit, 1/Scale. A matching
+// that leaves rows out is then as uncertain as one of rounded costs.
+func (p *Normal) LimitRounded() bool {
+	l := p.Instance.Limit
+	return l != nil && *l*p.Scale != math.RoundToEven(*l*p.Scale)
+}
+
 // ToScaled rounds to the nearest integer, ties to even, as kernels do.
 func ToScaled(c, scale float64) int64 { return int64(math.RoundToEven(c * scale)) }
 

@@ -51,3 +51,30 @@ func TestScalingOfFloats(t *testing.T) {
 		}
 	}
 }
+
+// A limit below the unit of large costs is rounded: the certificate says so, and its
+// gap covers that the better of two matchings may have been left.
+func TestRoundedLimits(t *testing.T) {
+	limit := 1.9999999
+	inst, err := problem.NewInstance(1, 2, []float64{2, 1099511627776.5}, "a limit below the unit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inst.Limit = &limit
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.LimitRounded() {
+		t.Fatal("the limit is a multiple of the unit: the case says nothing")
+	}
+	unit := 1 / p.Scale
+	u := []int64{p.Limit}
+	cert, err := problem.Check(inst, []int32{0}, problem.Duals{U: u, V: []int64{0, 0}, Scale: p.Scale})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cert.Exact || cert.Rounded != 1 || cert.Gap < unit || cert.Gap < 2-limit {
+		t.Errorf("exact %v, %d rounded, gap %g: expected a gap of %g at least", cert.Exact, cert.Rounded, cert.Gap, max(unit, 2-limit))
+	}
+}

@@ -255,6 +255,9 @@ func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
 	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[wordForbidden])
 	cert.Primal, cert.Dual = sumText(found[WordPrimal:]), sumText(found[WordDual:])
 	cert.Rounded = int64(found[WordRounded])
+	if p.LimitRounded() {
+		cert.Rounded++
+	}
 	if cert.Exact = cert.Rounded == 0; !cert.Exact {
 		cert.Gap = float64(p.Rows) / math.Abs(p.Scale)
 	}

@@ -17,7 +17,6 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/formats/csv"
-	"coalesce/solvers/solve"
 )
 
 // drawFlags say which instance to draw.
@@ -348,8 +347,7 @@ func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified
 	if r.Maximize {
 		sense = "maximised"
 	}
-	report := solve.Report{Proven: r.Proven, Device: r.Device, Variant: r.Variant, Reason: r.Reason, Notes: r.Notes,
-		Seconds: solve.Seconds{Read: r.Seconds.Read, Prepare: r.Seconds.Prepare, Solve: r.Seconds.Solve, Verify: r.Seconds.Verify}}
+	report := r.Report()
 	facets := answer{
 		report:   &report,
 		instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense),
@@ -359,7 +357,6 @@ func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified
 	if c := r.Certificate; c != nil {
 		facets.checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", count(int(c.Pairs), "cost"))
 		if !c.Exact {
-			report.Gap, report.Bound = &c.Gap, r.Bound()
 			facets.checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
 		}
 	}

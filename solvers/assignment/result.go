@@ -27,7 +27,7 @@ type Result struct {
 	Matched    int            // pairs
 	Proven     bool           // the certificate's duals prove that no matching is better by more than its Gap
 	Duals      *problem.Duals // where they were asked for
-	Seconds    Seconds
+	Seconds    solve.Seconds // Prepare is the pass that finds the range of the costs, and moving them to the device
 	Device     string // "cuda:0", "host", …
 	Variant    string // the family and the label of its variant
 	Reason     string // why that one, one sentence
@@ -37,16 +37,6 @@ type Result struct {
 	Notes       []string // of the instance and of the solver
 
 	inst *problem.Instance
-}
-
-// Seconds are wall-clock times: Prepare is the pass that finds the range of
-// the costs, and moving them to the device; Solve is from there to the
-// matching and duals on the host.
-type Seconds struct {
-	Read    float64 `json:"read"`
-	Prepare float64 `json:"prepare"`
-	Solve   float64 `json:"solve"`
-	Verify  float64 `json:"verify"`
 }
 
 func newResult(inst *problem.Instance) *Result {
@@ -167,44 +157,39 @@ func (r *Result) String() string {
 	return b.String()
 }
 
-// MarshalJSON writes the object that every problem's --json shares. The value
+// Report is what every problem's answers tell.
+func (r *Result) Report() solve.Report {
+	algorithm, _, _ := strings.Cut(strings.TrimPrefix(r.Variant, "assignment/"), " ")
+	report := solve.Report{Problem: "assignment", Instance: r.Instance, Size: map[string]int{"rows": r.Rows, "columns": r.Cols},
+		Proven: r.Proven, Bound: r.Bound(), Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm, Variant: r.Variant, Reason: r.Reason, Notes: r.Notes}
+	if r.Column != nil {
+		report.Value = solve.Number(r.Exact)
+	}
+	if r.Proven && r.Certificate != nil && r.Column != nil {
+		report.Gap = &r.Certificate.Gap
+	}
+	return report
+}
+
+// MarshalJSON writes the report of every problem with what assignments add. The value
 // is null where no full matching exists; certificate.hall proves that.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	var value any
-	if r.Column != nil {
-		value = json.Number(r.Exact)
-	}
 	sense := "minimize"
 	if r.Maximize {
 		sense = "maximize"
 	}
-	out := struct {
-		Problem     string               `json:"problem"`
-		Instance    string               `json:"instance"`
-		Size        [2]int               `json:"size"`
+	text, err := json.Marshal(struct {
+		solve.Report
 		Sense       string               `json:"sense"`
-		Value       any                  `json:"value"`
-		Bound       solve.Number         `json:"bound"`
-		Proven      bool                 `json:"proven"`
 		Solution    []int32              `json:"solution"`
 		Matched     int                  `json:"matched"`
 		RowNames    []string             `json:"row_names,omitempty"`
 		ColNames    []string             `json:"col_names,omitempty"`
 		Duals       *problem.Duals       `json:"duals,omitempty"`
 		Type        problem.Value        `json:"type"`
-		Seconds     Seconds              `json:"seconds"`
-		Device      string               `json:"device"`
-		Variant     string               `json:"variant"`
-		Reason      string               `json:"reason"`
 		Counts      engine.Counts        `json:"counts"`
 		Certificate *problem.Certificate `json:"certificate"`
-		Notes       []string             `json:"notes,omitempty"`
-	}{
-		"assignment", r.Instance, [2]int{r.Rows, r.Cols}, sense, value, r.Bound(), r.Proven, r.Column, r.Matched,
-		r.RowNames, r.ColNames, r.Duals, r.Type,
-		r.Seconds, r.Device, r.Variant, r.Reason, r.Counts, r.Certificate, r.Notes,
-	}
-	text, err := json.Marshal(out)
+	}{r.Report(), sense, r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

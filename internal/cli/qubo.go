@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -345,6 +346,9 @@ func (a *app) printQUBO(s *quboFlags, r *qubo.Result, inst *qubo.Instance, facts
 	if r.Reduced < r.N {
 		t.Row("searched", fmt.Sprintf("%d of %d variables, in %s", r.Reduced, r.N, count(r.Parts, "component")))
 	}
+	if len(r.Fixed) > 0 {
+		t.Row("fixed", fixedText(r.Fixed))
+	}
 	for _, one := range r.Solutions {
 		t.Row("found", fmt.Sprintf("%s after %s", one.Value, ui.Seconds(one.Seconds)))
 	}
@@ -358,4 +362,18 @@ func (a *app) printQUBO(s *quboFlags, r *qubo.Result, inst *qubo.Instance, facts
 		t.Row("note", note)
 	}
 	return t.Write(a.out)
+}
+
+// fixedText names the first of the variables that are fixed, with their values.
+func fixedText(fixed map[int]int) string {
+	const named = 10
+	var list []string
+	for _, i := range slices.Sorted(maps.Keys(fixed)) {
+		if len(list) == named {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, fmt.Sprintf("%d=%d", i, fixed[i]))
+	}
+	return fmt.Sprintf("%s: %s", count(len(fixed), "variable"), strings.Join(list, ", "))
 }

@@ -68,7 +68,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/multistart", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search", "solvers/qubo/internal/evaluate",
 		"generated/qubo", "runtime/device", "autotune/subject"}},
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
-	{"solvers/qubo", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
+	{"solvers/qubo", []string{"solvers/solve", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
 		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows

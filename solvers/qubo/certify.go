@@ -27,7 +27,11 @@ func (r *run) result(variant string) (*Result, error) {
 			return nil, fmt.Errorf("%w: %s says the objective is %d, recomputed it is %d", ErrCheck, variant, told, v)
 		}
 	}
+	fixed := map[int]int{}
 	for i, v := range inst.Fixed {
+		if v >= 0 {
+			fixed[i] = int(v)
+		}
 		if v >= 0 && problem.Bit(x, i) != uint64(v) {
 			return nil, fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, problem.Bit(x, i), v)
 		}
@@ -35,7 +39,7 @@ func (r *run) result(variant string) (*Result, error) {
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
 		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
 		Device: r.where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
-		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Notes: inst.Notes, objective: told}
+		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Fixed: fixed, Notes: inst.Notes, objective: told}
 	r.prove(out)
 	r.several.add(told, x, r.elapsed())
 	for _, s := range r.several.list {

@@ -1,6 +1,12 @@
 package qubo
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+	"strings"
+
+	"coalesce/solvers/solve"
+)
 
 // A Result is the best that was found for an instance, and how.
 type Result struct {
@@ -19,7 +25,7 @@ type Result struct {
 	Met       *float64 // seconds to the target from the start of the solve; nil: not met
 	History   []Improvement
 	Solutions []Solution // where several were asked for, best first
-	Seconds   Seconds
+	Seconds   solve.Seconds
 	Device    string // "cuda:0", "host", …
 	Variant   string // the engine and the label of its variant
 	Reason    string // why that one, one sentence
@@ -27,10 +33,11 @@ type Result struct {
 	Rules     Rules            // as they were given
 	Used      map[string]Rules // by engine, the defaults filled in, for the largest component that was searched; nil: none, or by engines without rules
 	Work      Work
-	Reduced   int  // variables that the search was left with
-	Parts     int  // components that they are in
-	Exact     bool // the search's coefficients were not rounded
-	Stopped   bool // ctx ended the solve
+	Reduced   int         // variables that the search was left with
+	Parts     int         // components that they are in
+	Exact     bool        // the search's coefficients were not rounded
+	Stopped   bool        // ctx ended the solve
+	Fixed     map[int]int // by variable, those that the instance fixes
 	Notes     []string
 
 	objective int64
@@ -43,16 +50,21 @@ type Improvement struct {
 	Value   Amount  `json:"value"`
 }
 
-// Seconds are wall-clock times: Solve is from the coefficients in memory to the
-// last improvement's verified solution or the limit, Verify the recomputation
-// within it.
-type Seconds struct {
-	Read   float64 `json:"read"`
-	Solve  float64 `json:"solve"`
-	Verify float64 `json:"verify"`
+// Report is what every problem's answers tell. The gap is that between the value and
+// the bound, as far as one is known.
+func (r *Result) Report() solve.Report {
+	algorithm, _, _ := strings.Cut(strings.TrimPrefix(r.Variant, "qubo/"), " ")
+	report := solve.Report{Problem: "qubo", Instance: r.Instance, Size: map[string]int{"variables": r.N, "pairs": int(r.Pairs)},
+		Value: solve.Number(r.Value.String()), Proven: r.Proven, Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm,
+		Variant: r.Variant, Reason: r.Reason, Stopped: r.Stopped, Notes: r.Notes}
+	if r.Bound != nil {
+		gap := math.Abs(r.Bound.Float() - r.Value.Float())
+		report.Bound, report.Gap = solve.Number(r.Bound.String()), &gap
+	}
+	return report
 }
 
-// MarshalJSON writes the object of every solver, with the keys of a search.
+// MarshalJSON writes the report of every problem with what searches add.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	type certificate struct {
 		By     string `json:"by"`
@@ -63,10 +75,6 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if !r.Proven {
 		proof.Reason = "the value was recomputed from the instance's coefficients"
 	}
-	notes := r.Notes
-	if notes == nil {
-		notes = []string{}
-	}
 	several := r.Solutions
 	if several == nil {
 		several = []Solution{}
@@ -76,20 +84,12 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		used = map[string]Rules{}
 	}
 	return json.Marshal(struct {
-		Problem     string           `json:"problem"`
-		Instance    string           `json:"instance"`
+		solve.Report
 		Format      string           `json:"format"`
 		Form        Form             `json:"form"`
 		Sense       Sense            `json:"sense"`
-		Size        []int64          `json:"size"`
-		Value       Amount           `json:"value"`
-		Bound       *Amount          `json:"bound"`
-		Proven      bool             `json:"proven"`
 		Solution    Bits             `json:"solution"`
-		Seconds     Seconds          `json:"seconds"`
-		Device      string           `json:"device"`
-		Variant     string           `json:"variant"`
-		Reason      string           `json:"reason"`
+		Fixed       map[int]int      `json:"fixed"` // by variable, those that the instance fixes
 		Certificate certificate      `json:"certificate"`
 		Seed        uint64           `json:"seed"`
 		Rules       Rules            `json:"rules"`
@@ -100,8 +100,6 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		History     []Improvement    `json:"history"`
 		Solutions   []Solution       `json:"solutions"`
 		Reduced     []int            `json:"reduced"`
-		Stopped     bool             `json:"interrupted"`
-		Notes       []string         `json:"notes"`
-	}{"qubo", r.Instance, r.Format, r.Form, r.Sense, []int64{int64(r.N), r.Pairs}, r.Value, r.Bound, r.Proven, r.Solution, r.Seconds,
-		r.Device, r.Variant, r.Reason, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met, r.History, several, []int{r.Reduced, r.Parts}, r.Stopped, notes})
+	}{r.Report(), r.Format, r.Form, r.Sense, r.Solution, r.Fixed, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met,
+		r.History, several, []int{r.Reduced, r.Parts}})
 }

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A schema is the part of JSON Schema that docs/result.schema.json uses.
+type schema struct {
+	Type       any               `json:"type"` // a name or a list of names
+	Required   []string          `json:"required"`
+	Properties map[string]schema `json:"properties"`
+	Items      *schema           `json:"items"`
+	Enum       []any             `json:"enum"`
+}
+
+// check says where a value is not what the schema says.
+func (s schema) check(at string, value any) (wrong []string) {
+	kinds := []any{s.Type}
+	if list, ok := s.Type.([]any); ok {
+		kinds = list
+	}
+	kind := map[bool]string{true: "null"}[value == nil]
+	switch value.(type) {
+	case string:
+		kind = "string"
+	case float64:
+		kind = "number"
+	case bool:
+		kind = "boolean"
+	case []any:
+		kind = "array"
+	case map[string]any:
+		kind = "object"
+	}
+	if s.Type != nil && !slices.Contains(kinds, any(kind)) {
+		wrong = append(wrong, fmt.Sprintf("%s is a %s, expected %v", at, kind, s.Type))
+	}
+	if s.Enum != nil && !slices.Contains(s.Enum, value) {
+		wrong = append(wrong, fmt.Sprintf("%s is %v, expected one of %v", at, value, s.Enum))
+	}
+	if object, ok := value.(map[string]any); ok {
+		for _, name := range s.Required {
+			if _, ok := object[name]; !ok {
+				wrong = append(wrong, fmt.Sprintf("%s lacks %s", at, name))
+			}
+		}
+		for name, p := range s.Properties {
+			if v, ok := object[name]; ok {
+				wrong = append(wrong, p.check(at+"."+name, v)...)
+			}
+		}
+	}
+	if list, ok := value.([]any); ok && s.Items != nil {
+		for k, v := range list {
+			wrong = append(wrong, s.Items.check(fmt.Sprintf("%s[%d]", at, k), v)...)
+		}
+	}
+	return wrong
+}
+
+// Every command's --json is what docs/result.schema.json says, answers without a
+// solution included.
+func TestResultsFollowTheSchema(t *testing.T) {
+	text, err := os.ReadFile("../../docs/result.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("COALESCE_NO_HANDOVER", "1")
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := dir + "/" + name
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		command string
+		code    int
+	}{
+		{"csg ../../examples/couriers.csv", 0},
+		{"csg --distribution uniform --agents 5", 0},
+		{"csg " + file("forbidden.csv", "1,-inf\n2,3\n1 2,-inf\n"), 1},
+		{"auction ../../examples/auction.txt", 0},
+		{"assignment ../../examples/tasks.csv", 0},
+		{"assignment --kind geom --rows 8 --cols 11 --type float32", 0},
+		{"assignment " + file("hall.csv", "1,inf\n2,inf\n"), 1},
+		{"qubo " + file("two.txt", "2 2\n1 1 3\n1 2 -5\n"), 0},
+		{"qubo " + file("searched.txt", "2 1\n1 2 -5\n") + " --time-limit 50ms --no-preprocessing", 0},
+	} {
+		var out, talk bytes.Buffer
+		args := append([]string{"solve"}, append(strings.Fields(c.command), "--device", "host", "--json")...)
+		if code := Main(args, nil, &out, &talk); code != c.code {
+			t.Errorf("%s: exit code %d, expected %d: %s", c.command, code, c.code, talk.String())
+			continue
+		}
+		var value any
+		if err := json.Unmarshal(out.Bytes(), &value); err != nil {
+			t.Errorf("%s: %v in %s", c.command, err, out.String())
+			continue
+		}
+		for _, w := range s.check("the object", value) {
+			t.Errorf("%s: %s", c.command, w)
+		}
+	}
+	if wrong := s.check("x", map[string]any{"problem": "tsp", "value": true}); len(wrong) < 3 {
+		t.Errorf("a wrong object passes: %v", wrong)
+	}
+}

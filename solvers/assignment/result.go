@@ -27,10 +27,10 @@ type Result struct {
 	Matched    int            // pairs
 	Proven     bool           // the certificate's duals prove that no matching is better by more than its Gap
 	Duals      *problem.Duals // where they were asked for
-	Seconds    solve.Seconds // Prepare is the pass that finds the range of the costs, and moving them to the device
-	Device     string // "cuda:0", "host", …
-	Variant    string // the family and the label of its variant
-	Reason     string // why that one, one sentence
+	Seconds    solve.Seconds  // Prepare is the pass that finds the range of the costs, and moving them to the device
+	Device     string         // "cuda:0", "host", …
+	Variant    string         // the family and the label of its variant
+	Reason     string         // why that one, one sentence
 	Counts     engine.Counts
 	// Certificate is nil where checking was switched off.
 	Certificate *problem.Certificate

@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"coalesce/internal/ui"
 )
 
 // Exit codes.
@@ -89,15 +91,15 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage) || !a.started:
-		fmt.Fprintf(a.err, "coalesce: %v\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", err)
+		fmt.Fprintf(a.err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", ui.OneLine(err))
 		return exitUsage
 	case errors.As(err, &check):
-		fmt.Fprintf(a.err, "coalesce: check failed: %v\n", err)
+		fmt.Fprintf(a.err, "coalesce: check failed: %s\n", ui.OneLine(err))
 		return exitCheck
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintf(a.err, "coalesce: interrupted: %v\n", err)
+		fmt.Fprintf(a.err, "coalesce: interrupted: %s\n", ui.OneLine(err))
 	default:
-		fmt.Fprintf(a.err, "coalesce: %v\n", err)
+		fmt.Fprintf(a.err, "coalesce: %s\n", ui.OneLine(err))
 	}
 	return exitFailed
 }

@@ -71,7 +71,7 @@ func (p *Progress) tick(period time.Duration) {
 func (p *Progress) Set(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.text = strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	p.text = Plain(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
 	if p.width > 0 {
 		p.draw()
 	}
@@ -82,7 +82,7 @@ func (p *Progress) Say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintf(p.w, format+"\n", args...)
+	fmt.Fprintln(p.w, Plain(fmt.Sprintf(format, args...)))
 }
 
 // Close stops the line and wipes it off a terminal.

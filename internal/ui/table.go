@@ -25,8 +25,14 @@ func (t *Table) Right(columns ...int) {
 	}
 }
 
-// Row adds a row. Rows may differ in length.
-func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+// Row adds a row. Rows may differ in length. Cells are made Plain.
+func (t *Table) Row(cells ...string) {
+	row := make([]string, len(cells))
+	for k, cell := range cells {
+		row[k] = Plain(cell)
+	}
+	t.rows = append(t.rows, row)
+}
 
 // Write prints the table with two spaces between columns and none at the end
 // of a line.

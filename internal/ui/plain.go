@@ -1,0 +1,51 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Plain is a text with its control characters, line ends included, as \x1b, \n and so
+// on: what a file or its names hold must not steer a terminal.
+func Plain(text string) string {
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case !steers(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// steers reports control characters, and those that turn the direction of text.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// OneLine is an error's text on one line: each of several errors once, control
+// characters as Plain writes them.
+func OneLine(err error) string {
+	seen := map[string]bool{}
+	var list []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimRight(line, "\r\n")
+		if line != "" && !seen[line] {
+			seen[line] = true
+			list = append(list, Plain(line))
+		}
+	}
+	return strings.Join(list, "; ")
+}

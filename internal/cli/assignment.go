@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
@@ -234,7 +235,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := a.database(s.tuned)
+	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
 	if err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	defer inst.Close()
 	o := assignment.Options{Family: s.algorithm, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}
 	if s.start != "" {
-		if o.Start, err = assignment.ReadDuals(s.start, inst); err != nil {
+		if o.Start, err = await(ctx, func() (*assignment.Duals, error) { return assignment.ReadDuals(s.start, inst) }); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
@@ -48,7 +49,7 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := a.database(s.tuned)
+	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
 	if err != nil {
 		return err
 	}

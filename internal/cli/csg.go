@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
@@ -111,7 +112,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := a.database(s.tuned)
+	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
 	if err != nil {
 		return err
 	}

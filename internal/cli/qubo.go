@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
@@ -216,7 +217,7 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := a.database(s.tuned)
+	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
 	if err != nil {
 		return err
 	}

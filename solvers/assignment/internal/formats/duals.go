@@ -4,17 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats"
 )
 
 // ReadDuals reads duals in an instance's costs from a JSON file: a result that
 // was printed with its duals, or an object of u and v. They may be of the
 // instance before its costs changed, but not of another size.
 func ReadDuals(path string, inst *problem.Instance) (*problem.Duals, error) {
-	text, err := os.ReadFile(path)
+	// A result has about 40 bytes a row and column; names may be longer.
+	text, err := formats.ReadFile(path, 1<<20+256*int64(inst.Rows+inst.Cols))
 	if err != nil {
 		return nil, fmt.Errorf("read duals: %w", err)
 	}

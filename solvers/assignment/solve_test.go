@@ -162,7 +162,7 @@ func TestInfeasible(t *testing.T) {
 			t.Errorf("found %+v, expected fewer partners than members", none.Hall)
 		}
 		text, err := json.Marshal(r)
-		if err != nil || !strings.Contains(string(text), `"value":null,"bound":null,"proven":true,"solution":null`) {
+		if err != nil || !strings.Contains(string(text), `"value":null,"bound":null,"gap":null,"proven":true`) || !strings.Contains(string(text), `"solution":null`) {
 			t.Errorf("found %s, %v", text, err)
 		}
 	}

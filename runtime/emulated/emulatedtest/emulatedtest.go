@@ -22,8 +22,12 @@ var (
 	required = os.Getenv("COALESCE_REQUIRE_EMULATED") != ""
 )
 
-// Every reports whether all committed variants are asked for.
-var Every = depth == "every"
+// Every reports whether all committed variants are asked for, and all cases of each;
+// Thorough whether more than the default is: large cases that take long.
+var (
+	Every    = depth == "every"
+	Thorough = depth != ""
+)
 
 // Open opens the emulated device for a test, which it skips where there is no
 // C++ compiler.

@@ -28,7 +28,7 @@ func TestCoreVariants(t *testing.T) {
 			threads := assignment.Core.Int(v, "block") * assignment.Core.Int(v, "cluster")
 			cases := enginetest.Cases(t, value, 5)
 			for k, name := range slices.Sorted(maps.Keys(cases)) {
-				if !emulatedtest.Every && k%4 != turn%4 {
+				if !emulatedtest.Every && k%6 != turn%6 {
 					continue // the next variants run it
 				}
 				p := cases[name]
@@ -103,7 +103,7 @@ func TestCoreSieve(t *testing.T) {
 			t.Fatal("no variant of", value)
 		}
 		for _, n := range []int{40, 150} {
-			if n > 40 && value != problem.Int32 && !emulatedtest.Every {
+			if n > 40 && !emulatedtest.Thorough {
 				continue
 			}
 			inst := &problem.Instance{Rows: n, Cols: n, Type: value, Source: fmt.Sprintf("%s, %d rows", value, n), Maximize: n == 40}

@@ -151,6 +151,9 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		}
 	}
 	for name, p := range strewnCases(t, 620) {
+		if !emulatedtest.Thorough && p.Instance.Points.Metric != problem.Euclidean {
+			continue
+		}
 		if p.Instance.Maximize {
 			continue // every row wants the same corners: too many looks for an emulation
 		}

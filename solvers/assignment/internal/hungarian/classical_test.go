@@ -172,6 +172,9 @@ func TestClassicalBounds(t *testing.T) {
 		if v == nil {
 			t.Fatalf("no variant %s", label)
 		}
+		if !emulatedtest.Thorough && assignment.Classical.Value(v, "zeros") == "bits" {
+			continue
+		}
 		if err := classicalAgrees(t, d, v, p, nil, 5*(rows-3)); err != nil {
 			t.Errorf("%s: %v", label, err)
 		}

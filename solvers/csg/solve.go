@@ -12,8 +12,7 @@ import (
 )
 
 // Options of Solve. Algorithm is a Method, DP unless said otherwise; a host
-// evaluates Apart. Target, Seed and Progress are not used: the dynamic program has
-// no solution before its end.
+// evaluates Apart.
 type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device and

@@ -167,6 +167,17 @@ func TestSolveRefuses(t *testing.T) {
 	if _, err := Solve(ctx, inst, on(d)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: found %v", err)
 	}
+	limited := on(d)
+	limited.TimeLimit = 1
+	if _, err := Solve(context.Background(), inst, limited); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a limit of 1 ns: found %v", err)
+	}
+	if _, err := Solve(context.Background(), inst, Options{}); err == nil {
+		t.Error("no device: no error")
+	}
+	if _, err := Solve(context.Background(), nil, on(d)); err == nil {
+		t.Error("no instance: no error")
+	}
 }
 
 func drawnMask(mask uint64) float64 { return float64(mix(mask) % 100) }

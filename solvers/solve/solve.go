@@ -1,9 +1,8 @@
-// Package solve is the contract that the solvers of all problems keep: what a
-// solver is told (Settings), what every answer tells besides its solution
-// (Report), and how a solve stands while it runs (Incumbent).
+// Package solve is the contract of the solvers of all problems: what a solver is
+// told (Settings), and what every answer tells besides its solution (Report).
+// Coalition structures and auctions take Settings; all four problems report.
 //
-// It holds what is the same for coalition structures, auctions, assignments and
-// binary quadratic programs, and imports none of them.
+// It holds what is the same for all of them, and imports none.
 package solve
 
 import (
@@ -27,23 +26,8 @@ type Settings struct {
 	Algorithm string          // one of the problem's algorithms; empty: the solver's choice
 	Variant   string          // the label of a variant; empty: the fastest known
 	Tuning    *tuned.Database // nil: the one embedded in the binary
-	TimeLimit time.Duration   // from the start of the solve; 0: the problem's default, or none
-	Target    *float64        // stop at this value or a better one; nil: none
-	Seed      uint64          // of searches
+	TimeLimit time.Duration   // from the start of the solve; 0: none
 	Log       func(string)    // told what was decided, a sentence each; may be nil
-	// Progress is told of improvements, and now and then how the solve stands; may
-	// be nil. It must return quickly, and may be called from several goroutines.
-	Progress func(Incumbent)
-}
-
-// An Incumbent is how a solve stands: the best so far, and what bounds it.
-type Incumbent struct {
-	Elapsed time.Duration // since the start of the solve
-	Value   Number        // of the best solution so far; empty: there is none
-	Bound   Number        // no solution is better than this; empty: nothing is known
-	Gap     *float64      // most that the value may be from the optimum; nil: not known
-	Share   float64       // of the work that is done, 0 to 1; negative: not known
-	Work    string        // done so far, in the algorithm's own unit: "2.1e9 flips"
 }
 
 // First is the device that leads the others.
@@ -67,13 +51,6 @@ func (s *Settings) Where() string {
 func (s *Settings) Say(format string, args ...any) {
 	if s.Log != nil {
 		s.Log(fmt.Sprintf(format, args...))
-	}
-}
-
-// Tell tells how the solve stands.
-func (s *Settings) Tell(now Incumbent) {
-	if s.Progress != nil {
-		s.Progress(now)
 	}
 }
 

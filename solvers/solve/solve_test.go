@@ -1,0 +1,80 @@
+package solve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+	"time"
+)
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		number Number
+		float  float64
+		text   string
+	}{
+		{"", math.NaN(), "null"},
+		{"9223372036854775807", 1 << 63, "9223372036854775807"},
+		{"-0.5", -0.5, "-0.5"},
+		{"-inf", math.Inf(-1), `"-inf"`},
+		{"inf", math.Inf(1), `"inf"`},
+		{NumberOf(math.NaN()), math.NaN(), "null"},
+		{NumberOf(math.Inf(-1)), math.Inf(-1), `"-inf"`},
+		{NumberOf(1e300), 1e300, "1e+300"},
+		{NumberOf(12.25), 12.25, "12.25"},
+		{NumberOf(5e-324), 5e-324, "5e-324"},
+	} {
+		text, err := json.Marshal(c.number)
+		if err != nil || string(text) != c.text {
+			t.Errorf("%q is written %s, %v, expected %s", c.number, text, err, c.text)
+		}
+		if got := c.number.Float(); got != c.float && !(math.IsNaN(got) && math.IsNaN(c.float)) {
+			t.Errorf("%q is %v, expected %v", c.number, got, c.float)
+		}
+	}
+	if _, err := json.Marshal(Number("many")); err == nil {
+		t.Error("a number of letters is written")
+	}
+}
+
+func TestReports(t *testing.T) {
+	r := Report{Problem: "csg", Value: "3"}
+	text, err := json.Marshal(r)
+	if want := `"value":3,"bound":null,"gap":null,"proven":false`; err != nil || !contains(text, want) || !contains(text, `"notes":[]`) {
+		t.Errorf("found %s, %v, expected %s", text, err, want)
+	}
+	r.Prove("4", 1)
+	if text, err = json.Marshal(r); err != nil || !contains(text, `"value":3,"bound":4,"gap":1,"proven":true`) {
+		t.Errorf("found %s, %v", text, err)
+	}
+}
+
+func contains(text []byte, part string) bool { return bytes.Contains(text, []byte(part)) }
+
+func TestSettings(t *testing.T) {
+	var s Settings
+	if _, err := s.First(); err == nil {
+		t.Error("no device is no error")
+	}
+	ctx, cancel := s.Limited(context.Background())
+	if _, limited := ctx.Deadline(); limited {
+		t.Error("no limit is one")
+	}
+	cancel()
+	s.TimeLimit = time.Nanosecond
+	ctx, cancel = s.Limited(context.Background())
+	defer cancel()
+	<-ctx.Done()
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		t.Errorf("found %v, expected the limit", ctx.Err())
+	}
+	s.Say("nobody listens")
+	said := ""
+	s.Log = func(line string) { said = line }
+	if s.Say("%d agents", 3); said != "3 agents" {
+		t.Errorf("said %q", said)
+	}
+}

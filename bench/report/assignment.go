@@ -462,7 +462,7 @@ func growthPicture(all solves) string {
 	if assignmentFigures(all)["assignment-race"] == "" {
 		return "assignment-race.json has no contender at two sides or more."
 	}
-	return "![Time against the side](figures/assignment-race.svg)"
+	return "![Time against the side](../figures/assignment-race.svg)"
 }
 
 // assignmentFigures are drawn from what there is.

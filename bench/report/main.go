@@ -1,5 +1,5 @@
 // Report turns the committed results of bench/results into the tables and
-// figures of docs/performance.md and the README. It is deterministic: the same
+// figures of docs/results and the README. It is deterministic: the same
 // JSON gives the same bytes, and its test fails when the documents are stale.
 //
 //	go run ./bench/report
@@ -90,7 +90,7 @@ func build(root string) (map[string]string, error) {
 		files[figureFolder+"/"+name+".svg"] = svg
 	}
 	used := map[string]bool{}
-	for _, path := range []string{"docs/performance.md", "README.md"} {
+	for _, path := range documents {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			return nil, err
@@ -106,6 +106,9 @@ func build(root string) (map[string]string, error) {
 	}
 	return files, nil
 }
+
+// documents hold the regions that are generated.
+var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "README.md"}
 
 // fill replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.
 func fill(text string, regions map[string]string, used map[string]bool) (string, error) {

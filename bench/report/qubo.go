@@ -264,7 +264,7 @@ func progressPictures(rows []result.Binary) string {
 	drawn := quboFigures(binaries{"paper": {Rows: rows}})
 	for k, about := range []string{"Improvement over time, ORLIB", "Improvement over time, p5000.4"} {
 		if name := fmt.Sprintf("qubo-paper-%d", 3+k); drawn[name] != "" {
-			out += fmt.Sprintf("![%s](figures/%s.svg)\n", about, name)
+			out += fmt.Sprintf("![%s](../figures/%s.svg)\n", about, name)
 		}
 	}
 	if out == "" {

@@ -184,7 +184,7 @@ func pictureOf(group, where string) string {
 func successPictures(rows []result.Binary, where string) string {
 	out := ""
 	for _, group := range drawn(classes(rows)) {
-		out += fmt.Sprintf("![%s: runs that have reached the best known value, over time](figures/%s.svg)\n", group, pictureOf(group, where))
+		out += fmt.Sprintf("![%s: runs that have reached the best known value, over time](../figures/%s.svg)\n", group, pictureOf(group, where))
 	}
 	return out
 }

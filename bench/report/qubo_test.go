@@ -93,7 +93,7 @@ func TestSuccessByGroup(t *testing.T) {
 		t.Error("the host has no figure of its own")
 	}
 	tables := quboTables(all)
-	if !strings.Contains(tables["qubo-success"], "(figures/qubo-target-g-set-random.svg)") || strings.Contains(tables["qubo-success"], "k2000") || strings.Contains(tables["qubo-success-host"], "| K2000") {
+	if !strings.Contains(tables["qubo-success"], "(../figures/qubo-target-g-set-random.svg)") || strings.Contains(tables["qubo-success"], "k2000") || strings.Contains(tables["qubo-success-host"], "| K2000") {
 		t.Errorf("regions: %s\n%s", tables["qubo-success"], tables["qubo-success-host"])
 	}
 }

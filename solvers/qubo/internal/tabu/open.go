@@ -122,7 +122,7 @@ func (f layout) rank(n int) int {
 
 // misfit orders blocks and clusters, the better first: one block's registers
 // hold the gains of 16,384 variables. Messages are faster than the barrier
-// (docs/qubo-performance.md).
+// (docs/notes/qubo-flips.md).
 func (f layout) misfit(n int) int {
 	order := 0
 	if (n > 16384) != (f.cluster > 1) {

@@ -4,7 +4,7 @@ import "math"
 
 // temperSpans are the coldest and the hottest temperature of ladders, in sizes
 // of a typical field; blocks take them in turn. The first are for replicas in
-// pairs, with cluster moves; docs/qubo-performance.md has what was tried.
+// pairs, with cluster moves; docs/notes/qubo-flips.md has what was tried.
 var temperSpans = [2][4][2]float64{
 	{{0.075, 0.18}, {0.075, 0.22}, {0.06, 0.25}, {0.08, 0.35}},
 	{{0.06, 0.40}, {0.06, 0.52}, {0.075, 0.45}, {0.09, 0.60}},

@@ -238,6 +238,9 @@ func (e *EntryError) Unwrap() error { return ErrCost }
 // slice, the order of a sparse instance's columns, the number of coordinates.
 // It does not look at the costs.
 func (inst *Instance) Check() error {
+	if inst == nil {
+		return errors.New("no instance")
+	}
 	if inst.Rows < 0 || inst.Cols < 0 || inst.Rows > MaxSide || inst.Cols > MaxSide {
 		return fmt.Errorf("%d x %d pairs: expected 0 to %d rows and columns", inst.Rows, inst.Cols, MaxSide)
 	}

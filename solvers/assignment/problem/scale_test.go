@@ -78,3 +78,13 @@ func TestRoundedLimits(t *testing.T) {
 		t.Errorf("exact %v, %d rounded, gap %g: expected a gap of %g at least", cert.Exact, cert.Rounded, cert.Gap, max(unit, 2-limit))
 	}
 }
+
+func TestNoInstance(t *testing.T) {
+	var none *problem.Instance
+	if err := none.Check(); err == nil {
+		t.Error("no instance checks")
+	}
+	if _, err := problem.Normalise(none); err == nil {
+		t.Error("no instance is brought to a normal form")
+	}
+}

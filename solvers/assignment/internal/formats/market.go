@@ -134,6 +134,9 @@ func (m *market) coordinates() (*problem.Instance, error) {
 		if i == 0 || j == 0 {
 			return nil, m.errorf("found row %d and column %d, expected both from 1", i, j)
 		}
+		if m.symmetry == "skew-symmetric" && i == j {
+			return nil, m.errorf("found the entry (%d,%d) of a skew-symmetric matrix, expected none on the diagonal", i, j)
+		}
 		if err := m.costs.add(f[2]); err != nil {
 			return nil, m.errorf("%w", err)
 		}

@@ -156,6 +156,7 @@ func TestReadTextErrors(t *testing.T) {
 		{"a.mtx", market + "2 2 1\n1 1 5\n1 2 6\n", `a.mtx:4: found "1" after 1 entries`},
 		{"a.mtx", market + "2000000000 2000000000 1\n1 1 5\n", "a.mtx:2: 2000000000 rows and 2000000000 columns take 64000000000 bytes"},
 		{"a.mtx", "%%MatrixMarket matrix array real general\n90000 90000\n", "more than the limit"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 2\n1 1 3\n2 1 4\n", "a.mtx:3: found the entry (1,1) of a skew-symmetric matrix"},
 		{"a.asn", "n 1\n", "a.asn:1: found n, expected one line of p, before all others"},
 		{"a.asn", "p asn 4 1\na 1 3 5\n", "a.asn:2: found an arc from node 1 to 3, expected one from a source"},
 		{"a.asn", "p asn 4 2\nn 1\na 1 3 5\n", "found 1 arcs, expected 2"},

@@ -73,8 +73,11 @@ func (in *lines) entry(d *problem.Entries, f [][]byte, n int, l list) error {
 	if err != nil {
 		return in.errorf("%w", err)
 	}
-	if i == j && !l.loops {
-		return in.errorf("found an edge from %d to itself, expected two different nodes", i)
+	if i == j {
+		if !l.loops {
+			return in.errorf("found an edge from %d to itself, expected two different nodes", i)
+		}
+		in.loops++
 	}
 	if err := parseInto(d, i-l.from, j-l.from, f[2]); err != nil {
 		return in.errorf("%w", err)
@@ -255,6 +258,9 @@ func readQUBO(in *lines, o Options) (*problem.Instance, error) {
 	inst, err := in.readEntries(n, nodes+couplers, list{loops: true}, o)
 	if err != nil {
 		return nil, err
+	}
+	if in.loops != nodes {
+		return nil, in.errorf("found %d nodes and %d couplers, expected %d and %d as the header says", in.loops, nodes+couplers-in.loops, nodes, couplers)
 	}
 	return inst, in.end("the last coupler")
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +16,16 @@ import (
 // largest variable named is the last.
 func readCOO(in *lines, o Options) (*problem.Instance, error) {
 	form, offset := problem.QUBO, ""
+	var unknown error
 	in.comment = "#"
 	in.said = func(comment string) {
 		text := strings.ReplaceAll(strings.TrimLeft(comment, "# "), " ", "")
 		switch {
 		case strings.EqualFold(text, "vartype=SPIN"):
 			form = problem.Ising
+		case strings.EqualFold(text, "vartype=BINARY"):
+		case strings.HasPrefix(strings.ToLower(text), "vartype="):
+			unknown = in.errorf("found %q, expected vartype=BINARY or vartype=SPIN", brief([]byte(text)))
 		case strings.HasPrefix(text, "offset="):
 			offset = text[len("offset="):]
 		}
@@ -43,6 +48,9 @@ func readCOO(in *lines, o Options) (*problem.Instance, error) {
 		}
 		i, j := d.Last()
 		n = max(n, i+1, j+1)
+	}
+	if unknown != nil {
+		return nil, unknown
 	}
 	if offset != "" { // an entry of its own variable, so that it is of the others' type
 		if err := parseInto(d, n, n, []byte(offset)); err != nil {
@@ -108,6 +116,12 @@ func readBQM(in *lines, o Options) (*problem.Instance, error) {
 		}
 		return nil, fmt.Errorf("%s: JSON%s: %w", in.name, where, err)
 	}
+	if err := uniqueKeys(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	if err := distinct(m.Labels); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
 	schema := m.Version["bqm_schema"]
 	n := len(m.Linear)
 	switch {
@@ -158,6 +172,54 @@ func readBQM(in *lines, o Options) (*problem.Instance, error) {
 		return wrong(fmt.Sprintf("variable_type %s", m.Vartype), fmt.Sprintf("that of form %s", o.Form))
 	}
 	return inst, nil
+}
+
+// uniqueKeys refuses a key of the model that comes twice, and one that differs from
+// a known key in its case alone, which encoding/json would take for that.
+func uniqueKeys(text []byte) error {
+	known := map[string]string{}
+	for _, key := range []string{"type", "version", "use_bytes", "index_type", "bias_type", "num_variables", "num_interactions",
+		"variable_labels", "variable_type", "offset", "info", "linear_biases", "quadratic_biases", "quadratic_head", "quadratic_tail"} {
+		known[key] = key
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key, ok := token.(string)
+		switch want := known[strings.ToLower(key)]; {
+		case !ok:
+			return fmt.Errorf("JSON at byte %d: found %v, expected a key", d.InputOffset(), token)
+		case seen[key]:
+			return fmt.Errorf("JSON at byte %d: found the key %q again, expected each once", d.InputOffset(), key)
+		case want != "" && want != key:
+			return fmt.Errorf("JSON at byte %d: found the key %q, expected %q", d.InputOffset(), key, want)
+		}
+		seen[key] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// distinct refuses labels of two variables that are the same.
+func distinct(labels []json.RawMessage) error {
+	seen := make(map[string]int, len(labels))
+	for k, label := range labels {
+		if first, ok := seen[string(label)]; ok {
+			return fmt.Errorf("found the label %s of variables %d and %d, expected different ones", brief(label), first, k)
+		}
+		seen[string(label)] = k
+	}
+	return nil
 }
 
 // names are labels as text; nil where they are 0, 1, 2 and so on.

@@ -17,7 +17,8 @@ type lines struct {
 	name    string
 	comment string // what begins a comment; empty: nothing does
 	said    func(comment string)
-	line    int // of the last line read, from 1
+	line    int   // of the last line read, from 1
+	loops   int64 // entries so far of a variable with itself
 	buf     []byte
 	words   [][]byte
 }

@@ -41,7 +41,6 @@ type File struct {
 	ended int // line ends passed
 	last  int // line of the last line or word, from 1
 	buf   []byte
-	held  int64 // bytes of buf that came from the budget
 	words [][]byte
 }
 

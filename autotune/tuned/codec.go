@@ -129,7 +129,7 @@ func located(name string, data []byte, err error) error {
 	return fmt.Errorf("%s:%d: %w", name, 1+bytes.Count(data[:offset], []byte("\n")), err)
 }
 
-// mostBytes is the largest database that is read: 16,000 entries or so.
+// mostBytes is the size in bytes of the largest database that is read.
 const mostBytes = 64 << 20
 
 // Load reads a file. The error is os.ErrNotExist's when there is none.

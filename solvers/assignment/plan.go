@@ -36,7 +36,7 @@ func (c plan) String() string {
 func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 	all, hosts := families.All(), families.Methods()
 	if o.Family != "" && !slices.Contains(families.Names(), o.Family) {
-		return plan{}, fmt.Errorf("family %q: expected one of %s", o.Family, strings.Join(families.Names(), ", "))
+		return plan{}, fmt.Errorf("algorithm %q: expected one of %s", o.Family, strings.Join(families.Names(), ", "))
 	}
 	if at := slices.IndexFunc(hosts, func(m families.Method) bool { return m.Name == o.Family }); at >= 0 {
 		if p.Limit != problem.Infinity && !hosts[at].Limits {

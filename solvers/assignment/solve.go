@@ -21,7 +21,7 @@ import (
 
 // Options of Solve.
 type Options struct {
-	Family    string          // one of Families; empty: the solver's choice
+	Family    string          // one of Algorithms; empty: the solver's choice
 	Variant   string          // the label of a variant; empty: the fastest known
 	Database  *tuned.Database // nil: the one embedded in the binary
 	Start     *problem.Duals  // to begin from, of this instance before its costs changed; nil: a cold start

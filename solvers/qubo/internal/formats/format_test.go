@@ -3,12 +3,14 @@ package formats
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/problem"
@@ -178,5 +180,16 @@ func TestReadCompressed(t *testing.T) {
 	inst, err := Read(path, Options{})
 	if err != nil || inst.Form != problem.MaxCut || inst.Source != path {
 		t.Errorf("%v, %v", inst, err)
+	}
+}
+
+// What keeps a first line from being read is told, not called the end of the file.
+func TestFailingStreams(t *testing.T) {
+	failed := errors.New("the disk is gone")
+	for _, format := range []string{"orlib", "rudy", "sparse", "mqlib", "qubo", "coo"} {
+		_, err := ReadFrom(iotest.ErrReader(failed), "a.txt", Options{Format: format})
+		if !errors.Is(err, failed) || strings.Contains(err.Error(), "end of the file") {
+			t.Errorf("%s: found %v, expected %v", format, err, failed)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func (in *lines) size(f [][]byte) (n int, m int64, err error) {
 func readOrlib(in *lines, o Options) (*problem.Instance, error) {
 	f, err := in.fields()
 	if err != nil {
-		return nil, in.errorf("found the end of the file, expected the number of problems, or n and m")
+		return nil, in.ended(err, "the number of problems, or n and m")
 	}
 	l := list{from: 1, twice: true, loops: true}
 	if len(f) == 2 {
@@ -198,7 +198,7 @@ func readRudy(in *lines, o Options) (*problem.Instance, error) {
 	in.comment = "#"
 	f, err := in.fields()
 	if err != nil {
-		return nil, in.errorf("found the end of the file, expected the numbers of nodes and edges")
+		return nil, in.ended(err, "the numbers of nodes and edges")
 	}
 	if len(f) != 2 && len(f) != 3 {
 		return nil, in.errorf("found %d words, expected the numbers of nodes and edges", len(f))

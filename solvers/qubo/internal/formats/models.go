@@ -126,9 +126,9 @@ func readBQM(in *lines, o Options) (*problem.Instance, error) {
 	n := len(m.Linear)
 	switch {
 	case m.Type != "BinaryQuadraticModel":
-		return wrong(fmt.Sprintf("type %q", m.Type), `"BinaryQuadraticModel"`)
+		return wrong(fmt.Sprintf("type %q", brief([]byte(m.Type))), `"BinaryQuadraticModel"`)
 	case !strings.HasPrefix(schema, "3."):
-		return wrong(fmt.Sprintf("bqm_schema %q", schema), `"3.0.0"`)
+		return wrong(fmt.Sprintf("bqm_schema %q", brief([]byte(schema))), `"3.0.0"`)
 	case m.UseBytes:
 		return wrong("use_bytes true", "numbers (to_serializable(use_bytes=False))")
 	case int64(n) != m.Variables || len(m.Labels) != n && m.Labels != nil:
@@ -136,7 +136,7 @@ func readBQM(in *lines, o Options) (*problem.Instance, error) {
 	case int64(len(m.Biases)) != m.Pairs || len(m.Head) != len(m.Biases) || len(m.Tail) != len(m.Biases):
 		return wrong(fmt.Sprintf("%d quadratic biases, %d heads and %d tails", len(m.Biases), len(m.Head), len(m.Tail)), fmt.Sprintf("%d of each", m.Pairs))
 	case m.Vartype != "BINARY" && m.Vartype != "SPIN":
-		return wrong(fmt.Sprintf("variable_type %q", m.Vartype), `"BINARY" or "SPIN"`)
+		return wrong(fmt.Sprintf("variable_type %q", brief([]byte(m.Vartype))), `"BINARY" or "SPIN"`)
 	}
 	d := problem.NewEntries(o.memory())
 	for i, v := range m.Linear {

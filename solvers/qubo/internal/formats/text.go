@@ -92,14 +92,21 @@ func split(words [][]byte, text []byte) [][]byte {
 func (l *lines) want(count int, what string) ([][]byte, error) {
 	f, err := l.fields()
 	switch {
-	case errors.Is(err, io.EOF):
-		return nil, l.errorf("found the end of the file, expected %s", what)
 	case err != nil:
-		return nil, err
+		return nil, l.ended(err, what)
 	case len(f) != count:
 		return nil, l.errorf("found %d words, expected %s", len(f), what)
 	}
 	return f, nil
+}
+
+// ended is the error of a line that was expected and not read: the end of the
+// file, or what kept it from being read.
+func (l *lines) ended(err error, what string) error {
+	if errors.Is(err, io.EOF) {
+		return l.errorf("found the end of the file, expected %s", what)
+	}
+	return err
 }
 
 // end wants no more words.

@@ -3,6 +3,7 @@
 //
 //	go run ./bench/csg -device host -experiment host
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
+//	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
 //
 // Every time covers the launch sequence of one run, values resident on the
 // device; every answer is certified, and compared with the other variants'.
@@ -35,10 +36,10 @@ type bench struct {
 
 func main() {
 	kind := flag.String("device", "host", "host, or cuda in a build with -tags cuda")
-	experiments := flag.String("experiment", "host", "comma-separated: host, sweep, effects, figures, repeat")
+	experiments := flag.String("experiment", "host", "comma-separated: host, sweep, effects, figures, repeat, tiles")
 	out := flag.String("out", "bench/results", "folder for the JSON files")
 	commit := flag.String("commit", "", "the commit measured, for the record")
-	agents := flag.Int("agents", 26, "agents of the sweep")
+	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles")
 	budget := flag.Duration("budget", 8*time.Minute, "stop starting new rows after this time")
 	flag.Parse()
 	d, err := openDevice(*kind)
@@ -79,7 +80,7 @@ func command(kind, experiment string, agents int) string {
 		tags = "-tags cuda "
 	}
 	c := fmt.Sprintf("go run %s./bench/csg -device %s -experiment %s", tags, kind, experiment)
-	if experiment == "sweep" {
+	if experiment == "sweep" || experiment == "tiles" {
 		c += fmt.Sprint(" -agents ", agents)
 	}
 	return c
@@ -97,6 +98,8 @@ func (b *bench) experiment(name string, agents int) ([]result.Row, error) {
 		return b.figures()
 	case "repeat":
 		return b.repeat()
+	case "tiles":
+		return b.tiles(agents)
 	}
 	return nil, fmt.Errorf("no experiment %q", name)
 }

@@ -48,6 +48,8 @@ var functions = template.FuncMap{
 	"sub":   func(a, b int) int { return a - b },
 	"mul":   func(a, b int) int { return a * b },
 	"div":   div,
+
+	"disjoint": disjoint,
 }
 
 // log2 of a power of two.

@@ -11,7 +11,7 @@ import (
 )
 
 // ClassicalHash is the hash of the family assignment/classical: what its texts are made from.
-const ClassicalHash = 0x8d5e4d5707c7cfa8
+const ClassicalHash = 0x0912a45beb269eb0
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // PrimeHash is the hash of the family assignment/prime: what its texts are made from.
-const PrimeHash = 0xcaba06bf31f74308
+const PrimeHash = 0x33e426365e43c52d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -38,7 +38,7 @@ the same bids ask for count as one.`, auction.MaxItems),
 	}
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
-	s.registerAlgorithm(cmd.Flags(), "method", []string{string(csg.DP), string(csg.IDP)}, "which splittings are evaluated; the host device has its own way")
+	s.registerAlgorithm(cmd.Flags(), "method", []string{string(csg.Apart), string(csg.DP), string(csg.IDP)}, "which splittings are evaluated; a host has apart alone")
 	return cmd
 }
 

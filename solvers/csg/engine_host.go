@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/bits"
@@ -31,24 +32,17 @@ func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 	return err
 }
 
-func (r *hosttiles) free() error {
-	var first error
-	for _, b := range []device.Buffer{r.f, r.out} {
-		if b == nil {
-			continue
-		}
-		if err := b.Free(); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+func (r *hosttiles) free() error { return freeAll(r.f, r.out) }
+
+func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) error {
+	return uploadPieces(ctx, s, r.f, values)
 }
 
 func (r *hosttiles) run(s device.Stream) error {
 	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers)
 }
 
-func (r *hosttiles) values() device.Buffer         { return r.f }
+func (r *hosttiles) table() device.Buffer          { return r.f }
 func (r *hosttiles) total() (device.Buffer, int64) { return r.out, 0 }
 func (r *hosttiles) splittings() float64           { return splittings(Apart, r.n) }
 

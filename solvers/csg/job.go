@@ -12,17 +12,19 @@ import (
 	"coalesce/runtime/device"
 )
 
-// An engine is a variant bound to device memory for n agents: what the two
-// families differ in.
+// An engine is a variant bound to device memory for n agents: what the families
+// differ in.
 type engine interface {
 	// alloc takes the memory; free gives back what alloc got, also after it
 	// failed.
 	alloc(d device.Device, s device.Stream) error
 	free() error
-	// run enqueues every launch. Before it, f holds the values.
+	// upload sends v, by bit mask, in pieces, so that ctx can end it.
+	upload(ctx context.Context, s device.Stream, values []byte) error
+	// run enqueues every launch; it may wait for the first of them.
 	run(s device.Stream) error
-	// values is the buffer f; total where f(A) is found after run.
-	values() device.Buffer
+	// table is the buffer f, total where f(A) is found after run.
+	table() device.Buffer
 	total() (device.Buffer, int64)
 	// split returns one part of a splitting that attains f(c), 0 when c is a
 	// block.
@@ -49,6 +51,15 @@ func open(d device.Device, f *device.Family, v *device.Variant) (*runner, error)
 		}
 		r.module = k
 		r.engine = func(n int) engine { return &hosttiles{family: f, variant: v, kernels: k, n: n} }
+		return r, nil
+	}
+	if f == &csg.Tiles {
+		k, err := csg.LoadTiles(d, v)
+		if err != nil {
+			return nil, err
+		}
+		r.module = k
+		r.engine = func(n int) engine { return &tiles{family: f, variant: v, kernels: k, n: n} }
 		return r, nil
 	}
 	k, err := csg.LoadSplits(d, v)
@@ -104,19 +115,56 @@ func (j *job) Close() error {
 	return err
 }
 
-// upload sends the instance's values in pieces, so that ctx can end it.
-func (j *job) upload(ctx context.Context) error {
+// solve uploads the instance and runs the variant; it sets the structure and returns
+// the total that the kernels claim.
+func (j *job) solve(ctx context.Context, r *Result) (string, error) {
+	if err := j.upload(ctx, j.stream, j.inst.Bytes()); err != nil {
+		return "", err
+	}
+	if err := j.run(guarded{j.stream, ctx}); err != nil {
+		return "", err
+	}
+	if err := wait(ctx, j.stream); err != nil {
+		return "", err
+	}
+	word, err := j.totalBits()
+	if err != nil {
+		return "", err
+	}
+	if r.Structure, err = j.structure(); err != nil {
+		return "", err
+	}
+	r.Splittings = j.splittings()
+	_, claimed := decode(j.inst.Type, word)
+	return claimed, nil
+}
+
+// uploadPieces sends bytes to a buffer in pieces, so that ctx can end it.
+func uploadPieces(ctx context.Context, s device.Stream, to device.Buffer, b []byte) error {
 	const piece = 64 << 20
-	b := j.inst.Bytes()
 	for off := 0; off < len(b); off += piece {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := j.stream.Upload(j.values(), int64(off), b[off:min(off+piece, len(b))]); err != nil {
+		if err := s.Upload(to, int64(off), b[off:min(off+piece, len(b))]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// freeAll frees buffers, nil ones left out; the first error is returned.
+func freeAll(all ...device.Buffer) error {
+	var first error
+	for _, b := range all {
+		if b == nil {
+			continue
+		}
+		if err := b.Free(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 // structure rebuilds an optimal structure from f (Algorithm 2): at most n-1

@@ -1,37 +1,84 @@
 package csg
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 )
 
-// most agents of csg/splits: coalitions are 32-bit masks there.
+// splitsAgents is the most agents of csg/splits: coalitions are 32-bit masks there.
 const splitsAgents = 32
 
-// Families are the kernel families that solve the problem, by the kind of
-// device they run on.
-func family(kind string) *device.Family {
+// families are the kernel families for a kind of device, the solver's choice first.
+func families(kind string) []*device.Family {
 	if kind == device.Host {
-		return &csg.Hosttiles
+		return []*device.Family{&csg.Hosttiles}
 	}
-	return &csg.Splits
+	return []*device.Family{&csg.Tiles, &csg.Splits}
 }
+
+// methods are the methods that a family's kernels have, the default first.
+func methods(f *device.Family) []Method {
+	if f == &csg.Splits {
+		return []Method{DP, IDP}
+	}
+	return []Method{Apart}
+}
+
+// familyFor is the family and the method that solve on a kind of device: those of the
+// variant that is asked for by its label, else of the method, else the solver's choice.
+func familyFor(kind string, asked Method, label string) (*device.Family, Method, error) {
+	all := families(kind)
+	for _, f := range all {
+		if v := f.Variant(label); v != nil {
+			return f, method(f.Value(v, "method")), nil
+		}
+	}
+	if asked == "" {
+		return all[0], methods(all[0])[0], nil
+	}
+	for _, f := range all {
+		if slices.Contains(methods(f), asked) {
+			return f, asked, nil
+		}
+	}
+	return nil, "", cmp.Or(checkMethod(asked), fmt.Errorf("method %s: not on a %s device, where %s", asked, kind, names(all)))
+}
+
+// names lists families with their methods.
+func names(all []*device.Family) string {
+	var list []string
+	for _, f := range all {
+		list = append(list, fmt.Sprintf("%s has %v", f.Name, methods(f)))
+	}
+	return strings.Join(list, ", ")
+}
+
+// method is the method that a parameter names; families without that parameter set the
+// last agent apart.
+func method(name string) Method { return cmp.Or(Method(name), Apart) }
 
 // fixed is the compile-time workload: what a variant must match.
 func fixed(f *device.Family, value Value, method Method) map[string]string {
-	if f.Target == device.Host {
+	if f != &csg.Splits {
 		return map[string]string{"value": string(value)}
 	}
 	return map[string]string{"value": string(value), "method": string(method), "profile": "off"}
 }
 
-// memory is the device memory that a variant takes for n agents, in bytes.
+// memory is the least device memory that a variant takes for n agents, in bytes.
 func memory(f *device.Family, v *device.Variant, n int) int64 {
-	b := int64(Value(f.Value(v, "value")).Size()) << n
+	size := int64(Value(f.Value(v, "value")).Size())
+	if f == &csg.Tiles {
+		return tilesMemory(size, n)
+	}
+	b := size << n
 	if f.Value(v, "table") == "keep" {
 		b += 8 << n
 	}
@@ -41,8 +88,11 @@ func memory(f *device.Family, v *device.Variant, n int) int64 {
 // feasible says why a variant cannot solve n agents on a device; nil when it
 // can.
 func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) error {
-	if f.Target != device.Host && n > splitsAgents {
+	if f == &csg.Splits && n > splitsAgents {
 		return fmt.Errorf("%s: %d agents, at most %d", f.Name, n, splitsAgents)
+	}
+	if f == &csg.Tiles && facts.SharedPerBlock > 0 && int64(tilesShared(f, v)) > facts.SharedPerBlock {
+		return fmt.Errorf("blocks of %d bytes of shared memory, %s allows %d", tilesShared(f, v), facts, facts.SharedPerBlock)
 	}
 	if need := memory(f, v, n); facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, gib(need), facts, gib(facts.Free))
@@ -57,21 +107,24 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) er
 // anything is read or drawn; nil where one may. A host holds the instance in the same
 // memory that the kernels work in.
 func Takes(facts device.Facts, n int, value Value) error {
-	f := family(facts.Kind)
-	if f.Target == device.Host {
+	if facts.Kind == device.Host {
 		if need := 2 * Footprint(n, value); facts.Free > 0 && n <= MaxAgents && need > facts.Free {
 			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, gib(need), value, facts, gib(facts.Free), device.ErrMemory)
 		}
 		return nil
 	}
 	var refused error
-	for k := range f.Variants {
-		v := &f.Variants[k]
-		if f.Value(v, "value") != string(value) {
-			continue
-		}
-		if refused = feasible(f, v, facts, n); refused == nil {
-			return nil
+	for _, f := range families(facts.Kind) {
+		for k := range f.Variants {
+			v := &f.Variants[k]
+			if f.Value(v, "value") != string(value) {
+				continue
+			}
+			err := feasible(f, v, facts, n)
+			if err == nil {
+				return nil
+			}
+			refused = cmp.Or(refused, err)
 		}
 	}
 	return refused

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/solve"
 )
 
-// Options of Solve. Algorithm is a Method, DP unless said otherwise; a host
-// evaluates Apart.
+// Options of Solve. Algorithm is a Method, Apart unless said otherwise; a host has no
+// other.
 type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device and
@@ -44,8 +43,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 		return nil, fmt.Errorf("%d devices: coalition structures are solved on one", len(o.Devices))
 	}
 	facts := d.Facts()
-	f := family(facts.Kind)
-	method, err := methodOn(f, Method(o.Algorithm))
+	f, method, err := familyFor(facts.Kind, Method(o.Algorithm), o.Variant)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +56,6 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil {
 		return nil, err
-	}
-	if own := f.Value(choice.Variant, "method"); own != "" {
-		r.Algorithm = own
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
@@ -83,23 +78,6 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	return r, nil
 }
 
-// methodOn is the method of a family's kernels, where asked for or by default.
-func methodOn(f *device.Family, asked Method) (Method, error) {
-	switch {
-	case asked != "" && !slices.Contains(Methods(), asked):
-		return "", checkMethod(asked)
-	case f.Target == device.Host && asked == IDP:
-		return "", errors.New("method idp: the kernels of a host evaluate fewer splittings than IDP already; use a cuda or emulated device")
-	case f.Target == device.Host:
-		return Apart, nil
-	case asked == Apart:
-		return "", fmt.Errorf("method apart: %s has dp and idp", f.Name)
-	case asked == "":
-		return DP, nil
-	}
-	return asked, nil
-}
-
 // run runs one variant; it sets the structure and returns the total that the
 // kernels claim.
 func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result) (string, error) {
@@ -113,25 +91,7 @@ func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family,
 		return "", err
 	}
 	defer j.Close()
-	if err := j.upload(ctx); err != nil {
-		return "", err
-	}
-	if err := j.run(guarded{j.stream, ctx}); err != nil {
-		return "", err
-	}
-	if err := wait(ctx, j.stream); err != nil {
-		return "", err
-	}
-	word, err := j.totalBits()
-	if err != nil {
-		return "", err
-	}
-	_, claimed := decode(inst.Type, word)
-	if r.Structure, err = j.structure(); err != nil {
-		return "", err
-	}
-	r.Splittings = j.splittings()
-	return claimed, nil
+	return j.solve(ctx, r)
 }
 
 // wait waits for the stream, or for ctx; kernels that run are left to run.

@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 
@@ -29,7 +30,7 @@ type splits struct {
 	kernels *csg.SplitsKernels
 	n       int
 	f       device.Buffer
-	table   device.Buffer // nil unless kept
+	kept    device.Buffer // the table O; nil unless kept
 	cycles  device.Buffer // seven checkpoints, nil unless profiled
 	found   device.Buffer
 	numbers map[int]device.Buffer // by size: the splittings IDP evaluates
@@ -47,7 +48,7 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 		return err
 	}
 	if r.is("table", "keep") {
-		if r.table, err = d.Alloc(8 << r.n); err != nil {
+		if r.kept, err = d.Alloc(8 << r.n); err != nil {
 			return err
 		}
 	}
@@ -86,8 +87,8 @@ func (r *splits) run(s device.Stream) error {
 	block := r.family.Int(r.variant, "block")
 	wide := device.Grid{Blocks: (int64(1)<<r.n + int64(block) - 1) / int64(block), Threads: block}
 	wide.Blocks = min(wide.Blocks, 1<<16)
-	if r.table != nil {
-		if err := r.kernels.Prepare(s, wide, r.f, r.table, uint64(r.n)); err != nil {
+	if r.kept != nil {
+		if err := r.kernels.Prepare(s, wide, r.f, r.kept, uint64(r.n)); err != nil {
 			return err
 		}
 	}
@@ -95,8 +96,8 @@ func (r *splits) run(s device.Stream) error {
 		if err := r.level(s, size); err != nil {
 			return fmt.Errorf("coalitions of %d agents: %w", size, err)
 		}
-		if r.table != nil {
-			if err := r.kernels.Settle(s, wide, r.f, r.table, uint64(size), uint64(r.n)); err != nil {
+		if r.kept != nil {
+			if err := r.kernels.Settle(s, wide, r.f, r.kept, uint64(size), uint64(r.n)); err != nil {
 				return err
 			}
 		}
@@ -125,9 +126,9 @@ func (r *splits) level(s device.Stream, size int) error {
 		groups := (count + uint64(alpha) - 1) / uint64(alpha)
 		g := device.Grid{Blocks: int64(spread * groups), Threads: block}
 		if part != nil {
-			return r.kernels.Sizes(s, g, r.f, r.table, part, c0, first, count, uint64(size), uint64(r.n), spread, psi)
+			return r.kernels.Sizes(s, g, r.f, r.kept, part, c0, first, count, uint64(size), uint64(r.n), spread, psi)
 		}
-		return r.kernels.Level(s, g, r.f, r.table, r.cycles, c0, first, count, uint64(size), uint64(r.n), spread, psi)
+		return r.kernels.Level(s, g, r.f, r.kept, r.cycles, c0, first, count, uint64(size), uint64(r.n), spread, psi)
 	}
 	count := uint64(binomial64(r.n, size))
 	if !r.is("origin", "launch") {
@@ -164,7 +165,11 @@ func nextCoalition(c uint64) uint64 {
 	return ripple | (c^ripple)>>2/low
 }
 
-func (r *splits) values() device.Buffer { return r.f }
+func (r *splits) upload(ctx context.Context, s device.Stream, values []byte) error {
+	return uploadPieces(ctx, s, r.f, values)
+}
+
+func (r *splits) table() device.Buffer { return r.f }
 
 func (r *splits) total() (device.Buffer, int64) { return r.f, 1<<r.n - 1 }
 
@@ -176,8 +181,8 @@ func (r *splits) splittings() float64 {
 // attains f(c) otherwise.
 func (r *splits) split(s device.Stream, c uint64) (uint64, error) {
 	var word [8]byte
-	if r.table != nil {
-		if err := s.Download(word[:], r.table, int64(c)*8); err != nil {
+	if r.kept != nil {
+		if err := s.Download(word[:], r.kept, int64(c)*8); err != nil {
 			return 0, err
 		}
 		split := uint64(uint32(wordOf(word)))
@@ -221,18 +226,9 @@ func deposit(index, c uint64) uint64 {
 }
 
 func (r *splits) free() error {
-	var first error
-	all := []device.Buffer{r.f, r.table, r.cycles, r.found}
+	all := []device.Buffer{r.f, r.kept, r.cycles, r.found}
 	for _, b := range r.numbers {
 		all = append(all, b)
 	}
-	for _, b := range all {
-		if b == nil {
-			continue
-		}
-		if err := b.Free(); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+	return freeAll(all...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"sync"
 
 	"coalesce/autotune/subject"
@@ -15,7 +16,7 @@ import (
 
 // Subjects are the families of this problem, for the tuner.
 func Subjects() []subject.Subject {
-	return []subject.Subject{tunable{&csg.Splits}, tunable{&csg.Hosttiles}}
+	return []subject.Subject{tunable{&csg.Splits}, tunable{&csg.Tiles}, tunable{&csg.Hosttiles}}
 }
 
 // tunable is a family with instances and a reference.
@@ -26,20 +27,23 @@ func (t tunable) Family() *device.Family { return t.family }
 func (t tunable) Fixed() []map[string]string {
 	var all []map[string]string
 	for _, value := range []Value{Int32, Int64, Float32, Float64} {
-		all = append(all, fixed(t.family, value, DP))
-		if t.family.Target != device.Host {
-			all = append(all, fixed(t.family, value, IDP))
+		for _, m := range methods(t.family) {
+			all = append(all, fixed(t.family, value, m))
 		}
 	}
 	return all
 }
 
 func (t tunable) Sizes(f device.Facts) []int {
-	switch f.Kind {
-	case device.CUDA:
+	switch {
+	case f.Kind == device.CUDA && t.family == &csg.Tiles:
+		return []int{14, 18, 22, 26}
+	case f.Kind == device.CUDA:
 		return []int{18, 22, 25}
-	case device.Host:
+	case f.Kind == device.Host:
 		return []int{16, 19, 21}
+	case t.family == &csg.Tiles:
+		return []int{8, 13}
 	}
 	return []int{6, 8}
 }
@@ -87,11 +91,12 @@ func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= 2*tolerance }
 func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 	value := Value(fixed["value"])
 	var cases []subject.Case
-	for _, c := range []struct {
+	type draw struct {
 		name   string
 		agents []int
 		draw   func(n int, mask uint64) float64
-	}{
+	}
+	draws := []draw{
 		{"random", []int{1, 2, 3, 5, 8, 10}, drawn(1, 1000, 0)},
 		{"negative", []int{4, 7, 9}, drawn(2, 1000, -2000)},
 		{"ties", []int{6, 9}, func(_ int, mask uint64) float64 { return float64(len(Agents(mask))) }},
@@ -99,7 +104,12 @@ func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 		// Few blocks are best, so that one splitting decides: number 510 of 511.
 		{"one splitting", []int{10}, drawn(74, 1000, -1000)},
 		{"extremes", []int{5, 8}, extremes(value)},
-	} {
+	}
+	if t.family == &csg.Tiles {
+		// Two and three agents above the largest tiles, and more above the small ones.
+		draws = append(draws, draw{"several tiles", []int{13, 14}, drawn(4, 100, -20)}, draw{"few values in tiles", []int{14}, drawn(5, 3, -1)}, draw{"extremes in tiles", []int{14}, extremes(value)})
+	}
+	for _, c := range draws {
 		for _, n := range c.agents {
 			inst, err := drawInstance(value, n, func(mask uint64) float64 { return c.draw(n, mask) })
 			if err != nil {
@@ -107,18 +117,11 @@ func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 			}
 			cases = append(cases, subject.Case{
 				Name:     fmt.Sprintf("%s, %d agents", c.name, n),
-				Instance: &trialInstance{Instance: inst, method: method(fixed)},
+				Instance: &trialInstance{Instance: inst, method: method(fixed["method"])},
 			})
 		}
 	}
 	return cases, nil
-}
-
-func method(fixed map[string]string) Method {
-	if m := Method(fixed["method"]); m != "" {
-		return m
-	}
-	return Apart
 }
 
 // drawn are whole numbers in [shift, shift+span), a function of the coalition.
@@ -141,7 +144,11 @@ func mix(x uint64) uint64 {
 func extremes(value Value) func(int, uint64) float64 {
 	return func(n int, mask uint64) float64 {
 		limit := map[Value]float64{Int32: 1 << 31, Int64: 1 << 62, Float32: 1 << 100, Float64: 0x1p1000}[value]
-		limit = math.Floor(limit/float64(n)) / 2
+		if value.Integer() {
+			limit = math.Floor(limit/float64(n)) / 2
+		} else {
+			limit /= float64(uint(2) << bits.Len(uint(n-1))) // a power of two: sums are exact in any order
+		}
 		x := mix(uint64(n)<<50 ^ mask)
 		if !value.Integer() && x>>8%3 == 0 && mask&(mask-1) != 0 {
 			return math.Inf(-1)
@@ -195,7 +202,7 @@ func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subje
 	if err != nil {
 		return nil, err
 	}
-	return &trialInstance{Instance: inst, method: method(fixed)}, nil
+	return &trialInstance{Instance: inst, method: method(fixed["method"])}, nil
 }
 
 func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
@@ -229,7 +236,7 @@ type trialJob struct {
 // Reset uploads the values again: the kernels work in place.
 func (t *trialJob) Reset(s device.Stream) error {
 	t.stream = s
-	return t.upload(context.Background())
+	return t.upload(context.Background(), s, t.inst.Bytes())
 }
 
 func (t *trialJob) Run(s device.Stream) error { return t.run(s) }
@@ -258,16 +265,16 @@ func (t *trialJob) Check(s device.Stream) error {
 	if err := t.trial.agree(r); err != nil {
 		return err
 	}
-	if t.inst.N > 12 || t.runner.family.Target == device.Host {
+	if t.inst.N > 14 || t.runner.family.Target == device.Host {
 		return nil
 	}
 	return t.compareTable(s)
 }
 
-// Table downloads f, as the device holds it.
+// Table downloads f, as the device holds it: csg/tiles has the lower half alone.
 func (t *trialJob) Table(s device.Stream) ([]byte, error) {
-	b := make([]byte, len(t.inst.Bytes()))
-	return b, s.Download(b, t.values(), 0)
+	b := make([]byte, t.table().Len())
+	return b, s.Download(b, t.table(), 0)
 }
 
 // Checkpoints downloads the cycles that a profiled variant spent at each of
@@ -306,7 +313,7 @@ func (t *trialJob) compareTable(s device.Stream) error {
 		want = tableBytes(t.inst.F64, m)
 	}
 	size := t.inst.Type.Size()
-	for c := 0; c < len(want)/size; c++ {
+	for c := range len(got) / size {
 		var g, w [8]byte
 		copy(g[:], got[c*size:(c+1)*size])
 		copy(w[:], want[c*size:(c+1)*size])

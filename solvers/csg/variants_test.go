@@ -89,10 +89,23 @@ func TestEmulatedVariants(t *testing.T) {
 	}
 }
 
+func TestEmulatedTilesVariants(t *testing.T) {
+	d := emulatedtest.Open(t)
+	s := Subjects()[1]
+	for _, v := range emulatedtest.Variants(s.Family()) {
+		t.Run(v.Label, func(t *testing.T) {
+			if err := s.Feasible(v, d.Facts(), 14); err != nil {
+				t.Skipf("larger GPUs alone run it: %v", err)
+			}
+			check(t, d, s, v, 14)
+		})
+	}
+}
+
 func TestHostVariants(t *testing.T) {
 	d := host.Open(0)
 	defer d.Close()
-	s := Subjects()[1]
+	s := Subjects()[2]
 	for i := range s.Family().Variants {
 		v := &s.Family().Variants[i]
 		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, 10) })

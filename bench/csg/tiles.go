@@ -1,0 +1,113 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coalesce/bench/result"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+)
+
+// tiles measures the ceiling of add-max, every variant of csg/tiles at 22 and 26 agents,
+// of int32 and float32 the best four of those at 28, and the best at 29 and 30.
+func (b *bench) tiles(agents int) ([]result.Row, error) {
+	rows, err := b.ceilings()
+	if err != nil {
+		return rows, err
+	}
+	s := subjectOf(&csg.Tiles)
+	f := s.Family()
+	left := map[string][]*device.Variant{}
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		left[f.Value(v, "value")] = append(left[f.Value(v, "value")], v)
+	}
+	for _, round := range []struct{ agents, keep, runs int }{{22, 99, 5}, {26, 4, 5}, {28, 1, 3}, {29, 1, 3}, {30, 1, 3}} {
+		if round.agents > agents {
+			break
+		}
+		known := instances{}
+		for _, value := range []string{"int32", "float32", "int64", "float64"} {
+			if round.agents > 26 && !strings.HasSuffix(value, "32") {
+				continue
+			}
+			rate := map[*device.Variant]float64{}
+			for _, v := range left[value] {
+				if b.late() {
+					fmt.Println("the budget is spent")
+					return rows, nil
+				}
+				if err := s.Feasible(v, b.facts, round.agents); err != nil {
+					return rows, err
+				}
+				inst, err := known.get(s, v, round.agents)
+				if err != nil {
+					return rows, err
+				}
+				row := b.measure(s, v, "tiles", round.agents, round.runs, true, inst)
+				rows = append(rows, row)
+				rate[v] = row.Rate()
+			}
+			slices.SortStableFunc(left[value], func(v, w *device.Variant) int { return cmp.Compare(rate[w], rate[v]) })
+			left[value] = left[value][:min(round.keep, len(left[value]))]
+			clear(known)
+		}
+	}
+	return rows, nil
+}
+
+// ceilings are rows of add-max on registers alone: splittings are additions.
+func (b *bench) ceilings() ([]result.Row, error) {
+	f := &csg.Addmax
+	var rows []result.Row
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		k, err := csg.LoadAddmax(b.dev, v)
+		if err != nil {
+			return rows, err
+		}
+		const rounds = 1 << 14
+		g := device.Grid{Blocks: int64(4 * b.facts.SMs), Threads: f.Int(v, "block")}
+		out, err := b.dev.Alloc(8 * g.Blocks * int64(g.Threads))
+		if err != nil {
+			return rows, err
+		}
+		each := 4.0 * 28 // of a round, as the kernel says
+		if f.Value(v, "adder") == "mixed" {
+			each *= 9.0 / 7
+		}
+		row := result.Row{Name: "ceiling", Variant: v.Label, Splittings: each * rounds * float64(g.Blocks) * float64(g.Threads)}
+		for run := range 6 {
+			from, err := b.stream.Record()
+			if err == nil {
+				err = k.Run(b.stream, g, out, rounds)
+			}
+			if err != nil {
+				return rows, err
+			}
+			to, err := b.stream.Record()
+			if err == nil {
+				err = b.stream.Sync()
+			}
+			if err != nil {
+				return rows, err
+			}
+			t, err := to.Since(from)
+			if err != nil {
+				return rows, err
+			}
+			if run > 0 {
+				row.Runs = append(row.Runs, t.Seconds())
+			}
+		}
+		fmt.Printf("%-34s      %10.4f ms %10.3e add-max/s     %s\n", row.Name, row.Median()*1e3, row.Rate(), v.Label)
+		rows = append(rows, row)
+		if err := cmp.Or(out.Free(), k.Close()); err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,271 @@
+package csg
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+)
+
+// tiles runs csg/tiles on a GPU: f over the coalitions without the last agent, by
+// (max,+) subset convolutions of tiles, then one pass over the values of those with
+// the last agent (Method Apart).
+//
+// Write a coalition without the last agent as (H, L), L its tileBits low members: the
+// 2^tileBits coalitions of one H are tile H. Level by level, by the number of members
+// of H, each pair {H', H \ H'} of tiles that are f already raises tile H by all sums of
+// a value of one and a value of the other with disjoint low members: 3^tileBits
+// splittings for the reading of two tiles. What is left are partitions with blocks
+// among the low members alone, which tile 0 adds (couple in csg/tiles_level).
+//
+// The device holds one array of 2^(n-1) values, v first and f in the end. The values
+// of coalitions with the last agent stay on the device where it has room for them,
+// else they go through a buffer, a piece at a time.
+type tiles struct {
+	family  *device.Family
+	variant *device.Variant
+	kernels *csg.TilesKernels
+	n       int
+	shared  int   // bytes of a block
+	blocks  int64 // that the device runs at once
+
+	room  int64         // bytes for values of coalitions with the last agent; 0: as the device has room
+	f     device.Buffer // 2^(n-1) values
+	with  device.Buffer // piece values of coalitions with the last agent
+	piece uint64
+	upper []byte        // those values where they do not fit the device, else nil
+	best  device.Buffer // f of all agents, then the best of each piece
+	found device.Buffer
+}
+
+// withBytes is the size of a piece where all do not fit.
+const withBytes = 256 << 20
+
+func (r *tiles) value() Value  { return Value(r.family.Value(r.variant, "value")) }
+func (r *tiles) size() int64   { return int64(r.value().Size()) }
+func (r *tiles) half() uint64  { return 1 << (r.n - 1) }
+func (r *tiles) threads() int  { return r.family.Int(r.variant, "block") }
+func (r *tiles) tileBits() int { return tileBits(r.family, r.variant) }
+
+func tileBits(f *device.Family, v *device.Variant) int { return f.Int(v, "chunk") + f.Int(v, "slot") }
+
+// tilesShared is the shared memory of a block, in bytes: for the stages of the
+// pipeline, whose chunks are followed by 16 bytes, and then for the bests of all slots.
+func tilesShared(f *device.Family, v *device.Variant) int {
+	size := Value(f.Value(v, "value")).Size()
+	chunks := 1 << f.Int(v, "slot")
+	slots := int(math.Pow(3, float64(f.Int(v, "slot"))))
+	chunk := size << f.Int(v, "chunk")
+	return max(2*chunks*f.Int(v, "stages")*f.Int(v, "pairs")*(chunk+16), slots*chunk)
+}
+
+// tilesMemory is the least device memory for n agents, in bytes.
+func tilesMemory(size int64, n int) int64 {
+	half := size << max(0, n-1)
+	return half + min(half, withBytes)
+}
+
+func (r *tiles) alloc(d device.Device, _ device.Stream) (err error) {
+	facts := d.Facts()
+	r.shared = tilesShared(r.family, r.variant)
+	r.blocks = int64(max(1, facts.SMs) * r.resident(facts))
+	if r.f, err = d.Alloc(r.size() * int64(r.half())); err != nil {
+		return err
+	}
+	if r.room == 0 && facts.Free > 0 && facts.Free < r.size()<<r.n+withBytes {
+		r.room = withBytes
+	}
+	r.piece = r.half()
+	if r.room > 0 {
+		r.piece = min(r.piece, uint64(r.room/r.size()))
+	}
+	if r.with, err = d.Alloc(r.size() * int64(r.piece)); err != nil {
+		return err
+	}
+	if r.best, err = d.Alloc(r.size() * int64(1+r.half()/r.piece)); err != nil {
+		return err
+	}
+	r.found, err = d.Alloc(8)
+	return err
+}
+
+// resident is how many blocks a multiprocessor runs at once: as registers, threads and
+// shared memory allow.
+func (r *tiles) resident(facts device.Facts) int {
+	const registers = 1 << 16 // of a multiprocessor, from compute capability 3.0 on
+	each := (max(32, r.kernels.Resources("level").Registers) + 7) / 8 * 8
+	most := registers / (each * r.threads())
+	if facts.ThreadsPerSM > 0 {
+		most = min(most, facts.ThreadsPerSM/r.threads())
+	}
+	if facts.SharedPerBlock > 0 {
+		most = min(most, int(facts.SharedPerBlock)/r.shared)
+	}
+	return max(1, most)
+}
+
+func (r *tiles) free() error { return freeAll(r.f, r.with, r.best, r.found) }
+
+func (r *tiles) upload(ctx context.Context, s device.Stream, values []byte) error {
+	half := len(values) / 2
+	if err := uploadPieces(ctx, s, r.f, values[:half]); err != nil {
+		return err
+	}
+	if r.piece < r.half() {
+		r.upper = values[half:]
+		return nil
+	}
+	return uploadPieces(ctx, s, r.with, values[half:])
+}
+
+// launchWork is the number of splittings after which run waits for the device, so that
+// a solve can be ended: a tenth of a second of a large GPU.
+const launchWork = 1 << 40
+
+func (r *tiles) run(s device.Stream) error {
+	m, k := r.n-1, r.tileBits()
+	one := device.Grid{Blocks: 1, Threads: r.threads(), Shared: int(r.size()) << k}
+	if err := r.kernels.Direct(s, one, r.f, uint64(min(k, m))); err != nil {
+		return err
+	}
+	high := max(0, m-k)
+	each := math.Pow(3, float64(k))
+	queued := 0.0
+	for size := 1; size <= high; size++ {
+		for _, couple := range []uint64{0, 1} {
+			pairs := int64(1)
+			if couple == 0 {
+				pairs = 1<<(size-1) - 1
+			}
+			if pairs == 0 {
+				continue
+			}
+			targets := binomial64(high, size)
+			parts := tilesParts(targets, pairs, r.blocks)
+			step := min(targets, max(r.blocks, min(int64(launchWork/(each*float64(pairs))), gridBlocks/parts)))
+			for first := int64(0); first < targets; first += step {
+				count := min(step, targets-first)
+				g := device.Grid{Blocks: count * parts, Threads: r.threads(), Shared: r.shared}
+				if err := r.kernels.Level(s, g, r.f, uint64(high), uint64(size), uint64(first), uint64(parts), couple); err != nil {
+					return fmt.Errorf("tiles of %d high members: %w", size, err)
+				}
+				if queued += each * float64(pairs) * float64(count); queued >= launchWork {
+					if err := s.Sync(); err != nil {
+						return err
+					}
+					queued = 0
+				}
+			}
+		}
+	}
+	return r.last(s)
+}
+
+// tilesParts is how many blocks share the pairs of each target of a level, where the
+// device runs so many blocks at once: as many as end soonest. A block spends as long
+// as on two pairs to fill its pipeline and to merge its slots.
+func tilesParts(targets, pairs, blocks int64) int64 {
+	const overhead = 2
+	best, least := int64(1), int64(math.MaxInt64)
+	for parts := int64(1); parts <= min(pairs, 1+16*blocks/targets); parts++ {
+		waves := (targets*parts + blocks - 1) / blocks
+		if cost := waves * ((pairs+parts-1)/parts + overhead); cost < least {
+			best, least = parts, cost
+		}
+	}
+	return best
+}
+
+// last makes f of all agents, a piece of the last agent's blocks at a time.
+func (r *tiles) last(s device.Stream) error {
+	low := slices.Repeat(lowest(r.value()), int(1+r.half()/r.piece))
+	if err := s.Upload(r.best, 0, low); err != nil {
+		return err
+	}
+	return r.pieces(s, func(number, first uint64, g device.Grid) error {
+		return r.kernels.Last(s, g, r.f, r.with, first, r.piece, uint64(r.n-1), r.best, number)
+	})
+}
+
+// pieces has each piece of the last agent's blocks on the device in turn.
+func (r *tiles) pieces(s device.Stream, visit func(number, first uint64, g device.Grid) error) error {
+	blocks := min((int64(r.piece)+int64(r.threads())-1)/int64(r.threads()), 8*r.blocks)
+	g := device.Grid{Blocks: blocks, Threads: r.threads()}
+	for first, number := uint64(0), uint64(1); first < r.half(); first, number = first+r.piece, number+1 {
+		if r.upper != nil {
+			from := r.upper[int64(first)*r.size():]
+			if err := s.Upload(r.with, 0, from[:int64(r.piece)*r.size()]); err != nil {
+				return err
+			}
+		}
+		if err := visit(number, first, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lowest is a value that none is below, as bytes.
+func lowest(t Value) []byte {
+	switch t {
+	case Int32:
+		return device.Bytes([]int32{math.MinInt32})
+	case Int64:
+		return device.Bytes([]int64{math.MinInt64})
+	case Float32:
+		return device.Bytes([]float32{float32(math.Inf(-1))})
+	}
+	return device.Bytes([]float64{math.Inf(-1)})
+}
+
+func (r *tiles) table() device.Buffer          { return r.f }
+func (r *tiles) total() (device.Buffer, int64) { return r.best, 0 }
+func (r *tiles) splittings() float64           { return splittings(Apart, r.n) }
+
+func (r *tiles) split(s device.Stream, c uint64) (uint64, error) {
+	if err := s.Fill(r.found, 0, 8, 0xff); err != nil {
+		return 0, err
+	}
+	last := r.half()
+	if c&last != 0 {
+		if bits.OnesCount64(c) < r.n {
+			return 0, nil // a block found below
+		}
+		err := r.pieces(s, func(number, first uint64, g device.Grid) error {
+			return r.kernels.Locate(s, g, r.f, r.with, first, r.piece, uint64(r.n-1), r.best, r.found, number)
+		})
+		if err != nil {
+			return 0, err
+		}
+		others, err := r.foundAt(s)
+		if err != nil || others == nothing {
+			return 0, err
+		}
+		return c &^ (others | last), nil
+	}
+	const run = 64
+	psi := uint64(1) << (bits.OnesCount64(c) - 1)
+	per := uint64(run * r.threads())
+	g := device.Grid{Blocks: int64((psi + per - 1) / per), Threads: r.threads()}
+	if err := r.kernels.Attain(s, g, r.f, r.found, c, psi); err != nil {
+		return 0, err
+	}
+	number, err := r.foundAt(s)
+	if err != nil || number == nothing {
+		return 0, err
+	}
+	return deposit(number, c), nil
+}
+
+// nothing stands in found where a kernel finds no splitting.
+const nothing = math.MaxUint64
+
+func (r *tiles) foundAt(s device.Stream) (uint64, error) {
+	var word [8]byte
+	err := s.Download(word[:], r.found, 0)
+	return wordOf(word), err
+}

@@ -1,0 +1,92 @@
+// (max,+) subset convolutions of chunks: 2^r values that a thread holds, by the r
+// lowest agents.
+#pragma once
+#include "cuda/prelude.cuh"
+
+namespace csg {
+
+// Quad is as many values as one access of 16 bytes moves.
+template <class T> struct alignas(16) Quad {
+    T of[16 / sizeof(T)];
+};
+
+// load reads a chunk from shared memory, aligned to 16 bytes.
+template <class T, u32 CHUNK> __device__ __forceinline__ void load(T (&to)[CHUNK], const T* from) {
+    constexpr u32 EACH = 16 / sizeof(T);
+#pragma unroll
+    for (u32 i = 0; i < CHUNK; i += EACH) {
+        Quad<T> q = *(const Quad<T>*)(from + i);
+#pragma unroll
+        for (u32 k = 0; k < EACH; k++) to[i + k] = q.of[k];
+    }
+}
+
+// addMax is the larger of a + b and c.
+template <class T> __device__ __forceinline__ T addMax(T a, T b, T c) {
+    T sum = a + b;
+    return sum > c ? sum : c;
+}
+template <> __device__ __forceinline__ int addMax<int>(int a, int b, int c) { return __viaddmax_s32(a, b, c); }
+template <> __device__ __forceinline__ float addMax<float>(float a, float b, float c) { return fmaxf(a + b, c); }
+
+// raiseFused raises best[l] to a[s] + b[l \ s] for all s within l. b lies in shared
+// memory and is read 16 bytes at a time.
+template <class T, u32 CHUNK> __device__ __forceinline__ void raiseFused(T (&best)[CHUNK], const T (&a)[CHUNK], const T* b) {
+    constexpr u32 EACH = 16 / sizeof(T);
+#pragma unroll
+    for (u32 i = 0; i < CHUNK; i += EACH) {
+        Quad<T> q = *(const Quad<T>*)(b + i);
+#pragma unroll
+        for (u32 k = 0; k < EACH; k++) {
+            u32 other = i + k;
+#pragma unroll
+            for (u32 s = 0; s < CHUNK; s++)
+                if ((s & other) == 0) best[s | other] = addMax(a[s], q.of[k], best[s | other]);
+        }
+    }
+}
+
+// raiseMixed is raiseFused for int32 on two pipes: four of nine sums are made by
+// multiplications with one, on the multiplier's pipe, and compared two at a time by a
+// maximum of three; the others are fused. one is 1 in a register, so that the compiler
+// keeps the multiplications.
+template <u32 CHUNK> __device__ __forceinline__ void raiseMixed(int (&best)[CHUNK], const int (&a)[CHUNK], const int* b, int one) {
+#pragma unroll
+    for (u32 i = 0; i < CHUNK; i += 4) {
+        Quad<int> q = *(const Quad<int>*)(b + i);
+#pragma unroll
+        for (u32 l = 0; l < CHUNK; l++) {
+            if ((i & ~l) != 0) continue;
+            u32 s = l ^ i;  // with q.of[0]; with q.of[k] it is s ^ k, where l has k
+            if (l % 4 != 1) best[l] = addMax(a[s], q.of[0], best[l]);
+            if (l % 4 == 1) best[l] = __vimax3_s32(best[l], a[s] * one + q.of[0], a[s ^ 1] * one + q.of[1]);
+            if (l % 4 == 2) best[l] = addMax(a[s ^ 2], q.of[2], best[l]);
+            if (l % 4 == 3) {
+                best[l] = addMax(a[s ^ 1], q.of[1], best[l]);
+                best[l] = __vimax3_s32(best[l], a[s ^ 2] * one + q.of[2], a[s ^ 3] * one + q.of[3]);
+            }
+        }
+    }
+}
+
+// raiseChunk is one of the two.
+template <bool MIXED, class T, u32 CHUNK> __device__ __forceinline__ void raiseChunk(T (&best)[CHUNK], const T (&a)[CHUNK], const T* b, int one) {
+    if constexpr (MIXED) raiseMixed(best, a, b, one);
+    else raiseFused(best, a, b);
+}
+
+// ceilingRound raises best[l] to a[l] + b by the instructions of raiseChunk, without its
+// reading. Where they are mixed, two of seven are raised to a[l] + c too.
+template <bool MIXED, class T, u32 CHUNK> __device__ __forceinline__ void ceilingRound(T (&best)[CHUNK], const T (&a)[CHUNK], T b, T c, int one) {
+#pragma unroll
+    for (u32 l = 0; l < CHUNK; l++) {
+        if constexpr (MIXED) {
+            if (l % 7 == 2 || l % 7 == 5) best[l] = __vimax3_s32(best[l], a[l] * one + b, a[l] * one + c);
+            else best[l] = addMax(a[l], b, best[l]);
+        } else {
+            best[l] = addMax(a[l], b, best[l]);
+        }
+    }
+}
+
+}  // namespace csg

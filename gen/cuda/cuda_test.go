@@ -121,12 +121,14 @@ func TestHashes(t *testing.T) {
 		name, file, text        string
 		family, variants, packs bool // whether they change
 	}{
-		{"template", "toy/scale.cu.tmpl", toyTemplate + "// more\n", true, true, true},
+		{"template", "toy/scale.cu.tmpl", toyTemplate + "int more;\n", true, true, true},
+		{"comment", "toy/scale.cu.tmpl", toyTemplate + "// more\n\n", false, false, false},
 		{"template comment", "toy/scale.cu.tmpl", toyTemplate + "{{/* more */}}", true, false, false},
 		{"unused partial", "toy/part.cu.tmpl", "other", true, false, false},
-		{"header", "cuda/prelude.cuh", "#include \"cuda/deep.cuh\"\n// x\n", true, true, true},
-		{"header of a header", "cuda/deep.cuh", "// deeper\n", true, true, true},
-		{"header not included", "cuda/other.cuh", "// x\n", true, false, false},
+		{"header", "cuda/prelude.cuh", "#include \"cuda/deep.cuh\"\nint x;\n", true, true, true},
+		{"header of a header", "cuda/deep.cuh", "int deeper;\n", true, true, true},
+		{"comment of a header", "cuda/deep.cuh", "// deeper\n", false, false, false},
+		{"header not included", "cuda/other.cuh", "int x;\n", true, false, false},
 		{"another problem", "else/scale.cu.tmpl", "x", false, false, false},
 	}
 	for _, c := range cases {

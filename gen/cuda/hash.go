@@ -25,7 +25,8 @@ func Digest(parts ...string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// familyHash covers the problem's templates, every shared header and Version.
+// familyHash covers the problem's templates, every shared header and Version, all
+// without comments and spacing.
 func familyHash(fsys fs.FS, s *space.Space) (uint64, error) {
 	parts := []string{Version, s.Family}
 	names, err := fs.Glob(fsys, s.Problem()+"/*.tmpl")
@@ -41,7 +42,7 @@ func familyHash(fsys fs.FS, s *space.Space) (uint64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("hash %s: %w", s.Family, err)
 		}
-		parts = append(parts, name, string(text))
+		parts = append(parts, name, canonical(string(text)))
 	}
 	return Digest(parts...), nil
 }
@@ -56,10 +57,10 @@ type headers struct {
 
 func newHeaders(fsys fs.FS) *headers { return &headers{fsys, map[string]string{}} }
 
-// hash covers a text and every header that it includes, directly or through
-// another.
+// hash covers a text and every header that it includes, directly or through another,
+// without comments and spacing: a better comment makes no tuned winner stale.
 func (h *headers) hash(text string) (uint64, error) {
-	parts := []string{Version, text}
+	parts := []string{Version, canonical(text)}
 	seen := map[string]bool{}
 	var follow func(text, from string) error
 	follow = func(text, from string) error {
@@ -72,7 +73,7 @@ func (h *headers) hash(text string) (uint64, error) {
 				continue
 			}
 			seen[name] = true
-			parts = append(parts, name, body)
+			parts = append(parts, name, canonical(body))
 			if err := follow(body, path.Dir(name)); err != nil {
 				return err
 			}

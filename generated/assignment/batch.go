@@ -11,7 +11,7 @@ import (
 )
 
 // BatchHash is the hash of the family assignment/batch: what its texts are made from.
-const BatchHash = 0xab30922d01c85768
+const BatchHash = 0x7fdbd38925a00eb5
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,35 +30,35 @@ var Batch = device.Family{
 		{Name: "check", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "found", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i32", Hash: 0xcca93d04e87e5f24, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i64", Hash: 0x91b9280212ca5839, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f32", Hash: 0xd2fef35459c9e589, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f64", Hash: 0xc28ba4f1e8afb101, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i32", Hash: 0x637b384523d4634a, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i64", Hash: 0xb3109f45cb6fb048, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f32", Hash: 0xd3f1dcfcdd0c7115, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f64", Hash: 0xb19ceb9cfacbc939, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i32", Hash: 0xa1d4190828be040e, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i64", Hash: 0x0cea76f8b5f7a794, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f32", Hash: 0xaf1ed0ceaa686b4d, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f64", Hash: 0xa364576e4900492b, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sglobal_i32", Hash: 0x4b000598b134ea97, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_renearest_sshared_i32", Hash: 0x0cf3778ac453aef2, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f2_reevery_sshared_i32", Hash: 0x693e73dfb55dbad6, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f4_reevery_sshared_i32", Hash: 0x21e72a5c6d9e63cf, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f16_reevery_sshared_i32", Hash: 0x3b2ece69e459a6aa, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro4_f8_reevery_sshared_i32", Hash: 0xb07bf6e9eec0c4e2, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro8_f8_reevery_sshared_i32", Hash: 0xb9e24a9166a17aa0, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro32_f8_reevery_sshared_i32", Hash: 0x16f8601de345bf38, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro64_f8_reevery_sshared_i32", Hash: 0xd68020fb63272daa, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b32_ro16_f8_reevery_sshared_i32", Hash: 0x5dcf2fb26390fa94, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b64_ro16_f8_reevery_sshared_i32", Hash: 0xecb53df7c5e51705, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b1024_ro16_f8_reevery_sshared_i32", Hash: 0x104fe4958cdb822e, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i32", Hash: 0x8d223a1486cd25ab, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_i64", Hash: 0x68ce97cb17406a1c, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f32", Hash: 0x1b960380b0003e5e, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b128_ro16_f8_reevery_sshared_f64", Hash: 0x7d62de3a33e2b0f1, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i32", Hash: 0x6d2a52aa73a78599, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_i64", Hash: 0xf9b22f1be63649e2, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f32", Hash: 0x3ea11b887bf91010, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b256_ro16_f8_reevery_sshared_f64", Hash: 0xd9b3ac303d56bdca, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i32", Hash: 0x4c37fb4033ba3794, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_i64", Hash: 0x44894547242c69e2, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f32", Hash: 0x1056a38f68a013fe, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_b512_ro16_f8_reevery_sshared_f64", Hash: 0xbbc9df4ad040ff33, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_b512_ro16_f8_reevery_sglobal_i32", Hash: 0x52633f6a17d7d970, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f8_renearest_sshared_i32", Hash: 0x5483489cc1bb9b51, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f2_reevery_sshared_i32", Hash: 0xb8fea8efc2b0975a, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f4_reevery_sshared_i32", Hash: 0xb03c120fab14bbf9, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro16_f16_reevery_sshared_i32", Hash: 0x0796c954fe193baf, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro4_f8_reevery_sshared_i32", Hash: 0x575a11d6cabefe6b, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro8_f8_reevery_sshared_i32", Hash: 0x8fbaa76d80833c4a, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro32_f8_reevery_sshared_i32", Hash: 0x26ace00a8d5be567, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b512_ro64_f8_reevery_sshared_i32", Hash: 0xb24cfc84eda39ba1, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b32_ro16_f8_reevery_sshared_i32", Hash: 0xc322ee73a48667b2, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b64_ro16_f8_reevery_sshared_i32", Hash: 0x2a88abfaa0ee24da, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_b1024_ro16_f8_reevery_sshared_i32", Hash: 0x986c8622c6d16f4c, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
 	},
 	Source: batchSource,
 	Packs: []device.Pack{
-		{File: "batch/pack_000.cu", Hash: 0x0ee09c1a7b44f23f},
-		{File: "batch/pack_001.cu", Hash: 0x001f44217976e976},
+		{File: "batch/pack_000.cu", Hash: 0xfe60ca92b8b11f72},
+		{File: "batch/pack_001.cu", Hash: 0xb61d5912332a22e2},
 	},
 }
 

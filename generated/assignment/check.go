@@ -11,7 +11,7 @@ import (
 )
 
 // CheckHash is the hash of the family assignment/check: what its texts are made from.
-const CheckHash = 0xa6b296517c823cb0
+const CheckHash = 0xcf1d855be05331c3
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,32 +30,32 @@ var Check = device.Family{
 		{Name: "sweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "rules", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_b128_r16_f4_i32", Hash: 0x81b663d098003682, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_b128_r16_f8_i32", Hash: 0x6226ac35f4b84b7b, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_b128_r32_f4_i32", Hash: 0x6ba3e7cc6c319585, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_b128_r32_f8_i32", Hash: 0xa6c60bb1cb353c2d, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_b128_r64_f4_i32", Hash: 0xc2e7a3ccb063f554, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_b128_r64_f8_i32", Hash: 0x7cf2251b97a83f2a, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_b256_r16_f4_i32", Hash: 0xd56b76a85cb5554e, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_b256_r16_f8_i32", Hash: 0x5769454101a97c89, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_b256_r32_f4_i32", Hash: 0x43c9d63c9965354a, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_b256_r32_f4_i64", Hash: 0xb2f02ba56d31b3a4, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_b256_r32_f4_f32", Hash: 0xd264070eb247402d, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_b256_r32_f4_f64", Hash: 0xe0ef7d9328bea60c, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_b256_r32_f8_i32", Hash: 0x6f0848732701dff0, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_b256_r64_f4_i32", Hash: 0xc24e525b20511bd5, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_b256_r64_f8_i32", Hash: 0xafef1ecf9b72c273, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_b512_r16_f4_i32", Hash: 0x283bf156117026ff, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_b512_r16_f8_i32", Hash: 0x99b4bd75a957b171, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_b512_r32_f4_i32", Hash: 0x3976b828a21adc82, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_b512_r32_f8_i32", Hash: 0x90b665514d342453, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_b512_r64_f4_i32", Hash: 0x2f8e3863f74197cb, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_b512_r64_f8_i32", Hash: 0xf84c22e472ab25c2, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
+		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_b128_r16_f4_i32", Hash: 0xde53e45702ade62a, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_b128_r16_f8_i32", Hash: 0x94cb6dc614234fdb, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_b128_r32_f4_i32", Hash: 0xa68f74664473dae5, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_b128_r32_f8_i32", Hash: 0xd13e3d5cfd156348, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_b128_r64_f4_i32", Hash: 0x0a030a74ae4606eb, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_b128_r64_f8_i32", Hash: 0x89c213e55d9f52d7, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_b256_r16_f4_i32", Hash: 0x269f8c2ed10a4e45, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_b256_r16_f8_i32", Hash: 0xb1dcae5150633885, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_b256_r32_f4_i32", Hash: 0x33d412f2a0d64862, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_b256_r32_f4_i64", Hash: 0xcb8314b5c0c8e5d7, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_b256_r32_f4_f32", Hash: 0xdc31755b5f3afd9d, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_b256_r32_f4_f64", Hash: 0x8dc04fd40f5908cd, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_b256_r32_f8_i32", Hash: 0xd75b2eceafbbdb70, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_b256_r64_f4_i32", Hash: 0x72e443e80589ebec, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_b256_r64_f8_i32", Hash: 0x0dfd55c436632f51, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_b512_r16_f4_i32", Hash: 0xf6ecfca8363bd3f6, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_b512_r16_f8_i32", Hash: 0x83c09282930a6786, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_b512_r32_f4_i32", Hash: 0xc5eca001d786465b, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_b512_r32_f8_i32", Hash: 0x267002b1f2c76a59, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_b512_r64_f4_i32", Hash: 0xb1a8b6e050408618, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_b512_r64_f8_i32", Hash: 0xdcecc0c455f06c8d, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
 	},
 	Source: checkSource,
 	Packs: []device.Pack{
-		{File: "check/pack_000.cu", Hash: 0x2775a05016e4ef77},
-		{File: "check/pack_001.cu", Hash: 0xb1ffe3c4177b7d85},
+		{File: "check/pack_000.cu", Hash: 0xc960080892829f19},
+		{File: "check/pack_001.cu", Hash: 0x3329ab7550323cc6},
 	},
 }
 

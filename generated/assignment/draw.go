@@ -11,7 +11,7 @@ import (
 )
 
 // DrawHash is the hash of the family assignment/draw: what its texts are made from.
-const DrawHash = 0xfbd92cfba4bcef5f
+const DrawHash = 0x1ab3430f4fa9d60d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,14 +29,14 @@ var Draw = device.Family{
 		{Name: "uniform", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "first", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "range", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,value=int32", Symbol: "assignment_draw_b256_i32", Hash: 0x36d27eb95cd0a011, Values: []string{"256", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=int64", Symbol: "assignment_draw_b256_i64", Hash: 0x49896974cfe78d5a, Values: []string{"256", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=float32", Symbol: "assignment_draw_b256_f32", Hash: 0x6e0bc4fa99b5c47f, Values: []string{"256", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=float64", Symbol: "assignment_draw_b256_f64", Hash: 0xdc1759de4715b744, Values: []string{"256", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int32", Symbol: "assignment_draw_b256_i32", Hash: 0x5b993a3a688e6fb9, Values: []string{"256", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int64", Symbol: "assignment_draw_b256_i64", Hash: 0xc91bafd4bfe65523, Values: []string{"256", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=float32", Symbol: "assignment_draw_b256_f32", Hash: 0x13c51abecfd49549, Values: []string{"256", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=float64", Symbol: "assignment_draw_b256_f64", Hash: 0x975c4a57497420a0, Values: []string{"256", "float64"}, Safe: true, Pack: 0},
 	},
 	Source: drawSource,
 	Packs: []device.Pack{
-		{File: "draw/pack_000.cu", Hash: 0xff9c0621896b97b9},
+		{File: "draw/pack_000.cu", Hash: 0xcc897cffb95352c5},
 	},
 }
 

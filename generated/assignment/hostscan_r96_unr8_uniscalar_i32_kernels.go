@@ -69,4 +69,4 @@ func assignment_hostscan_r96_unr8_uniscalar_i32_lower(block, blocks int64, args 
 }
 
 // Compiles only beside the bindings it was generated with.
-var _ = [1]struct{}{}[HostscanHash-0x145d82333d1005d2]
+var _ = [1]struct{}{}[HostscanHash-0x8a6a5e41d3534cd0]

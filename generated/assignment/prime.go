@@ -11,7 +11,7 @@ import (
 )
 
 // PrimeHash is the hash of the family assignment/prime: what its texts are made from.
-const PrimeHash = 0x33e426365e43c52d
+const PrimeHash = 0x6c5cae80524dfcb4
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,32 +29,32 @@ var Prime = device.Family{
 		{Name: "anneal", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "limit", Type: "int64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "sums", Type: "buffer"}, {Name: "partial", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "prices", Type: "buffer"}, {Name: "stride", Type: "uint64"}, {Name: "chance", Type: "float64"}, {Name: "tolerance", Type: "float64"}, {Name: "relax", Type: "float64"}, {Name: "least", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "total", Type: "uint64"}, {Name: "neighbours", Type: "float64"}, {Name: "coldest", Type: "float64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,share=1,flight=4,value=int32", Symbol: "assignment_prime_b256_s1_f4_i32", Hash: 0x4ce64aea6ffb34e5, Values: []string{"256", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=1,flight=8,value=int32", Symbol: "assignment_prime_b256_s1_f8_i32", Hash: 0x8062bbfb0b9a07a3, Values: []string{"256", "1", "8", "int32"}, Pack: 0},
-		{Label: "block=256,share=2,flight=4,value=int32", Symbol: "assignment_prime_b256_s2_f4_i32", Hash: 0xe97b091379d40bf4, Values: []string{"256", "2", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=2,flight=8,value=int32", Symbol: "assignment_prime_b256_s2_f8_i32", Hash: 0x6d49fb8ff18c0e61, Values: []string{"256", "2", "8", "int32"}, Pack: 0},
-		{Label: "block=256,share=4,flight=4,value=int32", Symbol: "assignment_prime_b256_s4_f4_i32", Hash: 0x41dfab0458d81f3e, Values: []string{"256", "4", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=4,flight=8,value=int32", Symbol: "assignment_prime_b256_s4_f8_i32", Hash: 0x2238e6031c4b89fa, Values: []string{"256", "4", "8", "int32"}, Pack: 0},
-		{Label: "block=512,share=1,flight=4,value=int32", Symbol: "assignment_prime_b512_s1_f4_i32", Hash: 0x86e64e3ac3e037ea, Values: []string{"512", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=int32", Symbol: "assignment_prime_b512_s1_f8_i32", Hash: 0x342c823af53dfd13, Values: []string{"512", "1", "8", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=int64", Symbol: "assignment_prime_b512_s1_f8_i64", Hash: 0xdff04d9560d2170c, Values: []string{"512", "1", "8", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=float32", Symbol: "assignment_prime_b512_s1_f8_f32", Hash: 0x2966e6ef9a9358b4, Values: []string{"512", "1", "8", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=float64", Symbol: "assignment_prime_b512_s1_f8_f64", Hash: 0x72b16ff3b6678260, Values: []string{"512", "1", "8", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=2,flight=4,value=int32", Symbol: "assignment_prime_b512_s2_f4_i32", Hash: 0x2a731749a88b7eb9, Values: []string{"512", "2", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=2,flight=8,value=int32", Symbol: "assignment_prime_b512_s2_f8_i32", Hash: 0x75eed242913a1d7d, Values: []string{"512", "2", "8", "int32"}, Pack: 0},
-		{Label: "block=512,share=4,flight=4,value=int32", Symbol: "assignment_prime_b512_s4_f4_i32", Hash: 0x8168975247dd0136, Values: []string{"512", "4", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=4,flight=8,value=int32", Symbol: "assignment_prime_b512_s4_f8_i32", Hash: 0x38eebc9d8ca274a4, Values: []string{"512", "4", "8", "int32"}, Pack: 0},
-		{Label: "block=1024,share=1,flight=4,value=int32", Symbol: "assignment_prime_b1024_s1_f4_i32", Hash: 0x8fe2c3de34aecaa5, Values: []string{"1024", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=1024,share=1,flight=8,value=int32", Symbol: "assignment_prime_b1024_s1_f8_i32", Hash: 0x8916acf56c8370fd, Values: []string{"1024", "1", "8", "int32"}, Pack: 1},
-		{Label: "block=1024,share=2,flight=4,value=int32", Symbol: "assignment_prime_b1024_s2_f4_i32", Hash: 0x76e211dfcad5b53d, Values: []string{"1024", "2", "4", "int32"}, Pack: 1},
-		{Label: "block=1024,share=2,flight=8,value=int32", Symbol: "assignment_prime_b1024_s2_f8_i32", Hash: 0xdac13f4fac58e2fe, Values: []string{"1024", "2", "8", "int32"}, Pack: 1},
-		{Label: "block=1024,share=4,flight=4,value=int32", Symbol: "assignment_prime_b1024_s4_f4_i32", Hash: 0x72c97d51d7744480, Values: []string{"1024", "4", "4", "int32"}, Pack: 1},
-		{Label: "block=1024,share=4,flight=8,value=int32", Symbol: "assignment_prime_b1024_s4_f8_i32", Hash: 0xf716c71da66ab0b6, Values: []string{"1024", "4", "8", "int32"}, Pack: 1},
+		{Label: "block=256,share=1,flight=4,value=int32", Symbol: "assignment_prime_b256_s1_f4_i32", Hash: 0xd45af3c9cae91dfe, Values: []string{"256", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=1,flight=8,value=int32", Symbol: "assignment_prime_b256_s1_f8_i32", Hash: 0x454182af9fe8a5eb, Values: []string{"256", "1", "8", "int32"}, Pack: 0},
+		{Label: "block=256,share=2,flight=4,value=int32", Symbol: "assignment_prime_b256_s2_f4_i32", Hash: 0x9f7ba4a4a541d89c, Values: []string{"256", "2", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=2,flight=8,value=int32", Symbol: "assignment_prime_b256_s2_f8_i32", Hash: 0xeeed59187e00c735, Values: []string{"256", "2", "8", "int32"}, Pack: 0},
+		{Label: "block=256,share=4,flight=4,value=int32", Symbol: "assignment_prime_b256_s4_f4_i32", Hash: 0xa1451bfe4c6ff954, Values: []string{"256", "4", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=4,flight=8,value=int32", Symbol: "assignment_prime_b256_s4_f8_i32", Hash: 0x112fb33d8f55b276, Values: []string{"256", "4", "8", "int32"}, Pack: 0},
+		{Label: "block=512,share=1,flight=4,value=int32", Symbol: "assignment_prime_b512_s1_f4_i32", Hash: 0x0d87ed022783ab0f, Values: []string{"512", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=int32", Symbol: "assignment_prime_b512_s1_f8_i32", Hash: 0x04fea8932a02114a, Values: []string{"512", "1", "8", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=int64", Symbol: "assignment_prime_b512_s1_f8_i64", Hash: 0xccd4372ba112a548, Values: []string{"512", "1", "8", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=float32", Symbol: "assignment_prime_b512_s1_f8_f32", Hash: 0x547d88a328a3288a, Values: []string{"512", "1", "8", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=float64", Symbol: "assignment_prime_b512_s1_f8_f64", Hash: 0xf8360022b6c52c65, Values: []string{"512", "1", "8", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=2,flight=4,value=int32", Symbol: "assignment_prime_b512_s2_f4_i32", Hash: 0x9187799f4ef9311a, Values: []string{"512", "2", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=2,flight=8,value=int32", Symbol: "assignment_prime_b512_s2_f8_i32", Hash: 0x263abe46621275f2, Values: []string{"512", "2", "8", "int32"}, Pack: 0},
+		{Label: "block=512,share=4,flight=4,value=int32", Symbol: "assignment_prime_b512_s4_f4_i32", Hash: 0x383aada4dca30be3, Values: []string{"512", "4", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=4,flight=8,value=int32", Symbol: "assignment_prime_b512_s4_f8_i32", Hash: 0x5a66093af904f9f4, Values: []string{"512", "4", "8", "int32"}, Pack: 0},
+		{Label: "block=1024,share=1,flight=4,value=int32", Symbol: "assignment_prime_b1024_s1_f4_i32", Hash: 0x66699c4771a4f72a, Values: []string{"1024", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=1024,share=1,flight=8,value=int32", Symbol: "assignment_prime_b1024_s1_f8_i32", Hash: 0xa4abfd1b8f7500e2, Values: []string{"1024", "1", "8", "int32"}, Pack: 1},
+		{Label: "block=1024,share=2,flight=4,value=int32", Symbol: "assignment_prime_b1024_s2_f4_i32", Hash: 0xc589e1e3c31ed9f5, Values: []string{"1024", "2", "4", "int32"}, Pack: 1},
+		{Label: "block=1024,share=2,flight=8,value=int32", Symbol: "assignment_prime_b1024_s2_f8_i32", Hash: 0x885daafb271befe8, Values: []string{"1024", "2", "8", "int32"}, Pack: 1},
+		{Label: "block=1024,share=4,flight=4,value=int32", Symbol: "assignment_prime_b1024_s4_f4_i32", Hash: 0x75073be4110a0e3c, Values: []string{"1024", "4", "4", "int32"}, Pack: 1},
+		{Label: "block=1024,share=4,flight=8,value=int32", Symbol: "assignment_prime_b1024_s4_f8_i32", Hash: 0x973c0cac978173c2, Values: []string{"1024", "4", "8", "int32"}, Pack: 1},
 	},
 	Source: primeSource,
 	Packs: []device.Pack{
-		{File: "prime/pack_000.cu", Hash: 0x5345da9d0001807e},
-		{File: "prime/pack_001.cu", Hash: 0x8fd123c94d8a6652},
+		{File: "prime/pack_000.cu", Hash: 0x4bb6a7c440d20896},
+		{File: "prime/pack_001.cu", Hash: 0xd79c511bc9b1b670},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // TreeHash is the hash of the family assignment/tree: what its texts are made from.
-const TreeHash = 0xbc7e047ad72d8854
+const TreeHash = 0x0e297551e450906b
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -32,34 +32,34 @@ var Tree = device.Family{
 		{Name: "addresses", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "mail", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x4d076320cdd7a982, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x03c03f2cf2a02891, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x9efea6598f5bed61, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x126c36846d8f0f16, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x96a51ebc29091d7d, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32", Hash: 0xa4d1dfd82fd7a5ae, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x997d6a41aefec359, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r8_bagrid_pmany_cstop_i32", Hash: 0xcd1e02d15c40ab22, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r4_bagrid_pmany_cstop_i32", Hash: 0xed46a9aaf7baa9f8, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32", Hash: 0xc655a667e11fc53e, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i32", Hash: 0xcf12ed8dc9d5ebf3, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i64", Hash: 0xc0be12e7b63cea21, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f32", Hash: 0xbdc9f7c64cbca047, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f64", Hash: 0xff45bd6ec57a9933, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_i32", Hash: 0x57d3c7026721024b, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pone_cstop_i32", Hash: 0x412b0fb93aabecea, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bahost_pmany_cstop_i32", Hash: 0xa8217d6017e52ce6, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32", Hash: 0x0c2915e535ec0243, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64", Hash: 0xc5c792bfd66fcf40, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32", Hash: 0x19ca19d22e4701e0, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64", Hash: 0x6e30437f4d279fbe, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bagrid_pmany_cstop_i32", Hash: 0xe9e3e97504d4fdf2, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32", Hash: 0x0f27b2d8a8d19b52, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x035694ba6375ece3, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x3708318fe536858e, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x4f3ed696c2061a6f, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x6de491d50088ed3f, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x28716e74e30e0e60, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x163f02ee8f7b92e3, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x491c7fca4b8d18c3, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x06d7860c89e40a97, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x96d3f3ca475b291b, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x3cc2058c9ed1dd95, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i32", Hash: 0xdeff9a0cd7ae110f, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i64", Hash: 0x3602bae517f300e9, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f32", Hash: 0xdbe194f968d206f1, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f64", Hash: 0xc7b5879d8709839a, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_i32", Hash: 0x3d4644be98dc3034, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pone_cstop_i32", Hash: 0x9741627985ba88c3, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bahost_pmany_cstop_i32", Hash: 0xad1e52148893cb56, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32", Hash: 0x4ff95d890b81c1e0, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64", Hash: 0xe95679c0d2e2c784, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32", Hash: 0xb6868acb35b3396f, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64", Hash: 0x99b56d5a6eedf0e3, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x8311857c35989188, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32", Hash: 0x90359d665f8fdd34, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
 	},
 	Source: treeSource,
 	Packs: []device.Pack{
-		{File: "tree/pack_000.cu", Hash: 0x8b54db2ab2eabefa},
-		{File: "tree/pack_001.cu", Hash: 0x80c2223dd0a57d2c},
+		{File: "tree/pack_000.cu", Hash: 0xdc31acb6268ad917},
+		{File: "tree/pack_001.cu", Hash: 0xa64d0444f82928d3},
 	},
 }
 

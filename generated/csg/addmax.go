@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0xa8ef21513af83dce
+const AddmaxHash = 0x571fe4220642e12f
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,15 +29,15 @@ var Addmax = device.Family{
 		{Name: "run", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "rounds", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_b512_afused_i32", Hash: 0x6b6a0fa6473807a1, Values: []string{"512", "fused", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_b512_afused_f32", Hash: 0xa147f80e8792dd3e, Values: []string{"512", "fused", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_b512_afused_i64", Hash: 0x19ec877c4ebe1a14, Values: []string{"512", "fused", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_b512_afused_f64", Hash: 0x23504680d483cd52, Values: []string{"512", "fused", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_b512_amixed_i32", Hash: 0xe6c3e13a84f8e3ea, Values: []string{"512", "mixed", "int32"}, Pack: 0},
+		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_b512_afused_i32", Hash: 0x4e96fa3327b370c0, Values: []string{"512", "fused", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_b512_afused_f32", Hash: 0x20d8734a4ea2e69a, Values: []string{"512", "fused", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_b512_afused_i64", Hash: 0x86a8b56fcd685b25, Values: []string{"512", "fused", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_b512_afused_f64", Hash: 0x9d9732417f716af1, Values: []string{"512", "fused", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_b512_amixed_i32", Hash: 0xd942c10cb8d83b9f, Values: []string{"512", "mixed", "int32"}, Pack: 0},
 	},
 	Source: addmaxSource,
 	Packs: []device.Pack{
-		{File: "addmax/pack_000.cu", Hash: 0x7301998c307eeaaf},
+		{File: "addmax/pack_000.cu", Hash: 0x02f8217925029845},
 	},
 }
 

@@ -137,4 +137,4 @@ func csg_hosttiles_k11_r2_uscalar_i32_best(block, blocks int64, args []device.Ar
 }
 
 // Compiles only beside the bindings it was generated with.
-var _ = [1]struct{}{}[HosttilesHash-0xe0f8d091c8959632]
+var _ = [1]struct{}{}[HosttilesHash-0xb76d3f79956682c3]

@@ -14,9 +14,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Subjects are the families of this problem, for the tuner.
+// Subjects are the families of this problem, for the tuner: on each kind of device the
+// solver's choice first.
 func Subjects() []subject.Subject {
-	return []subject.Subject{tunable{&csg.Splits}, tunable{&csg.Tiles}, tunable{&csg.Hosttiles}}
+	return []subject.Subject{tunable{&csg.Tiles}, tunable{&csg.Splits}, tunable{&csg.Hosttiles}}
 }
 
 // tunable is a family with instances and a reference.

@@ -78,7 +78,7 @@ func TestSamplesCover(t *testing.T) {
 
 func TestEmulatedVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
-	s := Subjects()[0]
+	s := Subjects()[1]
 	f := s.Family()
 	most := 10
 	if emulatedtest.Every {
@@ -91,7 +91,7 @@ func TestEmulatedVariants(t *testing.T) {
 
 func TestEmulatedTilesVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
-	s := Subjects()[1]
+	s := Subjects()[0]
 	for _, v := range emulatedtest.Variants(s.Family()) {
 		t.Run(v.Label, func(t *testing.T) {
 			if err := s.Feasible(v, d.Facts(), 14); err != nil {

@@ -574,4 +574,4 @@ assignment_batch_b1024_ro16_f8_reevery_sshared_i32_check(const int* costs, const
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b1024_ro16_f8_reevery_sshared_i32_hash = 0x104fe4958cdb822eull;
+extern "C" __device__ unsigned long long assignment_batch_b1024_ro16_f8_reevery_sshared_i32_hash = 0x986c8622c6d16f4cull;

@@ -595,4 +595,4 @@ assignment_batch_b128_ro16_f8_reevery_sshared_f32_check(const float* costs, cons
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_f32_hash = 0xd2fef35459c9e589ull;
+extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_f32_hash = 0x1b960380b0003e5eull;

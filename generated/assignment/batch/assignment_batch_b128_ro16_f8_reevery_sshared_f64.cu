@@ -595,4 +595,4 @@ assignment_batch_b128_ro16_f8_reevery_sshared_f64_check(const double* costs, con
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_f64_hash = 0xc28ba4f1e8afb101ull;
+extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_f64_hash = 0x7d62de3a33e2b0f1ull;

@@ -574,4 +574,4 @@ assignment_batch_b128_ro16_f8_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_i32_hash = 0xcca93d04e87e5f24ull;
+extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_i32_hash = 0x8d223a1486cd25abull;

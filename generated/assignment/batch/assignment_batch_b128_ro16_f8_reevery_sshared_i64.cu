@@ -574,4 +574,4 @@ assignment_batch_b128_ro16_f8_reevery_sshared_i64_check(const long long* costs, 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_i64_hash = 0x91b9280212ca5839ull;
+extern "C" __device__ unsigned long long assignment_batch_b128_ro16_f8_reevery_sshared_i64_hash = 0x68ce97cb17406a1cull;

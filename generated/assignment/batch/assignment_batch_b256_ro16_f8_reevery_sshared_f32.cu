@@ -595,4 +595,4 @@ assignment_batch_b256_ro16_f8_reevery_sshared_f32_check(const float* costs, cons
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_f32_hash = 0xd3f1dcfcdd0c7115ull;
+extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_f32_hash = 0x3ea11b887bf91010ull;

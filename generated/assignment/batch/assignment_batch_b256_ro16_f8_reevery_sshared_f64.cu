@@ -595,4 +595,4 @@ assignment_batch_b256_ro16_f8_reevery_sshared_f64_check(const double* costs, con
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_f64_hash = 0xb19ceb9cfacbc939ull;
+extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_f64_hash = 0xd9b3ac303d56bdcaull;

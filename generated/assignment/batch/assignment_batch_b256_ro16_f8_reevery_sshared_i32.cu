@@ -574,4 +574,4 @@ assignment_batch_b256_ro16_f8_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_i32_hash = 0x637b384523d4634aull;
+extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_i32_hash = 0x6d2a52aa73a78599ull;

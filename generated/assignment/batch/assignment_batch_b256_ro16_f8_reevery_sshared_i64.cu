@@ -574,4 +574,4 @@ assignment_batch_b256_ro16_f8_reevery_sshared_i64_check(const long long* costs, 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_i64_hash = 0xb3109f45cb6fb048ull;
+extern "C" __device__ unsigned long long assignment_batch_b256_ro16_f8_reevery_sshared_i64_hash = 0xf9b22f1be63649e2ull;

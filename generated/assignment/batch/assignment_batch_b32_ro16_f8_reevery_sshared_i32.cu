@@ -574,4 +574,4 @@ assignment_batch_b32_ro16_f8_reevery_sshared_i32_check(const int* costs, const l
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b32_ro16_f8_reevery_sshared_i32_hash = 0x5dcf2fb26390fa94ull;
+extern "C" __device__ unsigned long long assignment_batch_b32_ro16_f8_reevery_sshared_i32_hash = 0xc322ee73a48667b2ull;

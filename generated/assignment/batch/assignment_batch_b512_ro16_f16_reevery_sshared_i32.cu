@@ -574,4 +574,4 @@ assignment_batch_b512_ro16_f16_reevery_sshared_i32_check(const int* costs, const
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f16_reevery_sshared_i32_hash = 0x3b2ece69e459a6aaull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f16_reevery_sshared_i32_hash = 0x0796c954fe193bafull;

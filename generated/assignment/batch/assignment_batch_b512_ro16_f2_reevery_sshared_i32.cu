@@ -574,4 +574,4 @@ assignment_batch_b512_ro16_f2_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f2_reevery_sshared_i32_hash = 0x693e73dfb55dbad6ull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f2_reevery_sshared_i32_hash = 0xb8fea8efc2b0975aull;

@@ -574,4 +574,4 @@ assignment_batch_b512_ro16_f4_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f4_reevery_sshared_i32_hash = 0x21e72a5c6d9e63cfull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f4_reevery_sshared_i32_hash = 0xb03c120fab14bbf9ull;

@@ -574,4 +574,4 @@ assignment_batch_b512_ro16_f8_reevery_sglobal_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sglobal_i32_hash = 0x4b000598b134ea97ull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sglobal_i32_hash = 0x52633f6a17d7d970ull;

@@ -595,4 +595,4 @@ assignment_batch_b512_ro16_f8_reevery_sshared_f32_check(const float* costs, cons
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_f32_hash = 0xaf1ed0ceaa686b4dull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_f32_hash = 0x1056a38f68a013feull;

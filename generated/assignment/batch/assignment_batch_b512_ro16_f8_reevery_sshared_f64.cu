@@ -595,4 +595,4 @@ assignment_batch_b512_ro16_f8_reevery_sshared_f64_check(const double* costs, con
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_f64_hash = 0xa364576e4900492bull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_f64_hash = 0xbbc9df4ad040ff33ull;

@@ -574,4 +574,4 @@ assignment_batch_b512_ro16_f8_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_i32_hash = 0xa1d4190828be040eull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_i32_hash = 0x4c37fb4033ba3794ull;

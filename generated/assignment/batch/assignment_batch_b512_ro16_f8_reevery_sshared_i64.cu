@@ -574,4 +574,4 @@ assignment_batch_b512_ro16_f8_reevery_sshared_i64_check(const long long* costs, 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_i64_hash = 0x0cea76f8b5f7a794ull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_reevery_sshared_i64_hash = 0x44894547242c69e2ull;

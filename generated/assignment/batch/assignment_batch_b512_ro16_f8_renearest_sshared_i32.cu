@@ -574,4 +574,4 @@ assignment_batch_b512_ro16_f8_renearest_sshared_i32_check(const int* costs, cons
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_renearest_sshared_i32_hash = 0x0cf3778ac453aef2ull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro16_f8_renearest_sshared_i32_hash = 0x5483489cc1bb9b51ull;

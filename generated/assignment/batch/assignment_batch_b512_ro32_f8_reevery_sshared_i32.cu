@@ -574,4 +574,4 @@ assignment_batch_b512_ro32_f8_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro32_f8_reevery_sshared_i32_hash = 0x16f8601de345bf38ull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro32_f8_reevery_sshared_i32_hash = 0x26ace00a8d5be567ull;

@@ -574,4 +574,4 @@ assignment_batch_b512_ro4_f8_reevery_sshared_i32_check(const int* costs, const l
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro4_f8_reevery_sshared_i32_hash = 0xb07bf6e9eec0c4e2ull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro4_f8_reevery_sshared_i32_hash = 0x575a11d6cabefe6bull;

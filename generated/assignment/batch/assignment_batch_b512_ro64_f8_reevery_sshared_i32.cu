@@ -574,4 +574,4 @@ assignment_batch_b512_ro64_f8_reevery_sshared_i32_check(const int* costs, const 
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro64_f8_reevery_sshared_i32_hash = 0xd68020fb63272daaull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro64_f8_reevery_sshared_i32_hash = 0xb24cfc84eda39ba1ull;

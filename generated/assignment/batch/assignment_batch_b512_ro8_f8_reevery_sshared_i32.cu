@@ -574,4 +574,4 @@ assignment_batch_b512_ro8_f8_reevery_sshared_i32_check(const int* costs, const l
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b512_ro8_f8_reevery_sshared_i32_hash = 0xb9e24a9166a17aa0ull;
+extern "C" __device__ unsigned long long assignment_batch_b512_ro8_f8_reevery_sshared_i32_hash = 0x8fbaa76d80833c4aull;

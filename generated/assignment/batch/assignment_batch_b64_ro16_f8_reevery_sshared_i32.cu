@@ -574,4 +574,4 @@ assignment_batch_b64_ro16_f8_reevery_sshared_i32_check(const int* costs, const l
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_b64_ro16_f8_reevery_sshared_i32_hash = 0xecb53df7c5e51705ull;
+extern "C" __device__ unsigned long long assignment_batch_b64_ro16_f8_reevery_sshared_i32_hash = 0x2a88abfaa0ee24daull;

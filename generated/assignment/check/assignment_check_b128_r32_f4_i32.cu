@@ -229,4 +229,4 @@ extern "C" __global__ void __launch_bounds__(128) assignment_check_b128_r32_f4_i
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_b128_r32_f4_i32_hash = 0x6ba3e7cc6c319585ull;
+extern "C" __device__ unsigned long long assignment_check_b128_r32_f4_i32_hash = 0xa68f74664473dae5ull;

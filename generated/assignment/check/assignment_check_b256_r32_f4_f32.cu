@@ -251,4 +251,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_check_b256_r32_f4_f
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_b256_r32_f4_f32_hash = 0xd264070eb247402dull;
+extern "C" __device__ unsigned long long assignment_check_b256_r32_f4_f32_hash = 0xdc31755b5f3afd9dull;

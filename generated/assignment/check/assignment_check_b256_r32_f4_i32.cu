@@ -229,4 +229,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_check_b256_r32_f4_i
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_b256_r32_f4_i32_hash = 0x43c9d63c9965354aull;
+extern "C" __device__ unsigned long long assignment_check_b256_r32_f4_i32_hash = 0x33d412f2a0d64862ull;

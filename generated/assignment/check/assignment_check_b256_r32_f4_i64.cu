@@ -229,4 +229,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_check_b256_r32_f4_i
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_b256_r32_f4_i64_hash = 0xb2f02ba56d31b3a4ull;
+extern "C" __device__ unsigned long long assignment_check_b256_r32_f4_i64_hash = 0xcb8314b5c0c8e5d7ull;

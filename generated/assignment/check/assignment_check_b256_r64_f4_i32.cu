@@ -229,4 +229,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_check_b256_r64_f4_i
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_b256_r64_f4_i32_hash = 0xc24e525b20511bd5ull;
+extern "C" __device__ unsigned long long assignment_check_b256_r64_f4_i32_hash = 0x72e443e80589ebecull;

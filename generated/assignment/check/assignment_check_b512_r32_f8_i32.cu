@@ -229,4 +229,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_check_b512_r32_f8_i
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_b512_r32_f8_i32_hash = 0x90b665514d342453ull;
+extern "C" __device__ unsigned long long assignment_check_b512_r32_f8_i32_hash = 0x267002b1f2c76a59ull;

@@ -229,4 +229,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_check_b512_r64_f8_i
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_b512_r64_f8_i32_hash = 0xf84c22e472ab25c2ull;
+extern "C" __device__ unsigned long long assignment_check_b512_r64_f8_i32_hash = 0xdcecc0c455f06c8dull;

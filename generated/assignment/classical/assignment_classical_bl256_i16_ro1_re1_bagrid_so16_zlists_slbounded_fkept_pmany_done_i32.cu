@@ -1169,4 +1169,4 @@ assignment_classical_bl256_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0x73f02beb2f1c3692ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0x4447f58b88764d6eull;

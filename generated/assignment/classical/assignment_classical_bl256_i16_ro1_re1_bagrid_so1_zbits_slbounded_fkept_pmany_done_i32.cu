@@ -857,4 +857,4 @@ assignment_classical_bl256_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x2bfe47f2706f5dafull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x44cf9f36990637b7ull;

@@ -1169,4 +1169,4 @@ assignment_classical_bl256_i16_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0x281fedf23e0bfbb2ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0x77b2d2ec594c63adull;

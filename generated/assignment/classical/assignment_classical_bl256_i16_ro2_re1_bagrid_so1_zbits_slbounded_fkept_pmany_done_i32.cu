@@ -857,4 +857,4 @@ assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x37f4f596f58e36c7ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x8e8e4887144014f2ull;

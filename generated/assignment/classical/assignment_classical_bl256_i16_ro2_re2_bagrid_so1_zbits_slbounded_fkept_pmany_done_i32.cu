@@ -857,4 +857,4 @@ assignment_classical_bl256_i16_ro2_re2_bagrid_so1_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re2_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0xb2cf66e6add9bd20ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i16_ro2_re2_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0xa99b4152cd85c825ull;

@@ -1169,4 +1169,4 @@ assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0x44d109e7f403b677ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0x7eacf2a099bcf3a0ull;

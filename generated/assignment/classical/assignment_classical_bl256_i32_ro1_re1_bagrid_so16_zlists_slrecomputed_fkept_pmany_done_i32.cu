@@ -995,4 +995,4 @@ assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pma
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0xa218942dd394d03dull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0xf2ef909fba2b6b94ull;

@@ -857,4 +857,4 @@ assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0xfcd0d6130f208de4ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x6914b637c351d948ull;

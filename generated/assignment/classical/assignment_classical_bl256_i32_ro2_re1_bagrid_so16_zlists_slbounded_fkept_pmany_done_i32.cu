@@ -1169,4 +1169,4 @@ assignment_classical_bl256_i32_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0xbb9b6bcba93e7f1dull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0x0ab9c14519351e8bull;

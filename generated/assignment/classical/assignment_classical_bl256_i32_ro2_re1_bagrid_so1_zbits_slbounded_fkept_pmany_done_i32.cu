@@ -857,4 +857,4 @@ assignment_classical_bl256_i32_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x3488d8766537f504ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x5eab9879ebe4f401ull;

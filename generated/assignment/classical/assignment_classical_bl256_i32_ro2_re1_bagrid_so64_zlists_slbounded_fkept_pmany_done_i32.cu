@@ -1169,4 +1169,4 @@ assignment_classical_bl256_i32_ro2_re1_bagrid_so64_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0xb6e742cf514f0dd5ull;
+extern "C" __device__ unsigned long long assignment_classical_bl256_i32_ro2_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0x603d4572871d4b54ull;

@@ -1640,4 +1640,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_dmany_f64_hash = 0xa875e4583c2f4449ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_dmany_f64_hash = 0xa48c6c754be8b358ull;

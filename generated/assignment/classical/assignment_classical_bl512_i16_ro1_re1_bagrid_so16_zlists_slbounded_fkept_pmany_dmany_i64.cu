@@ -1640,4 +1640,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_dmany_i64_hash = 0xbab38b095364444aull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_dmany_i64_hash = 0xfbc79a2e103ccabfull;

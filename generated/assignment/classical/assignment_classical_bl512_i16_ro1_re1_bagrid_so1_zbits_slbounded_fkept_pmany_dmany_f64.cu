@@ -1328,4 +1328,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dm
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_f64_hash = 0x25923abc18331333ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_f64_hash = 0xbeee3b1e34b2245bull;

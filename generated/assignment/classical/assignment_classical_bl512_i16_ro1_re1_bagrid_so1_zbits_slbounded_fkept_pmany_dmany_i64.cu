@@ -1328,4 +1328,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dm
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_i64_hash = 0x2e42be7209d3e6adull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_i64_hash = 0x226f57ea289b065dull;

@@ -857,4 +857,4 @@ assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x467f48b54d1ce47eull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x1314046813a2073cull;

@@ -857,4 +857,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slbounded_fkept_pmany_done_i32_hash = 0x040431600b713b13ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so0_zbits_slbounded_fkept_pmany_done_i32_hash = 0x4b8ee198afe4ff04ull;

@@ -1169,4 +1169,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i64_hash = 0x564211cff1d9c5f2ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i64_hash = 0xf9047f2f1000f472ull;

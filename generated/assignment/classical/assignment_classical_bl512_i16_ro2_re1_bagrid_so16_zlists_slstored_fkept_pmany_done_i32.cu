@@ -997,4 +997,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slstored_fkept_pmany_d
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slstored_fkept_pmany_done_i32_hash = 0x5ae7c9fa8dd30fd5ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so16_zlists_slstored_fkept_pmany_done_i32_hash = 0xff11767cb33c4f66ull;

@@ -853,4 +853,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fanew_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fanew_pmany_done_i32_hash = 0x4bce204973a9f8f5ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fanew_pmany_done_i32_hash = 0xb3da6eb5939fb562ull;

@@ -853,4 +853,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fanew_pone_don
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fanew_pone_done_i32_hash = 0x310f5ae51ea0fa19ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fanew_pone_done_i32_hash = 0xb2615fca6a74d926ull;

@@ -857,4 +857,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_f64_hash = 0xe852c6d81c04cbdfull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_f64_hash = 0x6a4c70acd531564eull;

@@ -689,4 +689,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_don
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_f32_hash = 0x345a99cb3a041a85ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_f32_hash = 0xac72a753ad8a42ebull;

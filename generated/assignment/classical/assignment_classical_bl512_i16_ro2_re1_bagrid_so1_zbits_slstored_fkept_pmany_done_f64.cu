@@ -689,4 +689,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_don
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_f64_hash = 0x3c35508ef3d967c6ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_f64_hash = 0x33a45b89715e947full;

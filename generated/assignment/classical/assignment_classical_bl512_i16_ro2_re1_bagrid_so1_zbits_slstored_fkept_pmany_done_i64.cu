@@ -689,4 +689,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_don
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_i64_hash = 0xcc7dfad19bcbf6bfull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so1_zbits_slstored_fkept_pmany_done_i64_hash = 0x70347f25cf11d2c8ull;

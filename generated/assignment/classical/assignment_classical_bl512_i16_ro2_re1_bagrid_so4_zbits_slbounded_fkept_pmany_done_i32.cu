@@ -857,4 +857,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so4_zbits_slbounded_fkept_pmany_do
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so4_zbits_slbounded_fkept_pmany_done_i32_hash = 0xae76a3981c7b9472ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so4_zbits_slbounded_fkept_pmany_done_i32_hash = 0xdf8fc43d1b2563c5ull;

@@ -1169,4 +1169,4 @@ assignment_classical_bl512_i16_ro2_re1_bagrid_so64_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0xd9d5887ca13ff664ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0x60186521373a6eedull;

@@ -781,4 +781,4 @@ assignment_classical_bl512_i16_ro2_re1_bahost_so0_zbits_slbounded_fkept_pmany_do
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zbits_slbounded_fkept_pmany_done_i32_hash = 0x4829c86a8ef0002aull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zbits_slbounded_fkept_pmany_done_i32_hash = 0x212bb239a599269cull;

@@ -611,4 +611,4 @@ assignment_classical_bl512_i16_ro2_re1_bahost_so0_zbits_slrecomputed_fkept_pmany
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0x8ed89b9413f5b4c6ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zbits_slrecomputed_fkept_pmany_done_i32_hash = 0xc75509e2188f6cbfull;

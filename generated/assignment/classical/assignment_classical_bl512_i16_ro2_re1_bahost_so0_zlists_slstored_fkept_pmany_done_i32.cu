@@ -720,4 +720,4 @@ assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_do
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_done_i32_hash = 0xb255f80c3a204824ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i16_ro2_re1_bahost_so0_zlists_slstored_fkept_pmany_done_i32_hash = 0x353bc8997a151222ull;

@@ -1165,4 +1165,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fanew_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fanew_pmany_done_i32_hash = 0x9738d26bdf22d763ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fanew_pmany_done_i32_hash = 0xbd5d22d2bb57623eull;

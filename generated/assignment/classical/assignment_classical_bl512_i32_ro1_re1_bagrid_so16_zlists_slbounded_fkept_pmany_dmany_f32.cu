@@ -1640,4 +1640,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_dmany_f32_hash = 0x1b86a478e8a379a6ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_dmany_f32_hash = 0x984121cb5a6be356ull;

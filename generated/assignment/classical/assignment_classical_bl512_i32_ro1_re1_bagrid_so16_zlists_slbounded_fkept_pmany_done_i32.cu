@@ -1169,4 +1169,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0xd99703d066f92268ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_done_i32_hash = 0x60eca430d87a34b1ull;

@@ -995,4 +995,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pma
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0xfcd5e858d4785978ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slrecomputed_fkept_pmany_done_i32_hash = 0x9a45442c60a842d2ull;

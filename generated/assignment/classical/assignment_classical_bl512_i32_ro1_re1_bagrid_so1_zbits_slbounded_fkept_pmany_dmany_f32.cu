@@ -1328,4 +1328,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dm
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_f32_hash = 0xdbf306e6f7da11feull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slbounded_fkept_pmany_dmany_f32_hash = 0x82bcf2c467b119efull;

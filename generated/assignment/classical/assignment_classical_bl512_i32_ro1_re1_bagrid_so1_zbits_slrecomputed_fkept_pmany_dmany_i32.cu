@@ -1182,4 +1182,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_dmany_i32_hash = 0x4f0cb70f32138365ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so1_zbits_slrecomputed_fkept_pmany_dmany_i32_hash = 0xa5adaa5093a77dbaull;

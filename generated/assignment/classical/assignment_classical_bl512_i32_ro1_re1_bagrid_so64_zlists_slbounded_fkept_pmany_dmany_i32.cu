@@ -1640,4 +1640,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_dmany_i32_hash = 0x4894d9c01043f0b1ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_dmany_i32_hash = 0x436b066efcef214cull;

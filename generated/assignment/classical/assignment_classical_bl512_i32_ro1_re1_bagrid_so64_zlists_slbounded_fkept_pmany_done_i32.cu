@@ -1169,4 +1169,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0x9cad8e700c28fdf0ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slbounded_fkept_pmany_done_i32_hash = 0xf08a3e757538e834ull;

@@ -1492,4 +1492,4 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pma
     out[3] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32_hash = 0x072b318b3a46bc89ull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i32_ro1_re1_bagrid_so64_zlists_slrecomputed_fkept_pmany_dmany_i32_hash = 0x4113cd32acff2069ull;

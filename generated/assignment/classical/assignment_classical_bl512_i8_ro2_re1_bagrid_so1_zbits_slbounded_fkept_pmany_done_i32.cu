@@ -857,4 +857,4 @@ assignment_classical_bl512_i8_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_don
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0x579c91d47e3acecaull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro2_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0xb4e3232c6bdf38e1ull;

@@ -857,4 +857,4 @@ assignment_classical_bl512_i8_ro4_re1_bagrid_so1_zbits_slbounded_fkept_pmany_don
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro4_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0xf3ecab80387629ccull;
+extern "C" __device__ unsigned long long assignment_classical_bl512_i8_ro4_re1_bagrid_so1_zbits_slbounded_fkept_pmany_done_i32_hash = 0xd35a5147f5443619ull;

@@ -1241,4 +1241,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_core_b1024_k16_g1_
     pricing<true>(Matrix<K>{costs, rows, cols, Scale<T>(scale), scale * unit, {prices, unit, margin}}, rows, u, v, match, owner, word, col, cost, next, control, pool);
 }
 
-extern "C" __device__ unsigned long long assignment_core_b1024_k16_g1_de4_di4_h1_r0_c16_i32_hash = 0xf45e3faf46fad584ull;
+extern "C" __device__ unsigned long long assignment_core_b1024_k16_g1_de4_di4_h1_r0_c16_i32_hash = 0x0f64ec82f1285198ull;

@@ -223,4 +223,4 @@ extern "C" __global__ void __launch_bounds__(128) assignment_pointcheck_b128_r64
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_b128_r64_f8_meuclidean_f64_hash = 0x4a2cf0ab9d471bc9ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_b128_r64_f8_meuclidean_f64_hash = 0xc87daf0d7bac68b8ull;

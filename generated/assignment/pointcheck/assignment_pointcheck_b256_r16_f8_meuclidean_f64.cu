@@ -223,4 +223,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_b256_r16
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_b256_r16_f8_meuclidean_f64_hash = 0x16ea375de0bacc93ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_b256_r16_f8_meuclidean_f64_hash = 0x40eca7bc5bb8361full;

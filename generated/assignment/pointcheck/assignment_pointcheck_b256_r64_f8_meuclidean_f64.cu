@@ -223,4 +223,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_b256_r64
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_meuclidean_f64_hash = 0x5f33f69a2a97d385ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_meuclidean_f64_hash = 0x5ba01b9545ee8fcdull;

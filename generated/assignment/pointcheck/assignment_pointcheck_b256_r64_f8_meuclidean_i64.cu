@@ -202,4 +202,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_b256_r64
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_meuclidean_i64_hash = 0x7ce5e8a11b04bb4eull;
+extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_meuclidean_i64_hash = 0x173b11c48b907286ull;

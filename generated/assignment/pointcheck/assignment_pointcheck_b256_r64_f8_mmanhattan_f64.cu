@@ -222,4 +222,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_b256_r64
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_mmanhattan_f64_hash = 0x207c2e86397c4d0aull;
+extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_mmanhattan_f64_hash = 0xb6d339c288db51f6ull;

@@ -201,4 +201,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_b256_r64
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_mmanhattan_i64_hash = 0xe408cd6f30f1a100ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_mmanhattan_i64_hash = 0x824ef4d3ac079da5ull;

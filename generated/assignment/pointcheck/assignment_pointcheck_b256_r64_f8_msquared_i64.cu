@@ -201,4 +201,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_b256_r64
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_msquared_i64_hash = 0xcea03233d6bce152ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_b256_r64_f8_msquared_i64_hash = 0x97452e84ba0316e1ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(128) assignment_points_b128_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b128_k16_g2_d4_meuclidean_foff_hash = 0x41b91f1abf67662eull;
+extern "C" __device__ unsigned long long assignment_points_b128_k16_g2_d4_meuclidean_foff_hash = 0xada70a84ea0d0cfaull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g1_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g1_d4_meuclidean_foff_hash = 0x47473ef9c35924bbull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g1_d4_meuclidean_foff_hash = 0xbc356ac08b168ad4ull;

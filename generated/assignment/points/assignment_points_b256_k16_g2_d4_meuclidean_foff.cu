@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_meuclidean_foff_hash = 0x843af9b91c73bbffull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_meuclidean_foff_hash = 0xe870faf7d2121936ull;

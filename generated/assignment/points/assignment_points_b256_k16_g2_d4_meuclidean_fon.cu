@@ -643,4 +643,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_meuclidean_fon_hash = 0xa3fec1427e0e3555ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_meuclidean_fon_hash = 0xdbac8075e3a1aaa0ull;

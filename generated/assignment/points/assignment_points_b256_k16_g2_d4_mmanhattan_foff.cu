@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_mmanhattan_foff_hash = 0xae64a6c9d1ace5e5ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_mmanhattan_foff_hash = 0x721f1965141382d6ull;

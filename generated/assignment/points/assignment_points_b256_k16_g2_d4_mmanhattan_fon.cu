@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_mmanhattan_fon_hash = 0x61d444118109df8eull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_mmanhattan_fon_hash = 0xf3ca2642200e6e52ull;

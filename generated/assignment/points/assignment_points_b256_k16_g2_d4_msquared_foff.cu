@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_msquared_foff_hash = 0xbf97dc49cfeef941ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_msquared_foff_hash = 0x512afe310025454full;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_msquared_fon_hash = 0x061adfec9a4810b9ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g2_d4_msquared_fon_hash = 0x1346446db67eeb37ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k16_g4_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k16_g4_d4_meuclidean_foff_hash = 0x262f233f6dd4b223ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k16_g4_d4_meuclidean_foff_hash = 0x274626b86ba675ffull;

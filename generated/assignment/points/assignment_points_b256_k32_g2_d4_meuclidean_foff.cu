@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k32_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_meuclidean_foff_hash = 0xb2408d4735ba9040ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_meuclidean_foff_hash = 0xc35c52dc1e2c5525ull;

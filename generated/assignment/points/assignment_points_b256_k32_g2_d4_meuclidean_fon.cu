@@ -643,4 +643,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k32_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_meuclidean_fon_hash = 0x68c363606a4cf1e2ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_meuclidean_fon_hash = 0x48697df0a0a7e59bull;

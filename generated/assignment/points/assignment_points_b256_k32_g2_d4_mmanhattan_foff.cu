@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k32_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_mmanhattan_foff_hash = 0x8d0ff9fa9a3551faull;
+extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_mmanhattan_foff_hash = 0xd67a08c5fed48c43ull;

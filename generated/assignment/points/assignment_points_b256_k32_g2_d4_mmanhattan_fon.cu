@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k32_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_mmanhattan_fon_hash = 0xa0a67dd6b051e8edull;
+extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_mmanhattan_fon_hash = 0xe0ece37d5578fc01ull;

@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k32_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_msquared_foff_hash = 0x920594a3182e4ad1ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_msquared_foff_hash = 0xe099be3674226a4full;

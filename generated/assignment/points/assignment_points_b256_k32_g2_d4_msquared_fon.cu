@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k32_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_msquared_fon_hash = 0xc1546d17c49fa5deull;
+extern "C" __device__ unsigned long long assignment_points_b256_k32_g2_d4_msquared_fon_hash = 0xb301d1ef72b094d3ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k64_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_meuclidean_foff_hash = 0x4de40e561586dc48ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_meuclidean_foff_hash = 0x980e0c632d0f108bull;

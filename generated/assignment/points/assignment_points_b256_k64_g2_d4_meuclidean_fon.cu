@@ -643,4 +643,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k64_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_meuclidean_fon_hash = 0x52b987f1bf2fb847ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_meuclidean_fon_hash = 0x2290e7bd5957ae68ull;

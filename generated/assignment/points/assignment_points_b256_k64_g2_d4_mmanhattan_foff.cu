@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k64_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_mmanhattan_foff_hash = 0x3a6c8873b3332dafull;
+extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_mmanhattan_foff_hash = 0x5f2cc7c2a2051588ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k64_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_mmanhattan_fon_hash = 0x4664d8e8e5d22633ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_mmanhattan_fon_hash = 0x4b89800dd4cb27dcull;

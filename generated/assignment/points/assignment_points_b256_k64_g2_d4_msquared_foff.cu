@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k64_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_msquared_foff_hash = 0x433399f4c4f05b23ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_msquared_foff_hash = 0x376f56208ea8c416ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k64_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_msquared_fon_hash = 0xc2ae14f8ac509720ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k64_g2_d4_msquared_fon_hash = 0xac7040cd1face572ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k8_g2_d
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_meuclidean_foff_hash = 0x7271d85685a971d6ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_meuclidean_foff_hash = 0xb2edc758eb301b8dull;

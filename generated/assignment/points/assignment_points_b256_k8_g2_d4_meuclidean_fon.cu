@@ -643,4 +643,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k8_g2_d
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_meuclidean_fon_hash = 0x2e77453db347629full;
+extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_meuclidean_fon_hash = 0x2c9f531a1f2af992ull;

@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k8_g2_d
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_mmanhattan_foff_hash = 0xead16a5ab8813e96ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_mmanhattan_foff_hash = 0x813f7323d2af4b7aull;

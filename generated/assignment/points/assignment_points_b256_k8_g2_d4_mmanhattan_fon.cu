@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k8_g2_d
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_mmanhattan_fon_hash = 0x0f9366010958fed1ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_mmanhattan_fon_hash = 0x54e5129c87866c11ull;

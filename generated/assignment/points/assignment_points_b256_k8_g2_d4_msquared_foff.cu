@@ -641,4 +641,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k8_g2_d
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_msquared_foff_hash = 0x0cb8a4d52f96ba90ull;
+extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_msquared_foff_hash = 0xd54163b18150a2f1ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_b256_k8_g2_d
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_msquared_fon_hash = 0xfa3b6a3a226e4f3cull;
+extern "C" __device__ unsigned long long assignment_points_b256_k8_g2_d4_msquared_fon_hash = 0xae043dd44bb7d105ull;

@@ -642,4 +642,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_points_b512_k16_g2_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_b512_k16_g2_d4_meuclidean_foff_hash = 0x3e668127c19aec89ull;
+extern "C" __device__ unsigned long long assignment_points_b512_k16_g2_d4_meuclidean_foff_hash = 0x633facb4b21c60cbull;

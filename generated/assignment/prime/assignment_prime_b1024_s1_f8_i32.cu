@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_prime_b1024_s1_f8_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b1024_s1_f8_i32_hash = 0x8916acf56c8370fdull;
+extern "C" __device__ unsigned long long assignment_prime_b1024_s1_f8_i32_hash = 0xa4abfd1b8f7500e2ull;

@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_prime_b1024_s2_f4_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b1024_s2_f4_i32_hash = 0x76e211dfcad5b53dull;
+extern "C" __device__ unsigned long long assignment_prime_b1024_s2_f4_i32_hash = 0xc589e1e3c31ed9f5ull;

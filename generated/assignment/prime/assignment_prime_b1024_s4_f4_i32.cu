@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_prime_b1024_s4_f4_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b1024_s4_f4_i32_hash = 0x72c97d51d7744480ull;
+extern "C" __device__ unsigned long long assignment_prime_b1024_s4_f4_i32_hash = 0x75073be4110a0e3cull;

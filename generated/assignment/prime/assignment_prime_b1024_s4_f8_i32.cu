@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_prime_b1024_s4_f8_
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b1024_s4_f8_i32_hash = 0xf716c71da66ab0b6ull;
+extern "C" __device__ unsigned long long assignment_prime_b1024_s4_f8_i32_hash = 0x973c0cac978173c2ull;

@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_prime_b256_s1_f4_i3
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b256_s1_f4_i32_hash = 0x4ce64aea6ffb34e5ull;
+extern "C" __device__ unsigned long long assignment_prime_b256_s1_f4_i32_hash = 0xd45af3c9cae91dfeull;

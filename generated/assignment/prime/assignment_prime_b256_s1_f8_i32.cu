@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_prime_b256_s1_f8_i3
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b256_s1_f8_i32_hash = 0x8062bbfb0b9a07a3ull;
+extern "C" __device__ unsigned long long assignment_prime_b256_s1_f8_i32_hash = 0x454182af9fe8a5ebull;

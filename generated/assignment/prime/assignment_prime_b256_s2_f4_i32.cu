@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_prime_b256_s2_f4_i3
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b256_s2_f4_i32_hash = 0xe97b091379d40bf4ull;
+extern "C" __device__ unsigned long long assignment_prime_b256_s2_f4_i32_hash = 0x9f7ba4a4a541d89cull;

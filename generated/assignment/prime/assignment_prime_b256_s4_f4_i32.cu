@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_prime_b256_s4_f4_i3
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b256_s4_f4_i32_hash = 0x41dfab0458d81f3eull;
+extern "C" __device__ unsigned long long assignment_prime_b256_s4_f4_i32_hash = 0xa1451bfe4c6ff954ull;

@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_prime_b256_s4_f8_i3
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b256_s4_f8_i32_hash = 0x2238e6031c4b89faull;
+extern "C" __device__ unsigned long long assignment_prime_b256_s4_f8_i32_hash = 0x112fb33d8f55b276ull;

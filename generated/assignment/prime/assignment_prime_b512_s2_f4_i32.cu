@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_prime_b512_s2_f4_i3
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b512_s2_f4_i32_hash = 0x2a731749a88b7eb9ull;
+extern "C" __device__ unsigned long long assignment_prime_b512_s2_f4_i32_hash = 0x9187799f4ef9311aull;

@@ -307,4 +307,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_prime_b512_s4_f4_i3
     }
 }
 
-extern "C" __device__ unsigned long long assignment_prime_b512_s4_f4_i32_hash = 0x8168975247dd0136ull;
+extern "C" __device__ unsigned long long assignment_prime_b512_s4_f4_i32_hash = 0x383aada4dca30be3ull;

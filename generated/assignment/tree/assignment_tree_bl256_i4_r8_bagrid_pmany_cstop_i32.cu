@@ -985,4 +985,4 @@ assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32_solve(const int* costs, unsig
     run(w, Costs(costs, scale, cols), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32_hash = 0xa4d1dfd82fd7a5aeull;
+extern "C" __device__ unsigned long long assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32_hash = 0x163f02ee8f7b92e3ull;

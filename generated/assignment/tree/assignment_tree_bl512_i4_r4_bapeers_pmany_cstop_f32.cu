@@ -1150,4 +1150,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32_addresses(unsigned long long
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32_hash = 0x19ca19d22e4701e0ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32_hash = 0xb6868acb35b3396full;

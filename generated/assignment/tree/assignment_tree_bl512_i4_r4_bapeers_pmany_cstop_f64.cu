@@ -1150,4 +1150,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64_addresses(unsigned long long
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64_hash = 0x6e30437f4d279fbeull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64_hash = 0x99b56d5a6eedf0e3ull;

@@ -1172,4 +1172,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32_addresses(unsigned long long
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32_hash = 0x0c2915e535ec0243ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32_hash = 0x4ff95d890b81c1e0ull;

@@ -1150,4 +1150,4 @@ assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64_addresses(unsigned long long
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64_hash = 0xc5c792bfd66fcf40ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64_hash = 0xe95679c0d2e2c784ull;

@@ -1172,4 +1172,4 @@ assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32_addresses(unsigned long long
     out[2] = (unsigned long long)mail;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32_hash = 0x0f27b2d8a8d19b52ull;
+extern "C" __device__ unsigned long long assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32_hash = 0x90359d665f8fdd34ull;

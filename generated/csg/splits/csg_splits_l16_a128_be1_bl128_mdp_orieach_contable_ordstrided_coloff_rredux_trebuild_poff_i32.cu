@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a128_be1_bl128_mdp_orieach_contable_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xfefb6d93877f59f0ull;
+extern "C" __device__ unsigned long long csg_splits_l16_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa1651c4ac624898cull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a128_be1_bl256_mdp_orieach_contable_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xd9e7983561a75fceull;
+extern "C" __device__ unsigned long long csg_splits_l16_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xafbd95e6680d2d63ull;

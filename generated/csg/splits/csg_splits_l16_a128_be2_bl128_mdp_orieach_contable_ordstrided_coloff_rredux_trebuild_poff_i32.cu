@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a128_be2_bl128_mdp_orieach_contable_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1b07b1b37c7549a4ull;
+extern "C" __device__ unsigned long long csg_splits_l16_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x7cc4f018df87fe6dull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a128_be2_bl256_mdp_orieach_contable_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a128_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xcf975fa06d02e81dull;
+extern "C" __device__ unsigned long long csg_splits_l16_a128_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x87ddac5435bf759dull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a16_be1_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5292353a2fd6dc4dull;
+extern "C" __device__ unsigned long long csg_splits_l16_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4d3db33d57e46a46ull;

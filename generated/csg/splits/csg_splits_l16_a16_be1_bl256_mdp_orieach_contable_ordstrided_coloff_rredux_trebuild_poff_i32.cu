@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a16_be1_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a16_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x81a71a807c1fc82eull;
+extern "C" __device__ unsigned long long csg_splits_l16_a16_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x38aefb43db4d858bull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a16_be2_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf316198ed6b7fff1ull;
+extern "C" __device__ unsigned long long csg_splits_l16_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa8d9c60397329685ull;

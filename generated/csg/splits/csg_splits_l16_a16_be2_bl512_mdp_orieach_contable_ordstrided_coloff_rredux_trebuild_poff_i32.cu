@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a16_be2_bl512_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa58b737c321179d9ull;
+extern "C" __device__ unsigned long long csg_splits_l16_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa32020a37072df15ull;

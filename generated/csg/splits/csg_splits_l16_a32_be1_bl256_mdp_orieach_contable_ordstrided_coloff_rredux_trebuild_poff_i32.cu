@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a32_be1_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe9eb672af4d2866dull;
+extern "C" __device__ unsigned long long csg_splits_l16_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe237cda65b3d66deull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a32_be2_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5a474a8820587e0eull;
+extern "C" __device__ unsigned long long csg_splits_l16_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x42e2b6bc54795302ull;

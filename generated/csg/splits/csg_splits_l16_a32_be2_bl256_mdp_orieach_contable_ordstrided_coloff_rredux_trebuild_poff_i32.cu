@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a32_be2_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a32_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8df40b4064369bb5ull;
+extern "C" __device__ unsigned long long csg_splits_l16_a32_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x66abc99269f556feull;

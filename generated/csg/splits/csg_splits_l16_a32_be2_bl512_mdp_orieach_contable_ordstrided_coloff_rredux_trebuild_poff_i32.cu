@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a32_be2_bl512_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbd17d7692854d6a9ull;
+extern "C" __device__ unsigned long long csg_splits_l16_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1364f8e87b6ed69eull;

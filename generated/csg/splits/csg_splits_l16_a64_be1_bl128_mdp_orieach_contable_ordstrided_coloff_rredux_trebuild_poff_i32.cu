@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a64_be1_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x12fdd653a57439dcull;
+extern "C" __device__ unsigned long long csg_splits_l16_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5558bed450b1494dull;

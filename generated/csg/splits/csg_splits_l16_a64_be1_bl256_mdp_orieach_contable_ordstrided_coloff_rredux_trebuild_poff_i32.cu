@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a64_be1_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x9f524f5b6dc8f88full;
+extern "C" __device__ unsigned long long csg_splits_l16_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x590a41e36e95b1c3ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a64_be1_bl512_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a64_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x3392087e3a87408aull;
+extern "C" __device__ unsigned long long csg_splits_l16_a64_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x2a1ce78d151bd2dcull;

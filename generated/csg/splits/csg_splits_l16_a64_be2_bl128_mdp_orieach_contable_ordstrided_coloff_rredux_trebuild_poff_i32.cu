@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a64_be2_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4e4eaa1a8a9a126aull;
+extern "C" __device__ unsigned long long csg_splits_l16_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x3e375958a6c39cc7ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l16_a64_be2_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l16_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xd91505e7df98fe7full;
+extern "C" __device__ unsigned long long csg_splits_l16_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x38c4bc631b7877faull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a128_be1_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x35e3b79f8fa26ae4ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4e0053c83617a3afull;

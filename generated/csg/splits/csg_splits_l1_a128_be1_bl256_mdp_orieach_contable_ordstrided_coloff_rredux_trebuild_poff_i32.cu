@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a128_be1_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x559c293f0c62c00aull;
+extern "C" __device__ unsigned long long csg_splits_l1_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x9eac17bec0ac1ad8ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a128_be2_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x2a2f47c440ac6cffull;
+extern "C" __device__ unsigned long long csg_splits_l1_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xd28f7d5fc43eafc4ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a16_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5e394677009b670full;
+extern "C" __device__ unsigned long long csg_splits_l1_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x53e246f696018973ull;

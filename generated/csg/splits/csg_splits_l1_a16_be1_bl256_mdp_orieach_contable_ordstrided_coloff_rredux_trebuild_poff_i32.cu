@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a16_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a16_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4686a0359057d2e0ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a16_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4a7c600676123437ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a16_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x31fc5369fa28fb25ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xdd0e880312a38436ull;

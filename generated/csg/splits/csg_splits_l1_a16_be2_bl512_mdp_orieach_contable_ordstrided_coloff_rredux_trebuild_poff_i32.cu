@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a16_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbfd51e3d974d6217ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf2b199c0da7f6497ull;

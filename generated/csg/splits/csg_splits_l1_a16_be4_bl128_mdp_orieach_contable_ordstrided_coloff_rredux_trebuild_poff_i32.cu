@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a16_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a16_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x79f17374687484e2ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a16_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x9afc4f6a3892edb3ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a16_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a16_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x00a285e621f9faf9ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a16_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbaf46d686e576c69ull;

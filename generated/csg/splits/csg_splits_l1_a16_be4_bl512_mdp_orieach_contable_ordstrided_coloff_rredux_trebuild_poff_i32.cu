@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a16_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1f846f63451ef28aull;
+extern "C" __device__ unsigned long long csg_splits_l1_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4cc4b07d9edfba88ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x42f62e6788d312e3ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x22c58138cd75ad52ull;

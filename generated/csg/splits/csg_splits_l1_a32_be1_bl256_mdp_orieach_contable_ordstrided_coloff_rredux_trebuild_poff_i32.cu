@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x3f06a4ee5c5d48d2ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe9ccf92a2e777b3cull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x7f2f9d096aafb6e6ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x9c12ac37ca5d510eull;

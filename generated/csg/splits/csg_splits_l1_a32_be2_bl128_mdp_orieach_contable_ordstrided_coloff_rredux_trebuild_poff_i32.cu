@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x3f1071db1571ea84ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x48c21261f63c05d3ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb7ac9457ea77ead1ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xad1b5fc85e716297ull;

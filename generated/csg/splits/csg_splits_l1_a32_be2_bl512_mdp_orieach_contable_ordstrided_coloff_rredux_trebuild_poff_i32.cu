@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x3ae9cd313eb6e4a4ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x2671563356edc472ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x865016885f87cce7ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x73927ccab2935600ull;

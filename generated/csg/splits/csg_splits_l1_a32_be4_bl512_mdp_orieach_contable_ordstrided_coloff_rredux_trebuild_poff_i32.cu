@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a32_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a32_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xebe0ff577eb45111ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a32_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5771b8b53aace4f0ull;

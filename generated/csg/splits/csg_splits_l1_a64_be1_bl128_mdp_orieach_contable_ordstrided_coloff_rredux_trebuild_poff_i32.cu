@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a64_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0df634c3eb4e8a96ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa5b9120095d1f603ull;

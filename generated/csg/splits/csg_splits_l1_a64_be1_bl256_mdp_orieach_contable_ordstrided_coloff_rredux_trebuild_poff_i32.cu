@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a64_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xff77d466693b4cc1ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x2f78a4e2773bb666ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a64_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xca639d443413e347ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x842a27b5bfde7297ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a64_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xef0ae60ddc08c350ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x49a0e9b3334dccf0ull;

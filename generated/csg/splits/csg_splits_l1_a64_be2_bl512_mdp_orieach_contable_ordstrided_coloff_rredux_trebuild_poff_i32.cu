@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a64_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc0dedbbaf32cb53full;
+extern "C" __device__ unsigned long long csg_splits_l1_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x989be2c39dd2f757ull;

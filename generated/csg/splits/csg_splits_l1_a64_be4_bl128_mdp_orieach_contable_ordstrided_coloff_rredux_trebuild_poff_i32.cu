@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a64_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x2a3bda45ee906075ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0db354db791215dbull;

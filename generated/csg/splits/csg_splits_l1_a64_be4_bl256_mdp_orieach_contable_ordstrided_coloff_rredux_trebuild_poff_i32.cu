@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l1_a64_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l1_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb2ed9132ac7b29c7ull;
+extern "C" __device__ unsigned long long csg_splits_l1_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1d5b34325732adf0ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a128_be1_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xfa6645efdf61ff2bull;
+extern "C" __device__ unsigned long long csg_splits_l2_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe633ff1f62cde40aull;

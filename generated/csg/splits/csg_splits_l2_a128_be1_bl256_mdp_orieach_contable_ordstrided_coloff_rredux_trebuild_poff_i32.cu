@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a128_be1_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf8045395de3f2bcbull;
+extern "C" __device__ unsigned long long csg_splits_l2_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8a9915a9503e0d43ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a128_be2_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8e3da3964a5e2d78ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5932abaec87d8895ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a128_be2_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a128_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1aac2591dcaf8d97ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a128_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa9e3e3a8e20158fcull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a128_be4_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a128_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbdcee8d6840090dbull;
+extern "C" __device__ unsigned long long csg_splits_l2_a128_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x10764160ea2efa29ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a128_be4_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a128_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe2f15e68e02aea33ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a128_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0dc8d4467eb4b994ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a16_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf8c337fb6f576e9eull;
+extern "C" __device__ unsigned long long csg_splits_l2_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe6bacb0278b34442ull;

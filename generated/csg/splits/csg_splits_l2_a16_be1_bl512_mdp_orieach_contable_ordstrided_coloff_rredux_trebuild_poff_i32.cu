@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a16_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a16_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1270d7e024560d65ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a16_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0d9a0dcf63d675d3ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a16_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a16_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x76d5f389a5aedcb3ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a16_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x74a1b61c8d515fc8ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a16_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x834cf469909f9400ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8b18bc549b3fd6c4ull;

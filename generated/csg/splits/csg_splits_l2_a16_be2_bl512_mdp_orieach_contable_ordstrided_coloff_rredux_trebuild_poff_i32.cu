@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a16_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x155c47dc6d1efa50ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8292a3d272b056b4ull;

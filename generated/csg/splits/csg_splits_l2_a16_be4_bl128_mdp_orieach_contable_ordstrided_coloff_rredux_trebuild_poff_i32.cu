@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a16_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a16_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x6d0a4687475a3ccaull;
+extern "C" __device__ unsigned long long csg_splits_l2_a16_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x7de6a5fb01715135ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a16_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x748df5f138c298e9ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xdd7d7a55e43b14a0ull;

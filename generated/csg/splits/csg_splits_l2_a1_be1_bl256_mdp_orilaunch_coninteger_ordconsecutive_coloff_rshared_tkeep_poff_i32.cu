@@ -191,4 +191,4 @@ extern "C" __global__ void csg_splits_l2_a1_be1_bl256_mdp_orilaunch_coninteger_o
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a1_be1_bl256_mdp_orilaunch_coninteger_ordconsecutive_coloff_rshared_tkeep_poff_i32_hash = 0x39d6793a16c50398ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a1_be1_bl256_mdp_orilaunch_coninteger_ordconsecutive_coloff_rshared_tkeep_poff_i32_hash = 0x24e8234cfb5799d2ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a32_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x492936fbc4a1c469ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc6faffe01758c11full;

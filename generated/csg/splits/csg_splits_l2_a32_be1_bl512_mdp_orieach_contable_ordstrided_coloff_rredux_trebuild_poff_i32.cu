@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a32_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x253253b36affea19ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x6b3563ec25ce77a8ull;

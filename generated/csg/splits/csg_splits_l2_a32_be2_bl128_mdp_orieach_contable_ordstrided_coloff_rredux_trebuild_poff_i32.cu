@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a32_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x280a8981b8624aabull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xd9aa567580c6bd46ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a32_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbbf33b721315733dull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x14f367d635f54592ull;

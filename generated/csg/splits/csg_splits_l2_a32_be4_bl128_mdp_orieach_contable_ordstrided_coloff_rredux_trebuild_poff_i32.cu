@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a32_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x99f210a532af4bd9ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xac631f41f5fbd8cdull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x89c95e8dd864aa70ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x609aaf626e384644ull;

@@ -180,4 +180,4 @@ extern "C" __global__ void csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_coloff_rshuffle_trebuild_poff_i32_hash = 0xf80d53461b67c298ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_coloff_rshuffle_trebuild_poff_i32_hash = 0x2132a7b95244deb7ull;

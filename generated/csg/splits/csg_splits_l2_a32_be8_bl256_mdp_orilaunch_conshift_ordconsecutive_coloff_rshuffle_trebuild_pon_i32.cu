@@ -188,4 +188,4 @@ extern "C" __global__ void csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_coloff_rshuffle_trebuild_pon_i32_hash = 0xdf107165457e6ff8ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_coloff_rshuffle_trebuild_pon_i32_hash = 0xaad733f065c68652ull;

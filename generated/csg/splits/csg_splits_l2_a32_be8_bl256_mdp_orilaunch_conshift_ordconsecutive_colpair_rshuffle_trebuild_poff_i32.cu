@@ -183,4 +183,4 @@ extern "C" __global__ void csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_colpair_rshuffle_trebuild_poff_i32_hash = 0xb65eec8a181054ecull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_colpair_rshuffle_trebuild_poff_i32_hash = 0xf5caa7007b38e2e4ull;

@@ -191,4 +191,4 @@ extern "C" __global__ void csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_colpair_rshuffle_trebuild_pon_i32_hash = 0x764ea8aef3f41936ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_mdp_orilaunch_conshift_ordconsecutive_colpair_rshuffle_trebuild_pon_i32_hash = 0xd04921a8dc1c4a3dull;

@@ -254,4 +254,4 @@ extern "C" __global__ void csg_splits_l2_a32_be8_bl256_midp_orilaunch_conshift_o
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_midp_orilaunch_conshift_ordconsecutive_colbatch_rshuffle_trebuild_poff_i32_hash = 0xc23b232dc0f1c14dull;
+extern "C" __device__ unsigned long long csg_splits_l2_a32_be8_bl256_midp_orilaunch_conshift_ordconsecutive_colbatch_rshuffle_trebuild_poff_i32_hash = 0x51364c8261a4159cull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x035cb0f85544e8aeull;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0fb6105aa7df255bull;

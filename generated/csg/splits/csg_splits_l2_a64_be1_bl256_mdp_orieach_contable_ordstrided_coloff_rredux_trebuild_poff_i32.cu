@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x15fc68e984af1ec2ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x7453b231121a0264ull;

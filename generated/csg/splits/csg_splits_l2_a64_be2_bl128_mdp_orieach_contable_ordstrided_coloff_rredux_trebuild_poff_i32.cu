@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5aaf54be9af8088full;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe03c1c2c746bf434ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8262f6fbbffdbb9aull;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe9d20271afb0a371ull;

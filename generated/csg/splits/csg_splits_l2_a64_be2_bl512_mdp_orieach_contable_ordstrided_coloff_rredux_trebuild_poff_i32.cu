@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x77675956798dfb6aull;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb3ae650b937b14beull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xcd0c24359d12a755ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x35550ef02c88a52full;

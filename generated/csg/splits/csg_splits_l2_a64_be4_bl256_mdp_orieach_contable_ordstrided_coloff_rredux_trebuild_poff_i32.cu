@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1fe37f5d0771f460ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4c5e8199ef2a5365ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l2_a64_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l2_a64_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x20aab078b54c9c20ull;
+extern "C" __device__ unsigned long long csg_splits_l2_a64_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x550845ec0f4a813bull;

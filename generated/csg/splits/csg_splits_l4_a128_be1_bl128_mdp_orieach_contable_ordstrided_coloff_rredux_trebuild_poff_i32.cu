@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a128_be1_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe0a6e250b3cafc6cull;
+extern "C" __device__ unsigned long long csg_splits_l4_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb184b9d927ef79abull;

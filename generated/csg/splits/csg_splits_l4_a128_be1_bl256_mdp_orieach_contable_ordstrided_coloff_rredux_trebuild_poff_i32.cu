@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a128_be1_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe84a9ed6b515d3abull;
+extern "C" __device__ unsigned long long csg_splits_l4_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x133b1ff06c181c7eull;

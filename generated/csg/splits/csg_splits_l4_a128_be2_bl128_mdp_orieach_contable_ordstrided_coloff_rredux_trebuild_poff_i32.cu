@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a128_be2_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe19af3967404ff59ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x3d05aece674e3a92ull;

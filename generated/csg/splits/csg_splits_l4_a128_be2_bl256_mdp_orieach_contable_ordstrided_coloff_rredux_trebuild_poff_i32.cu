@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a128_be2_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a128_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x26d41597a6db7587ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a128_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x09d38d3289ff90f4ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb0e3844bc14a57e4ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xd4b77ab662272681ull;

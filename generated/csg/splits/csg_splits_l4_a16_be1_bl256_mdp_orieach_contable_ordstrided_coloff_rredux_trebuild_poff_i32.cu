@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xdbdcaa2ae9e7abdcull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb152639dfa33814eull;

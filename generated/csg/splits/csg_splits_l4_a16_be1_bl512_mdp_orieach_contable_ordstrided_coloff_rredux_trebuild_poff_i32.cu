@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xca356f96e7f3beb8ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8ef664cf6a648ba7ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc46aa825c42a199eull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x9c24037f7680cd88ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x94a5c600ed087131ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x947cddd0fc395dc3ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe2021bbc62e7ac79ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8be7d24007cd5f27ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x654bffb9d25d4f63ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8737b8d2e635b13bull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a16_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x787e3567d25ae519ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb418b1716d110309ull;

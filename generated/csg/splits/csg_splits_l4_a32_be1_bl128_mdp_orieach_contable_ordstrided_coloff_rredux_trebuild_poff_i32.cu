@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0ac71ce1957bab04ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xdfb8d96076553090ull;

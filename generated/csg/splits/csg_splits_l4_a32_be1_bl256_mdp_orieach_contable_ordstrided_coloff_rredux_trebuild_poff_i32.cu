@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe0c982e6909bda2aull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xaa16ae1dc3b87202ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf9dc7b37b6cc7b1eull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa66a13aab34e9097ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8b2aa3b43e540b21ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc9f08ad8b8f064e6ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb9d7c9a780f63db4ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa8992f8422f74ca2ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x6d6e0bed73aa95ffull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x2d3719e1d12ea64bull;

@@ -175,4 +175,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_conshift_ordc
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_conshift_ordconsecutive_coloff_rredux_trebuild_poff_i32_hash = 0xab6eb5ff13e36c60ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_conshift_ordconsecutive_coloff_rredux_trebuild_poff_i32_hash = 0xf6b25420665b6cf5ull;

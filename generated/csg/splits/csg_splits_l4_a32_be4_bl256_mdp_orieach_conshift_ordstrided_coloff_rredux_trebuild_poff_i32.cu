@@ -176,4 +176,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_conshift_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_conshift_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf8a1bedbd516a345ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_conshift_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc9ccd9e768b91c08ull;

@@ -201,4 +201,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_colbatch_rredux_trebuild_poff_i32_hash = 0xe59d7530d09eae9cull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_colbatch_rredux_trebuild_poff_i32_hash = 0xc1527a7197a8044eull;

@@ -184,4 +184,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_ratomic_trebuild_poff_i32_hash = 0x0f29530080032caeull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_ratomic_trebuild_poff_i32_hash = 0x6cbd5495ff0631d6ull;

@@ -210,4 +210,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_tkeep_poff_i32_hash = 0x4672ae011bee4b9aull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_tkeep_poff_i32_hash = 0x6eb2014c3a3aa09bull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_f32_hash = 0xa2a1672cc113499bull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_f32_hash = 0xef5f13b45ec4f00cull;

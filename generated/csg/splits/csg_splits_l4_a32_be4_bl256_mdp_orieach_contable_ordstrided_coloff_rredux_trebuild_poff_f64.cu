@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_f64_hash = 0xbb555dcc082b86ceull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_f64_hash = 0x7b741757509444ecull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xcdaf98d8c3681048ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x7a40ae192ac25385ull;

@@ -200,4 +200,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_pon_i32_hash = 0xd53141c158dab3ecull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_pon_i32_hash = 0x01c94fddf1509febull;

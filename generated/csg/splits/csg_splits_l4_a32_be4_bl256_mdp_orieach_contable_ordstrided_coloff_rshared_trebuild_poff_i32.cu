@@ -191,4 +191,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rshared_trebuild_poff_i32_hash = 0xab7a5940001cec14ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rshared_trebuild_poff_i32_hash = 0xbb7b0eb2ac8196d7ull;

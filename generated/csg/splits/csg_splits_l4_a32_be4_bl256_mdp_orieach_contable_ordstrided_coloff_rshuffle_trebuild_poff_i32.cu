@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rshuffle_trebuild_poff_i32_hash = 0xcb447522f369d619ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rshuffle_trebuild_poff_i32_hash = 0xd75d72b4b8dadb9cull;

@@ -195,4 +195,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_colpair_rredux_trebuild_poff_i32_hash = 0x0ce759408f9f1fd1ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_colpair_rredux_trebuild_poff_i32_hash = 0x16b15775aecfe0c6ull;

@@ -198,4 +198,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_colwarp_rredux_trebuild_poff_i32_hash = 0xd1064cee58100c67ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orieach_contable_ordstrided_colwarp_rredux_trebuild_poff_i32_hash = 0x9e17d3e9eb216a31ull;

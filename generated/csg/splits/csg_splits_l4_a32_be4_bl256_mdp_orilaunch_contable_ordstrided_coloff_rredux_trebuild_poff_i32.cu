@@ -197,4 +197,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orilaunch_contable_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orilaunch_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x18a26d62b1fb1fd8ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orilaunch_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xaf2964a566cbfc41ull;

@@ -197,4 +197,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_mdp_orirank_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orirank_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x7efc55a1d591eba6ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_mdp_orirank_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x21e856f933d120e8ull;

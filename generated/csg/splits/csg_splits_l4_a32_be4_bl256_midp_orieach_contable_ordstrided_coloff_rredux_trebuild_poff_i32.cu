@@ -257,4 +257,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl256_midp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_midp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x428c5ace4334fb5dull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl256_midp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe17b66cbdca64e67ull;

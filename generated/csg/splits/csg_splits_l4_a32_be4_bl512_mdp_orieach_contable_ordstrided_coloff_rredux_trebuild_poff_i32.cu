@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a32_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5dd7788d9b6cbd28ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a32_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa4040d7fdbadd11eull;

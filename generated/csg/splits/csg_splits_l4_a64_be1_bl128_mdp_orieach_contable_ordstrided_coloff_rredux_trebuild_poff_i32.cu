@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x13d9cc6d029e0605ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x1552b0d0048453a3ull;

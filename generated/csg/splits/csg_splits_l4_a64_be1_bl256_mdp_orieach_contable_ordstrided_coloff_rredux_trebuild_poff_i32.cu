@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x3760ff1a76707710ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xce9a3654f46e89f3ull;

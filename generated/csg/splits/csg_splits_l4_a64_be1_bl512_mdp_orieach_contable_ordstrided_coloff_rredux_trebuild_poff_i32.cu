@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc9f3f55d7c978ff2ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xebf970234ad1e99aull;

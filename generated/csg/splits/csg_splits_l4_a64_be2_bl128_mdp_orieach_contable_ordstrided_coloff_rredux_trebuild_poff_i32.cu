@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xecd19e4bb9dcf8f9ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x78e2af35ae020a97ull;

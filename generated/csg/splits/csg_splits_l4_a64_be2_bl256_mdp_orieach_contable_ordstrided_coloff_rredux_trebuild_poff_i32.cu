@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xea40ee64767b7039ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe1f7549531ce81d5ull;

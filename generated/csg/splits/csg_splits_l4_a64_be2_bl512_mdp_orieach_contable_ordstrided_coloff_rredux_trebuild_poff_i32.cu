@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4e138347a5383d5dull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x08431f75635d20fcull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x20e9c6bf10037cd3ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xef6bc16200b5b047ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb1c8570c95cd7b7dull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x08015691722181f9ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l4_a64_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l4_a64_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x8f99d7839f76a249ull;
+extern "C" __device__ unsigned long long csg_splits_l4_a64_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xeb72b672985e8fd7ull;

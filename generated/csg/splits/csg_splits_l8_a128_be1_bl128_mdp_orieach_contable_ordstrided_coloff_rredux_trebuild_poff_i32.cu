@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a128_be1_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x739565c9c8899b9full;
+extern "C" __device__ unsigned long long csg_splits_l8_a128_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x043d33f841f83045ull;

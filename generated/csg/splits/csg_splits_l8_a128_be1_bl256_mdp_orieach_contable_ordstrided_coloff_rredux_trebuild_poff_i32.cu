@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a128_be1_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbd2f37753b65fbc6ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a128_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe78f80bdc79a8c18ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a128_be2_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc70c34c1280bcc4dull;
+extern "C" __device__ unsigned long long csg_splits_l8_a128_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x90a161f26fc65277ull;

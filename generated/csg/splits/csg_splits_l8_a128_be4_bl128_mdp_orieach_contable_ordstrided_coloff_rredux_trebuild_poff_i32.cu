@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a128_be4_bl128_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a128_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xaddb67815cb4d86dull;
+extern "C" __device__ unsigned long long csg_splits_l8_a128_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x531bf001a76db70full;

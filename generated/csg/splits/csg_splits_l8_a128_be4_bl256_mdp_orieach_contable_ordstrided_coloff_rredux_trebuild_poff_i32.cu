@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a128_be4_bl256_mdp_orieach_contable_ord
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a128_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5ef8ceb4f6197ff7ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a128_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4e5a73677daae7ccull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb4d8f172a58b97c6ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe981e70b867dfef7ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe7602038271f4c43ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0880a1ccb63557c0ull;

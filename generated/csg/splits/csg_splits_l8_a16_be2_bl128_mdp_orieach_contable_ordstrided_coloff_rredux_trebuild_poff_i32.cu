@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x6ade508fc9fef2cfull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x5b2e2b2a87b5dcf0ull;

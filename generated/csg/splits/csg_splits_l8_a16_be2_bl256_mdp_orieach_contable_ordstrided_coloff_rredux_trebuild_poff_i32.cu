@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xffe90517ebe98d75ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf0f9f9d8ec3d43b3ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x88cbd1ac5bffb606ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x10e8150e9d046566ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x47989740a8a165c3ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe18c442de7ac3d4dull;

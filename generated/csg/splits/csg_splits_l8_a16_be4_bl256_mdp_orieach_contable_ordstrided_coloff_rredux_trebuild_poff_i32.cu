@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbf5e514e0275108aull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xab41d42e3c41505eull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a16_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa90b3b404b2a8fedull;
+extern "C" __device__ unsigned long long csg_splits_l8_a16_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xaf03a9f8e543fd0dull;

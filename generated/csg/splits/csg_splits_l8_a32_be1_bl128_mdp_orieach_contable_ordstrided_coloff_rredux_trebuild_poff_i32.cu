@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xd6678b7850008ee7ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4383659d9e57c463ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbc832622c6309502ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf5b8e71e058ff870ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xc65255d2f2b0d133ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xd44a2d5a99a6febeull;

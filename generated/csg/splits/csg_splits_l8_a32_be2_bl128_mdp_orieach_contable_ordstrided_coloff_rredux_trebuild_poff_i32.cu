@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x981cc428d1f4b1a7ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbeb17925ae876620ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa5c30968f0e66856ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb09c4bb250de5567ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x116ff33de1e6890full;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x39d351dc89b923caull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x4af738031623e386ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbb057cc9954d9b0cull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a32_be4_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a32_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x945ca90c02122e69ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a32_be4_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x0c2a832df65991ecull;

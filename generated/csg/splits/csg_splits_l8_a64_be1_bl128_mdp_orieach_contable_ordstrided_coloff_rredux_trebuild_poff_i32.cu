@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be1_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf83098ffcf1bf919ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be1_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x23b8b1295d35cfd7ull;

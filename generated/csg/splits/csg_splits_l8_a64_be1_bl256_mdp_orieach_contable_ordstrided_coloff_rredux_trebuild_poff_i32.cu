@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be1_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xb4b8e4843d9f51ecull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be1_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xa009fb5e483487e2ull;

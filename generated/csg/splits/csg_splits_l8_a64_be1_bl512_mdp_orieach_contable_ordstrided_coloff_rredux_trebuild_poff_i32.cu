@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be1_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x64039cf6681a952dull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be1_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbd6fb8020f3879b7ull;

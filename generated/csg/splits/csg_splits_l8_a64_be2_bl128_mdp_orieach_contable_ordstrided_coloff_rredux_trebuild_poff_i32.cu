@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be2_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x066fb9094154d6fdull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be2_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xdf3f0297ec0e9c85ull;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be2_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xaacd6e08329fb411ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be2_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xbbe35c0bf537525full;

@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be2_bl512_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe866a37f49aad4d8ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be2_bl512_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0x041d36a72aa92885ull;

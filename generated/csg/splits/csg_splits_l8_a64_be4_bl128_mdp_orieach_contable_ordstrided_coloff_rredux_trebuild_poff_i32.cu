@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be4_bl128_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xab44651482f4e134ull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be4_bl128_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xeca8d7a1225b3bc3ull;

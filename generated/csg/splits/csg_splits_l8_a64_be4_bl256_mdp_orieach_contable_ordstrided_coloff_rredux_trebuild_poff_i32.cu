@@ -192,4 +192,4 @@ extern "C" __global__ void csg_splits_l8_a64_be4_bl256_mdp_orieach_contable_ords
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_l8_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xf2578fa72bfed06aull;
+extern "C" __device__ unsigned long long csg_splits_l8_a64_be4_bl256_mdp_orieach_contable_ordstrided_coloff_rredux_trebuild_poff_i32_hash = 0xe06a57e6c6288bd9ull;

@@ -195,7 +195,8 @@ __device__ __forceinline__ void copyStage(T* stage, const T* f, Pairs& next, u32
     for (u32 q = 0; q < PAIRS; q++) {
         copyTile(stage + 2 * q * CHUNKS * STRIDE, f + ((u64)next.sub << K));
         copyTile(stage + (2 * q + 1) * CHUNKS * STRIDE, f + ((u64)(next.target ^ next.sub) << K));
-        if (PAIRS == 1 || left > 1) next.sub = nextSplit(next.step, next.sub);
+        if (PAIRS > 1 && left == 1) continue;
+        next.sub = nextSplit(next.step, next.sub);
         left--;
     }
 }
@@ -318,7 +319,7 @@ csg_tiles_c5_sl4_e1_b128_st3_p1_afused_l1_i32_direct(int* f, unsigned long long 
         for (u32 c = threadIdx.x / WARP; c < end; c += BLOCK / WARP) {
             if ((u32)__popc(c) != size) continue;
             u32 rest = c & (c - 1);  // one part has the lowest member
-            T x = tile[c];
+            T x = lane == 0 ? tile[c] : lowest<T>();
             for (u32 number = lane; number + 1 < 1u << (size - 1); number += WARP) {
                 u32 s = deposit(number + 1, rest);
                 x = larger(x, tile[s] + tile[c ^ s]);
@@ -388,4 +389,4 @@ csg_tiles_c5_sl4_e1_b128_st3_p1_afused_l1_i32_attain(const int* f, unsigned long
     }
 }
 
-extern "C" __device__ unsigned long long csg_tiles_c5_sl4_e1_b128_st3_p1_afused_l1_i32_hash = 0x903afb41371fbd8full;
+extern "C" __device__ unsigned long long csg_tiles_c5_sl4_e1_b128_st3_p1_afused_l1_i32_hash = 0x9fd76c57f3bb064aull;

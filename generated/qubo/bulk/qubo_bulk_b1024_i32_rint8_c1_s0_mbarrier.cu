@@ -588,4 +588,4 @@ qubo_bulk_b1024_i32_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b1024_i32_rint8_c1_s0_mbarrier_hash = 0x9367d57eea7671cbull;
+extern "C" __device__ unsigned long long qubo_bulk_b1024_i32_rint8_c1_s0_mbarrier_hash = 0x37abdb4c991968d7ull;

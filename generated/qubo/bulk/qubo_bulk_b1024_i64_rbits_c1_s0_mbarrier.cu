@@ -643,4 +643,4 @@ qubo_bulk_b1024_i64_rbits_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b1024_i64_rbits_c1_s0_mbarrier_hash = 0xa3b9993f5c85fc48ull;
+extern "C" __device__ unsigned long long qubo_bulk_b1024_i64_rbits_c1_s0_mbarrier_hash = 0xda2d1cb009acae12ull;

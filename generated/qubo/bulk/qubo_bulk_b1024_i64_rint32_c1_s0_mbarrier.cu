@@ -649,4 +649,4 @@ qubo_bulk_b1024_i64_rint32_c1_s0_mbarrier_gather(const unsigned int* kept, long 
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b1024_i64_rint32_c1_s0_mbarrier_hash = 0x8ce83012f83469a7ull;
+extern "C" __device__ unsigned long long qubo_bulk_b1024_i64_rint32_c1_s0_mbarrier_hash = 0x8aa73654f718ed3dull;

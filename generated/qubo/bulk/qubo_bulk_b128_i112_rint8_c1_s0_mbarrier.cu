@@ -748,4 +748,4 @@ qubo_bulk_b128_i112_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i112_rint8_c1_s0_mbarrier_hash = 0x8d30a01cd15a571dull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i112_rint8_c1_s0_mbarrier_hash = 0xcae9120de043998bull;

@@ -556,4 +556,4 @@ qubo_bulk_b128_i16_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i16_rint8_c1_s0_mbarrier_hash = 0x167f9143a2b7664eull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i16_rint8_c1_s0_mbarrier_hash = 0xe805c9639123562eull;

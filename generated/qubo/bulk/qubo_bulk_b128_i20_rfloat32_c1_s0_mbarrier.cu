@@ -573,4 +573,4 @@ qubo_bulk_b128_i20_rfloat32_c1_s0_mbarrier_gather(const unsigned int* kept, long
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i20_rfloat32_c1_s0_mbarrier_hash = 0xc4567752e918c57full;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i20_rfloat32_c1_s0_mbarrier_hash = 0x8b809b5e529730c5ull;

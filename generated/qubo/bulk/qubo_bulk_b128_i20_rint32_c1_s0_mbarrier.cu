@@ -561,4 +561,4 @@ qubo_bulk_b128_i20_rint32_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i20_rint32_c1_s0_mbarrier_hash = 0xfbb716850d3580e4ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i20_rint32_c1_s0_mbarrier_hash = 0xf23c6bb07f93a393ull;

@@ -564,4 +564,4 @@ qubo_bulk_b128_i20_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i20_rint8_c1_s0_mbarrier_hash = 0xd2b1993dad485dbfull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i20_rint8_c1_s0_mbarrier_hash = 0xd884b99878d78b33ull;

@@ -580,4 +580,4 @@ qubo_bulk_b128_i24_rfloat32_c1_s4_mbarrier_gather(const unsigned int* kept, long
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i24_rfloat32_c1_s4_mbarrier_hash = 0x6ba93ec7fbe2a243ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i24_rfloat32_c1_s4_mbarrier_hash = 0xd572eb9853c17b37ull;

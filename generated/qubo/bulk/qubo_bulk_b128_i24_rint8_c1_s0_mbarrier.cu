@@ -572,4 +572,4 @@ qubo_bulk_b128_i24_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i24_rint8_c1_s0_mbarrier_hash = 0xb4e75455929e67e5ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i24_rint8_c1_s0_mbarrier_hash = 0x7835bf153f67b9e5ull;

@@ -597,4 +597,4 @@ qubo_bulk_b128_i32_rfloat32_c1_s0_mbarrier_gather(const unsigned int* kept, long
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rfloat32_c1_s0_mbarrier_hash = 0x09ee0900ca847981ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rfloat32_c1_s0_mbarrier_hash = 0x4ef58669045757e2ull;

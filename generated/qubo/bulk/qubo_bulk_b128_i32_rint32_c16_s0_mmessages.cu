@@ -590,4 +590,4 @@ qubo_bulk_b128_i32_rint32_c16_s0_mmessages_gather(const unsigned int* kept, long
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint32_c16_s0_mmessages_hash = 0x5bdfe0f8d7eda4c3ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint32_c16_s0_mmessages_hash = 0x149710b3fded116cull;

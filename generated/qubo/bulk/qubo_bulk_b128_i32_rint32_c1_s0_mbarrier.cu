@@ -585,4 +585,4 @@ qubo_bulk_b128_i32_rint32_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint32_c1_s0_mbarrier_hash = 0xbe0feef66898119full;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint32_c1_s0_mbarrier_hash = 0xcd53459e1b0a37a5ull;

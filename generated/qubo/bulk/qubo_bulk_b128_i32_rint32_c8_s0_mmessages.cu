@@ -590,4 +590,4 @@ qubo_bulk_b128_i32_rint32_c8_s0_mmessages_gather(const unsigned int* kept, long 
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint32_c8_s0_mmessages_hash = 0x04f45e7d18169230ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint32_c8_s0_mmessages_hash = 0xd1d8f3f9768a4ee9ull;

@@ -580,4 +580,4 @@ qubo_bulk_b128_i32_rint64_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint64_c1_s0_mbarrier_hash = 0x69688e537c2ea6e2ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint64_c1_s0_mbarrier_hash = 0x241866565827d21bull;

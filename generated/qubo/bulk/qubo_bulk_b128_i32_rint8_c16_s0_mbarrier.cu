@@ -588,4 +588,4 @@ qubo_bulk_b128_i32_rint8_c16_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c16_s0_mbarrier_hash = 0xac8fa139af86b499ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c16_s0_mbarrier_hash = 0x8b0811010bf37f25ull;

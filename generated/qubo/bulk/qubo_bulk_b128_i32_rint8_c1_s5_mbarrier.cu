@@ -587,4 +587,4 @@ qubo_bulk_b128_i32_rint8_c1_s5_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c1_s5_mbarrier_hash = 0xafa50ac2d254a9daull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c1_s5_mbarrier_hash = 0xf14a590154b8b3f0ull;

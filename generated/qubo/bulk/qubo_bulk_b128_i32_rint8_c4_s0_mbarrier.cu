@@ -588,4 +588,4 @@ qubo_bulk_b128_i32_rint8_c4_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c4_s0_mbarrier_hash = 0x5b2d85785fc99d1aull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c4_s0_mbarrier_hash = 0xf5dcbc785ff985f6ull;

@@ -593,4 +593,4 @@ qubo_bulk_b128_i32_rint8_c4_s0_mmessages_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c4_s0_mmessages_hash = 0x1e74699944b51770ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c4_s0_mmessages_hash = 0x91b195bb354dd248ull;

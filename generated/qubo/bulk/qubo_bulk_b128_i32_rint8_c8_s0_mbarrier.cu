@@ -588,4 +588,4 @@ qubo_bulk_b128_i32_rint8_c8_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c8_s0_mbarrier_hash = 0x9e2d11e36f8a0e45ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i32_rint8_c8_s0_mbarrier_hash = 0xe507a0ec0e0d5a50ull;

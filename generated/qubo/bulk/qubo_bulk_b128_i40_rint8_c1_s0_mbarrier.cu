@@ -604,4 +604,4 @@ qubo_bulk_b128_i40_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i40_rint8_c1_s0_mbarrier_hash = 0x0ddc00495ba576faull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i40_rint8_c1_s0_mbarrier_hash = 0xb3d9a91e06371454ull;

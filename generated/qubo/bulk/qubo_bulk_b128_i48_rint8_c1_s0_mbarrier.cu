@@ -620,4 +620,4 @@ qubo_bulk_b128_i48_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i48_rint8_c1_s0_mbarrier_hash = 0x95a9c216c8279ee9ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i48_rint8_c1_s0_mbarrier_hash = 0x8d56d2e42e52046eull;

@@ -532,4 +532,4 @@ qubo_bulk_b128_i4_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i4_rint8_c1_s0_mbarrier_hash = 0x31a0086c216fa4eaull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i4_rint8_c1_s0_mbarrier_hash = 0xe8af08725775635bull;

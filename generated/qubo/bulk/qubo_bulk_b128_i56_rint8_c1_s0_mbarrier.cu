@@ -636,4 +636,4 @@ qubo_bulk_b128_i56_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i56_rint8_c1_s0_mbarrier_hash = 0x41089a5b6631aedeull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i56_rint8_c1_s0_mbarrier_hash = 0xdbb522a23c49887cull;

@@ -648,4 +648,4 @@ qubo_bulk_b128_i64_rbits_c4_s0_mmessages_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rbits_c4_s0_mmessages_hash = 0xc1497c4cb7b548e3ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rbits_c4_s0_mmessages_hash = 0xc43b5513e4a76f90ull;

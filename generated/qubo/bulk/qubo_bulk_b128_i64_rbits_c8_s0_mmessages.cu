@@ -648,4 +648,4 @@ qubo_bulk_b128_i64_rbits_c8_s0_mmessages_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rbits_c8_s0_mmessages_hash = 0xeb1b647a988d248cull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rbits_c8_s0_mmessages_hash = 0xa3094e09fd67b5d2ull;

@@ -657,4 +657,4 @@ qubo_bulk_b128_i64_rint16_c4_s0_mmessages_gather(const unsigned int* kept, long 
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint16_c4_s0_mmessages_hash = 0x090059cbd7a64470ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint16_c4_s0_mmessages_hash = 0x7ad016dfcedc5d2cull;

@@ -657,4 +657,4 @@ qubo_bulk_b128_i64_rint16_c8_s0_mmessages_gather(const unsigned int* kept, long 
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint16_c8_s0_mmessages_hash = 0xa1b27c3935bd40cdull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint16_c8_s0_mmessages_hash = 0x4fc2cb304eb9de89ull;

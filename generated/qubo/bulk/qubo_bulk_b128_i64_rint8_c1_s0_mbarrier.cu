@@ -652,4 +652,4 @@ qubo_bulk_b128_i64_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c1_s0_mbarrier_hash = 0x6d699a6494f38873ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c1_s0_mbarrier_hash = 0x98c9891f73a128cdull;

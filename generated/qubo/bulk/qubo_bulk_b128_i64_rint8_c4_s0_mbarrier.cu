@@ -652,4 +652,4 @@ qubo_bulk_b128_i64_rint8_c4_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c4_s0_mbarrier_hash = 0x979556822b05a248ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c4_s0_mbarrier_hash = 0xe3ee5271418857f2ull;

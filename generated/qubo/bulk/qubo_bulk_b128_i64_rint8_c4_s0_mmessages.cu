@@ -657,4 +657,4 @@ qubo_bulk_b128_i64_rint8_c4_s0_mmessages_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c4_s0_mmessages_hash = 0x6dfa9fed09ab887dull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c4_s0_mmessages_hash = 0x72a91b6cecad8cf5ull;

@@ -652,4 +652,4 @@ qubo_bulk_b128_i64_rint8_c8_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c8_s0_mbarrier_hash = 0x0128beec6f80c2c2ull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c8_s0_mbarrier_hash = 0x9640aef46c55db8dull;

@@ -657,4 +657,4 @@ qubo_bulk_b128_i64_rint8_c8_s0_mmessages_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c8_s0_mmessages_hash = 0xe297282628ae103dull;
+extern "C" __device__ unsigned long long qubo_bulk_b128_i64_rint8_c8_s0_mmessages_hash = 0x48488f63efadcd30ull;

@@ -588,4 +588,4 @@ qubo_bulk_b192_i32_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b192_i32_rint8_c1_s0_mbarrier_hash = 0x9c609c0d0afc4277ull;
+extern "C" __device__ unsigned long long qubo_bulk_b192_i32_rint8_c1_s0_mbarrier_hash = 0x484dfcf64f014cf4ull;

@@ -579,4 +579,4 @@ qubo_bulk_b256_i32_rbits_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b256_i32_rbits_c1_s0_mbarrier_hash = 0x1e3042e7373c3d76ull;
+extern "C" __device__ unsigned long long qubo_bulk_b256_i32_rbits_c1_s0_mbarrier_hash = 0x391042a4f01ea205ull;

@@ -588,4 +588,4 @@ qubo_bulk_b256_i32_rint8_c8_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b256_i32_rint8_c8_s0_mbarrier_hash = 0xecbd8c1daa8a171full;
+extern "C" __device__ unsigned long long qubo_bulk_b256_i32_rint8_c8_s0_mbarrier_hash = 0xfb567c4619f1287full;

@@ -748,4 +748,4 @@ qubo_bulk_b32_i112_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i112_rint8_c1_s0_mbarrier_hash = 0xe337d7f1f6c0f8d0ull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i112_rint8_c1_s0_mbarrier_hash = 0xa32ed1c2bc294dc7ull;

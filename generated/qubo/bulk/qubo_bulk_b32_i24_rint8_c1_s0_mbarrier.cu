@@ -572,4 +572,4 @@ qubo_bulk_b32_i24_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i24_rint8_c1_s0_mbarrier_hash = 0x9dc5ebae44b3bd04ull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i24_rint8_c1_s0_mbarrier_hash = 0x3bc2f536de654a1cull;

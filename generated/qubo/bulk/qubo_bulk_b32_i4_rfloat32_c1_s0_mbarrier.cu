@@ -541,4 +541,4 @@ qubo_bulk_b32_i4_rfloat32_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rfloat32_c1_s0_mbarrier_hash = 0x6ffb30c04fb8bbbcull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rfloat32_c1_s0_mbarrier_hash = 0x564b573be8434a2eull;

@@ -532,4 +532,4 @@ qubo_bulk_b32_i4_rint16_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint16_c1_s0_mbarrier_hash = 0x71b990e5836f2b80ull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint16_c1_s0_mbarrier_hash = 0x4f278996c325c5feull;

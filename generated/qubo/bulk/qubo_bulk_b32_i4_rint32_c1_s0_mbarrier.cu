@@ -529,4 +529,4 @@ qubo_bulk_b32_i4_rint32_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint32_c1_s0_mbarrier_hash = 0x9f470379f326165bull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint32_c1_s0_mbarrier_hash = 0x5144a970b6c55fa5ull;

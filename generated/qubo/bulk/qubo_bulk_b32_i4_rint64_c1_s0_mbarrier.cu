@@ -524,4 +524,4 @@ qubo_bulk_b32_i4_rint64_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint64_c1_s0_mbarrier_hash = 0xd33765f6951cb8a6ull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint64_c1_s0_mbarrier_hash = 0x7c4db2f30d8375ffull;

@@ -537,4 +537,4 @@ qubo_bulk_b32_i4_rint8_c2_s0_mmessages_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint8_c2_s0_mmessages_hash = 0xfb1dbe3625884acfull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rint8_c2_s0_mmessages_hash = 0x6498eac0c2a1c720ull;

@@ -548,4 +548,4 @@ qubo_bulk_b32_i4_rpairs_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rpairs_c1_s0_mbarrier_hash = 0x0127d4b98c4d961cull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i4_rpairs_c1_s0_mbarrier_hash = 0x97229ac4ab372c8eull;

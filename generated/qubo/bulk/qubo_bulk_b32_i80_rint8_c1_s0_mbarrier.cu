@@ -684,4 +684,4 @@ qubo_bulk_b32_i80_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i80_rint8_c1_s0_mbarrier_hash = 0x1b45ba9904b73647ull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i80_rint8_c1_s0_mbarrier_hash = 0x1005964eda0173ddull;

@@ -700,4 +700,4 @@ qubo_bulk_b32_i80_rpairs_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i80_rpairs_c1_s0_mbarrier_hash = 0xb408ea36f1c07f27ull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i80_rpairs_c1_s0_mbarrier_hash = 0xe7202c82947273e3ull;

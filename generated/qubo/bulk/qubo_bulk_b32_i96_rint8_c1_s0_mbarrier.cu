@@ -716,4 +716,4 @@ qubo_bulk_b32_i96_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b32_i96_rint8_c1_s0_mbarrier_hash = 0x43d410bf6e9e286aull;
+extern "C" __device__ unsigned long long qubo_bulk_b32_i96_rint8_c1_s0_mbarrier_hash = 0x2d9f209e0399e522ull;

@@ -588,4 +588,4 @@ qubo_bulk_b384_i32_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b384_i32_rint8_c1_s0_mbarrier_hash = 0xc051cee69022c977ull;
+extern "C" __device__ unsigned long long qubo_bulk_b384_i32_rint8_c1_s0_mbarrier_hash = 0xebd0634a121fd9bdull;

@@ -588,4 +588,4 @@ qubo_bulk_b512_i32_rint16_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b512_i32_rint16_c1_s0_mbarrier_hash = 0x5e9cc2cbcb993501ull;
+extern "C" __device__ unsigned long long qubo_bulk_b512_i32_rint16_c1_s0_mbarrier_hash = 0xb5ac613675e74aa6ull;

@@ -585,4 +585,4 @@ qubo_bulk_b512_i32_rint32_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b512_i32_rint32_c1_s0_mbarrier_hash = 0x23fd3d9b07487eccull;
+extern "C" __device__ unsigned long long qubo_bulk_b512_i32_rint32_c1_s0_mbarrier_hash = 0x4481877b60ddce2dull;

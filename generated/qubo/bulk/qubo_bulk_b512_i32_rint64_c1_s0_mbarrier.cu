@@ -580,4 +580,4 @@ qubo_bulk_b512_i32_rint64_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b512_i32_rint64_c1_s0_mbarrier_hash = 0x44d4cefd154083c5ull;
+extern "C" __device__ unsigned long long qubo_bulk_b512_i32_rint64_c1_s0_mbarrier_hash = 0x8f53166233f9f341ull;

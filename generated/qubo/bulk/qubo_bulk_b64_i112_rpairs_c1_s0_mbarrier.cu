@@ -764,4 +764,4 @@ qubo_bulk_b64_i112_rpairs_c1_s0_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i112_rpairs_c1_s0_mbarrier_hash = 0x9576a60f836c3226ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i112_rpairs_c1_s0_mbarrier_hash = 0xcf6452b86095200full;

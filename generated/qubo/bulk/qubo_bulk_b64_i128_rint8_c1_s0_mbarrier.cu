@@ -780,4 +780,4 @@ qubo_bulk_b64_i128_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i128_rint8_c1_s0_mbarrier_hash = 0x98ca314086db6491ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i128_rint8_c1_s0_mbarrier_hash = 0xfac2272da28756c1ull;

@@ -785,4 +785,4 @@ qubo_bulk_b64_i128_rint8_c4_s0_mmessages_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i128_rint8_c4_s0_mmessages_hash = 0xfa177537e3282b30ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i128_rint8_c4_s0_mmessages_hash = 0x0e736df8f40b52d7ull;

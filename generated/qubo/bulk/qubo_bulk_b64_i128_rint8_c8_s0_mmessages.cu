@@ -785,4 +785,4 @@ qubo_bulk_b64_i128_rint8_c8_s0_mmessages_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i128_rint8_c8_s0_mmessages_hash = 0xcb2bc0280450d8b1ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i128_rint8_c8_s0_mmessages_hash = 0x999b831903e89a80ull;

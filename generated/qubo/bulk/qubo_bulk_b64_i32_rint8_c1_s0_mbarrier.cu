@@ -588,4 +588,4 @@ qubo_bulk_b64_i32_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i32_rint8_c1_s0_mbarrier_hash = 0x802e2b968038e2caull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i32_rint8_c1_s0_mbarrier_hash = 0x5209e08273ef43a9ull;

@@ -604,4 +604,4 @@ qubo_bulk_b64_i40_rint16_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rint16_c1_s0_mbarrier_hash = 0xa6efe2d2d7baaa92ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rint16_c1_s0_mbarrier_hash = 0xc425730a1754b125ull;

@@ -604,4 +604,4 @@ qubo_bulk_b64_i40_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rint8_c1_s0_mbarrier_hash = 0x6bc46fce5eb00609ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rint8_c1_s0_mbarrier_hash = 0x0e755862d97d567eull;

@@ -603,4 +603,4 @@ qubo_bulk_b64_i40_rint8_c1_s10_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rint8_c1_s10_mbarrier_hash = 0xa383bc9606ab79f7ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rint8_c1_s10_mbarrier_hash = 0x8f9075db51478234ull;

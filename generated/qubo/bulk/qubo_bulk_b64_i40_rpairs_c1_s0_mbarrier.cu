@@ -620,4 +620,4 @@ qubo_bulk_b64_i40_rpairs_c1_s0_mbarrier_gather(const unsigned int* kept, long lo
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rpairs_c1_s0_mbarrier_hash = 0x6e295ce2c323f991ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rpairs_c1_s0_mbarrier_hash = 0x8a5f7c0dcac33ca4ull;

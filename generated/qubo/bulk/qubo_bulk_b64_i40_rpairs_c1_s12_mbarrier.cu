@@ -619,4 +619,4 @@ qubo_bulk_b64_i40_rpairs_c1_s12_mbarrier_gather(const unsigned int* kept, long l
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rpairs_c1_s12_mbarrier_hash = 0x32e90de0345b2d93ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i40_rpairs_c1_s12_mbarrier_hash = 0x6008193b15a0c359ull;

@@ -620,4 +620,4 @@ qubo_bulk_b64_i48_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i48_rint8_c1_s0_mbarrier_hash = 0x45c085e4acd5f796ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i48_rint8_c1_s0_mbarrier_hash = 0x25f30d2cb07d195full;

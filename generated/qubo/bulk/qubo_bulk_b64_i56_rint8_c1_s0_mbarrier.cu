@@ -636,4 +636,4 @@ qubo_bulk_b64_i56_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i56_rint8_c1_s0_mbarrier_hash = 0xc657566d5eea5d2bull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i56_rint8_c1_s0_mbarrier_hash = 0xb78b6da13c01af1full;

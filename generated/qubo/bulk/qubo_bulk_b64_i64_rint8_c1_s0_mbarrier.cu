@@ -652,4 +652,4 @@ qubo_bulk_b64_i64_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i64_rint8_c1_s0_mbarrier_hash = 0xa476f7537f21813full;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i64_rint8_c1_s0_mbarrier_hash = 0x5cc80267cd761922ull;

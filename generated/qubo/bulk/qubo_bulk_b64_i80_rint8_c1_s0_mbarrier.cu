@@ -684,4 +684,4 @@ qubo_bulk_b64_i80_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i80_rint8_c1_s0_mbarrier_hash = 0xbbd4508c1db503d3ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i80_rint8_c1_s0_mbarrier_hash = 0x673627ff041b10ccull;

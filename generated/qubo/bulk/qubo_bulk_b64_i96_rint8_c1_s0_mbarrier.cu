@@ -716,4 +716,4 @@ qubo_bulk_b64_i96_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b64_i96_rint8_c1_s0_mbarrier_hash = 0x74815843d3592b89ull;
+extern "C" __device__ unsigned long long qubo_bulk_b64_i96_rint8_c1_s0_mbarrier_hash = 0xc50c653f57424705ull;

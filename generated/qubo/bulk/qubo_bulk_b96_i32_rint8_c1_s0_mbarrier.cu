@@ -588,4 +588,4 @@ qubo_bulk_b96_i32_rint8_c1_s0_mbarrier_gather(const unsigned int* kept, long lon
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_b96_i32_rint8_c1_s0_mbarrier_hash = 0x5194704cb5dc869bull;
+extern "C" __device__ unsigned long long qubo_bulk_b96_i32_rint8_c1_s0_mbarrier_hash = 0x8c65b91006b2588bull;

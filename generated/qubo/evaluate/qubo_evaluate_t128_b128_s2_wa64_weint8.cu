@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t128_b128_s2_wa6
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s2_wa64_weint8_hash = 0x67970cd37301fd43ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s2_wa64_weint8_hash = 0xfdee8eb37bae230eull;

@@ -166,4 +166,4 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_t128_b128_s3_wa32_wef
     evaluate<true>({c, diag, x, side, count, unit}, twice, gain);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s3_wa32_wefloat32_hash = 0x618d0f2ef6e23287ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s3_wa32_wefloat32_hash = 0x878d02adda90a744ull;

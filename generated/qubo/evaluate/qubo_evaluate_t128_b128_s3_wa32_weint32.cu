@@ -166,4 +166,4 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_t128_b128_s3_wa32_wei
     evaluate<true>({c, diag, x, side, count, unit}, twice, gain);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s3_wa32_weint32_hash = 0x63e69239fa337dd7ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s3_wa32_weint32_hash = 0x28e5fc70bc2cd9dcull;

@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t128_b128_s4_wa3
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s4_wa32_weint8_hash = 0x5cf5d00f62f60cfdull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b128_s4_wa32_weint8_hash = 0x31f8f27f0950f832ull;

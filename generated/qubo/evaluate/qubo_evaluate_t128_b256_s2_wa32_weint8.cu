@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t128_b256_s2_wa3
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s2_wa32_weint8_hash = 0xee378649da564a65ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s2_wa32_weint8_hash = 0x753f73ca2b3b4a7eull;

@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t128_b256_s3_wa3
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s3_wa32_weint8_hash = 0xe831309ab4658494ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s3_wa32_weint8_hash = 0xd7656330f47f0e2dull;

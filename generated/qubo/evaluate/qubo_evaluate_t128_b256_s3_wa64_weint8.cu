@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t128_b256_s3_wa6
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s3_wa64_weint8_hash = 0xeea942bcf378e4deull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s3_wa64_weint8_hash = 0xd8bc3b335b5f7395ull;

@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t128_b256_s4_wa6
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s4_wa64_weint8_hash = 0xf12c2f1cbe6f3b24ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t128_b256_s4_wa64_weint8_hash = 0x8523fe26fb66aa7bull;

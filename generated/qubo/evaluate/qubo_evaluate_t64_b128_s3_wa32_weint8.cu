@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t64_b128_s3_wa32
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t64_b128_s3_wa32_weint8_hash = 0x7fc05694e3d989eaull;
+extern "C" __device__ unsigned long long qubo_evaluate_t64_b128_s3_wa32_weint8_hash = 0xa5dacacc8c10d99eull;

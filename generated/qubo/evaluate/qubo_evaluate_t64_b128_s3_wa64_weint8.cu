@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t64_b128_s3_wa64
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t64_b128_s3_wa64_weint8_hash = 0x65238c798272fd11ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t64_b128_s3_wa64_weint8_hash = 0x9eb62c11728422e8ull;

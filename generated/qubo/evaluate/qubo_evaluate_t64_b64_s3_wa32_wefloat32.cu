@@ -166,4 +166,4 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_t64_b64_s3_wa32_weflo
     evaluate<true>({c, diag, x, side, count, unit}, twice, gain);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t64_b64_s3_wa32_wefloat32_hash = 0x8907e35157bf97e1ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t64_b64_s3_wa32_wefloat32_hash = 0xc0be351202c58ddeull;

@@ -166,4 +166,4 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_t64_b64_s3_wa32_weint
     evaluate<true>({c, diag, x, side, count, unit}, twice, gain);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t64_b64_s3_wa32_weint32_hash = 0x3d7ee0f84d04a003ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t64_b64_s3_wa32_weint32_hash = 0x79fc1af74a10d33cull;

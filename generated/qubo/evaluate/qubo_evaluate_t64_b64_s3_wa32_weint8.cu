@@ -206,4 +206,4 @@ extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_t64_b64_s3_wa32_
     for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_t64_b64_s3_wa32_weint8_hash = 0x66da43f552b42dc6ull;
+extern "C" __device__ unsigned long long qubo_evaluate_t64_b64_s3_wa32_weint8_hash = 0xf362e031ed74c77cull;

@@ -338,4 +338,4 @@ qubo_temper_b1024_sglobal_wint32_plant(unsigned int* now, const unsigned int* so
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b1024_sglobal_wint32_hash = 0x045a6c43b90b6377ull;
+extern "C" __device__ unsigned long long qubo_temper_b1024_sglobal_wint32_hash = 0x1e9b8ddd80feb1e3ull;

@@ -334,4 +334,4 @@ qubo_temper_b1024_sglobal_wunit_plant(unsigned int* now, const unsigned int* sol
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b1024_sglobal_wunit_hash = 0x530e8af62c071787ull;
+extern "C" __device__ unsigned long long qubo_temper_b1024_sglobal_wunit_hash = 0xca07c5a7e6baf013ull;

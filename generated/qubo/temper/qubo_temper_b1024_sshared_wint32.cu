@@ -340,4 +340,4 @@ qubo_temper_b1024_sshared_wint32_plant(unsigned int* now, const unsigned int* so
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b1024_sshared_wint32_hash = 0xf1ea40953768a3b4ull;
+extern "C" __device__ unsigned long long qubo_temper_b1024_sshared_wint32_hash = 0xbfb15b36e982204aull;

@@ -336,4 +336,4 @@ qubo_temper_b1024_sshared_wunit_plant(unsigned int* now, const unsigned int* sol
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b1024_sshared_wunit_hash = 0x59a73bded7140226ull;
+extern "C" __device__ unsigned long long qubo_temper_b1024_sshared_wunit_hash = 0x512c9b69e7524fadull;

@@ -340,4 +340,4 @@ qubo_temper_b128_sshared_wint32_plant(unsigned int* now, const unsigned int* sol
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b128_sshared_wint32_hash = 0x813651d13471d6c0ull;
+extern "C" __device__ unsigned long long qubo_temper_b128_sshared_wint32_hash = 0xe1b70334e5015b43ull;

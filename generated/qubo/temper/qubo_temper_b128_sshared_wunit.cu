@@ -336,4 +336,4 @@ qubo_temper_b128_sshared_wunit_plant(unsigned int* now, const unsigned int* solu
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b128_sshared_wunit_hash = 0xccb3472f951015fbull;
+extern "C" __device__ unsigned long long qubo_temper_b128_sshared_wunit_hash = 0x8b053298465cffc1ull;

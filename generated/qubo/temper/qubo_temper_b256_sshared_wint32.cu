@@ -340,4 +340,4 @@ qubo_temper_b256_sshared_wint32_plant(unsigned int* now, const unsigned int* sol
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b256_sshared_wint32_hash = 0x36ee1ed700cab614ull;
+extern "C" __device__ unsigned long long qubo_temper_b256_sshared_wint32_hash = 0xaf19d2817d3fdf87ull;

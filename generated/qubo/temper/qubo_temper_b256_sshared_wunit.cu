@@ -336,4 +336,4 @@ qubo_temper_b256_sshared_wunit_plant(unsigned int* now, const unsigned int* solu
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b256_sshared_wunit_hash = 0x053ad51cad7266c1ull;
+extern "C" __device__ unsigned long long qubo_temper_b256_sshared_wunit_hash = 0x485f9c72faf06b5cull;

@@ -340,4 +340,4 @@ qubo_temper_b512_sshared_wint32_plant(unsigned int* now, const unsigned int* sol
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b512_sshared_wint32_hash = 0xf301725884e1cc4full;
+extern "C" __device__ unsigned long long qubo_temper_b512_sshared_wint32_hash = 0x903acdb5ca0bba33ull;

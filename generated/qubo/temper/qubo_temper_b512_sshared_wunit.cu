@@ -336,4 +336,4 @@ qubo_temper_b512_sshared_wunit_plant(unsigned int* now, const unsigned int* solu
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b512_sshared_wunit_hash = 0xcf4b54d2952d71abull;
+extern "C" __device__ unsigned long long qubo_temper_b512_sshared_wunit_hash = 0xdcf8e487673a5393ull;

@@ -338,4 +338,4 @@ qubo_temper_b64_sglobal_wint32_plant(unsigned int* now, const unsigned int* solu
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b64_sglobal_wint32_hash = 0x9f47e77fb35e0cb8ull;
+extern "C" __device__ unsigned long long qubo_temper_b64_sglobal_wint32_hash = 0x114de315df020f98ull;

@@ -336,4 +336,4 @@ qubo_temper_b64_sshared_wunit_plant(unsigned int* now, const unsigned int* solut
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_b64_sshared_wunit_hash = 0xb7c9d597a1591b31ull;
+extern "C" __device__ unsigned long long qubo_temper_b64_sshared_wunit_hash = 0x4d33a81900e7d8aeull;

@@ -46,7 +46,7 @@ func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
 		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.Auction.Price(claimed))
 	}
 	if solved.Proven { // of integers: the gap is 0
-		res.Prove(res.Value, 0)
+		res.Prove(res.Value)
 	}
 	return res, nil
 }

@@ -35,12 +35,6 @@ type Seconds struct {
 	Verify  float64 `json:"verify"`
 }
 
-// Prove sets what the certificate proves: that no solution is better than Value by
-// more than gap. bound is the value that no solution exceeds.
-func (r *Report) Prove(bound Number, gap float64) {
-	r.Bound, r.Gap, r.Proven = bound, &gap, true
-}
-
 // Notes are sentences for the user; in JSON always a list.
 type Notes []string
 

@@ -160,6 +160,19 @@ func kinds() string {
 }
 
 func (s *assignmentFlags) validate(a *app, args []string) error {
+	if err := s.source(args); err != nil {
+		return err
+	}
+	if s.Kind != "" {
+		if err := s.drawFlags.check(); err != nil {
+			return err
+		}
+	}
+	return s.solveFlags.check(a)
+}
+
+// source checks the flags that say where the costs are and how they are read.
+func (s *assignmentFlags) source(args []string) error {
 	sources := 0
 	for _, given := range []bool{len(args) > 0, s.points != nil, s.Kind != ""} {
 		if given {
@@ -178,12 +191,7 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 	case !slices.Contains(assignment.Metrics(), s.metric):
 		return usagef("--metric is %q, expected one of %s", s.metric, strings.Join(assignment.Metrics(), ", "))
 	}
-	if s.Kind != "" {
-		if err := s.drawFlags.check(); err != nil {
-			return err
-		}
-	}
-	return s.solveFlags.check(a)
+	return nil
 }
 
 func number(text string) bool {

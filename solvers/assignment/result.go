@@ -197,10 +197,6 @@ func (r *Result) Report() solve.Report {
 // MarshalJSON writes the report of every problem with what assignments add. The value
 // is null where no full matching exists; certificate.hall proves that.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	sense := "minimize"
-	if r.Maximize {
-		sense = "maximize"
-	}
 	text, err := json.Marshal(struct {
 		solve.Report
 		Sense       string               `json:"sense"`
@@ -212,7 +208,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Type        problem.Value        `json:"type"`
 		Counts      engine.Counts        `json:"counts"`
 		Certificate *problem.Certificate `json:"certificate"`
-	}{r.Report(), sense, r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Certificate})
+	}{r.Report(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

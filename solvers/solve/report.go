@@ -1,7 +1,9 @@
 package solve
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -72,6 +74,28 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return json.Marshal(string(n))
 	}
 	return json.Marshal(json.Number(n))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and decimals in a string, as auctions
+// have.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		return err
+	}
+	switch value := value.(type) {
+	case nil:
+		*n = ""
+	case string:
+		*n = Number(value)
+	case json.Number:
+		*n = Number(value)
+	default:
+		return fmt.Errorf("found %.20s, expected a number, a string of decimals or null", text)
+	}
+	return nil
 }
 
 // NumberOf writes a float64.

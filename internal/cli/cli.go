@@ -84,12 +84,16 @@ func (a *app) exit(ctx context.Context, err error) int {
 		usage usageError
 		check checkError
 		code  exitError
+		some  someFailed
 	)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &code):
 		return int(code)
+	case errors.As(err, &some):
+		fmt.Fprintf(a.err, "coalesce: %s\n", ui.OneLine(err))
+		return some.code
 	case errors.As(err, &usage) || !a.started:
 		fmt.Fprintf(a.err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", ui.OneLine(err))
 		return exitUsage

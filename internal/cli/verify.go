@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -133,23 +134,32 @@ func (a *app) readWhole(path string, most int64) ([]byte, error) {
 	return formats.ReadFile(path, most)
 }
 
-// problemOf is the problem of a result, one JSON object and nothing after it.
-func problemOf(result []byte) (string, error) {
+// problemOf is the problem of a result, one JSON object and nothing after it, which has
+// the keys that say what an answer claims. A key in capitals, which Go would read as the
+// same in small letters and others would not, is an error.
+func problemOf(result []byte) (problem string, err error) {
 	d := json.NewDecoder(bytes.NewReader(result))
-	var head struct {
-		Problem  string          `json:"problem"`
-		Solution json.RawMessage `json:"solution"`
-	}
+	var head map[string]json.RawMessage
 	if err := d.Decode(&head); err != nil {
 		return "", fmt.Errorf("expected the JSON object of an answer: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return "", errors.New("found more than one JSON object, expected the answer of one instance")
 	}
-	if head.Solution == nil {
-		return "", fmt.Errorf("found no solution in the JSON object, expected the answer of coalesce solve --json")
+	for _, key := range []string{"problem", "size", "value", "bound", "gap", "proven", "solution", "certificate"} {
+		if _, ok := head[key]; !ok {
+			return "", fmt.Errorf("found no %s in the JSON object, expected the answer of coalesce solve --json", key)
+		}
 	}
-	return head.Problem, nil
+	for key := range head {
+		if key != strings.ToLower(key) {
+			return "", fmt.Errorf("found the key %.40q in the JSON object, expected small letters", key)
+		}
+	}
+	if err := json.Unmarshal(head["problem"], &problem); err != nil {
+		return "", fmt.Errorf("found the problem %.40s, expected a string", head["problem"])
+	}
+	return problem, nil
 }
 
 // verdict reads the instance and holds the result against it.

@@ -9,8 +9,8 @@ import (
 
 // each solves files one after the other, in their order: an empty line stands between
 // two answers for people, and JSON objects have a line each. Of several files one that
-// fails is told and the next goes on; the error is then a someFailed. An interruption
-// ends it, with what is wrong with the file that was being solved.
+// fails is told and the next goes on; the error is then a someFailed. A mistake in the
+// command line and an interruption end it.
 func (a *app) each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
 	if len(paths) == 1 {
 		return solve(paths[0])
@@ -18,6 +18,9 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 	some := someFailed{all: len(paths)}
 	for k, path := range paths {
 		err := solve(path)
+		if usage := (usageError{}); errors.As(err, &usage) {
+			return err
+		}
 		if name := called(path); err != nil && !strings.HasPrefix(err.Error(), name+":") {
 			err = fmt.Errorf("%s: %w", name, err)
 		}

@@ -33,6 +33,7 @@ func TestEach(t *testing.T) {
 		{"lines", true, nil, exitOK, "a\nb\nc\n", ""},
 		{"one fails", true, map[string]error{"b": boom}, exitFailed, "a\nc\n", "coalesce: b: boom\ncoalesce: 1 of 3 files failed: b\n"},
 		{"first named", true, map[string]error{"a": errors.New("a:3: boom")}, exitFailed, "b\nc\n", "coalesce: a:3: boom\ncoalesce: 1 of 3 files failed: a\n"},
+		{"a wrong flag", true, map[string]error{"b": usagef("no such flag")}, exitUsage, "a\n", "coalesce: no such flag\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n"},
 		{"the largest code", false, map[string]error{"a": checkError{boom}, "c": boom}, exitCheck, "b\n\n", "coalesce: check failed: a: boom\ncoalesce: c: boom\ncoalesce: 2 of 3 files failed: a, c\n"},
 	} {
 		var out, talk bytes.Buffer

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -97,7 +96,7 @@ type assignmentFlags struct {
 func (a *app) solveAssignmentCommand() *cobra.Command {
 	s := assignmentFlags{solveFlags: solveFlags{several: true}}
 	cmd := &cobra.Command{
-		Use:   "assignment FILE | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
+		Use:   "assignment FILE... | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
 		Short: "Match rows to columns so that the costs of the pairs add up to the least",
 		Long: `Linear assignment: given a cost for every pair of a row and a column, match rows
 to columns, each at most once and as many as there can be, so that the costs of
@@ -118,6 +117,9 @@ int32 and 9223372036854775807 in one of int64. Where no full matching exists the
 answer is a proof of that, and the exit code 1. Rows and columns are numbered
 from 0, as NumPy does.
 
+Of several files each is solved, and --json prints a line for each. Small dense
+matrices that follow one another are solved in one launch.
+
 --device cuda:all, or cuda:0,1 and so on, spreads the rows of the matrix over
 several GPUs; one that the first GPU cannot hold is spread without being asked,
 unless --device names a GPU.
@@ -127,7 +129,7 @@ are their distances, computed when needed. Instead of a file, --kind draws an
 instance:
 
 ` + kinds(),
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.solveAssignment(cmd.Context(), &s, args) },
 	}
 	f := cmd.Flags()
@@ -160,6 +162,19 @@ func kinds() string {
 }
 
 func (s *assignmentFlags) validate(a *app, args []string) error {
+	if err := s.source(args); err != nil {
+		return err
+	}
+	if s.Kind != "" {
+		if err := s.drawFlags.check(); err != nil {
+			return err
+		}
+	}
+	return s.solveFlags.check(a)
+}
+
+// source checks the flags that say where the costs are and how they are read.
+func (s *assignmentFlags) source(args []string) error {
 	sources := 0
 	for _, given := range []bool{len(args) > 0, s.points != nil, s.Kind != ""} {
 		if given {
@@ -178,12 +193,7 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 	case !slices.Contains(assignment.Metrics(), s.metric):
 		return usagef("--metric is %q, expected one of %s", s.metric, strings.Join(assignment.Metrics(), ", "))
 	}
-	if s.Kind != "" {
-		if err := s.drawFlags.check(); err != nil {
-			return err
-		}
-	}
-	return s.solveFlags.check(a)
+	return nil
 }
 
 func number(text string) bool {
@@ -239,53 +249,13 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	if err != nil {
 		return err
 	}
-	p := a.progress()
-	defer p.Close()
-	start := time.Now()
-	p.Set("reading the costs")
-	inst, err := await(ctx, func() (*assignment.Instance, error) { return s.instance(a, args) })
-	if err != nil {
-		return err
+	if len(args) == 0 {
+		args = []string{""} // one instance, of no file
 	}
-	defer inst.Close()
-	o := assignment.Options{Family: s.algorithm, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}
-	if s.start != "" {
-		if o.Start, err = await(ctx, func() (*assignment.Duals, error) { return assignment.ReadDuals(s.start, inst) }); err != nil {
-			return err
-		}
-	}
-	read := time.Since(start).Seconds()
-	o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
-
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
-		d := devices[0]
-		facts := d.Facts()
-		r, err := await(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, devices, inst, o) })
-		var none *assignment.InfeasibleError
-		if errors.As(err, &none) && s.json {
-			r.Seconds.Read = read
-			p.Close()
-			return errors.Join(err, printJSON(a.out, r))
-		}
-		if errors.Is(err, assignment.ErrCheck) {
-			return checkError{err}
-		}
-		if err != nil {
-			return err
-		}
-		r.Seconds.Read = read
-		verified := ""
-		if s.verify {
-			p.Set("verifying with the reference")
-			if verified, err = verifyAssignment(ctx, d, inst, r); err != nil {
-				return err
-			}
-		}
-		p.Close()
-		if s.json {
-			return printJSON(a.out, r)
-		}
-		return a.printAssignment(r, facts, verified)
+		q := queue{a: a, s: s, devices: devices, options: assignment.Options{Family: s.algorithm, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}, left: args}
+		defer q.close(ctx)
+		return a.each(ctx, s.json, args, func(string) error { return q.next(ctx) })
 	})
 }
 

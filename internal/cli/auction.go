@@ -19,7 +19,7 @@ import (
 func (a *app) solveAuctionCommand() *cobra.Command {
 	var s solveFlags
 	cmd := &cobra.Command{
-		Use:   "auction FILE",
+		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
 		Long: fmt.Sprintf(`Winner determination: which bids to accept so that no good is sold twice and the
 prices add up to the most. Goods may stay unsold (free disposal).
@@ -27,13 +27,14 @@ prices add up to the most. Goods may stay unsold (free disposal).
 FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd; -
 is standard input.
 Goods and dummies that at least two bids ask for may be %d together; those that
-the same bids ask for count as one.`, auction.MaxItems),
-		Args: cobra.MaximumNArgs(1),
+the same bids ask for count as one. Of several files each is solved, and --json
+prints a line for each.`, auction.MaxItems),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("expected a FILE")
 			}
-			return a.solveAuction(cmd.Context(), &s, args[0])
+			return a.solveAuction(cmd.Context(), &s, args)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -42,7 +43,7 @@ the same bids ask for count as one.`, auction.MaxItems),
 	return cmd
 }
 
-func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) error {
+func (a *app) solveAuction(ctx context.Context, s *solveFlags, paths []string) error {
 	if err := s.check(a); err != nil {
 		return err
 	}
@@ -53,6 +54,13 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 	if err != nil {
 		return err
 	}
+	return a.withDevice(s.device, s.threads, func(d device.Device) error {
+		return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, d, db, path) })
+	})
+}
+
+// solveOneAuction reads, solves and prints.
+func (a *app) solveOneAuction(ctx context.Context, s *solveFlags, d device.Device, db *tuned.Database, path string) error {
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
@@ -63,7 +71,6 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 	}
 	read := time.Since(start).Seconds()
 
-	return a.withDevice(s.device, s.threads, func(d device.Device) error {
 		facts := d.Facts()
 		o := s.settings(db)
 		o.Devices = []device.Device{d}
@@ -85,7 +92,6 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, path string) erro
 			return printJSON(a.out, r)
 		}
 		return a.printAuction(r, facts, verified)
-	})
 }
 
 // verifyAuction solves with the reference, which shares nothing with the

@@ -84,12 +84,16 @@ func (a *app) exit(ctx context.Context, err error) int {
 		usage usageError
 		check checkError
 		code  exitError
+		some  someFailed
 	)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &code):
 		return int(code)
+	case errors.As(err, &some):
+		fmt.Fprintf(a.err, "coalesce: %s\n", ui.OneLine(err))
+		return some.code
 	case errors.As(err, &usage) || !a.started:
 		fmt.Fprintf(a.err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", ui.OneLine(err))
 		return exitUsage
@@ -117,10 +121,10 @@ Results go to standard output, everything else to standard error. Exit codes:
 		SilenceUsage:     true,
 		SilenceErrors:    true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
-		RunE:             a.group("devices, solve, convert, generate or tune"),
+		RunE:             a.group("devices, solve, verify, convert, generate or tune"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
 	a.versionFlag(root)
 	return root
 }

@@ -34,7 +34,7 @@ type csgFlags struct {
 func (a *app) solveCSGCommand() *cobra.Command {
 	var s csgFlags
 	cmd := &cobra.Command{
-		Use:   "csg FILE | --distribution NAME --agents N [--seed S]",
+		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
 		Long: `Coalition structure generation: given a value for every coalition of n agents,
 find the partition of the agents whose blocks' values add up to the most.
@@ -49,13 +49,14 @@ is standard input:
 
 A CSV or JSON file must have every coalition but the empty one, unless --missing
 gives the others a value. --missing=-inf forbids them. --names says what agents
-1, 2, 3 and so on are called: all that a table may name, in the bits' order.
+1, 2, 3 and so on are called: all that a table may name, in the bits' order. Of
+several files each is solved, and --json prints a line for each.
 
 Instead of a file, --distribution draws the values from a distribution of the
 literature, each a function of the seed and the coalition alone:
 
   ` + wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "),
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"seed", "type"} {
 				if len(args) > 0 && cmd.Flags().Changed(name) {
@@ -116,9 +117,18 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if s.distribution != "" {
+		args = []string{""} // one instance, of no file
+	}
+	return a.withDevice(s.device, s.threads, func(d device.Device) error {
+		return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, d, db, path) })
+	})
+}
+
+// solveOneCSG reads or draws, solves and prints.
+func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, d device.Device, db *tuned.Database, path string) error {
 	p := a.progress()
 	defer p.Close()
-	return a.withDevice(s.device, s.threads, func(d device.Device) error {
 		facts := d.Facts()
 		if s.distribution != "" {
 			value := csg.Value(s.value)
@@ -132,8 +142,8 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 				p.Set("drawing %d agents from %s", s.agents, s.distribution)
 				return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
 			}
-			p.Set("reading %s", called(args[0]))
-			return a.readCSG(args[0], csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
+		p.Set("reading %s", called(path))
+		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
 		})
 		if err != nil {
 			return err
@@ -166,7 +176,6 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 			return printJSON(a.out, r)
 		}
 		return a.printCSG(r, facts, verified)
-	})
 }
 
 // freeMemory is the memory in bytes that this machine has for an instance, 0

@@ -224,21 +224,7 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 	s.options.Database = db
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
 		s.options.Others = devices[1:]
-		for k, path := range paths {
-			if k > 0 && !s.json {
-				fmt.Fprintln(a.out)
-			}
-			if err := a.solveOneQUBO(ctx, s, devices[0], path); err != nil {
-				return err
-			}
-			if err := a.out.Flush(); err != nil {
-				return err
-			}
-			if left := len(paths) - k - 1; ctx.Err() != nil && left > 0 {
-				return fmt.Errorf("%d of %d files were not solved: %w", left, len(paths), ctx.Err())
-			}
-		}
-		return nil
+		return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneQUBO(ctx, s, devices[0], path) })
 	})
 }
 

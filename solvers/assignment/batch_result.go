@@ -59,7 +59,7 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 		r.Duals = d
 	}
 	if !b.options.Unchecked {
-		r.Certificate, r.Proven = part.Certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant)), true
+		r.prove(part.Certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant)))
 	}
 	return r, nil
 }
@@ -92,7 +92,7 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Certificate, r.Proven = &c, true
+	r.prove(&c)
 	return r, nil
 }
 

@@ -81,7 +81,7 @@ func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	r.Certificate, r.Proven, r.Matched, r.Exact = &cert, true, w.job.p.Rows, cert.Primal
+	r.Matched, r.Exact = w.job.p.Rows, cert.Primal
 	if r.Value, err = strconv.ParseFloat(cert.Primal, 64); err != nil {
 		return nil, err
 	}
@@ -89,6 +89,7 @@ func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 		r.Value /= math.Abs(w.job.p.Scale)
 		r.Exact = problem.FormatFloat(r.Value, 64)
 	}
+	r.prove(&cert)
 	return r, nil
 }
 

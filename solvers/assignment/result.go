@@ -103,18 +103,38 @@ func total(inst *problem.Instance, column []int32) (exact string, value float64,
 // from 2^-1074 to 2^1024, and the carries.
 const exactBits = 2176
 
-// Bound is what no matching can beat: the value, less the gap that rounding
-// leaves (or more, when maximising); empty where nothing is proven.
-func (r *Result) Bound() solve.Number {
-	switch {
-	case !r.Proven || r.Column == nil:
-		return ""
-	case r.Certificate.Gap == 0:
-		return solve.Number(r.Exact)
-	case r.Maximize:
-		return solve.NumberOf(min(r.Value+r.Certificate.Gap, math.MaxFloat64))
+// prove keeps a certificate and what follows from it.
+func (r *Result) prove(c *problem.Certificate) {
+	r.Certificate = c
+	report := solve.Report{Value: solve.Number(r.Exact)}
+	if r.Column == nil {
+		report.ProveInfeasible()
+	} else {
+		report.Prove(r.bound())
 	}
-	return solve.NumberOf(max(r.Value-r.Certificate.Gap, -math.MaxFloat64))
+	r.Proven = report.Proven
+}
+
+// bound is the value, less the gap that the certificate leaves (or more, when
+// maximising). A step of float64 on the way there makes up for the rounding of Value,
+// and another for that of the bound, so that no matching beats it.
+func (r *Result) bound() solve.Number {
+	if r.Certificate.Gap == 0 {
+		return solve.Number(r.Exact)
+	}
+	worse, gap := math.Inf(-1), -r.Certificate.Gap
+	if r.Maximize {
+		worse, gap = -worse, -gap
+	}
+	return solve.NumberOf(math.Nextafter(math.Nextafter(r.Value, worse)+gap, worse))
+}
+
+// Bound is what no matching can beat; empty where nothing is proven.
+func (r *Result) Bound() solve.Number {
+	if !r.Proven || r.Column == nil {
+		return ""
+	}
+	return r.bound()
 }
 
 // Pairs are the matched pairs as SciPy's linear_sum_assignment gives them: row
@@ -161,12 +181,15 @@ func (r *Result) String() string {
 func (r *Result) Report() solve.Report {
 	algorithm, _, _ := strings.Cut(strings.TrimPrefix(r.Variant, "assignment/"), " ")
 	report := solve.Report{Problem: "assignment", Instance: r.Instance, Size: map[string]int{"rows": r.Rows, "columns": r.Cols},
-		Proven: r.Proven, Bound: r.Bound(), Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm, Variant: r.Variant, Reason: r.Reason, Notes: r.Notes}
+		Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm, Variant: r.Variant, Reason: r.Reason, Notes: r.Notes}
 	if r.Column != nil {
 		report.Value = solve.Number(r.Exact)
 	}
-	if r.Proven && r.Certificate != nil && r.Column != nil {
-		report.Gap = &r.Certificate.Gap
+	switch {
+	case r.Proven && r.Column != nil:
+		report.Prove(r.bound())
+	case r.Proven:
+		report.ProveInfeasible()
 	}
 	return report
 }
@@ -174,10 +197,6 @@ func (r *Result) Report() solve.Report {
 // MarshalJSON writes the report of every problem with what assignments add. The value
 // is null where no full matching exists; certificate.hall proves that.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	sense := "minimize"
-	if r.Maximize {
-		sense = "maximize"
-	}
 	text, err := json.Marshal(struct {
 		solve.Report
 		Sense       string               `json:"sense"`
@@ -189,7 +208,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Type        problem.Value        `json:"type"`
 		Counts      engine.Counts        `json:"counts"`
 		Certificate *problem.Certificate `json:"certificate"`
-	}{r.Report(), sense, r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Certificate})
+	}{r.Report(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

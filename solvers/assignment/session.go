@@ -85,7 +85,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 			return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 		}
 	}
-	r.Certificate, r.Proven = &cert, true
+	r.prove(&cert)
 	return r, nil
 }
 

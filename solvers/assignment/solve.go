@@ -63,7 +63,7 @@ func (r *Result) refute(inst *problem.Instance, e *engine.Infeasible) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
-	r.Certificate, r.Proven = &problem.Certificate{By: "host", Hall: &h}, true
+	r.prove(&problem.Certificate{By: "host", Hall: &h})
 	return &problem.InfeasibleError{Hall: h}
 }
 

@@ -217,6 +217,6 @@ func Reference(a *Auction) (*Result, error) {
 	if err := res.Accept(r.Winners(sold)); err != nil {
 		return nil, err
 	}
-	res.Prove(res.Value, 0)
+	res.Prove(res.Value)
 	return res, nil
 }

@@ -46,7 +46,7 @@ func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
 		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.Auction.Price(claimed))
 	}
 	if solved.Proven { // of integers: the gap is 0
-		res.Prove(res.Value, 0)
+		res.Prove(res.Value)
 	}
 	return res, nil
 }
@@ -88,23 +88,34 @@ func (res *Result) String() string {
 	return b.String()
 }
 
+// A certificate is what checking the winning bids found.
+type certificate struct {
+	Accepted []accepted `json:"accepted"`
+	Disjoint bool       `json:"disjoint"` // no good is sold twice
+	Sum      string     `json:"sum"`      // of the prices
+}
+
+// An accepted bid, by the file's numbers.
+type accepted struct {
+	Bid   int64   `json:"bid"`
+	Price string  `json:"price"`
+	Goods []int64 `json:"goods"`
+}
+
+func (res *Result) certificate() certificate {
+	c := certificate{[]accepted{}, res.Auction.Check(res.Winners) == nil, res.Auction.Price(res.Auction.Revenue(res.Winners))}
+	for _, b := range res.Accepted() {
+		c.Accepted = append(c.Accepted, accepted{b.Number, res.Auction.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...)})
+	}
+	return c
+}
+
 // MarshalJSON writes the object that every problem's --json shares. Revenue
 // is a string: an exact decimal.
 func (res *Result) MarshalJSON() ([]byte, error) {
-	type accepted struct {
-		Bid   int64   `json:"bid"`
-		Price string  `json:"price"`
-		Goods []int64 `json:"goods"`
-	}
-	certificate := struct {
-		Accepted []accepted `json:"accepted"`
-		Disjoint bool       `json:"disjoint"`
-		Sum      string     `json:"sum"`
-	}{[]accepted{}, res.Auction.Check(res.Winners) == nil, res.Auction.Price(res.Auction.Revenue(res.Winners))}
 	numbers := []int64{}
 	for _, b := range res.Accepted() {
 		numbers = append(numbers, b.Number)
-		certificate.Accepted = append(certificate.Accepted, accepted{b.Number, res.Auction.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...)})
 	}
 	report := res.Report
 	report.Size = maps.Clone(report.Size)
@@ -116,12 +127,12 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	}
 	text, err := json.Marshal(struct {
 		solve.Report
-		Value       string  `json:"value"`
-		Bound       *string `json:"bound"`
-		Solution    []int64 `json:"solution"`
-		Splittings  float64 `json:"splittings"`
-		Certificate any     `json:"certificate"`
-	}{report, res.Value.String(), bound, numbers, res.Splittings, certificate})
+		Value       string      `json:"value"`
+		Bound       *string     `json:"bound"`
+		Solution    []int64     `json:"solution"`
+		Splittings  float64     `json:"splittings"`
+		Certificate certificate `json:"certificate"`
+	}{report, res.Value.String(), bound, numbers, res.Splittings, res.certificate()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

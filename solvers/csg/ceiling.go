@@ -9,10 +9,9 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// ceiling is a value that no structure exceeds, and how far the value of the
-// structure found may be below it: its sum, of which claimed is what the solver
-// computed. Of integers the two are equal. Of floats they are where no sum is
-// rounded: where all values are multiples of a power of two that sums of N of them
+// ceiling is a value that no structure exceeds, where the structure found adds up to
+// sum and claimed is what the solver computed of it. Of integers the ceiling is the
+// sum. Of floats it is where no sum is rounded: where all values are multiples of a power of two that sums of N of them
 // hold with the type's bits (24 or 53).
 //
 // Where sums may be rounded, let u be 2^-24 or 2^-53 and g = (N-1)u/(1-(N-1)u). A
@@ -23,9 +22,9 @@ import (
 // optimum and twice its negative values, of which there are at most N:
 //
 //	optimum <= (claimed + 2 g N max(0, -least value)) / (1 - g)
-func ceiling(inst *Instance, claimed, sum string) (solve.Number, float64, error) {
+func ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	if inst.Type.Integer() || inst.N < 2 {
-		return solve.Number(sum), 0, nil
+		return solve.Number(sum), nil
 	}
 	var s span
 	u := 0x1p-53
@@ -35,11 +34,11 @@ func ceiling(inst *Instance, claimed, sum string) (solve.Number, float64, error)
 		s = spanOf(inst.F64)
 	}
 	if s.most == 0 || float64(inst.N)*math.Ldexp(s.most, -s.unit) < 1/u {
-		return solve.Number(sum), 0, nil
+		return solve.Number(sum), nil
 	}
 	total, ok := parseExact(claimed, inst.Type)
 	if !ok || total == nil {
-		return "", 0, fmt.Errorf("%w: found the total %q, expected a number", ErrCheck, claimed)
+		return "", fmt.Errorf("%w: found the total %q, expected a number", ErrCheck, claimed)
 	}
 	up := func() *big.Float { return newExact().SetMode(big.ToPositiveInf) }
 	e := new(big.Rat).Mul(big.NewRat(int64(inst.N-1), 1), new(big.Rat).SetFloat64(u))
@@ -50,12 +49,7 @@ func ceiling(inst *Instance, claimed, sum string) (solve.Number, float64, error)
 	exact.Add(exact, room).Quo(exact, new(big.Rat).Sub(big.NewRat(1, 1), g))
 	bound, _ := up().SetRat(exact).Float64()
 	bound = math.Nextafter(bound, math.Inf(1))
-	value, ok := new(big.Float).SetPrec(exactBits).SetString(sum)
-	if !ok {
-		return "", 0, fmt.Errorf("%w: found the sum %q, expected a number", ErrCheck, sum)
-	}
-	gap, _ := up().Sub(new(big.Float).SetFloat64(bound), value).Float64()
-	return solve.NumberOf(bound), math.Nextafter(max(0, gap), math.Inf(1)), nil
+	return solve.NumberOf(bound), nil
 }
 
 // A span is what is known of the finite values of an instance: the least, the

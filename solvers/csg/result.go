@@ -40,15 +40,16 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 		return err
 	}
 	if c.Sum == "-inf" {
-		r.Structure, r.Proven = nil, true
+		r.Structure = nil
+		r.ProveInfeasible()
 		return fmt.Errorf("every structure of %d agents has a forbidden block: %w", inst.N, solve.ErrInfeasible)
 	}
 	r.Value = solve.Number(c.Sum)
-	bound, gap, err := ceiling(inst, claimed, c.Sum)
+	bound, err := ceiling(inst, claimed, c.Sum)
 	if err != nil {
 		return err
 	}
-	r.Prove(bound, gap)
+	r.Prove(bound)
 	return nil
 }
 

@@ -14,12 +14,17 @@ func ReadFile(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	return ReadAll(f, path, most)
+}
+
+// ReadAll is ReadFile on an open stream; name is what errors call it.
+func ReadAll(r io.Reader, name string, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if int64(len(text)) > most {
-		return nil, fmt.Errorf("%s: found more than %d bytes, expected at most that", path, most)
+		return nil, fmt.Errorf("%s: found more than %d bytes, expected at most that", name, most)
 	}
 	return text, nil
 }

@@ -69,6 +69,7 @@ func (r *run) prove(out *Result) {
 		value = out.Value
 	}
 	out.Bound = &value
+	out.Proven = out.Report().Proven
 	switch {
 	case !out.Proven:
 	case r.bests.red.Left() == 0:

@@ -2,7 +2,6 @@ package qubo
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 
 	"coalesce/solvers/solve"
@@ -55,11 +54,13 @@ type Improvement struct {
 func (r *Result) Report() solve.Report {
 	algorithm, _, _ := strings.Cut(strings.TrimPrefix(r.Variant, "qubo/"), " ")
 	report := solve.Report{Problem: "qubo", Instance: r.Instance, Size: map[string]int{"variables": r.N, "pairs": int(r.Pairs)},
-		Value: solve.Number(r.Value.String()), Proven: r.Proven, Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm,
+		Value: solve.Number(r.Value.String()), Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm,
 		Variant: r.Variant, Reason: r.Reason, Stopped: r.Stopped, Notes: r.Notes}
-	if r.Bound != nil {
-		gap := math.Abs(r.Bound.Float() - r.Value.Float())
-		report.Bound, report.Gap = solve.Number(r.Bound.String()), &gap
+	switch {
+	case r.Proven:
+		report.Prove(solve.Number(r.Bound.String()))
+	case r.Bound != nil:
+		report.Bounded(solve.Number(r.Bound.String()))
 	}
 	return report
 }

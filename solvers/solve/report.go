@@ -1,7 +1,9 @@
 package solve
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -33,12 +35,6 @@ type Seconds struct {
 	Prepare float64 `json:"prepare"`
 	Solve   float64 `json:"solve"`
 	Verify  float64 `json:"verify"`
-}
-
-// Prove sets what the certificate proves: that no solution is better than Value by
-// more than gap. bound is the value that no solution exceeds.
-func (r *Report) Prove(bound Number, gap float64) {
-	r.Bound, r.Gap, r.Proven = bound, &gap, true
 }
 
 // Notes are sentences for the user; in JSON always a list.
@@ -78,6 +74,28 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return json.Marshal(string(n))
 	}
 	return json.Marshal(json.Number(n))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and decimals in a string, as auctions
+// have.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		return err
+	}
+	switch value := value.(type) {
+	case nil:
+		*n = ""
+	case string:
+		*n = Number(value)
+	case json.Number:
+		*n = Number(value)
+	default:
+		return fmt.Errorf("found %.20s, expected a number, a string of decimals or null", text)
+	}
+	return nil
 }
 
 // NumberOf writes a float64.

@@ -46,7 +46,7 @@ func TestReports(t *testing.T) {
 	if want := `"value":3,"bound":null,"gap":null,"proven":false`; err != nil || !contains(text, want) || !contains(text, `"notes":[]`) {
 		t.Errorf("found %s, %v, expected %s", text, err, want)
 	}
-	r.Prove("4", 1)
+	r.Prove("4")
 	if text, err = json.Marshal(r); err != nil || !contains(text, `"value":3,"bound":4,"gap":1,"proven":true`) {
 		t.Errorf("found %s, %v", text, err)
 	}

@@ -448,16 +448,17 @@ func (w *Wide) String() string {
 }
 
 // MarshalJSON writes duals in the instance's costs: u[i] + v[j] <= c(i,j) for
-// every pair, >= when it maximises. Fractions are rounded to float64.
+// every pair, >= when it maximises. Fractions have the digits of a float64, or 20
+// where a float64 would not give the units back.
 func (d *Duals) MarshalJSON() ([]byte, error) {
 	var out struct {
 		U any `json:"u"`
 		V any `json:"v"`
 	}
 	if d.Scale == 1 || d.Scale == -1 {
-		out.U, out.V = inCosts(d.U, int64(d.Scale)), inCosts(d.V, int64(d.Scale))
+		out.U, out.V = signed(d.U, int64(d.Scale)), signed(d.V, int64(d.Scale))
 	} else {
-		out.U, out.V = inCosts(d.U, 1/d.Scale), inCosts(d.V, 1/d.Scale)
+		out.U, out.V = fractions(d.U, d.Scale), fractions(d.V, d.Scale)
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -466,10 +467,23 @@ func (d *Duals) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-func inCosts[T int64 | float64](list []int64, unit T) []T {
-	out := make([]T, len(list))
+func signed(list []int64, sign int64) []int64 {
+	out := make([]int64, len(list))
 	for k, x := range list {
-		out[k] = T(x) * unit
+		out[k] = x * sign
+	}
+	return out
+}
+
+func fractions(list []int64, scale float64) []json.Number {
+	out := make([]json.Number, len(list))
+	for k, x := range list {
+		if -1<<53 < x && x < 1<<53 {
+			out[k] = json.Number(FormatFloat(float64(x)/scale, 64))
+			continue
+		}
+		f := new(big.Float).SetInt64(x)
+		out[k] = json.Number(f.Quo(f, big.NewFloat(scale)).Text('g', 20))
 	}
 	return out
 }

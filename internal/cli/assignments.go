@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment"
+)
+
+// smallSide is the most rows and columns of an instance that is solved in one launch
+// with others, which gives each of them one block of threads: docs/results/assignment.md
+// has what 132 of 1,000 rows take together, and one alone.
+const smallSide = 1024
+
+// A queue is the files of `solve assignment` that are left, and what was read ahead of
+// them: small instances, to be solved together.
+type queue struct {
+	a       *app
+	s       *assignmentFlags
+	devices []device.Device
+	options assignment.Options
+	left    []string // not read yet
+	ahead   []*waiting
+}
+
+// A waiting instance was read, or failed to be, and may be solved already.
+type waiting struct {
+	path    string
+	inst    *assignment.Instance
+	start   *assignment.Duals
+	seconds float64 // that reading took
+	result  *assignment.Result
+	failed  error
+}
+
+// next answers one file.
+func (q *queue) next(ctx context.Context) error {
+	if len(q.ahead) == 0 {
+		q.read(ctx)
+	}
+	x := q.ahead[0]
+	q.ahead = q.ahead[1:]
+	if x.failed != nil {
+		return x.failed
+	}
+	defer x.close(ctx)
+	return q.a.solveOneAssignment(ctx, q.s, q.devices, x, q.options)
+}
+
+// read reads a file and, while small instances follow one another and a quarter of the
+// free memory holds them, more; then it solves those together. Where this fails each is
+// solved alone, which says what is wrong with one of them.
+func (q *queue) read(ctx context.Context) {
+	s := q.s
+	together := len(q.devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && !s.verify
+	most, size := q.a.free()/4, int64(0)
+	var small []*waiting
+	for len(q.left) > 0 {
+		x := q.readOne(ctx, q.left[0])
+		q.left, q.ahead = q.left[1:], append(q.ahead, x)
+		if !together || x.failed != nil || !x.inst.Dense() || max(x.inst.Rows, x.inst.Cols) > smallSide {
+			break
+		}
+		small = append(small, x)
+		if size += int64(len(x.inst.Bytes())); size > most {
+			break
+		}
+	}
+	if len(small) < 2 {
+		return
+	}
+	list := make([]*assignment.Instance, len(small))
+	for k, x := range small {
+		list[k] = x.inst
+	}
+	p := q.a.progress()
+	defer p.Close()
+	o := q.options
+	o.Log = func(line string) { p.Set("%s", line) }
+	results, err := await(ctx, func() ([]*assignment.Result, error) { return assignment.SolveBatch(ctx, q.devices[0], list, o) })
+	if err != nil {
+		return
+	}
+	for k, x := range small {
+		x.result = results[k]
+	}
+}
+
+// readOne reads a file, or where path is empty what the flags name or draw.
+func (q *queue) readOne(ctx context.Context, path string) *waiting {
+	x := &waiting{path: path}
+	p := q.a.progress()
+	defer p.Close()
+	var files []string
+	if path != "" {
+		files = []string{path}
+	}
+	clock := time.Now()
+	p.Set("reading the costs")
+	if x.inst, x.failed = await(ctx, func() (*assignment.Instance, error) { return q.s.instance(q.a, files) }); x.failed == nil && q.s.start != "" {
+		x.start, x.failed = await(ctx, func() (*assignment.Duals, error) { return assignment.ReadDuals(q.s.start, x.inst) })
+		if x.failed != nil && ctx.Err() == nil {
+			x.failed = errors.Join(x.failed, x.inst.Close())
+		}
+	}
+	x.seconds = time.Since(clock).Seconds()
+	return x
+}
+
+// close gives back what was read and not answered.
+func (q *queue) close(ctx context.Context) {
+	for _, x := range q.ahead {
+		x.close(ctx)
+	}
+}
+
+// close gives the costs back, but not to the end of an interrupted run: what await
+// left behind may still read them.
+func (x *waiting) close(ctx context.Context) {
+	if x.failed == nil && ctx.Err() == nil {
+		x.inst.Close()
+	}
+}
+
+// solveOneAssignment solves what no batch has solved, and prints.
+func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, devices []device.Device, x *waiting, o assignment.Options) error {
+	p := a.progress()
+	defer p.Close()
+	inst, d := x.inst, devices[0]
+	r, err := x.result, error(nil)
+	if r == nil {
+		o.Start = x.start
+		o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
+		r, err = await(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, devices, inst, o) })
+	} else if r.Column == nil {
+		err = &assignment.InfeasibleError{Hall: *r.Certificate.Hall}
+	}
+	var none *assignment.InfeasibleError
+	if errors.As(err, &none) && s.json {
+		r.Seconds.Read = x.seconds
+		p.Close()
+		return errors.Join(err, printJSON(a.out, r))
+	}
+	if errors.Is(err, assignment.ErrCheck) {
+		return checkError{err}
+	}
+	if err != nil {
+		return err
+	}
+	r.Seconds.Read = x.seconds
+	verified := ""
+	if s.verify {
+		p.Set("verifying with the reference")
+		if verified, err = verifyAssignment(ctx, d, inst, r); err != nil {
+			return err
+		}
+	}
+	p.Close()
+	if s.json {
+		return printJSON(a.out, r)
+	}
+	return a.printAssignment(r, d.Facts(), verified)
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// each solves files one after the other, in their order: an empty line stands between
+// two answers for people, and JSON objects have a line each. Of several files one that
+// fails is told and the next goes on; the error is then a someFailed. A mistake in the
+// command line and an interruption end it.
+func (a *app) each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
+	if len(paths) == 1 {
+		return solve(paths[0])
+	}
+	some := someFailed{all: len(paths)}
+	for k, path := range paths {
+		err := solve(path)
+		if usage := (usageError{}); errors.As(err, &usage) {
+			return err
+		}
+		if name := called(path); err != nil && !strings.HasPrefix(err.Error(), name+":") {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		if left := len(paths) - k - 1; ctx.Err() != nil && left > 0 {
+			return errors.Join(err, fmt.Errorf("%d of %d files were not solved: %w", left, len(paths), ctx.Err()))
+		}
+		switch {
+		case err != nil:
+			some.code = max(some.code, a.exit(ctx, err))
+			some.names = append(some.names, called(path))
+		case !json && k < len(paths)-1:
+			fmt.Fprintln(a.out)
+		}
+		if err := a.out.Flush(); err != nil {
+			return err
+		}
+	}
+	if some.code != exitOK {
+		return some
+	}
+	return nil
+}
+
+// A someFailed is that some of several files failed, each for a reason that was told.
+type someFailed struct {
+	names []string
+	all   int
+	code  int // the largest exit code
+}
+
+// Error names the first of them.
+func (s someFailed) Error() string {
+	const named = 3
+	list := strings.Join(s.names[:min(len(s.names), named)], ", ")
+	if len(s.names) > named {
+		list += ", …"
+	}
+	return fmt.Sprintf("%d of %s failed: %s", len(s.names), count(s.all, "file"), list)
+}

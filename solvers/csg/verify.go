@@ -1,0 +1,109 @@
+package csg
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"coalesce/solvers/solve"
+)
+
+// Verify holds a result, the JSON object that MarshalJSON writes, against an instance:
+// the blocks are a partition of its agents, their values add up to the stated value,
+// and bound, gap and certificate are what Certify makes of the solver's total. That
+// no structure exceeds this total has no proof in the result. Errors are those of an
+// object that cannot be read.
+func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
+	var x struct {
+		solve.Report
+		Solution    [][]int     `json:"solution"`
+		Agents      []string    `json:"agents"`
+		Type        Value       `json:"type"`
+		Certificate Certificate `json:"certificate"`
+	}
+	if err := json.Unmarshal(result, &x); err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	v, err := solve.NewVerdict("csg", &x.Report)
+	if err != nil {
+		return nil, err
+	}
+	r := NewResult(inst)
+	if !v.SameSize(r.Size) {
+		return v, nil
+	}
+	solve.Same(v, "type", x.Type, inst.Type, "")
+	if !slices.Equal(x.Agents, inst.Names) {
+		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Agents, inst.Names)
+	}
+	if x.Solution == nil {
+		inst.verifyInfeasible(v, &x.Report)
+		return v, nil
+	}
+	if r.Structure, err = structure(inst, x.Solution); err == nil {
+		err = r.Certify(inst, x.Certificate.Claimed)
+	}
+	switch {
+	case errors.Is(err, solve.ErrInfeasible):
+		v.Refute("a block of the structure is forbidden")
+		return v, nil
+	case err != nil:
+		v.Refute("%w", err)
+	}
+	if !r.Certificate.Partition {
+		return v, nil
+	}
+	v.Note("feasible: the blocks are a partition of the agents")
+	v.Recomputed(solve.Number(r.Certificate.Sum), true)
+	if err != nil {
+		return v, nil
+	}
+	v.Certified(r.Bound)
+	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
+		v.Refute("the certificate differs from that of the instance's values, which add up to %s", r.Certificate.Sum)
+	}
+	v.Unchecked()
+	return v, nil
+}
+
+// structure is what lists of agents 1..n say. Errors wrap ErrCheck.
+func structure(inst *Instance, lists [][]int) (Structure, error) {
+	s := make(Structure, len(lists))
+	for k, list := range lists {
+		for _, agent := range list {
+			if agent < 1 || agent > inst.N || s[k]>>(agent-1)&1 == 1 {
+				return nil, fmt.Errorf("%w: found agent %d in block %d, expected different ones from 1 to %d", ErrCheck, agent, k+1, inst.N)
+			}
+			s[k] |= 1 << (agent - 1)
+		}
+	}
+	return s, nil
+}
+
+// verifyInfeasible looks for a structure without a forbidden block, of one or two
+// blocks or of single agents, where the result says that there is none.
+func (inst *Instance) verifyInfeasible(v *solve.Verdict, stated *solve.Report) {
+	if !stated.Proven || stated.Value != "" {
+		v.Refute("the result has no solution, and does not say that none is feasible")
+		return
+	}
+	allowed := func(mask uint64) bool { return !math.IsInf(inst.Value64(mask), -1) }
+	single := true
+	for agent := range inst.N {
+		single = single && allowed(1<<agent)
+	}
+	if single {
+		v.Refute("a structure is feasible: every agent alone")
+	}
+	for mask := range inst.Len()/2 + inst.Len()%2 { // with the block that completes it
+		if allowed(mask) && allowed(inst.Grand()&^mask) {
+			v.Refute("a structure is feasible: %s and %s", inst.Coalition(mask), inst.Coalition(inst.Grand()&^mask))
+			return
+		}
+	}
+	v.Note("structures of one or two blocks, and that of single agents, have a forbidden block")
+	v.Unchecked()
+}

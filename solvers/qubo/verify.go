@@ -1,0 +1,101 @@
+package qubo
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
+)
+
+// Verify holds a result, the JSON object that MarshalJSON writes, against an instance:
+// every variable has a value, those that are fixed the value that they are fixed to,
+// and the solution, and each of several, is worth what the result says. The bound has
+// no proof in the result, except that coefficients which had to be rounded prove none.
+// Variables that the result says are fixed count as the instance's. Errors are those
+// of an object that cannot be read.
+func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
+	type solution struct {
+		Value solve.Number `json:"value"`
+		Bits  string       `json:"solution"`
+	}
+	var x struct {
+		solve.Report
+		Form        Form        `json:"form"`
+		Sense       Sense       `json:"sense"`
+		Solution    string      `json:"solution"`
+		Fixed       map[int]int `json:"fixed"`
+		Certificate struct {
+			Exact bool `json:"exact"`
+		} `json:"certificate"`
+		Solutions []solution `json:"solutions"`
+	}
+	if err := json.Unmarshal(result, &x); err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	v, err := solve.NewVerdict("qubo", &x.Report)
+	if err != nil {
+		return nil, err
+	}
+	if !v.SameSize(map[string]int{"variables": inst.N, "pairs": int(inst.Pairs())}) {
+		return v, nil
+	}
+	p, err := inst.Normal()
+	if err != nil {
+		return nil, err
+	}
+	form := solve.Same(v, "form", x.Form, inst.Form, " (--form says how to read it)")
+	sense := solve.Same(v, "sense", x.Sense, inst.Sense, " (--sense says how to read it)")
+	if !form || !sense {
+		return v, nil
+	}
+	if x.Certificate.Exact != p.Exact {
+		v.Refute("the result says %t of whether the search's coefficients were exact, the instance's are: %t", x.Certificate.Exact, p.Exact)
+	}
+	if x.Proven && (!p.Exact || x.Gap != nil && *x.Gap != 0) {
+		v.Refute("proven optimal, with coefficients that are exact (%t) and the gap %v: expected exact ones and no gap", p.Exact, deref(x.Gap))
+	}
+	x.Solutions = append([]solution{{x.Value, x.Solution}}, x.Solutions...)
+	for k, s := range x.Solutions {
+		bits, err := checked(inst, s.Bits, x.Fixed)
+		if err != nil {
+			v.Refute("solution %d: %w", k, err)
+			return v, nil
+		}
+		value := solve.Number(inst.Amount(bits.Words()).String())
+		if k == 0 {
+			v.Note("feasible: %d variables have a value, %d of them the one that they are fixed to", inst.N, len(x.Fixed))
+			v.Recomputed(value, inst.Sense == Maximize)
+		} else if s.Value != value {
+			v.Refute("the stated value of solution %d of several is %s, recomputed from the instance it is %s", k, s.Value, value)
+		}
+	}
+	v.Unchecked()
+	return v, nil
+}
+
+func deref(gap *float64) float64 {
+	if gap == nil {
+		return 0
+	}
+	return *gap
+}
+
+// checked are the values of an instance's variables, those that are fixed among them.
+func checked(inst *Instance, text string, fixed map[int]int) (Bits, error) {
+	bits, ok := problem.ParseBits(text)
+	if !ok || bits.Len() != inst.N {
+		return bits, fmt.Errorf("found %.20q, expected %d digits, 0 or 1", text, inst.N)
+	}
+	for i, value := range fixed {
+		if i < 0 || i >= inst.N || bits.At(i) != value {
+			return bits, fmt.Errorf("variable %d is fixed to %d, expected one of %d with this value", i, value, inst.N)
+		}
+	}
+	for i, value := range inst.Fixed {
+		if stated, ok := fixed[i]; value >= 0 && (!ok || stated != int(value)) {
+			return bits, fmt.Errorf("variable %d is fixed to %d, and the result does not say so", i, value)
+		}
+	}
+	return bits, nil
+}

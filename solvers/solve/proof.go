@@ -1,0 +1,117 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Bounded sets the bound, a value that no solution beats, and the gap, which follows
+// from the bound and from Value, set before: the least float64 whose decimals are at
+// least |Bound - Value|. Without a finite value and a finite bound neither is set.
+func (r *Report) Bounded(bound Number) {
+	apart, err := distance(r.Value, bound)
+	if err != nil {
+		return
+	}
+	gap, _ := apart.Float64()
+	for {
+		if decimals, ok := NumberOf(gap).Rat(); !ok || decimals.Cmp(apart) >= 0 {
+			break
+		}
+		gap = math.Nextafter(gap, math.Inf(1))
+	}
+	if !math.IsInf(gap, 0) {
+		r.Bound, r.Gap = bound, &gap
+	}
+}
+
+// Prove is Bounded for a solution whose certificate proves bound. Proven becomes true
+// where Claims finds no fault: it stays false without a finite value, bound and gap.
+func (r *Report) Prove(bound Number) {
+	r.Bounded(bound)
+	r.Proven = r.Bound != "" && r.Claims() == nil
+}
+
+// ProveInfeasible sets what a certificate proves that no solution is feasible.
+func (r *Report) ProveInfeasible() {
+	r.Value, r.Bound, r.Gap, r.Proven = "", "", nil, true
+}
+
+// Claims says what is wrong with the claims of a report, whoever wrote it. Proven
+// needs a finite value and a bound, or neither, which claims that no solution is
+// feasible. A bound needs a finite value and a gap, and a gap a bound. The gap is
+// finite and at least |Bound - Value|, computed without rounding from the decimals
+// that the report prints, and no larger than the least float64 which is.
+func (r *Report) Claims() error {
+	switch {
+	case r.Proven && (r.Value == "") != (r.Bound == ""):
+		return fmt.Errorf("proven with the value %s and the bound %s: expected both, or neither where no solution is feasible", orNull(r.Value), orNull(r.Bound))
+	case (r.Bound == "") != (r.Gap == nil):
+		return fmt.Errorf("the bound is %s and the gap %s: expected both or neither", orNull(r.Bound), r.gapText())
+	case r.Gap == nil:
+		return nil
+	case math.IsNaN(*r.Gap) || math.IsInf(*r.Gap, 0) || *r.Gap < 0:
+		return fmt.Errorf("the gap is %v: expected a finite number of at least 0", *r.Gap)
+	}
+	expected := Report{Value: r.Value}
+	expected.Bounded(r.Bound)
+	if expected.Gap == nil {
+		_, err := distance(r.Value, r.Bound)
+		return errors.Join(err, fmt.Errorf("the bound %s and the value %s are not a finite number apart", orNull(r.Bound), orNull(r.Value)))
+	}
+	if *r.Gap != *expected.Gap {
+		return fmt.Errorf("the gap is %s: expected %s, as the bound is %s and the value %s", r.gapText(), expected.gapText(), r.Bound, r.Value)
+	}
+	return nil
+}
+
+func orNull(n Number) Number {
+	if n == "" {
+		return "null"
+	}
+	return n
+}
+
+func (r *Report) gapText() string {
+	if r.Gap == nil {
+		return "null"
+	}
+	return strconv.FormatFloat(*r.Gap, 'g', -1, 64)
+}
+
+// distance is |a - b|, of finite decimals.
+func distance(a, b Number) (*big.Rat, error) {
+	x, ok := a.Rat()
+	y, too := b.Rat()
+	if !ok || !too {
+		return nil, fmt.Errorf("found the value %s and the bound %s, expected finite numbers", orNull(a), orNull(b))
+	}
+	x.Sub(x, y)
+	return x.Abs(x), nil
+}
+
+// Limits of a Number that Rat reads: a float64 has exponents of 3 digits, and an
+// exact sum of them some 1,400 digits.
+const (
+	maxDigits   = 1 << 12
+	maxExponent = 1 << 11
+)
+
+// Rat is the number that the decimals say, without rounding; false for no value, for
+// infinities, and for what is longer than sums of float64 are.
+func (n Number) Rat() (*big.Rat, bool) {
+	text := string(n)
+	if len(text) == 0 || len(text) > maxDigits || strings.Trim(text, "+-.0123456789eE") != "" {
+		return nil, false
+	}
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		if e, err := strconv.Atoi(text[at+1:]); err != nil || e > maxExponent || e < -maxExponent {
+			return nil, false
+		}
+	}
+	return new(big.Rat).SetString(text)
+}

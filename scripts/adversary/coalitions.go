@@ -128,20 +128,20 @@ func arrayOf(list []number, whole, narrow bool, shape string) []byte {
 // prices are decimals.
 func drawAuction(r *rand.Rand) instance {
 	goods, dummies, bids := 1+r.IntN(6), r.IntN(3), 1+r.IntN(9)
-	digits := []int{1, 1, 3, 9, 15, 18, 19}[r.IntN(7)]
+	digits, huge := []int{1, 1, 3, 9, 14, 17, 19}[r.IntN(7)], r.IntN(8) == 0
 	var b strings.Builder
 	fmt.Fprintf(&b, "goods %d\nbids %d\ndummy %d\n", goods, bids, dummies)
 	price, wants := make([]*big.Rat, bids), make([]int, bids)
 	top := new(big.Rat)
 	for k := range bids {
 		text := ""
-		for i := range 1 + r.IntN(digits) {
-			text += fmt.Sprint((r.IntN(10) + 9*i) % 10)
+		for range 1 + r.IntN(digits) {
+			text += fmt.Sprint(r.IntN(10))
 		}
 		if r.IntN(3) == 0 {
 			text += fmt.Sprintf(".%d", r.IntN(1000))
 		}
-		if r.IntN(8) == 0 {
+		if huge && r.IntN(3) == 0 {
 			text = "9223372036854775807"
 		}
 		if r.IntN(8) == 0 {
@@ -164,12 +164,15 @@ func drawAuction(r *rand.Rand) instance {
 		b.WriteString("\t#\n")
 	}
 	inst := instance{file: "a.txt", data: []byte(b.String()), args: []string{"solve", "auction", "FILE"}, whole: true, sure: true}
-	_, scale := units(price)
-	for scale.Cmp(big.NewInt(1)) > 0 && new(big.Int).Rem(big.NewInt(1000), scale).Sign() != 0 {
-		scale = big.NewInt(1000)
+	// Prices are whole numbers of the least power of ten that makes them so, and their
+	// sums over goods are int64.
+	unit := int64(1)
+	for _, v := range price {
+		for !new(big.Rat).Mul(v, big.NewRat(unit, 1)).IsInt() {
+			unit *= 10
+		}
 	}
-	// Prices are whole numbers of a power of ten, up to 1000, and bundles' sums int64.
-	inst.may = new(big.Rat).Mul(top, big.NewRat(1000*int64(goods+dummies), 1)).Cmp(power(63)) >= 0
+	inst.may = new(big.Rat).Mul(top, big.NewRat(unit*int64(goods+dummies), 1)).Cmp(power(63)) >= 0
 	inst.value = func(solution json.RawMessage, _ bool) (*big.Rat, *big.Rat, error) {
 		best := new(big.Rat)
 		for set := range 1 << bids {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A problem is drawn and judged.
+// A problem is drawn; the instance is judged.
 type problem struct {
 	name string
 	draw func(*rand.Rand) instance
@@ -27,12 +27,12 @@ type instance struct {
 	// what the best is worth; an error says what is no solution. best is nil where there
 	// is no solution.
 	value func(solution json.RawMessage, decimal bool) (sum, best *big.Rat, err error)
-	least bool // the problem minimises
-	whole bool // values are exact, not rounded to float64
-	sure  bool // every answer is proven
-	lost  bool // value may be something else than the objective: it is not compared
-	may   bool // be refused, for its numbers are too large
-	size  *big.Rat
+	least bool     // the problem minimises
+	whole bool     // values are exact, not rounded to float64
+	sure  bool     // every answer is proven
+	other bool     // what is optimised is not the value that is printed
+	may   bool     // the command may refuse it, for its numbers are too large
+	size  *big.Rat // that terms' magnitudes add up to
 }
 
 var problems = []problem{{"csg", drawCSG}, {"auction", drawAuction}, {"assignment", drawAssignment}, {"qubo", drawQUBO}}
@@ -88,8 +88,11 @@ type answer struct {
 // wrong.
 func (inst *instance) judge(r reply) *fault {
 	if r.Code == 1 && !infeasible(r) {
-		if !inst.may {
+		switch {
+		case !inst.may:
 			return &fault{"refused", short(string(r.Err))}
+		case !strings.Contains(string(r.Err), inst.file):
+			return &fault{"unnamed", short(string(r.Err))}
 		}
 		return nil
 	}
@@ -119,7 +122,7 @@ func (inst *instance) hold(x *answer, decimal bool) *fault {
 		return &fault{"false proof", fmt.Sprintf("no solution, where there is one worth %s", text(best))}
 	case err != nil:
 		return &fault{"wrong", err.Error()}
-	case !inst.lost && !near(value, sum, inst.whole, inst.size):
+	case !inst.other && !near(value, sum, inst.whole, inst.size):
 		return &fault{"wrong", fmt.Sprintf("the value %s of a solution that is worth %s", text(value), text(sum))}
 	}
 	// From here on more is better.
@@ -142,7 +145,7 @@ func (inst *instance) hold(x *answer, decimal bool) *fault {
 	} else if inst.sure {
 		return &fault{"wrong", "not proven"}
 	}
-	if bound != nil && !inst.lost && bound.Cmp(best) < 0 && !near(bound, best, inst.whole, inst.size) {
+	if bound != nil && !inst.other && bound.Cmp(best) < 0 && !near(bound, best, inst.whole, inst.size) {
 		return &fault{"false proof", fmt.Sprintf("the bound %s, and the best is worth %s", text(bound), text(best))}
 	}
 	return nil

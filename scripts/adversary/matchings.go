@@ -37,7 +37,7 @@ func drawAssignment(r *rand.Rand) instance {
 		limit = &f.numbers(r, 1)[0]
 		if float64(int64(limit.float)) != limit.float || !f.whole || new(big.Rat).SetFloat64(limit.float).Cmp(limit.exact) == 0 {
 			inst.args = append(inst.args, "--limit="+limit.text)
-			inst.lost = true
+			inst.other = true
 		} else {
 			limit = nil
 		}
@@ -74,8 +74,15 @@ func drawAssignment(r *rand.Rand) instance {
 	if limit != nil {
 		everything = append(everything, *limit)
 	}
-	if inst.may = beyond(everything, 1, power(1000)); f.whole {
-		inst.may = beyond(everything, 2*int64(max(rows, cols)+1), power(60))
+	// Sums of integers over the rows stay below 2^60, those of floats finite.
+	most := new(big.Rat).SetFloat64(math.MaxFloat64)
+	if f.whole {
+		most = power(60)
+	}
+	inst.may = beyond(everything, 2*int64(max(rows, cols)+1), most)
+	// Costs that are whole numbers are read as integers, which want such a limit.
+	if limit != nil && !limit.exact.IsInt() && !slices.ContainsFunc(list, func(v number) bool { return v.exact != nil && !v.exact.IsInt() }) {
+		inst.may = true
 	}
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {
 		exact := reading(everything, decimal && kind != 1)

@@ -16,7 +16,7 @@ func drawQUBO(r *rand.Rand) instance {
 	spins, cut := false, false
 	twice := int64(1)
 	inst := instance{args: []string{"solve", "qubo", "FILE", "--time-limit", "200ms"}, least: true, whole: f.whole}
-	from, head, body := 0, "", "%d %d %s\n"
+	from, head := 0, ""
 	switch r.IntN(6) {
 	case 0:
 		inst.file = "a.coo"
@@ -49,16 +49,17 @@ func drawQUBO(r *rand.Rand) instance {
 		fmt.Fprintf(&b, "%d %d\n", n, len(terms))
 	}
 	for k, t := range terms {
-		fmt.Fprintf(&b, body, t.i+from, t.j+from, list[k].text)
+		fmt.Fprintf(&b, "%d %d %s\n", t.i+from, t.j+from, list[k].text)
 	}
 	inst.data = []byte(b.String())
 	inst.size = magnitudes(list)
-	inst.size.Mul(inst.size, big.NewRat(2, 1))
-	// Integers' sums stay below 2^56, those of floats below half the largest.
-	inst.may = inst.size.Cmp(power(1020)) > 0
+	inst.size.Mul(inst.size, big.NewRat(twice, 1))
+	// Sums of integers stay below 2^56, those of floats, 64 times as large, finite.
+	most := power(1018)
 	if f.whole {
-		inst.may = inst.size.Cmp(power(55)) > 0
+		most = power(56)
 	}
+	inst.may = inst.size.Cmp(most) > 0
 	value := func(x int, cost []*big.Int, sum *big.Int) *big.Int {
 		sum.SetInt64(0)
 		for k, t := range terms {

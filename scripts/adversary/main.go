@@ -18,6 +18,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -99,6 +100,11 @@ func run(args []string) error {
 	if err := a.write(os.Stdout); err != nil {
 		return err
 	}
+	if *long {
+		if err := a.fuzz("10m"); err != nil {
+			return err
+		}
+	}
 	if *output != "" {
 		text, err := json.MarshalIndent(a, "", "  ")
 		if err != nil {
@@ -108,17 +114,24 @@ func run(args []string) error {
 			return err
 		}
 	}
-	if *long {
-		fuzz := exec.Command("bash", ".ci/fuzz", "10m")
-		fuzz.Stdout, fuzz.Stderr = os.Stdout, os.Stderr
-		if err := fuzz.Run(); err != nil {
-			return fmt.Errorf("fuzz targets: %w", err)
-		}
-	}
 	if len(a.Found) > 0 {
 		return errFound
 	}
 	return nil
+}
+
+// fuzz runs each fuzz target for a time.
+func (a *adversary) fuzz(each string) error {
+	var said bytes.Buffer
+	command := exec.Command("bash", ".ci/fuzz", each)
+	command.Stdout, command.Stderr = io.MultiWriter(os.Stdout, &said), os.Stderr
+	err := command.Run()
+	a.Fuzz = strings.Split(strings.TrimSpace(said.String()), "\n")
+	if failed := new(exec.ExitError); errors.As(err, &failed) {
+		a.Found = append(a.Found, finding{Name: "fuzz targets", Class: "fuzz", Text: short(a.Fuzz[len(a.Fuzz)-1]), Command: "bash .ci/fuzz " + each})
+		return nil
+	}
+	return err
 }
 
 // adversary is one run: its figures, and what was found.
@@ -126,6 +139,7 @@ type adversary struct {
 	Seed    uint64     `json:"seed"`
 	Seconds float64    `json:"seconds"`
 	Rows    []*figures `json:"rows"`
+	Fuzz    []string   `json:"fuzz,omitempty"` // a line for each target that was run
 	Found   []finding  `json:"found"`
 
 	seed   uint64

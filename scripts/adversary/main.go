@@ -222,7 +222,8 @@ func (a *adversary) count(row *figures, w *pool, args []string, r reply, err err
 	if row.Faults[wrong.class] > 3 {
 		return nil
 	}
-	kept := filepath.Join(a.folder, "found", fmt.Sprintf("%s-%s-%d", strings.ReplaceAll(row.Name, " ", "-"), wrong.class, row.Faults[wrong.class]))
+	name := fmt.Sprintf("%s %s %d", row.Name, wrong.class, row.Faults[wrong.class])
+	kept := filepath.Join(a.folder, "found", strings.ReplaceAll(name, " ", "-"))
 	if err := os.CopyFS(kept, os.DirFS(filepath.Join(a.folder, fmt.Sprint("worker", w.number)))); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}

@@ -80,8 +80,9 @@ func drawAssignment(r *rand.Rand) instance {
 		most = power(60)
 	}
 	inst.may = beyond(everything, 2*int64(max(rows, cols)+1), most)
-	// Costs that are whole numbers are read as integers, which want such a limit.
-	if limit != nil && !limit.exact.IsInt() && !slices.ContainsFunc(list, func(v number) bool { return v.exact != nil && !v.exact.IsInt() }) {
+	// Costs that are whole numbers are read as integers, which want such a limit, and
+	// not one as large as floats are.
+	if limit != nil && !f.whole && !slices.ContainsFunc(list, func(v number) bool { return v.exact != nil && !v.exact.IsInt() }) {
 		inst.may = true
 	}
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {

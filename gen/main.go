@@ -66,7 +66,7 @@ type command struct {
 var errUsage = errors.New("usage")
 
 // errDiffer is what diff ends with when something would change.
-var errDiffer = errors.New("generated/ is not what go.generate and templates/ make: run go generate ./...")
+var errDiffer = errors.New("generated/ is not what go.generate and templates/ make: run go generate ./... to write them")
 
 // Main runs the compiler and returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {

@@ -37,6 +37,7 @@ var rooms = []room{
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/ui", nil},
 	{"internal/rules", nil},
+	{"scripts/adversary", []string{"internal/cli"}}, // tries the command as users do
 	{"scripts/...", nil},
 	{"examples/...", nil}, // but for its tests, which use what another program may
 	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},

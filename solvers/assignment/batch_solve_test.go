@@ -35,14 +35,14 @@ func mixed(t *testing.T, count int) []*problem.Instance {
 }
 
 func TestSolveBatch(t *testing.T) {
-	devices := map[string]func() device.Device{
-		"host":     func() device.Device { return host.Open(0) },
-		"emulated": func() device.Device { return emulatedtest.Open(t) },
+	devices := map[string]func(*testing.T) device.Device{
+		"host":     func(*testing.T) device.Device { return host.Open(0) },
+		"emulated": emulatedtest.Open,
 	}
 	list := mixed(t, 60)
 	for name, open := range devices {
 		t.Run(name, func(t *testing.T) {
-			d := open()
+			d := open(t)
 			defer d.Close()
 			results, err := SolveBatch(context.Background(), d, list, Options{Duals: true})
 			if err != nil {

@@ -48,9 +48,12 @@ func Several(t *testing.T, count int) []device.Device {
 	return devices
 }
 
-// OpenWith opens a device that the test closes.
+// OpenWith opens a device that the test closes; under -short it skips the test.
 func OpenWith(t *testing.T, o emulated.Options) device.Device {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: compiling kernels for the emulated device takes long")
+	}
 	d, err := emulated.Open(o)
 	if errors.Is(err, emulated.ErrNoCompiler) && !required {
 		t.Skipf("no C++ compiler for the emulated device: %v", err)

@@ -50,17 +50,17 @@ func (inst *Instance) Check() error {
 // checkExtras wants what may be left out to be as long as there are variables.
 func (inst *Instance) checkExtras() error {
 	if inst.Fixed != nil && len(inst.Fixed) != inst.N {
-		return fmt.Errorf("Fixed has %d numbers, expected one for each of %d variables", len(inst.Fixed), inst.N)
+		return fmt.Errorf("found %d numbers in Fixed, expected one for each of %d variables", len(inst.Fixed), inst.N)
 	}
 	if i := slices.IndexFunc(inst.Fixed, func(v int8) bool { return v < -1 || v > 1 }); i >= 0 {
 		return fmt.Errorf("variable %d is fixed to %d, expected 0, 1 or -1 where it is free", i, inst.Fixed[i])
 	}
 	if inst.Hint != nil {
 		if len(inst.Hint) < Words(inst.N) {
-			return fmt.Errorf("Hint has %d words, expected %d for %d variables", len(inst.Hint), Words(inst.N), inst.N)
+			return fmt.Errorf("found %d words in Hint, expected %d for %d variables", len(inst.Hint), Words(inst.N), inst.N)
 		}
 		if n := inst.N; n%64 != 0 && inst.Hint[n/64]>>(n%64) != 0 {
-			return fmt.Errorf("Hint has bits that are 1 beyond those of %d variables", n)
+			return fmt.Errorf("found bits of Hint that are 1 beyond those of %d variables", n)
 		}
 	}
 	if inst.Names != nil && len(inst.Names) != inst.N {
@@ -74,9 +74,9 @@ func checkTerms[T Number](inst *Instance, t *Terms[T]) error {
 	n, stored := inst.N, int64(len(inst.Col))
 	switch {
 	case len(inst.Start) != n+1:
-		return fmt.Errorf("Start has %d numbers, expected %d: one more than there are variables", len(inst.Start), n+1)
+		return fmt.Errorf("found %d numbers in Start, expected %d: one more than there are variables", len(inst.Start), n+1)
 	case inst.Start[0] != 0 || inst.Start[n] != stored:
-		return fmt.Errorf("Start goes from %d to %d, expected 0 to %d, the length of Col", inst.Start[0], inst.Start[n], stored)
+		return fmt.Errorf("found Start from %d to %d, expected 0 to %d, the length of Col", inst.Start[0], inst.Start[n], stored)
 	case len(t.Linear) != n:
 		return fmt.Errorf("found %d linear terms, expected %d: one for each variable", len(t.Linear), n)
 	case int64(len(t.Pair)) != stored:
@@ -123,7 +123,7 @@ func checkTerms[T Number](inst *Instance, t *Terms[T]) error {
 func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err error) {
 	low, high := inst.Start[i], inst.Start[i+1]
 	if low < 0 || high < low || high > int64(len(inst.Col)) {
-		return 0, fmt.Errorf("Start of variable %d is %d and of the next %d, expected numbers that rise up to %d, the length of Col", i, low, high, len(inst.Col))
+		return 0, fmt.Errorf("found %[2]d as Start of variable %[1]d and %[3]d of the next, expected numbers that rise up to %[4]d, the length of Col", i, low, high, len(inst.Col))
 	}
 	if low == high {
 		return 0, nil

@@ -17,7 +17,10 @@ const SumLimit = 1 << 62
 // Normal brings an instance to the form that engines see. Real coefficients
 // become integers: exactly where all are multiples of one power of two, or of
 // one power of ten, in a span that int64 holds; otherwise rounded to multiples
-// of the smallest power of two that fits, and Exact is false.
+// of the smallest power of two that fits, and Exact is false. Those of a QUBO or
+// a maximum cut are rounded to what is worse, so that no objective is more than
+// the value is worth, and a solution whose objective is 0 or more is no worse than
+// all zeros.
 func (inst *Instance) Normal() (*Normal, error) {
 	p := &Normal{N: inst.N, Start: inst.Start, Col: inst.Col, Scale: 1, Sense: 1, Exact: true, whole: inst.Int != nil}
 	if inst.Sense == Minimize {
@@ -25,7 +28,15 @@ func (inst *Instance) Normal() (*Normal, error) {
 	}
 	t := inst.Int
 	if t == nil {
-		t, p.Scale, p.Exact = scaled(inst.Real)
+		worse := p.Sense
+		if inst.Form == Ising { // its products have either sign
+			worse = 0
+		}
+		t, p.Scale, p.Exact, p.Lost = scaled(inst.Real, worse)
+		if !p.Exact && p.Scale > 0x1p900 { // denormal numbers: their scale is no float64
+			p.lift = 600
+			t, p.Scale, p.Exact, p.Lost = scaled(lifted(inst.Real, p.lift), worse)
+		}
 	}
 	if sum := magnitude(t); sum > SumLimit/64 {
 		return nil, fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^56", ErrCoefficient, sum)
@@ -72,7 +83,7 @@ func (inst *Instance) Normal() (*Normal, error) {
 		p.constant = offset + inst.Int.Offset
 		p.offset = float64(p.constant)
 	} else {
-		p.offset = float64(offset)/p.Scale + inst.Real.Offset
+		p.offset = math.Ldexp(float64(offset)/p.Scale, -p.lift) + inst.Real.Offset
 	}
 	if inst.Sense == Minimize {
 		p.Weight, p.Diag = slices.Clone(p.Weight), slices.Clone(p.Diag)
@@ -115,9 +126,22 @@ func absolute[T Number](list []T) float64 {
 	return a + b + c + d
 }
 
+// lifted are small coefficients, times 2^by. The offset stays behind.
+func lifted(t *Terms[float64], by int) *Terms[float64] {
+	u := &Terms[float64]{Pair: slices.Clone(t.Pair), Linear: slices.Clone(t.Linear)}
+	for _, list := range [][]float64{u.Pair, u.Linear} {
+		for k, v := range list {
+			list[k] = math.Ldexp(v, by)
+		}
+	}
+	return u
+}
+
 // scaled makes integers of real coefficients: t times scale. The offset stays
-// behind.
-func scaled(t *Terms[float64]) (_ *Terms[int64], scale float64, exact bool) {
+// behind. What is not exact is rounded down where worse is 1, up where worse is -1,
+// and to the nearest where worse is 0; lost is how many coefficients that are not 0
+// became 0.
+func scaled(t *Terms[float64], worse float64) (_ *Terms[int64], scale float64, exact bool, lost int64) {
 	sum := magnitude(t)
 	fits := func(scale float64) bool { return sum*scale <= SumLimit/128 }
 	scale, exact = 1, true
@@ -133,14 +157,35 @@ func scaled(t *Terms[float64]) (_ *Terms[int64], scale float64, exact bool) {
 		_, e := math.Frexp(sum)
 		scale, exact = math.Ldexp(1, min(54-e, 1000)), exact && fits(scale)
 	}
-	u := &Terms[int64]{Pair: make([]int64, len(t.Pair)), Linear: make([]int64, len(t.Linear))}
-	for k, v := range t.Pair {
-		u.Pair[k] = int64(math.RoundToEven(v * scale))
+	if exact {
+		worse = 0
 	}
-	for i, v := range t.Linear {
-		u.Linear[i] = int64(math.RoundToEven(v * scale))
+	u := &Terms[int64]{}
+	var pairs, linear int64 // pairs are stored from both ends
+	u.Pair, pairs = rounded(t.Pair, scale, worse)
+	u.Linear, linear = rounded(t.Linear, scale, worse)
+	return u, scale, exact, pairs/2 + linear
+}
+
+// rounded are values times scale as integers, and how many became 0 that were
+// not.
+func rounded(values []float64, scale, worse float64) (whole []int64, lost int64) {
+	whole = make([]int64, len(values))
+	for k, v := range values {
+		x := v * scale
+		switch {
+		case worse == 0:
+			x = math.RoundToEven(x)
+		case x == 0 && v != 0: // the product is too small for a float64
+			x = worse * math.Floor(worse*math.Copysign(0.5, v))
+		default:
+			x = worse * math.Floor(worse*x)
+		}
+		if whole[k] = int64(x); x == 0 && v != 0 {
+			lost++
+		}
 	}
-	return u, scale, exact
+	return whole, lost
 }
 
 // grain is the largest g <= 0 so that every value is a multiple of 2^g.

@@ -2,6 +2,7 @@ package problem_test
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -122,7 +123,7 @@ func TestScaling(t *testing.T) {
 		{[]float64{1e300, 1}, false, 0},
 		{[]float64{5e-324}, false, 0},
 	} {
-		u, scale, exact := problem.Scaled(&problem.Terms[float64]{Linear: c.values})
+		u, scale, exact, _ := problem.Scaled(&problem.Terms[float64]{Linear: c.values}, 0)
 		if exact != c.exact || c.scale > 0 && scale != c.scale {
 			t.Errorf("%v: exact %v, want %v (scale %v)", c.values, exact, c.exact, scale)
 		}
@@ -136,6 +137,111 @@ func TestScaling(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Numbers below the least normal float64 are as exact as others.
+func TestDenormal(t *testing.T) {
+	const tiny = 5e-324
+	for form, want := range map[problem.Form][]float64{
+		problem.QUBO:   {0, 3 * tiny, -5 * tiny, 6 * tiny},
+		problem.Ising:  {10 * tiny, 0, -16 * tiny, 6 * tiny},
+		problem.MaxCut: {0, 8 * tiny, 8 * tiny, 0},
+	} {
+		inst := &problem.Instance{N: 2, Form: form, Sense: problem.Maximize, Start: []int64{0, 1, 2}, Col: []int32{1, 0},
+			Real: &problem.Terms[float64]{Linear: []float64{3 * tiny, -5 * tiny}, Pair: []float64{8 * tiny, 8 * tiny}}}
+		if form == problem.MaxCut {
+			inst.Real.Linear = []float64{0, 0}
+		}
+		p, err := inst.Normal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.Exact || p.Lost != 0 {
+			t.Errorf("%s: exact %v, %d coefficients lost", form, p.Exact, p.Lost)
+		}
+		for x, value := range want {
+			bits := []uint64{uint64(x)}
+			objective := p.Value(bits)
+			if got := p.Original(objective); got != value || inst.Value(bits) != value {
+				t.Errorf("%s: value %v of %02b by the normal form, %v by the instance, want %v", form, got, x, inst.Value(bits), value)
+			}
+			if got := p.Objective(value); got != objective {
+				t.Errorf("%s: objective %d of %v, want %d", form, got, value, objective)
+			}
+		}
+	}
+}
+
+// What is rounded is rounded to what is worse: no objective promises more than the
+// value keeps, and what becomes 0 is counted.
+func TestRoundedIsNotBetter(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 5))
+	lost := int64(0)
+	for range 500 {
+		n := 2 + r.IntN(5)
+		inst := qubotest.Instance(r, n, []problem.Form{problem.QUBO, problem.MaxCut}[r.IntN(2)], true)
+		inst.Int, inst.Real = nil, &problem.Terms[float64]{Linear: make([]float64, n), Pair: make([]float64, len(inst.Col))}
+		inst.Sense = []problem.Sense{problem.Maximize, problem.Minimize}[r.IntN(2)]
+		huge := r.IntN(2) * 900
+		number := func() float64 {
+			return []float64{float64(r.IntN(9)-4) * 5e-324, math.Ldexp(r.Float64()-0.5, huge), math.Ldexp(r.Float64()-0.5, huge-60)}[r.IntN(3)]
+		}
+		for i := range n {
+			if inst.Form == problem.QUBO {
+				inst.Real.Linear[i] = number()
+			}
+			for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+				if j := int(inst.Col[k]); j > i {
+					inst.Real.Pair[k] = number()
+					at, _ := slices.BinarySearch(inst.Col[inst.Start[j]:inst.Start[j+1]], int32(i))
+					inst.Real.Pair[inst.Start[j]+int64(at)] = inst.Real.Pair[k]
+				}
+			}
+		}
+		p, err := inst.Normal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost += p.Lost; p.Exact {
+			continue
+		}
+		base := exactly(inst, 0)
+		for x := range uint64(1) << n {
+			gain := new(big.Float).SetPrec(3000).Sub(exactly(inst, x), base)
+			if inst.Sense == problem.Minimize {
+				gain.Neg(gain)
+			}
+			said := new(big.Float).SetPrec(3000).SetInt64(p.Value([]uint64{x}))
+			said.Quo(said, big.NewFloat(p.Scale))
+			if said.Cmp(gain) > 0 {
+				t.Fatalf("%v: the objective of %b promises %v, its value is %v better than that of all zeros", inst, x, said, gain)
+			}
+		}
+	}
+	if lost == 0 {
+		t.Error("no coefficient became 0: the numbers are too even")
+	}
+}
+
+// exactly is the value of x, without rounding.
+func exactly(inst *problem.Instance, x uint64) *big.Float {
+	sum := new(big.Float).SetPrec(3000)
+	add := func(v float64, times uint64) {
+		if times == 1 {
+			sum.Add(sum, new(big.Float).SetFloat64(v))
+		}
+	}
+	for i := range inst.N {
+		add(inst.Real.Linear[i], x>>i&1)
+		for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+			if j := int(inst.Col[k]); j > i && inst.Form == problem.MaxCut {
+				add(inst.Real.Pair[k], x>>i&1^x>>j&1)
+			} else if j > i {
+				add(inst.Real.Pair[k], x>>i&1&(x>>j&1))
+			}
+		}
+	}
+	return sum
 }
 
 func TestCoarse(t *testing.T) {

@@ -26,9 +26,11 @@ type Normal struct {
 	offset   float64 // original value = offset + Sense * objective/Scale
 	constant int64   // the offset, where the instance's coefficients are integers
 	Scale    float64 // by which coefficients were multiplied
+	lift     int     // and by 2^lift, where one float64 does not hold the factor
 	Sense    float64 // +1: the instance maximises, -1: it minimises
 	Exact    bool    // the scaled coefficients are the original ones, not rounded
 	whole    bool    // those are integers
+	Lost     int64   // coefficients that became 0 in rounding
 
 	Known *Spans // the spans; nil where they were not computed yet
 }
@@ -111,7 +113,7 @@ func (p *Normal) Deltas(x []uint64, d []int64) {
 
 // Original is the value, in the instance's own terms, of a scaled objective.
 func (p *Normal) Original(objective int64) float64 {
-	return p.offset + p.Sense*(float64(objective)/p.Scale)
+	return p.offset + p.Sense*math.Ldexp(float64(objective)/p.Scale, -p.lift)
 }
 
 // Objective is the least scaled objective whose value is at least as good as an
@@ -123,6 +125,7 @@ func (p *Normal) Objective(original float64) int64 {
 		slack := new(big.Float).Mul(big.NewFloat(math.Abs(original)+math.Abs(p.offset)), big.NewFloat(p.Scale*0x1p-50))
 		f.Sub(f, slack)
 	}
+	f.SetMantExp(f, p.lift)
 	up, accuracy := f.Int(nil)
 	if accuracy == big.Below {
 		up.Add(up, big.NewInt(1))

@@ -29,7 +29,7 @@ func (b Beside) Search(ctx context.Context, p *problem.Normal, o search.Options,
 	if o.Workers == 0 {
 		o.Workers = max(1, runtime.GOMAXPROCS(0)-1)
 	}
-	return Search{b.Without}.Search(ctx, p, o, found)
+	return Search(b).Search(ctx, p, o, found)
 }
 
 // RulesFor are the rules of a search on the host for n variables.

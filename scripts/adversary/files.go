@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// limits are the address spaces, in bytes, that files are read within, in turns.
+var limits = []int64{1 << 30, 2 << 30, 4 << 30}
+
+// batch is how many files of a parser one worker reads.
+const batch = 50
+
+// longest is the longest line, in bytes, that may be said of a file: what a message
+// quotes is short, but notes and paths add up.
+const longest = 2000
+
+// fileJobs are count mutated files for each parser, and a compressed file that
+// unpacks to bombed bytes.
+func (a *adversary) fileJobs(list []parser, count, bombed int) (jobs []func(*pool) error) {
+	for i, p := range list {
+		row := a.row("file", p.name)
+		for from := 0; from < count; from += batch {
+			jobs = append(jobs, func(w *pool) error {
+				r := rand.New(rand.NewPCG(a.seed, uint64(i)<<32|uint64(from)))
+				w.limit = limits[(i+from/batch)%len(limits)]
+				for k := range min(batch, count-from) {
+					seed, other := p.seeds[r.IntN(len(p.seeds))], list[r.IntN(len(list))].seeds[0]
+					if r.IntN(2) == 0 {
+						other = p.seeds[r.IntN(len(p.seeds))]
+					}
+					if len(seed) > 1<<14 && r.IntN(8) > 0 { // long ones now and then
+						seed = p.seeds[0]
+					}
+					data := mutate(r, seed, other)
+					if from == 0 && k == 0 && bombed > 0 {
+						data = bomb(r, p.seeds[0], bombed)
+					}
+					if err := a.tryFile(w, row, p, data); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+	return jobs
+}
+
+// tryFile has a worker read one file.
+func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error {
+	folder := filepath.Join(a.folder, fmt.Sprint("worker", w.number))
+	files := map[string][]byte{"FILE": data, "ASIDE": p.aside}
+	args := append(slices.Clone(p.args), "--device", "host", "--json")
+	if p.args[0] == "convert" {
+		args = args[:len(args)-3]
+	}
+	paths := strings.NewReplacer("FILE", filepath.Join(folder, p.file), "ASIDE", filepath.Join(folder, "aside.csv"), "OUTPUT", filepath.Join(folder, "output"))
+	for i := range args {
+		args[i] = paths.Replace(args[i])
+	}
+	for name, content := range files {
+		if err := os.WriteFile(paths.Replace(name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	r, err := w.run(args)
+	return a.count(row, w, args, r, err, judgeFile(r, p.file, p.args[0] == "convert"))
+}
+
+// judgeFile says what is wrong with what the command did with a damaged file: the
+// class of the fault, or nil. Any answer will do here, and any error that names the
+// file.
+func judgeFile(r reply, file string, silent bool) *fault {
+	said := string(r.Err)
+	for i, c := range said {
+		_, size := utf8.DecodeRuneInString(said[i:])
+		if unicode.IsControl(c) && c != '\n' || c == utf8.RuneError && size == 1 {
+			return &fault{"raw", fmt.Sprintf("%q holds a character that a terminal obeys", short(said))}
+		}
+	}
+	for line := range strings.Lines(said) {
+		if len(line) > longest {
+			return &fault{"long", fmt.Sprintf("a line of %d bytes: %s", len(line), short(line))}
+		}
+	}
+	switch {
+	case r.Code == 0 && !silent && !bytes.HasPrefix(r.Out, []byte("{")):
+		return &fault{"silent", fmt.Sprintf("exit 0 and no answer: %q", short(string(r.Out)))}
+	case r.Code == 0:
+		return nil
+	case r.Code != 1:
+		return &fault{"check", fmt.Sprintf("exit %d: %s", r.Code, short(said))}
+	case !strings.Contains(said, file) && !infeasible(r):
+		return &fault{"unnamed", short(said)}
+	}
+	return nil
+}
+
+// infeasible reports whether a problem was read and is said to have no solution.
+func infeasible(r reply) bool {
+	return r.Code == 1 && bytes.Contains(r.Out, []byte(`"value":null`)) && bytes.Contains(r.Out, []byte(`"proven":true`))
+}
+
+// short is the beginning of a text, for a table.
+func short(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) > 300 {
+		text = text[:300] + "…"
+	}
+	return text
+}

@@ -1,0 +1,263 @@
+// Command adversary tries to make the command crash, hang, misread or lie.
+//
+// Files: it edits small files of every format that the command reads (bits, bytes,
+// numbers, lines, compression) and has the command read them, under a limit on the
+// address space, on the host device. A crash, a hang, an error that does not name
+// the file, a failed check and control characters among what is said count.
+//
+// Instances: it draws small instances of every problem, with numbers that are hard
+// on arithmetic (denormals, 1e308, 2^63-1, ties, forbidden pairs), and holds the
+// command's answers against all solutions, in exact arithmetic. A wrong value, a
+// proof of what is not so, and a refusal of what could be solved count.
+//
+//	go run ./scripts/adversary            300 files a parser, 1,000 instances a problem
+//	go run ./scripts/adversary -long      2,000 and 20,000, and 10 minutes of each fuzz target
+//
+// It ends with exit code 1 where anything counts; what did is kept in
+// .build/adversary/found.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "worker" {
+		if err := serve(); err != nil {
+			fmt.Fprintln(os.Stderr, "adversary: worker:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "adversary:", err)
+		os.Exit(1)
+	}
+}
+
+// errFound is what a run ends with in which something counts.
+var errFound = errors.New("found what counts")
+
+func run(args []string) error {
+	var (
+		f         = flag.NewFlagSet("adversary", flag.ExitOnError)
+		files     = f.Int("files", 300, "mutated files a parser")
+		instances = f.Int("instances", 1000, "random instances a problem")
+		long      = f.Bool("long", false, "2,000 files, 20,000 instances, and 10 minutes of each fuzz target")
+		seed      = f.Uint64("seed", 1, "of all that is random")
+		only      = f.String("only", "", "parsers and problems whose names hold this")
+		output    = f.String("json", "", "write the figures to this file")
+	)
+	f.Parse(args)
+	bombed := 64 << 20
+	if *long {
+		*files, *instances, bombed = 2000, 20000, 1<<30
+	}
+	if _, err := os.Stat("go.mod"); err != nil {
+		return fmt.Errorf("expected to run in the repository's root: %w", err)
+	}
+	folder, err := filepath.Abs(filepath.Join(".build", "adversary"))
+	if err != nil {
+		return err
+	}
+	a := &adversary{seed: *seed, folder: folder}
+	if err := os.RemoveAll(filepath.Join(folder, "found")); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "found"), 0o755); err != nil {
+		return err
+	}
+	// The plain build, as it is released: with cgo each thread reserves 64 MiB and more
+	// of address space, which is the C library's doing.
+	build := exec.Command("go", "build", "-o", filepath.Join(folder, "worker"), "./scripts/adversary")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the worker: %w\n%s", err, said)
+	}
+	start := time.Now()
+	list := slices.DeleteFunc(parsers(), func(p parser) bool { return !strings.Contains(p.name, *only) })
+	drawn := slices.DeleteFunc(slices.Clone(problems), func(p problem) bool { return !strings.Contains(p.name, *only) })
+	jobs := append(a.fileJobs(list, *files, bombed), a.instanceJobs(drawn, *instances)...)
+	if err := a.work(jobs); err != nil {
+		return err
+	}
+	a.Seconds = time.Since(start).Seconds()
+	a.Seed = *seed
+	if err := a.write(os.Stdout); err != nil {
+		return err
+	}
+	if *long {
+		if err := a.fuzz("10m"); err != nil {
+			return err
+		}
+	}
+	if *output != "" {
+		text, err := json.MarshalIndent(a, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*output, append(text, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	if len(a.Found) > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// fuzz runs each fuzz target for a time.
+func (a *adversary) fuzz(each string) error {
+	var said bytes.Buffer
+	command := exec.Command("bash", ".ci/fuzz", each)
+	command.Stdout, command.Stderr = io.MultiWriter(os.Stdout, &said), os.Stderr
+	err := command.Run()
+	a.Fuzz = strings.Split(strings.TrimSpace(said.String()), "\n")
+	if failed := new(exec.ExitError); errors.As(err, &failed) {
+		a.Found = append(a.Found, finding{Name: "fuzz targets", Class: "fuzz", Text: short(a.Fuzz[len(a.Fuzz)-1]), Command: "bash .ci/fuzz " + each})
+		return nil
+	}
+	return err
+}
+
+// adversary is one run: its figures, and what was found.
+type adversary struct {
+	Seed    uint64     `json:"seed"`
+	Seconds float64    `json:"seconds"`
+	Rows    []*figures `json:"rows"`
+	Fuzz    []string   `json:"fuzz,omitempty"` // a line for each target that was run
+	Found   []finding  `json:"found"`
+
+	seed   uint64
+	folder string
+	mu     sync.Mutex
+}
+
+// figures of one parser or problem.
+type figures struct {
+	Kind    string         `json:"kind"` // "file" or "instance"
+	Name    string         `json:"name"`
+	Tried   int            `json:"tried"`
+	Solved  int            `json:"solved"`  // exit 0, or a proof that there is no solution
+	Refused int            `json:"refused"` // exit 1
+	Slowest float64        `json:"slowest"` // seconds
+	Faults  map[string]int `json:"faults"`  // by class
+}
+
+// A finding is a fault and the command line that shows it.
+type finding struct {
+	Name    string `json:"name"`
+	Class   string `json:"class"`
+	Text    string `json:"text"`
+	Limit   int64  `json:"limit"` // of the address space in bytes, 0: none
+	Command string `json:"command"`
+}
+
+func (a *adversary) row(kind, name string) *figures {
+	row := &figures{Kind: kind, Name: name, Faults: map[string]int{}}
+	a.Rows = append(a.Rows, row)
+	return row
+}
+
+// work runs jobs on all cores, each with a pool of its own.
+func (a *adversary) work(jobs []func(*pool) error) error {
+	queue := make(chan func(*pool) error, len(jobs))
+	for _, job := range jobs {
+		queue <- job
+	}
+	close(queue)
+	failed := make([]error, runtime.NumCPU())
+	var group sync.WaitGroup
+	for k := range failed {
+		group.Go(func() {
+			if failed[k] = os.MkdirAll(filepath.Join(a.folder, fmt.Sprint("worker", k)), 0o755); failed[k] != nil {
+				return
+			}
+			for job := range queue {
+				w := &pool{program: filepath.Join(a.folder, "worker"), number: k, patience: 10 * time.Second}
+				if failed[k] = errors.Join(job(w), w.close()); failed[k] != nil {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(failed...)
+}
+
+// count adds one command to the figures: err is how it ended, wrong what is to be said
+// against its reply. An error that is no fault is returned.
+func (a *adversary) count(row *figures, w *pool, args []string, r reply, err error, wrong *fault) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	row.Tried++
+	row.Slowest = max(row.Slowest, r.Seconds)
+	if err != nil && !errors.As(err, &wrong) {
+		return err
+	}
+	switch {
+	case wrong != nil:
+	case r.Code == 0 || infeasible(r):
+		row.Solved++
+		return nil
+	default:
+		row.Refused++
+		return nil
+	}
+	row.Faults[wrong.class]++
+	if row.Faults[wrong.class] > 3 {
+		return nil
+	}
+	name := fmt.Sprintf("%s %s %d", row.Name, wrong.class, row.Faults[wrong.class])
+	kept := filepath.Join(a.folder, "found", strings.ReplaceAll(name, " ", "-"))
+	if err := os.CopyFS(kept, os.DirFS(filepath.Join(a.folder, fmt.Sprint("worker", w.number)))); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	command := strings.ReplaceAll("coalesce "+strings.Join(args, " "), filepath.Join(a.folder, fmt.Sprint("worker", w.number)), kept)
+	a.Found = append(a.Found, finding{row.Name, wrong.class, wrong.text, w.limit, command})
+	return nil
+}
+
+// write prints the figures as a table, and what was found below.
+func (a *adversary) write(to io.Writer) error {
+	t := tabwriter.NewWriter(to, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "kind\tname\ttried\tsolved\trefused\tslowest\tcounts")
+	for _, row := range a.Rows {
+		counts := []string{}
+		for class, n := range row.Faults {
+			counts = append(counts, fmt.Sprint(n, " ", class))
+		}
+		slices.Sort(counts)
+		if len(counts) == 0 {
+			counts = []string{"0"}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%.2fs\t%s\n", row.Kind, row.Name, row.Tried, row.Solved, row.Refused, row.Slowest, strings.Join(counts, ", "))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, f := range a.Found {
+		fmt.Fprintf(to, "\n%s: %s: %s\n", f.Name, f.Class, f.Text)
+		if f.Limit > 0 {
+			fmt.Fprintf(to, "(ulimit -v %d; %s)\n", f.Limit>>10, f.Command)
+		} else {
+			fmt.Fprintln(to, f.Command)
+		}
+	}
+	_, err := fmt.Fprintf(to, "\n%.0f s, seed %d\n", a.Seconds, a.Seed)
+	return err
+}

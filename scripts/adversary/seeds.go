@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// A parser is a kind of file that the command reads: how the command is called with
+// one, FILE standing for its path, and files that it takes.
+type parser struct {
+	name  string
+	file  string // its name
+	args  []string
+	seeds [][]byte
+	aside []byte // a second file, which stays whole: ASIDE among the arguments
+}
+
+func texts(list ...string) (seeds [][]byte) {
+	for _, s := range list {
+		seeds = append(seeds, []byte(s))
+	}
+	return seeds
+}
+
+// array is a .npy file of a shape such as "(2, 2)".
+func array(descr, shape string, values any) []byte {
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
+	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
+	var b bytes.Buffer
+	b.WriteString("\x93NUMPY\x01\x00")
+	binary.Write(&b, binary.LittleEndian, uint16(len(header)))
+	b.WriteString(header)
+	binary.Write(&b, binary.LittleEndian, values)
+	return b.Bytes()
+}
+
+// many is a text of a head and so many lines: readers take long files in pieces.
+func many(head string, count int, line func(k int) string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for k := range count {
+		b.WriteString(line(k))
+	}
+	return b.String()
+}
+
+// parsers are all kinds of files, with seeds that are small, and one long text for
+// those that are read in pieces by several cores.
+func parsers() []parser {
+	csg := []string{"solve", "csg", "FILE", "--missing", "0"}
+	assignment := func(more ...string) []string { return append([]string{"solve", "assignment", "FILE"}, more...) }
+	qubo := func(more ...string) []string {
+		return append([]string{"solve", "qubo", "FILE", "--work", "300", "--time-limit", "300ms"}, more...)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	edges := func(from int) string {
+		return many("200 9000\n", 9000, func(k int) string {
+			return fmt.Sprintf("%d %d %d\n", k%200+from, (k/200+k%200+1)%200+from, r.IntN(9)-4)
+		})
+	}
+	square := array("<f8", "(3, 3)", []float64{1, -2, 3, 4, 5.5, 6, -7, 8, 9})
+	matrix := texts("%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 3\n2 1 2\n1 2 0.5\n3 3 -1\n",
+		"%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 4\n3 2 -5\n3 3 1\n", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n")
+	quboOrlib := texts("2 3\n1 1 5\n2 2 4\n1 2 -6\n", "1\n2 3\n 1 1 5 \n 1 2 -3 \n2 2 1\n", "2\n2 1\n1 2 3\n2 1\n1 1 0.5\n", edges(1))
+	quboCOO := texts("# vartype=SPIN\n# offset=2.5\n0 1 1.5\n1 1 -2\n", "0 0 1\n0 2 -3\n0 2 1\n")
+	bqm := `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0"}, "num_variables": 2, "num_interactions": 1,
+"variable_labels": ["a", 7], "variable_type": "SPIN", "offset": 1.5, "linear_biases": [1.0, 0.0], "quadratic_biases": [-1.0],
+"quadratic_head": [0], "quadratic_tail": [1]}`
+	dense := func(separator string) string {
+		return many("", 120, func(int) string {
+			return many("", 119, func(int) string { return fmt.Sprint(r.IntN(1000), separator) }) + "7\n"
+		})
+	}
+	return []parser{
+		{name: "csg CSV", file: "a.csv", args: csg, seeds: texts("coalition,value\n1,5\n2,6\n1 2,12\n", "ann,5\nbob,6\n{ann|bob},-inf\n", "# x\n\"{1,2}\",1e3\n1;5\n")},
+		{name: "csg JSON", file: "a.json", args: csg, seeds: texts(`{"1": 5, "2": 6.5, "1,2": "-Infinity"}`,
+			`{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": null}}`, `{"n": 2, "values": {"[1, 2]": 6}}`)},
+		{name: "csg npy", file: "a.npy", args: csg, seeds: [][]byte{array("<i4", "(8,)", []int32{0, 1, 2, 3, 4, 9, 6, 7}), array("<f8", "(4,)", []float64{0, 1, 2.5, 3}),
+			array("|u1", "(4,)", []uint8{0, 1, 2, 4}), array("<f4", "(2,)", []float32{0, 1})}},
+		{name: "auction CATS", file: "a.txt", args: []string{"solve", "auction", "FILE"}, seeds: texts("% x\ngoods 3\nbids 4\ndummy 1\n0 4.5 0 #\n1 5 1 3 #\n2 8 0 1 #\n3 2 2 3 #\n",
+			"goods 2\nbids 1\ndummy 0\n\n0\t1e3\t0\t1\t#\n")},
+		{name: "assignment CSV", file: "a.csv", args: assignment(), seeds: texts("4,1,9\n2,inf,3\n", ",a,b\nx,1,2.5\ny,3,4\n", "\"id\";\"a\"\n1;2\n", dense(","))},
+		{name: "assignment triples", file: "a.txt", args: assignment("--format", "triples"), seeds: texts("0,0,5\n0,1,2\n1,0,7\n", "row column cost\n0 0 1.5\n1 1 2\n", many("", 20000, func(k int) string {
+			return fmt.Sprintf("%d,%d,%d\n", k/100, k%100*2+k/100%2, k%997)
+		}))},
+		{name: "assignment orlib", file: "a.txt", args: assignment("--format", "orlib"), seeds: texts("2\n1 2\n3 4\n", "1\n1.5", "120\n"+dense(" "))},
+		{name: "assignment Matrix Market", file: "a.mtx", args: assignment(), seeds: matrix},
+		{name: "assignment DIMACS", file: "a.asn", args: assignment(), seeds: texts("c x\np asn 4 4\nn 1\nn 2\na 1 3 5\na 1 4 2\na 2 3 7\na 2 4 1\n")},
+		{name: "assignment npy", file: "a.npy", args: assignment(), seeds: [][]byte{square, array("<i4", "(2, 3)", []int32{4, 1, 9, 2, 2147483647, 3}), array("<i8", "(1, 2)", []int64{1, 2})}},
+		{name: "assignment points", file: "a.csv", args: []string{"solve", "assignment", "--points", "FILE,FILE"}, seeds: texts("0.5,1\n2,3.25\n4,4\n", "x,y\n1,2\n3,4\n")},
+		{name: "assignment duals", file: "a.json", args: []string{"solve", "assignment", "ASIDE", "--start", "FILE"}, aside: []byte("4,1,9\n2,7,3\n"), seeds: texts(`{"u": [1, 2], "v": [0, 0, 0]}`,
+			`{"duals": {"u": [1.5, 2], "v": [0, -1, 0]}}`)},
+		{name: "qubo orlib", file: "a.txt", args: qubo("--format", "orlib"), seeds: quboOrlib},
+		{name: "qubo sparse", file: "a.sparse", args: qubo(), seeds: texts("2 2\n1 1 5\n1 2 -3\n", "# hi\n1 0\n")},
+		{name: "qubo rudy", file: "a.rud", args: qubo(), seeds: texts("3 2 J\n1 2 1\n2 3 -1\n", "0 0", edges(1))},
+		{name: "qubo qbsolv", file: "a.qubo", args: qubo(), seeds: texts("c x\np qubo 0 2 2 1\n0 0 5\n1 1 -2\n0 1 3\n")},
+		{name: "qubo COO", file: "a.coo", args: qubo(), seeds: quboCOO},
+		{name: "qubo BQM", file: "a.json", args: qubo(), seeds: texts(bqm)},
+		{name: "qubo MQLib", file: "a.txt", args: qubo("--format", "mqlib"), seeds: texts("# a comment\n2 2\n1 1 3\n1 2 2\n", edges(1))},
+		{name: "qubo Matrix Market", file: "a.mtx", args: qubo(), seeds: matrix},
+		{name: "qubo npy", file: "a.npy", args: qubo(), seeds: [][]byte{square, array("<i8", "(2, 2)", []int64{4, 1, 9, 2}), array("<f4", "(1, 1)", []float32{1})}},
+		{name: "qubo start", file: "a.txt", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--start", "FILE"}, aside: []byte("3 3\n1 1 5\n2 2 4\n1 2 -6\n"),
+			seeds: texts("010\n", "+-+", `{"solution": "011", "value": 4}`)},
+		{name: "convert", file: "a.coo", args: []string{"convert", "FILE", "--to", "bqm", "--output", "OUTPUT"}, seeds: quboCOO},
+		{name: "tuned database", file: "a.json", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--tuned", "FILE"}, aside: []byte("2 2\n1 1 5\n1 2 -6\n"), seeds: databases},
+	}
+}
+
+// databases are winners as the tuner saves them.
+var databases = texts(`{"schema":"tuned/1","entries":[{"family": "assignment/core", "class": "cuda|NVIDIA H200|9.0|132sm|smem232448",
+"fixed": {"range": "medium", "value": "float64"}, "size": 5000, "protocol": "mp1", "time": "2026-11-23T07:55:35Z", "driver": "580.159.04 (CUDA 13.0)",
+"winner": "block=512,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=float64", "results": [
+{"variant": "block=512,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=float64", "hash": "0db363d322580896",
+"ns": 1910912, "q1_ns": 1807999, "q3_ns": 2154272, "samples": 5, "work": 25000000}]}]}
+`, `{"schema":"tuned/1","entries":[]}`)

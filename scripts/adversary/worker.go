@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"coalesce/internal/cli"
+)
+
+// A request is one command line, a reply what came of it.
+type (
+	request struct{ Args []string }
+	reply   struct {
+		Code     int
+		Out, Err []byte
+		Seconds  float64
+		Mapped   int64 // bytes of address space that the worker has afterwards
+	}
+)
+
+// serve is the worker's side: it runs command lines, one after the other, by the
+// entry that the command itself has.
+func serve() error {
+	in, out := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
+	for {
+		var q request
+		if err := in.Decode(&q); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		var stdout, stderr bytes.Buffer
+		start := time.Now()
+		code := cli.Main(q.Args, strings.NewReader(""), &stdout, &stderr)
+		r := reply{Code: code, Out: stdout.Bytes(), Err: stderr.Bytes(), Seconds: time.Since(start).Seconds(), Mapped: mapped()}
+		if err := out.Encode(r); err != nil {
+			return err
+		}
+	}
+}
+
+// mapped is this process's address space in bytes, 0 where the system does not tell.
+func mapped() int64 {
+	text, _ := os.ReadFile("/proc/self/statm")
+	pages, _, _ := strings.Cut(string(text), " ")
+	n, _ := strconv.ParseInt(pages, 10, 64)
+	return n * int64(os.Getpagesize())
+}
+
+// A pool runs command lines in a worker process, and starts another where one died,
+// or keeps much of its limited address space: a command of its own would have all.
+type pool struct {
+	program  string        // the worker's binary
+	number   int           // tells the pools of a run apart
+	limit    int64         // of its address space in bytes; 0: none
+	patience time.Duration // after which a command is hanging
+
+	command *exec.Cmd
+	in      *gob.Encoder
+	pipe    io.Closer
+	replies chan reply
+	stderr  *tail
+	fresh   int64 // what the worker had mapped after its first command
+}
+
+// How a command can end a worker.
+type fault struct{ class, text string }
+
+func (f *fault) Error() string { return f.class + ": " + f.text }
+
+func (p *pool) start() error {
+	// The limit is there before the worker is: Go maps less then, as it does under a
+	// limit of the user's.
+	limit := "unlimited"
+	if p.limit > 0 {
+		limit = strconv.FormatInt(p.limit>>10, 10)
+	}
+	command := exec.Command("sh", "-c", `ulimit -v "$1" && exec "$0" worker`, p.program, limit)
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	p.stderr = &tail{}
+	command.Stderr = p.stderr
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("start a worker: %w", err)
+	}
+	replies := make(chan reply)
+	go func() {
+		defer close(replies)
+		for in := gob.NewDecoder(stdout); ; {
+			var r reply
+			if in.Decode(&r) != nil {
+				return
+			}
+			replies <- r
+		}
+	}()
+	p.command, p.in, p.pipe, p.replies, p.fresh = command, gob.NewEncoder(stdin), stdin, replies, 0
+	return nil
+}
+
+// run is what one command line came to; its error is a *fault where the command
+// crashed or hung, and the worker is gone.
+func (p *pool) run(args []string) (reply, error) {
+	if p.command == nil {
+		if err := p.start(); err != nil {
+			return reply{}, err
+		}
+	}
+	sent := p.in.Encode(request{args})
+	timeout := time.NewTimer(p.patience)
+	defer timeout.Stop()
+	var r reply
+	alive := false
+	select {
+	case r, alive = <-p.replies:
+	case <-timeout.C:
+		p.command.Process.Signal(syscall.SIGKILL)
+		for range p.replies {
+		}
+		p.command.Wait()
+		p.command = nil
+		return r, &fault{"hang", fmt.Sprintf("no end after %s", p.patience)}
+	}
+	if !alive {
+		err := p.command.Wait()
+		p.command = nil
+		return r, &fault{"crash", fmt.Sprint(err, ", ", sent, ": ", p.stderr.first())}
+	}
+	if p.fresh == 0 {
+		p.fresh = r.Mapped
+	}
+	if p.limit > 0 && r.Mapped > p.fresh+64<<20 {
+		return r, p.close()
+	}
+	return r, nil
+}
+
+// close ends the worker.
+func (p *pool) close() error {
+	if p.command == nil {
+		return nil
+	}
+	p.pipe.Close()
+	for range p.replies {
+	}
+	err := p.command.Wait()
+	p.command = nil
+	return err
+}
+
+// tail keeps the beginning of what a worker says when it crashes.
+type tail struct{ bytes.Buffer }
+
+func (t *tail) Write(b []byte) (int, error) {
+	if room := 1<<16 - t.Len(); room > 0 {
+		t.Buffer.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
+
+// first are the lines that name the crash, and the first function of this module on
+// the stack.
+func (t *tail) first() string {
+	var list []string
+	for _, line := range strings.Split(t.String(), "\n") {
+		if len(list) == 0 && line != "" || strings.HasPrefix(line, "coalesce/") {
+			list = append(list, line)
+		}
+		if len(list) == 2 {
+			break
+		}
+	}
+	return strings.Join(list, "; ")
+}

@@ -20,33 +20,28 @@ type Entries struct {
 	Twice bool
 }
 
-// bytesPerEntry is what entries and the instance made of them take together for
+// EntryBytes is what entries and the instance made of them take together for
 // each: 16 here, 2*12 in the instance, and 2*8 to sort it.
-const bytesPerEntry = 56
+const EntryBytes = 56
 
 // NewEntries makes room for entries, which may take so many bytes together with
 // the instance made of them.
 func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
 
-// Last are the variables of the entry that was added last.
-func (e *Entries) Last() (i, j int) {
-	k := len(e.i) - 1
-	return int(e.i[k]), int(e.j[k])
-}
-
-// Expect makes room for so many entries, as far as it is plausible.
-func (e *Entries) Expect(entries int64) error {
-	if entries > e.limit/bytesPerEntry || entries > math.MaxInt32 {
-		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*bytesPerEntry, e.limit)
+// Expect makes room for so many entries, as far as it is plausible: for 2^22, and for
+// as many more as are proven to come.
+func (e *Entries) Expect(entries, proven int64) error {
+	if entries > e.limit/EntryBytes || entries > math.MaxInt32 {
+		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*EntryBytes, e.limit)
 	}
-	k := int(min(entries, 1<<22))
+	k := int(min(entries, max(proven, 1<<22)))
 	e.i, e.j, e.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
 	return nil
 }
 
 // Add adds an integer coefficient.
 func (e *Entries) Add(i, j int, v int64) error {
-	if k := int64(len(e.i)); k >= e.limit/bytesPerEntry || k >= math.MaxInt32 {
+	if k := int64(len(e.i)); k >= e.limit/EntryBytes || k >= math.MaxInt32 {
 		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(e.i), e.limit)
 	}
 	e.i, e.j = append(e.i, int32(i)), append(e.j, int32(j))

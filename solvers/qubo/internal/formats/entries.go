@@ -39,9 +39,11 @@ type entries struct {
 
 // A part is the entries of a block.
 type part struct {
-	i, j   []int32
-	values text.Numbers
-	lines  text.Positions
+	i, j      []int32
+	values    text.Numbers
+	loops     int64 // entries of a variable with itself
+	variables int   // the largest variable and one more
+	lines     text.Positions
 }
 
 // leastLine is the length of the shortest line of an entry, "1 1 1" and its end.
@@ -86,6 +88,10 @@ func (p *part) add(line int, i, j int32, word []byte) error {
 		p.values.AddInt(v.whole)
 	}
 	p.i, p.j = append(p.i, i), append(p.j, j)
+	if i == j {
+		p.loops++
+	}
+	p.variables = max(p.variables, int(i)+1, int(j)+1)
 	p.lines.Add(line)
 	return nil
 }
@@ -99,23 +105,12 @@ func (e *entries) keep(b *text.Block, p *part) error {
 	if err := e.lines.Append(e.file.budget, &p.lines, b.First()); err != nil {
 		return fmt.Errorf("the lines of %d coefficients take %w", e.count, err)
 	}
-	for k := range p.i {
-		i, j := int(p.i[k]), int(p.j[k])
-		if i == j {
-			e.loops++
-		}
-		e.variables = max(e.variables, i+1, j+1)
-		v := value{float: p.values.Floats}
-		if v.float {
-			v.real = p.values.Real[k]
-		} else {
-			v.whole = p.values.Whole[k]
-		}
-		if err := v.addTo(e.Entries, i, j); err != nil {
-			return err
-		}
+	if err := e.Append(p.i, p.j, p.values.Whole, p.values.Real); err != nil {
+		return err
 	}
-	p.i, p.j = p.i[:0], p.j[:0]
+	e.loops += p.loops
+	e.variables = max(e.variables, p.variables)
+	p.i, p.j, p.loops, p.variables = p.i[:0], p.j[:0], 0, 0
 	p.values.Reset()
 	p.lines.Reset()
 	e.parts.Put(p)

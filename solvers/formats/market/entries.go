@@ -75,18 +75,15 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Head, body Body[T])
 
 // entry is what the words of a line say.
 func (h Head) entry(words [][]byte) (e Entry, err error) {
-	for _, side := range []struct {
-		to   *int32
-		word []byte
-		what string
-		most int
-	}{{&e.Row, words[0], "row", h.Rows}, {&e.Column, words[1], "column", h.Columns}} {
-		v, err := text.Whole(side.word, side.what, 1, int64(side.most))
-		if err != nil {
-			return e, err
-		}
-		*side.to = int32(v - 1)
+	row, err := text.Whole(words[0], "row", 1, int64(h.Rows))
+	if err != nil {
+		return e, err
 	}
+	column, err := text.Whole(words[1], "column", 1, int64(h.Columns))
+	if err != nil {
+		return e, err
+	}
+	e.Row, e.Column = int32(row-1), int32(column-1)
 	if h.Symmetry == Skew && e.Row == e.Column {
 		return e, fmt.Errorf("found an entry on the diagonal, row %d, of a skew-symmetric matrix, expected none", e.Row+1)
 	}

@@ -21,7 +21,7 @@ type Entries struct {
 }
 
 // EntryBytes is what entries and the instance made of them take together for
-// each: 16 here, 2*12 in the instance, and 2*8 to sort it.
+// each: 16 here, 2*12 in the instance, and 16 sorted.
 const EntryBytes = 56
 
 // NewEntries makes room for entries, which may take so many bytes together with
@@ -72,8 +72,8 @@ func (e *Entries) AddReal(i, j int, v float64) error {
 	return nil
 }
 
-// Append adds coefficients: integers, or else real ones, as many as there are
-// variables in i and in j.
+// Append adds a coefficient for each pair of variables i[k] and j[k]: whole[k], or
+// real[k] where real has any.
 func (e *Entries) Append(i, j []int32, whole []int64, real []float64) error {
 	if e.real != nil || len(real) > 0 {
 		for k := range i {
@@ -99,7 +99,7 @@ func (e *Entries) Append(i, j []int32, whole []int64, real []float64) error {
 // room refuses more entries than may be held.
 func (e *Entries) room(more int64) error {
 	if k := int64(len(e.i)) + more; k > e.limit/EntryBytes || k > math.MaxInt32 {
-		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", k-1, e.limit)
+		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(e.i), e.limit)
 	}
 	return nil
 }

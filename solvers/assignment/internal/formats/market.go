@@ -39,40 +39,56 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	err = market.ReadEntries(context.Background(), f.File, h, market.Body[*part]{
 		New: p.empty,
 		Entry: func(part *part, e market.Entry) error {
-			if err := part.add(e.Line, pair{e.Row, e.Column}, e.Word, o); err != nil || h.Symmetry == market.General || e.Row == e.Column {
-				return err
-			}
-			return part.mirror(e, h.Symmetry == market.Skew)
+			return part.add(e.Line, pair{e.Row, e.Column}, e.Word, o)
 		},
 		Keep: p.keep,
 	})
+	if err == nil && h.Symmetry != market.General {
+		err = p.mirror(h.Symmetry == market.Skew)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return p.instance(h.Rows, h.Columns)
 }
 
-// mirror adds the pair on the other side of the diagonal, of the last pair's cost or
-// of its negative. A pair that is forbidden is so on both sides.
-func (p *part) mirror(e market.Entry, negative bool) error {
-	p.list = append(p.list, pair{e.Column, e.Row})
-	p.lines.Add(e.Line)
-	if p.costs.Floats {
-		last := p.costs.Real[len(p.costs.Real)-1]
-		if negative && !math.IsInf(last, 0) {
-			last = -last
+// mirror adds the pairs on the other side of the diagonal, of the same costs or of
+// their negatives. A pair that is forbidden is so on both sides.
+func (p *pairs) mirror(negative bool) (err error) {
+	listed := len(p.list)
+	for _, x := range p.list {
+		if x.row != x.col {
+			p.mirrored++
 		}
-		p.costs.AddFloat(last)
-		return nil
 	}
-	last := p.costs.Whole[len(p.costs.Whole)-1]
-	switch {
-	case negative && last <= -math.MaxInt64:
-		return fmt.Errorf("%w: found %d in a skew-symmetric matrix, expected more than -2^63+1, so that its negative fits too", problem.ErrCost, last)
-	case negative && last != math.MaxInt64:
-		last = -last
+	if p.list, err = formats.Grow(p.file.budget, p.list, p.mirrored); err == nil {
+		err = p.costs.Reserve(p.file.budget, p.mirrored)
 	}
-	p.costs.AddInt(last)
+	if err != nil {
+		return formats.Errorf(p.file.Name(), 0, "%d pairs take %w", listed+p.mirrored, err)
+	}
+	for k, x := range p.list[:listed] {
+		if x.row == x.col {
+			continue
+		}
+		p.list = append(p.list, pair{x.col, x.row})
+		if p.costs.Floats {
+			cost := p.costs.Real[k]
+			if negative && !math.IsInf(cost, 0) {
+				cost = -cost
+			}
+			p.costs.AddFloat(cost)
+			continue
+		}
+		cost := p.costs.Whole[k]
+		switch {
+		case negative && cost <= -math.MaxInt64:
+			return formats.Errorf(p.file.Name(), p.lines.Line(k), "%w: found %d in a skew-symmetric matrix, expected more than -2^63+1, so that its negative fits too", problem.ErrCost, cost)
+		case negative && cost != math.MaxInt64:
+			cost = -cost
+		}
+		p.costs.AddInt(cost)
+	}
 	return nil
 }
 

@@ -21,10 +21,18 @@ type file struct {
 	budget *formats.Budget
 }
 
-// text makes text of a source, with comments in lines that begin with a word.
+// maxLine is the longest line of formats whose lines have a few words, in bytes.
+const maxLine = 1 << 20
+
+// text makes text of a source. Lines whose first word begins with comment are
+// comments, and lines have a few words, unless it is empty.
 func (in source) text(comment string, o ReadOptions) (*file, error) {
 	budget := formats.NewBudget(o.memory())
-	f, err := text.New(in, in.name, text.Options{Comment: comment, Budget: budget})
+	how := text.Options{Comment: comment, Budget: budget}
+	if comment != "" {
+		how.Line = maxLine
+	}
+	f, err := text.New(in, in.name, how)
 	return &file{f, o, in.size, budget}, err
 }
 
@@ -78,11 +86,12 @@ type pair struct{ row, col int32 }
 // pairs collect those of a sparse file, with their costs and lines, in the order of
 // the file.
 type pairs struct {
-	file  *file
-	list  []pair
-	costs *text.Numbers
-	lines text.Positions
-	parts sync.Pool
+	file     *file
+	list     []pair
+	costs    *text.Numbers
+	lines    text.Positions // of the pairs that the file lists
+	mirrored int            // pairs behind those, which symmetry implies
+	parts    sync.Pool
 }
 
 // A part is the pairs of a block.
@@ -127,7 +136,7 @@ func (p *part) add(line int, x pair, cost []byte, o ReadOptions) error {
 
 // keep adds the pairs of a block.
 func (p *pairs) keep(b *text.Block, part *part) (err error) {
-	budget := p.file.budget
+	budget, count := p.file.budget, len(p.list)+len(part.list)
 	if p.list, err = formats.Append(budget, p.list, part.list...); err == nil {
 		err = p.costs.Append(budget, &part.costs)
 	}
@@ -135,7 +144,7 @@ func (p *pairs) keep(b *text.Block, part *part) (err error) {
 		err = p.lines.Append(budget, &part.lines, b.First())
 	}
 	if err != nil {
-		return fmt.Errorf("%d pairs and more take %w", len(p.list)+len(part.list), err)
+		return fmt.Errorf("%d pairs and more take %w", count, err)
 	}
 	part.list = part.list[:0]
 	part.costs.Reset()
@@ -172,7 +181,8 @@ func (p *pairs) instance(rows, cols int) (*problem.Instance, error) {
 		at := k
 		if order != nil {
 			at = order[k]
-			if k > 0 && p.list[order[k-1]] == p.list[at] {
+			// Implied pairs that come twice are listed ones that do, elsewhere.
+			if k > 0 && at < count-p.mirrored && p.list[order[k-1]] == p.list[at] {
 				return nil, formats.Errorf(name, p.lines.Line(at), "found the pair of line %d again, expected each once", p.lines.Line(order[k-1]))
 			}
 		}

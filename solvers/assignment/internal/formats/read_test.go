@@ -166,6 +166,7 @@ func TestReadTextErrors(t *testing.T) {
 		{"a.mtx", "%%MatrixMarket matrix array real general\n90000 90000\n", "more than the limit"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 2\n1 1 3\n2 1 4\n", "a.mtx:3: found an entry on the diagonal, row 1, of a skew-symmetric matrix"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 4\n1 2 4\n", "a.mtx:4: found entries on both sides of the diagonal, that of line 3 on the other"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n3 3 4\n3 1 4\n2 2 5\n% none\n2 1 4\n3 1 6\n", "a.mtx:7: found the pair of line 3 again"},
 		{"a.asn", "p asn 4 3\nn 1\nc none\na 1 3 5\nn 2\na 2 4 1\na 1 3 6\n", "a.asn:7: found the pair of line 4 again"},
 		{"a.asn", "p asn 4 1\nn 0\n", `a.asn:2: found the node "0", expected a whole number from 1 to 4`},
 		{"a.asn", "n 1\n", "a.asn:1: found n, expected one line of p, before all others"},
@@ -197,6 +198,34 @@ func TestReadTextErrors(t *testing.T) {
 	} {
 		if _, err := formats.ReadFrom(strings.NewReader(c.text), -1, "a.csv", formats.ReadOptions{Format: "triples"}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
+		}
+	}
+}
+
+// Reading takes no more memory than it may, whatever grows.
+func TestReadMemory(t *testing.T) {
+	const market = "%%MatrixMarket matrix coordinate real general\n"
+	var sorted, backwards strings.Builder
+	for k := range 100 {
+		fmt.Fprintf(&sorted, "1 %d 5\n", k+1)
+		fmt.Fprintf(&backwards, "1 %d 5\n", 100-k)
+	}
+	for _, c := range []struct {
+		name, text string
+		memory     int64
+		want       string
+	}{
+		{"a.mtx", market + "1 100 100\n" + sorted.String(), 4000, ""},
+		{"a.mtx", market + "1 100 100\n" + backwards.String(), 3500, "a.mtx: 100 pairs take 2000 bytes, more than the limit of 3500"},
+		{"a.mtx", market + "1 100 100\n" + sorted.String(), 1700, "a.mtx: 100 pairs take 400 bytes"},
+		{"a.mtx", market + "1 100 9000000000000000\n" + sorted.String(), 4000, "found the end of the file after 100 of 9000000000000000 entries"},
+		{"a.asn", "p asn 1000 1\nn 1\na 1 2 5\n", 4000, "a.asn:1: 1000 nodes take 16000 bytes, more than the limit of 4000"},
+		{"a.asn", "p asn 2 100\nn 1\n" + strings.Repeat("a 1 2 5\n", 100), 1500, "a.asn: 100 pairs and more take 800 bytes, more than the limit of 1500"},
+		{"a.asn", "c" + strings.Repeat("c", 1<<21), 1 << 30, "a.asn:1: found a line"},
+	} {
+		_, err := formats.ReadFrom(strings.NewReader(c.text), -1, c.name, formats.ReadOptions{Memory: c.memory})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %.60q:\n got %v\nwant %s", c.name, c.text, err, c.want)
 		}
 	}
 }

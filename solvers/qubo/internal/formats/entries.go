@@ -18,10 +18,13 @@ type file struct {
 	budget *formats.Budget
 }
 
+// maxLine is the longest line, in bytes: lines have a few words.
+const maxLine = 1 << 20
+
 // text makes text of a source, with comments in lines that begin with a word.
 func (in source) text(comment string, o Options) (*file, error) {
 	budget := formats.NewBudget(o.memory())
-	f, err := text.New(in, in.name, text.Options{Comment: comment, Budget: budget})
+	f, err := text.New(in, in.name, text.Options{Comment: comment, Line: maxLine, Budget: budget})
 	return &file{f, o, in.size, budget}, err
 }
 
@@ -29,11 +32,11 @@ func (in source) text(comment string, o Options) (*file, error) {
 type entries struct {
 	*problem.Entries
 	file      *file
-	count     int64 // entries so far
-	reserved  int64 // entries whose memory came from the budget
-	loops     int64 // entries of a variable with itself
-	variables int   // the largest variable and one more
-	lines     text.Positions
+	count     int64          // entries so far
+	reserved  int64          // entries whose memory came from the budget
+	loops     int64          // entries of a variable with itself
+	variables int            // the largest variable and one more
+	lines     text.Positions // of the entries
 	parts     sync.Pool
 }
 

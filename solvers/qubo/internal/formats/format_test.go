@@ -210,6 +210,38 @@ func TestReadCompressed(t *testing.T) {
 	}
 }
 
+// Reading takes no more memory than it may, whatever grows.
+func TestMemory(t *testing.T) {
+	long := strings.Repeat("0 1 1\n", 1000)
+	for _, c := range []struct{ name, text, want string }{
+		{"a.coo", long, "1000 coefficients take 56000 bytes, more than the limit of 40000"},
+		{"a.coo", strings.ReplaceAll(strings.Repeat("0 1 1\n", 600), "\n", "\n\n"), "coefficients take 9360 bytes, more than the limit of 40000"},
+		{"a.coo", "30000 1 1\n", "a.coo: 30001 variables take 960032 bytes, more than the limit of 40000"},
+		{"a.sparse", "9 1000\n" + long, "a.sparse:1: 1000 coefficients take 56000 bytes, more than the limit of 40000"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 1000\n" + long, "a.mtx:2: 1000 coefficients take 56000 bytes, more than the limit of 40000"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 9000000000000000\n" + long, "a.mtx:2: 9000000000000000 coefficients take"},
+		{"a.sparse", "9 1\n" + strings.Repeat("1", maxLine+1), "a.sparse:2: found a line"},
+	} {
+		_, err := ReadFrom(strings.NewReader(c.text), c.name, Options{Memory: 40000})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %.60q:\n got %v\nwant %s", c.name, c.text, err, c.want)
+		}
+	}
+}
+
+// Decimals of whole numbers leave integers beyond 2^53 as they are.
+func TestIntegersStay(t *testing.T) {
+	for _, c := range []struct{ name, text string }{
+		{"a.qubo", "p qubo 0 2 1 1\n0 0 9007199254740993\n0 1 1.0\n"},
+		{"a.coo", "0 0 9007199254740993\n# offset=3.0\n0 1 1e0\n"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 9007199254740993\n1 2 1.0\n"},
+	} {
+		if inst := read(t, c.name, c.text, Options{}); inst.Int == nil || inst.Int.Linear[0] != 1<<53+1 || inst.Int.Pair[0] != 1 {
+			t.Errorf("%s: %v", c.name, inst)
+		}
+	}
+}
+
 // What keeps a first line from being read is told, not called the end of the file.
 func TestFailingStreams(t *testing.T) {
 	failed := errors.New("the disk is gone")

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"math"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -15,12 +16,16 @@ type value struct {
 	float bool // real is the coefficient, else whole
 }
 
-// parse reads a coefficient. Its error unwraps to ErrCoefficient.
+// parse reads a coefficient; decimals of a whole number below 2^53 are that number.
+// Its error unwraps to ErrCoefficient.
 func parse(word []byte) (value, error) {
 	if v, ok := text.Int(word); ok {
 		return value{whole: v}, nil
 	}
 	if v, ok := text.Float(word); ok {
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return value{whole: int64(v)}, nil
+		}
 		return value{real: v, float: true}, nil
 	}
 	return value{}, fmt.Errorf("%w: found %s, expected a number", problem.ErrCoefficient, formats.Quote(word))

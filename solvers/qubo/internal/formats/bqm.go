@@ -30,7 +30,7 @@ type model struct {
 	Labels    []json.RawMessage `json:"variable_labels"`
 	Vartype   string            `json:"variable_type"`
 	Offset    json.Number       `json:"offset"`
-	Info      map[string]any    `json:"info"`
+	Info      json.RawMessage   `json:"info"` // anything: passed over
 	Linear    []json.Number     `json:"linear_biases"`
 	Biases    []json.Number     `json:"quadratic_biases"`
 	Head      []int64           `json:"quadratic_head"`

@@ -57,7 +57,7 @@ var rooms = []room{
 	// another, of files and of preprocessing; the API brings them together.
 	{"solvers/qubo/problem", []string{"solvers/cores"}},
 	{"solvers/qubo/internal/draw", []string{"solvers/qubo/problem"}},
-	{"solvers/qubo/internal/formats", []string{"solvers/qubo/problem", "solvers/cores", "solvers/formats/npy", "solvers/formats/packed"}},
+	{"solvers/qubo/internal/formats", []string{"solvers/qubo/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "generated/qubo", "runtime/device"}},

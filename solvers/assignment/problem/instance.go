@@ -40,9 +40,9 @@ type Number = device.Number
 //     has one cost for each of them;
 //   - points: Points says how costs are computed, no slice is set.
 //
-// Forbidden pairs of a dense instance cost the largest number of an integer
-// type, and plus infinity of a floating type, minus infinity when it
-// maximises.
+// Forbidden pairs cost the largest number of an integer type, and plus infinity of
+// a floating type, minus infinity when it maximises. A sparse instance leaves them
+// out; where it lists one all the same, that cost forbids it there too.
 type Instance struct {
 	Rows, Cols int
 	Type       Value

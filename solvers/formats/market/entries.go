@@ -23,39 +23,75 @@ type Body[T any] struct {
 	Keep  func(b *text.Block, part T) error // the next part
 }
 
+// A part is a caller's, with the first lines of entries above and below the
+// diagonal, from 1 within the block; 0 where there are none.
+type part[T any] struct {
+	of           T
+	above, below int
+}
+
 // ReadEntries reads the entries of a file of coordinates, as many as the head
-// says. An entry on the diagonal of a skew-symmetric matrix is an error; those
-// that a symmetry implies are the caller's to add, as are repeated ones to bear.
+// says. An entry on the diagonal of a skew-symmetric matrix is an error. So are
+// entries on both sides of the diagonal of a symmetric or skew-symmetric matrix:
+// files list one side, which stands for both. Entries that a symmetry implies are
+// the caller's to add, as are repeated ones to bear.
 func ReadEntries[T any](ctx context.Context, f *text.File, h Head, body Body[T]) error {
-	count, what := 3, "row, column and value"
+	words, what := 3, "row, column and value"
 	if h.Field == Pattern {
-		count, what = 2, "row and column"
+		words, what = 2, "row and column"
 	}
-	return readLines(ctx, f, h, count, what, body.New, body.Keep, func(part T, line int, words [][]byte) error {
-		e := Entry{Line: line}
-		for _, side := range []struct {
-			to   *int32
-			word []byte
-			what string
-			most int
-		}{{&e.Row, words[0], "row", h.Rows}, {&e.Column, words[1], "column", h.Columns}} {
-			v, err := text.Whole(side.word, side.what, 1, int64(side.most))
+	above, below := 0, 0 // lines in the file
+	return text.ReadList(ctx, f, text.List[*part[T]]{
+		Lines: h.Entries, Words: words, Each: what, All: "entries",
+		New: func() *part[T] { return &part[T]{of: body.New()} },
+		Line: func(p *part[T], line int, words [][]byte) error {
+			e, err := h.entry(words)
 			if err != nil {
 				return err
 			}
-			*side.to = int32(v - 1)
-		}
-		if h.Symmetry == Skew && e.Row == e.Column {
-			return fmt.Errorf("found an entry on the diagonal, row %d, of a skew-symmetric matrix, expected none", e.Row+1)
-		}
-		if h.Field != Pattern {
-			e.Word = words[2]
-			if err := h.value(e.Word); err != nil {
-				return err
+			e.Line = line
+			switch {
+			case e.Row < e.Column && p.above == 0:
+				p.above = line + 1
+			case e.Row > e.Column && p.below == 0:
+				p.below = line + 1
 			}
-		}
-		return body.Entry(part, e)
+			return body.Entry(p.of, e)
+		},
+		Keep: func(b *text.Block, p *part[T]) error {
+			if above == 0 && p.above > 0 {
+				above = b.First() + p.above - 1
+			}
+			if below == 0 && p.below > 0 {
+				below = b.First() + p.below - 1
+			}
+			if h.Symmetry != General && above > 0 && below > 0 {
+				return formats.Errorf(f.Name(), max(above, below), "found entries on both sides of the diagonal, that of line %d on the other, expected one side, which stands for both in a %s matrix", min(above, below), h.Symmetry)
+			}
+			return body.Keep(b, p.of)
+		},
 	})
+}
+
+// entry is what the words of a line say.
+func (h Head) entry(words [][]byte) (e Entry, err error) {
+	row, err := text.Whole(words[0], "row", 1, int64(h.Rows))
+	if err != nil {
+		return e, err
+	}
+	column, err := text.Whole(words[1], "column", 1, int64(h.Columns))
+	if err != nil {
+		return e, err
+	}
+	e.Row, e.Column = int32(row-1), int32(column-1)
+	if h.Symmetry == Skew && e.Row == e.Column {
+		return e, fmt.Errorf("found an entry on the diagonal, row %d, of a skew-symmetric matrix, expected none", e.Row+1)
+	}
+	if h.Field != Pattern {
+		e.Word = words[2]
+		err = h.value(e.Word)
+	}
+	return e, err
 }
 
 // ReadArray reads the values of an array, column by column: all, those from the
@@ -70,16 +106,10 @@ func ReadArray(ctx context.Context, f *text.File, h Head, b *formats.Budget, n *
 		return f.Errorf("%d x %d values take %w", h.Rows, h.Columns, err)
 	}
 	parts := text.Pool(n.Infinite)
-	keep := func(_ *text.Block, part *text.Numbers) error {
-		if err := n.Append(b, part); err != nil {
-			return err
-		}
-		part.Reset()
-		parts.Put(part)
-		return nil
-	}
-	return readLines(ctx, f, h, 1, "one value", func() *text.Numbers { return parts.Get().(*text.Numbers) }, keep,
-		func(part *text.Numbers, _ int, words [][]byte) error {
+	return text.ReadList(ctx, f, text.List[*text.Numbers]{
+		Lines: h.Entries, Words: 1, Each: "one value", All: "entries",
+		New: func() *text.Numbers { return parts.Get().(*text.Numbers) },
+		Line: func(part *text.Numbers, _ int, words [][]byte) error {
 			if err := h.value(words[0]); err != nil {
 				return err
 			}
@@ -87,7 +117,16 @@ func ReadArray(ctx context.Context, f *text.File, h Head, b *formats.Budget, n *
 				return bad(words[0])
 			}
 			return nil
-		})
+		},
+		Keep: func(_ *text.Block, part *text.Numbers) error {
+			if err := n.Append(b, part); err != nil {
+				return err
+			}
+			part.Reset()
+			parts.Put(part)
+			return nil
+		},
+	})
 }
 
 // value wants whole numbers, or infinities, in a matrix of integers.
@@ -99,51 +138,6 @@ func (h Head) value(word []byte) error {
 		if c-'0' > 9 && (k > 0 || c != '-' && c != '+' || len(word) == 1) {
 			return fmt.Errorf("found %s in a matrix of integers, expected a whole number", formats.Quote(word))
 		}
-	}
-	return nil
-}
-
-// readLines reads h.Entries lines of so many words each and wants the end of
-// the file behind them.
-func readLines[T any](ctx context.Context, f *text.File, h Head, words int, what string, begin func() T, keep func(*text.Block, T) error, line func(part T, line int, words [][]byte) error) error {
-	type part struct {
-		of    T
-		lines int64
-		wrong int64 // 1: a line behind them has an error
-	}
-	read := int64(0)
-	err := text.Each(ctx, f, text.Lines, func(b *text.Block) (part, error) {
-		p := part{of: begin()}
-		for {
-			found, ok := b.Fields()
-			if !ok {
-				return p, nil
-			}
-			p.wrong = 1
-			if len(found) != words {
-				return p, fmt.Errorf("found %d words, expected %s", len(found), what)
-			}
-			if err := line(p.of, b.Number(), found); err != nil {
-				return p, err
-			}
-			p.lines, p.wrong = p.lines+1, 0
-		}
-	}, func(b *text.Block, p part) error {
-		if read+p.lines+p.wrong > h.Entries {
-			for range h.Entries - read {
-				b.Fields()
-			}
-			found, _ := b.Fields()
-			return b.Errorf("found %s after %d entries, expected the end of the file", formats.Quote(found[0]), h.Entries)
-		}
-		read += p.lines
-		return keep(b, p.of)
-	})
-	switch {
-	case err != nil:
-		return err
-	case read < h.Entries:
-		return f.Errorf("found the end of the file after %d of %d entries: the file is truncated", read, h.Entries)
 	}
 	return nil
 }

@@ -20,34 +20,29 @@ type Entries struct {
 	Twice bool
 }
 
-// bytesPerEntry is what entries and the instance made of them take together for
-// each: 16 here, 2*12 in the instance, and 2*8 to sort it.
-const bytesPerEntry = 56
+// EntryBytes is what entries and the instance made of them take together for
+// each: 16 here, 2*12 in the instance, and 16 sorted.
+const EntryBytes = 56
 
 // NewEntries makes room for entries, which may take so many bytes together with
 // the instance made of them.
 func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
 
-// Last are the variables of the entry that was added last.
-func (e *Entries) Last() (i, j int) {
-	k := len(e.i) - 1
-	return int(e.i[k]), int(e.j[k])
-}
-
-// Expect makes room for so many entries, as far as it is plausible.
-func (e *Entries) Expect(entries int64) error {
-	if entries > e.limit/bytesPerEntry || entries > math.MaxInt32 {
-		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*bytesPerEntry, e.limit)
+// Expect makes room for so many entries, as far as it is plausible: for 2^22, and for
+// as many more as are proven to come.
+func (e *Entries) Expect(entries, proven int64) error {
+	if entries > e.limit/EntryBytes || entries > math.MaxInt32 {
+		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*EntryBytes, e.limit)
 	}
-	k := int(min(entries, 1<<22))
+	k := int(min(entries, max(proven, 1<<22)))
 	e.i, e.j, e.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
 	return nil
 }
 
 // Add adds an integer coefficient.
 func (e *Entries) Add(i, j int, v int64) error {
-	if k := int64(len(e.i)); k >= e.limit/bytesPerEntry || k >= math.MaxInt32 {
-		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(e.i), e.limit)
+	if err := e.room(1); err != nil {
+		return err
 	}
 	e.i, e.j = append(e.i, int32(i)), append(e.j, int32(j))
 	if e.real != nil {
@@ -77,6 +72,38 @@ func (e *Entries) AddReal(i, j int, v float64) error {
 	return nil
 }
 
+// Append adds a coefficient for each pair of variables i[k] and j[k]: whole[k], or
+// real[k] where real has any.
+func (e *Entries) Append(i, j []int32, whole []int64, real []float64) error {
+	if e.real != nil || len(real) > 0 {
+		for k := range i {
+			var err error
+			if len(real) > 0 {
+				err = e.AddReal(int(i[k]), int(j[k]), real[k])
+			} else {
+				err = e.Add(int(i[k]), int(j[k]), whole[k])
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := e.room(int64(len(i))); err != nil {
+		return err
+	}
+	e.i, e.j, e.whole = append(e.i, i...), append(e.j, j...), append(e.whole, whole...)
+	return nil
+}
+
+// room refuses more entries than may be held.
+func (e *Entries) room(more int64) error {
+	if k := int64(len(e.i)) + more; k > e.limit/EntryBytes || k > math.MaxInt32 {
+		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(e.i), e.limit)
+	}
+	return nil
+}
+
 // A RepeatedError is a coefficient that came twice: entries First and Again of
 // the list, from 0.
 type RepeatedError struct{ First, Again int }
@@ -99,97 +126,11 @@ func (e *Entries) Instance(n int, sum bool) (*Instance, error) {
 		return nil, err
 	}
 	if e.real != nil {
-		inst.Real, err = sorted(e, inst, e.real, sum)
+		inst.Real, err = termsOf(e, inst, e.real, sum)
 	} else {
-		inst.Int, err = sorted(e, inst, e.whole, sum)
+		inst.Int, err = termsOf(e, inst, e.whole, sum)
 	}
 	return inst, err
-}
-
-// sorted sorts entries by counting, twice: by column, then, stably, by row.
-func sorted[T Number](e *Entries, inst *Instance, values []T, sum bool) (*Terms[T], error) {
-	t := &Terms[T]{Linear: make([]T, inst.N)}
-	start := make([]int64, inst.N+1)
-	seen := make([]int32, inst.N) // of linear entries, from 1
-	for k, i := range e.i {
-		j := e.j[k]
-		if i != j {
-			start[i+1]++
-			start[j+1]++
-			continue
-		}
-		if seen[i] > 0 && !sum {
-			return nil, &RepeatedError{int(seen[i]) - 1, k}
-		}
-		seen[i] = int32(k + 1)
-		t.Linear[i] += values[k]
-	}
-	for i := range inst.N {
-		start[i+1] += start[i]
-	}
-	// Entry k stands for (i,j) and (j,i). Placing them by i gives rows whose
-	// columns come in any order; reading those rows in order and placing by
-	// column gives rows in ascending order: the matrix is symmetric.
-	total := start[inst.N]
-	from, at := make([]int32, total), append([]int64(nil), start...)
-	for k, i := range e.i {
-		if j := e.j[k]; i != j {
-			from[at[i]], from[at[j]] = int32(k), int32(k)
-			at[i]++
-			at[j]++
-		}
-	}
-	col, pair := make([]int32, total), make([]T, total)
-	entry := make([]int32, total)
-	copy(at, start)
-	for i := range int32(inst.N) {
-		for _, k := range from[start[i]:start[i+1]] {
-			j := e.i[k] ^ e.j[k] ^ i
-			col[at[j]], pair[at[j]], entry[at[j]] = i, values[k], k
-			at[j]++
-		}
-	}
-	inst.Start, inst.Col, t.Pair = start, col, pair
-	if err := t.merge(inst, entry, sum); err != nil {
-		return nil, err
-	}
-	if e.Twice {
-		for k := range t.Pair {
-			t.Pair[k] *= 2
-		}
-	}
-	return t, nil
-}
-
-// merge adds repeated pairs up, and drops pairs of 0.
-func (t *Terms[T]) merge(inst *Instance, entry []int32, sum bool) error {
-	var to, begin int64
-	for i := range inst.N {
-		end := inst.Start[i+1]
-		first := to
-		for k := begin; k < end; k++ {
-			if k > begin && inst.Col[k] == inst.Col[k-1] {
-				if !sum {
-					return &RepeatedError{int(min(entry[k-1], entry[k])), int(max(entry[k-1], entry[k]))}
-				}
-			}
-			if to > first && inst.Col[to-1] == inst.Col[k] {
-				t.Pair[to-1] += t.Pair[k]
-				continue
-			}
-			if to > first && t.Pair[to-1] == 0 {
-				to--
-			}
-			inst.Col[to], t.Pair[to] = inst.Col[k], t.Pair[k]
-			to++
-		}
-		if to > first && t.Pair[to-1] == 0 {
-			to--
-		}
-		begin, inst.Start[i+1] = end, to
-	}
-	inst.Col, t.Pair = inst.Col[:to:to], t.Pair[:to:to]
-	return nil
 }
 
 // overflow guards the doubling and adding up of integers.

@@ -1,125 +1,149 @@
 package formats
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
 )
 
 // readASN reads an assignment problem of the first DIMACS challenge (1991):
 // "p asn NODES ARCS", a line "n ID" for each source, "a SOURCE TARGET COST"
 // for each arc, "c" before comments. Sources are rows and the other nodes
 // columns, both in the order of their numbers.
-func readASN(in *lines, o ReadOptions) (*problem.Instance, error) {
-	a := asn{lines: in, costs: newCosts(o), o: o, arcs: -1}
-	for {
-		f, err := in.fields()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if string(f[0]) == "c" || f[0][0] == 'c' && len(f[0]) > 1 {
-			continue
-		}
-		words, ok := map[string]int{"p": 4, "n": 2, "a": 4}[string(f[0])]
-		switch {
-		case !ok:
-			return nil, in.errorf("found %q, expected a line of c, p, n or a", brief(f[0]))
-		case len(f) != words:
-			return nil, in.errorf("found %d words, expected %d after %s", len(f)-1, words-1, f[0])
-		case (f[0][0] == 'p') != (a.arcs < 0):
-			return nil, in.errorf("found %s, expected one line of p, before all others", f[0])
-		}
-		if err := a.read(f); err != nil {
-			return nil, in.errorf("%w", err)
-		}
+func readASN(in source, o ReadOptions) (*problem.Instance, error) {
+	f, err := in.text("c", o)
+	if err != nil {
+		return nil, err
 	}
-	if a.arcs < 0 {
-		return nil, in.errorf("found the end of the file, expected a line \"p asn NODES ARCS\"")
+	nodes, arcs, err := f.asnSize()
+	if err != nil {
+		return nil, err
 	}
-	if len(a.pairs) != a.arcs {
-		return nil, in.errorf("found %d arcs, expected %d as in the line of p", len(a.pairs), a.arcs)
+	if err := f.budget.Take(int64(nodes) * 16); err != nil {
+		return nil, f.Errorf("%d nodes take %w", nodes, err)
 	}
-	return a.instance()
+	type block struct {
+		*part
+		sources []int32
+	}
+	p, source := f.pairs(), make([]bool, nodes)
+	if err := p.expect(arcs); err != nil {
+		return nil, f.Errorf("%w", err)
+	}
+	node := func(word []byte) (int32, error) {
+		v, err := text.Whole(word, "node", 1, int64(nodes))
+		return int32(v - 1), err
+	}
+	err = text.Each(context.Background(), f.File, text.Lines, func(b *text.Block) (block, error) {
+		part := block{part: p.empty()}
+		for {
+			words, ok := b.Fields()
+			if !ok {
+				return part, nil
+			}
+			if err := checkASN(words, false); err != nil {
+				return part, err
+			}
+			v, err := node(words[1])
+			if err != nil {
+				return part, err
+			}
+			if words[0][0] == 'n' {
+				part.sources = append(part.sources, v)
+				continue
+			}
+			w, err := node(words[2])
+			if err != nil {
+				return part, err
+			}
+			if err := part.add(b.Number(), pair{v, w}, words[3], o); err != nil {
+				return part, err
+			}
+		}
+	}, func(b *text.Block, part block) error {
+		for _, v := range part.sources {
+			source[v] = true
+		}
+		return p.keep(b, part.part)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(p.list)) != arcs {
+		return nil, f.Errorf("found %d arcs, expected %d as in the line of p", len(p.list), arcs)
+	}
+	return p.bipartite(source)
 }
 
-type asn struct {
-	*lines
-	o      ReadOptions
-	costs  *costs
-	source []bool // of nodes, from 1
-	arcs   int    // -1: no line of p yet
-	pairs  []coordinate
+// asnSize reads the line of p.
+func (f *file) asnSize() (nodes int, arcs int64, err error) {
+	words, err := f.Fields()
+	switch {
+	case errors.Is(err, io.EOF):
+		return 0, 0, f.Errorf("found the end of the file, expected a line \"p asn NODES ARCS\"")
+	case err != nil:
+		return 0, 0, err
+	}
+	if err := checkASN(words, true); err != nil {
+		return 0, 0, f.Errorf("%w", err)
+	}
+	if string(words[1]) != "asn" {
+		return 0, 0, f.Errorf("found %s, expected asn", formats.Quote(words[1]))
+	}
+	count, err := text.Whole(words[2], "number of nodes", 0, problem.MaxSide-1)
+	if err == nil {
+		arcs, err = text.Whole(words[3], "number of arcs", 0, math.MaxInt64)
+	}
+	if err != nil {
+		return 0, 0, f.Errorf("%w", err)
+	}
+	return int(count), arcs, nil
 }
 
-// read reads a line that has the right number of words.
-func (a *asn) read(f [][]byte) (err error) {
-	switch string(f[0]) {
-	case "p":
-		if string(f[1]) != "asn" {
-			return errors.New("found \"" + brief(f[1]) + "\", expected asn")
-		}
-		nodes, err := number(f[2], "number of nodes", problem.MaxSide-1)
-		if err != nil {
-			return err
-		}
-		if err := a.o.room(uint64(nodes), 1, 16); err != nil {
-			return err
-		}
-		a.source = make([]bool, nodes+1)
-		a.arcs, err = number(f[3], "number of arcs", math.MaxInt64)
-		return err
+// checkASN wants a line of p first, then lines of n and a, with as many words as
+// they have.
+func checkASN(words [][]byte, first bool) error {
+	count := 0
+	switch string(words[0]) {
+	case "p", "a":
+		count = 4
 	case "n":
-		v, err := a.node(f[1])
-		if err != nil {
-			return err
-		}
-		a.source[v] = true
-		return nil
+		count = 2
 	}
-	v, err := a.node(f[1])
-	if err != nil {
-		return err
+	switch {
+	case count == 0:
+		return fmt.Errorf("found %s, expected a line of c, p, n or a", formats.Quote(words[0]))
+	case len(words) != count:
+		return fmt.Errorf("found %d words, expected %d after %s", len(words)-1, count-1, words[0])
+	case (words[0][0] == 'p') != first:
+		return fmt.Errorf("found %s, expected one line of p, before all others", words[0])
 	}
-	w, err := a.node(f[2])
-	if err != nil {
-		return err
-	}
-	a.pairs = append(a.pairs, coordinate{v, w, a.line})
-	return a.costs.add(f[3])
+	return nil
 }
 
-func (a *asn) node(word []byte) (int32, error) {
-	v, err := number(word, "node", int64(len(a.source)-1))
-	if err == nil && v == 0 {
-		err = errors.New("found node 0, expected numbers from 1")
-	}
-	return int32(v), err
-}
-
-// instance numbers both sides.
-func (a *asn) instance() (*problem.Instance, error) {
-	index := make([]int32, len(a.source))
-	rows, cols := 0, 0
-	for v := 1; v < len(a.source); v++ {
-		if a.source[v] {
-			index[v] = int32(rows)
-			rows++
-		} else {
-			index[v] = int32(cols)
-			cols++
+// bipartite numbers both sides, and makes an instance of the pairs of nodes.
+func (p *pairs) bipartite(source []bool) (*problem.Instance, error) {
+	number := make([]int32, len(source))
+	var rows, cols int32
+	for v, is := range source {
+		side := &cols
+		if is {
+			side = &rows
 		}
+		number[v] = *side
+		*side++
 	}
-	for k, x := range a.pairs {
-		if !a.source[x.row] || a.source[x.col] {
-			a.line = x.line
-			return nil, a.errorf("found an arc from node %d to %d, expected one from a source (a line of n) to a node that is none", x.row, x.col)
+	for k, x := range p.list {
+		if !source[x.row] || source[x.col] {
+			return nil, formats.Errorf(p.file.Name(), p.lines.Line(k), "found an arc from node %d to %d, expected one from a source (a line of n) to a node that is none", x.row+1, x.col+1)
 		}
-		a.pairs[k].row, a.pairs[k].col = index[x.row], index[x.col]
+		p.list[k] = pair{number[x.row], number[x.col]}
 	}
-	return sparseOf(rows, cols, a.pairs, a.costs, a.name)
+	return p.instance(int(rows), int(cols))
 }

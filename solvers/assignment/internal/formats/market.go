@@ -2,182 +2,107 @@ package formats
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"math"
 
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/market"
 )
 
-// readMarket reads Matrix Market's exchange format (Boisvert, Pozo and
-// Remington, NISTIR 5935, 1996): coordinate or array; real, integer or double;
-// general, symmetric or skew-symmetric.
-func readMarket(in *lines, o ReadOptions) (*problem.Instance, error) {
-	f, err := in.fields()
-	if err != nil && !errors.Is(err, io.EOF) {
+// readMarket reads Matrix Market's exchange format: coordinates, or an array; real,
+// integer or double; general, symmetric or skew-symmetric.
+func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
+	f, err := in.text("%", o)
+	if err != nil {
 		return nil, err
 	}
-	words := make([]string, len(f))
-	for k := range f {
-		words[k] = strings.ToLower(string(f[k]))
+	h, err := market.ReadHead(f.File, problem.MaxSide)
+	switch {
+	case err != nil:
+		return nil, err
+	case h.Field == market.Pattern:
+		return nil, formats.Errorf(in.name, 1, "found pattern entries, expected real or integer ones")
+	case h.Array:
+		return f.array(h)
 	}
-	if len(words) != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix" {
-		return nil, in.errorf("found %q, expected %%%%MatrixMarket matrix and three words", brief([]byte(strings.Join(words, " "))))
+	if err := o.roomSparse(h.Rows, h.Columns); err != nil {
+		return nil, f.Errorf("%w", err)
 	}
-	m := market{lines: in, o: o, costs: newCosts(o), symmetry: words[4]}
-	switch words[3] {
-	case "real", "integer", "double":
-	default:
-		return nil, in.errorf("found %s entries, expected real or integer ones", words[3])
+	p := f.pairs()
+	if err := p.expect(h.Entries); err != nil {
+		return nil, f.Errorf("%w", err)
 	}
-	switch m.symmetry {
-	case "general", "symmetric", "skew-symmetric":
-	default:
-		return nil, in.errorf("found a %s matrix, expected a general, symmetric or skew-symmetric one", m.symmetry)
+	err = market.ReadEntries(context.Background(), f.File, h, market.Body[*part]{
+		New: p.empty,
+		Entry: func(part *part, e market.Entry) error {
+			return part.add(e.Line, pair{e.Row, e.Column}, e.Word, o)
+		},
+		Keep: p.keep,
+	})
+	if err == nil && h.Symmetry != market.General {
+		err = p.mirror(h.Symmetry == market.Skew)
 	}
-	switch words[2] {
-	case "coordinate":
-		return m.coordinates()
-	case "array":
-		if m.symmetry != "general" {
-			return nil, in.errorf("found a %s array, expected a general one", m.symmetry)
+	if err != nil {
+		return nil, err
+	}
+	return p.instance(h.Rows, h.Columns)
+}
+
+// mirror adds the pairs on the other side of the diagonal, of the same costs or of
+// their negatives. A pair that is forbidden is so on both sides.
+func (p *pairs) mirror(negative bool) (err error) {
+	listed := len(p.list)
+	for _, x := range p.list {
+		if x.row != x.col {
+			p.mirrored++
 		}
-		return m.array()
 	}
-	return nil, in.errorf("found the layout %q, expected coordinate or array", words[2])
-}
-
-type market struct {
-	*lines
-	o        ReadOptions
-	costs    *costs
-	symmetry string
-}
-
-// words are the next line's that is no comment, so many of them.
-func (m *market) words(count int, what string) ([][]byte, error) {
-	for {
-		f, err := m.fields()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil, m.errorf("found the end of the file, expected %s", what)
-		case err != nil:
-			return nil, err
-		case f[0][0] == '%':
+	if p.list, err = formats.Grow(p.file.budget, p.list, p.mirrored); err == nil {
+		err = p.costs.Reserve(p.file.budget, p.mirrored)
+	}
+	if err != nil {
+		return formats.Errorf(p.file.Name(), 0, "%d pairs take %w", listed+p.mirrored, err)
+	}
+	for k, x := range p.list[:listed] {
+		if x.row == x.col {
 			continue
-		case len(f) != count:
-			return nil, m.errorf("found %d words, expected %s", len(f), what)
 		}
-		return f, nil
-	}
-}
-
-// end wants nothing but comments after so many entries.
-func (m *market) end(count int) error {
-	for {
-		f, err := m.fields()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case f[0][0] != '%':
-			return m.errorf("found %q after %d entries, expected the end of the file", brief(f[0]), count)
-		}
-	}
-}
-
-// size is the line of the matrix's size.
-func (m *market) size(count int) (list [3]int, err error) {
-	f, err := m.words(count, "the matrix's size")
-	if err != nil {
-		return list, err
-	}
-	for k, word := range f {
-		most := int64(problem.MaxSide)
-		if k == 2 {
-			most = 1 << 53
-		}
-		if list[k], err = number(word, "size", most); err != nil {
-			return list, m.errorf("%w", err)
-		}
-	}
-	if m.symmetry != "general" && list[0] != list[1] {
-		return list, m.errorf("found a %s matrix of %d x %d, expected a square", m.symmetry, list[0], list[1])
-	}
-	return list, nil
-}
-
-func (m *market) coordinates() (*problem.Instance, error) {
-	size, err := m.size(3)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.o.roomSparse(size[0], size[1]); err != nil {
-		return nil, m.errorf("%w", err)
-	}
-	var pairs []coordinate
-	for range size[2] {
-		f, err := m.words(3, "row, column and cost")
-		if err != nil {
-			return nil, err
-		}
-		i, err := number(f[0], "row", int64(size[0]))
-		if err != nil {
-			return nil, m.errorf("%w", err)
-		}
-		j, err := number(f[1], "column", int64(size[1]))
-		if err != nil {
-			return nil, m.errorf("%w", err)
-		}
-		if i == 0 || j == 0 {
-			return nil, m.errorf("found row %d and column %d, expected both from 1", i, j)
-		}
-		if m.symmetry == "skew-symmetric" && i == j {
-			return nil, m.errorf("found the entry (%d,%d) of a skew-symmetric matrix, expected none on the diagonal", i, j)
-		}
-		if err := m.costs.add(f[2]); err != nil {
-			return nil, m.errorf("%w", err)
-		}
-		pairs = append(pairs, coordinate{int32(i - 1), int32(j - 1), m.line})
-		if m.symmetry != "general" && i != j {
-			if err := m.costs.repeat(m.symmetry == "skew-symmetric"); err != nil {
-				return nil, m.errorf("%w", err)
+		p.list = append(p.list, pair{x.col, x.row})
+		if p.costs.Floats {
+			cost := p.costs.Real[k]
+			if negative && !math.IsInf(cost, 0) {
+				cost = -cost
 			}
-			pairs = append(pairs, coordinate{int32(j - 1), int32(i - 1), m.line})
+			p.costs.AddFloat(cost)
+			continue
 		}
+		cost := p.costs.Whole[k]
+		switch {
+		case negative && cost <= -math.MaxInt64:
+			return formats.Errorf(p.file.Name(), p.lines.Line(k), "%w: found %d in a skew-symmetric matrix, expected more than -2^63+1, so that its negative fits too", problem.ErrCost, cost)
+		case negative && cost != math.MaxInt64:
+			cost = -cost
+		}
+		p.costs.AddInt(cost)
 	}
-	if err := m.end(size[2]); err != nil {
-		return nil, err
-	}
-	return sparseOf(size[0], size[1], pairs, m.costs, m.name)
+	return nil
 }
 
 // array reads all entries, column by column.
-func (m *market) array() (*problem.Instance, error) {
-	size, err := m.size(2)
-	if err != nil {
+func (f *file) array(h market.Head) (*problem.Instance, error) {
+	if h.Symmetry != market.General {
+		return nil, formats.Errorf(f.Name(), 1, "found a %s array, expected a general one", h.Symmetry)
+	}
+	n := f.o.numbers()
+	if err := market.ReadArray(context.Background(), f.File, h, f.budget, n, f.o.noCost); err != nil {
 		return nil, err
 	}
-	rows, cols := size[0], size[1]
-	if err := m.o.room(uint64(rows), uint64(cols), 8); err != nil {
-		return nil, m.errorf("%w", err)
-	}
-	for range rows * cols {
-		f, err := m.words(1, "one cost a line")
-		if err != nil {
-			return nil, err
-		}
-		if err := m.costs.add(f[0]); err != nil {
-			return nil, m.errorf("%w", err)
-		}
-	}
-	if err := m.end(rows * cols); err != nil {
-		return nil, err
-	}
-	inst := &problem.Instance{Rows: cols, Cols: rows}
-	m.costs.set(inst, nil)
+	inst := &problem.Instance{Rows: h.Columns, Cols: h.Rows}
+	set(inst, n, nil)
 	return inst.Transpose(), nil
 }
 

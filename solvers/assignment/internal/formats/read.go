@@ -3,13 +3,13 @@
 package formats
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"coalesce/solvers/assignment/problem"
@@ -17,6 +17,7 @@ import (
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/formats/packed"
+	"coalesce/solvers/formats/text"
 )
 
 // DefaultMemory is how many bytes of costs Read holds when ReadOptions.Memory
@@ -35,6 +36,13 @@ type ReadOptions struct {
 // Formats are the formats that Read knows.
 func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "mtx", "asn"} }
 
+// A source is a stream that is not compressed.
+type source struct {
+	*bufio.Reader
+	size int64 // bytes; negative: unknown
+	name string
+}
+
 // Read reads an instance from a file, plain or compressed with gzip, xz or
 // zstd:
 //
@@ -48,9 +56,9 @@ func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "mtx
 //   - mtx: Matrix Market; coordinates are sparse, with explicit zeros;
 //   - asn: DIMACS assignment problems, sparse; the sources are the rows.
 //
-// "inf" forbids a pair ("-inf" when maximising); in integers so does the
-// largest number of the type, with a note. Text costs become int32 when they
-// fit, else int64, else float64. Errors say where in the file, what was found
+// "inf" forbids a pair ("-inf" when maximising); in a .npy file of integers so
+// does the largest number of the type, with a note. In text that number is a cost
+// like any other. Text costs become int32 when they fit, else int64, else float64. Errors say where in the file, what was found
 // and what was expected; those of costs unwrap to ErrCost.
 //
 // Close the instance to give a mapped file back.
@@ -92,7 +100,7 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 		form = format(plain.Name, head)
 	}
 	var inst *problem.Instance
-	in := &lines{r: plain.Reader, name: name}
+	in := source{plain.Reader, size, name}
 	switch form {
 	case "npy":
 		inst, err = readNPY(plain.Reader, size, name, o)
@@ -147,7 +155,7 @@ func format(bare string, head []byte) string {
 		return "mtx"
 	case len(fields) > 0 && (string(fields[0]) == "c" || len(fields) > 1 && string(fields[0]) == "p" && string(fields[1]) == "asn"):
 		return "asn"
-	case len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;.") && isCost(fields[0]):
+	case len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;.") && text.IsNumber(fields[0]):
 		return "orlib"
 	}
 	return "csv"
@@ -227,43 +235,4 @@ func countForbidden(inst *problem.Instance) int {
 		return count(len(inst.I32), func(k int) bool { return inst.I32[k] == math.MaxInt32 })
 	}
 	return count(len(inst.I64), func(k int) bool { return inst.I64[k] == math.MaxInt64 })
-}
-
-// A coordinate is a pair of a sparse file, with its line.
-type coordinate struct {
-	row, col int32
-	line     int
-}
-
-// sparseOf sorts pairs into rows. Their costs are in the same order.
-func sparseOf(rows, cols int, pairs []coordinate, c *costs, name string) (*problem.Instance, error) {
-	order := make([]int, len(pairs))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := pairs[a], pairs[b]
-		switch {
-		case x.row != y.row:
-			return int(x.row) - int(y.row)
-		case x.col != y.col:
-			return int(x.col) - int(y.col)
-		}
-		return a - b
-	})
-	s := &problem.Sparse{Start: make([]int64, rows+1), Col: make([]int32, len(pairs))}
-	for k, at := range order {
-		x := pairs[at]
-		if k > 0 && pairs[order[k-1]].row == x.row && pairs[order[k-1]].col == x.col {
-			return nil, fmt.Errorf("%s:%d: found the pair of line %d again, expected each once", name, x.line, pairs[order[k-1]].line)
-		}
-		s.Col[k] = x.col
-		s.Start[x.row+1]++
-	}
-	for i := range rows {
-		s.Start[i+1] += s.Start[i]
-	}
-	inst := &problem.Instance{Rows: rows, Cols: cols, Sparse: s}
-	c.set(inst, order)
-	return inst, nil
 }

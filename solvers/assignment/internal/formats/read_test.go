@@ -91,6 +91,10 @@ func TestReadText(t *testing.T) {
 		{"a", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 3\n2 1 4\n", "int32 2x2 | 3 4 | 4 -"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 4\n", "int32 2x2 | - -4 | 4 -"},
 		{"a.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n", "int32 2x3 | 1 3 5 | 2 4 6"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 2 2147483647\n1 1 inf\n", "int64 1x2 | - 2147483647"},
+		{"a.asn", "p asn 3 2\nn 1\na 1 3 2147483647\na 1 2 -2147483648\n", "int64 1x2 | -2147483648 2147483647"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 4.5\n3 1 inf\n", "float64 3x3 | - -4.5 - | 4.5 - - | - - -"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n1 3 4\n1 2 5\n", "int32 3x3 | - 5 4 | 5 - - | 4 - -"},
 		{"a.asn", "c none\np asn 5 3\nn 4\nn 2\na 4 1 9\na 2 5 7\na 2 1 -8\n", "int32 2x3 | -8 - 7 | 9 - -"},
 		{"a", dimacs, "int32 5x5 | 22 30 26 16 25 | 27 29 28 20 32 | 33 25 21 29 23 | 24 24 30 19 26 | 30 33 32 37 31"},
 	} {
@@ -104,6 +108,10 @@ func TestReadText(t *testing.T) {
 	triples := "row,col,cost\n1,0,5\n0,2,4\n0,0,inf\n"
 	inst, err := formats.ReadFrom(strings.NewReader(triples), -1, "a.csv", formats.ReadOptions{Format: "triples", Header: csv.Yes})
 	if err != nil || shown(inst) != "int32 2x3 | - - 4 | 5 - -" {
+		t.Errorf("triples: %v %v", shown(inst), err)
+	}
+	inst, err = formats.ReadFrom(strings.NewReader("0,1,2147483647\n0,0,7\n"), -1, "a.csv", formats.ReadOptions{Format: "triples"})
+	if err != nil || shown(inst) != "int64 1x2 | 7 2147483647" || inst.Notes != nil {
 		t.Errorf("triples: %v %v", shown(inst), err)
 	}
 	inst, err = formats.ReadFrom(strings.NewReader("1,-inf\n"), -1, "a.csv", formats.ReadOptions{Maximize: true})
@@ -146,17 +154,21 @@ func TestReadTextErrors(t *testing.T) {
 		{"a.txt", "1\n5 6\n", `a.txt:2: found "6" after 1 numbers, expected the end of the file`},
 		{"a.txt", "9999999\n1\n", "a.txt:1: 9999999 x 9999999 costs take 799999840000008 bytes, more than the limit"},
 		{"a.mtx", "2 2\n", `a.mtx:1: found "2 2", expected %%MatrixMarket`},
-		{"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n", "found pattern entries, expected real or integer"},
-		{"a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", "found a hermitian matrix"},
-		{"a.mtx", "%%MatrixMarket matrix array real symmetric\n", "found a symmetric array"},
-		{"a.mtx", market + "2 2 1\n", "found the end of the file, expected row, column and cost"},
-		{"a.mtx", market + "2 2 1\n3 1 5\n", `a.mtx:3: found the row "3", expected a whole number from 0 to 2`},
-		{"a.mtx", market + "2 2 1\n0 1 5\n", "a.mtx:3: found row 0 and column 1, expected both from 1"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 0\n", "found pattern entries, expected real or integer"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", `a.mtx:1: found a "hermitian" matrix`},
+		{"a.mtx", "%%MatrixMarket matrix array real symmetric\n2 2\n", "found a symmetric array"},
+		{"a.mtx", market + "2 2 1\n", "a.mtx:2: found the end of the file after 0 of 1 entries: the file is truncated"},
+		{"a.mtx", market + "2 2 1\n3 1 5\n", `a.mtx:3: found the row "3", expected a whole number from 1 to 2`},
+		{"a.mtx", market + "2 2 1\n0 1 5\n", `a.mtx:3: found the row "0", expected a whole number from 1 to 2`},
 		{"a.mtx", market + "2 2 2\n1 1 5\n1 1 6\n", "a.mtx:4: found the pair of line 3 again"},
 		{"a.mtx", market + "2 2 1\n1 1 5\n1 2 6\n", `a.mtx:4: found "1" after 1 entries`},
 		{"a.mtx", market + "2000000000 2000000000 1\n1 1 5\n", "a.mtx:2: 2000000000 rows and 2000000000 columns take 64000000000 bytes"},
 		{"a.mtx", "%%MatrixMarket matrix array real general\n90000 90000\n", "more than the limit"},
-		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 2\n1 1 3\n2 1 4\n", "a.mtx:3: found the entry (1,1) of a skew-symmetric matrix"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 2\n1 1 3\n2 1 4\n", "a.mtx:3: found an entry on the diagonal, row 1, of a skew-symmetric matrix"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 4\n1 2 4\n", "a.mtx:4: found entries on both sides of the diagonal, that of line 3 on the other"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n3 3 4\n3 1 4\n2 2 5\n% none\n2 1 4\n3 1 6\n", "a.mtx:7: found the pair of line 3 again"},
+		{"a.asn", "p asn 4 3\nn 1\nc none\na 1 3 5\nn 2\na 2 4 1\na 1 3 6\n", "a.asn:7: found the pair of line 4 again"},
+		{"a.asn", "p asn 4 1\nn 0\n", `a.asn:2: found the node "0", expected a whole number from 1 to 4`},
 		{"a.asn", "n 1\n", "a.asn:1: found n, expected one line of p, before all others"},
 		{"a.asn", "p asn 4 1\na 1 3 5\n", "a.asn:2: found an arc from node 1 to 3, expected one from a source"},
 		{"a.asn", "p asn 4 2\nn 1\na 1 3 5\n", "found 1 arcs, expected 2"},
@@ -187,6 +199,49 @@ func TestReadTextErrors(t *testing.T) {
 		if _, err := formats.ReadFrom(strings.NewReader(c.text), -1, "a.csv", formats.ReadOptions{Format: "triples"}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
 		}
+	}
+}
+
+// Reading takes no more memory than it may, whatever grows.
+func TestReadMemory(t *testing.T) {
+	const market = "%%MatrixMarket matrix coordinate real general\n"
+	var sorted, backwards strings.Builder
+	for k := range 100 {
+		fmt.Fprintf(&sorted, "1 %d 5\n", k+1)
+		fmt.Fprintf(&backwards, "1 %d 5\n", 100-k)
+	}
+	for _, c := range []struct {
+		name, text string
+		memory     int64
+		want       string
+	}{
+		{"a.mtx", market + "1 100 100\n" + sorted.String(), 4000, ""},
+		{"a.mtx", market + "1 100 100\n" + backwards.String(), 3500, "a.mtx: 100 pairs take 2000 bytes, more than the limit of 3500"},
+		{"a.mtx", market + "1 100 100\n" + sorted.String(), 1700, "a.mtx: 100 pairs take 400 bytes"},
+		{"a.mtx", market + "1 100 9000000000000000\n" + sorted.String(), 4000, "found the end of the file after 100 of 9000000000000000 entries"},
+		{"a.asn", "p asn 1000 1\nn 1\na 1 2 5\n", 4000, "a.asn:1: 1000 nodes take 16000 bytes, more than the limit of 4000"},
+		{"a.asn", "p asn 2 100\nn 1\n" + strings.Repeat("a 1 2 5\n", 100), 1500, "a.asn: 100 pairs and more take 800 bytes, more than the limit of 1500"},
+		{"a.asn", "c" + strings.Repeat("c", 1<<21), 1 << 30, "a.asn:1: found a line"},
+	} {
+		_, err := formats.ReadFrom(strings.NewReader(c.text), -1, c.name, formats.ReadOptions{Memory: c.memory})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %.60q:\n got %v\nwant %s", c.name, c.text, err, c.want)
+		}
+	}
+}
+
+// The negative of a cost that is the number of forbidden pairs is refused.
+func TestSkewLimit(t *testing.T) {
+	const head = "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 "
+	for _, word := range []string{"-9223372036854775807", "-9223372036854775808"} {
+		_, err := formats.ReadFrom(strings.NewReader(head+word), -1, "a.mtx", formats.ReadOptions{})
+		if want := "a.mtx:3: cost: found " + word + " in a skew-symmetric matrix"; !errors.Is(err, problem.ErrCost) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+	inst, err := formats.ReadFrom(strings.NewReader(head+"-9223372036854775806"), -1, "a.mtx", formats.ReadOptions{})
+	if err != nil || shown(inst) != "int64 2x2 | - 9223372036854775806 | -9223372036854775806 -" {
+		t.Errorf("%v %v", shown(inst), err)
 	}
 }
 

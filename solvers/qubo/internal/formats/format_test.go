@@ -114,40 +114,67 @@ func TestFormatsAreTold(t *testing.T) {
 	if inst.N != 2 || inst.Pairs() != 1 || inst.Int.Pair[0] != 14 {
 		t.Errorf("problem 2 of 2: %v", inst)
 	}
+	inst = read(t, "x.txt", "2\n2 1\n1 2 9\n3 1\n3 2 7\n", Options{Problem: 1})
+	if inst.N != 2 || inst.Pairs() != 1 || inst.Int.Pair[0] != 18 {
+		t.Errorf("problem 1 of 2: %v", inst)
+	}
+	inst = read(t, "a.coo", "# vartype: SPIN\n0 1 1e3\n", Options{})
+	if inst.Form != problem.Ising || inst.Int == nil || inst.Int.Pair[0] != 1000 {
+		t.Errorf("vartype: SPIN: %v", inst)
+	}
+	inst = read(t, "a.json", `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0"}, "num_variables": 0, "num_interactions": 0,
+		"variable_type": "BINARY", "offset": 0, "linear_biases": [], "quadratic_biases": [], "quadratic_head": [], "quadratic_tail": [], "linear_bias": [3]}`, Options{})
+	if notes := strings.Join(inst.Notes, "; "); !strings.Contains(notes, `the key "linear_bias" was passed over`) {
+		t.Errorf("an unknown key: notes %q", notes)
+	}
 }
 
 func TestWrongFiles(t *testing.T) {
 	const bqm = `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0"}, "num_variables": 1, "num_interactions": 1, "variable_labels": [0],
 		"variable_type": "BINARY", "offset": 0, "linear_biases": [1], "quadratic_biases": [1], "quadratic_head": [0], "quadratic_tail": [1]}`
+	const market = "%%MatrixMarket matrix coordinate real "
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "", "a.txt:1: found the end of the file, expected the number of problems"},
 		{"a.txt", "2\n1 0\n1 0\n", "a.txt:1: found 2 problems, expected to be told which (--problem 1 to 2)"},
 		{"a.txt", "3 2\n1 2 4\n", "a.txt:2: found the end of the file after 1 of 2 lines of coefficients: the file is truncated"},
 		{"G58.txt", "3 3\n1 2 1\n2 3 1\n", "G58.txt:3: found the end of the file after 2 of 3 lines of coefficients: the file is truncated"},
-		{"a.txt", "3 1\n1 2 4\n1 3 4\n", `a.txt:3: found "1" after the last coefficient, expected the end of the file`},
+		{"a.txt", "3 1\n1 2 4\n1 3 4\n", `a.txt:3: found "1" after 1 lines of coefficients, expected the end of the file`},
 		{"a.txt", "3 2\n1 2 4\n2 1 4\n", "a.txt:3: found the variables of line 2 again, expected each pair once"},
 		{"a.txt", "3 2\n\n1 1 4\n\n1 1 4\n", "a.txt:5: found the variables of line 3 again"},
-		{"a.txt", "3 1\n0 2 4\n", "a.txt:2: found the variable 0, expected 1 to 3"},
-		{"a.txt", "3 1\n1 4 4\n", "a.txt:2: found the variable 4, expected 1 to 3"},
+		{"a.txt", "3 1\n0 2 4\n", "a.txt:2: found the variable \"0\", expected a whole number from 1 to 3"},
+		{"a.txt", "3 1\n1 4 4\n", "a.txt:2: found the variable \"4\", expected a whole number from 1 to 3"},
 		{"a.txt", "3 1\n1 x 4\n", `a.txt:2: found the variable "x", expected a whole number from 1 to 3`},
 		{"a.txt", "3 1\n1 2 nan\n", `a.txt:2: coefficient: found "nan", expected a number`},
 		{"a.txt", "3 1\n1 2\n", "a.txt:2: found 2 words, expected a line of two variables and a coefficient"},
-		{"a.txt", "3 99999999999\n", "a.txt:1: found the number of coefficients 99999999999, expected 0 to 2147483647"},
+		{"a.txt", "3 99999999999\n", "a.txt:1: found the number of coefficients \"99999999999\", expected a whole number from 0 to 2147483647"},
 		{"a.txt", "2 1\n1 2 9000000000000000000\n", "coefficient: absolute values add up to 9e+18, expected at most 2^58"},
 		{"a.rud", "2 1\n1 1 1\n", "a.rud:2: found an edge from 1 to itself"},
 		{"a.qubo", "0 0 1\n", "a.qubo:1: found 3 words, expected p qubo"},
 		{"a.qubo", "p qubo 0 2 1 1\n0 0 1\n", "a.qubo:2: found the end of the file after 1 of 2 lines"},
-		{"a.qubo", "p qubo 0 2 0 1\n1 2 1\n", "a.qubo:2: found the variable 2, expected 0 to 1"},
+		{"a.qubo", "p qubo 0 2 0 1\n1 2 1\n", "a.qubo:2: found the variable \"2\", expected a whole number from 0 to 1"},
 		{"a.coo", "0 1\n", "a.coo:1: found 2 words"},
-		{"a.coo", "0 -1 3\n", `a.coo:1: found the variable -1`},
-		{"a.mtx", "%%MatrixMarket matrix coordinate complex general\n", "a.mtx:1: found complex entries"},
+		{"a.coo", "0 -1 3\n", `a.coo:1: found the variable "-1", expected a whole number from 0 to`},
+		{"a.mtx", "%%MatrixMarket matrix coordinate complex general\n", `a.mtx:1: found "complex" entries`},
 		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 0\n", "a.mtx:2: found a matrix of 2 x 3, expected a square"},
 		{"a.json", "{", "a.json: JSON at byte 1: unexpected end"},
 		{"a.qubo", "p qubo 0 3 2 1\n0 0 1\n0 1 1\n1 2 2\n", "a.qubo:4: found 1 nodes and 2 couplers, expected 2 and 1"},
-		{"a.coo", "# vartype=SPAM\n0 1 2\n", "found \"vartype=SPAM\", expected vartype=BINARY or vartype=SPIN"},
+		{"a.coo", "# vartype=SPAM\n0 1 2\n", "a.coo:1: found \"vartype=SPAM\", expected vartype=BINARY or vartype=SPIN"},
 		{"a.json", `{"type": "BinaryQuadraticModel", "offset": 1, "offset": 2}`, `found the key "offset" again`},
 		{"a.json", `{"type": "BinaryQuadraticModel", "LINEAR_BIASES": [1]}`, `found the key "LINEAR_BIASES", expected "linear_biases"`},
 		{"a.json", `{"type": "BinaryQuadraticModel", "variable_labels": ["a", "b", "a"]}`, `found the label "a" of variables 0 and 2`},
+		{"a.json", `{"type": "BinaryQuadraticModel", "variable_labels": ["a", "\u0061"]}`, `found the label "a" of variables 0 and 1`},
+		{"a.json", `{"type": "BinaryQuadraticModel", "variable_labels": [1, "1", 1.0]}`, `found the label "1.0" of variables 0 and 2`},
+		{"a.json", `{"type": "BinaryQuadraticModel", "variable_labels": [["a", 1], ["\u0061", true]]}`, `of variables 0 and 1, expected different ones`},
+		{"a.json", `{"type": "BinaryQuadraticModel", "variable_labels": [{"a": 1}]}`, `of variable 0, expected no object`},
+		{"a.json", `{"type": "BinaryQuadraticModel", "variable_labels": [0, {"a": 1, "\u0061": 2}]}`, `a.json: JSON at byte 73: found the key "a" again`},
+		{"a.json", `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0", "bqm_schema": "2.0.0"}}`, `found the key "bqm_schema" again`},
+		{"a.json", `{"type": "BinaryQuadraticModel", "info": {"a": [{"b": 1, "b": 2}]}}`, `found the key "b" again`},
+		{"a.coo", "# vartype=SPIN\n0 1 2\n# vartype: BINARY\n", "a.coo:3: found another vartype than on line 1, expected one"},
+		{"a.coo", "# offset=1\n# offset=1\n# offset=2\n0 1 2\n", "a.coo:3: found another offset than on line 1, expected one"},
+		{"a.coo", "0 1 2\n# offset=x\n", `a.coo:2: offset: coefficient: found "x", expected a number`},
+		{"a.mtx", market + "symmetric\n2 2 2\n2 1 3\n1 2 3\n", "a.mtx:4: found entries on both sides of the diagonal, that of line 3 on the other"},
+		{"a.mtx", market + "skew-symmetric\n2 2 0\n", "a.mtx:1: found a skew-symmetric matrix, expected a general or symmetric one"},
+		{"a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n", "a.mtx:1: found an array, expected coordinates"},
 		{"a.json", `{"type": "x"}`, `a.json: found type "x", expected "BinaryQuadraticModel"`},
 		{"a.json", bqm, "a.json: found the pair 0, 1, expected two different variables from 0 to 0"},
 		{"a.npy", "\x93NUMPY\x01\x00", "a.npy: npy header"},
@@ -180,6 +207,38 @@ func TestReadCompressed(t *testing.T) {
 	inst, err := Read(path, Options{})
 	if err != nil || inst.Form != problem.MaxCut || inst.Source != path {
 		t.Errorf("%v, %v", inst, err)
+	}
+}
+
+// Reading takes no more memory than it may, whatever grows.
+func TestMemory(t *testing.T) {
+	long := strings.Repeat("0 1 1\n", 1000)
+	for _, c := range []struct{ name, text, want string }{
+		{"a.coo", long, "1000 coefficients take 56000 bytes, more than the limit of 40000"},
+		{"a.coo", strings.ReplaceAll(strings.Repeat("0 1 1\n", 600), "\n", "\n\n"), "coefficients take 9360 bytes, more than the limit of 40000"},
+		{"a.coo", "30000 1 1\n", "a.coo: 30001 variables take 960032 bytes, more than the limit of 40000"},
+		{"a.sparse", "9 1000\n" + long, "a.sparse:1: 1000 coefficients take 56000 bytes, more than the limit of 40000"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 1000\n" + long, "a.mtx:2: 1000 coefficients take 56000 bytes, more than the limit of 40000"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 9000000000000000\n" + long, "a.mtx:2: 9000000000000000 coefficients take"},
+		{"a.sparse", "9 1\n" + strings.Repeat("1", maxLine+1), "a.sparse:2: found a line"},
+	} {
+		_, err := ReadFrom(strings.NewReader(c.text), c.name, Options{Memory: 40000})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %.60q:\n got %v\nwant %s", c.name, c.text, err, c.want)
+		}
+	}
+}
+
+// Decimals of whole numbers leave integers beyond 2^53 as they are.
+func TestIntegersStay(t *testing.T) {
+	for _, c := range []struct{ name, text string }{
+		{"a.qubo", "p qubo 0 2 1 1\n0 0 9007199254740993\n0 1 1.0\n"},
+		{"a.coo", "0 0 9007199254740993\n# offset=3.0\n0 1 1e0\n"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 9007199254740993\n1 2 1.0\n"},
+	} {
+		if inst := read(t, c.name, c.text, Options{}); inst.Int == nil || inst.Int.Linear[0] != 1<<53+1 || inst.Int.Pair[0] != 1 {
+			t.Errorf("%s: %v", c.name, inst)
+		}
 	}
 }
 

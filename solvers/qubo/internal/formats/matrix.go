@@ -1,14 +1,15 @@
 package formats
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"sync"
 
 	"coalesce/solvers/cores"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/market"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/qubo/problem"
 )
@@ -24,8 +25,9 @@ func squareShape(rows, cols uint64) error {
 	return nil
 }
 
-// readNPY reads a square matrix from a file of size bytes, unknown when negative.
-func readNPY(r io.Reader, size int64, name string, o Options) (*problem.Instance, error) {
+// readNPY reads a square matrix.
+func readNPY(in source, o Options) (*problem.Instance, error) {
+	r, size, name := in.Reader, in.size, in.name
 	h, err := npy.ReadHeader(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: npy header: %w", name, err)
@@ -135,73 +137,55 @@ func checkMatrix[S int32 | int64 | float32 | float64](n int, q []S, form problem
 	return sum, err
 }
 
-// readMarket reads coordinates in Matrix Market's exchange format (Boisvert,
-// Pozo and Remington, NISTIR 5935, 1996): real, integer or pattern (all 1);
-// general or symmetric. Entries of a symmetric file stand for two where they
-// are off the diagonal; repeated entries are added up.
-func readMarket(in *lines, o Options) (*problem.Instance, error) {
-	first, err := in.next()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	head := strings.Fields(strings.ToLower(string(first)))
-	if len(head) != 5 || head[0] != "%%matrixmarket" || head[1] != "matrix" || head[2] != "coordinate" {
-		return nil, in.errorf("found %q, expected %%%%MatrixMarket matrix coordinate and two words", brief(first))
-	}
-	pattern := head[3] == "pattern"
-	switch head[3] {
-	case "real", "integer", "double", "pattern":
-	default:
-		return nil, in.errorf("found %s entries, expected real or integer ones", head[3])
-	}
-	if head[4] != "general" && head[4] != "symmetric" {
-		return nil, in.errorf("found a %s matrix, expected a general or symmetric one", head[4])
-	}
-	in.comment = "%"
-	f, err := in.want(3, "rows, columns and entries")
+// readMarket reads coordinates in Matrix Market's exchange format: real, integer
+// or pattern (all 1); general or symmetric. Entries of a symmetric file stand for
+// two where they are off the diagonal; repeated entries are added up.
+func readMarket(in source, o Options) (*problem.Instance, error) {
+	f, err := in.text("%", o)
 	if err != nil {
 		return nil, err
 	}
-	n, m, err := in.size([][]byte{f[0], f[2]})
+	h, err := market.ReadHead(f.File, problem.MaxVariables)
+	switch {
+	case err != nil:
+		return nil, err
+	case h.Array:
+		return nil, formats.Errorf(in.name, 1, "found an array, expected coordinates (a file of NumPy holds a dense matrix)")
+	case h.Symmetry == market.Skew:
+		return nil, formats.Errorf(in.name, 1, "found a %s matrix, expected a general or symmetric one", h.Symmetry)
+	case h.Rows != h.Columns:
+		return nil, f.Errorf("found a matrix of %d x %d, expected a square", h.Rows, h.Columns)
+	}
+	e, err := f.entries(h.Entries)
 	if err != nil {
 		return nil, err
 	}
-	if string(f[0]) != string(f[1]) {
-		return nil, in.errorf("found a matrix of %s x %s, expected a square", brief(f[0]), brief(f[1]))
-	}
-	d := problem.NewEntries(o.memory())
-	d.Twice = head[4] == "symmetric" && o.Form != problem.MaxCut
-	if err := d.Expect(m); err != nil {
-		return nil, in.errorf("%w", err)
-	}
-	upper := head[4] == "symmetric" || o.Form != problem.MaxCut
-	for range m {
-		count := 3
-		if pattern {
-			count = 2
-		}
-		f, err := in.want(count, "row, column and coefficient")
-		if err != nil {
-			return nil, err
-		}
-		if pattern {
-			f = append(f, []byte("1"))
-		}
-		if err := in.entry(d, f, n, list{from: 1, loops: o.Form != problem.MaxCut}); err != nil {
-			return nil, err
-		}
-	}
-	if !upper { // a general adjacency matrix lists each edge from both ends
-		if err := d.KeepUpper(); err != nil {
-			return nil, fmt.Errorf("%s: %w", in.name, err)
-		}
-	}
-	inst, err := d.Instance(n, true)
+	graph, symmetric := o.Form == problem.MaxCut, h.Symmetry == market.Symmetric
+	e.Twice = symmetric && !graph
+	err = market.ReadEntries(context.Background(), f.File, h, market.Body[*part]{
+		New: e.empty,
+		Entry: func(p *part, x market.Entry) error {
+			if graph && x.Row == x.Column {
+				return fmt.Errorf("found an edge from %d to itself, expected two different nodes", x.Row+1)
+			}
+			if x.Word == nil {
+				return p.add(x.Line, x.Row, x.Column, []byte("1"))
+			}
+			return p.add(x.Line, x.Row, x.Column, x.Word)
+		},
+		Keep: e.keep,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.name, err)
+		return nil, err
 	}
-	if o.Form != "" {
+	if graph && !symmetric { // a general adjacency matrix lists each edge from both ends
+		if err := e.KeepUpper(); err != nil {
+			return nil, formats.Errorf(in.name, 0, "%w", err)
+		}
+	}
+	inst, err := e.instance(h.Rows, true)
+	if err == nil && o.Form != "" {
 		inst.Form = o.Form
 	}
-	return inst, in.end("the last entry")
+	return inst, err
 }

@@ -1,68 +1,49 @@
 package formats
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
 	"coalesce/solvers/qubo/problem"
 )
 
+// A value is a coefficient.
+type value struct {
+	whole int64
+	real  float64
+	float bool // real is the coefficient, else whole
+}
+
+// parse reads a coefficient; decimals of a whole number below 2^53 are that number.
+// Its error unwraps to ErrCoefficient.
+func parse(word []byte) (value, error) {
+	if v, ok := text.Int(word); ok {
+		return value{whole: v}, nil
+	}
+	if v, ok := text.Float(word); ok {
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return value{whole: int64(v)}, nil
+		}
+		return value{real: v, float: true}, nil
+	}
+	return value{}, fmt.Errorf("%w: found %s, expected a number", problem.ErrCoefficient, formats.Quote(word))
+}
+
+// addTo adds a coefficient to entries.
+func (v value) addTo(d *problem.Entries, i, j int) error {
+	if v.float {
+		return d.AddReal(i, j, v.real)
+	}
+	return d.Add(i, j, v.whole)
+}
+
 // parseInto adds a coefficient from text. Its error unwraps to ErrCoefficient.
 func parseInto(d *problem.Entries, i, j int, word []byte) error {
-	if v, ok := digits(word); ok {
-		return d.Add(i, j, v)
+	v, err := parse(word)
+	if err != nil {
+		return err
 	}
-	if v, err := strconv.ParseInt(string(word), 10, 64); err == nil {
-		return d.Add(i, j, v)
-	}
-	f, err := strconv.ParseFloat(string(word), 64)
-	if bytes.ContainsAny(word, "xX_") || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return fmt.Errorf("%w: found %q, expected a number", problem.ErrCoefficient, brief(word))
-	}
-	return d.AddReal(i, j, f)
-}
-
-// digits reads short whole numbers without allocating.
-func digits(word []byte) (int64, bool) {
-	s, negative := word, false
-	if len(s) > 0 && s[0] == '-' {
-		s, negative = s[1:], true
-	}
-	if len(s) == 0 || len(s) > 18 {
-		return 0, false
-	}
-	v := int64(0)
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		v = v*10 + int64(c-'0')
-	}
-	if negative {
-		v = -v
-	}
-	return v, true
-}
-
-// brief shortens a word for an error.
-func brief(word []byte) string {
-	if len(word) > 40 {
-		return string(word[:40]) + "…"
-	}
-	return string(word)
-}
-
-// number reads a whole number from low to high.
-func number(word []byte, what string, low, high int64) (int, error) {
-	n, err := strconv.ParseInt(string(word), 10, 64)
-	if err != nil || n < low || n > high {
-		if errors.Is(err, strconv.ErrRange) || err == nil {
-			return 0, fmt.Errorf("found the %s %s, expected %d to %d", what, brief(word), low, high)
-		}
-		return 0, fmt.Errorf("found the %s %q, expected a whole number from %d to %d", what, brief(word), low, high)
-	}
-	return int(n), nil
+	return v.addTo(d, i, j)
 }

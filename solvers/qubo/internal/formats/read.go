@@ -3,8 +3,8 @@
 package formats
 
 import (
+	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +37,13 @@ func (o Options) memory() int64 {
 	return DefaultMemory
 }
 
+// A source is a stream that is not compressed.
+type source struct {
+	*bufio.Reader
+	size int64 // bytes; negative: unknown
+	name string
+}
+
 // A layout is a file format: what it says and what has to be assumed.
 type layout struct {
 	name  string
@@ -44,7 +51,7 @@ type layout struct {
 	sense problem.Sense
 	form  problem.Form
 	forms []problem.Form // that a file of it may be read as
-	read  func(in *lines, o Options) (*problem.Instance, error)
+	read  func(in source, o Options) (*problem.Instance, error)
 	write func(w io.Writer, inst *problem.Instance) error
 }
 
@@ -60,7 +67,7 @@ func layouts() []layout {
 		{"bqm", "dimod BQM JSON, schema 3", problem.Minimize, problem.QUBO, []problem.Form{problem.QUBO, problem.Ising}, readBQM, writeBQM},
 		{"mqlib", "MQLib: # comments, `n m` and lines `i j q`, from 1; an off-diagonal q counts twice (with form maxcut: edges)", problem.Maximize, problem.QUBO, []problem.Form{problem.QUBO, problem.MaxCut}, readMQLib, writeMQLib},
 		{"mtx", "Matrix Market: the matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, readMarket, writeMarket},
-		{"npy", "NumPy: the square matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, nil, writeNPY},
+		{"npy", "NumPy: the square matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, readNPY, writeNPY},
 	}
 }
 
@@ -143,12 +150,7 @@ func readFrom(r io.Reader, size int64, name string, o Options) (*problem.Instanc
 	if o.Problem != 0 && l.name != "orlib" {
 		return nil, fmt.Errorf("%s: found the format %s, which holds one problem, expected orlib for problem %d", name, l.name, o.Problem)
 	}
-	var inst *problem.Instance
-	if l.name == "npy" {
-		inst, err = readNPY(plain.Reader, size, name, o)
-	} else {
-		inst, err = l.read(&lines{r: plain.Reader, name: name}, o)
-	}
+	inst, err := l.read(source{plain.Reader, size, name}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -216,14 +218,4 @@ func format(bare string, head []byte, form problem.Form) string {
 		return "rudy"
 	}
 	return "orlib"
-}
-
-// located says where in the file a repeated coefficient is: entry 0 stood on
-// line first when every line holds one entry.
-func located(err error, in *lines, first int) error {
-	var twice *problem.RepeatedError
-	if errors.As(err, &twice) {
-		return fmt.Errorf("%s:%d: found the variables of line %d again, expected each pair once", in.name, first+twice.Again, first+twice.First)
-	}
-	return fmt.Errorf("%s: %w", in.name, err)
 }

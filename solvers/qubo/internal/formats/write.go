@@ -203,7 +203,7 @@ func writeCOO(w io.Writer, inst *problem.Instance) error {
 
 func writeBQM(w io.Writer, inst *problem.Instance) error {
 	m := model{Type: "BinaryQuadraticModel", Version: map[string]string{"bqm_schema": "3.0.0"}, IndexType: "int32", BiasType: "float64",
-		Variables: int64(inst.N), Pairs: inst.Pairs(), Vartype: "BINARY", Offset: json.Number(offsetText(inst)), Info: map[string]any{},
+		Variables: int64(inst.N), Pairs: inst.Pairs(), Vartype: "BINARY", Offset: json.Number(offsetText(inst)), Info: json.RawMessage("{}"),
 		Labels: make([]json.RawMessage, inst.N), Linear: make([]json.Number, inst.N), Biases: []json.Number{}, Head: []int64{}, Tail: []int64{}}
 	if inst.Form == problem.Ising {
 		m.Vartype = "SPIN"

@@ -1,0 +1,89 @@
+package text
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"coalesce/solvers/formats"
+)
+
+// A List is lines of so many words each, and what becomes of them. Parts are the
+// lines of a block; New and Line are called on all cores, Keep in the order of the
+// file.
+type List[T any] struct {
+	Lines int64  // how many there are
+	Words int    // of each line
+	Each  string // what the words of a line are, for errors: "row and column"
+	All   string // what the lines are, for errors: "entries"
+	More  bool   // the file may go on behind the lines; else that is an error
+
+	New  func() T                                     // an empty part
+	Line func(part T, line int, words [][]byte) error // line counts from 0 within the block: Keep adds the block's First
+	Keep func(b *Block, part T) error                 // the next part
+}
+
+// errFull ends the reading of a list with more behind it.
+var errFull = errors.New("all lines were read")
+
+// ReadList reads a list from the rest of a file, in which nothing can be read
+// afterwards. A file that ends too early is an error.
+func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
+	type part struct {
+		of    T
+		lines int64
+		wrong int64 // 1: a line behind them has an error
+	}
+	parse := func(b *Block, most int64) (part, error) {
+		p := part{of: l.New()}
+		for p.lines < most {
+			words, ok := b.Fields()
+			if !ok {
+				break
+			}
+			p.wrong = 1
+			if len(words) != l.Words {
+				return p, fmt.Errorf("found %d words, expected %s", len(words), l.Each)
+			}
+			if err := l.Line(p.of, b.Number()-b.First(), words); err != nil {
+				return p, err
+			}
+			p.lines, p.wrong = p.lines+1, 0
+		}
+		return p, nil
+	}
+	read := int64(0)
+	keep := func(b *Block, p part) error {
+		left := l.Lines - read
+		read += min(left, p.lines)
+		switch {
+		case p.lines+p.wrong <= left && !(l.More && read == l.Lines):
+			return l.Keep(b, p.of)
+		case l.More:
+			p, err := parse(b, left) // without the lines behind the list
+			if err == nil {
+				err = l.Keep(b, p.of)
+			}
+			if err == nil {
+				err = errFull
+			}
+			return err
+		}
+		for range left {
+			b.Fields()
+		}
+		words, _ := b.Fields()
+		return b.Errorf("found %s after %d %s, expected the end of the file", formats.Quote(words[0]), l.Lines, l.All)
+	}
+	err := Each(ctx, f, Lines, func(b *Block) (part, error) { return parse(b, math.MaxInt64) }, keep)
+	switch {
+	case errors.Is(err, errFull):
+		return nil
+	case err != nil:
+		return err
+	case read < l.Lines:
+		return f.Errorf("found the end of the file after %d of %d %s: the file is truncated", read, l.Lines, l.All)
+	}
+	return nil
+}

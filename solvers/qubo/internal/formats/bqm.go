@@ -1,0 +1,282 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
+	"coalesce/solvers/qubo/problem"
+)
+
+// A model is dimod's serialised BinaryQuadraticModel, schema 3
+// (dimod/serialization and BinaryQuadraticModel.to_serializable).
+type model struct {
+	Type      string            `json:"type"`
+	Version   map[string]string `json:"version"`
+	UseBytes  bool              `json:"use_bytes"`
+	IndexType string            `json:"index_type"`
+	BiasType  string            `json:"bias_type"`
+	Variables int64             `json:"num_variables"`
+	Pairs     int64             `json:"num_interactions"`
+	Labels    []json.RawMessage `json:"variable_labels"`
+	Vartype   string            `json:"variable_type"`
+	Offset    json.Number       `json:"offset"`
+	Info      json.RawMessage   `json:"info"` // anything: passed over
+	Linear    []json.Number     `json:"linear_biases"`
+	Biases    []json.Number     `json:"quadratic_biases"`
+	Head      []int64           `json:"quadratic_head"`
+	Tail      []int64           `json:"quadratic_tail"`
+}
+
+// mostNoted is how many keys that are passed over are named.
+const mostNoted = 5
+
+// readBQM reads dimod's JSON.
+func readBQM(in source, o Options) (*problem.Instance, error) {
+	wrong := func(found, want string) (*problem.Instance, error) {
+		return nil, fmt.Errorf("%s: found %s, expected %s", in.name, found, want)
+	}
+	most := o.memory() / 8 // a number takes at least 2 bytes of text, 16 as it is read
+	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	case int64(len(data)) > most:
+		return wrong(fmt.Sprintf("more than %d bytes of JSON", most), "what a limit of "+fmt.Sprint(o.memory())+" bytes leaves room for")
+	}
+	var m model
+	if err := json.Unmarshal(data, &m); err != nil {
+		var at *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		where := ""
+		if errors.As(err, &at) {
+			where = fmt.Sprintf(" at byte %d", at.Offset)
+		} else if errors.As(err, &kind) {
+			where = fmt.Sprintf(" at byte %d", kind.Offset)
+		}
+		return nil, fmt.Errorf("%s: JSON%s: %w", in.name, where, err)
+	}
+	unknown, err := checkKeys(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	if err := distinct(m.Labels); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	schema := m.Version["bqm_schema"]
+	n := len(m.Linear)
+	switch {
+	case m.Type != "BinaryQuadraticModel":
+		return wrong("type "+formats.Quote(m.Type), `"BinaryQuadraticModel"`)
+	case !strings.HasPrefix(schema, "3."):
+		return wrong("bqm_schema "+formats.Quote(schema), `"3.0.0"`)
+	case m.UseBytes:
+		return wrong("use_bytes true", "numbers (to_serializable(use_bytes=False))")
+	case int64(n) != m.Variables || len(m.Labels) != n && m.Labels != nil:
+		return wrong(fmt.Sprintf("%d linear biases and %d labels", n, len(m.Labels)), fmt.Sprintf("%d of each", m.Variables))
+	case int64(len(m.Biases)) != m.Pairs || len(m.Head) != len(m.Biases) || len(m.Tail) != len(m.Biases):
+		return wrong(fmt.Sprintf("%d quadratic biases, %d heads and %d tails", len(m.Biases), len(m.Head), len(m.Tail)), fmt.Sprintf("%d of each", m.Pairs))
+	case m.Vartype != "BINARY" && m.Vartype != "SPIN":
+		return wrong("variable_type "+formats.Quote(m.Vartype), `"BINARY" or "SPIN"`)
+	}
+	d := problem.NewEntries(o.memory())
+	for i, v := range m.Linear {
+		if err := parseInto(d, i, i, []byte(v)); err != nil {
+			return nil, fmt.Errorf("%s: linear bias %d: %w", in.name, i, err)
+		}
+	}
+	for k, v := range m.Biases {
+		i, j := m.Head[k], m.Tail[k]
+		if i < 0 || j < 0 || i >= int64(n) || j >= int64(n) || i == j {
+			return wrong(fmt.Sprintf("the pair %d, %d", i, j), fmt.Sprintf("two different variables from 0 to %d", n-1))
+		}
+		if err := parseInto(d, int(i), int(j), []byte(v)); err != nil {
+			return nil, fmt.Errorf("%s: quadratic bias %d: %w", in.name, k, err)
+		}
+	}
+	if m.Offset == "" {
+		m.Offset = "0"
+	}
+	if err := parseInto(d, n, n, []byte(m.Offset)); err != nil {
+		return nil, fmt.Errorf("%s: offset: %w", in.name, err)
+	}
+	inst, err := d.Instance(n+1, true)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	inst.LastAsOffset()
+	inst.Names = names(m.Labels)
+	for k, key := range unknown {
+		if k == mostNoted {
+			inst.Note("%d more keys were passed over", len(unknown)-k)
+			break
+		}
+		inst.Note("the key %s was passed over, as dimod does", formats.Quote(key))
+	}
+	if m.Vartype == "SPIN" {
+		inst.Form = problem.Ising
+	}
+	if o.Form != "" && o.Form != inst.Form {
+		return wrong(fmt.Sprintf("variable_type %s", m.Vartype), fmt.Sprintf("that of form %s", o.Form))
+	}
+	return inst, nil
+}
+
+// checkKeys refuses a key that comes twice in one object, wherever that is, and a
+// key of the model that differs from a known one in its case alone, which
+// encoding/json would take for that. dimod passes over other keys: they are
+// returned, for a note.
+func checkKeys(data []byte) (unknown []string, err error) {
+	known := reflect.VisibleFields(reflect.TypeFor[model]())
+	d := json.NewDecoder(bytes.NewReader(data))
+	err = walk(d, 0, func(key string) error {
+		like := slices.IndexFunc(known, func(f reflect.StructField) bool { return strings.EqualFold(f.Tag.Get("json"), key) })
+		if like < 0 {
+			unknown = append(unknown, key)
+		} else if name := known[like].Tag.Get("json"); name != key {
+			return fmt.Errorf("JSON at byte %d: found the key %s, expected %q", d.InputOffset(), formats.Quote(key), name)
+		}
+		var value json.RawMessage // at once, without a token for each of many biases
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if bytes.IndexByte(value, '{') < 0 {
+			return nil
+		}
+		return walkAll(json.NewDecoder(bytes.NewReader(value)), d.InputOffset()-int64(len(value)))
+	})
+	return unknown, err
+}
+
+// walkAll passes over a value in which no object, however deep, has a key twice.
+func walkAll(d *json.Decoder, from int64) error {
+	return walk(d, from, func(string) error { return walkAll(d, from) })
+}
+
+// walk passes over a value, in which no object may have a key twice. each reads what
+// stands behind the keys of the value itself. The decoder began at byte from.
+func walk(d *json.Decoder, from int64, each func(key string) error) error {
+	token, err := d.Token()
+	object := token == json.Delim('{')
+	if err != nil || !object && token != json.Delim('[') {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		if !object {
+			if err := walkAll(d, from); err != nil {
+				return err
+			}
+			continue
+		}
+		if token, err = d.Token(); err != nil {
+			return err
+		}
+		key := token.(string) // the text was read as JSON before
+		if seen[key] {
+			return fmt.Errorf("JSON at byte %d: found the key %s again, expected each once", from+d.InputOffset(), formats.Quote(key))
+		}
+		seen[key] = true
+		if err := each(key); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+// distinct refuses labels that dimod cannot hold, and two variables of the same
+// label. Texts are the same when they are after decoding, numbers when their values
+// are: in Python 1 == 1.0 == True.
+func distinct(labels []json.RawMessage) error {
+	seen := make(map[string]int, len(labels))
+	for k, raw := range labels {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		var label any
+		if err := d.Decode(&label); err != nil {
+			return err
+		}
+		shown := formats.Quote(raw)
+		if s, ok := label.(string); ok {
+			shown = formats.Quote(s)
+		}
+		same, ok := canonical(nil, label)
+		if !ok {
+			return fmt.Errorf("found the label %s of variable %d, expected no object", shown, k)
+		}
+		if first, again := seen[string(same)]; again {
+			return fmt.Errorf("found the label %s of variables %d and %d, expected different ones", shown, first, k)
+		}
+		seen[string(same)] = k
+	}
+	return nil
+}
+
+// canonical appends text that labels have in common when they are the same; false
+// where dimod cannot hold a label: objects cannot be hashed.
+func canonical(out []byte, label any) ([]byte, bool) {
+	switch v := label.(type) {
+	case nil:
+		return append(out, "null"...), true
+	case bool:
+		if v {
+			return append(out, '1'), true
+		}
+		return append(out, '0'), true
+	case string:
+		return strconv.AppendQuote(out, v), true
+	case json.Number:
+		return append(out, plainNumber(string(v))...), true
+	case []any:
+		out = append(out, '[')
+		for _, x := range v {
+			var ok bool
+			if out, ok = canonical(out, x); !ok {
+				return out, false
+			}
+			out = append(out, ',')
+		}
+		return append(out, ']'), true
+	}
+	return out, false
+}
+
+// plainNumber writes numbers of the same value the same way.
+func plainNumber(word string) string {
+	v, ok := text.Float([]byte(word))
+	switch whole := v == math.Trunc(v) && math.Abs(v) < 1<<53; {
+	case !ok || !whole && !strings.ContainsAny(word, ".eE"):
+		return word // whole, and beyond what floats tell apart
+	case whole:
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// names are labels as text; nil where they are 0, 1, 2 and so on.
+func names(labels []json.RawMessage) []string {
+	plain := true
+	list := make([]string, len(labels))
+	for k, label := range labels {
+		var s string
+		if json.Unmarshal(label, &s) != nil {
+			s = string(label)
+		}
+		list[k] = s
+		plain = plain && string(label) == fmt.Sprint(k)
+	}
+	if plain {
+		return nil
+	}
+	return list
+}

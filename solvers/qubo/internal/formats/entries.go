@@ -1,0 +1,135 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
+	"coalesce/solvers/qubo/problem"
+)
+
+// A file is text, and the memory that reading it may take.
+type file struct {
+	*text.File
+	o      Options
+	size   int64 // bytes; negative: unknown
+	budget *formats.Budget
+}
+
+// maxLine is the longest line, in bytes: lines have a few words.
+const maxLine = 1 << 20
+
+// text makes text of a source, with comments in lines that begin with a word.
+func (in source) text(comment string, o Options) (*file, error) {
+	budget := formats.NewBudget(o.memory())
+	f, err := text.New(in, in.name, text.Options{Comment: comment, Line: maxLine, Budget: budget})
+	return &file{f, o, in.size, budget}, err
+}
+
+// entries collect the lines of coefficients of a file.
+type entries struct {
+	*problem.Entries
+	file      *file
+	count     int64          // entries so far
+	reserved  int64          // entries whose memory came from the budget
+	loops     int64          // entries of a variable with itself
+	variables int            // the largest variable and one more
+	lines     text.Positions // of the entries
+	parts     sync.Pool
+}
+
+// A part is the entries of a block.
+type part struct {
+	i, j      []int32
+	values    text.Numbers
+	loops     int64 // entries of a variable with itself
+	variables int   // the largest variable and one more
+	lines     text.Positions
+}
+
+// leastLine is the length of the shortest line of an entry, "1 1 1" and its end.
+const leastLine = 6
+
+// entries makes room for m entries, as far as the file's size proves them.
+func (f *file) entries(m int64) (*entries, error) {
+	e := &entries{Entries: problem.NewEntries(f.o.memory()), file: f, parts: sync.Pool{New: func() any { return &part{} }}}
+	if err := e.reserve(m); err != nil {
+		return nil, f.Errorf("%w", err)
+	}
+	if err := e.Expect(m, f.size/leastLine); err != nil {
+		return nil, f.Errorf("%w", err)
+	}
+	return e, nil
+}
+
+// reserve takes the memory of so many entries, in all.
+func (e *entries) reserve(count int64) error {
+	if count <= e.reserved {
+		return nil
+	}
+	if err := e.file.budget.Take((count - e.reserved) * problem.EntryBytes); err != nil {
+		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", count, count*problem.EntryBytes, e.file.o.memory())
+	}
+	e.reserved = count
+	return nil
+}
+
+// empty is a part without entries.
+func (e *entries) empty() *part { return e.parts.Get().(*part) }
+
+// add adds a coefficient of two variables, which stands on a line of the block.
+func (p *part) add(line int, i, j int32, word []byte) error {
+	v, err := parse(word)
+	if err != nil {
+		return err
+	}
+	if v.float {
+		p.values.AddFloat(v.real)
+	} else {
+		p.values.AddInt(v.whole)
+	}
+	p.i, p.j = append(p.i, i), append(p.j, j)
+	if i == j {
+		p.loops++
+	}
+	p.variables = max(p.variables, int(i)+1, int(j)+1)
+	p.lines.Add(line)
+	return nil
+}
+
+// keep adds the entries of a block.
+func (e *entries) keep(b *text.Block, p *part) error {
+	e.count += int64(len(p.i))
+	if err := e.reserve(e.count); err != nil {
+		return err
+	}
+	if err := e.lines.Append(e.file.budget, &p.lines, b.First()); err != nil {
+		return fmt.Errorf("the lines of %d coefficients take %w", e.count, err)
+	}
+	if err := e.Append(p.i, p.j, p.values.Whole, p.values.Real); err != nil {
+		return err
+	}
+	e.loops += p.loops
+	e.variables = max(e.variables, p.variables)
+	p.i, p.j, p.loops, p.variables = p.i[:0], p.j[:0], 0, 0
+	p.values.Reset()
+	p.lines.Reset()
+	e.parts.Put(p)
+	return nil
+}
+
+// instance makes an instance of n variables. A pair that comes twice is added up
+// where sum says so; else it is an error of its line.
+func (e *entries) instance(n int, sum bool) (*problem.Instance, error) {
+	inst, err := e.Instance(n, sum)
+	var again *problem.RepeatedError
+	if errors.As(err, &again) {
+		return nil, formats.Errorf(e.file.Name(), e.lines.Line(again.Again), "found the variables of line %d again, expected each pair once", e.lines.Line(again.First))
+	}
+	if err != nil {
+		return nil, formats.Errorf(e.file.Name(), 0, "%w", err)
+	}
+	return inst, nil
+}

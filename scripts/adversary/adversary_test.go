@@ -45,7 +45,7 @@ func TestFaults(t *testing.T) {
 func TestJudgeFile(t *testing.T) {
 	for _, c := range []struct {
 		code      int
-		out, err_ string
+		out, said string
 		want      string // the class, empty: no fault
 	}{
 		{0, `{"value":1}`, "", ""},
@@ -61,11 +61,11 @@ func TestJudgeFile(t *testing.T) {
 		{2, "", "coalesce: a.csv\n", "check"},
 	} {
 		class := ""
-		if f := judgeFile(reply{Code: c.code, Out: []byte(c.out), Err: []byte(c.err_)}, "a.csv", false); f != nil {
+		if f := judgeFile(reply{Code: c.code, Out: []byte(c.out), Err: []byte(c.said)}, "a.csv", false); f != nil {
 			class = f.class
 		}
 		if class != c.want {
-			t.Errorf("exit %d, %q, %q: found %q, want %q", c.code, c.out, short(c.err_), class, c.want)
+			t.Errorf("exit %d, %q, %q: found %q, want %q", c.code, c.out, short(c.said), class, c.want)
 		}
 	}
 }

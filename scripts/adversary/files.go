@@ -58,9 +58,10 @@ func (a *adversary) fileJobs(list []parser, count, bombed int) (jobs []func(*poo
 func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error {
 	folder := filepath.Join(a.folder, fmt.Sprint("worker", w.number))
 	files := map[string][]byte{"FILE": data, "ASIDE": p.aside}
-	args := append(slices.Clone(p.args), "--device", "host", "--json")
-	if p.args[0] == "convert" {
-		args = args[:len(args)-3]
+	args := slices.Clone(p.args)
+	silent := p.args[0] == "convert" // prints no answer
+	if !silent {
+		args = append(args, "--device", "host", "--json")
 	}
 	paths := strings.NewReplacer("FILE", filepath.Join(folder, p.file), "ASIDE", filepath.Join(folder, "aside.csv"), "OUTPUT", filepath.Join(folder, "output"))
 	for i := range args {
@@ -72,12 +73,12 @@ func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error 
 		}
 	}
 	r, err := w.run(args)
-	return a.count(row, w, args, r, err, judgeFile(r, p.file, p.args[0] == "convert"))
+	return a.count(row, w, args, r, err, judgeFile(r, p.file, silent))
 }
 
-// judgeFile says what is wrong with what the command did with a damaged file: the
-// class of the fault, or nil. Any answer will do here, and any error that names the
-// file.
+// judgeFile says what is wrong with what the command did with a damaged file, nil
+// where nothing is. Any answer will do here, and any error that names the file. A
+// command that is silent prints no answer.
 func judgeFile(r reply, file string, silent bool) *fault {
 	said := string(r.Err)
 	for i, c := range said {

@@ -11,7 +11,7 @@
 // proof of what is not so, and a refusal of what could be solved count.
 //
 //	go run ./scripts/adversary            300 files a parser, 1,000 instances a problem
-//	go run ./scripts/adversary -long      2,000 and 20,000, and 10 minutes of each fuzz target
+//	go run ./scripts/adversary --long     2,000 and 20,000, and 10 minutes of each fuzz target
 //
 // It ends with exit code 1 where anything counts; what did is kept in
 // .build/adversary/found.
@@ -65,7 +65,7 @@ func run(args []string) error {
 	f.Parse(args)
 	bombed := 64 << 20
 	if *long {
-		*files, *instances, bombed = 2000, 20000, 1<<30
+		*files, *instances, bombed = 2000, 20000, 256<<20
 	}
 	if _, err := os.Stat("go.mod"); err != nil {
 		return fmt.Errorf("expected to run in the repository's root: %w", err)

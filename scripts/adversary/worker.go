@@ -72,7 +72,8 @@ type pool struct {
 	fresh   int64 // what the worker had mapped after its first command
 }
 
-// How a command can end a worker.
+// A fault is what counts against a command: its class, such as "crash", and what
+// was seen.
 type fault struct{ class, text string }
 
 func (f *fault) Error() string { return f.class + ": " + f.text }

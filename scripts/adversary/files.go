@@ -54,6 +54,9 @@ func (a *adversary) fileJobs(list []parser, count, bombed int) (jobs []func(*poo
 	return jobs
 }
 
+// aside is what the second file is called.
+const aside = "aside.csv"
+
 // tryFile has a worker read one file.
 func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error {
 	folder := filepath.Join(a.folder, fmt.Sprint("worker", w.number))
@@ -63,7 +66,7 @@ func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error 
 	if !silent {
 		args = append(args, "--device", "host", "--json")
 	}
-	paths := strings.NewReplacer("FILE", filepath.Join(folder, p.file), "ASIDE", filepath.Join(folder, "aside.csv"), "OUTPUT", filepath.Join(folder, "output"))
+	paths := strings.NewReplacer("FILE", filepath.Join(folder, p.file), "ASIDE", filepath.Join(folder, aside), "OUTPUT", filepath.Join(folder, "output"))
 	for i := range args {
 		args[i] = paths.Replace(args[i])
 	}
@@ -77,8 +80,9 @@ func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error 
 }
 
 // judgeFile says what is wrong with what the command did with a damaged file, nil
-// where nothing is. Any answer will do here, and any error that names the file. A
-// command that is silent prints no answer.
+// where nothing is. Any answer will do here, and any error that names the file, or
+// the one aside, for which memory may be short. A command that is silent prints no
+// answer.
 func judgeFile(r reply, file string, silent bool) *fault {
 	said := string(r.Err)
 	for i, c := range said {
@@ -99,7 +103,7 @@ func judgeFile(r reply, file string, silent bool) *fault {
 		return nil
 	case r.Code != 1:
 		return &fault{"check", fmt.Sprintf("exit %d: %s", r.Code, short(said))}
-	case !strings.Contains(said, file) && !infeasible(r):
+	case !strings.Contains(said, file) && !strings.Contains(said, aside) && !infeasible(r):
 		return &fault{"unnamed", short(said)}
 	}
 	return nil

@@ -98,13 +98,13 @@ func checkSchema(name string, raw json.RawMessage) error {
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		return fmt.Errorf(`%s: "schema" is %s, expected "tuned/%d"`, name, raw, Schema)
+		return fmt.Errorf(`%s: "schema" is %.80s, expected "tuned/%d"`, name, raw, Schema)
 	}
 	version, ok := strings.CutPrefix(s, "tuned/")
 	major, _, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(major)
 	if !ok || err != nil {
-		return fmt.Errorf(`%s: "schema" is %q, expected "tuned/%d"`, name, s, Schema)
+		return fmt.Errorf(`%s: "schema" is %.80q, expected "tuned/%d"`, name, s, Schema)
 	}
 	if n != Schema {
 		return fmt.Errorf("%s: schema %d of tuned.json is not known: this build reads schema %d; tune again or use a matching build", name, n, Schema)

@@ -87,7 +87,7 @@ func (e *Entry) Key() string {
 
 // describe names the entry in an error.
 func (e *Entry) describe() string {
-	return fmt.Sprintf("%s, %s, size %d on %s", e.Family, fixedString(e.Fixed), e.Size, e.Class)
+	return fmt.Sprintf("%.80s, %.80s, size %d on %.80s", e.Family, fixedString(e.Fixed), e.Size, e.Class)
 }
 
 // Result finds a variant's result; nil when there is none.
@@ -120,15 +120,15 @@ func (e *Entry) check() error {
 			return fmt.Errorf("a result without a variant")
 		}
 		if r.Nanos <= 0 {
-			return fmt.Errorf("variant %s took %d ns, expected more than 0", r.Variant, r.Nanos)
+			return fmt.Errorf("variant %.80s took %d ns, expected more than 0", r.Variant, r.Nanos)
 		}
 		if seen[r.Variant] {
-			return fmt.Errorf("variant %s has two results", r.Variant)
+			return fmt.Errorf("variant %.80s has two results", r.Variant)
 		}
 		seen[r.Variant] = true
 	}
 	if !seen[e.Winner] {
-		return fmt.Errorf("winner %q is not among the results", e.Winner)
+		return fmt.Errorf("winner %.80q is not among the results", e.Winner)
 	}
 	return nil
 }

@@ -255,7 +255,13 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
 		q := queue{a: a, s: s, devices: devices, options: assignment.Options{Family: s.algorithm, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}, left: args}
 		defer q.close(ctx)
-		return a.each(ctx, s.json, args, func(string) error { return q.next(ctx) })
+		return a.each(ctx, s.json, args, func(string) error {
+			err := q.next(ctx)
+			if s.points != nil && err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), s.points[0]) {
+				err = fmt.Errorf("%s: %w", strings.Join(s.points, ","), err)
+			}
+			return err
+		})
 	})
 }
 

@@ -71,27 +71,27 @@ func (a *app) solveOneAuction(ctx context.Context, s *solveFlags, d device.Devic
 	}
 	read := time.Since(start).Seconds()
 
-		facts := d.Facts()
-		o := s.settings(db)
-		o.Devices = []device.Device{d}
-		o.Log = func(line string) { p.Set("solving %s: %s", path, line) }
-		r, err := auction.Solve(ctx, auc, o)
-		if err != nil {
-			return solverError(err)
+	facts := d.Facts()
+	o := s.settings(db)
+	o.Devices = []device.Device{d}
+	o.Log = func(line string) { p.Set("solving %s: %s", path, line) }
+	r, err := auction.Solve(ctx, auc, o)
+	if err != nil {
+		return solverError(err)
+	}
+	r.Seconds.Read = read
+	verified := ""
+	if s.verify {
+		p.Set("verifying with the reference")
+		if verified, err = verifyAuction(ctx, auc, r); err != nil {
+			return err
 		}
-		r.Seconds.Read = read
-		verified := ""
-		if s.verify {
-			p.Set("verifying with the reference")
-			if verified, err = verifyAuction(ctx, auc, r); err != nil {
-				return err
-			}
-		}
-		p.Close()
-		if s.json {
-			return printJSON(a.out, r)
-		}
-		return a.printAuction(r, facts, verified)
+	}
+	p.Close()
+	if s.json {
+		return printJSON(a.out, r)
+	}
+	return a.printAuction(r, facts, verified)
 }
 
 // verifyAuction solves with the reference, which shares nothing with the

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/internal/ui"
+	"coalesce/runtime/host"
 )
 
 // Exit codes.
@@ -32,6 +33,7 @@ const (
 // Main runs one command line, without the program's name, and returns the
 // process's exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	host.CollectWithin()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The second ctrl-C ends the process at once.

@@ -129,53 +129,53 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, d device.Device, db *tuned.Database, path string) error {
 	p := a.progress()
 	defer p.Close()
-		facts := d.Facts()
-		if s.distribution != "" {
-			value := csg.Value(s.value)
-			if err := cmp.Or(fits(s.agents, value, a.free()), csg.Takes(facts, s.agents, value)); err != nil {
-				return err
-			}
-		}
-		start := time.Now()
-		inst, err := await(ctx, func() (*csg.Instance, error) {
-			if s.distribution != "" {
-				p.Set("drawing %d agents from %s", s.agents, s.distribution)
-				return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
-			}
-		p.Set("reading %s", called(path))
-		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
-		})
-		if err != nil {
+	facts := d.Facts()
+	if s.distribution != "" {
+		value := csg.Value(s.value)
+		if err := cmp.Or(fits(s.agents, value, a.free()), csg.Takes(facts, s.agents, value)); err != nil {
 			return err
 		}
-		read := time.Since(start).Seconds()
-		p.Set("solving %d agents on %s", inst.N, facts)
-		o := s.settings(db)
-		o.Devices = []device.Device{d}
-		o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
-		r, err := csg.Solve(ctx, inst, o)
-		if r != nil {
-			r.Seconds.Read = read
+	}
+	start := time.Now()
+	inst, err := await(ctx, func() (*csg.Instance, error) {
+		if s.distribution != "" {
+			p.Set("drawing %d agents from %s", s.agents, s.distribution)
+			return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
 		}
-		if errors.Is(err, solve.ErrInfeasible) && s.json {
-			p.Close()
-			return errors.Join(err, printJSON(a.out, r))
-		}
-		if err != nil {
-			return solverError(err)
-		}
-		verified := ""
-		if s.verify {
-			p.Set("verifying with the reference")
-			if verified, err = verifyCSG(ctx, inst, r); err != nil {
-				return err
-			}
-		}
+		p.Set("reading %s", called(path))
+		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
+	})
+	if err != nil {
+		return err
+	}
+	read := time.Since(start).Seconds()
+	p.Set("solving %d agents on %s", inst.N, facts)
+	o := s.settings(db)
+	o.Devices = []device.Device{d}
+	o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
+	r, err := csg.Solve(ctx, inst, o)
+	if r != nil {
+		r.Seconds.Read = read
+	}
+	if errors.Is(err, solve.ErrInfeasible) && s.json {
 		p.Close()
-		if s.json {
-			return printJSON(a.out, r)
+		return errors.Join(err, printJSON(a.out, r))
+	}
+	if err != nil {
+		return solverError(err)
+	}
+	verified := ""
+	if s.verify {
+		p.Set("verifying with the reference")
+		if verified, err = verifyCSG(ctx, inst, r); err != nil {
+			return err
 		}
-		return a.printCSG(r, facts, verified)
+	}
+	p.Close()
+	if s.json {
+		return printJSON(a.out, r)
+	}
+	return a.printCSG(r, facts, verified)
 }
 
 // freeMemory is the memory in bytes that this machine has for an instance, 0

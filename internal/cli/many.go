@@ -8,21 +8,21 @@ import (
 )
 
 // each solves files one after the other, in their order: an empty line stands between
-// two answers for people, and JSON objects have a line each. Of several files one that
-// fails is told and the next goes on; the error is then a someFailed. A mistake in the
-// command line and an interruption end it.
+// two answers for people, and JSON objects have a line each. Every error names its file.
+// Of several files one that fails is told and the next goes on; the error is then a
+// someFailed. A mistake in the command line and an interruption end it.
 func (a *app) each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
-	if len(paths) == 1 {
-		return solve(paths[0])
-	}
 	some := someFailed{all: len(paths)}
 	for k, path := range paths {
 		err := solve(path)
 		if usage := (usageError{}); errors.As(err, &usage) {
 			return err
 		}
-		if name := called(path); err != nil && !strings.HasPrefix(err.Error(), name+":") {
+		if name := called(path); err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), name) {
 			err = fmt.Errorf("%s: %w", name, err)
+		}
+		if len(paths) == 1 {
+			return err
 		}
 		if left := len(paths) - k - 1; ctx.Err() != nil && left > 0 {
 			return errors.Join(err, fmt.Errorf("%d of %d files were not solved: %w", left, len(paths), ctx.Err()))

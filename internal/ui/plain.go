@@ -4,17 +4,21 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// Plain is a text with its control characters, line ends included, as \x1b, \n and so
-// on: what a file or its names hold must not steer a terminal.
+// Plain is a text with its control characters, line ends and bytes that are no UTF-8
+// included, as \x1b, \n and so on: what a file or its names hold must not steer a
+// terminal.
 func Plain(text string) string {
-	if !strings.ContainsFunc(text, steers) {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, steers) {
 		return text
 	}
 	var b strings.Builder
-	for _, r := range text {
+	for at, r := range text {
 		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[at:], string(r)):
+			fmt.Fprintf(&b, `\x%02x`, text[at])
 		case r == '\n':
 			b.WriteString(`\n`)
 		case r == '\t':

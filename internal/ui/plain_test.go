@@ -32,3 +32,10 @@ func TestOneLine(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 }
+
+// Bytes that are no UTF-8 are shown, the character for such bytes itself is kept.
+func TestPlainBytes(t *testing.T) {
+	if got, want := Plain("a\xb0n \ufffd\x1b"), "a\\xb0n \ufffd\\x1b"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+}

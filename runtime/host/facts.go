@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +67,15 @@ func memory() (total, free int64) {
 		free = min(free, left)
 	}
 	return total, free
+}
+
+// CollectWithin has Go's collector keep garbage within the address space that the
+// process's limits leave; without such a limit, or where GOMEMLIMIT is set, nothing
+// changes. A program calls it once, when it starts.
+func CollectWithin() {
+	if left, ok := addressSpace(); ok && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(left + left/2)
+	}
 }
 
 // A controlGroup is a folder with the files of a group's memory limit and use.

@@ -15,7 +15,9 @@ const reserve = 256 << 20
 
 // addressSpace is how many bytes may still be asked of a limited address space: the
 // process's limits on it and on data (setrlimit), less what is mapped, less the
-// reserve and a quarter of the rest. ok is false where there is no limit.
+// reserve and half of the rest: Go keeps the addresses of memory that was freed, and
+// a slice that grows leaves its earlier ones behind. ok is false where there is no
+// limit.
 func addressSpace() (left int64, ok bool) {
 	left = math.MaxInt64
 	text, err := os.ReadFile("/proc/self/statm")
@@ -33,7 +35,7 @@ func addressSpace() (left int64, ok bool) {
 			continue
 		}
 		room := int64(limit.Cur) - pages*int64(os.Getpagesize()) - reserve
-		left, ok = min(left, max(1, room-room/4)), true
+		left, ok = min(left, max(1, room/2)), true
 	}
 	return left, ok
 }

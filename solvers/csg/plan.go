@@ -130,7 +130,13 @@ func Takes(facts device.Facts, n int, value Value) error {
 	return refused
 }
 
-func gib(b int64) string { return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30)) }
+// gib writes bytes in GiB, small numbers in bytes.
+func gib(b int64) string {
+	if b < 1<<26 {
+		return fmt.Sprintf("%d bytes", b)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
+}
 
 // choose picks the variant for an instance and a method. One that was asked for
 // by its label brings its own method.

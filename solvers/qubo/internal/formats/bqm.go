@@ -63,7 +63,7 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 		} else if errors.As(err, &kind) {
 			where = fmt.Sprintf(" at byte %d", kind.Offset)
 		}
-		return nil, fmt.Errorf("%s: JSON%s: %w", in.name, where, err)
+		return nil, fmt.Errorf("%s: JSON%s: %.160s", in.name, where, err)
 	}
 	unknown, err := checkKeys(data)
 	if err != nil {

@@ -2,7 +2,6 @@ package qubo
 
 import (
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 // A run is one solve under way.
 type run struct {
 	limits
-	device device.Device
 	inst   *Instance
 	o      Options
 	plan   plan
@@ -46,7 +44,7 @@ func (r *run) solve() (*Result, error) {
 		r.target = &t
 	}
 	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
-	r.o.log("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
+	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
 	r.begin(red)
 	variant := ""
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
@@ -136,7 +134,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r.o.log("%s: %s", label, r.plan.reason)
+	r.o.Say("%s: %s", label, r.plan.reason)
 	goal := part.Bound
 	if r.target != nil {
 		goal = min(goal, *r.target-(r.bests.total()-top.value))
@@ -177,11 +175,11 @@ func (r *run) search(k int, share float64) (label string, err error) {
 // open makes the plan's engine ready for p, or the host's where that cannot hold p
 // and nothing was asked for by name, and returns the engine's and variant's name.
 func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error) {
-	e, err = r.plan.engine.open(r.device, p, r.o.setup())
+	e, err = r.plan.engine.open(p, r.o.setup())
 	name := r.plan.engine.name
-	if errors.Is(err, search.ErrUnfit) && r.o.Engine == "" && r.o.Variant == "" {
+	if errors.Is(err, search.ErrUnfit) && r.o.Algorithm == "" && r.o.Variant == "" {
 		r.plan.reason = err.Error()
-		e, err = host.Open(r.device, p, r.o.setup())
+		e, err = host.Open(p, r.o.setup())
 		name = "host"
 	}
 	if err != nil {
@@ -194,7 +192,7 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 		return e, "", err
 	}
 	if r.told.used = e.Used; r.o.Rules.Within(p.N) != r.o.Rules {
-		r.o.log("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
+		r.o.Say("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
 	}
 	label = "qubo/" + name
 	if e.Label != "" {
@@ -207,7 +205,7 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 // wait waits for a search; for one on the host that is late, not beyond what the
 // limit allows: what it finds after that is not taken any more.
 func (r *run) wait(work func() error) error {
-	if r.device.Facts().Kind != device.Host {
+	if r.o.Devices[0].Facts().Kind != device.Host {
 		return work()
 	}
 	ended, err := r.await(work)
@@ -219,20 +217,11 @@ func (r *run) wait(work func() error) error {
 	return err
 }
 
-// where names the devices.
-func (r *run) where() string {
-	names := []string{r.device.Facts().String()}
-	for _, d := range r.o.Others {
-		names = append(names, d.Facts().String())
-	}
-	return strings.Join(names, ",")
-}
-
 func (r *run) workers() int {
 	if r.o.Threads > 0 {
 		return r.o.Threads
 	}
-	if f := r.device.Facts(); f.Kind == device.Host {
+	if f := r.o.Devices[0].Facts(); f.Kind == device.Host {
 		return f.SMs
 	}
 	return 0

@@ -1,7 +1,7 @@
 // Package solve is the contract of the solvers of all problems: what a solver is
 // told (Settings), and what every answer tells besides its solution (Report).
-// Coalition structures and auctions take Settings as they are, binary quadratic
-// programs with what searches add; all four problems report.
+// Coalition structures and auctions take Settings as they are; binary quadratic
+// programs and assignments embed them in options of their own. All four report.
 //
 // It holds what is the same for all of them, and imports none.
 package solve

@@ -245,9 +245,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error
 	}
 	o := s.options
 	o.Log = func(line string) { p.Set("%s: %s", path, line) }
-	o.Progress = func(now qubo.Progress) {
-		p.Set("%s: %s %s after %s flips", path, inst.Sense, now.Value, ui.Rate(float64(now.Flips)))
-	}
+	o.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
 	r, err := qubo.Solve(ctx, inst, o)
 	if errors.Is(err, qubo.ErrCheck) {
 		return checkError{fmt.Errorf("%s: %w", path, err)}

@@ -11,6 +11,7 @@ import (
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // A run is one solve under way.
@@ -102,9 +103,18 @@ func (r *run) record(at time.Duration) {
 
 // progress tells the user how the solve stands.
 func (r *run) progress(at time.Duration, best Amount) {
-	if r.o.Progress != nil {
-		r.o.Progress(Progress{at.Seconds(), best, r.told.work.Flips})
+	if r.o.Progress == nil {
+		return
 	}
+	var bound solve.Number
+	if r.p.Exact { // else it is one of rounded coefficients
+		if most, _ := r.bests.bound(); most == r.bests.total() {
+			bound = solve.Number(best.String())
+		} else {
+			bound = solve.Number(r.inst.AmountOf(r.p, most).String())
+		}
+	}
+	r.o.Progress(solve.NewIncumbent(at.Seconds(), solve.Number(best.String()), bound, r.told.work.Flips))
 }
 
 // improve takes a better solution of part k; where several are asked for, which

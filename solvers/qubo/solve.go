@@ -30,16 +30,6 @@ type Options struct {
 	Threads   int      // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool     // no preprocessing, but for fixed variables
 	Memory    int64    // bytes that the host may take besides the instance; 0: no limit
-	// Progress is told of improvements and, now and then, of the work so far;
-	// may be nil. It must return quickly.
-	Progress func(Progress)
-}
-
-// Progress is how a solve stands.
-type Progress struct {
-	Seconds float64
-	Value   Amount // the best so far
-	Flips   int64
 }
 
 func (o Options) check() error {

@@ -11,6 +11,7 @@ import (
 	generated "coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
+	"coalesce/solvers/solve"
 )
 
 // A batchCase is many matrices, of sides that are equal or from half of them on.
@@ -80,7 +81,7 @@ func (b *bench) batches() error {
 				if b.late() {
 					return errLate
 				}
-				b.batch(c, s, list, solver.Options{Variant: label}, &optimum)
+				b.batch(c, s, list, solver.Options{Settings: solve.Settings{Devices: []device.Device{b.dev}, Variant: label}}, &optimum)
 			}
 		}
 	}
@@ -121,7 +122,7 @@ func (b *bench) batch(c batchCase, seed int, list []*solver.Instance, o solver.O
 }
 
 func (b *bench) batchRuns(row *result.Solve, list []*solver.Instance, o solver.Options) (err error) {
-	batch, err := solver.OpenBatch(b.ctx, b.dev, list, o)
+	batch, err := solver.OpenBatch(b.ctx, list, o)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
+	"coalesce/solvers/solve"
 )
 
 // An instance is a problem drawn, with what is known of its answer.
@@ -101,14 +102,14 @@ func (b *bench) solve(family, label string, i *instance) {
 	ctx, stop := context.WithTimeout(b.ctx, b.settings.slow)
 	defer stop()
 	gap, err := b.runs(ctx, &row, func() (solving, error) {
-		o := solver.Options{Family: family, Variant: label}
+		o := solver.Options{Settings: solve.Settings{Devices: []device.Device{b.dev}, Algorithm: family, Variant: label}}
 		if family == auto {
-			o.Family = ""
+			o.Algorithm = ""
 		}
 		if i.remote() {
-			return solver.OpenDrawn(b.ctx, b.dev, i.drawing(i.seed), o)
+			return solver.OpenDrawn(b.ctx, i.drawing(i.seed), o)
 		}
-		return solver.Open(b.ctx, b.dev, i.Instance, o)
+		return solver.Open(b.ctx, i.Instance, o)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Printf("%-28s %-26s left out: stopped after %v\n", i.problem, family, b.settings.slow)

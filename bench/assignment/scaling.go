@@ -8,6 +8,7 @@ import (
 
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
+	"coalesce/solvers/solve"
 )
 
 // A step of the scaling is a problem on some numbers of devices.
@@ -113,12 +114,12 @@ func (b *bench) share(i *instance, s int, family string, devices []device.Device
 	ctx, stop := context.WithTimeout(b.ctx, b.settings.slow)
 	defer stop()
 	gap, err := b.runs(ctx, &row, func() (solving, error) {
-		o := solver.Options{Family: family, Variant: b.settings.variant}
+		o := solver.Options{Settings: solve.Settings{Devices: devices, Algorithm: family, Variant: b.settings.variant}}
 		d := solver.Drawing{Kind: i.kind, Rows: i.n, Cols: i.n, Range: i.spans.of(i.n), Seed: uint64(s) << 40, Type: i.value}
 		if sharded {
-			return solver.OpenDrawnSharded(b.ctx, devices, d, o)
+			return solver.OpenDrawnSharded(b.ctx, d, o)
 		}
-		return solver.OpenDrawn(b.ctx, devices[0], d, o)
+		return solver.OpenDrawn(b.ctx, d, o)
 	})
 	if errors.Is(err, device.ErrMemory) {
 		fmt.Printf("%-28s %-26s left out: %v\n", i.problem, row.Name, err)

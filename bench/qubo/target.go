@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"coalesce/bench/result"
+	"coalesce/runtime/device"
 	solver "coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
 )
 
 // targets are the instances of which the time to the best known value counts.
@@ -43,12 +45,13 @@ func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, 
 	if len(b.others) > 0 {
 		row.Devices = 1 + len(b.others)
 	}
-	o := solver.Options{TimeLimit: limit, Target: &p.known, Seed: seed, Engine: engine, Variant: b.settings.variant, Rules: b.settings.rules, Others: b.others}
+	o := solver.Options{Target: &p.known, Seed: seed, Rules: b.settings.rules,
+		Settings: solve.Settings{Devices: append([]device.Device{b.dev}, b.others...), TimeLimit: limit, Algorithm: engine, Variant: b.settings.variant}}
 	if without != "" {
 		o.Without = []string{without}
 	}
 	began := time.Now()
-	r, err := solver.Solve(b.ctx, b.dev, inst, o)
+	r, err := solver.Solve(b.ctx, inst, o)
 	row.Seconds = time.Since(began).Seconds()
 	if err != nil {
 		row.Failed = err.Error()

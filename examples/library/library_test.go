@@ -14,8 +14,11 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
 )
 
 // The value of every coalition of three agents, by number: agent i is bit i-1.
@@ -109,6 +112,37 @@ func Example_deadline() {
 	// Output:
 	// true host
 	// true host
+}
+
+// Every solver takes the same settings.
+func Example_settings() {
+	d := host.Open(0)
+	defer d.Close()
+	on := solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute}
+
+	costs, err := assignment.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
+	if err != nil {
+		log.Fatal(err)
+	}
+	matching, err := assignment.Solve(context.Background(), costs, assignment.Options{Settings: on})
+	if err != nil {
+		log.Fatal(err)
+	}
+	builder := qubo.NewBuilder(2)
+	builder.LinearInt(0, 5)
+	builder.LinearInt(1, 4)
+	builder.PairInt(0, 1, -6)
+	builder.Maximize()
+	program, err := builder.Build()
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := qubo.Solve(context.Background(), program, qubo.Options{Settings: on, Seed: 7})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(matching.Exact, best.Value)
+	// Output: 3 5
 }
 
 // A context that has ended ends a solve with its error.

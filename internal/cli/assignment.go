@@ -17,6 +17,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/solve"
 )
 
 // drawFlags say which instance to draw.
@@ -253,7 +254,9 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		args = []string{""} // one instance, of no file
 	}
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
-		q := queue{a: a, s: s, devices: devices, options: assignment.Options{Family: s.algorithm, Variant: s.variant, Database: db, Duals: s.duals, Unchecked: !s.check}, left: args}
+		o := assignment.Options{Settings: s.settings(db), Duals: s.duals, Unchecked: !s.check}
+		o.Devices = devices
+		q := queue{a: a, s: s, options: o, left: args}
 		defer q.close(ctx)
 		return a.each(ctx, s.json, args, func(string) error {
 			err := q.next(ctx)
@@ -265,22 +268,20 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	})
 }
 
-// solveOn solves on one device or several. What the one that was picked has no
-// memory for goes to all of its kind.
-func (a *app) solveOn(ctx context.Context, s *assignmentFlags, devices []device.Device, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
-	if len(devices) > 1 {
-		return assignment.SolveSharded(ctx, devices, inst, o)
-	}
-	r, err := assignment.Solve(ctx, devices[0], inst, o)
-	kind := devices[0].Facts().Kind
-	if !errors.Is(err, device.ErrMemory) || kind == device.Host || s.device != "auto" && s.device != kind {
+// solveOn solves on o's devices. What the one that was picked has no memory for goes
+// to all of its kind.
+func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
+	r, err := assignment.Solve(ctx, inst, o)
+	kind := o.Devices[0].Facts().Kind
+	if len(o.Devices) > 1 || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.device != "auto" && s.device != kind {
 		return r, err
 	}
 	all, failed := a.openDevices(kind+":all", s.threads)
 	if failed != nil || len(all) < 2 {
 		return nil, errors.Join(err, failed, closeAll(all))
 	}
-	r, failed = assignment.SolveSharded(ctx, all, inst, o)
+	o.Devices = all
+	r, failed = assignment.Solve(ctx, inst, o)
 	return r, errors.Join(failed, closeAll(all))
 }
 
@@ -288,7 +289,7 @@ func (a *app) solveOn(ctx context.Context, s *assignmentFlags, devices []device.
 // differ by what both certificates allow.
 func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Instance, r *assignment.Result) (string, error) {
 	ref, err := await(ctx, func() (*assignment.Result, error) {
-		return assignment.Solve(ctx, d, inst, assignment.Options{Family: "reference"})
+		return assignment.Solve(ctx, inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})
 	})
 	if err != nil {
 		return "", fmt.Errorf("verify: %w", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 )
 
@@ -19,7 +18,6 @@ const smallSide = 1024
 type queue struct {
 	a       *app
 	s       *assignmentFlags
-	devices []device.Device
 	options assignment.Options
 	left    []string // not read yet
 	ahead   []*waiting
@@ -46,7 +44,7 @@ func (q *queue) next(ctx context.Context) error {
 		return x.failed
 	}
 	defer x.close(ctx)
-	return q.a.solveOneAssignment(ctx, q.s, q.devices, x, q.options)
+	return q.a.solveOneAssignment(ctx, q.s, x, q.options)
 }
 
 // read reads a file and, while small instances follow one another and a quarter of the
@@ -54,7 +52,7 @@ func (q *queue) next(ctx context.Context) error {
 // solved alone, which says what is wrong with one of them.
 func (q *queue) read(ctx context.Context) {
 	s := q.s
-	together := len(q.devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && !s.verify
+	together := len(q.options.Devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && !s.verify
 	most, size := q.a.free()/4, int64(0)
 	var small []*waiting
 	for len(q.left) > 0 {
@@ -79,7 +77,7 @@ func (q *queue) read(ctx context.Context) {
 	defer p.Close()
 	o := q.options
 	o.Log = func(line string) { p.Set("%s", line) }
-	results, err := await(ctx, func() ([]*assignment.Result, error) { return assignment.SolveBatch(ctx, q.devices[0], list, o) })
+	results, err := await(ctx, func() ([]*assignment.Result, error) { return assignment.SolveBatch(ctx, list, o) })
 	if err != nil {
 		return
 	}
@@ -125,15 +123,15 @@ func (x *waiting) close(ctx context.Context) {
 }
 
 // solveOneAssignment solves what no batch has solved, and prints.
-func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, devices []device.Device, x *waiting, o assignment.Options) error {
+func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
 	p := a.progress()
 	defer p.Close()
-	inst, d := x.inst, devices[0]
+	inst, d := x.inst, o.Devices[0]
 	r, err := x.result, error(nil)
 	if r == nil {
 		o.Start = x.start
 		o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
-		r, err = await(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, devices, inst, o) })
+		r, err = await(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, inst, o) })
 	} else if r.Column == nil {
 		err = &assignment.InfeasibleError{Hall: *r.Certificate.Hall}
 	}

@@ -114,7 +114,7 @@ the best that they find.`,
 	f.IntVar(&s.distance, "min-distance", 1, "variables in which those differ at least")
 	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
 	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0")
-	s.registerAlgorithm(f, "engine", qubo.Engines(), "search with")
+	s.registerAlgorithm(f, "engine", qubo.Algorithms(), "search with")
 	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
 	f.StringVar(&s.rules, "rules", "", "set rules of the search, as in tenure=20,stall=10000: "+strings.Join(qubo.RuleNames(), ", ")+"; docs/qubo.md says what they are, and which engine has which")
 	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
@@ -139,7 +139,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := s.readFlags.check(); err != nil {
 		return err
 	}
-	s.options = qubo.Options{Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Engine: s.algorithm, Variant: s.variant, Without: s.without,
+	s.options = qubo.Options{Settings: s.settings(nil), Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Without: s.without,
 		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free()}
 	if s.limit != "" {
 		text := s.limit
@@ -221,15 +221,15 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 	if err != nil {
 		return err
 	}
-	s.options.Database = db
+	s.options.Tuning = db
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
-		s.options.Others = devices[1:]
-		return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneQUBO(ctx, s, devices[0], path) })
+		s.options.Devices = devices
+		return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneQUBO(ctx, s, path) })
 	})
 }
 
 // solveOneQUBO reads, solves and prints.
-func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, file string) error {
+func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error {
 	path := called(file)
 	p := a.progress()
 	defer p.Close()
@@ -245,10 +245,8 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, f
 	}
 	o := s.options
 	o.Log = func(line string) { p.Set("%s: %s", path, line) }
-	o.Progress = func(now qubo.Progress) {
-		p.Set("%s: %s %s after %s flips", path, inst.Sense, now.Value, ui.Rate(float64(now.Flips)))
-	}
-	r, err := qubo.Solve(ctx, d, inst, o)
+	o.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
+	r, err := qubo.Solve(ctx, inst, o)
 	if errors.Is(err, qubo.ErrCheck) {
 		return checkError{fmt.Errorf("%s: %w", path, err)}
 	}
@@ -259,7 +257,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, f
 	verified := ""
 	if s.verify && ctx.Err() == nil {
 		p.Set("searching with the reference")
-		if verified, err = verifyQUBO(ctx, d, inst, r, s.options); err != nil {
+		if verified, err = verifyQUBO(ctx, inst, r, s.options); err != nil {
 			return err
 		}
 		if s.json {
@@ -273,14 +271,14 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, d device.Device, f
 	if s.json {
 		return errors.Join(printJSON(a.out, r), err)
 	}
-	return errors.Join(a.printQUBO(s, r, inst, d.Facts(), verified), err)
+	return errors.Join(a.printQUBO(s, r, inst, o.Devices[0].Facts(), verified), err)
 }
 
 // verifyQUBO searches with the reference, with the same limits. That it finds
 // less says nothing; that it finds more than what was proven is an error.
-func verifyQUBO(ctx context.Context, d device.Device, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
-	o.Engine, o.Variant, o.Rules, o.Others, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, nil, true, 0
-	ref, err := qubo.Solve(ctx, d, inst, o)
+func verifyQUBO(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
+	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
+	ref, err := qubo.Solve(ctx, inst, o)
 	if err != nil {
 		return "", fmt.Errorf("verify: %w", err)
 	}

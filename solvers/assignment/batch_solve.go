@@ -19,14 +19,16 @@ import (
 )
 
 // SolveBatch solves many instances, of any sizes and cost types, as Solve does
-// one. On a device, dense ones without a limit are solved in one launch for
-// each cost type; the others, and all on a host, by the host's cores, an
-// instance a core. Of Options, Start is not used.
+// one, on one device. There, dense ones without a limit are solved in one launch for
+// each cost type; the others, and all on a host, by the host's cores, an instance a
+// core. Of Options, Start is not used.
 //
 // An instance without a full matching is no error here: its result has no
 // Column, and its certificate holds the proof.
-func SolveBatch(ctx context.Context, d device.Device, list []*problem.Instance, o Options) ([]*Result, error) {
-	b, err := OpenBatch(ctx, d, list, o)
+func SolveBatch(ctx context.Context, list []*problem.Instance, o Options) ([]*Result, error) {
+	ctx, cancel := o.Limited(ctx)
+	defer cancel()
+	b, err := OpenBatch(ctx, list, o)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +70,15 @@ type found struct {
 }
 
 // OpenBatch looks at the costs, plans, and moves to the device what it solves.
-func OpenBatch(ctx context.Context, d device.Device, list []*problem.Instance, o Options) (_ *Batch, err error) {
+func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Batch, err error) {
 	clock := time.Now()
+	d, err := o.First()
+	if err == nil && len(o.Devices) > 1 {
+		err = fmt.Errorf("%d devices: many instances are solved on one", len(o.Devices))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("solve assignments: %w", err)
+	}
 	b := &Batch{list: list, options: o, facts: d.Facts(), problems: make([]*problem.Normal, len(list))}
 	if err := b.sort(); err != nil {
 		return nil, fmt.Errorf("solve assignments: %w", err)
@@ -110,13 +119,13 @@ func (b *Batch) sort() error {
 	hosts := families.Methods()
 	b.method = &hosts[0]
 	for k := range hosts {
-		if hosts[k].Name == b.options.Family {
+		if hosts[k].Name == b.options.Algorithm {
 			b.method = &hosts[k]
 		}
 	}
-	device := b.facts.Kind != device.Host && (b.options.Family == "" || b.options.Family == batch.Name)
-	if !device && b.options.Family != "" && b.options.Family != b.method.Name {
-		return fmt.Errorf("family %s takes one instance at a time, or does not run on %s", b.options.Family, b.facts)
+	device := b.facts.Kind != device.Host && (b.options.Algorithm == "" || b.options.Algorithm == batch.Name)
+	if !device && b.options.Algorithm != "" && b.options.Algorithm != b.method.Name {
+		return fmt.Errorf("family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)
 	}
 	parts := map[problem.Value]*batchPart{}
 	for k, p := range b.problems {
@@ -157,9 +166,7 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 	if part.Engine, err = batch.Open(d, c.Variant, shapes, !b.options.Unchecked); err != nil {
 		return err
 	}
-	if b.options.Log != nil {
-		b.options.Log(fmt.Sprintf("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason))
-	}
+	b.options.Say("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason)
 	size := int64(b.list[largest].Type.Size())
 	if part.costs, err = d.Alloc(first * size); err != nil {
 		return fmt.Errorf("costs of %d instances: %w", len(shapes), err)
@@ -179,31 +186,15 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 func (b *Batch) choose(p *problem.Normal, shared int) (tuned.Choice, error) {
 	f := &assignment.Batch
 	fits := func(v *device.Variant) error { return batch.Fits(v, b.facts, shared) }
-	work := engine.Workload(p)
-	if o := b.options; o.Variant != "" {
-		v := f.Variant(o.Variant)
-		if v == nil {
-			return tuned.Choice{}, fmt.Errorf("%s has no variant %q, it has %d, such as %q", f.Name, o.Variant, len(f.Variants), f.Variants[0].Label)
-		}
-		if got := f.Value(v, "value"); got != string(p.Instance.Type) {
-			return tuned.Choice{}, fmt.Errorf("variant %s reads %s, the instances are %s", v.Label, got, p.Instance.Type)
-		}
-		return tuned.Choice{Variant: v, Reason: "asked for by name"}, fits(v)
-	}
-	db := b.options.Database
-	if db == nil {
-		var err error
-		if db, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
-	}
-	return db.Choose(f, b.facts, work, fits)
+	return b.options.Choose(f, b.facts, engine.Workload(p), fits)
 }
 
 // Run solves all instances and, unless that is switched off, checks the
 // answers of those on the device: errors wrap ErrCheck. It returns when
 // matchings and duals are in the host's memory.
 func (b *Batch) Run(ctx context.Context) error {
+	ctx, cancel := b.options.Limited(ctx)
+	defer cancel()
 	clock := time.Now()
 	for _, part := range b.parts {
 		if err := part.Solve(ctx, b.stream, part.costs); err != nil {

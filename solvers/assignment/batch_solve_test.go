@@ -16,6 +16,7 @@ import (
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // mixed are instances of all types and shapes, dense and sparse, some without
@@ -44,7 +45,7 @@ func TestSolveBatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			results, err := SolveBatch(context.Background(), d, list, Options{Duals: true})
+			results, err := SolveBatch(context.Background(), list, on(Options{Duals: true}, d))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,19 +99,19 @@ func TestSolveBatchRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = SolveBatch(context.Background(), d, []*problem.Instance{good, bad}, Options{})
+	_, err = SolveBatch(context.Background(), []*problem.Instance{good, bad}, on(Options{}, d))
 	if !errors.Is(err, problem.ErrCost) || !strings.Contains(err.Error(), "instance 1") {
 		t.Errorf("NaN: found %v", err)
 	}
-	if _, err := SolveBatch(context.Background(), d, []*problem.Instance{good}, Options{Family: "batch"}); err == nil {
+	if _, err := SolveBatch(context.Background(), []*problem.Instance{good}, on(Options{Settings: solve.Settings{Algorithm: "batch"}}, d)); err == nil {
 		t.Error("family batch on a host: found no error")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := SolveBatch(ctx, d, []*problem.Instance{good}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := SolveBatch(ctx, []*problem.Instance{good}, on(Options{}, d)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: found %v", err)
 	}
-	if r, err := SolveBatch(context.Background(), d, nil, Options{}); err != nil || len(r) != 0 {
+	if r, err := SolveBatch(context.Background(), nil, on(Options{}, d)); err != nil || len(r) != 0 {
 		t.Errorf("no instances: found %v, %v", r, err)
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // certified is an instance with an optimal answer that checks.
 func certified(t *testing.T, inst *problem.Instance) (column []int32, d problem.Duals) {
 	t.Helper()
-	r := solved(t, inst, Options{Duals: true, Family: "reference"})
+	r := solved(t, inst, Options{Settings: solve.Settings{Algorithm: "reference"}, Duals: true})
 	return r.Column, *r.Duals
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"coalesce/runtime/collective"
-	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/problem"
 )
@@ -22,31 +21,27 @@ type Drawn struct {
 }
 
 // OpenDrawn plans for a drawing of kind uniform, rows <= columns, floats without
-// a range, and draws it on a device.
-func OpenDrawn(ctx context.Context, on device.Device, d draw.Drawing, o Options) (*Drawn, error) {
+// a range, and draws it on o's devices, of which several get equal shares of the rows.
+func OpenDrawn(ctx context.Context, d draw.Drawing, o Options) (*Drawn, error) {
 	p, err := d.Problem()
 	if err != nil {
 		return nil, err
 	}
-	c, err := planFor(on.Facts(), p, o)
-	if err != nil {
-		return nil, fmt.Errorf("draw %s: %w", d.String(), err)
-	}
-	j, err := prepare(ctx, on, p, c, o, &d)
+	j, err := prepare(ctx, p, o, &d)
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.String(), err)
 	}
 	return &Drawn{p.Instance, j}, nil
 }
 
-// OpenDrawnSharded is OpenDrawn for several devices, which get equal shares of
-// the rows. One device alone is solved on as one of several would be.
-func OpenDrawnSharded(ctx context.Context, devices []device.Device, d draw.Drawing, o Options) (*Drawn, error) {
+// OpenDrawnSharded is OpenDrawn where one device alone is solved on as one of several
+// would be.
+func OpenDrawnSharded(ctx context.Context, d draw.Drawing, o Options) (*Drawn, error) {
 	p, err := d.Problem()
 	if err != nil {
 		return nil, err
 	}
-	j, err := prepareSharded(ctx, devices, p, o, &d)
+	j, err := prepareSharded(ctx, p, o, &d)
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.String(), err)
 	}
@@ -63,8 +58,10 @@ func (c *spreading) draw(d *draw.Drawing) error {
 // Solve is Session.Solve for costs that are on devices only. The result's
 // Value is what the certificate found.
 func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
+	ctx, cancel := w.job.options.Limited(ctx)
+	defer cancel()
 	r := newResult(w.inst)
-	r.Device, r.Variant, r.Reason = w.job.where(), w.job.plan.String(), w.job.plan.reason
+	r.Device, r.Variant, r.Reason = w.job.options.Where(), w.job.plan.String(), w.job.plan.reason
 	clock := time.Now()
 	sol, err := w.job.solve(ctx, nil)
 	r.Seconds.Solve = time.Since(clock).Seconds()

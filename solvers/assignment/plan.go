@@ -13,6 +13,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A plan is what solves an instance: a method of the host, or a family and its
@@ -35,18 +36,18 @@ func (c plan) String() string {
 // planFor plans for a device: the family and variant asked for, or the best.
 func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 	all, hosts := families.All(), families.Methods()
-	if o.Family != "" && !slices.Contains(families.Names(), o.Family) {
-		return plan{}, fmt.Errorf("algorithm %q: expected one of %s", o.Family, strings.Join(families.Names(), ", "))
+	if o.Algorithm != "" && !slices.Contains(families.Names(), o.Algorithm) {
+		return plan{}, fmt.Errorf("algorithm %q: expected one of %s", o.Algorithm, strings.Join(families.Names(), ", "))
 	}
-	if at := slices.IndexFunc(hosts, func(m families.Method) bool { return m.Name == o.Family }); at >= 0 {
+	if at := slices.IndexFunc(hosts, func(m families.Method) bool { return m.Name == o.Algorithm }); at >= 0 {
 		if p.Limit != problem.Infinity && !hosts[at].Limits {
-			return plan{}, fmt.Errorf("family %s takes no limit", o.Family)
+			return plan{}, fmt.Errorf("family %s takes no limit", o.Algorithm)
 		}
 		return plan{method: &hosts[at], reason: "asked for by name"}, variantless(o)
 	}
 	if facts.Kind == device.Host {
-		if o.Family != "" {
-			return plan{}, fmt.Errorf("family %s runs on a GPU or the emulated device, not on %s", o.Family, facts)
+		if o.Algorithm != "" {
+			return plan{}, fmt.Errorf("family %s runs on a GPU or the emulated device, not on %s", o.Algorithm, facts)
 		}
 		return plan{method: &hosts[0], reason: "the fastest method of a host"}, variantless(o)
 	}
@@ -54,16 +55,16 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 	if first != "" {
 		slices.SortStableFunc(all, func(f, g families.Family) int { return rank(f, first) - rank(g, first) })
 	}
-	if o.Family != "" || o.Variant != "" {
+	if o.Algorithm != "" || o.Variant != "" {
 		bound = 0
 	}
 	var refused []error
 	for k := range all {
 		f := &all[k]
 		switch {
-		case o.Family != "" && f.Name != o.Family:
+		case o.Algorithm != "" && f.Name != o.Algorithm:
 			continue
-		case o.Variant != "" && o.Family == "" && f.Kernels.Variant(o.Variant) == nil:
+		case o.Variant != "" && o.Algorithm == "" && f.Kernels.Variant(o.Variant) == nil:
 			continue
 		case !p.Instance.Dense() && f.Implicit == nil:
 			refused = append(refused, fmt.Errorf("family %s takes neither sparse costs nor points", f.Name))
@@ -84,7 +85,7 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 	if o.Variant != "" && len(refused) == 0 {
 		refused = append(refused, fmt.Errorf("no family has a variant %q", o.Variant))
 	}
-	if o.Family != "" || o.Variant != "" {
+	if o.Algorithm != "" || o.Variant != "" {
 		return plan{}, errors.Join(refused...)
 	}
 	if err := errors.Join(refused...); errors.Is(err, device.ErrMemory) {
@@ -132,8 +133,7 @@ func variantless(o Options) error {
 	return nil
 }
 
-// variant picks a family's variant: the one asked for by label, or the
-// database's.
+// variant picks a family's variant for a problem that the device has memory for.
 func variant(f *families.Family, facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
 	if err := fits(facts, p); err != nil {
 		return tuned.Choice{}, err
@@ -145,30 +145,13 @@ func variant(f *families.Family, facts device.Facts, p *problem.Normal, o Option
 		}
 		return nil
 	}
-	value := string(p.Instance.Type)
-	if o.Variant != "" {
-		v := k.Variant(o.Variant)
-		if v == nil {
-			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", k.Name, o.Variant, len(k.Variants), k.Variants[0].Label)
-		}
-		if got := k.Value(v, "value"); got != value {
-			return tuned.Choice{}, fmt.Errorf("variant %s reads %s, the instance is %s", v.Label, got, value)
-		}
-		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, feasible(v)
-	}
-	db := o.Database
-	if db == nil {
-		var err error
-		if db, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
-	}
-	return db.Choose(k, facts, engine.Workload(p), feasible)
+	return o.Choose(k, facts, engine.Workload(p), feasible)
 }
 
-// checkerFor picks the kernels that check.
-func checkerFor(facts device.Facts, p *problem.Normal, db *tuned.Database) (*device.Variant, error) {
-	c, err := db.Choose(&assignment.Check, facts, tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type)}, Size: p.Cols}, nil)
+// checkerFor picks the kernels that check: o.Variant names others.
+func checkerFor(facts device.Facts, p *problem.Normal, o Options) (*device.Variant, error) {
+	s := solve.Settings{Tuning: o.Tuning}
+	c, err := s.Choose(&assignment.Check, facts, tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type)}, Size: p.Cols}, nil)
 	return c.Variant, err
 }
 

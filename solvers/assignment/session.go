@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
 )
@@ -21,17 +20,17 @@ type Session struct {
 	options Options
 }
 
-// Open plans for an instance and takes the memory that solving it needs.
-func Open(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (*Session, error) {
+// Open plans for an instance and takes the memory that solving it needs, on o's
+// devices, whose owner the caller stays. Each solve has the time limit to itself.
+func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, error) {
 	p, err := problem.Normalise(inst)
-	if err != nil {
-		return nil, fmt.Errorf("open assignment: %w", err)
+	if err == nil && len(o.Devices) > 1 && !inst.Dense() {
+		err = errors.New("several devices take dense costs only")
 	}
-	c, err := planFor(d.Facts(), p, o)
-	if err != nil {
-		return nil, fmt.Errorf("open assignment: %w", err)
+	var j *job
+	if err == nil {
+		j, err = prepare(ctx, p, o, nil)
 	}
-	j, err := prepare(ctx, d, p, c, o, nil)
 	if err != nil {
 		return nil, fmt.Errorf("open assignment: %w", err)
 	}
@@ -42,8 +41,10 @@ func Open(ctx context.Context, d device.Device, inst *problem.Instance, o Option
 // Seconds.Solve run from the call to the matching and duals on the host,
 // Seconds.Verify to the end of the check.
 func (s *Session) Solve(ctx context.Context) (*Result, error) {
+	ctx, cancel := s.options.Limited(ctx)
+	defer cancel()
 	r := newResult(s.inst)
-	r.Device, r.Variant, r.Reason = s.job.where(), s.job.plan.String(), s.job.plan.reason
+	r.Device, r.Variant, r.Reason = s.options.Where(), s.job.plan.String(), s.job.plan.reason
 	start, err := warm(s.p, s.options.Start)
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %w", err)

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
-	"time"
 
-	"coalesce/autotune/tuned"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/draw"
@@ -17,6 +14,7 @@ import (
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // planSharded plans for devices like the one of these facts: the family and
@@ -26,12 +24,12 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 	var refused []error
 	passed := after == ""
 	for _, f := range families.All() {
-		if !passed || f.Sharded == nil || o.Family != "" && o.Family != f.Name {
+		if !passed || f.Sharded == nil || o.Algorithm != "" && o.Algorithm != f.Name {
 			passed = passed || f.Name == after
 			continue
 		}
 		asked := o
-		asked.Family = f.Name
+		asked.Algorithm = f.Name
 		c, err := planFor(facts, p, asked)
 		if err == nil {
 			if c.variant = f.Together(c.variant); c.variant != nil {
@@ -42,55 +40,15 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 		refused = append(refused, err)
 	}
 	if len(refused) == 0 {
-		refused = append(refused, fmt.Errorf("no other family runs on several devices: expected one of core, tree, classical, found %q", o.Family))
+		refused = append(refused, fmt.Errorf("no other family runs on several devices: expected one of core, tree, classical, found %q", o.Algorithm))
 	}
 	return plan{}, errors.Join(refused...)
 }
 
-// SolveSharded is Solve for costs whose rows are spread over several devices of
-// one kind. Instances must be dense. Where their memory does not hold the costs
-// the error wraps device.ErrMemory and names the size that fits.
-func SolveSharded(ctx context.Context, devices []device.Device, inst *problem.Instance, o Options) (*Result, error) {
-	clock := time.Now()
-	s, err := OpenSharded(ctx, devices, inst, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.Log != nil {
-		o.Log(fmt.Sprintf("%s on %s, which talk by %s: %s", s.job.plan, s.job.where(), s.job.spread.group.Method(), s.job.plan.reason))
-	}
-	prepared := time.Since(clock).Seconds()
-	r, err := s.Solve(ctx)
-	if r != nil {
-		r.Seconds.Prepare = prepared
-	}
-	return r, errors.Join(err, s.Close())
-}
-
-// OpenSharded is Open for several devices, whose owner the caller stays.
-func OpenSharded(ctx context.Context, devices []device.Device, inst *problem.Instance, o Options) (*Session, error) {
-	p, err := problem.Normalise(inst)
-	if err == nil && !inst.Dense() {
-		err = errors.New("several devices take dense costs only")
-	}
-	var j *job
-	if err == nil {
-		j, err = prepareSharded(ctx, devices, p, o, nil)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open assignment: %w", err)
-	}
-	return &Session{inst, p, j, o}, nil
-}
-
-// prepareSharded plans, takes memory on all devices, and brings the costs there,
-// or draws a drawing there.
-func prepareSharded(ctx context.Context, devices []device.Device, p *problem.Normal, o Options, drawing *draw.Drawing) (_ *job, err error) {
-	if o.Database == nil {
-		if o.Database, err = tuned.Embedded(); err != nil {
-			return nil, err
-		}
-	}
+// prepareSharded is prepare for several devices, or for one that is solved on as one
+// of several would be.
+func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *draw.Drawing) (_ *job, err error) {
+	devices := o.Devices
 	if err := distinct(devices); err != nil {
 		return nil, err
 	}
@@ -168,18 +126,6 @@ type spreading struct {
 	checks []verify.Shard
 }
 
-// where names the devices.
-func (j *job) where() string {
-	if j.spread == nil {
-		return j.facts.String()
-	}
-	var names []string
-	for _, d := range j.spread.group.Devices {
-		names = append(names, d.Facts().String())
-	}
-	return strings.Join(names, ",")
-}
-
 // take allocates memory for p's costs.
 func (c *spreading) take(p *problem.Normal, o Options) (err error) {
 	c.first = collective.Split(p.Rows, c.group.Len())
@@ -192,7 +138,7 @@ func (c *spreading) take(p *problem.Normal, o Options) (err error) {
 		if o.Unchecked || m.Rows == 0 {
 			continue
 		}
-		v, err := checkerFor(d.Facts(), p, o.Database)
+		v, err := checkerFor(d.Facts(), p, o)
 		if err != nil {
 			return err
 		}
@@ -252,7 +198,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 	}
 	refused := []error{gaveUp}
 	for last := j.plan.family.Name; ; {
-		next, err := planSharded(j.facts, j.p, last, Options{Database: j.options.Database})
+		next, err := planSharded(j.facts, j.p, last, Options{Settings: solve.Settings{Tuning: j.options.Tuning}})
 		if err != nil {
 			break
 		}

@@ -24,6 +24,7 @@ import (
 	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // shardsAgree solves every case on a group of n devices, without and with a
@@ -52,7 +53,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 			t.Fatal(name, err)
 		}
 		c := &spreading{group: g, engine: e}
-		if err := c.take(p, Options{Database: db}); err != nil {
+		if err := c.take(p, Options{Settings: solve.Settings{Tuning: db}}); err != nil {
 			t.Fatal(name, err)
 		}
 		if err := c.upload(context.Background(), p.Instance.Bytes()); err != nil {
@@ -91,7 +92,7 @@ func TestSolveSharded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Solve(context.Background(), host.Open(1), inst, Options{})
+	want, err := Solve(context.Background(), inst, on(Options{}, host.Open(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestSolveSharded(t *testing.T) {
 		if transposed {
 			inst = inst.Transpose()
 		}
-		r, err := SolveSharded(context.Background(), devices, inst, Options{Duals: true})
+		r, err := Solve(context.Background(), inst, on(Options{Duals: true}, devices...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,11 +123,11 @@ func TestDrawnOnDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Solve(context.Background(), host.Open(1), inst, Options{})
+		want, err := Solve(context.Background(), inst, on(Options{}, host.Open(1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := OpenDrawnSharded(context.Background(), devices, w, Options{})
+		d, err := OpenDrawnSharded(context.Background(), w, on(Options{}, devices...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func TestDrawnOnDevices(t *testing.T) {
 		if r.Exact != want.Exact || !r.Proven {
 			t.Errorf("%s: found %s, want %s", value, r.Exact, want.Exact)
 		}
-		alone, err := OpenDrawn(context.Background(), devices[0], w, Options{})
+		alone, err := OpenDrawn(context.Background(), w, on(Options{}, devices[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,11 +173,11 @@ func TestShardedSuccessor(t *testing.T) {
 		if inst.Limit = limit; limit != nil {
 			*limit = 5 // only the host's method takes it
 		}
-		want, err := Solve(context.Background(), host.Open(1), inst, Options{})
+		want, err := Solve(context.Background(), inst, on(Options{}, host.Open(1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenSharded(context.Background(), devices, inst, Options{})
+		s, err := Open(context.Background(), inst, on(Options{}, devices...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,10 +258,10 @@ func TestDistinctDevices(t *testing.T) {
 		devices []device.Device
 		want    string
 	}{
-		{nil, "expected at least one"},
+		{nil, "no device"},
 		{[]device.Device{stated{d, 1, "GPU-a"}, stated{d, 1, "GPU-b"}, stated{d, 2, "GPU-a"}}, "devices 0 and 2 are both GPU-a"},
 	} {
-		if _, err := SolveSharded(t.Context(), c.devices, inst, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Solve(t.Context(), inst, on(Options{}, c.devices...)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d devices: %v, want %q", len(c.devices), err, c.want)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/engine"
@@ -17,38 +16,43 @@ import (
 	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
+	"coalesce/solvers/solve"
 )
 
-// Options of Solve.
+// Options of Solve: the settings of all solvers, and what matchings add. Algorithm is
+// one of Algorithms. Several Devices are of one kind and share the rows of a dense
+// instance.
 type Options struct {
-	Family    string          // one of Algorithms; empty: the solver's choice
-	Variant   string          // the label of a variant; empty: the fastest known
-	Database  *tuned.Database // nil: the one embedded in the binary
-	Start     *problem.Duals  // to begin from, of this instance before its costs changed; nil: a cold start
-	Duals     bool            // keep the duals in the result
-	Unchecked bool            // do not check the answer: nothing is proven then
-	Log       func(string)    // told what was decided, a sentence each; may be nil
+	solve.Settings
+	Start     *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
+	Duals     bool           // keep the duals in the result
+	Unchecked bool           // do not check the answer: nothing is proven then
 }
 
-// Solve finds an optimal matching of an instance on a device and checks it:
+// Solve finds an optimal matching of an instance on o's devices and checks it:
 // the result's certificate holds matching and duals against the instance's own
-// costs. ctx ends it between steps.
+// costs. ctx and the time limit end it between steps, without a result.
 //
 // Of several optimal matchings any may be found; where there is only one it is
 // the one that SciPy's linear_sum_assignment gives.
 //
 // An instance without a full matching is an InfeasibleError, and the result
 // carries the proof. Errors of costs wrap ErrCost, those of memory
-// device.ErrMemory, those of a wrong answer ErrCheck.
-func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Options) (*Result, error) {
+// device.ErrMemory, and name the size that fits on several devices; those of a wrong
+// answer wrap ErrCheck.
+func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, error) {
 	clock := time.Now()
-	s, err := Open(ctx, d, inst, o)
+	ctx, cancel := o.Limited(ctx)
+	defer cancel()
+	s, err := Open(ctx, inst, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Log != nil {
-		o.Log(fmt.Sprintf("%s on %s: %s", s.job.plan, s.job.facts, s.job.plan.reason))
+	where := o.Where()
+	if c := s.job.spread; c != nil {
+		where += ", which talk by " + c.group.Method()
 	}
+	o.Say("%s on %s: %s", s.job.plan, where, s.job.plan.reason)
 	prepared := time.Since(clock).Seconds()
 	r, err := s.Solve(ctx)
 	if r != nil {
@@ -83,9 +87,25 @@ type job struct {
 	spread  *spreading // instead of matrix, engine and checker where several devices share the costs
 }
 
-// prepare takes the memory that solving needs and moves the costs there, or
-// draws a drawing there.
-func prepare(ctx context.Context, d device.Device, p *problem.Normal, c plan, o Options, drawing *draw.Drawing) (_ *job, err error) {
+// prepare plans, takes the memory that solving needs on one device or on several,
+// and moves the costs there, or draws a drawing there.
+func prepare(ctx context.Context, p *problem.Normal, o Options, drawing *draw.Drawing) (*job, error) {
+	if len(o.Devices) > 1 {
+		return prepareSharded(ctx, p, o, drawing)
+	}
+	d, err := o.First()
+	if err != nil {
+		return nil, err
+	}
+	c, err := planFor(d.Facts(), p, o)
+	if err != nil {
+		return nil, err
+	}
+	return prepareOne(ctx, d, p, c, o, drawing)
+}
+
+// prepareOne is prepare for a plan on one device.
+func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan, o Options, drawing *draw.Drawing) (_ *job, err error) {
 	j := &job{device: d, options: o, p: p, plan: c, facts: d.Facts()}
 	if c.method != nil {
 		return j, nil
@@ -118,13 +138,7 @@ func prepare(ctx context.Context, d device.Device, p *problem.Normal, c plan, o 
 	if j.matrix, err = loadCosts(ctx, d, j.stream, p, drawing); err != nil || o.Unchecked || p.Rows == 0 {
 		return j, err
 	}
-	db := o.Database
-	if db == nil {
-		if db, err = tuned.Embedded(); err != nil {
-			return nil, err
-		}
-	}
-	v, err := checkerFor(j.facts, p, db)
+	v, err := checkerFor(j.facts, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +263,7 @@ func (j *job) other(name string) (engine.Engine, plan, error) {
 	if r, ok := j.relays[name]; ok {
 		return r.engine, r.plan, nil
 	}
-	c, err := planFor(j.facts, j.p, Options{Family: name, Database: j.options.Database})
+	c, err := planFor(j.facts, j.p, Options{Settings: solve.Settings{Algorithm: name, Tuning: j.options.Tuning}})
 	if err != nil {
 		return nil, c, err
 	}

@@ -10,6 +10,7 @@ import (
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A sparse instance without a full matching is refuted on the device, one of
@@ -17,7 +18,7 @@ import (
 func TestImplicitOnDevice(t *testing.T) {
 	d := emulatedtest.Open(t)
 	inst := &problem.Instance{Rows: 3, Cols: 3, Type: problem.Int32, I32: []int32{5, 6, 7, 8}, Sparse: &problem.Sparse{Start: []int64{0, 1, 2, 4}, Col: []int32{1, 1, 0, 2}}}
-	r, err := Solve(context.Background(), d, inst, Options{})
+	r, err := Solve(context.Background(), inst, on(Options{}, d))
 	var none *problem.InfeasibleError
 	if !errors.As(err, &none) || !r.Proven || len(none.Hall.Members) <= len(none.Hall.Partners) || !strings.HasPrefix(r.Variant, "assignment/core ") {
 		t.Errorf("found %v by %s, expected a proof that there is no full matching by assignment/core", err, r.Variant)
@@ -26,10 +27,10 @@ func TestImplicitOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = Solve(context.Background(), d, drawn, Options{}); err != nil {
+	if r, err = Solve(context.Background(), drawn, on(Options{}, d)); err != nil {
 		t.Fatal(err)
 	}
-	want := solved(t, drawn, Options{Family: "reference"})
+	want := solved(t, drawn, Options{Settings: solve.Settings{Algorithm: "reference"}})
 	if r.Exact != want.Exact || !strings.HasPrefix(r.Variant, "assignment/core ") || !strings.Contains(r.Certificate.By, "assignment/pointcheck") {
 		t.Errorf("found %s by %s, checked by %s, expected %s", r.Exact, r.Variant, r.Certificate.By, want.Exact)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment/internal/draw"
@@ -20,6 +21,7 @@ import (
 	"coalesce/solvers/assignment/internal/formats"
 	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // solved solves on the host device, certified.
@@ -27,7 +29,7 @@ func solved(t *testing.T, inst *problem.Instance, o Options) *Result {
 	t.Helper()
 	d := host.Open(2)
 	defer d.Close()
-	r, err := Solve(context.Background(), d, inst, o)
+	r, err := Solve(context.Background(), inst, on(o, d))
 	if err != nil {
 		t.Fatalf("%s: %v", inst.Source, err)
 	}
@@ -140,7 +142,7 @@ func TestLimit(t *testing.T) {
 	columns(t, solved(t, inst, Options{}), -1, 1)
 	limit = 2.5
 	d := host.Open(1)
-	if _, err := Solve(context.Background(), d, inst, Options{}); !errors.Is(err, problem.ErrCost) {
+	if _, err := Solve(context.Background(), inst, on(Options{}, d)); !errors.Is(err, problem.ErrCost) {
 		t.Errorf("limit 2.5 of integers: found %v", err)
 	}
 }
@@ -153,7 +155,7 @@ func TestInfeasible(t *testing.T) {
 		enginetest.MatrixOf(t, 2, 1, x, 2, x, 3, x),
 		{Rows: 2, Cols: 2, Type: problem.Int32, I32: []int32{5}, Sparse: &problem.Sparse{Start: []int64{0, 1, 1}, Col: []int32{0}}},
 	} {
-		r, err := Solve(context.Background(), d, inst, Options{})
+		r, err := Solve(context.Background(), inst, on(Options{}, d))
 		var none *problem.InfeasibleError
 		if !errors.As(err, &none) || r == nil {
 			t.Fatalf("found %v, expected an InfeasibleError", err)
@@ -224,9 +226,9 @@ func TestEveryFamily(t *testing.T) {
 		if inst.Rows == 9 || inst.Type != problem.Int32 && inst.Dense() { // other types: the families' own tests
 			continue
 		}
-		want := solved(t, inst, Options{Family: "reference"})
+		want := solved(t, inst, Options{Settings: solve.Settings{Algorithm: "reference"}})
 		for _, family := range append(families.Names(), "") {
-			r, err := Solve(context.Background(), d, inst, Options{Family: family})
+			r, err := Solve(context.Background(), inst, on(Options{Settings: solve.Settings{Algorithm: family}}, d))
 			switch {
 			case err != nil && strings.Contains(err.Error(), "family "+family+" takes n"):
 			case err != nil:
@@ -242,7 +244,7 @@ func TestEveryFamily(t *testing.T) {
 // drawings beyond int64, far duals to begin from.
 func TestExtremes(t *testing.T) {
 	d := host.Open(2)
-	_, err := Solve(context.Background(), d, enginetest.MatrixOf(t, 2, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64), Options{})
+	_, err := Solve(context.Background(), enginetest.MatrixOf(t, 2, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64), on(Options{}, d))
 	if !errors.Is(err, problem.ErrCost) || !strings.Contains(err.Error(), "more than the largest float64") {
 		t.Errorf("a sum beyond float64: %v", err)
 	}
@@ -312,7 +314,7 @@ func TestShortTryGivesWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, err := planFor(d.Facts(), p, Options{Family: c.family})
+		first, err := planFor(d.Facts(), p, Options{Settings: solve.Settings{Algorithm: c.family}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +322,7 @@ func TestShortTryGivesWay(t *testing.T) {
 			first.variant = assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32")
 		}
 		first.bound = c.bound
-		j, err := prepare(t.Context(), d, p, first, Options{}, nil)
+		j, err := prepareOne(t.Context(), d, p, first, Options{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,4 +359,10 @@ func TestBeginWith(t *testing.T) {
 			t.Errorf("%d values, %d rows: %q, bound %d; want %q, %d", c.values, c.rows, name, bound, c.name, c.bound)
 		}
 	}
+}
+
+// on are options on devices.
+func on(o Options, devices ...device.Device) Options {
+	o.Devices = devices
+	return o
 }

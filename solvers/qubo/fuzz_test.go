@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"bytes"
+	"coalesce/solvers/solve"
 	"errors"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 		}
 		d := host.Open(1)
 		defer d.Close()
-		r, err := Solve(t.Context(), d, inst, Options{TimeLimit: time.Second})
+		r, err := Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{TimeLimit: time.Second}}))
 		switch {
 		case errors.Is(err, ErrCoefficient):
 		case err != nil:

@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"bytes"
+	"coalesce/solvers/solve"
 	"strings"
 	"testing"
 
@@ -36,16 +37,16 @@ func TestMalformedInstances(t *testing.T) {
 				t.Errorf("%s, %s: %v, expected %q", name, by, err, c.want)
 			}
 		}
-		for _, engine := range append(Engines(), "") {
+		for _, engine := range append(Algorithms(), "") {
 			if engine == "portfolio" || engine == "bulk" || engine == "temper" {
 				continue // not on a host
 			}
-			r, err := Solve(t.Context(), d, c.inst, Options{Engine: engine, Work: 10})
+			r, err := Solve(t.Context(), c.inst, on(d, Options{Settings: solve.Settings{Algorithm: engine}, Work: 10}))
 			if refused("Solve "+engine, err); r != nil {
 				t.Errorf("%s, Solve %s: a result", name, engine)
 			}
 		}
-		refused("SolveBatch", SolveBatch(t.Context(), d, []*Instance{c.inst}, Options{Work: 10}, func(int, *Result) error { return nil }))
+		refused("SolveBatch", SolveBatch(t.Context(), []*Instance{c.inst}, on(d, Options{Work: 10}), func(int, *Result) error { return nil }))
 		_, err := Multistart(t.Context(), d, c.inst, MultistartOptions{Iterations: 1})
 		refused("Multistart", err)
 		_, err = EvaluateVariants(c.inst)
@@ -77,7 +78,7 @@ func TestSolveBuilt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, inst := range []*Instance{built, read} {
-		r, err := Solve(t.Context(), d, inst, Options{})
+		r, err := Solve(t.Context(), inst, on(d, Options{}))
 		if err != nil || r.Value.String() != "-3" || !r.Proven || r.Solution.String() != "110" {
 			t.Errorf("%v: %v", r, err)
 		}

@@ -17,21 +17,21 @@ import (
 
 // An engine is one way to search.
 type engine struct {
-	name    string // in Options.Engine
+	name    string // in Options.Algorithm
 	about   string
 	kinds   []string // of device that it runs on
 	variant bool     // takes Options.Variant
-	several bool     // takes Options.Others
+	several bool     // takes several devices
 	// open makes a search of one problem ready; what it takes is given back by
 	// Close, which may be nil.
-	open func(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error)
+	open func(p *problem.Normal, o search.Setup) (search.Opened, error)
 }
 
 // engines are the ways to search, best first.
 func engines() []engine {
 	everywhere := []string{device.CUDA, device.Emulated, device.Host}
-	plain := func(s search.Searcher) func(device.Device, *problem.Normal, search.Setup) (search.Opened, error) {
-		return func(device.Device, *problem.Normal, search.Setup) (search.Opened, error) {
+	plain := func(s search.Searcher) func(*problem.Normal, search.Setup) (search.Opened, error) {
+		return func(*problem.Normal, search.Setup) (search.Opened, error) {
 			return search.Opened{Searcher: s}, nil
 		}
 	}
@@ -45,8 +45,9 @@ func engines() []engine {
 	}
 }
 
-// Engines are the names that Options.Engine takes.
-func Engines() []string {
+// Algorithms are the names that Options.Algorithm takes, best first: each is an
+// engine, one way to search.
+func Algorithms() []string {
 	var names []string
 	for _, e := range engines() {
 		names = append(names, e.name)
@@ -60,29 +61,31 @@ type plan struct {
 	reason string
 }
 
-// planFor plans for a device: the engine asked for, or the best that runs there.
+// planFor plans for devices like facts: the engine asked for, or the best that runs
+// there.
 func planFor(facts device.Facts, o Options) (plan, error) {
+	asked, several := o.Algorithm, len(o.Devices) > 1
 	for _, e := range engines() {
 		runs := slices.Contains(e.kinds, facts.Kind)
 		switch {
-		case o.Engine == "" && (!runs || o.Variant != "" && !e.variant || len(o.Others) > 0 && !e.several):
-		case o.Engine == "":
+		case asked == "" && (!runs || o.Variant != "" && !e.variant || several && !e.several):
+		case asked == "":
 			return plan{e, fmt.Sprintf("the best on %s: %s", facts, e.about)}, nil
-		case o.Engine != e.name:
+		case asked != e.name:
 		case !runs:
 			return plan{}, fmt.Errorf("engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
 		case o.Variant != "" && !e.variant:
 			return plan{}, fmt.Errorf("variant %q: engine %s has no variants", o.Variant, e.name)
-		case len(o.Others) > 0 && !e.several:
-			return plan{}, fmt.Errorf("engine %s runs on one device, found %d", e.name, 1+len(o.Others))
+		case several && !e.several:
+			return plan{}, fmt.Errorf("engine %s runs on one device, found %d", e.name, len(o.Devices))
 		default:
 			return plan{e, "asked for by name"}, nil
 		}
 	}
-	if o.Engine != "" {
-		return plan{}, fmt.Errorf("engine %q: expected one of %s", o.Engine, strings.Join(Engines(), ", "))
+	if asked != "" {
+		return plan{}, fmt.Errorf("engine %q: expected one of %s", asked, strings.Join(Algorithms(), ", "))
 	}
-	if len(o.Others) > 0 {
+	if several {
 		return plan{}, fmt.Errorf("no engine runs on several devices like %s", facts)
 	}
 	return plan{}, fmt.Errorf("variant %q: no engine on %s has variants", o.Variant, facts)
@@ -90,5 +93,5 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 
 // setup is what engines are opened with.
 func (o Options) setup() search.Setup {
-	return search.Setup{Variant: o.Variant, Database: o.Database, Others: o.Others, Without: o.Without, Rules: o.Rules}
+	return search.Setup{Settings: o.Settings, Without: o.Without, Rules: o.Rules}
 }

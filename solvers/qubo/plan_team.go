@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/internal/tabu"
@@ -16,7 +15,7 @@ import (
 // openTeam makes a search on the device and one on the host ready, or one of them
 // where the other is left out. The device's is qubo/temper for sparse problems,
 // else, or where that is left out, qubo/bulk.
-func openTeam(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+func openTeam(p *problem.Normal, o search.Setup) (search.Opened, error) {
 	portfolio := host.Beside{Without: o.Without}
 	out := func(name string) bool { return slices.Contains(o.Without, name) }
 	temper := tempering.Suits(p) && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
@@ -25,10 +24,10 @@ func openTeam(d device.Device, p *problem.Normal, o search.Setup) (search.Opened
 	}
 	e, err := search.Opened{}, search.ErrUnfit
 	if temper {
-		e, err = tempering.Open(d, p, o)
+		e, err = tempering.Open(p, o)
 	}
 	if errors.Is(err, search.ErrUnfit) && !out("bulk") {
-		e, err = tabu.Open(d, p, o)
+		e, err = tabu.Open(p, o)
 	}
 	if err != nil || out("host") {
 		return e, err

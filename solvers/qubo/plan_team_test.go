@@ -19,6 +19,7 @@ import (
 	"coalesce/solvers/qubo/internal/tabu"
 	"coalesce/solvers/qubo/internal/tempering"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // The engines of a team take the rules that they have; one that none has is
@@ -44,7 +45,7 @@ func TestTeamTakesRules(t *testing.T) {
 		{ring, Options{Rules: Rules{Tenure: 9}, Without: []string{"host"}}, nil, "rule tenure: engine temper has not got it"},
 		{ring, Options{Rules: Rules{Stall: 9}, Without: []string{"temper", "bulk"}}, map[string]Rules{"host": {Stall: 9}}, ""},
 	} {
-		e, err := openTeam(d, c.p, c.o.setup())
+		e, err := openTeam(c.p, on(d, c.o).setup())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,8 +117,8 @@ func TestTemperEngine(t *testing.T) {
 			p.Diag[k] *= size
 		}
 		best, _ := reference.Exhaust(p)
-		for name, open := range map[string]func(device.Device, *problem.Normal, search.Setup) (search.Opened, error){"temper": tempering.Open, "team": openTeam} {
-			e, err := open(d, p, search.Setup{Others: []device.Device{d}[:int(size%2)]})
+		for name, open := range map[string]func(*problem.Normal, search.Setup) (search.Opened, error){"temper": tempering.Open, "team": openTeam} {
+			e, err := open(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d, d}[:1+size%2]}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +133,7 @@ func TestTemperEngine(t *testing.T) {
 		}
 	}
 	dense := qubotest.Dense(30, 4, 1, 4, 1, 1)
-	if e, err := openTeam(d, dense, search.Setup{}); err != nil || tempering.Suits(dense) || tempering.HasVariant(e.Label) {
+	if e, err := openTeam(dense, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}}}); err != nil || tempering.Suits(dense) || tempering.HasVariant(e.Label) {
 		t.Errorf("a dense problem is searched by %s (%v)", e.Label, err)
 	} else if err := e.Close(); err != nil {
 		t.Error(err)
@@ -142,7 +143,7 @@ func TestTemperEngine(t *testing.T) {
 // Parts are left out where the engines are opened.
 func TestEnginesWithout(t *testing.T) {
 	p := qubotest.DenseFor("int8", 30, 4)
-	e, err := host.Open(nil, p, search.Setup{Without: []string{"tabu"}})
+	e, err := host.Open(p, search.Setup{Without: []string{"tabu"}})
 	if h, ok := e.Searcher.(host.Search); err != nil || !ok || !slices.Equal(h.Without, []string{"tabu"}) {
 		t.Errorf("the host searches by %+v (%v)", e.Searcher, err)
 	}
@@ -162,7 +163,7 @@ func TestEnginesWithout(t *testing.T) {
 			return slices.Contains(t[0].(*tabu.Island).Without, "cross") && slices.Contains(t[1].(host.Beside).Without, "anneal")
 		}},
 	} {
-		e, err := openTeam(d, p, search.Setup{Without: c.without})
+		e, err := openTeam(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}}, Without: c.without})
 		if err != nil {
 			t.Fatal(err)
 		}

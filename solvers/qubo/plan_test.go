@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
 )
 
 // TestBestEngine pins what searches where nothing is asked for.
@@ -14,10 +15,11 @@ func TestBestEngine(t *testing.T) {
 			t.Errorf("%s: engine %q, %v; want %q", kind, p.engine.name, err, want)
 		}
 	}
-	if p, err := planFor(device.Facts{Kind: device.Host}, Options{Engine: "multistart"}); err != nil || p.engine.name != "multistart" {
+	if p, err := planFor(device.Facts{Kind: device.Host}, Options{Settings: solve.Settings{Algorithm: "multistart"}}); err != nil || p.engine.name != "multistart" {
 		t.Errorf("multistart by name: %q, %v", p.engine.name, err)
 	}
-	for _, bad := range []Options{{Engine: "annealer"}, {Engine: "portfolio"}, {Engine: "host", Variant: "x"}, {Variant: "x"}} {
+	for _, bad := range []Options{{Settings: solve.Settings{Algorithm: "annealer"}}, {Settings: solve.Settings{Algorithm: "portfolio"}},
+		{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, {Settings: solve.Settings{Variant: "x"}}} {
 		if _, err := planFor(device.Facts{Kind: device.Host}, bad); err == nil {
 			t.Errorf("%+v on a host: no error", bad)
 		}

@@ -2,7 +2,6 @@ package qubo
 
 import (
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -12,12 +11,12 @@ import (
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // A run is one solve under way.
 type run struct {
 	limits
-	device device.Device
 	inst   *Instance
 	o      Options
 	plan   plan
@@ -46,7 +45,7 @@ func (r *run) solve() (*Result, error) {
 		r.target = &t
 	}
 	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
-	r.o.log("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
+	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
 	r.begin(red)
 	variant := ""
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
@@ -104,9 +103,18 @@ func (r *run) record(at time.Duration) {
 
 // progress tells the user how the solve stands.
 func (r *run) progress(at time.Duration, best Amount) {
-	if r.o.Progress != nil {
-		r.o.Progress(Progress{at.Seconds(), best, r.told.work.Flips})
+	if r.o.Progress == nil {
+		return
 	}
+	var bound solve.Number
+	if r.p.Exact { // else it is one of rounded coefficients
+		if most, _ := r.bests.bound(); most == r.bests.total() {
+			bound = solve.Number(best.String())
+		} else {
+			bound = solve.Number(r.inst.AmountOf(r.p, most).String())
+		}
+	}
+	r.o.Progress(solve.NewIncumbent(at.Seconds(), solve.Number(best.String()), bound, r.told.work.Flips))
 }
 
 // improve takes a better solution of part k; where several are asked for, which
@@ -136,7 +144,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r.o.log("%s: %s", label, r.plan.reason)
+	r.o.Say("%s: %s", label, r.plan.reason)
 	goal := part.Bound
 	if r.target != nil {
 		goal = min(goal, *r.target-(r.bests.total()-top.value))
@@ -177,11 +185,11 @@ func (r *run) search(k int, share float64) (label string, err error) {
 // open makes the plan's engine ready for p, or the host's where that cannot hold p
 // and nothing was asked for by name, and returns the engine's and variant's name.
 func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error) {
-	e, err = r.plan.engine.open(r.device, p, r.o.setup())
+	e, err = r.plan.engine.open(p, r.o.setup())
 	name := r.plan.engine.name
-	if errors.Is(err, search.ErrUnfit) && r.o.Engine == "" && r.o.Variant == "" {
+	if errors.Is(err, search.ErrUnfit) && r.o.Algorithm == "" && r.o.Variant == "" {
 		r.plan.reason = err.Error()
-		e, err = host.Open(r.device, p, r.o.setup())
+		e, err = host.Open(p, r.o.setup())
 		name = "host"
 	}
 	if err != nil {
@@ -194,7 +202,7 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 		return e, "", err
 	}
 	if r.told.used = e.Used; r.o.Rules.Within(p.N) != r.o.Rules {
-		r.o.log("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
+		r.o.Say("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
 	}
 	label = "qubo/" + name
 	if e.Label != "" {
@@ -207,7 +215,7 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 // wait waits for a search; for one on the host that is late, not beyond what the
 // limit allows: what it finds after that is not taken any more.
 func (r *run) wait(work func() error) error {
-	if r.device.Facts().Kind != device.Host {
+	if r.o.Devices[0].Facts().Kind != device.Host {
 		return work()
 	}
 	ended, err := r.await(work)
@@ -219,20 +227,11 @@ func (r *run) wait(work func() error) error {
 	return err
 }
 
-// where names the devices.
-func (r *run) where() string {
-	names := []string{r.device.Facts().String()}
-	for _, d := range r.o.Others {
-		names = append(names, d.Facts().String())
-	}
-	return strings.Join(names, ",")
-}
-
 func (r *run) workers() int {
 	if r.o.Threads > 0 {
 		return r.o.Threads
 	}
-	if f := r.device.Facts(); f.Kind == device.Host {
+	if f := r.o.Devices[0].Facts(); f.Kind == device.Host {
 		return f.SMs
 	}
 	return 0

@@ -6,48 +6,30 @@ import (
 	"math"
 	"time"
 
-	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // DefaultLimit ends a solve that nothing else would end.
 const DefaultLimit = 10 * time.Second
 
-// Options of Solve.
+// Options of Solve: the settings of all solvers, and what searches add. Algorithm is
+// one of Algorithms, the best on the devices unless said otherwise. Devices are of one
+// kind, and all of them search. Without a TimeLimit, DefaultLimit holds, or none where
+// Work is set.
 type Options struct {
-	TimeLimit time.Duration   // from the start of the solve; 0: none where Work is set, else DefaultLimit
-	Work      int64           // flips; with it the result depends on the seed, the rules and the device alone; 0: no limit
-	Target    *float64        // stop at this value or a better one
-	Seed      uint64          //
-	Solutions int             // several distinct ones; 0: only the best
-	Distance  int             // variables in which they differ at least; 0: 1
-	Engine    string          // one of Engines; empty: the best on the device
-	Variant   string          // the label of a variant; empty: the fastest known
-	Database  *tuned.Database // nil: the one embedded in the binary
-	Others    []device.Device // more devices, of the same kind as the one that solves: they search too
-	Without   []string        // some of Parts(""): left out, to measure what they are worth
-	Rules     Rules           // of the searches; each engine takes those that it has
-	Threads   int             // goroutines of a search on the host; 0: the device's cores
-	Unreduced bool            // no preprocessing, but for fixed variables
-	Memory    int64           // bytes that the host may take besides the instance; 0: no limit
-	Log       func(string)    // told what was decided, a sentence each; may be nil
-	// Progress is told of improvements and, now and then, of the work so far;
-	// may be nil. It must return quickly.
-	Progress func(Progress)
-}
-
-// Progress is how a solve stands.
-type Progress struct {
-	Seconds float64
-	Value   Amount // the best so far
-	Flips   int64
-}
-
-func (o Options) log(format string, args ...any) {
-	if o.Log != nil {
-		o.Log(fmt.Sprintf(format, args...))
-	}
+	solve.Settings
+	Work      int64    // flips; with it the result depends on the seed, the rules and the device alone; 0: no limit
+	Target    *float64 // stop at this value or a better one
+	Seed      uint64   // of the random numbers
+	Solutions int      // several distinct ones; 0: only the best
+	Distance  int      // variables in which they differ at least; 0: 1
+	Without   []string // some of Parts(""): left out, to measure what they are worth
+	Rules     Rules    // of the searches; each engine takes those that it has
+	Threads   int      // goroutines of a search on the host; 0: the device's cores
+	Unreduced bool     // no preprocessing, but for fixed variables
+	Memory    int64    // bytes that the host may take besides the instance; 0: no limit
 }
 
 func (o Options) check() error {
@@ -65,7 +47,7 @@ func (o Options) check() error {
 	return o.checkWithout()
 }
 
-// Solve looks for the best solution of an instance on a device until a limit is
+// Solve looks for the best solution of an instance on o's devices until a limit is
 // met, or until its best is proven: by fixing every variable, by visiting every
 // solution of what is left, or by meeting a bound. The end of ctx is a limit
 // like the others.
@@ -74,8 +56,12 @@ func (o Options) check() error {
 // The value in the result was recomputed from the instance's coefficients.
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
 // those of a wrong answer ErrCheck.
-func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Result, error) {
-	began, r := time.Now(), &run{device: d, inst: inst, o: o}
+func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+	began, r := time.Now(), &run{inst: inst, o: o}
+	d, err := o.First()
+	if err != nil {
+		return nil, err
+	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -86,7 +72,6 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	if limit == 0 && o.Work == 0 {
 		limit = DefaultLimit
 	}
-	var err error
 	if r.plan, err = planFor(d.Facts(), o); err != nil {
 		return nil, err
 	}
@@ -96,13 +81,13 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {
 		return nil, err
 	}
-	for _, other := range o.Others {
+	for _, other := range o.Devices[1:] {
 		if kind := other.Facts().Kind; kind != d.Facts().Kind {
 			return nil, fmt.Errorf("devices of two kinds, %s and %s", d.Facts(), other.Facts())
 		}
 	}
 	need := inst.Memory()
-	if o.log("takes about %s of memory besides the instance", problem.FormatBytes(need)); o.Memory > 0 && need > o.Memory {
+	if o.Say("takes about %s of memory besides the instance", problem.FormatBytes(need)); o.Memory > 0 && need > o.Memory {
 		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", problem.FormatBytes(need), problem.FormatBytes(o.Memory), device.ErrMemory)
 	}
 	if r.p, err = inst.Normal(); err != nil {
@@ -112,12 +97,11 @@ func Solve(ctx context.Context, d device.Device, inst *Instance, o Options) (*Re
 	return r.solve()
 }
 
-// SolveBatch solves instances one after the other on a device, each with its
-// own limits, and hands out each result as it is there. The first error ends
-// it.
-func SolveBatch(ctx context.Context, d device.Device, instances []*Instance, o Options, done func(k int, r *Result) error) error {
+// SolveBatch solves instances one after the other, each with limits of its own, and
+// hands out each result as it is there. The first error ends it.
+func SolveBatch(ctx context.Context, instances []*Instance, o Options, done func(k int, r *Result) error) error {
 	for k, inst := range instances {
-		r, err := Solve(ctx, d, inst, o)
+		r, err := Solve(ctx, inst, o)
 		if err == nil {
 			err = done(k, r)
 		}

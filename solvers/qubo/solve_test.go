@@ -19,6 +19,7 @@ import (
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/solve"
 )
 
 // solved solves on two goroutines of the host.
@@ -26,7 +27,7 @@ func solved(t *testing.T, inst *Instance, o Options) *Result {
 	t.Helper()
 	d := host.Open(2)
 	defer d.Close()
-	r, err := Solve(t.Context(), d, inst, o)
+	r, err := Solve(t.Context(), inst, on(d, o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestSolveSmall(t *testing.T) {
 		for _, o := range []Options{
 			{},
 			{Unreduced: true},
-			{Engine: "reference", Solutions: 3, Work: 3000},
+			{Settings: solve.Settings{Algorithm: "reference"}, Solutions: 3, Work: 3000},
 			{Solutions: 3, Work: 3000},
 		} {
 			got := solved(t, inst, o)
@@ -123,7 +124,7 @@ func TestTimeLimit(t *testing.T) {
 	for _, limit := range []time.Duration{100 * time.Millisecond, 250 * time.Millisecond} {
 		for _, engine := range []string{"host", "reference"} {
 			start := time.Now()
-			r := solved(t, inst, Options{TimeLimit: limit, Engine: engine})
+			r := solved(t, inst, Options{Settings: solve.Settings{TimeLimit: limit, Algorithm: engine}})
 			took := time.Since(start)
 			if took > limit*105/100+20*time.Millisecond { // 20 ms: other tests run beside this one
 				t.Errorf("%s: %v for a limit of %v", engine, took, limit)
@@ -149,7 +150,7 @@ func TestTargetAndSeed(t *testing.T) {
 		t.Errorf("the same seed gives %v (%+v) and %v (%+v)", first.Value, first.Work, again.Value, again.Work)
 	}
 	target := first.Value.Float()
-	r := solved(t, inst, Options{Target: &target, TimeLimit: 30 * time.Second, Seed: 8})
+	r := solved(t, inst, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second}, Target: &target, Seed: 8})
 	if r.Met == nil || *r.Met > r.Seconds.Solve || r.Value.Float() < target || r.Seconds.Solve > 20 {
 		t.Errorf("target %v: value %v, met %v after %v s", target, r.Value, r.Met, r.Seconds.Solve)
 	}
@@ -165,7 +166,7 @@ func TestTargetAndSeed(t *testing.T) {
 	}
 	negative := inst.To(Minimize)
 	target = -target
-	if r := solved(t, negative, Options{Target: &target, TimeLimit: 30 * time.Second}); r.Value.Float() > target || r.Met == nil {
+	if r := solved(t, negative, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second}, Target: &target}); r.Value.Float() > target || r.Met == nil {
 		t.Errorf("minimised: %v, target %v", r.Value, target)
 	}
 }
@@ -180,7 +181,7 @@ func TestInterrupt(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
 	start := time.Now()
-	r, err := Solve(ctx, d, inst, Options{TimeLimit: time.Minute})
+	r, err := Solve(ctx, inst, on(d, Options{Settings: solve.Settings{TimeLimit: time.Minute}}))
 	if err != nil || !r.Stopped || r.Value.Float() <= 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -201,7 +202,7 @@ func TestWrongSearchIsRefuted(t *testing.T) {
 	}
 	d := host.Open(1)
 	defer d.Close()
-	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, device: d, inst: inst, p: p}
+	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, o: on(d, Options{}), inst: inst, p: p}
 	r.begin(preprocess.Reduce(p, nil, true, qubotest.Never))
 	r.improve(0, 12345, []uint64{1}, 0)
 	if _, err := r.result("x"); !errors.Is(err, ErrCheck) {
@@ -220,18 +221,21 @@ func TestSolveRefuses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Engine: "x"}, `engine "x": expected one of `},
-		{Options{Variant: "x"}, `variant "x"`},
-		{Options{Engine: "host", Variant: "x"}, "engine host has no variants"},
-		{Options{TimeLimit: -1}, "expected none below 0"},
+		{Options{Settings: solve.Settings{Algorithm: "x"}}, `engine "x": expected one of `},
+		{Options{Settings: solve.Settings{Variant: "x"}}, `variant "x"`},
+		{Options{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, "engine host has no variants"},
+		{Options{Settings: solve.Settings{TimeLimit: -1}}, "expected none below 0"},
 		{Options{Target: new(float64(math.Inf(1)))}, "expected a number"},
 		{Options{Solutions: -1}, "expected none below 0"},
 	} {
-		if _, err := Solve(t.Context(), d, inst, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Solve(t.Context(), inst, on(d, c.o)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.want)
 		}
 	}
-	if _, err := Solve(t.Context(), d, inst, Options{Memory: 1}); !errors.Is(err, device.ErrMemory) {
+	if _, err := Solve(t.Context(), inst, Options{}); err == nil || !strings.Contains(err.Error(), "no device") {
+		t.Errorf("without a device: %v", err)
+	}
+	if _, err := Solve(t.Context(), inst, on(d, Options{Memory: 1})); !errors.Is(err, device.ErrMemory) {
 		t.Errorf("memory: %v", err)
 	}
 }
@@ -270,7 +274,7 @@ func TestBatch(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
 	var order []int
-	err := SolveBatch(t.Context(), d, list, Options{}, func(k int, r *Result) error {
+	err := SolveBatch(t.Context(), list, on(d, Options{}), func(k int, r *Result) error {
 		order = append(order, k)
 		if want := best(t, list[k]); r.Value.Float() != want {
 			t.Errorf("instance %d: %v, want %v", k, r.Value, want)
@@ -324,7 +328,7 @@ func TestSolutionsWithoutASearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Solve(context.Background(), d, inst, Options{Solutions: c.solutions, Distance: c.distance, TimeLimit: time.Second})
+		r, err := Solve(context.Background(), inst, on(d, Options{Settings: solve.Settings{TimeLimit: time.Second}, Solutions: c.solutions, Distance: c.distance}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +348,7 @@ func TestSolutionsWithinWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	const work = 5000
-	r, err := Solve(context.Background(), host.Open(2), inst, Options{Solutions: 10, Distance: 20, Work: work})
+	r, err := Solve(context.Background(), inst, on(host.Open(2), Options{Solutions: 10, Distance: 20, Work: work}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +364,7 @@ func TestTargetsOfIntegersAreExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target, met := range map[float64]bool{1 << 50: true, 1<<50 + 1: false} {
-		r, err := Solve(context.Background(), host.Open(1), inst, Options{Target: &target, TimeLimit: 100 * time.Millisecond})
+		r, err := Solve(context.Background(), inst, on(host.Open(1), Options{Settings: solve.Settings{TimeLimit: 100 * time.Millisecond}, Target: &target}))
 		if err != nil || (r.Met != nil) != met {
 			t.Errorf("target %v: met %v, %v; want %v", target, r.Met, err, met)
 		}
@@ -373,10 +377,11 @@ func TestSolveOnSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Work: 20000, Seed: 3, Unreduced: true, Others: devices[1:]}
+	o := Options{Work: 20000, Seed: 3, Unreduced: true}
+	o.Devices = devices
 	var last *Result
 	for range 2 {
-		r, err := Solve(context.Background(), devices[0], inst, o)
+		r, err := Solve(context.Background(), inst, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,8 +394,8 @@ func TestSolveOnSeveral(t *testing.T) {
 		last = r
 	}
 	for _, engine := range []string{"host", "multistart", "reference"} {
-		o.Engine = engine
-		if _, err := Solve(context.Background(), devices[0], inst, o); err == nil {
+		o.Algorithm = engine
+		if _, err := Solve(context.Background(), inst, o); err == nil {
 			t.Errorf("engine %s on two devices: no error", engine)
 		}
 	}
@@ -398,29 +403,29 @@ func TestSolveOnSeveral(t *testing.T) {
 
 // A result says by which rules it was found, which repeat it.
 func TestSolveByRules(t *testing.T) {
-	on := map[string]device.Device{"host": host.Open(2), "bulk": emulatedtest.Open(t)}
-	defer on["host"].Close()
+	devices := map[string]device.Device{"host": host.Open(2), "bulk": emulatedtest.Open(t)}
+	defer devices["host"].Close()
 	inst, err := Palubeckis(60, 100, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for engine, d := range on {
-		solve := func(r Rules) *Result {
-			out, err := Solve(t.Context(), d, inst, Options{Engine: engine, Work: 30000, Seed: 3, Unreduced: true, Rules: r})
+	for engine, d := range devices {
+		run := func(r Rules) *Result {
+			out, err := Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{Algorithm: engine}, Work: 30000, Seed: 3, Unreduced: true, Rules: r}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return out
 		}
 		given := Rules{Tenure: 7, Stall: 50}
-		a := solve(given)
-		b, c := solve(given), solve(a.Used[engine])
+		a := run(given)
+		b, c := run(given), run(a.Used[engine])
 		for _, other := range []*Result{b, c} {
 			if other.Solution.String() != a.Solution.String() || other.Work != a.Work || len(other.History) != len(a.History) || !maps.Equal(a.Used, other.Used) {
 				t.Errorf("%s: %v %+v by %s, %v %+v by %s", engine, a.Value, a.Work, a.Rules, other.Value, other.Work, other.Rules)
 			}
 		}
-		base := solve(Rules{})
+		base := run(Rules{})
 		if base.Used[engine] == a.Used[engine] || engine == "host" && base.Work == a.Work { // shorter walks
 			t.Errorf("%s: %s are not used: %+v", engine, given, a.Work)
 		}
@@ -446,7 +451,7 @@ func TestSolveRefusesRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []Rules{{Searches: 4}, {Tenure: 30}, {Pool: 1000}} {
-		if _, err := Solve(t.Context(), d, inst, Options{Rules: bad, Work: 1}); err == nil || !strings.HasPrefix(err.Error(), "rule") {
+		if _, err := Solve(t.Context(), inst, on(d, Options{Rules: bad, Work: 1})); err == nil || !strings.HasPrefix(err.Error(), "rule") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -463,4 +468,10 @@ func TestWithoutIsChecked(t *testing.T) {
 			t.Errorf("without %v: %v", bad, err)
 		}
 	}
+}
+
+// on are options on a device.
+func on(d device.Device, o Options) Options {
+	o.Devices = []device.Device{d}
+	return o
 }

@@ -1,6 +1,8 @@
 // Package solve is the contract of the solvers of all problems: what a solver is
-// told (Settings), and what every answer tells besides its solution (Report).
-// Coalition structures and auctions take Settings; all four problems report.
+// told (Settings), how a solve stands while it runs (Incumbent), and what every answer
+// tells besides its solution (Report). Coalition structures and auctions take Settings
+// as they are; binary quadratic programs and assignments embed them in options of
+// their own. All four report.
 //
 // It holds what is the same for all of them, and imports none.
 package solve
@@ -28,6 +30,11 @@ type Settings struct {
 	Tuning    *tuned.Database // nil: the one embedded in the binary
 	TimeLimit time.Duration   // from the start of the solve; 0: none
 	Log       func(string)    // told what was decided, a sentence each; may be nil
+
+	// Progress is told of better solutions and, now and then, of the work so far, one
+	// call at a time; it must return quickly. It may be nil. Solvers that have no
+	// solution before the end call it never: only binary quadratic programs do.
+	Progress func(Incumbent)
 }
 
 // First is the device that leads the others.

@@ -298,5 +298,5 @@ func (b *Engine) Certificate(k int, p *problem.Normal, by string) *problem.Certi
 	return c
 }
 
-// Name is the family's name in Options.Family.
+// Name is the family's name in Options.Algorithm.
 const Name = "batch"

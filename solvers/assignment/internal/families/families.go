@@ -18,7 +18,7 @@ import (
 
 // A Family is one way to solve on a device.
 type Family struct {
-	Name    string // in Options.Family
+	Name    string // in Options.Algorithm
 	Kernels *device.Family
 	// Open takes memory on a device for dense problems of that size.
 	Open func(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error)
@@ -54,7 +54,7 @@ func opener[E engine.Engine](open func(device.Device, *device.Variant, int, int)
 
 // A Method is one way to solve on the host.
 type Method struct {
-	Name   string // in Options.Family
+	Name   string // in Options.Algorithm
 	Limits bool   // takes limits
 	// Solve solves p with so many threads. start may be nil (cold) or feasible
 	// duals.
@@ -79,7 +79,7 @@ func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices) (*eng
 	}
 }
 
-// Names are the names that Options.Family takes.
+// Names are the names that Options.Algorithm takes.
 func Names() []string {
 	var names []string
 	for _, f := range All() {

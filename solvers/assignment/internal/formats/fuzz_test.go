@@ -6,10 +6,12 @@ import (
 	"errors"
 	"testing"
 
+	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/assignment/internal/formats"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // What is read is a sound instance, and small ones solve, or say why not.
@@ -30,7 +32,7 @@ func fuzz(f *testing.F, name, format string, seeds ...string) {
 		}
 		d := host.Open(1)
 		defer d.Close()
-		r, err := assignment.Solve(t.Context(), d, inst, assignment.Options{Family: "reference"})
+		r, err := assignment.Solve(t.Context(), inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})
 		var none *problem.InfeasibleError
 		switch {
 		case errors.Is(err, problem.ErrCost) || errors.As(err, &none):

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"time"
 
-	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/elite"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
@@ -44,6 +43,6 @@ func RulesFor(r search.Rules, n int) search.Rules {
 }
 
 // Open makes the host's portfolio ready.
-func Open(_ device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 	return search.Opened{Searcher: Search{o.Without}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}, nil
 }

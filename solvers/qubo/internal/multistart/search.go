@@ -58,7 +58,11 @@ func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() err
 
 // Open is massive multi-start for Solve: on a device as many
 // iterations at once as it has multiprocessors.
-func Open(d device.Device, _ *problem.Normal, _ search.Setup) (search.Opened, error) {
+func Open(_ *problem.Normal, o search.Setup) (search.Opened, error) {
+	d, err := o.First()
+	if err != nil {
+		return search.Opened{}, err
+	}
 	batch := 1
 	if f := d.Facts(); f.Kind == device.CUDA {
 		batch = max(1, f.SMs)

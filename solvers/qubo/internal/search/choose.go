@@ -1,7 +1,7 @@
 package search
 
 import (
-	"fmt"
+	"errors"
 
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
@@ -24,23 +24,17 @@ type Fallback struct {
 // problem.
 func Choose(family *device.Family, facts device.Facts, o Setup, fits func(v *device.Variant) error, otherwise func() (Fallback, error)) (tuned.Choice, error) {
 	if o.Variant != "" {
-		v := family.Variant(o.Variant)
-		if v == nil {
-			return tuned.Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", family.Name, o.Variant, len(family.Variants), family.Variants[0].Label)
-		}
-		return tuned.Choice{Variant: v, Level: "asked", Reason: "asked for by name"}, fits(v)
+		return o.Choose(family, facts, tuned.Workload{}, fits)
 	}
 	safe, err := otherwise()
 	if err != nil {
 		return tuned.Choice{}, err
 	}
-	if o.Database == nil {
-		if o.Database, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
-	}
-	c, err := o.Database.Choose(family, facts, safe.Workload, safe.Fits)
-	if err == nil && (c.Level == tuned.Exact || c.Level == tuned.Interpolated || c.Level == tuned.Nearest) {
+	c, err := o.Choose(family, facts, safe.Workload, safe.Fits)
+	switch {
+	case err != nil && !errors.Is(err, tuned.ErrNoVariant):
+		return tuned.Choice{}, err
+	case err == nil && (c.Level == tuned.Exact || c.Level == tuned.Interpolated || c.Level == tuned.Nearest):
 		return c, nil
 	}
 	return tuned.Choice{Variant: safe.Variant, Level: tuned.Safe, Reason: safe.Reason}, nil

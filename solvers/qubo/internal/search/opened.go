@@ -1,17 +1,13 @@
 package search
 
-import (
-	"coalesce/autotune/tuned"
-	"coalesce/runtime/device"
-)
+import "coalesce/solvers/solve"
 
-// A Setup is what opening an engine depends on besides the problem.
+// A Setup is what opening an engine depends on besides the problem. Several devices
+// are of one kind.
 type Setup struct {
-	Variant  string          // the label of a variant; empty: the fastest known
-	Database *tuned.Database // nil: the one embedded in the binary
-	Others   []device.Device // more devices, of the same kind as the first
-	Without  []string        // names of parts that are left out
-	Rules    Rules           // as the user gave them
+	solve.Settings
+	Without []string // names of parts that are left out
+	Rules   Rules    // as the user gave them
 }
 
 // An Opened engine is ready to search one problem.

@@ -13,7 +13,11 @@ import (
 
 // Open makes qubo/bulk ready, an island a device, with rounded
 // coefficients where no variant holds those of p.
-func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
+	d, err := o.First()
+	if err != nil {
+		return search.Opened{}, err
+	}
 	q := p
 	if !p.Exact { // rounded anyway: to what fits the fast types
 		q = p.Coarse(search.Int32Deltas)
@@ -28,7 +32,7 @@ func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, er
 	if err != nil {
 		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
 	}
-	l, err := newIslands(append([]device.Device{d}, o.Others...), c.Variant, q, func(b *Island) parameters { return withRules(o.Rules, b.rules, q.N) })
+	l, err := newIslands(o.Devices, c.Variant, q, func(b *Island) parameters { return withRules(o.Rules, b.rules, q.N) })
 	if err != nil {
 		return search.Opened{}, err
 	}

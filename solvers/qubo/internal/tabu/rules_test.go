@@ -14,6 +14,7 @@ import (
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // ruledBulk opens an island by rules, with few searches where they say nothing.
@@ -26,7 +27,7 @@ func ruledBulk(t *testing.T, d device.Device, p *problem.Normal, r search.Rules)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(d, p, search.Setup{Rules: r, Variant: v.Label})
+	e, err := Open(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}, Variant: v.Label}, Rules: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestBulkSearchesNeedMemory(t *testing.T) {
 	d := crowded{emulatedtest.Open(t), 1 << 20}
 	p := qubotest.DenseFor("int8", 97, 3)
 	for searches, fits := range map[int]bool{50: true, 1 << 16: false} {
-		e, err := Open(d, p, search.Setup{Rules: search.Rules{Searches: searches}})
+		e, err := Open(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}}, Rules: search.Rules{Searches: searches}})
 		if fits && err != nil || !fits && (!errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), "65536 searches")) {
 			t.Errorf("%d searches: %v", searches, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // Every case of the tuner's subject is answered right by a variant of each type of
@@ -146,12 +147,12 @@ func TestBulkChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, err := choose(hopper, p, search.Setup{Database: db})
+		c, err := choose(hopper, p, search.Setup{Settings: solve.Settings{Tuning: db}})
 		if err != nil || c.Variant.Label != want || (c.Level == tuned.Exact) != (label == want) {
 			t.Errorf("%q tuned: %s by %q (%v), want %s", label, c.Variant.Label, c.Level, err, want)
 		}
 	}
-	if _, err := choose(ampere, p, search.Setup{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}); err == nil {
+	if _, err := choose(ampere, p, search.Setup{Settings: solve.Settings{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}}); err == nil {
 		t.Error("a variant of clusters, asked for on a device without: no error")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // Every step of a tabu search from x = 0, by each kind of row, is a best one of
@@ -100,7 +101,7 @@ func TestBulkRounded(t *testing.T) {
 	d := emulatedtest.Open(t)
 	p := qubotest.Dense(40, 1<<36, 1, 1<<38, 0.8, 3)
 	p.Exact = false
-	e, err := Open(d, p, search.Setup{Variant: "block=32,items=4,row=float32,cluster=1,searches=0,meet=barrier"})
+	e, err := Open(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}, Variant: "block=32,items=4,row=float32,cluster=1,searches=0,meet=barrier"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,11 @@ import (
 // Open makes qubo/temper ready, on each of several devices with
 // random numbers of its own, with rounded coefficients where no variant holds
 // those of p.
-func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, error) {
+func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
+	d, err := o.First()
+	if err != nil {
+		return search.Opened{}, err
+	}
 	q := p
 	if !p.Exact {
 		q = p.Coarse(search.Int32Deltas)
@@ -39,7 +43,7 @@ func Open(d device.Device, p *problem.Normal, o search.Setup) (search.Opened, er
 		}
 		return err
 	}
-	for k, each := range append([]device.Device{d}, o.Others...) {
+	for k, each := range o.Devices {
 		t, err := newTemper(each, c.Variant, q, settings{})
 		if err != nil {
 			return search.Opened{}, errors.Join(err, e.Close())

@@ -1,0 +1,35 @@
+package qubo
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"coalesce/solvers/qubo/internal/qubotest"
+	"coalesce/solvers/solve"
+)
+
+// A solve tells better and better values with bounds that hold, and its answer last;
+// where coefficients are rounded it tells no bound.
+func TestIncumbents(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 5))
+	for k := range 12 {
+		inst := qubotest.Instance(r, 30, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
+		var told []solve.Incumbent
+		out := solved(t, inst, Options{Settings: solve.Settings{Progress: func(now solve.Incumbent) { told = append(told, now) }}, Work: 20000, Unreduced: k%4 == 0})
+		if len(told) == 0 || told[len(told)-1].Value != solve.Number(out.Value.String()) || told[len(told)-1].Work != out.Work.Flips {
+			t.Fatalf("%s: told %+v, the answer is %s", inst, told, out.Value)
+		}
+		for i, now := range told {
+			sign := 1.0
+			if inst.Sense == Minimize {
+				sign = -1
+			}
+			if i > 0 && (sign*now.Value.Float() < sign*told[i-1].Value.Float() || now.Work < told[i-1].Work) {
+				t.Errorf("%s: told %+v after %+v", inst, now, told[i-1])
+			}
+			if out.Exact != (now.Gap != nil) || out.Exact && sign*now.Bound.Float() < sign*out.Value.Float() {
+				t.Errorf("%s: told the bound %q, gap %v; the answer is %s", inst, now.Bound, now.Gap, out.Value)
+			}
+		}
+	}
+}

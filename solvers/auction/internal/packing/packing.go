@@ -48,7 +48,7 @@ type Result struct {
 	Winners []int // bids, ascending
 	Value   int64 // their prices' sum
 	Bound   int64 // no packing is worth more; Value where the search ended
-	LPBound int64 // of the linear relaxation over the cliques given, at least
+	LPBound int64 // of the linear relaxation over the cliques given, made maximal, or more
 	Nodes   int64 // solved linear programs, the root's rounds counted as one
 	Bids    int   // left after dominated ones went
 	Cliques int   // at the root's end

@@ -14,6 +14,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -51,7 +52,8 @@ type Solver struct {
 	row, column, shift []float64 // of a pivot
 	touched            []int32
 	ratios             []ratio
-	changed            bool // bounds have changed since x was computed
+	free               []int32 // columns of different bounds
+	changed            bool    // bounds have changed since x was computed
 }
 
 type ratio struct {
@@ -255,10 +257,19 @@ func (s *Solver) restart() {
 	for i := range load {
 		load[i] = 1
 	}
+	s.free = s.free[:0]
 	for j := range s.n {
+		if s.low[j] < s.up[j] {
+			s.free = append(s.free, int32(j))
+		}
 		if s.place[j] >= 0 {
 			continue
 		}
+		d := s.cost[j] // pivots keep the reduced costs of free columns only
+		for _, i := range s.Columns[j] {
+			d += s.d[s.n+int(i)]
+		}
+		s.d[j] = d
 		if math.Abs(s.d[j]) > small { // else both bounds are dual feasible
 			s.upper[j] = s.d[j] < 0
 		}
@@ -356,7 +367,8 @@ func (s *Solver) pivot(r int, sign float64) bool {
 			}
 		}
 	}
-	for j := range s.n {
+	for _, f := range s.free {
+		j := int(f)
 		if s.place[j] >= 0 {
 			continue
 		}
@@ -417,9 +429,14 @@ func (s *Solver) pivot(r int, sign float64) bool {
 		}
 	}
 	step := s.d[q] / s.row[q]
-	for j := range s.d {
+	for _, j := range s.free {
 		if s.place[j] < 0 {
 			s.d[j] -= step * s.row[j]
+		}
+	}
+	for i, j := range s.place[s.n:] {
+		if j < 0 {
+			s.d[s.n+i] -= step * s.row[s.n+i]
 		}
 	}
 	s.d[q], s.d[leaving] = 0, -step
@@ -444,15 +461,23 @@ func (s *Solver) long(slope float64) (int, []ratio) {
 		return -1, nil
 	}
 	list := s.ratios
-	slices.SortFunc(list, func(a, b ratio) int {
-		switch {
-		case a.step < b.step:
-			return -1
-		case a.step > b.step:
-			return 1
+	// Few steps are passed as a rule: they are selected, and sorted only when many are.
+	order := func(at int) {
+		if at == 12 {
+			slices.SortFunc(list[at:], func(a, b ratio) int { return cmp.Compare(a.step, b.step) })
 		}
-		return 0
-	})
+		if at >= 12 {
+			return
+		}
+		least := at
+		for k := at + 1; k < len(list); k++ {
+			if list[k].step < list[least].step {
+				least = k
+			}
+		}
+		list[at], list[least] = list[least], list[at]
+	}
+	order(0)
 	at := 0
 	for at < len(list)-1 {
 		j := list[at].column
@@ -461,6 +486,7 @@ func (s *Solver) long(slope float64) (int, []ratio) {
 			break
 		}
 		at++
+		order(at)
 	}
 	// Of those at nearly the same step the largest entry is the safest.
 	best := at
@@ -469,8 +495,8 @@ func (s *Solver) long(slope float64) (int, []ratio) {
 			best = k
 		}
 	}
-	for k := at + 1; k < len(list) && list[k].step-list[at].step <= 1e-9; k++ {
-		if math.Abs(list[k].entry) > 2*math.Abs(list[best].entry) {
+	for k := at + 1; k < len(list); k++ {
+		if list[k].step-list[at].step <= 1e-9 && math.Abs(list[k].entry) > 2*math.Abs(list[best].entry) {
 			best = k
 		}
 	}

@@ -32,6 +32,11 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	h := newImprover(g, p.Prices, 1)
 	chosen, value := h.start(live, starts)
 	t.offer(chosen, value)
+	if e := newEnumerator(t); e.run(live, nil, 0, t.best, 20*n) {
+		t.offer(e.chosen, e.best)
+		res.Winners, res.Value, res.Bound, res.LPBound = indices(t.chosen), t.best, t.best, t.best
+		return res, nil
+	}
 	if err := t.root(ctx, p.Cliques, live, res); err != nil {
 		return nil, err
 	}
@@ -40,10 +45,16 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	}
 	res.Nodes += t.nodes.Load()
 	res.Value = t.best
-	for _, j := range t.chosen {
-		res.Winners = append(res.Winners, int(j))
-	}
+	res.Winners = indices(t.chosen)
 	return res, nil
+}
+
+func indices(chosen []int32) []int {
+	list := make([]int, len(chosen))
+	for k, j := range chosen {
+		list[k] = int(j)
+	}
+	return list
 }
 
 // root solves the linear relaxation, with more cliques round by round, and takes from

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 
 	"coalesce/solvers/auction/internal/lp"
@@ -11,9 +12,11 @@ import (
 
 const (
 	whole    = 1e-6 // a column this near to 0 or 1 is there
-	trusted  = 4    // trials after which a bid's gains are believed
-	tried    = 10   // bids that strong branching tries at a node
-	tryouts  = 30   // pivots of a trial
+	trusted  = 2    // trials after which a bid's gains are believed
+	tried    = 8    // bids that strong branching tries at a node
+	tryouts  = 20   // pivots of a trial
+	few      = 120  // live bids that are enumerated
+	steps    = 1000 // of an enumeration
 	reported = 64   // nodes between two reports of progress
 )
 
@@ -28,6 +31,7 @@ type worker struct {
 	y      []int64
 	x      []float64
 	inner  set
+	small  *enumerator
 }
 
 func newWorker(t *tree, id int, basis *lp.State) *worker {
@@ -35,7 +39,8 @@ func newWorker(t *tree, id int, basis *lp.State) *worker {
 	for j, p := range t.prices {
 		prices[j] = float64(p) / t.unit
 	}
-	w := &worker{tree: t, exact: t.bounder(), id: id, solver: lp.New(t.matrix, prices), better: newImprover(t.g, t.prices, uint64(3+id)), x: make([]float64, t.g.n), inner: t.g.empty()}
+	w := &worker{tree: t, exact: t.bounder(), id: id, solver: lp.New(t.matrix, prices), better: newImprover(t.g, t.prices, uint64(3+id)), x: make([]float64, t.g.n), inner: t.g.empty(),
+		small: newEnumerator(t)}
 	w.solver.Load(basis)
 	return w
 }
@@ -114,6 +119,9 @@ func (w *worker) node(ctx context.Context, n *node) *node {
 			return nil
 		}
 		w.settle(n)
+		if w.enumerate(n, best) {
+			return nil
+		}
 		if len(n.taken) > before && n.live.meets(n.live) {
 			continue
 		}
@@ -133,6 +141,22 @@ func (w *worker) node(ctx context.Context, n *node) *node {
 		w.push(out)
 		return n
 	}
+}
+
+// enumerate ends a node of few live bids without linear programs, if few steps do.
+func (w *worker) enumerate(n *node, best int64) bool {
+	count := 0
+	for _, word := range n.live {
+		count += bits.OnesCount64(word)
+	}
+	if count > few {
+		return false
+	}
+	done := w.small.run(n.live, n.taken, n.fixed, best, steps)
+	if w.small.chosen != nil {
+		w.offer(w.small.chosen, w.small.best)
+	}
+	return done
 }
 
 // take puts a live bid into a node's packings.

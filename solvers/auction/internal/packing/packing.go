@@ -39,8 +39,6 @@ type Problem struct {
 type Settings struct {
 	Workers  int                             // open nodes worked on at once; 0: one a core
 	Progress func(value, bound, nodes int64) // told of progress, from any goroutine; may be nil
-
-	debug func(string) // tests listen; may be nil
 }
 
 // A Result is the best packing found and what is known of better ones.
@@ -48,7 +46,7 @@ type Result struct {
 	Winners []int // bids, ascending
 	Value   int64 // their prices' sum
 	Bound   int64 // no packing is worth more; Value where the search ended
-	LPBound int64 // of the linear relaxation over the cliques given, made maximal, or more
+	LPBound int64 // of the linear relaxation over the cliques given, made maximal, or less; of parts that were enumerated, their value
 	Nodes   int64 // solved linear programs, the root's rounds counted as one
 	Bids    int   // left after dominated ones went
 	Cliques int   // at the root's end

@@ -135,16 +135,9 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 			}
 		}
 		rows, old = append(next, cuts...), s
-		t.set.say("root: round %d, bound %d, best %d, %d cliques", round, res.Bound, t.best, len(rows))
 	}
 	res.Cliques = len(rows)
 	return nil
-}
-
-func (s *Settings) say(format string, args ...any) {
-	if s.debug != nil {
-		s.debug(fmt.Sprintf(format, args...))
-	}
 }
 
 func (t *tree) bounder() *bounder {

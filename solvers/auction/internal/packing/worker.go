@@ -15,8 +15,8 @@ const (
 	trusted  = 2    // trials after which a bid's gains are believed
 	tried    = 8    // bids that strong branching tries at a node
 	tryouts  = 20   // pivots of a trial
-	few      = 120  // live bids that are enumerated
-	steps    = 1000 // of an enumeration
+	few      = 64   // live bids that are enumerated
+	steps    = 200  // of an enumeration
 	reported = 64   // nodes between two reports of progress
 )
 

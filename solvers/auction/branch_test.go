@@ -106,7 +106,7 @@ func TestBranchAgainstTheReference(t *testing.T) {
 
 // Many goods need no algorithm named and no device; a time limit gives what was found.
 func TestManyGoods(t *testing.T) {
-	a := regional(rand.New(rand.NewPCG(2, 2)), 120, 900)
+	a := regional(rand.New(rand.NewPCG(2, 2)), 80, 320)
 	whole, err := Solve(context.Background(), a, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -193,6 +193,17 @@ func newGraph(n int, cliques [][]int32) *graph {
 	return g
 }
 
+// density is the share of pairs of bids that conflict.
+func (g *graph) density() float64 {
+	pairs := 0
+	for _, c := range g.conflict {
+		for _, w := range c {
+			pairs += bits.OnesCount64(w)
+		}
+	}
+	return float64(pairs) / float64(max(1, g.n*(g.n-1)))
+}
+
 func (g *graph) empty() set { return make(set, (g.n+63)/64) }
 
 // undominated leaves out each bid that another could replace in any packing: one that

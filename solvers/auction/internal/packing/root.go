@@ -10,6 +10,7 @@ import (
 
 const (
 	maxMemory  = 4 << 30 // bytes of the bases' inverses
+	dense      = 0.8     // share of pairs in conflict from which on packings are so few that they are enumerated
 	starts     = 40      // greedy packings before the first linear program
 	rounds     = 60      // of cuts at the root
 	cutsARound = 150
@@ -32,7 +33,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	h := newImprover(g, p.Prices, 1)
 	chosen, value := h.start(live, starts)
 	t.offer(chosen, value)
-	if e := newEnumerator(t); e.run(live, nil, 0, t.best, 20*n) {
+	if e := newEnumerator(t); (n <= few || g.density() > dense) && e.run(live, nil, 0, t.best, 20*n) {
 		t.offer(e.chosen, e.best)
 		res.Winners, res.Value, res.Bound, res.LPBound = indices(t.chosen), t.best, t.best, t.best
 		return res, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"runtime"
 	"strings"
 	"time"
 
@@ -13,11 +14,16 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
 )
 
+// auctionFlags are the flags of solve auction.
+type auctionFlags struct {
+	solveFlags
+	limit time.Duration // 0: none
+}
+
 func (a *app) solveAuctionCommand() *cobra.Command {
-	var s solveFlags
+	var s auctionFlags
 	cmd := &cobra.Command{
 		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
@@ -26,9 +32,11 @@ prices add up to the most. Goods may stay unsold (free disposal).
 
 FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd; -
 is standard input.
-Goods and dummies that at least two bids ask for may be %d together; those that
-the same bids ask for count as one. Of several files each is solved, and --json
-prints a line for each.`, auction.MaxItems),
+Goods and dummies that at least two bids ask for, those that the same bids ask for
+counted as one, are a coalition structure where they are at most %d; more are solved
+by branch and cut on the host. --time-limit and ctrl-C end branch and cut with the
+best bids found and a bound on what others may pay. Of several files each is solved,
+and --json prints a line for each.`, auction.MaxItems),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -39,13 +47,17 @@ prints a line for each.`, auction.MaxItems),
 	}
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
-	s.registerAlgorithm(cmd.Flags(), "method", []string{string(csg.Apart), string(csg.DP), string(csg.IDP)}, "which splittings are evaluated; a host has apart alone")
+	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; apart, dp, idp: coalition structures, which splittings are evaluated, a host has apart alone")
+	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
 	return cmd
 }
 
-func (a *app) solveAuction(ctx context.Context, s *solveFlags, paths []string) error {
+func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string) error {
 	if err := s.check(a); err != nil {
 		return err
+	}
+	if s.limit < 0 {
+		return usagef("--time-limit is %v, expected a time of at least 0", s.limit)
 	}
 	if err := a.handOver(s.device); err != nil {
 		return err
@@ -60,7 +72,7 @@ func (a *app) solveAuction(ctx context.Context, s *solveFlags, paths []string) e
 }
 
 // solveOneAuction reads, solves and prints.
-func (a *app) solveOneAuction(ctx context.Context, s *solveFlags, d device.Device, db *tuned.Database, path string) error {
+func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Device, db *tuned.Database, path string) error {
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
@@ -73,7 +85,7 @@ func (a *app) solveOneAuction(ctx context.Context, s *solveFlags, d device.Devic
 
 	facts := d.Facts()
 	o := s.settings(db)
-	o.Devices = []device.Device{d}
+	o.Devices, o.TimeLimit = []device.Device{d}, s.limit
 	o.Log = func(line string) { p.Set("solving %s: %s", path, line) }
 	r, err := auction.Solve(ctx, auc, o)
 	if err != nil {
@@ -134,6 +146,9 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 		instance: fmt.Sprintf("%s (%s, %s, %s)", r.Auction.Source, count(int(r.Auction.Goods), "good"), count(len(r.Auction.Bids), "bid"), count(r.Items, "contested item")),
 		checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Value),
 		verified: verified, splittings: r.Splittings, name: facts.Name,
+	}
+	if r.Algorithm == auction.Branch {
+		facets.name = count(runtime.GOMAXPROCS(0), "core")
 	}
 	return facets.write(a.out)
 }

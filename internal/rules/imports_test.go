@@ -89,6 +89,10 @@ var rooms = []room{
 	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
+	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
+	// neither knows files, devices and auctions.
+	{"solvers/auction/internal/lp", nil},
+	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/oneflip", "autotune/tuned", "autotune/subject"}},

@@ -15,9 +15,11 @@ import (
 type Result struct {
 	solve.Report
 	Auction    *Auction
-	Winners    []int // by place in Bids, ascending
-	Items      int   // what bids compete for: the agents of the reduced instance
-	Splittings float64
+	Winners    []int        // by place in Bids, ascending
+	Items      int          // what bids compete for: the agents of the reduced instance
+	Splittings float64      // of coalition structures
+	Nodes      int64        // of branch and cut
+	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 }
 
 // NewResult is a result that knows its auction and nothing else.
@@ -120,10 +122,12 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	report := res.Report
 	report.Size = maps.Clone(report.Size)
 	report.Size["items"] = res.Items
-	var bound *string // decimals stay text: a JSON number may lose digits
-	if res.Bound != "" {
-		text := res.Bound.String()
-		bound = &text
+	decimals := func(n solve.Number) *string { // text: a JSON number may lose digits
+		if n == "" {
+			return nil
+		}
+		text := n.String()
+		return &text
 	}
 	text, err := json.Marshal(struct {
 		solve.Report
@@ -131,8 +135,10 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		Bound       *string     `json:"bound"`
 		Solution    []int64     `json:"solution"`
 		Splittings  float64     `json:"splittings"`
+		Nodes       int64       `json:"nodes"`
+		LPBound     *string     `json:"lp_bound"`
 		Certificate certificate `json:"certificate"`
-	}{report, res.Value.String(), bound, numbers, res.Splittings, res.certificate()})
+	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.certificate()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

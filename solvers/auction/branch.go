@@ -1,0 +1,76 @@
+package auction
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/solve"
+)
+
+// Branch is the algorithm of many goods: set packing by branch and cut, on all cores.
+const Branch = "branch"
+
+// ErrSize is wrapped by the error of an auction of too many bids.
+var ErrSize = packing.ErrSize
+
+// toPacking is an auction as set packing: bids that ask for the same good, or the same
+// dummy, exclude one another.
+func toPacking(a *Auction) *packing.Problem {
+	p := &packing.Problem{Prices: make([]int64, len(a.Bids))}
+	holders := map[int64][]int32{}
+	var goods []int64
+	for i, b := range a.Bids {
+		p.Prices[i] = b.Price
+		for _, g := range b.Goods {
+			if holders[g] == nil {
+				goods = append(goods, g)
+			}
+			holders[g] = append(holders[g], int32(i))
+		}
+	}
+	slices.Sort(goods)
+	for _, g := range goods {
+		if len(holders[g]) > 1 {
+			p.Cliques = append(p.Cliques, holders[g])
+		}
+	}
+	return p
+}
+
+// branch solves an auction by branch and cut. When ctx or the time limit ends, the
+// result is the best so far, with a bound.
+func branch(ctx context.Context, a *Auction, o Options, reason string) (*Result, error) {
+	limited, cancel := o.Limited(ctx)
+	defer cancel()
+	solved, err := packing.Solve(limited, toPacking(a), packing.Settings{Progress: func(value, bound, nodes int64) {
+		o.Say("revenue %s, bound %s, %d nodes", a.Price(big.NewInt(value)), a.Price(big.NewInt(bound)), nodes)
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Source, err)
+	}
+	res := NewResult(a)
+	res.Algorithm, res.Variant, res.Reason = Branch, "packing/branch", reason
+	res.Device = "host"
+	res.Nodes = solved.Nodes
+	res.LPBound = solve.Number(a.Price(big.NewInt(solved.LPBound)))
+	if err := res.Accept(solved.Winners); err != nil {
+		return nil, err
+	}
+	bound := solve.Number(a.Price(big.NewInt(solved.Bound)))
+	if solved.Proven() {
+		res.Prove(bound)
+	} else {
+		res.Bounded(bound)
+		res.Stopped = ctx.Err() != nil
+	}
+	res.Notes = append(append([]string(nil), a.Notes...),
+		fmt.Sprintf("of %d bids %d are left in %d parts when dominated ones are gone; they conflict in %d cliques", len(a.Bids), solved.Bids, solved.Parts, solved.Cliques),
+		fmt.Sprintf("%d nodes; the linear relaxation's bound is %s", solved.Nodes, res.LPBound))
+	if !res.Proven {
+		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", bound))
+	}
+	return res, nil
+}

@@ -1,0 +1,430 @@
+// Package lp solves the linear relaxation of set packing by the bounded dual simplex
+// method: maximise Σ price(j)·x(j) where the columns of each row add up to at most 1
+// and 0 ≤ x ≤ 1. All entries are 1.
+//
+// Columns are boxed, so every basis with row prices of at least 0 can be made dual
+// feasible by moving columns between their bounds: after any change of bounds the
+// solver goes on from the basis that it has. The inverse of the basis is kept
+// explicitly (rows of slacks stay unit rows, so most of it is zero), which makes the
+// weights of dual steepest edge exact by-products of the pivots, and the ratio test
+// takes long steps.
+//
+// The solver works in float64. Its row prices prove nothing here: who needs a bound
+// computes it from the prices exactly.
+package lp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+const (
+	feasible = 1e-9 // a basic column this far beyond its bounds is inside
+	small    = 1e-9 // entries of a pivot row below are zero
+	refactor = 200  // pivots between two inversions from scratch
+)
+
+// A Matrix is the rows and the columns of a packing problem, both as lists.
+type Matrix struct {
+	Columns [][]int32 // rows of each column, ascending
+	Rows    int
+}
+
+// A Solver is a basis of a matrix under bounds. Columns are 0..n-1; n+i is the slack
+// of row i.
+type Solver struct {
+	*Matrix
+	n, m    int
+	cost    []float64 // -price; slacks cost 0
+	low, up []float64
+	head    []int32 // column of each place in the basis
+	place   []int32 // place of each column, -1 outside the basis
+	upper   []bool  // a column outside the basis is at its upper bound
+	inverse []float64
+	x       []float64 // of the basis
+	d       []float64 // reduced costs: of slack i the price of row i
+	weight  []float64 // squared lengths of the inverse's rows
+	age     int       // pivots since the inverse was computed from scratch
+	Pivots  int
+
+	row, column, shift []float64 // of a pivot
+	touched            []int32
+	ratios             []ratio
+	free               []int32 // columns of different bounds
+	changed            bool    // bounds have changed since x was computed
+}
+
+type ratio struct {
+	column int32
+	step   float64
+	entry  float64 // the pivot row's, its sign turned so that the leaving column falls
+}
+
+// New is the basis of all slacks.
+func New(a *Matrix, prices []float64) *Solver {
+	n, m := len(a.Columns), a.Rows
+	s := &Solver{Matrix: a, n: n, m: m, cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
+		head: make([]int32, m), place: make([]int32, n+m), upper: make([]bool, n+m), inverse: make([]float64, m*m),
+		x: make([]float64, m), d: make([]float64, n+m), weight: make([]float64, m),
+		row: make([]float64, n+m), column: make([]float64, m), shift: make([]float64, m)}
+	for j := range n {
+		s.cost[j], s.up[j], s.place[j] = -prices[j], 1, -1
+	}
+	for i := range m {
+		s.up[n+i] = math.Inf(1)
+		s.head[i], s.place[n+i] = int32(n+i), int32(i)
+	}
+	s.factor()
+	return s
+}
+
+// Bound sets the bounds of a column: 0 and 1, or both the same to fix the column.
+func (s *Solver) Bound(j int, low, up float64) {
+	if s.low[j] != low || s.up[j] != up {
+		s.low[j], s.up[j], s.changed = low, up, true
+	}
+}
+
+// Value is x of a column.
+func (s *Solver) Value(j int) float64 {
+	if p := s.place[j]; p >= 0 {
+		return s.x[p]
+	}
+	if s.upper[j] {
+		return s.up[j]
+	}
+	return s.low[j]
+}
+
+// Price is the dual price of a row, at least 0.
+func (s *Solver) Price(i int) float64 { return max(0, s.d[s.n+i]) }
+
+// Slack reports whether the slack of a row is in the basis: the row binds nothing.
+func (s *Solver) Slack(i int) bool { return s.place[s.n+i] >= 0 }
+
+// Objective is the value of the current basis: an upper bound, but for rounding,
+// before the optimum is reached, and the optimum then.
+func (s *Solver) Objective() float64 {
+	z := 0.0
+	for j := range s.n {
+		if s.place[j] < 0 {
+			if s.upper[j] {
+				z -= s.cost[j] * s.up[j]
+			} else {
+				z -= s.cost[j] * s.low[j]
+			}
+		}
+	}
+	for r, j := range s.head {
+		z -= s.cost[j] * s.x[r]
+	}
+	return z
+}
+
+// enterColumn computes the tableau's column of a column outside the basis.
+func (s *Solver) enterColumn(j int) {
+	clear(s.column)
+	add := func(i int) {
+		for r, k := 0, i; r < s.m; r, k = r+1, k+s.m {
+			s.column[r] += s.inverse[k]
+		}
+	}
+	if j >= s.n {
+		add(j - s.n)
+		return
+	}
+	for _, i := range s.Columns[j] {
+		add(int(i))
+	}
+}
+
+// replace updates the inverse and its weights for a pivot in row r of s.column.
+func (s *Solver) replace(r int) {
+	pivot := s.inverse[r*s.m : (r+1)*s.m]
+	s.touched = s.touched[:0]
+	turn := 1 / s.column[r]
+	length := 0.0
+	for i, v := range pivot {
+		if v != 0 {
+			if math.Abs(v) < 1e-14 {
+				pivot[i] = 0
+				continue
+			}
+			v *= turn
+			pivot[i] = v
+			length += v * v
+			s.touched = append(s.touched, int32(i))
+		}
+	}
+	s.weight[r] = length
+	for k, f := range s.column {
+		if k == r || math.Abs(f) < 1e-13 {
+			continue
+		}
+		row := s.inverse[k*s.m : (k+1)*s.m]
+		w := 0.0
+		for _, i := range s.touched {
+			old := row[i]
+			now := old - f*pivot[i]
+			row[i] = now
+			w += (now - old) * (now + old)
+		}
+		s.weight[k] = max(s.weight[k]+w, 1e-4)
+	}
+}
+
+// restart puts columns outside the basis at the bound that is dual feasible, and
+// computes x.
+func (s *Solver) restart() {
+	load := s.shift
+	for i := range load {
+		load[i] = 1
+	}
+	s.free = s.free[:0]
+	for j := range s.n {
+		if s.low[j] < s.up[j] {
+			s.free = append(s.free, int32(j))
+		}
+		if s.place[j] >= 0 {
+			continue
+		}
+		d := s.cost[j] // pivots keep the reduced costs of free columns only
+		for _, i := range s.Columns[j] {
+			d += s.d[s.n+int(i)]
+		}
+		s.d[j] = d
+		if math.Abs(s.d[j]) > small { // else both bounds are dual feasible
+			s.upper[j] = s.d[j] < 0
+		}
+		if v := s.Value(j); v != 0 {
+			for _, i := range s.Columns[j] {
+				load[i] -= v
+			}
+		}
+	}
+	for r := range s.m {
+		v := 0.0
+		for i, e := range s.inverse[r*s.m : (r+1)*s.m] {
+			v += e * load[i]
+		}
+		s.x[r] = v
+	}
+	s.changed = false
+}
+
+// Solve pivots until the basis is optimal, which it reports, or until the objective is
+// at most cutoff, limit pivots are made (0: any number) or ctx ends. The prices are of
+// use in any case.
+func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
+	if s.age > refactor/2 && limit == 0 {
+		s.factor()
+	}
+	if s.changed {
+		s.restart()
+	}
+	most := 50*(s.n+s.m) + 1000
+	if limit > 0 {
+		most = limit
+	}
+	fresh := s.age == 0
+	for count := 1; count <= most; count++ {
+		if s.age > refactor {
+			s.factor()
+			s.restart()
+			fresh = true
+		}
+		if count%8 == 0 && (s.Objective() <= cutoff || ctx.Err() != nil) {
+			return false
+		}
+		r, sign := s.leave()
+		if r < 0 {
+			return true
+		}
+		if !s.pivot(r, sign) {
+			if fresh {
+				return false // rounding is in the way: the prices are still prices
+			}
+			s.factor()
+			s.restart()
+			fresh = true
+			continue
+		}
+		fresh = false
+	}
+	return false
+}
+
+// leave chooses the place of the basis that is farthest outside its bounds by
+// steepest edge, and 1 where it is above, -1 below. -1 is none.
+func (s *Solver) leave() (int, float64) {
+	at, best, sign := -1, 0.0, 1.0
+	for r, v := range s.x {
+		j := s.head[r]
+		side := 1.0
+		out := v - s.up[j]
+		if below := s.low[j] - v; below > out {
+			out, side = below, -1
+		}
+		if out > feasible {
+			if score := out * out / s.weight[r]; score > best {
+				at, best, sign = r, score, side
+			}
+		}
+	}
+	return at, sign
+}
+
+// pivot lets the column of place r leave to the bound that it is beyond. False: no
+// column can enter, or the inverse is too far from the truth.
+func (s *Solver) pivot(r int, sign float64) bool {
+	inverse := s.inverse[r*s.m : (r+1)*s.m]
+	s.ratios = s.ratios[:0]
+	consider := func(j int, entry float64) {
+		s.row[j] = entry
+		if a := sign * entry; s.low[j] < s.up[j] {
+			switch {
+			case !s.upper[j] && a > small:
+				s.ratios = append(s.ratios, ratio{int32(j), max(0, s.d[j]) / a, a})
+			case s.upper[j] && a < -small:
+				s.ratios = append(s.ratios, ratio{int32(j), min(0, s.d[j]) / a, a})
+			}
+		}
+	}
+	for _, f := range s.free {
+		j := int(f)
+		if s.place[j] >= 0 {
+			continue
+		}
+		entry := 0.0
+		for _, i := range s.Columns[j] {
+			entry += inverse[i]
+		}
+		consider(j, entry)
+	}
+	for i, entry := range inverse {
+		if s.place[s.n+i] < 0 {
+			consider(s.n+i, entry)
+		}
+	}
+	leaving := int(s.head[r])
+	bound := s.up[leaving]
+	slope := s.x[r] - bound
+	if sign < 0 {
+		bound = s.low[leaving]
+		slope = bound - s.x[r]
+	}
+	q, flips := s.long(slope)
+	if q < 0 {
+		return false
+	}
+	s.enterColumn(q)
+	entry := s.column[r]
+	if math.Abs(entry-s.row[q]) > 1e-6*(1+math.Abs(entry)) || math.Abs(entry) < small {
+		return false
+	}
+	// Columns passed move to their other bound.
+	if len(flips) > 0 {
+		clear(s.shift)
+		for _, f := range flips {
+			j := f.column
+			move := s.up[j] - s.low[j]
+			if s.upper[j] {
+				move = -move
+			}
+			s.upper[j] = !s.upper[j]
+			for _, i := range s.Columns[j] {
+				s.shift[i] += move
+			}
+		}
+		s.touched = s.touched[:0]
+		for i, v := range s.shift {
+			if v != 0 {
+				s.touched = append(s.touched, int32(i))
+			}
+		}
+		for k := range s.m {
+			line := s.inverse[k*s.m : (k+1)*s.m]
+			v := 0.0
+			for _, i := range s.touched {
+				v += line[i] * s.shift[i]
+			}
+			s.x[k] -= v
+		}
+	}
+	step := s.d[q] / s.row[q]
+	for _, j := range s.free {
+		if s.place[j] < 0 {
+			s.d[j] -= step * s.row[j]
+		}
+	}
+	for i, j := range s.place[s.n:] {
+		if j < 0 {
+			s.d[s.n+i] -= step * s.row[s.n+i]
+		}
+	}
+	s.d[q], s.d[leaving] = 0, -step
+	move := (s.x[r] - bound) / entry
+	at := s.Value(q) + move
+	for k, v := range s.column {
+		s.x[k] -= move * v
+	}
+	s.x[r] = at
+	s.replace(r)
+	s.head[r], s.place[q] = int32(q), int32(r)
+	s.place[leaving], s.upper[leaving] = -1, sign > 0
+	s.age++
+	s.Pivots++
+	return true
+}
+
+// long is the ratio test of long steps: columns are passed, and flipped to their other
+// bound, as long as the leaving one stays beyond its own. -1: no column can enter.
+func (s *Solver) long(slope float64) (int, []ratio) {
+	if len(s.ratios) == 0 {
+		return -1, nil
+	}
+	list := s.ratios
+	// Few steps are passed as a rule: they are selected, and sorted only when many are.
+	order := func(at int) {
+		if at == 12 {
+			slices.SortFunc(list[at:], func(a, b ratio) int { return cmp.Compare(a.step, b.step) })
+		}
+		if at >= 12 {
+			return
+		}
+		least := at
+		for k := at + 1; k < len(list); k++ {
+			if list[k].step < list[least].step {
+				least = k
+			}
+		}
+		list[at], list[least] = list[least], list[at]
+	}
+	order(0)
+	at := 0
+	for at < len(list)-1 {
+		j := list[at].column
+		slope -= math.Abs(list[at].entry) * (s.up[j] - s.low[j])
+		if slope < 0 {
+			break
+		}
+		at++
+		order(at)
+	}
+	// Of those at nearly the same step the largest entry is the safest.
+	best := at
+	for k := at - 1; k >= 0 && list[at].step-list[k].step <= 1e-9; k-- {
+		if math.Abs(list[k].entry) > 2*math.Abs(list[best].entry) {
+			best = k
+		}
+	}
+	for k := at + 1; k < len(list); k++ {
+		if list[k].step-list[at].step <= 1e-9 && math.Abs(list[k].entry) > 2*math.Abs(list[best].entry) {
+			best = k
+		}
+	}
+	q := int(list[best].column)
+	return q, list[:min(best, at)]
+}

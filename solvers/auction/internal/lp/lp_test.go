@@ -1,0 +1,134 @@
+package lp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func drawn(r *rand.Rand, n, m, per int) (*Matrix, []float64) {
+	a := &Matrix{Columns: make([][]int32, n), Rows: m}
+	prices := make([]float64, n)
+	for j := range n {
+		k := 1 + r.IntN(per)
+		for i := range m {
+			if r.IntN(m) < k {
+				a.Columns[j] = append(a.Columns[j], int32(i))
+			}
+		}
+		prices[j] = float64(r.IntN(20))
+		if r.IntN(2) == 0 {
+			prices[j] = r.Float64() * float64(1+len(a.Columns[j]))
+		}
+	}
+	return a, prices
+}
+
+// holds checks that a basis is primal feasible and that its prices give the same
+// value: no other solution is better.
+func holds(t *testing.T, a *Matrix, prices []float64, s *Solver) {
+	t.Helper()
+	load := make([]float64, a.Rows)
+	value, bound := 0.0, 0.0
+	for j, rows := range a.Columns {
+		x := s.Value(j)
+		if x < s.low[j]-1e-7 || x > s.up[j]+1e-7 {
+			t.Fatalf("column %d is %v, bounds %v and %v", j, x, s.low[j], s.up[j])
+		}
+		value += x * prices[j]
+		reduced := prices[j]
+		for _, i := range rows {
+			load[i] += x
+			reduced -= s.Price(int(i))
+		}
+		bound += max(reduced*s.low[j], reduced*s.up[j])
+	}
+	for i, v := range load {
+		if v > 1+1e-7 {
+			t.Fatalf("row %d adds up to %v", i, v)
+		}
+		bound += s.Price(i)
+	}
+	if math.Abs(value-bound) > 1e-6*(1+bound) {
+		t.Fatalf("value %v, bound %v", value, bound)
+	}
+}
+
+func TestPricesProveTheOptimum(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 400 {
+		a, prices := drawn(r, r.IntN(40), r.IntN(20), 4)
+		s := New(a, prices)
+		if !s.Solve(context.Background(), math.Inf(-1), 0) {
+			t.Fatal("not solved")
+		}
+		holds(t, a, prices, s)
+		// Bounds change, and the basis is used again.
+		var state State
+		s.Save(&state)
+		for range 6 {
+			for j := range a.Columns {
+				switch r.IntN(8) {
+				case 0:
+					s.Bound(j, 0, 0)
+				default:
+					s.Bound(j, 0, 1)
+				}
+			}
+			if !s.Solve(context.Background(), math.Inf(-1), 0) {
+				t.Fatal("not solved after bounds changed")
+			}
+			holds(t, a, prices, s)
+		}
+		s.Load(&state)
+		for j := range a.Columns {
+			s.Bound(j, 0, 1)
+		}
+		if !s.Solve(context.Background(), math.Inf(-1), 1) {
+			t.Fatal("a saved optimum takes pivots")
+		}
+		holds(t, a, prices, s)
+	}
+}
+
+func TestLarge(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	a, prices := drawn(r, 1000, 150, 8)
+	s := New(a, prices)
+	if !s.Solve(context.Background(), math.Inf(-1), 0) {
+		t.Fatal("not solved")
+	}
+	holds(t, a, prices, s)
+	t.Logf("%d pivots", s.Pivots)
+	// One more row, from the basis that is there.
+	more := &Matrix{Columns: make([][]int32, len(a.Columns)), Rows: a.Rows + 1}
+	kept := make([][2]int, a.Rows)
+	for i := range kept {
+		kept[i] = [2]int{i, i}
+	}
+	for j, rows := range a.Columns {
+		more.Columns[j] = append(more.Columns[j], rows...)
+		if s.Value(j) > 0.1 && s.Value(j) < 0.9 {
+			more.Columns[j] = append(more.Columns[j], int32(a.Rows))
+		}
+	}
+	next := New(more, prices)
+	next.Warm(s, kept)
+	if !next.Solve(context.Background(), math.Inf(-1), 0) {
+		t.Fatal("not solved with one more row")
+	}
+	holds(t, more, prices, next)
+	if next.Pivots > s.Pivots/2 {
+		t.Errorf("%d pivots from a near basis, %d from none", next.Pivots, s.Pivots)
+	}
+}
+
+func TestCutoffStops(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	a, prices := drawn(r, 300, 60, 5)
+	s := New(a, prices)
+	if s.Solve(context.Background(), math.Inf(1), 0) {
+		t.Error("solved beyond the cutoff")
+	}
+}

@@ -1,0 +1,73 @@
+package lp
+
+// A State is a basis with its inverse, bounds left out.
+type State struct {
+	head, place []int32
+	upper       []bool
+	inverse     []float64
+	x, d        []float64
+	weight      []float64
+	age         int
+}
+
+// Save copies the basis into a state, whose memory is used again.
+func (s *Solver) Save(t *State) {
+	t.head = append(t.head[:0], s.head...)
+	t.place = append(t.place[:0], s.place...)
+	t.upper = append(t.upper[:0], s.upper...)
+	t.inverse = append(t.inverse[:0], s.inverse...)
+	t.x = append(t.x[:0], s.x...)
+	t.d = append(t.d[:0], s.d...)
+	t.weight = append(t.weight[:0], s.weight...)
+	t.age = s.age
+}
+
+// Load copies a saved basis back.
+func (s *Solver) Load(t *State) {
+	copy(s.head, t.head)
+	copy(s.place, t.place)
+	copy(s.upper, t.upper)
+	copy(s.inverse, t.inverse)
+	copy(s.x, t.x)
+	copy(s.d, t.d)
+	copy(s.weight, t.weight)
+	s.age, s.changed = t.age, true
+}
+
+// Warm begins with the basis of a solver of the same columns: kept lists the rows that
+// the two share, as pairs of the old and the new number, and the slacks of other rows
+// are in the basis.
+func (s *Solver) Warm(old *Solver, kept [][2]int) {
+	basic := map[int32]bool{}
+	for _, j := range old.head {
+		if int(j) < old.n {
+			basic[j] = true
+		}
+	}
+	tight := make([]bool, s.m)
+	for _, pair := range kept {
+		tight[pair[1]] = old.place[old.n+pair[0]] < 0
+	}
+	at := 0
+	put := func(j int32) {
+		if at < s.m {
+			s.head[at], s.place[j] = j, int32(at)
+			at++
+		}
+	}
+	for i := range s.m {
+		s.place[s.n+i] = -1
+		if !tight[i] {
+			put(int32(s.n + i))
+		}
+	}
+	for j := range s.n {
+		s.place[j] = -1
+		if basic[int32(j)] {
+			put(int32(j))
+		}
+	}
+	copy(s.low[:s.n], old.low[:s.n])
+	copy(s.up[:s.n], old.up[:s.n])
+	s.factor()
+}

@@ -1,0 +1,86 @@
+package packing
+
+import (
+	"math"
+	"math/bits"
+
+	"coalesce/solvers/auction/internal/lp"
+)
+
+// A scale takes prices of the linear program to integers: a price unit is 2^shift, so
+// that sums over all rows and columns stay below 2^62.
+type scale struct {
+	unit  float64 // price units of 1 in the linear program
+	most  int64   // the largest price
+	shift uint
+}
+
+func newScale(prices []int64, rows int) scale {
+	most := int64(1)
+	sum := uint64(0)
+	for _, p := range prices {
+		most = max(most, p)
+		sum += uint64(p)
+	}
+	s := scale{unit: float64(most), most: most}
+	hi, lo := bits.Mul64(uint64(most), uint64(rows+1))
+	lo, carry := bits.Add64(lo, sum, 0)
+	if hi+carry == 0 {
+		s.shift = uint(min(20, max(0, bits.LeadingZeros64(lo)-3)))
+	}
+	return s
+}
+
+// prices are the row prices of a linear program as integers. Their sum stays below
+// 2^62: prices beyond are lowered, which takes the bound's strength and not its truth.
+func (s scale) prices(solver *lp.Solver, into []int64) []int64 {
+	into = into[:0]
+	room := int64(1) << 61
+	for i := range solver.Rows {
+		y := math.Round(solver.Price(i) * s.unit * float64(uint64(1)<<s.shift))
+		whole := int64(0)
+		if y > 0 {
+			if y < float64(s.most<<s.shift) {
+				whole = int64(y)
+			} else {
+				whole = s.most << s.shift
+			}
+		}
+		whole = min(whole, room)
+		room -= whole
+		into = append(into, whole)
+	}
+	return into
+}
+
+// A bounder computes exact bounds from row prices of at least 0.
+type bounder struct {
+	*lp.Matrix
+	scale
+	worth   []int64 // of the bids
+	reduced []int64 // of each live bid: its price less those of its rows, scaled
+	used    []bool
+}
+
+// bound is a value that no packing of the live bids beats, together with fixed: each
+// price a row pays once, if it holds a live bid, and each bid what its rows lack. It is
+// in units of 2^-shift.
+func (b *bounder) bound(y []int64, live set, fixed int64) int64 {
+	clear(b.used)
+	total := fixed << b.shift
+	live.each(func(j int) {
+		rest := b.worth[j] << b.shift
+		for _, i := range b.Columns[j] {
+			rest -= y[i]
+			if !b.used[i] {
+				b.used[i] = true
+				total += y[i]
+			}
+		}
+		b.reduced[j] = rest
+		if rest > 0 {
+			total += rest
+		}
+	})
+	return total
+}

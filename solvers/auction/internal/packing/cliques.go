@@ -1,0 +1,138 @@
+package packing
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"coalesce/solvers/auction/internal/lp"
+)
+
+// extend adds bids to a clique until none conflicts with all of its members; those
+// with large keys come first.
+func (g *graph) extend(clique []int32, key []float64) []int32 {
+	common := g.empty()
+	copy(common, g.conflict[clique[0]])
+	for _, j := range clique[1:] {
+		for k, w := range g.conflict[j] {
+			common[k] &= w
+		}
+	}
+	var list []int32
+	common.each(func(j int) { list = append(list, int32(j)) })
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(key[b], key[a]) })
+	clique = slices.Clone(clique)
+	for _, j := range list {
+		if common.has(int(j)) {
+			clique = append(clique, j)
+			for k, w := range g.conflict[j] {
+				common[k] &= w
+			}
+		}
+	}
+	slices.Sort(clique)
+	return clique
+}
+
+// lifted extends all cliques and leaves out those that others contain.
+func (g *graph) lifted(cliques [][]int32, key []float64) [][]int32 {
+	var all [][]int32
+	seen := map[string]bool{}
+	for _, c := range cliques {
+		c = g.extend(c, key)
+		if text := fmt.Sprint(c); !seen[text] {
+			seen[text] = true
+			all = append(all, c)
+		}
+	}
+	return all // maximal and different: none contains another
+}
+
+// violated finds cliques whose columns add up to more than 1, at most limit, those
+// with the largest sums first. Each begins with one fractional bid and grows by the
+// largest.
+func (g *graph) violated(x []float64, key []float64, limit int) [][]int32 {
+	var support []int32
+	for j, v := range x {
+		if v > 1e-5 {
+			support = append(support, int32(j))
+		}
+	}
+	slices.SortFunc(support, func(a, b int32) int {
+		if c := cmp.Compare(x[b], x[a]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	type cut struct {
+		members []int32
+		sum     float64
+	}
+	var cuts []cut
+	seen := map[string]bool{}
+	for _, seed := range support {
+		// From each seed twice: the largest first, and the largest that keeps most of
+		// the support within reach.
+		for _, far := range []bool{false, true} {
+			members := []int32{seed}
+			sum := x[seed]
+			left := make([]int32, 0, len(support))
+			for _, j := range support {
+				if g.conflict[seed].has(int(j)) {
+					left = append(left, j)
+				}
+			}
+			for len(left) > 0 {
+				pick := 0
+				if far {
+					best := -1.0
+					for k, j := range left {
+						reach := x[j]
+						for _, i := range left {
+							if g.conflict[j].has(int(i)) {
+								reach += x[i]
+							}
+						}
+						if reach > best {
+							best, pick = reach, k
+						}
+					}
+				}
+				j := left[pick]
+				members = append(members, j)
+				sum += x[j]
+				next := left[:0]
+				for _, i := range left {
+					if g.conflict[j].has(int(i)) {
+						next = append(next, i)
+					}
+				}
+				left = next
+			}
+			if sum > 1+1e-3 {
+				members = g.extend(members, key)
+				if text := fmt.Sprint(members); !seen[text] {
+					seen[text] = true
+					cuts = append(cuts, cut{members, sum})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Compare(b.sum, a.sum) })
+	var found [][]int32
+	for _, c := range cuts[:min(limit, len(cuts))] {
+		found = append(found, c.members)
+	}
+	return found
+}
+
+// matrix is the rows of all cliques.
+func (g *graph) matrix(cliques [][]int32) *lp.Matrix {
+	a := &lp.Matrix{Columns: make([][]int32, g.n), Rows: len(cliques)}
+	for i, c := range cliques {
+		for _, j := range c {
+			a.Columns[j] = append(a.Columns[j], int32(i))
+		}
+	}
+	return a
+}

@@ -1,0 +1,99 @@
+package packing
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// An improver builds packings and improves them.
+type improver struct {
+	g      *graph
+	prices []int64
+	order  []int32
+	in     set
+	key    []float64
+	rand   *rand.Rand
+}
+
+func newImprover(g *graph, prices []int64, seed uint64) *improver {
+	return &improver{g: g, prices: prices, in: g.empty(), key: make([]float64, g.n), rand: rand.New(rand.NewPCG(seed, 0))}
+}
+
+// fill takes the live bids greedily, the largest key first, beside those taken, and then
+// lets single bids push out all that they conflict with while that pays.
+func (h *improver) fill(live set, taken []int32) ([]int32, int64) {
+	h.order = h.order[:0]
+	clear(h.in)
+	for _, j := range taken {
+		h.in.add(int(j))
+	}
+	live.each(func(j int) { h.order = append(h.order, int32(j)) })
+	slices.SortFunc(h.order, func(a, b int32) int {
+		if c := cmp.Compare(h.key[b], h.key[a]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	h.complete()
+	for changed := true; changed; {
+		changed = false
+		for _, j := range h.order {
+			if h.in.has(int(j)) {
+				continue
+			}
+			lost := int64(0)
+			for k, w := range h.g.conflict[j] {
+				set{w & h.in[k]}.each(func(b int) { lost += h.prices[k<<6+b] })
+			}
+			if lost < h.prices[j] {
+				h.in.without(h.g.conflict[j])
+				h.in.add(int(j))
+				h.complete()
+				changed = true
+			}
+		}
+	}
+	var chosen []int32
+	value := int64(0)
+	h.in.each(func(j int) {
+		chosen = append(chosen, int32(j))
+		value += h.prices[j]
+	})
+	return chosen, value
+}
+
+func (h *improver) complete() {
+	for _, j := range h.order {
+		if !h.in.has(int(j)) && !h.in.meets(h.g.conflict[j]) {
+			h.in.add(int(j))
+		}
+	}
+}
+
+// start is the best of many packings by price over a power of the number of conflicts,
+// with noise.
+func (h *improver) start(live set, tries int) ([]int32, int64) {
+	degree := make([]float64, h.g.n)
+	for j := range degree {
+		count := 0.0
+		h.g.conflict[j].each(func(int) { count++ })
+		degree[j] = 1 + count
+	}
+	var best []int32
+	value := int64(-1)
+	for try := range tries {
+		power := []float64{0.5, 1, 0, 0.25, 0.75}[try%5]
+		for j := range h.key {
+			h.key[j] = float64(h.prices[j]) / math.Pow(degree[j], power)
+			if try >= 5 {
+				h.key[j] *= 1 + 0.3*h.rand.Float64()
+			}
+		}
+		if chosen, v := h.fill(live, nil); v > value {
+			best, value = chosen, v
+		}
+	}
+	return best, value
+}

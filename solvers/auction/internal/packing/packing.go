@@ -1,0 +1,274 @@
+// Package packing solves weighted set packing exactly: which bids of a combinatorial
+// auction to accept so that no two that share a clique win, and the prices add up to
+// the most. It knows hundreds of goods and thousands of bids.
+//
+// The search is branch and cut on the conflict graph of the bids. Dominated bids go,
+// components are solved apart, the cliques of the goods are lifted to maximal ones and
+// more are separated at the root; nodes branch on a bid, as CABOB does (Sandholm, Suri,
+// Gilpin and Levine, Management Science 51, 2005), chosen by pseudo-costs that strong
+// branching starts, and all cores work on open nodes.
+//
+// No rounding enters the proof. The linear program in float64 only proposes prices for
+// the cliques; bounds are recomputed from those prices in integers, where any prices of
+// at least 0 give a bound.
+package packing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"slices"
+)
+
+// MaxBids is the most bids that a problem may have: their conflicts take a bit a pair.
+const MaxBids = 1 << 15
+
+// ErrSize is wrapped by the errors of problems that are too large.
+var ErrSize = errors.New("too large for branch and bound")
+
+// A Problem is bids and which of them exclude one another.
+type Problem struct {
+	Prices  []int64   // bids of price 0 and less never win
+	Cliques [][]int32 // bids, of which one can win
+}
+
+// Settings of Solve.
+type Settings struct {
+	Workers  int                             // open nodes worked on at once; 0: one a core
+	Progress func(value, bound, nodes int64) // told of progress, from any goroutine; may be nil
+}
+
+// A Result is the best packing found and what is known of better ones.
+type Result struct {
+	Winners []int // bids, ascending
+	Value   int64 // their prices' sum
+	Bound   int64 // no packing is worth more; Value where the search ended
+	LPBound int64 // of the linear relaxation over the cliques given, made maximal, or less; of parts that were enumerated, their value
+	Nodes   int64 // solved linear programs, the root's rounds counted as one
+	Bids    int   // left after dominated ones went
+	Cliques int   // at the root's end
+	Parts   int   // components
+}
+
+// Proven reports whether the packing is optimal.
+func (r *Result) Proven() bool { return r.Value == r.Bound }
+
+// Solve finds the best packing. When ctx ends the best so far is returned, with a bound
+// that holds. Errors wrap ErrSize.
+func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
+	if set.Workers <= 0 {
+		set.Workers = runtime.GOMAXPROCS(0)
+	}
+	var live []int32
+	sum := uint64(0)
+	for j, price := range p.Prices {
+		if price > 0 {
+			live = append(live, int32(j))
+			if sum += uint64(price); sum > 1<<61 {
+				return nil, fmt.Errorf("%w: prices add up to more than 2^61 units", ErrSize)
+			}
+		}
+	}
+	if len(live) > MaxBids {
+		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", ErrSize, len(live), MaxBids)
+	}
+	whole := p.restrict(live)
+	g := newGraph(len(live), whole.Cliques)
+	kept := g.undominated(whole.Prices)
+	res := &Result{Bids: len(kept)}
+	parts := g.components(kept)
+	res.Parts = len(parts)
+	for _, part := range parts {
+		inner := whole.restrict(part)
+		told := set
+		if set.Progress != nil {
+			told.Progress = func(value, bound, nodes int64) { set.Progress(res.Value+value, bound, res.Nodes+nodes) }
+			if len(parts) > 1 { // the bounds of parts to come are not known yet
+				told.Progress = nil
+			}
+		}
+		one, err := solveComponent(ctx, inner, told)
+		if err != nil {
+			return nil, err
+		}
+		res.Value += one.Value
+		res.Bound += one.Bound
+		res.LPBound += one.LPBound
+		res.Nodes += one.Nodes
+		res.Cliques += one.Cliques
+		for _, w := range one.Winners {
+			res.Winners = append(res.Winners, int(live[part[w]]))
+		}
+	}
+	slices.Sort(res.Winners)
+	return res, nil
+}
+
+// restrict is the problem of some of the bids, renumbered by their place in the list.
+func (p *Problem) restrict(bids []int32) *Problem {
+	sub := &Problem{Prices: make([]int64, len(bids))}
+	number := make([]int32, len(p.Prices))
+	for j := range number {
+		number[j] = -1
+	}
+	for k, j := range bids {
+		number[j] = int32(k)
+		sub.Prices[k] = p.Prices[j]
+	}
+	for _, c := range p.Cliques {
+		var left []int32
+		for _, j := range c {
+			if number[j] >= 0 {
+				left = append(left, number[j])
+			}
+		}
+		if len(left) > 1 {
+			slices.Sort(left)
+			sub.Cliques = append(sub.Cliques, left)
+		}
+	}
+	return sub
+}
+
+// A set is bids, a bit each.
+type set []uint64
+
+func (s set) has(j int) bool { return s[j>>6]>>(j&63)&1 != 0 }
+func (s set) add(j int)      { s[j>>6] |= 1 << (j & 63) }
+func (s set) drop(j int)     { s[j>>6] &^= 1 << (j & 63) }
+func (s set) without(t set) {
+	for k, w := range t {
+		s[k] &^= w
+	}
+}
+
+func (s set) meets(t set) bool {
+	for k, w := range t {
+		if s[k]&w != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls f with the members, ascending.
+func (s set) each(f func(j int)) {
+	for k, w := range s {
+		for ; w != 0; w &= w - 1 {
+			f(k<<6 + bits.TrailingZeros64(w))
+		}
+	}
+}
+
+// A graph is conflicts: the set of bids that each excludes, itself left out.
+type graph struct {
+	n        int
+	conflict []set
+}
+
+func newGraph(n int, cliques [][]int32) *graph {
+	words := (n + 63) / 64
+	all := make([]uint64, n*words)
+	g := &graph{n: n, conflict: make([]set, n)}
+	for j := range n {
+		g.conflict[j] = all[j*words : (j+1)*words]
+	}
+	for _, c := range cliques {
+		mask := g.empty()
+		for _, j := range c {
+			mask.add(int(j))
+		}
+		for _, j := range c {
+			for k, w := range mask {
+				g.conflict[j][k] |= w
+			}
+		}
+	}
+	for j := range n {
+		g.conflict[j].drop(j)
+	}
+	return g
+}
+
+// density is the share of pairs of bids that conflict.
+func (g *graph) density() float64 {
+	pairs := 0
+	for _, c := range g.conflict {
+		for _, w := range c {
+			pairs += bits.OnesCount64(w)
+		}
+	}
+	return float64(pairs) / float64(max(1, g.n*(g.n-1)))
+}
+
+func (g *graph) empty() set { return make(set, (g.n+63)/64) }
+
+// undominated leaves out each bid that another could replace in any packing: one that
+// conflicts with it and with nothing else that it does not, and pays as much.
+func (g *graph) undominated(prices []int64) []int32 {
+	gone := g.empty()
+	for j := range g.n {
+		for k, w := range g.conflict[j] {
+			for ; w != 0 && !gone.has(j); w &= w - 1 {
+				i := k<<6 + bits.TrailingZeros64(w)
+				if prices[i] >= prices[j] && !gone.has(i) && g.replaces(i, j) {
+					gone.add(j)
+				}
+			}
+		}
+	}
+	var kept []int32
+	for j := range g.n {
+		if !gone.has(j) {
+			kept = append(kept, int32(j))
+		}
+	}
+	return kept
+}
+
+// replaces reports whether all conflicts of i, but for the two themselves, are j's.
+func (g *graph) replaces(i, j int) bool {
+	for k, w := range g.conflict[i] {
+		rest := w &^ g.conflict[j][k]
+		if k == j>>6 {
+			rest &^= 1 << (j & 63)
+		}
+		if rest != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// components are the parts of the bids that do not conflict with one another, small
+// ones first.
+func (g *graph) components(bids []int32) [][]int32 {
+	left := g.empty()
+	for _, j := range bids {
+		left.add(int(j))
+	}
+	var parts [][]int32
+	for _, j := range bids {
+		if !left.has(int(j)) {
+			continue
+		}
+		left.drop(int(j))
+		part := []int32{j}
+		for at := 0; at < len(part); at++ {
+			for k, w := range g.conflict[part[at]] {
+				for w &= left[k]; w != 0; w &= w - 1 {
+					i := k<<6 + bits.TrailingZeros64(w)
+					left.drop(i)
+					part = append(part, int32(i))
+				}
+			}
+		}
+		slices.Sort(part)
+		parts = append(parts, part)
+	}
+	slices.SortStableFunc(parts, func(a, b []int32) int { return cmp.Compare(len(a), len(b)) })
+	return parts
+}

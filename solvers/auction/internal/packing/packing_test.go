@@ -1,0 +1,209 @@
+package packing
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"coalesce/solvers/auction/internal/lp"
+)
+
+// drawn is a problem with ties, prices of 0 and less, bids without rivals, and at times
+// one clique of all.
+func drawn(r *rand.Rand, bids, goods int) *Problem {
+	p := &Problem{Prices: make([]int64, bids), Cliques: make([][]int32, goods)}
+	per := 1 + r.IntN(4)
+	spread := []int64{1, 3, 30, 1_000_000_007}[r.IntN(4)]
+	for j := range bids {
+		p.Prices[j] = r.Int64N(spread*int64(1+per)) - spread/4
+		for range r.IntN(per + 1) {
+			if goods == 0 {
+				continue
+			}
+			c := r.IntN(goods)
+			if k := len(p.Cliques[c]); k == 0 || p.Cliques[c][k-1] != int32(j) {
+				p.Cliques[c] = append(p.Cliques[c], int32(j))
+			}
+		}
+	}
+	if r.IntN(20) == 0 {
+		var all []int32
+		for j := range bids {
+			all = append(all, int32(j))
+		}
+		p.Cliques = append(p.Cliques, all)
+	}
+	return p
+}
+
+// enumerated is the best value, by leaving out and taking each bid.
+func enumerated(p *Problem) int64 {
+	n := len(p.Prices)
+	g := newGraph(n, p.Cliques)
+	after := make([]int64, n+1) // of all bids from one on
+	for j := n - 1; j >= 0; j-- {
+		after[j] = after[j+1] + max(0, p.Prices[j])
+	}
+	best := int64(0)
+	in := g.empty()
+	var visit func(j int, value int64)
+	visit = func(j int, value int64) {
+		best = max(best, value)
+		if j == n || value+after[j] <= best {
+			return
+		}
+		if p.Prices[j] > 0 && !in.meets(g.conflict[j]) {
+			in.add(j)
+			visit(j+1, value+p.Prices[j])
+			in.drop(j)
+		}
+		visit(j+1, value)
+	}
+	visit(0, 0)
+	return best
+}
+
+// check recomputes a result's value and holds its winners against the problem.
+func check(t *testing.T, p *Problem, res *Result) {
+	t.Helper()
+	taken := map[int]bool{}
+	sum := int64(0)
+	for _, w := range res.Winners {
+		if taken[w] {
+			t.Fatalf("bid %d wins twice", w)
+		}
+		taken[w] = true
+		sum += p.Prices[w]
+	}
+	for _, c := range p.Cliques {
+		held := map[int32]bool{}
+		for _, j := range c {
+			if taken[int(j)] {
+				held[j] = true
+			}
+		}
+		if len(held) > 1 {
+			t.Fatalf("a clique holds the winners %v", held)
+		}
+	}
+	if sum != res.Value || res.Bound < res.Value || res.LPBound < res.Bound {
+		t.Fatalf("value %d of winners worth %d, bound %d, relaxation %d", res.Value, sum, res.Bound, res.LPBound)
+	}
+}
+
+func TestAgainstEnumeration(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	nodes := int64(0)
+	for k := range 3000 {
+		p := drawn(r, r.IntN(26), r.IntN(14))
+		want := enumerated(p)
+		res, err := Solve(context.Background(), p, Settings{Workers: 1 + k%3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, p, res)
+		if res.Value != want || !res.Proven() {
+			t.Fatalf("problem %d: value %d, bound %d, the best is %d: %+v", k, res.Value, res.Bound, want, p)
+		}
+		nodes += res.Nodes
+	}
+	t.Logf("%d nodes", nodes)
+}
+
+// Any prices of at least 0 give a bound that holds.
+func TestBoundHoldsForAnyPrices(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 500 {
+		p := drawn(r, 1+r.IntN(16), 1+r.IntN(8))
+		for j := range p.Prices {
+			p.Prices[j] = max(1, p.Prices[j])
+		}
+		want := enumerated(p)
+		g := newGraph(len(p.Prices), p.Cliques)
+		tr := &tree{g: g, prices: p.Prices, matrix: g.matrix(p.Cliques), scale: newScale(p.Prices, len(p.Cliques))}
+		prices := make([]float64, g.n)
+		for j, price := range p.Prices {
+			prices[j] = float64(price) / tr.unit
+		}
+		s := lp.New(tr.matrix, prices)
+		s.Solve(context.Background(), -1, 0)
+		live := g.empty()
+		for j := range g.n {
+			live.add(j)
+		}
+		y := tr.scale.prices(s, nil)
+		b := tr.bounder()
+		for range 20 {
+			bound := b.bound(y, live, 0)
+			if bound>>tr.shift < want {
+				t.Fatalf("bound %d, best %d: %+v", bound>>tr.shift, want, p)
+			}
+			// No bid that is fixed is in a packing better than the best but one.
+			left := g.empty()
+			copy(left, live)
+			b.fix(left, bound, want-1)
+			sub := &Problem{Prices: append([]int64(nil), p.Prices...), Cliques: p.Cliques}
+			for j := range g.n {
+				if !left.has(j) {
+					sub.Prices[j] = 0
+				}
+			}
+			if got := enumerated(sub); got != want {
+				t.Fatalf("fixing takes the best from %d to %d", want, got)
+			}
+			for i := range y {
+				if len(y) > 0 && r.IntN(3) == 0 {
+					y[i] = r.Int64N(tr.most<<tr.shift + 1)
+				}
+			}
+		}
+	}
+}
+
+func TestParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 50 {
+		whole := &Problem{}
+		want := int64(0)
+		for range 1 + r.IntN(4) {
+			p := drawn(r, r.IntN(14), r.IntN(8))
+			want += enumerated(p)
+			shift := int32(len(whole.Prices))
+			whole.Prices = append(whole.Prices, p.Prices...)
+			for _, c := range p.Cliques {
+				var moved []int32
+				for _, j := range c {
+					moved = append(moved, j+shift)
+				}
+				whole.Cliques = append(whole.Cliques, moved)
+			}
+		}
+		res, err := Solve(context.Background(), whole, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, whole, res)
+		if res.Value != want || !res.Proven() {
+			t.Fatalf("value %d, bound %d, the parts add up to %d", res.Value, res.Bound, want)
+		}
+	}
+}
+
+func TestTimeLimit(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	p := drawn(r, 900, 60)
+	for j := range p.Prices {
+		p.Prices[j] = 1000 + r.Int64N(300)
+	}
+	for _, limit := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond, 300 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		res, err := Solve(ctx, p, Settings{})
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, p, res)
+		t.Logf("%v: value %d, bound %d, %d nodes", limit, res.Value, res.Bound, res.Nodes)
+	}
+}

@@ -1,0 +1,187 @@
+package packing
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"coalesce/solvers/auction/internal/lp"
+)
+
+// A node is the packings that hold all of its bids taken and otherwise live ones, which
+// conflict with none taken.
+type node struct {
+	live  set
+	taken []int32
+	fixed int64 // price of those taken
+	bound int64 // no packing of the node is worth more
+}
+
+// open nodes, the best bound first.
+type open []*node
+
+func (o open) Len() int           { return len(o) }
+func (o open) Less(a, b int) bool { return o[a].bound > o[b].bound }
+func (o open) Swap(a, b int)      { o[a], o[b] = o[b], o[a] }
+func (o *open) Push(x any)        { *o = append(*o, x.(*node)) }
+func (o *open) Pop() any {
+	last := (*o)[len(*o)-1]
+	*o = (*o)[:len(*o)-1]
+	return last
+}
+
+// A gain is what branching on a bid took from the objective, by unit of x moved, in the
+// two directions: out (x = 0) and in (x = 1).
+type gain struct {
+	sum   [2]float64
+	count [2]int
+}
+
+// A tree is a search, shared by its workers.
+type tree struct {
+	scale
+	g      *graph
+	prices []int64
+	set    Settings
+	matrix *lp.Matrix
+	basis  *lp.Solver // of the root
+	nodes  atomic.Int64
+
+	mu      sync.Mutex
+	best    int64
+	chosen  []int32
+	open    open
+	work    []int64 // bound of what each worker has, -1: nothing
+	wake    *sync.Cond
+	stop    bool
+	gains   []gain
+	overall gain
+}
+
+// offer keeps a packing if it is the best.
+func (t *tree) offer(chosen []int32, value int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if value > t.best {
+		t.best, t.chosen = value, slices.Clone(chosen)
+	}
+}
+
+func (t *tree) incumbent() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.best
+}
+
+func (t *tree) tell(bound int64) {
+	if t.set.Progress != nil {
+		best := t.incumbent()
+		t.set.Progress(best, max(best, bound), t.nodes.Load())
+	}
+}
+
+// search works on nodes until none is open or ctx ends, and sets the result's bound.
+func (t *tree) search(ctx context.Context, live set, res *Result) {
+	workers := max(1, min(t.set.Workers, maxMemory/(16*t.matrix.Rows*t.matrix.Rows+1)))
+	t.wake = sync.NewCond(&t.mu)
+	t.gains = make([]gain, t.g.n)
+	t.work = make([]int64, workers)
+	for k := range t.work {
+		t.work[k] = -1
+	}
+	t.open = open{{live: live, bound: res.Bound}}
+	var basis lp.State
+	t.basis.Save(&basis)
+	release := context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.stop = true
+		t.wake.Broadcast()
+	})
+	defer release()
+	var all sync.WaitGroup
+	for k := range workers {
+		all.Go(func() {
+			newWorker(t, k, &basis).run(ctx)
+		})
+	}
+	all.Wait()
+	bound := t.best
+	for _, n := range t.open {
+		bound = max(bound, n.bound)
+	}
+	res.Bound = min(res.Bound, bound)
+}
+
+// next waits for an open node; nil when none will come.
+func (t *tree) next(worker int) *node {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.work[worker] = -1
+	for {
+		if t.stop {
+			t.wake.Broadcast()
+			return nil
+		}
+		if len(t.open) > 0 && t.open[0].bound <= t.best {
+			t.open = t.open[:0]
+		}
+		if len(t.open) > 0 {
+			n := heap.Pop(&t.open).(*node)
+			t.work[worker] = n.bound
+			return n
+		}
+		if slices.Max(t.work) < 0 {
+			t.stop = true
+			continue
+		}
+		t.wake.Wait()
+	}
+}
+
+// push opens a node.
+func (t *tree) push(n *node) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	heap.Push(&t.open, n)
+	t.wake.Signal()
+}
+
+// bound is that of everything open or worked on.
+func (t *tree) bound() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	most := max(t.best, slices.Max(t.work))
+	if len(t.open) > 0 {
+		most = max(most, t.open[0].bound)
+	}
+	return most
+}
+
+// learn records what a branch took from the objective.
+func (t *tree) learn(j int, side int, fall, moved float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, g := range []*gain{&t.gains[j], &t.overall} {
+		g.sum[side] += fall / math.Max(moved, 1e-6)
+		g.count[side]++
+	}
+}
+
+// guess is what is known of a bid's branches, and on how many trials it stands.
+func (t *tree) guess(j int) (out, in float64, trials int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	mean := func(side int) float64 {
+		for _, g := range []*gain{&t.gains[j], &t.overall} {
+			if g.count[side] > 0 {
+				return g.sum[side] / float64(g.count[side])
+			}
+		}
+		return 1
+	}
+	return mean(0), mean(1), min(t.gains[j].count[0], t.gains[j].count[1])
+}

@@ -37,6 +37,9 @@ func tables(r results) map[string]string {
 		"host":        hostTable(r["host"]),
 		"repeat":      repeatTable(r["repeat"]),
 		"readme":      readme(r),
+		"tiles":       tilesTable(r["tiles"]),
+		"ceilings":    ceilingTable(r["tiles"]),
+		"tiles-int32": tilesEffects(r["tiles"]),
 	}
 }
 
@@ -54,7 +57,7 @@ func command(f *result.File, name string) string {
 	if name == "host" {
 		return "go run ./bench/csg -device host -experiment host"
 	}
-	return "go run -tags cuda ./bench/csg -device cuda -experiment " + name
+	return cmp.Or(f.Command, "go run -tags cuda ./bench/csg -device cuda -experiment "+name)
 }
 
 // best are the rows of one size that did not fail, the fastest first.
@@ -342,7 +345,12 @@ func readme(r results) string {
 		out += fmt.Sprintf("| host, %s, 2 cores | 24 agents, int32, DP | %s | %s |\n", r["host"].Device, seconds(h.Median()), rate(h.Rate()))
 	}
 	if list := best(r["sweep"], 26); len(list) > 0 {
-		out += fmt.Sprintf("| %s | 26 agents, int32, DP | %s | %s |\n", r["sweep"].Device, seconds(list[0].Median()), rate(list[0].Rate()))
+		out += fmt.Sprintf("| %s, the published kernel, tuned | 26 agents, int32, DP | %s | %s |\n", r["sweep"].Device, seconds(list[0].Median()), rate(list[0].Rate()))
+	}
+	for _, n := range []int{26, 30} {
+		if list := best(r["tiles"], n); len(list) > 0 {
+			out += fmt.Sprintf("| %s, tiles | %d agents, int32 | %s | %s |\n", r["tiles"].Device, n, seconds(list[0].Median()), rate(list[0].Rate()))
+		}
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func Example_auction() {
 		log.Fatal(err)
 	}
 	winners, err := auction.Solve(context.Background(), bids, auction.Options{Devices: []device.Device{d}})
-	if err != nil { // errors.Is(err, auction.ErrItems): too many goods
+	if err != nil { // errors.Is(err, auction.ErrSize): more than branch and cut takes
 		log.Fatal(err)
 	}
 	fmt.Println(winners.Value)

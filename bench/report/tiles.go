@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coalesce/bench/result"
+)
+
+// valueTypes in the order of the tables.
+var valueTypes = []string{"int32", "float32", "int64", "float64"}
+
+// ceilings are the add-max a second of registers alone, by "VALUE adder".
+func ceilings(f *result.File) map[string]float64 {
+	m := map[string]float64{}
+	for _, r := range f.Rows {
+		if r.Name == "ceiling" && r.Failed == "" {
+			p := params(r.Variant)
+			m[p["value"]+" "+p["adder"]] = r.Rate()
+		}
+	}
+	return m
+}
+
+// tilesTable has the best variant of csg/tiles of each value type at each size, beside
+// the ceiling of fused add-max in the same run.
+func tilesTable(f *result.File) string {
+	most := ceilings(f)
+	out := "| value | agents | time | fastest, slowest run | splittings/s | of the ceiling | variant |\n|---|---:|---:|---:|---:|---:|---|\n"
+	for _, value := range valueTypes {
+		for _, n := range []int{22, 26, 28, 29, 30} {
+			for _, r := range best(f, n) {
+				if params(r.Variant)["value"] != value {
+					continue
+				}
+				out += fmt.Sprintf("| %s | %d | %s | %s, %s | %s | %.2f | %s |\n", value, n, seconds(r.Median()), seconds(slices.Min(r.Runs)), seconds(slices.Max(r.Runs)), rate(r.Rate()), r.Rate()/most[value+" fused"], tilesLabel(r.Variant))
+				break
+			}
+		}
+	}
+	return strings.TrimSuffix(out, "\n")
+}
+
+// ceilingTable has the ceilings.
+func ceilingTable(f *result.File) string {
+	out := "| value | adder | add-max a second |\n|---|---|---:|\n"
+	for _, r := range f.Rows {
+		if r.Name == "ceiling" {
+			p := params(r.Variant)
+			out += fmt.Sprintf("| %s | %s | %s |\n", p["value"], p["adder"], rate(r.Rate()))
+		}
+	}
+	return strings.TrimSuffix(out, "\n")
+}
+
+// tilesEffects has every int32 variant at 26 agents, the fastest first.
+func tilesEffects(f *result.File) string {
+	out := "| chunk | slot | each | block | stages | pairs | adder | least | time | splittings/s |\n|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|\n"
+	for _, r := range best(f, 26) {
+		p := params(r.Variant)
+		if p["value"] == "int32" {
+			out += fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p["chunk"], p["slot"], p["each"], p["block"], p["stages"], p["pairs"], p["adder"], p["least"], seconds(r.Median()), rate(r.Rate()))
+		}
+	}
+	return strings.TrimSuffix(out, "\n")
+}
+
+// tilesLabel is a variant without its value type and what has one value for all.
+func tilesLabel(label string) string {
+	p := params(label)
+	s := fmt.Sprintf("%s+%s bits, %s × %s", p["chunk"], p["slot"], p["block"], p["each"])
+	if p["adder"] == "mixed" {
+		s += ", mixed"
+	}
+	return s
+}

@@ -18,7 +18,7 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 		if usage := (usageError{}); errors.As(err, &usage) {
 			return err
 		}
-		if name := called(path); err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), name) {
+		if name := called(path); err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), name+":") {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 		if len(paths) == 1 {

@@ -188,7 +188,7 @@ func (a *adversary) work(jobs []func(*pool) error) error {
 				return
 			}
 			for job := range queue {
-				w := &pool{program: filepath.Join(a.folder, "worker"), number: k, patience: 10 * time.Second}
+				w := &pool{program: filepath.Join(a.folder, "worker"), number: k, patience: 30 * time.Second}
 				if failed[k] = errors.Join(job(w), w.close()); failed[k] != nil {
 					return
 				}

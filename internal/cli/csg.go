@@ -153,6 +153,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, d device.Device, db 
 	o := s.settings(db)
 	o.Devices = []device.Device{d}
 	o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
+	o.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, sharing(now)) }
 	r, err := csg.Solve(ctx, inst, o)
 	if r != nil {
 		r.Seconds.Read = read

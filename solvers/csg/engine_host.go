@@ -38,8 +38,8 @@ func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) 
 	return uploadPieces(ctx, s, r.f, values)
 }
 
-func (r *hosttiles) run(s device.Stream) error {
-	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers)
+func (r *hosttiles) run(s device.Stream, told func(share float64)) error {
+	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers, told)
 }
 
 func (r *hosttiles) table() device.Buffer          { return r.f }

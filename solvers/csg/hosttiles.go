@@ -2,6 +2,7 @@ package csg
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	gencsg "coalesce/generated/csg"
@@ -15,8 +16,10 @@ import (
 //
 // tileBits is the variant's parameter k. out holds at least one value; with
 // lastBlocks values the last step uses that many blocks at once (hostTilesOut
-// says how many pay). workers is the device's number of cores (Facts.SMs).
-func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int) error {
+// says how many pay). workers is the device's number of cores (Facts.SMs). told, which
+// may be nil, is told the share of the work done after each level: a host's launches
+// are waited for.
+func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int, told func(share float64)) error {
 	if n < 1 || n > 60 {
 		return fmt.Errorf("host tiles: %d agents, expected 1 to 60", n)
 	}
@@ -28,6 +31,7 @@ func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buf
 		return err
 	}
 	high := uint64(max(0, m-tileBits))
+	done := 0.0
 	for p := uint64(1); p <= high; p++ {
 		tiles := binomial64(int(high), int(p))
 		grid := device.Grid{Blocks: tiles, Threads: 1}
@@ -40,6 +44,9 @@ func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buf
 		}
 		if err := k.Couple(s, grid, f, high, p); err != nil {
 			return err
+		}
+		if done += float64(tiles) * float64(pairsOf(int(p))+1); told != nil {
+			told(done / pairsOfAll(int(high)))
 		}
 	}
 	if err := k.Last(s, device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
@@ -62,6 +69,13 @@ func hostTilesSplit(tiles int64, workers int) uint64 {
 func hostTilesOut(n, workers int) int {
 	return max(1, min(4*workers, 1<<min(20, max(0, n-13))))
 }
+
+// pairsOf is how many pairs of tiles with high members a target of so many has.
+func pairsOf(size int) int64 { return 1<<(size-1) - 1 }
+
+// pairsOfAll is how many pairs all targets of so many high agents have, one with tile 0
+// each: the sum of binomial(high, size) 2^(size-1).
+func pairsOfAll(high int) float64 { return (math.Pow(3, float64(high)) - 1) / 2 }
 
 // binomial64 is exact where the result fits.
 func binomial64(n, p int) int64 {

@@ -21,8 +21,9 @@ type engine interface {
 	free() error
 	// upload sends v, by bit mask, in pieces, so that ctx can end it.
 	upload(ctx context.Context, s device.Stream, values []byte) error
-	// run enqueues every launch; it may wait for the first of them.
-	run(s device.Stream) error
+	// run enqueues every launch; it may wait for the first of them. told, which may be
+	// nil, is told the share of the work that is known to be done, 0 to 1.
+	run(s device.Stream, told func(share float64)) error
 	// table is the buffer f, total where f(A) is found after run.
 	table() device.Buffer
 	total() (device.Buffer, int64)
@@ -116,17 +117,18 @@ func (j *job) Close() error {
 }
 
 // solve uploads the instance and runs the variant; it sets the structure and returns
-// the total that the kernels claim.
-func (j *job) solve(ctx context.Context, r *Result) (string, error) {
+// the total that the kernels claim. told is that of run.
+func (j *job) solve(ctx context.Context, r *Result, told func(share float64)) (string, error) {
 	if err := j.upload(ctx, j.stream, j.inst.Bytes()); err != nil {
 		return "", err
 	}
-	if err := j.run(guarded{j.stream, ctx}); err != nil {
+	if err := j.run(guarded{j.stream, ctx}, told); err != nil {
 		return "", err
 	}
 	if err := wait(ctx, j.stream); err != nil {
 		return "", err
 	}
+	told(1)
 	word, err := j.totalBits()
 	if err != nil {
 		return "", err

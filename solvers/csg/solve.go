@@ -62,7 +62,12 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	start := time.Now()
-	claimed, err := run(ctx, d, inst, f, choice.Variant, r)
+	told := func(share float64) {
+		if o.Progress != nil {
+			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
+		}
+	}
+	claimed, err := run(ctx, d, inst, f, choice.Variant, r, told)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +85,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 
 // run runs one variant; it sets the structure and returns the total that the
 // kernels claim.
-func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result) (string, error) {
+func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64)) (string, error) {
 	kernels, err := open(d, f, v)
 	if err != nil {
 		return "", err
@@ -91,7 +96,7 @@ func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family,
 		return "", err
 	}
 	defer j.Close()
-	return j.solve(ctx, r)
+	return j.solve(ctx, r, told)
 }
 
 // wait waits for the stream, or for ctx; kernels that run are left to run.

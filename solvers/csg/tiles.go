@@ -126,7 +126,7 @@ func (r *tiles) upload(ctx context.Context, s device.Stream, values []byte) erro
 // a solve can be ended: a tenth of a second of a large GPU.
 const launchWork = 1 << 40
 
-func (r *tiles) run(s device.Stream) error {
+func (r *tiles) run(s device.Stream, told func(share float64)) error {
 	m, k := r.n-1, r.tileBits()
 	one := device.Grid{Blocks: 1, Threads: r.threads(), Shared: int(r.size()) << k}
 	if err := r.kernels.Direct(s, one, r.f, uint64(min(k, m))); err != nil {
@@ -134,12 +134,12 @@ func (r *tiles) run(s device.Stream) error {
 	}
 	high := max(0, m-k)
 	each := math.Pow(3, float64(k))
-	queued := 0.0
+	queued, done := 0.0, 0.0
 	for size := 1; size <= high; size++ {
 		for _, couple := range []uint64{0, 1} {
 			pairs := int64(1)
 			if couple == 0 {
-				pairs = 1<<(size-1) - 1
+				pairs = pairsOf(size)
 			}
 			if pairs == 0 {
 				continue
@@ -153,11 +153,16 @@ func (r *tiles) run(s device.Stream) error {
 				if err := r.kernels.Level(s, g, r.f, uint64(high), uint64(size), uint64(first), uint64(parts), couple); err != nil {
 					return fmt.Errorf("tiles of %d high members: %w", size, err)
 				}
-				if queued += each * float64(pairs) * float64(count); queued >= launchWork {
-					if err := s.Sync(); err != nil {
-						return err
-					}
-					queued = 0
+				done += float64(pairs) * float64(count)
+				if queued += each * float64(pairs) * float64(count); queued < launchWork {
+					continue
+				}
+				if err := s.Sync(); err != nil {
+					return err
+				}
+				queued = 0
+				if told != nil {
+					told(done / pairsOfAll(high))
 				}
 			}
 		}

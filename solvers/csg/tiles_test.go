@@ -2,6 +2,7 @@ package csg
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"coalesce/generated/csg"
@@ -65,12 +66,16 @@ func TestTilesInPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := NewResult(inst)
-		claimed, err := j.solve(context.Background(), r)
+		var told []float64
+		claimed, err := j.solve(context.Background(), r, func(share float64) { told = append(told, share) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Certify(inst, claimed); err != nil || claimed != want.Value.String() {
 			t.Errorf("%d bytes a piece: found %s, %v, expected %s", room, claimed, err, want.Value)
+		}
+		if !slices.IsSorted(told) || len(told) == 0 || told[len(told)-1] != 1 {
+			t.Errorf("told the shares %v, expected rising ones up to 1", told)
 		}
 		if err := j.Close(); err != nil {
 			t.Error(err)

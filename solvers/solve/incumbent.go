@@ -7,6 +7,7 @@ type Incumbent struct {
 	Value   Number   // of the best solution so far; empty: there is none
 	Bound   Number   // no solution is better; empty: nothing is known
 	Gap     *float64 // between Value and Bound, as in a Report; nil: not known
+	Share   float64  // of the work, done so far, 0 to 1; 0 where the whole is not known
 	Work    int64    // done so far, in the problem's unit: flips of binary quadratic programs
 }
 

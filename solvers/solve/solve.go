@@ -32,8 +32,8 @@ type Settings struct {
 	Log       func(string)    // told what was decided, a sentence each; may be nil
 
 	// Progress is told of better solutions and, now and then, of the work so far, one
-	// call at a time; it must return quickly. It may be nil. Solvers that have no
-	// solution before the end call it never: only binary quadratic programs do.
+	// call at a time; it must return quickly. It may be nil. Binary quadratic programs
+	// tell solutions, coalition structures the share done, the others nothing.
 	Progress func(Incumbent)
 }
 

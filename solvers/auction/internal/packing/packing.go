@@ -39,6 +39,8 @@ type Problem struct {
 type Settings struct {
 	Workers  int                             // open nodes worked on at once; 0: one a core
 	Progress func(value, bound, nodes int64) // told of progress, from any goroutine; may be nil
+
+	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
 }
 
 // A Result is the best packing found and what is known of better ones.

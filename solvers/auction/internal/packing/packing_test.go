@@ -111,6 +111,39 @@ func TestAgainstEnumeration(t *testing.T) {
 	t.Logf("%d nodes", nodes)
 }
 
+// Linear programs and the tree alone, against the enumeration of every packing.
+func TestTree(t *testing.T) {
+	r := rand.New(rand.NewPCG(71, 82))
+	deep := 0
+	for k := range 2000 {
+		n, m := 12+r.IntN(24), 7+r.IntN(14)
+		p := &Problem{Prices: make([]int64, n), Cliques: make([][]int32, m)}
+		scale := []int64{1, 10, 1_000_003}[r.IntN(3)]
+		for j := range n {
+			size := 2 + r.IntN(2)
+			for _, c := range r.Perm(m)[:size] {
+				p.Cliques[c] = append(p.Cliques[c], int32(j))
+			}
+			p.Prices[j] = int64(size)*5*scale + r.Int64N(2*scale+1)
+		}
+		want := enumerated(p)
+		res, err := Solve(context.Background(), p, Settings{Workers: 1 + k%3, bare: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, p, res)
+		if res.Value != want || !res.Proven() {
+			t.Errorf("problem %d: value %d, bound %d, expected %d", k, res.Value, res.Bound, want)
+		}
+		if res.Nodes > 2 {
+			deep++
+		}
+	}
+	if deep < 100 {
+		t.Errorf("%d problems took more than two nodes, expected 100 or more", deep)
+	}
+}
+
 // Any prices of at least 0 give a bound that holds.
 func TestBoundHoldsForAnyPrices(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))

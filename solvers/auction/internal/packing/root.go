@@ -31,9 +31,10 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	}
 	t := &tree{g: g, prices: p.Prices, set: set, best: -1}
 	h := newImprover(g, p.Prices, 1)
-	chosen, value := h.start(live, starts)
-	t.offer(chosen, value)
-	if e := newEnumerator(t); (n <= few || g.density() > dense) && e.run(live, nil, 0, t.best, 20*n) {
+	if !set.bare {
+		t.offer(h.start(live, starts))
+	}
+	if e := newEnumerator(t); !set.bare && (n <= few || g.density() > dense) && e.run(live, nil, 0, t.best, 20*n) {
 		t.offer(e.chosen, e.best)
 		res.Winners, res.Value, res.Bound, res.LPBound = indices(t.chosen), t.best, t.best, t.best
 		return res, nil
@@ -123,7 +124,7 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 		}
 		least = min(least, whole)
 		cuts := t.g.violated(x, key, cutsARound)
-		if len(cuts) == 0 || round == rounds || stale > 5 {
+		if len(cuts) == 0 || round == rounds || stale > 5 || t.set.bare {
 			break
 		}
 		// Rows that bind nothing make room.

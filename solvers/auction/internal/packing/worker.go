@@ -149,7 +149,7 @@ func (w *worker) enumerate(n *node, best int64) bool {
 	for _, word := range n.live {
 		count += bits.OnesCount64(word)
 	}
-	if count > few {
+	if count > few || w.set.bare {
 		return false
 	}
 	done := w.small.run(n.live, n.taken, n.fixed, best, steps)

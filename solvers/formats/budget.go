@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -81,8 +80,7 @@ func (e *MemoryError) Error() string {
 // Grow makes room for more items behind those of a slice. The memory comes out
 // of the budget before it is allocated; that of the old slice, which has to
 // come from the budget too, goes back to it. Slices grow by half, or by what is
-// needed where the budget has no more. Large ones first have the collector free what
-// they were before, so that a limited address space holds no more than the budget says.
+// needed where the budget has no more.
 func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	need := len(list) + more
 	if need <= cap(list) {
@@ -99,10 +97,6 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 		if err := b.Take(int64(wide) * size); err != nil {
 			return list, err
 		}
-	}
-	const large = 64 << 20 // bytes
-	if b != nil && int64(wide)*size >= large {
-		runtime.GC()
 	}
 	grown := make([]T, len(list), wide)
 	copy(grown, list)

@@ -89,6 +89,10 @@ var rooms = []room{
 	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
+	// csg's rooms: files and distributions know the problem, and no solver.
+	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
+	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
+	{"solvers/csg/internal/draw", []string{"solvers/csg/problem"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.
 	{"solvers/auction/internal/lp", nil},

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"coalesce/solvers/csg/problem"
+
 	"coalesce/solvers/solve"
 )
 
@@ -14,14 +16,14 @@ import (
 // the dynamic program in big rationals.
 func optimum(inst *Instance) *big.Float {
 	best := make([]*big.Float, inst.Len())
-	best[0] = newExact()
+	best[0] = problem.NewExact()
 	for c := uint64(1); c < inst.Len(); c++ {
-		best[c] = exactValue(inst, c)
+		best[c] = problem.ExactValue(inst, c)
 		for s := (c - 1) & c; s > 0; s = (s - 1) & c {
 			if best[s] == nil || best[c&^s] == nil {
 				continue
 			}
-			if sum := newExact().Add(best[s], best[c&^s]); best[c] == nil || sum.Cmp(best[c]) > 0 {
+			if sum := problem.NewExact().Add(best[s], best[c&^s]); best[c] == nil || sum.Cmp(best[c]) > 0 {
 				best[c] = sum
 			}
 		}
@@ -63,14 +65,14 @@ func TestBoundsHold(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %s, %d agents: %v", name, value, n, err)
 				}
-				bound := newExact().SetFloat64(found.Bound.Float())
+				bound := problem.NewExact().SetFloat64(found.Bound.Float())
 				if *found.Gap == 0 {
-					bound, _ = newExact().SetString(found.Certificate.Sum)
+					bound, _ = problem.NewExact().SetString(found.Certificate.Sum)
 				} else {
 					gaps++
 				}
-				lack := newExact().Sub(best, newExact().SetFloat64(found.Value.Float()))
-				if best.Cmp(bound) > 0 && *found.Gap > 0 || lack.Cmp(newExact().SetFloat64(*found.Gap+math.Abs(found.Value.Float())*0x1p-53)) > 0 {
+				lack := problem.NewExact().Sub(best, problem.NewExact().SetFloat64(found.Value.Float()))
+				if best.Cmp(bound) > 0 && *found.Gap > 0 || lack.Cmp(problem.NewExact().SetFloat64(*found.Gap+math.Abs(found.Value.Float())*0x1p-53)) > 0 {
 					t.Errorf("%s, %s, %d agents: found %s, at most %s, gap %g; the best is %s", name, value, n, found.Value, found.Bound, *found.Gap, best.Text('g', 20))
 				}
 			}

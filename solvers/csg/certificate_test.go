@@ -99,7 +99,7 @@ func TestCheckExactInt64(t *testing.T) {
 }
 
 func TestResultJSON(t *testing.T) {
-	inst, err := readText("a.csv", "ann,5\nbob,6\nann bob,12\n", ReadOptions{})
+	inst, err := ReadFrom(strings.NewReader("ann,5\nbob,6\nann bob,12\n"), -1, "a.csv", ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"coalesce/solvers/csg/problem"
+
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 )
@@ -219,10 +221,10 @@ func decode(t Value, word uint64) (float64, string) {
 		return float64(int64(word)), fmt.Sprint(int64(word))
 	case Float32:
 		x := math.Float32frombits(uint32(word))
-		return float64(x), formatFloat(float64(x), 32)
+		return float64(x), problem.FormatFloat(float64(x), 32)
 	}
 	x := math.Float64frombits(word)
-	return x, formatFloat(x, 64)
+	return x, problem.FormatFloat(x, 64)
 }
 
 func wordOf(b [8]byte) uint64 { return binary.NativeEndian.Uint64(b[:]) }

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"coalesce/solvers/csg/problem"
 )
 
 // A Method is which splittings are evaluated. All methods find the optimum.
@@ -215,9 +217,9 @@ func attaining[T Number](f []T, c uint64) uint64 {
 func formatNumber[T Number](x T) string {
 	switch x := any(x).(type) {
 	case float32:
-		return formatFloat(float64(x), 32)
+		return problem.FormatFloat(float64(x), 32)
 	case float64:
-		return formatFloat(x, 64)
+		return problem.FormatFloat(x, 64)
 	}
 	return fmt.Sprint(x)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"coalesce/solvers/csg/problem"
+
 	"coalesce/solvers/solve"
 )
 
@@ -45,7 +47,7 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 		return fmt.Errorf("every structure of %d agents has a forbidden block: %w", inst.N, solve.ErrInfeasible)
 	}
 	r.Value = solve.Number(c.Sum)
-	bound, err := ceiling(inst, claimed, c.Sum)
+	bound, err := problem.Ceiling(inst, claimed, c.Sum)
 	if err != nil {
 		return err
 	}

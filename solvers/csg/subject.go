@@ -8,6 +8,8 @@ import (
 	"math/bits"
 	"sync"
 
+	"coalesce/solvers/csg/problem"
+
 	"coalesce/autotune/subject"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
@@ -188,7 +190,7 @@ func drawInstance(value Value, n int, draw func(mask uint64) float64) (*Instance
 
 func drawSlice[T Number](n int, draw func(mask uint64) float64) []T {
 	v := make([]T, uint64(1)<<n)
-	spread(uint64(len(v)), func(_ int, from, to uint64) {
+	problem.Spread(uint64(len(v)), func(_ int, from, to uint64) {
 		for mask := max(1, from); mask < to; mask++ {
 			v[mask] = T(draw(mask))
 		}
@@ -328,5 +330,5 @@ func (t *trialJob) compareTable(s device.Stream) error {
 
 func tableBytes[T Number](v []T, m Method) []byte {
 	f, _ := Table(v, m)
-	return bytesOf(f)
+	return problem.BytesOf(f)
 }

@@ -40,7 +40,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Agents, inst.Names)
 	}
 	if x.Solution == nil {
-		inst.verifyInfeasible(v, &x.Report)
+		verifyInfeasible(v, inst, &x.Report)
 		return v, nil
 	}
 	if r.Structure, err = structure(inst, x.Solution); err == nil {
@@ -85,7 +85,7 @@ func structure(inst *Instance, lists [][]int) (Structure, error) {
 
 // verifyInfeasible looks for a structure without a forbidden block, of one or two
 // blocks or of single agents, where the result says that there is none.
-func (inst *Instance) verifyInfeasible(v *solve.Verdict, stated *solve.Report) {
+func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 	if !stated.Proven || stated.Value != "" {
 		v.Refute("the result has no solution, and does not say that none is feasible")
 		return

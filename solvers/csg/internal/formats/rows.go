@@ -1,4 +1,4 @@
-package csg
+package formats
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/csg/problem"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -20,7 +22,7 @@ const maxLine = 1 << 16
 // last comma, or after the last semicolon or tab of a line without commas.
 // Empty lines and those that begin with # are passed over, and so is a first
 // row whose value is a word.
-func readCSV(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
+func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
 	t := newTable(name, opts)
 	if opts.Names != nil {
 		if err := t.declare(opts.Names, 1); err != nil {
@@ -129,7 +131,7 @@ type looseEntry struct {
 	line       int
 }
 
-func readJSON(r io.Reader, name string, opts ReadOptions) (*Instance, error) {
+func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
 	t := &jsonTable{table: newTable(name, opts), lines: &lineReader{r: r}}
 	t.dec = json.NewDecoder(t.lines)
 	t.lines.offset = t.dec.InputOffset
@@ -296,8 +298,8 @@ func (t *jsonTable) names() error {
 			return t.errorf(t.here(), "found %v, expected an agent's name", tok)
 		}
 		names = append(names, s)
-		if len(names) > MaxAgents {
-			return t.errorf(t.here(), "found more than %d agents, expected at most that many", MaxAgents)
+		if len(names) > problem.MaxAgents {
+			return t.errorf(t.here(), "found more than %d agents, expected at most that many", problem.MaxAgents)
 		}
 	}
 	if err := t.close(); err != nil {

@@ -1,4 +1,4 @@
-package csg
+package draw
 
 import "math"
 

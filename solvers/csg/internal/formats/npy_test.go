@@ -1,4 +1,4 @@
-package csg
+package formats
 
 import (
 	"bytes"
@@ -8,11 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
+
 	"coalesce/solvers/formats/npy"
 )
 
-// npyFile makes a file of a header and raw values.
-func npyFile(version byte, dict string, values any, order binary.ByteOrder) []byte {
+// NPYFile makes a file of a header and raw values.
+func NPYFile(version byte, dict string, values any, order binary.ByteOrder) []byte {
 	var b bytes.Buffer
 	b.WriteString(npy.Magic)
 	b.Write([]byte{version, 0})
@@ -26,7 +29,7 @@ func npyFile(version byte, dict string, values any, order binary.ByteOrder) []by
 	return b.Bytes()
 }
 
-func dict(descr string, shape string) string {
+func Dict(descr string, shape string) string {
 	return fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }   \n", descr, shape)
 }
 
@@ -56,7 +59,7 @@ func TestReadNPYTypes(t *testing.T) {
 	for _, test := range tests {
 		for version := byte(1); version <= 3; version++ {
 			for mark, order := range map[string]binary.ByteOrder{"<": binary.LittleEndian, ">": binary.BigEndian} {
-				data := npyFile(version, dict(mark+test.word, "(4,)"), test.values, order)
+				data := NPYFile(version, Dict(mark+test.word, "(4,)"), test.values, order)
 				for _, size := range []int64{int64(len(data)), -1} {
 					inst, err := ReadFrom(bytes.NewReader(data), size, "a.npy", ReadOptions{})
 					if err != nil {
@@ -77,23 +80,23 @@ func TestReadNPYErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{npyFile(1, dict("<i4", "(1152921504606846976,)"), four, little), "found 2^60 values: expected at most 2^40"},
-		{npyFile(1, dict("<i4", "(1099511627776,)"), four, little), "found 16 bytes after the header, expected 4398046511104: 2^40 values"},
-		{npyFile(1, dict("<i4", "(99999999999999999999999,)"), four, little), "expected a length"},
-		{npyFile(1, dict("<i4", "(3,)"), four[:3], little), "found 3 values: expected a power of two"},
-		{npyFile(1, dict("<i4", "(0,)"), four[:0], little), "found 0 values"},
-		{npyFile(1, dict("<i4", "(2,)"), four, little), "found 16 bytes after the header, expected 8"},
-		{npyFile(1, dict("<i4", "(2, 2)"), four, little), "found an array of 2 dimensions"},
-		{npyFile(1, dict("<i4", "()"), four[:1], little), "found an array of 0 dimensions"},
-		{npyFile(1, dict("<c8", "(4,)"), four, little), `found type "<c8"`},
-		{npyFile(1, dict("", "(4,)"), four, little), `found type ""`},
-		{npyFile(1, "{'descr': [('a', '<i4')], 'shape': (4,)}", four, little), "expected one numeric type in quotes"},
-		{npyFile(1, "{'shape': (4,)}", four, little), "expected both descr and shape"},
-		{npyFile(1, "{'descr': '<i4', 'shape': (4,), 'colour': 'red'}", four, little), "expected descr, fortran_order or shape"},
-		{npyFile(9, dict("<i4", "(4,)"), four, little), "found version 9.0"},
-		{npyFile(1, dict("<u8", "(2,)"), []uint64{0, 1 << 63}, little), "coalition 1 {1}: found a value outside"},
-		{npyFile(1, dict("<f8", "(4,)"), []float64{0, 1, math.NaN(), 1}, little), "byte 87: coalition 2 {2}: found NaN, expected a number"},
-		{npyFile(1, dict("<f8", "(4,)"), []float64{0, 1, 1, math.Inf(1)}, little), "coalition 3 {1, 2}: found +Inf"},
+		{NPYFile(1, Dict("<i4", "(1152921504606846976,)"), four, little), "found 2^60 values: expected at most 2^40"},
+		{NPYFile(1, Dict("<i4", "(1099511627776,)"), four, little), "found 16 bytes after the header, expected 4398046511104: 2^40 values"},
+		{NPYFile(1, Dict("<i4", "(99999999999999999999999,)"), four, little), "expected a length"},
+		{NPYFile(1, Dict("<i4", "(3,)"), four[:3], little), "found 3 values: expected a power of two"},
+		{NPYFile(1, Dict("<i4", "(0,)"), four[:0], little), "found 0 values"},
+		{NPYFile(1, Dict("<i4", "(2,)"), four, little), "found 16 bytes after the header, expected 8"},
+		{NPYFile(1, Dict("<i4", "(2, 2)"), four, little), "found an array of 2 dimensions"},
+		{NPYFile(1, Dict("<i4", "()"), four[:1], little), "found an array of 0 dimensions"},
+		{NPYFile(1, Dict("<c8", "(4,)"), four, little), `found type "<c8"`},
+		{NPYFile(1, Dict("", "(4,)"), four, little), `found type ""`},
+		{NPYFile(1, "{'descr': [('a', '<i4')], 'shape': (4,)}", four, little), "expected one numeric type in quotes"},
+		{NPYFile(1, "{'shape': (4,)}", four, little), "expected both descr and shape"},
+		{NPYFile(1, "{'descr': '<i4', 'shape': (4,), 'colour': 'red'}", four, little), "expected descr, fortran_order or shape"},
+		{NPYFile(9, Dict("<i4", "(4,)"), four, little), "found version 9.0"},
+		{NPYFile(1, Dict("<u8", "(2,)"), []uint64{0, 1 << 63}, little), "coalition 1 {1}: found a value outside"},
+		{NPYFile(1, Dict("<f8", "(4,)"), []float64{0, 1, math.NaN(), 1}, little), "byte 87: coalition 2 {2}: found NaN, expected a number"},
+		{NPYFile(1, Dict("<f8", "(4,)"), []float64{0, 1, 1, math.Inf(1)}, little), "coalition 3 {1, 2}: found +Inf"},
 		{append([]byte(npy.Magic), 2, 0, 255, 255, 255, 255), "found a header of 4294967295 bytes"},
 		{[]byte(npy.Magic), "expected \"\\x93NUMPY\" and a version"},
 	}
@@ -107,7 +110,7 @@ func TestReadNPYErrors(t *testing.T) {
 		t.Error("a text file called .npy has no error")
 	}
 	// Of unknown size, memory grows with what arrives: 2^31 values are not there.
-	data := npyFile(1, dict("<i4", "(2147483648,)"), four, little)
+	data := NPYFile(1, Dict("<i4", "(2147483648,)"), four, little)
 	_, err := ReadFrom(bytes.NewReader(data), -1, "a.npy", ReadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "found 4 values, expected 2^31: the file is truncated") {
 		t.Errorf("a short stream: %v", err)
@@ -115,9 +118,9 @@ func TestReadNPYErrors(t *testing.T) {
 }
 
 func TestWriteNPY(t *testing.T) {
-	for _, as := range []Value{Int32, Int64, Float32, Float64} {
+	for _, as := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		for n := range 4 {
-			inst, err := GenerateAs("normal", n, 2, as)
+			inst, err := draw.GenerateAs("normal", n, 2, as)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,9 +1,11 @@
-package csg
+package draw
 
 import (
 	"math"
 	"math/bits"
 	"testing"
+
+	"coalesce/solvers/csg/problem"
 )
 
 // Known answers of Random123's kat_vectors for philox4x32 with 10 rounds.
@@ -136,7 +138,7 @@ func TestMoments(t *testing.T) {
 // The laws without moments, and those that depend on the agents.
 func TestShapes(t *testing.T) {
 	const n = 12
-	mustMake := func(name string) *Instance {
+	mustMake := func(name string) *problem.Instance {
 		inst, err := Generate(name, n, 9)
 		if err != nil {
 			t.Fatal(err)
@@ -192,15 +194,15 @@ func TestShapes(t *testing.T) {
 }
 
 func TestFootprint(t *testing.T) {
-	inst, err := GenerateAs("ties", 9, 1, Int64)
+	inst, err := GenerateAs("ties", 9, 1, problem.Int64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Footprint(9, Int64); got != int64(len(inst.Bytes())) {
+	if got := problem.Footprint(9, problem.Int64); got != int64(len(inst.Bytes())) {
 		t.Errorf("footprint %d, want %d", got, len(inst.Bytes()))
 	}
-	for _, n := range []int{-1, MaxAgents + 1} {
-		if Footprint(n, Int32) != math.MaxInt64 {
+	for _, n := range []int{-1, problem.MaxAgents + 1} {
+		if problem.Footprint(n, problem.Int32) != math.MaxInt64 {
 			t.Errorf("%d agents have a footprint", n)
 		}
 		if _, err := Generate("ties", n, 1); err == nil {
@@ -214,7 +216,7 @@ func TestFootprint(t *testing.T) {
 
 func TestGenerateIntegersNeverOverflow(t *testing.T) {
 	for _, name := range Distributions() {
-		for _, as := range []Value{Int32, Int64, Float32} {
+		for _, as := range []problem.Value{problem.Int32, problem.Int64, problem.Float32} {
 			inst, err := GenerateAs(name, 10, 3, as)
 			if err != nil {
 				t.Fatal(err)
@@ -222,7 +224,7 @@ func TestGenerateIntegersNeverOverflow(t *testing.T) {
 			if inst.Type != as || len(inst.Notes) != 0 {
 				t.Errorf("%s as %s: became %s, %v", name, as, inst.Type, inst.Notes)
 			}
-			if as != Int32 {
+			if as != problem.Int32 {
 				continue
 			}
 			for mask, x := range inst.I32 {

@@ -1,16 +1,10 @@
-// Package csg solves coalition structure generation: given a value for every
-// coalition of n agents, it finds a partition of the agents (a coalition
-// structure) whose values add up to the most.
-//
-// An Instance is read from a file (Read) or drawn from one of the
-// distributions of the literature (Generate). Reference solves it one
-// splitting after the other, in the plainest Go that can be written, and
-// Certify recomputes an answer from the instance alone. Solve runs the
-// generated kernels on a device.
+// Package problem is coalition structure generation without its solvers: the
+// instance (a value for every coalition), how values are made safe to add up,
+// structures, their certificates, and the bound that rounding leaves.
 //
 // Agent i is bit i-1 of a coalition's number, everywhere: coalition 5 = 101b
 // is {1, 3}, and values are stored by coalition number.
-package csg
+package problem
 
 import (
 	"errors"
@@ -62,21 +56,21 @@ type Instance struct {
 // NewInstance makes an instance of values, which it keeps, and promotes it.
 // The length has to be a power of two.
 func NewInstance[T Number](values []T, source string) (*Instance, error) {
-	n, err := agents(uint64(len(values)))
+	n, err := AgentsOf(uint64(len(values)))
 	if err != nil {
 		return nil, err
 	}
 	inst := &Instance{N: n, Source: source}
-	setValues(inst, values)
+	SetValues(inst, values)
 	if err := inst.Promote(); err != nil {
 		return nil, err
 	}
 	return inst, nil
 }
 
-// agents is the number of agents of a characteristic function of so many
+// AgentsOf is the number of agents of a characteristic function of so many
 // values.
-func agents(values uint64) (int, error) {
+func AgentsOf(values uint64) (int, error) {
 	if values == 0 || values&(values-1) != 0 {
 		return 0, fmt.Errorf("%d values: expected a power of two, one value for each coalition", values)
 	}
@@ -87,7 +81,7 @@ func agents(values uint64) (int, error) {
 	return n, nil
 }
 
-func setValues[T Number](inst *Instance, values []T) {
+func SetValues[T Number](inst *Instance, values []T) {
 	inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil
 	switch v := any(values).(type) {
 	case []int32:
@@ -103,6 +97,15 @@ func setValues[T Number](inst *Instance, values []T) {
 
 // Len is the number of values, 2^N.
 func (inst *Instance) Len() uint64 { return 1 << uint(inst.N) }
+
+// Footprint is how many bytes the values of n agents take: what a caller holds
+// against the machine's memory before values are drawn or read. Go cannot refuse to allocate; it ends the program.
+func Footprint(n int, as Value) int64 {
+	if n < 0 || n > MaxAgents {
+		return math.MaxInt64
+	}
+	return int64(as.Size()) << n
+}
 
 // Grand is the coalition of all agents.
 func (inst *Instance) Grand() uint64 { return inst.Len() - 1 }
@@ -130,14 +133,14 @@ func (inst *Instance) Exact(mask uint64) string {
 	case Int64:
 		return strconv.FormatInt(inst.I64[mask], 10)
 	case Float32:
-		return formatFloat(float64(inst.F32[mask]), 32)
+		return FormatFloat(float64(inst.F32[mask]), 32)
 	}
-	return formatFloat(inst.F64[mask], 64)
+	return FormatFloat(inst.F64[mask], 64)
 }
 
-// formatFloat writes values of ordinary size without an exponent, and minus
+// FormatFloat writes values of ordinary size without an exponent, and minus
 // infinity as sums and files do.
-func formatFloat(x float64, size int) string {
+func FormatFloat(x float64, size int) string {
 	if math.IsInf(x, -1) {
 		return "-inf"
 	}
@@ -152,16 +155,16 @@ func formatFloat(x float64, size int) string {
 func (inst *Instance) Bytes() []byte {
 	switch inst.Type {
 	case Int32:
-		return bytesOf(inst.I32)
+		return BytesOf(inst.I32)
 	case Int64:
-		return bytesOf(inst.I64)
+		return BytesOf(inst.I64)
 	case Float32:
-		return bytesOf(inst.F32)
+		return BytesOf(inst.F32)
 	}
-	return bytesOf(inst.F64)
+	return BytesOf(inst.F64)
 }
 
-func bytesOf[T Number](s []T) []byte {
+func BytesOf[T Number](s []T) []byte {
 	if len(s) == 0 {
 		return nil
 	}

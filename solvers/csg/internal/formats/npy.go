@@ -1,9 +1,11 @@
-package csg
+package formats
 
 import (
 	"errors"
 	"fmt"
 	"io"
+
+	"coalesce/solvers/csg/problem"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/npy"
@@ -11,24 +13,24 @@ import (
 
 // readNPY reads a .npy file of size bytes, unknown when negative. Memory for
 // the values is taken at once only when size proves that they are there.
-func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*Instance, error) {
+func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*problem.Instance, error) {
 	var memory *formats.Budget
 	if size < 0 || opts.Limit > 0 {
 		memory = formats.NewBudget(opts.limit())
 	}
-	inst := &Instance{}
+	inst := &problem.Instance{}
 	a, err := npy.ReadArray(r, size, memory, func(h npy.Header) (count uint64, what string, err error) {
 		if len(h.Shape) != 1 {
 			return 0, "", fmt.Errorf("found an array of %d dimensions, expected one of length 2^n", len(h.Shape))
 		}
-		if inst.N, err = agents(h.Shape[0]); err != nil {
+		if inst.N, err = problem.AgentsOf(h.Shape[0]); err != nil {
 			return 0, "", fmt.Errorf("found %w", err)
 		}
 		return h.Shape[0], fmt.Sprintf("2^%d", inst.N), nil
 	})
 	var outside *npy.RangeError
 	if errors.As(err, &outside) {
-		err = &EntryError{outside.Index, inst.Coalition(outside.Index), "a value outside its type's range or beyond 2^63-1", "a smaller one"}
+		err = &problem.EntryError{Mask: outside.Index, Name: inst.Coalition(outside.Index), Found: "a value outside its type's range or beyond 2^63-1", Want: "a smaller one"}
 	}
 	if err != nil {
 		return nil, formats.Errorf(name, 0, "%w", err)
@@ -38,7 +40,7 @@ func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*Instance,
 		return nil, err
 	}
 	if err := inst.Promote(); err != nil {
-		var entry *EntryError
+		var entry *problem.EntryError
 		if errors.As(err, &entry) {
 			return nil, fmt.Errorf("%s: byte %d: %w", name, a.Length+int64(entry.Mask)*int64(a.Size), err)
 		}
@@ -49,21 +51,21 @@ func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*Instance,
 
 // store keeps what was read, 64-bit integers in the narrowest type that holds
 // them.
-func store(inst *Instance, values any) {
+func store(inst *problem.Instance, values any) {
 	switch v := values.(type) {
 	case []int32:
-		setValues(inst, v)
+		problem.SetValues(inst, v)
 	case []int64:
 		setIntegers(inst, v)
 	case []float32:
-		setValues(inst, v)
+		problem.SetValues(inst, v)
 	case []float64:
-		setValues(inst, v)
+		problem.SetValues(inst, v)
 	}
 }
 
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
-func WriteNPY(w io.Writer, inst *Instance) error {
-	descr := map[Value]string{Int32: "<i4", Int64: "<i8", Float32: "<f4", Float64: "<f8"}[inst.Type]
+func WriteNPY(w io.Writer, inst *problem.Instance) error {
+	descr := map[problem.Value]string{problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type]
 	return npy.Write(w, descr, []int{int(inst.Len())}, inst.Bytes())
 }

@@ -1,26 +1,28 @@
-package csg
+package formats
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 )
 
-func readText(name, text string, opts ReadOptions) (*Instance, error) {
+func readText(name, text string, opts ReadOptions) (*problem.Instance, error) {
 	return ReadFrom(strings.NewReader(text), int64(len(text)), name, opts)
 }
 
 // shown is an instance on one line: type, values, names.
-func shown(inst *Instance) string {
+func shown(inst *problem.Instance) string {
 	values := make([]string, inst.Len())
 	for i := range values {
 		values[i] = inst.Exact(uint64(i))
@@ -124,7 +126,7 @@ func TestReadTableErrors(t *testing.T) {
 }
 
 func TestReadCompressed(t *testing.T) {
-	inst, err := GenerateAs("uniform", 9, 1, Int32)
+	inst, err := draw.GenerateAs("uniform", 9, 1, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func TestReadCompressed(t *testing.T) {
 			got, err := Read(path, ReadOptions{})
 			if err != nil {
 				t.Errorf("%s: %v", ext, err)
-			} else if got.Type != Int32 || !bytes.Equal(got.Bytes(), inst.Bytes()) {
+			} else if got.Type != problem.Int32 || !bytes.Equal(got.Bytes(), inst.Bytes()) {
 				t.Errorf("%s: other values than were written", ext)
 			}
 		}
@@ -209,41 +211,6 @@ func (f *failing) Read(p []byte) (int, error) {
 		return 0, f.err
 	}
 	return f.Reader.Read(p)
-}
-
-func TestPromote(t *testing.T) {
-	inst, err := NewInstance([]int32{7, 1 << 30, 5, 1 << 30}, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if inst.Type != Int64 || inst.I32 != nil || len(inst.Notes) != 2 || inst.I64[1] != 1<<30 {
-		t.Errorf("int32: %s %v", shown(inst), inst.Notes)
-	}
-	if inst, err = NewInstance([]int32{0, 1<<30 - 1, math.MinInt32 / 2, 0}, "test"); err != nil || inst.Type != Int64 {
-		t.Errorf("2^30 agents times 2 = 2^31: %v %v", inst, err)
-	}
-	if inst, err = NewInstance([]int32{0, 1<<30 - 1, -(1<<30 - 1), 0}, "test"); err != nil || inst.Type != Int32 {
-		t.Errorf("sums of 2^31-2: %v %v", inst, err)
-	}
-	if inst, err = NewInstance([]float32{0, 3e38, 0, 0}, "test"); err != nil || inst.Type != Float64 {
-		t.Errorf("float32: %v %v", inst, err)
-	}
-	bad := []func() (*Instance, error){
-		func() (*Instance, error) { return NewInstance([]int64{0, 1, math.MinInt64, 0}, "test") },
-		func() (*Instance, error) { return NewInstance([]float64{0, 1, 1.7e308, 0}, "test") },
-		func() (*Instance, error) { return NewInstance([]float64{0, 1, math.NaN(), 0}, "test") },
-		func() (*Instance, error) { return NewInstance([]float32{0, 1, float32(math.Inf(1)), 0}, "test") },
-	}
-	for i, make := range bad {
-		_, err := make()
-		var entry *EntryError
-		if !errors.As(err, &entry) || entry.Mask != 2 || entry.Name != "{2}" || !errors.Is(err, ErrValue) {
-			t.Errorf("case %d: %v", i, err)
-		}
-	}
-	if _, err := NewInstance([]int32{0, 1, 2}, "test"); err == nil {
-		t.Error("three values have no error")
-	}
 }
 
 // Streams that are cut off, or do not end, end with their cause and with little

@@ -1,4 +1,4 @@
-package csg
+package problem
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// ceiling is a value that no structure exceeds, where the structure found adds up to
+// Ceiling is a value that no structure exceeds, where the structure found adds up to
 // sum and claimed is what the solver computed of it. Of integers the ceiling is the
 // sum. Of floats it is where no sum is rounded: where all values are multiples of a power of two that sums of N of them
 // hold with the type's bits (24 or 53).
@@ -22,7 +22,7 @@ import (
 // optimum and twice its negative values, of which there are at most N:
 //
 //	optimum <= (claimed + 2 g N max(0, -least value)) / (1 - g)
-func ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
+func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	if inst.Type.Integer() || inst.N < 2 {
 		return solve.Number(sum), nil
 	}
@@ -36,11 +36,11 @@ func ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	if s.most == 0 || float64(inst.N)*math.Ldexp(s.most, -s.unit) < 1/u {
 		return solve.Number(sum), nil
 	}
-	total, ok := parseExact(claimed, inst.Type)
+	total, ok := ParseExact(claimed, inst.Type)
 	if !ok || total == nil {
 		return "", fmt.Errorf("%w: found the total %q, expected a number", ErrCheck, claimed)
 	}
-	up := func() *big.Float { return newExact().SetMode(big.ToPositiveInf) }
+	up := func() *big.Float { return NewExact().SetMode(big.ToPositiveInf) }
 	e := new(big.Rat).Mul(big.NewRat(int64(inst.N-1), 1), new(big.Rat).SetFloat64(u))
 	g := new(big.Rat).Quo(e, new(big.Rat).Sub(big.NewRat(1, 1), e))
 	room := new(big.Rat).Mul(g, big.NewRat(2*int64(inst.N), 1))
@@ -62,8 +62,8 @@ type span struct {
 
 // spanOf reads all values, on all cores.
 func spanOf[T float32 | float64](values []T) span {
-	found := make([]span, parts(uint64(len(values))))
-	spread(uint64(len(values)), func(part int, from, to uint64) {
+	found := make([]span, Parts(uint64(len(values))))
+	Spread(uint64(len(values)), func(part int, from, to uint64) {
 		s := span{unit: math.MaxInt32}
 		for _, v := range values[from:to] {
 			x := float64(v)

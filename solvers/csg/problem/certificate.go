@@ -1,4 +1,4 @@
-package csg
+package problem
 
 import (
 	"cmp"
@@ -70,7 +70,7 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 	c.Partition = true
 	s = slices.Clone(s)
 	s.Sort()
-	sum := newExact()
+	sum := NewExact()
 	magnitude := 0.0
 	infinite := false
 	for _, b := range s {
@@ -79,7 +79,7 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 			names = append(names, inst.Name(a))
 		}
 		c.Blocks = append(c.Blocks, Block{b, names, inst.Exact(b)})
-		x := exactValue(inst, b)
+		x := ExactValue(inst, b)
 		if x == nil {
 			infinite = true
 			continue
@@ -92,7 +92,7 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 	} else {
 		c.Sum = decimal(sum)
 	}
-	total, ok := parseExact(claimed, inst.Type)
+	total, ok := ParseExact(claimed, inst.Type)
 	if !ok {
 		return c, fmt.Errorf("%w: found the total %q, expected a number", ErrCheck, claimed)
 	}
@@ -148,22 +148,22 @@ func tolerance(v Value, k int, magnitude float64) float64 {
 // from 2^-1074 to 2^1024, and the carries.
 const exactBits = 2176
 
-func newExact() *big.Float { return new(big.Float).SetPrec(exactBits) }
+func NewExact() *big.Float { return new(big.Float).SetPrec(exactBits) }
 
-// exactValue is a coalition's value, nil for minus infinity.
-func exactValue(inst *Instance, mask uint64) *big.Float {
+// ExactValue is a coalition's value, nil for minus infinity.
+func ExactValue(inst *Instance, mask uint64) *big.Float {
 	if inst.Type == Int64 {
-		return newExact().SetInt64(inst.I64[mask])
+		return NewExact().SetInt64(inst.I64[mask])
 	}
 	x := inst.Value64(mask)
 	if math.IsInf(x, -1) {
 		return nil
 	}
-	return newExact().SetFloat64(x)
+	return NewExact().SetFloat64(x)
 }
 
-// parseExact reads a total of a type's values; nil for minus infinity.
-func parseExact(s string, v Value) (*big.Float, bool) {
+// ParseExact reads a total of a type's values; nil for minus infinity.
+func ParseExact(s string, v Value) (*big.Float, bool) {
 	if strings.EqualFold(s, "-inf") {
 		return nil, true
 	}
@@ -172,13 +172,13 @@ func parseExact(s string, v Value) (*big.Float, bool) {
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, false
 		}
-		return newExact().SetFloat64(x), true
+		return NewExact().SetFloat64(x), true
 	}
 	i, ok := new(big.Int).SetString(s, 10)
 	if !ok {
 		return nil, false
 	}
-	return newExact().SetInt(i), true
+	return NewExact().SetInt(i), true
 }
 
 // decimal writes a number in full: integers digit by digit, fractions by the
@@ -191,5 +191,5 @@ func decimal(x *big.Float) string {
 		}
 	}
 	f, _ := x.Float64()
-	return formatFloat(f, 64)
+	return FormatFloat(f, 64)
 }

@@ -1,4 +1,4 @@
-package csg
+package formats_test
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/internal/formats"
 	"coalesce/solvers/solve"
 )
 
@@ -16,7 +18,7 @@ import (
 // name, or an instance that is whole and can be solved, or has no solution. At
 // most 64 KiB of values are taken.
 func checkRead(t *testing.T, name string, data []byte) {
-	inst, err := ReadFrom(bytes.NewReader(data), int64(len(data)), name, ReadOptions{Limit: 1 << 16, Missing: "1"})
+	inst, err := formats.ReadFrom(bytes.NewReader(data), int64(len(data)), name, formats.ReadOptions{Limit: 1 << 16, Missing: "1"})
 	if err != nil {
 		if !strings.HasPrefix(err.Error(), name+":") {
 			t.Errorf("%q: the error does not begin with the file: %v", data, err)
@@ -32,7 +34,7 @@ func checkRead(t *testing.T, name string, data []byte) {
 	if inst.N > 8 {
 		return
 	}
-	if _, err := Reference(inst, IDP); err != nil && !errors.Is(err, solve.ErrInfeasible) {
+	if _, err := csg.Reference(inst, csg.IDP); err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		t.Errorf("%q: %v", data, err)
 	}
 }
@@ -50,9 +52,9 @@ var seeds = map[string][]string{
 		`{"n": 2, "values": {"[1, 2]": 6}}`,
 	},
 	"a.npy": {
-		string(npyFile(1, dict("<i4", "(4,)"), []int32{0, 1, 2, 3}, binary.LittleEndian)),
-		string(npyFile(2, dict(">f8", "(2,)"), []float64{0, 1}, binary.BigEndian)),
-		string(npyFile(3, dict("|u1", "(8L,)"), []uint8{0, 1, 2, 3, 4, 5, 6, 7}, binary.LittleEndian)),
+		string(formats.NPYFile(1, formats.Dict("<i4", "(4,)"), []int32{0, 1, 2, 3}, binary.LittleEndian)),
+		string(formats.NPYFile(2, formats.Dict(">f8", "(2,)"), []float64{0, 1}, binary.BigEndian)),
+		string(formats.NPYFile(3, formats.Dict("|u1", "(8L,)"), []uint8{0, 1, 2, 3, 4, 5, 6, 7}, binary.LittleEndian)),
 	},
 }
 

@@ -1,4 +1,4 @@
-package csg
+package problem
 
 import (
 	"fmt"
@@ -28,14 +28,14 @@ func (inst *Instance) Promote() error {
 	}
 	switch inst.Type {
 	case Int32:
-		most, at := largestInt(inst.I32)
-		if sum, ok := times(most, inst.N); !ok || sum > math.MaxInt32 {
+		most, at := LargestInt(inst.I32)
+		if sum, ok := Times(most, inst.N); !ok || sum > math.MaxInt32 {
 			inst.Note("values are promoted from int32 to int64: up to %d values as large as %d, that of coalition %d, could exceed 2^31-1", inst.N, inst.I32[at], at)
-			setValues(inst, convert[int32, int64](inst.I32))
+			SetValues(inst, Convert[int32, int64](inst.I32))
 		}
 	case Int64:
-		most, at := largestInt(inst.I64)
-		if sum, ok := times(most, inst.N); !ok || sum > math.MaxInt64 {
+		most, at := LargestInt(inst.I64)
+		if sum, ok := Times(most, inst.N); !ok || sum > math.MaxInt64 {
 			return &EntryError{at, inst.Coalition(at), fmt.Sprint(inst.I64[at]), fmt.Sprintf("values whose sum over %d agents stays below 2^63", inst.N)}
 		}
 	case Float32:
@@ -45,7 +45,7 @@ func (inst *Instance) Promote() error {
 		}
 		if most*float64(inst.N) > math.MaxFloat32 {
 			inst.Note("values are promoted from float32 to float64: up to %d values as large as %v, that of coalition %d, could exceed %v", inst.N, inst.F32[at], at, float32(math.MaxFloat32))
-			setValues(inst, convert[float32, float64](inst.F32))
+			SetValues(inst, Convert[float32, float64](inst.F32))
 		}
 	case Float64:
 		most, at, err := largestFloat(inst, inst.F64)
@@ -76,17 +76,17 @@ func (inst *Instance) clearEmpty() {
 	}
 }
 
-// times is most*n, false when that is beyond 64 bits.
-func times(most uint64, n int) (uint64, bool) {
+// Times is most*n, false when that is beyond 64 bits.
+func Times(most uint64, n int) (uint64, bool) {
 	hi, lo := bits.Mul64(most, uint64(n))
 	return lo, hi == 0
 }
 
-// largestInt is the largest magnitude and the first coalition that has it.
-func largestInt[T int32 | int64](values []T) (uint64, uint64) {
+// LargestInt is the largest magnitude and the first coalition that has it.
+func LargestInt[T int32 | int64](values []T) (uint64, uint64) {
 	type best struct{ most, at uint64 }
-	found := make([]best, parts(uint64(len(values))))
-	spread(uint64(len(values)), func(part int, from, to uint64) {
+	found := make([]best, Parts(uint64(len(values))))
+	Spread(uint64(len(values)), func(part int, from, to uint64) {
 		b := best{at: from}
 		for i := from; i < to; i++ {
 			x := uint64(int64(values[i]))
@@ -116,8 +116,8 @@ func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uin
 		at   uint64
 		bad  bool
 	}
-	found := make([]best, parts(uint64(len(values))))
-	spread(uint64(len(values)), func(part int, from, to uint64) {
+	found := make([]best, Parts(uint64(len(values))))
+	Spread(uint64(len(values)), func(part int, from, to uint64) {
 		b := best{at: from}
 		for i := from; i < to; i++ {
 			x := math.Abs(float64(values[i]))
@@ -146,10 +146,10 @@ func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uin
 	return b.most, b.at, nil
 }
 
-// convert widens values on all cores.
-func convert[F, T Number](from []F) []T {
+// Convert widens values on all cores.
+func Convert[F, T Number](from []F) []T {
 	to := make([]T, len(from))
-	spread(uint64(len(from)), func(_ int, a, b uint64) {
+	Spread(uint64(len(from)), func(_ int, a, b uint64) {
 		for i := a; i < b; i++ {
 			to[i] = T(from[i])
 		}
@@ -157,16 +157,16 @@ func convert[F, T Number](from []F) []T {
 	return to
 }
 
-// parts is how many pieces spread cuts n items into.
-func parts(n uint64) int {
+// Parts is how many pieces spread cuts n items into.
+func Parts(n uint64) int {
 	p := uint64(runtime.GOMAXPROCS(0))
 	return int(max(1, min(p, n>>12)))
 }
 
-// spread runs work on consecutive ranges of 0..n-1, one for each core, in
+// Spread runs work on consecutive ranges of 0..n-1, one for each core, in
 // order of their first item.
-func spread(n uint64, work func(part int, from, to uint64)) {
-	p := uint64(parts(n))
+func Spread(n uint64, work func(part int, from, to uint64)) {
+	p := uint64(Parts(n))
 	if p == 1 {
 		work(0, 0, n)
 		return

@@ -1,4 +1,6 @@
-package csg
+// Package formats reads and writes characteristic functions: .npy arrays, and tables of
+// coalitions and values as CSV or JSON.
+package formats
 
 import (
 	"bytes"
@@ -6,6 +8,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"coalesce/solvers/csg/problem"
 
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/formats/packed"
@@ -43,7 +47,7 @@ type ReadOptions struct {
 // Integers become int32 when sums of n of them fit, else int64. Errors say
 // where in the file, what was found and what was expected; a value that cannot
 // be added up unwraps to ErrValue.
-func Read(path string, opts ReadOptions) (*Instance, error) {
+func Read(path string, opts ReadOptions) (*problem.Instance, error) {
 	plain, err := packed.OpenFile(path, opts.unpacked())
 	if err != nil {
 		return nil, err
@@ -53,7 +57,7 @@ func Read(path string, opts ReadOptions) (*Instance, error) {
 
 // ReadFrom is Read on an open stream of size bytes, or of unknown size when
 // that is negative; name is what errors call it.
-func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance, error) {
+func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*problem.Instance, error) {
 	plain, err := packed.OpenLimited(r, size, name, opts.unpacked())
 	if err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance
 }
 
 // readPlain reads what was unpacked, and closes it.
-func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *Instance, err error) {
+func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *problem.Instance, err error) {
 	defer plain.Close()
 	head, _ := plain.Peek(512)
 	switch format(plain.Name, head) {
@@ -113,7 +117,7 @@ func (o ReadOptions) limit() int64 {
 func (o ReadOptions) unpacked() int64 { return 4*min(o.limit(), 1<<60) + 1<<20 }
 
 // named gives an instance the names that were asked for.
-func (o ReadOptions) named(inst *Instance, name string) error {
+func (o ReadOptions) named(inst *problem.Instance, name string) error {
 	if o.Names == nil {
 		return nil
 	}
@@ -125,11 +129,11 @@ func (o ReadOptions) named(inst *Instance, name string) error {
 }
 
 // setIntegers stores integers in the narrowest type that holds their sums.
-func setIntegers(inst *Instance, values []int64) {
-	most, _ := largestInt(values)
-	if sum, ok := times(most, max(1, inst.N)); ok && sum <= 1<<31-1 {
-		setValues(inst, convert[int64, int32](values))
+func setIntegers(inst *problem.Instance, values []int64) {
+	most, _ := problem.LargestInt(values)
+	if sum, ok := problem.Times(most, max(1, inst.N)); ok && sum <= 1<<31-1 {
+		problem.SetValues(inst, problem.Convert[int64, int32](values))
 		return
 	}
-	setValues(inst, values)
+	problem.SetValues(inst, values)
 }

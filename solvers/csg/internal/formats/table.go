@@ -1,4 +1,4 @@
-package csg
+package formats
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/csg/problem"
 
 	"coalesce/solvers/formats"
 )
@@ -46,8 +48,8 @@ func (t *table) errorf(line int, format string, args ...any) error {
 
 // declare sets the agents' names before the first coalition.
 func (t *table) declare(names []string, line int) error {
-	if len(names) > MaxAgents {
-		return t.errorf(line, "found %d agents, expected at most %d", len(names), MaxAgents)
+	if len(names) > problem.MaxAgents {
+		return t.errorf(line, "found %d agents, expected at most %d", len(names), problem.MaxAgents)
 	}
 	if len(t.entries) > 0 && len(t.agents) > 0 {
 		return t.errorf(line, "found the agents' names after coalitions, expected them before")
@@ -67,8 +69,8 @@ func (t *table) declare(names []string, line int) error {
 
 // number declares agents 1..n.
 func (t *table) number(n, line int) error {
-	if n < 0 || n > MaxAgents {
-		return t.errorf(line, "found %d agents, expected 0 to %d", n, MaxAgents)
+	if n < 0 || n > problem.MaxAgents {
+		return t.errorf(line, "found %d agents, expected 0 to %d", n, problem.MaxAgents)
 	}
 	names := make([]string, n)
 	for i := range names {
@@ -103,7 +105,7 @@ func parseValue(s string) (entry, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 1) || strings.ContainsAny(s, "xX_") {
-		return entry{}, fmt.Errorf("%w: found %s, expected a number, or -inf for a forbidden coalition", ErrValue, formats.Quote(s))
+		return entry{}, fmt.Errorf("%w: found %s, expected a number, or -inf for a forbidden coalition", problem.ErrValue, formats.Quote(s))
 	}
 	return entry{f: f}, nil
 }
@@ -158,8 +160,8 @@ func (t *table) agent(word string, line int) (int, error) {
 	if word == "" || strings.ContainsAny(word, "{}[]()=\":") {
 		return 0, t.errorf(line, "found agent %s, expected a number or a name", formats.Quote(word))
 	}
-	if len(t.agents) == MaxAgents {
-		return 0, t.errorf(line, "found a %dth agent, %s, expected at most %d", MaxAgents+1, formats.Quote(word), MaxAgents)
+	if len(t.agents) == problem.MaxAgents {
+		return 0, t.errorf(line, "found a %dth agent, %s, expected at most %d", problem.MaxAgents+1, formats.Quote(word), problem.MaxAgents)
 	}
 	t.index[word] = len(t.agents)
 	t.agents = append(t.agents, word)
@@ -174,11 +176,11 @@ func bare(text string) string {
 }
 
 // instance makes the instance of all rows.
-func (t *table) instance() (*Instance, error) {
+func (t *table) instance() (*problem.Instance, error) {
 	if len(t.entries) == 0 && !t.given {
 		return nil, t.errorf(1, "found no coalition, expected rows such as \"1 3, 25\"")
 	}
-	inst := &Instance{}
+	inst := &problem.Instance{}
 	if err := t.order(inst); err != nil {
 		return nil, err
 	}
@@ -199,7 +201,7 @@ func (t *table) instance() (*Instance, error) {
 		return nil, err
 	}
 	if err := inst.Promote(); err != nil {
-		var bad *EntryError
+		var bad *problem.EntryError
 		if errors.As(err, &bad) {
 			i, ok := slices.BinarySearchFunc(t.entries, bad.Mask, func(e entry, m uint64) int { return cmp.Compare(e.mask, m) })
 			if ok {
@@ -213,7 +215,7 @@ func (t *table) instance() (*Instance, error) {
 
 // order sets N and Names. Words that were not declared and are all numbers are
 // agents 1..N: their bits move to where the numbers say.
-func (t *table) order(inst *Instance) error {
+func (t *table) order(inst *problem.Instance) error {
 	inst.N = len(t.agents)
 	numbers, first := 0, -1
 	move := make([]int, len(t.agents))
@@ -250,8 +252,8 @@ func (t *table) order(inst *Instance) error {
 	inst.N = 0
 	seen := map[int]int{}
 	for i, k := range move {
-		if k < 0 || k >= MaxAgents {
-			return t.errorf(t.lines[i], "found agent %s, expected 1 to %d", t.agents[i], MaxAgents)
+		if k < 0 || k >= problem.MaxAgents {
+			return t.errorf(t.lines[i], "found agent %s, expected 1 to %d", t.agents[i], problem.MaxAgents)
 		}
 		if j, ok := seen[k]; ok {
 			return t.errorf(t.lines[i], "found agent %s, expected it to be written as before: %s", t.agents[i], t.agents[j])
@@ -271,7 +273,7 @@ func (t *table) order(inst *Instance) error {
 
 // missing is the value of coalitions without a row; a table that lacks some
 // and has no such value is an error that names the first few.
-func (t *table) missing(inst *Instance) (entry, error) {
+func (t *table) missing(inst *problem.Instance) (entry, error) {
 	rows := uint64(len(t.entries))
 	if rows == 0 || t.entries[0].mask != 0 {
 		rows++ // the empty coalition needs no row
@@ -313,7 +315,7 @@ func (t *table) missing(inst *Instance) (entry, error) {
 }
 
 // fill makes the values.
-func (t *table) fill(inst *Instance, missing entry) error {
+func (t *table) fill(inst *problem.Instance, missing entry) error {
 	if !t.float {
 		values := make([]int64, inst.Len())
 		for i := 1; i < len(values) && missing.i != 0; i++ {
@@ -331,10 +333,10 @@ func (t *table) fill(inst *Instance, missing entry) error {
 	}
 	for _, e := range t.entries {
 		if e.whole && (e.i > 1<<53 || e.i < -1<<53) {
-			return t.errorf(e.line, "%w: found the integer %d, expected at most 2^53 where other values are not integers", ErrValue, e.i)
+			return t.errorf(e.line, "%w: found the integer %d, expected at most 2^53 where other values are not integers", problem.ErrValue, e.i)
 		}
 		values[e.mask] = e.f
 	}
-	setValues(inst, values)
+	problem.SetValues(inst, values)
 	return nil
 }

@@ -1,10 +1,14 @@
-package csg
+// Package draw makes instances of the distributions of the literature: each value is
+// a function of the distribution, the seed and the coalition.
+package draw
 
 import (
 	"fmt"
 	"math"
 	"math/bits"
 	"strings"
+
+	"coalesce/solvers/csg/problem"
 )
 
 // A distribution is a family of instances of the literature. Each value is a
@@ -189,8 +193,8 @@ type source struct {
 }
 
 func newSource(name string, n int, seed uint64) (*source, error) {
-	if n < 0 || n > MaxAgents {
-		return nil, fmt.Errorf("generate %s: %d agents: expected 0 to %d", name, n, MaxAgents)
+	if n < 0 || n > problem.MaxAgents {
+		return nil, fmt.Errorf("generate %s: %d agents: expected 0 to %d", name, n, problem.MaxAgents)
 	}
 	for _, d := range distributions {
 		if strings.EqualFold(d.name, name) {
@@ -222,8 +226,8 @@ func At(name string, seed uint64, n int, mask uint64) float64 {
 
 // Generate makes an instance of n agents with float64 values: for the same
 // name, n and seed always the same.
-func Generate(name string, n int, seed uint64) (*Instance, error) {
-	return GenerateAs(name, n, seed, Float64)
+func Generate(name string, n int, seed uint64) (*problem.Instance, error) {
+	return GenerateAs(name, n, seed, problem.Float64)
 }
 
 // Scales of generated integers: an integer is the value times the scale,
@@ -232,24 +236,14 @@ func Generate(name string, n int, seed uint64) (*Instance, error) {
 const (
 	ScaleInt32 = 1e4
 	ScaleInt64 = 1e8
-	mostInt32  = math.MaxInt32 / MaxAgents
-	mostInt64  = (math.MaxInt64 / MaxAgents) &^ (1<<10 - 1) // a float64 too
+	mostInt32  = math.MaxInt32 / problem.MaxAgents
+	mostInt64  = (math.MaxInt64 / problem.MaxAgents) &^ (1<<10 - 1) // a float64 too
 )
-
-// Footprint is how many bytes the values of n agents take: what a caller holds
-// against the machine's memory before GenerateAs, and as ReadOptions.Limit
-// before Read. Go cannot refuse to allocate; it ends the program.
-func Footprint(n int, as Value) int64 {
-	if n < 0 || n > MaxAgents {
-		return math.MaxInt64
-	}
-	return int64(as.Size()) << n
-}
 
 // GenerateAs makes an instance of another value type: float32 rounds the
 // float64 values, integers scale them (ScaleInt32, ScaleInt64). It makes
 // values on all cores.
-func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
+func GenerateAs(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
 	s, err := newSource(name, n, seed)
 	if err != nil {
 		return nil, err
@@ -257,16 +251,16 @@ func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 	if n > 36 {
 		return nil, fmt.Errorf("generate %s: 2^%d values of type %s do not fit in memory: expected at most 36 agents", s.name, n, as)
 	}
-	inst := &Instance{N: n, Source: fmt.Sprintf("%s, %d agents, seed %d", s.name, n, seed)}
+	inst := &problem.Instance{N: n, Source: fmt.Sprintf("%s, %d agents, seed %d", s.name, n, seed)}
 	switch as {
-	case Float64:
-		setValues(inst, generate(s, n, func(x float64) float64 { return x }))
-	case Float32:
-		setValues(inst, generate(s, n, func(x float64) float32 { return float32(x) }))
-	case Int32:
-		setValues(inst, generate(s, n, func(x float64) int32 { return int32(scaled(x, ScaleInt32, mostInt32)) }))
-	case Int64:
-		setValues(inst, generate(s, n, func(x float64) int64 { return int64(scaled(x, ScaleInt64, mostInt64)) }))
+	case problem.Float64:
+		problem.SetValues(inst, generate(s, n, func(x float64) float64 { return x }))
+	case problem.Float32:
+		problem.SetValues(inst, generate(s, n, func(x float64) float32 { return float32(x) }))
+	case problem.Int32:
+		problem.SetValues(inst, generate(s, n, func(x float64) int32 { return int32(scaled(x, ScaleInt32, mostInt32)) }))
+	case problem.Int64:
+		problem.SetValues(inst, generate(s, n, func(x float64) int64 { return int64(scaled(x, ScaleInt64, mostInt64)) }))
 	default:
 		return nil, fmt.Errorf("generate %s: value type %q: expected int32, int64, float32 or float64", name, as)
 	}
@@ -280,9 +274,9 @@ func scaled(x, scale, most float64) float64 {
 	return max(-most, min(most, math.RoundToEven(x*scale)))
 }
 
-func generate[T Number](s *source, n int, as func(float64) T) []T {
+func generate[T problem.Number](s *source, n int, as func(float64) T) []T {
 	values := make([]T, uint64(1)<<n)
-	spread(uint64(len(values)), func(_ int, from, to uint64) {
+	problem.Spread(uint64(len(values)), func(_ int, from, to uint64) {
 		var d draws
 		for mask := from; mask < to; mask++ {
 			values[mask] = as(s.value(&d, mask))

@@ -1,0 +1,132 @@
+// Package csg solves coalition structure generation: given a value for every
+// coalition of n agents, it finds a partition of the agents (a coalition
+// structure) whose values add up to the most.
+//
+// An Instance is read from a file (Read) or drawn from one of the
+// distributions of the literature (Generate). Reference solves it one
+// splitting after the other, in the plainest Go that can be written, and
+// Certify recomputes an answer from the instance alone. Solve runs the
+// generated kernels on a device.
+//
+// Agent i is bit i-1 of a coalition's number, everywhere: coalition 5 = 101b
+// is {1, 3}, and values are stored by coalition number.
+//
+// The rooms: problem, the instance, its structures and their certificates;
+// internal/formats, files; internal/draw, the distributions of the literature.
+package csg
+
+import (
+	"io"
+
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/internal/formats"
+	"coalesce/solvers/csg/problem"
+)
+
+// The problem, which package problem describes.
+type (
+	// An Instance is a characteristic function: the value of every coalition.
+	Instance = problem.Instance
+	// A Value is the type of an instance's values.
+	Value = problem.Value
+	// A Number is the Go side of a Value.
+	Number = problem.Number
+	// A Structure is a coalition structure: disjoint blocks that cover the agents.
+	Structure = problem.Structure
+	// A Certificate is what checking an answer found.
+	Certificate = problem.Certificate
+	// A Block is one block of a structure and its value.
+	Block = problem.Block
+	// An EntryError is a value that cannot be solved with; it unwraps to ErrValue.
+	EntryError = problem.EntryError
+)
+
+// The types of values that kernels exist for.
+const (
+	Int32   = problem.Int32
+	Int64   = problem.Int64
+	Float32 = problem.Float32
+	Float64 = problem.Float64
+)
+
+// MaxAgents is the most agents an instance may have.
+const MaxAgents = problem.MaxAgents
+
+// Errors that others wrap: of answers that a check refuted, and of values that
+// cannot be solved with.
+var (
+	ErrCheck = problem.ErrCheck
+	ErrValue = problem.ErrValue
+)
+
+// NewInstance makes an instance of values by coalition number, which it keeps, and
+// promotes it: see Instance.Promote. The length has to be a power of two.
+func NewInstance[T Number](values []T, source string) (*Instance, error) {
+	return problem.NewInstance(values, source)
+}
+
+// Agents are the agents of a coalition, ascending, as numbers 1..N.
+func Agents(coalition uint64) []int { return problem.Agents(coalition) }
+
+// Check recomputes a structure's value from the instance alone and holds the
+// claimed total, in decimals, against it. Its errors wrap ErrCheck.
+func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
+	return problem.Check(inst, s, claimed)
+}
+
+// Footprint is how many bytes the values of n agents take: what a caller holds
+// against the machine's memory before values are drawn or read. Go cannot refuse to
+// allocate; it ends the program.
+func Footprint(n int, as Value) int64 { return problem.Footprint(n, as) }
+
+// ReadOptions say how to read a characteristic function.
+type ReadOptions = formats.ReadOptions
+
+// DefaultLimit is how many bytes of values Read holds where neither ReadOptions.Limit
+// nor the file's size says how many there are.
+const DefaultLimit = formats.DefaultLimit
+
+// Read reads a characteristic function from a file: .npy, CSV or JSON, each plain or
+// compressed with gzip, xz or zstd. Errors say where in the file, what was found and
+// what was expected.
+func Read(path string, opts ReadOptions) (*Instance, error) { return formats.Read(path, opts) }
+
+// ReadFrom is Read on an open stream of size bytes, or of unknown size when that is
+// negative; name is what errors call it.
+func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance, error) {
+	return formats.ReadFrom(r, size, name, opts)
+}
+
+// CheckMissing says what is wrong with a value for ReadOptions.Missing.
+func CheckMissing(value string) error { return formats.CheckMissing(value) }
+
+// WriteNPY writes an instance as a version 1 .npy file, little-endian.
+func WriteNPY(w io.Writer, inst *Instance) error { return formats.WriteNPY(w, inst) }
+
+// Scales of generated integers: an integer is the value times the scale, rounded to
+// the nearest even.
+const (
+	ScaleInt32 = draw.ScaleInt32
+	ScaleInt64 = draw.ScaleInt64
+)
+
+// Distributions are the names that Generate knows.
+func Distributions() []string { return draw.Distributions() }
+
+// Generate makes an instance of n agents with float64 values: for the same name, n
+// and seed always the same.
+func Generate(name string, n int, seed uint64) (*Instance, error) {
+	return draw.Generate(name, n, seed)
+}
+
+// GenerateAs makes an instance of another value type: float32 rounds the float64
+// values, integers scale them (ScaleInt32, ScaleInt64). It makes values on all cores.
+func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
+	return draw.GenerateAs(name, n, seed, as)
+}
+
+// At is the value of one coalition: that which Generate gives it. It is not a number
+// when there is no such distribution, or no such number of agents.
+func At(name string, seed uint64, n int, coalition uint64) float64 {
+	return draw.At(name, seed, n, coalition)
+}

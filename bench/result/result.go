@@ -34,8 +34,8 @@ type Row struct {
 	Method     string    `json:"method,omitempty"`
 	Agents     int       `json:"agents"`
 	Devices    int       `json:"devices,omitempty"` // where there are several
-	Splittings float64   `json:"splittings"` // evaluated a run
-	Runs       []float64 `json:"seconds"`    // of every run, in order
+	Splittings float64   `json:"splittings"`        // evaluated a run
+	Runs       []float64 `json:"seconds"`           // of every run, in order
 	Cycles     []uint64  `json:"cycles,omitempty"`
 	Failed     string    `json:"failed,omitempty"`
 }

@@ -73,7 +73,6 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	r.Seconds.Solve = time.Since(start).Seconds() - r.Seconds.Prepare
 	start = time.Now()
 	if err := r.Certify(inst, claimed); err != nil {
 		if errors.Is(err, solve.ErrInfeasible) {
@@ -85,8 +84,8 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	return r, nil
 }
 
-// run runs one variant on one device or several; it sets the structure and returns the total that the
-// kernels claim.
+// run runs one variant on one device or several; it sets the structure and the seconds,
+// and returns the total that the kernels claim.
 func run(ctx context.Context, devices []device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64)) (string, error) {
 	start := time.Now()
 	kernels, err := openAll(devices, f, v)
@@ -103,7 +102,10 @@ func run(ctx context.Context, devices []device.Device, inst *Instance, f *device
 		return "", err
 	}
 	r.Seconds.Prepare = time.Since(start).Seconds()
-	return j.solve(ctx, r, told)
+	start = time.Now()
+	claimed, err := j.solve(ctx, r, told)
+	r.Seconds.Solve = time.Since(start).Seconds()
+	return claimed, err
 }
 
 // wait waits for the stream, or for ctx; kernels that run are left to run.

@@ -37,11 +37,10 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
-	d, err := o.First()
-	if err != nil {
+	if _, err := o.First(); err != nil {
 		return nil, err
 	}
-	facts := d.Facts()
+	facts := o.Weakest()
 	f, method, err := familyFor(facts.Kind, Method(o.Algorithm), o.Variant)
 	if err != nil {
 		return nil, err
@@ -59,7 +58,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason
+	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()

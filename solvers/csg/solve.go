@@ -63,12 +63,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	start := time.Now()
-	told := func(share float64) {
-		if o.Progress != nil {
-			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
-		}
-	}
-	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, told)
+	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, telling(o, start))
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +76,15 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return r, nil
+}
+
+// telling tells o's progress the share of the work that is done.
+func telling(o Options, start time.Time) func(share float64) {
+	return func(share float64) {
+		if o.Progress != nil {
+			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
+		}
+	}
 }
 
 // run runs one variant on one device or several; it sets the structure and the seconds,

@@ -1,0 +1,147 @@
+package price
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"coalesce/solvers/cores"
+)
+
+// An item is a column of a search: its agents, the rarest first, and its loss.
+type item struct {
+	mask uint64
+	loss int64
+}
+
+// A cover is a search for the partition of all agents into columns whose losses add up
+// to the least: depth first, the block of the first agent not yet covered next, blocks
+// of small losses first.
+type cover struct {
+	n      int
+	order  []int        // agents, rarest first: bit k of an item is agent order[k]
+	groups [][]item     // by first agent, ascending by loss
+	best   atomic.Int64 // partitions below this total are looked for
+	steps  atomic.Int64 // items looked at
+	limit  int64
+	lock   sync.Mutex
+	blocks []uint64 // of the best so far, nil while none is found
+}
+
+// newCover sorts columns by the losses at the given prices, leaving out those above
+// most.
+func newCover(prices []int64, columns []column, most int64) *cover {
+	n := len(prices)
+	c := &cover{n: n, order: make([]int, n), groups: make([][]item, n)}
+	count := make([]int, n)
+	kept := make([]item, 0, len(columns))
+	for _, x := range columns {
+		if loss := sum(prices, x.mask) - x.value; loss <= most {
+			kept = append(kept, item{x.mask, loss})
+			for s := x.mask; s != 0; s &= s - 1 {
+				count[bits.TrailingZeros64(s)]++
+			}
+		}
+	}
+	place := make([]int, n)
+	for i := range c.order {
+		c.order[i] = i
+	}
+	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
+	for k, i := range c.order {
+		place[i] = k
+	}
+	for _, x := range kept {
+		mask := uint64(0)
+		for s := x.mask; s != 0; s &= s - 1 {
+			mask |= 1 << place[bits.TrailingZeros64(s)]
+		}
+		first := bits.TrailingZeros64(mask)
+		c.groups[first] = append(c.groups[first], item{mask, x.loss})
+	}
+	cores.Pieces(n, func(k int) {
+		slices.SortFunc(c.groups[k], func(a, b item) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.mask, b.mask)) })
+	})
+	return c
+}
+
+// search looks for partitions of a total loss below budget, and reports whether all
+// were looked at, before `limit` items were. The best is in blocks, in agents' own bits.
+func (c *cover) search(ctx context.Context, budget, limit int64) bool {
+	c.best.Store(budget)
+	c.steps.Store(0)
+	c.limit = limit
+	c.blocks = nil
+	first := c.groups[0]
+	end, _ := slices.BinarySearchFunc(first, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
+	var stopped atomic.Bool
+	cores.Pieces(end, func(k int) {
+		if stopped.Load() {
+			return
+		}
+		w := walk{cover: c}
+		w.stack[0] = first[k].mask
+		w.down(1, first[k].mask, first[k].loss)
+		if c.steps.Add(w.steps+1) > limit || ctx.Err() != nil || w.over {
+			stopped.Store(true)
+		}
+	})
+	return !stopped.Load()
+}
+
+// A walk is one core's part of a search.
+type walk struct {
+	*cover
+	steps int64
+	over  bool
+	stack [64]uint64
+}
+
+func (w *walk) down(depth int, covered uint64, loss int64) {
+	if covered == 1<<w.n-1 {
+		w.arrive(depth, loss)
+		return
+	}
+	group := w.groups[bits.TrailingZeros64(^covered)]
+	most := w.best.Load() - loss
+	for k, x := range group {
+		if x.loss >= most {
+			w.steps += int64(k)
+			return
+		}
+		if x.mask&covered != 0 {
+			continue
+		}
+		w.stack[depth] = x.mask
+		w.down(depth+1, covered|x.mask, loss+x.loss)
+		if w.over {
+			return
+		}
+		most = w.best.Load() - loss
+	}
+	w.steps += int64(len(group))
+	if w.steps > 1<<16 {
+		w.over = w.cover.steps.Add(w.steps) > w.limit
+		w.steps = 0
+	}
+}
+
+func (w *walk) arrive(depth int, loss int64) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if loss >= w.best.Load() {
+		return
+	}
+	w.best.Store(loss)
+	w.blocks = w.blocks[:0]
+	for _, mask := range w.stack[:depth] {
+		block := uint64(0)
+		for ; mask != 0; mask &= mask - 1 {
+			block |= 1 << w.order[bits.TrailingZeros64(mask)]
+		}
+		w.blocks = append(w.blocks, block)
+	}
+}

@@ -1,0 +1,110 @@
+package price
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"coalesce/runtime/device"
+)
+
+// A column is a coalition and its value, in units.
+type column struct {
+	mask  uint64
+	value int64
+}
+
+// found is what a pass has found: all coalitions of a loss of at most `most`, and
+// perhaps others. The loss of a coalition is y(S) - v(S), below 0 where the prices are
+// too low.
+type found struct {
+	columns []column
+	most    int64
+}
+
+// blockBits is how many agents the table of a pass is over: 2^12 sums of 8 bytes stay
+// in a core's first cache.
+const blockBits = 12
+
+// scan is one pass over all values on all cores. It finds the coalitions of a loss of
+// at most `most`, or of less where these are many more than keep. price takes sums of
+// prices to the type that values are compared in, exactly, and scale the values.
+//
+// A value v is compared as v*scale >= y(S) - most: of integers in units, of floats in
+// float64, which holds sums of prices and most, multiples of grain.
+func scan[T device.Number, A int64 | float64](ctx context.Context, values []T, unit int, prices []int64, most int64, keep int, scale A, price func(int64) A) (found, error) {
+	n := len(prices)
+	k := min(n, blockBits)
+	table := make([]A, 1<<k)
+	for i := range k {
+		for s := range 1 << i {
+			table[1<<i|s] = table[s] + price(prices[i])
+		}
+	}
+	if !integer[T]() {
+		most = roundUp(most)
+	}
+	blocks := uint64(1) << (n - k)
+	run := max(1, blocks>>10) // blocks that a worker takes at a time
+	var next atomic.Uint64
+	var lock sync.Mutex
+	all := found{most: most}
+	work := func() {
+		own := found{most: most}
+		for ctx.Err() == nil {
+			from := (next.Add(1) - 1) * run
+			if from >= blocks {
+				break
+			}
+			for b := from; b < from+run; b++ {
+				base := b << k
+				y := sum(prices[k:], b)
+				least := price(y - own.most)
+				for j, v := range values[base:][:len(table)] {
+					if A(v)*scale < least+table[j] {
+						continue
+					}
+					mask := base + uint64(j)
+					c := column{mask, lift(v, unit)}
+					if mask == 0 || c.value == forbidden || y+sum(prices[:k], uint64(j))-c.value > own.most {
+						continue
+					}
+					if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
+						own.tighten(prices)
+						least = price(y - own.most)
+					}
+				}
+			}
+		}
+		lock.Lock()
+		all.columns = append(all.columns, own.columns...)
+		all.most = min(all.most, own.most)
+		lock.Unlock()
+	}
+	var wg sync.WaitGroup
+	for range min(uint64(runtime.GOMAXPROCS(0)), (blocks+run-1)/run) {
+		wg.Go(work)
+	}
+	wg.Wait()
+	return all, ctx.Err()
+}
+
+// roundUp makes a loss a multiple of grain.
+func roundUp(x int64) int64 { return (x + grain - 1) &^ (grain - 1) }
+
+// tighten drops about half of the columns, those of the largest losses.
+func (f *found) tighten(prices []int64) {
+	sample := make([]int64, 0, 512)
+	for i := 0; i < len(f.columns); i += max(1, len(f.columns)/511) {
+		sample = append(sample, sum(prices, f.columns[i].mask)-f.columns[i].value)
+	}
+	slices.Sort(sample)
+	most := sample[len(sample)/2] - 1
+	most = min(most, f.most-1)
+	most &^= grain - 1 // a multiple for floats, harmless for integers
+	f.most = max(most, math.MinInt64/4)
+	f.columns = slices.DeleteFunc(f.columns, func(c column) bool { return sum(prices, c.mask)-c.value > f.most })
+}

@@ -73,36 +73,64 @@ func newCover(prices []int64, columns []column, most int64) *cover {
 func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 	c.best.Store(budget)
 	c.steps.Store(0)
-	c.limit = limit
-	c.blocks = nil
-	first := c.groups[0]
-	end, _ := slices.BinarySearchFunc(first, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
+	c.limit, c.blocks = limit, nil
+	starts := []walk{{cover: c}}
+	for depth := 0; depth < 2 && len(starts) < 1<<10; depth++ {
+		var next []walk
+		for _, w := range starts {
+			next = w.branch(next)
+		}
+		starts = next
+	}
+	// The most promising first, as every partition found lowers the budget.
+	slices.SortStableFunc(starts, func(a, b walk) int { return cmp.Compare(a.loss, b.loss) })
 	var stopped atomic.Bool
-	cores.Pieces(end, func(k int) {
+	cores.Pieces(len(starts), func(k int) {
 		if stopped.Load() {
 			return
 		}
-		w := walk{cover: c}
-		w.stack[0] = first[k].mask
-		w.down(1, first[k].mask, first[k].loss)
-		if c.steps.Add(w.steps+1) > limit || ctx.Err() != nil || w.over {
+		w := &starts[k]
+		w.down(w.covered, w.loss)
+		if c.steps.Add(w.steps+1) > limit || ctx.Err() != nil {
 			stopped.Store(true)
 		}
 	})
 	return !stopped.Load()
 }
 
-// A walk is one core's part of a search.
+// A walk is one core's part of a search: from `depth` blocks that cover agents at a loss.
 type walk struct {
 	*cover
-	steps int64
-	over  bool
-	stack [64]uint64
+	covered uint64
+	loss    int64
+	depth   int
+	stack   [40]uint64
+	steps   int64
+	over    bool // the limit
 }
 
-func (w *walk) down(depth int, covered uint64, loss int64) {
+// branch appends the walks that go on from w by one block; w itself where it has arrived.
+func (w *walk) branch(all []walk) []walk {
+	if w.covered == 1<<w.n-1 {
+		return append(all, *w)
+	}
+	for _, x := range w.groups[bits.TrailingZeros64(^w.covered)] {
+		if w.loss+x.loss >= w.best.Load() {
+			break
+		}
+		if x.mask&w.covered == 0 {
+			next := *w
+			next.stack[w.depth] = x.mask
+			next.covered, next.loss, next.depth = w.covered|x.mask, w.loss+x.loss, w.depth+1
+			all = append(all, next)
+		}
+	}
+	return all
+}
+
+func (w *walk) down(covered uint64, loss int64) {
 	if covered == 1<<w.n-1 {
-		w.arrive(depth, loss)
+		w.arrive(loss)
 		return
 	}
 	group := w.groups[bits.TrailingZeros64(^covered)]
@@ -115,8 +143,10 @@ func (w *walk) down(depth int, covered uint64, loss int64) {
 		if x.mask&covered != 0 {
 			continue
 		}
-		w.stack[depth] = x.mask
-		w.down(depth+1, covered|x.mask, loss+x.loss)
+		w.stack[w.depth] = x.mask
+		w.depth++
+		w.down(covered|x.mask, loss+x.loss)
+		w.depth--
 		if w.over {
 			return
 		}
@@ -129,7 +159,7 @@ func (w *walk) down(depth int, covered uint64, loss int64) {
 	}
 }
 
-func (w *walk) arrive(depth int, loss int64) {
+func (w *walk) arrive(loss int64) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	if loss >= w.best.Load() {
@@ -137,11 +167,25 @@ func (w *walk) arrive(depth int, loss int64) {
 	}
 	w.best.Store(loss)
 	w.blocks = w.blocks[:0]
-	for _, mask := range w.stack[:depth] {
+	for _, mask := range w.stack[:w.depth] {
 		block := uint64(0)
 		for ; mask != 0; mask &= mask - 1 {
 			block |= 1 << w.order[bits.TrailingZeros64(mask)]
 		}
 		w.blocks = append(w.blocks, block)
 	}
+}
+
+// losses are those of all columns from a least on, ascending.
+func (c *cover) losses(least int64) []int64 {
+	var all []int64
+	for _, g := range c.groups {
+		for _, x := range g {
+			if x.loss >= least {
+				all = append(all, x.loss)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }

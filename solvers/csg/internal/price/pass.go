@@ -2,7 +2,6 @@ package price
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -33,8 +32,8 @@ const blockBits = 12
 // at most `most`, or of less where these are many more than keep. price takes sums of
 // prices to the type that values are compared in, exactly, and scale the values.
 //
-// A value v is compared as v*scale >= y(S) - most: of integers in units, of floats in
-// float64, which holds sums of prices and most, multiples of grain.
+// A value v is compared as v*scale > y(S) - (most+1): of integers in units, of floats in
+// float64, which holds sums of multiples of grain.
 func scan[T device.Number, A int64 | float64](ctx context.Context, values []T, unit int, prices []int64, most int64, keep int, scale A, price func(int64) A) (found, error) {
 	n := len(prices)
 	k := min(n, blockBits)
@@ -43,9 +42,6 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, values []T, u
 		for s := range 1 << i {
 			table[1<<i|s] = table[s] + price(prices[i])
 		}
-	}
-	if !integer[T]() {
-		most = roundUp(most)
 	}
 	blocks := uint64(1) << (n - k)
 	run := max(1, blocks>>10) // blocks that a worker takes at a time
@@ -62,9 +58,9 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, values []T, u
 			for b := from; b < from+run; b++ {
 				base := b << k
 				y := sum(prices[k:], b)
-				least := price(y - own.most)
+				least := price(y - roundUp(own.most+1))
 				for j, v := range values[base:][:len(table)] {
-					if A(v)*scale < least+table[j] {
+					if A(v)*scale <= least+table[j] {
 						continue
 					}
 					mask := base + uint64(j)
@@ -74,7 +70,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, values []T, u
 					}
 					if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
 						own.tighten(prices)
-						least = price(y - own.most)
+						least = price(y - roundUp(own.most+1))
 					}
 				}
 			}
@@ -102,9 +98,6 @@ func (f *found) tighten(prices []int64) {
 		sample = append(sample, sum(prices, f.columns[i].mask)-f.columns[i].value)
 	}
 	slices.Sort(sample)
-	most := sample[len(sample)/2] - 1
-	most = min(most, f.most-1)
-	most &^= grain - 1 // a multiple for floats, harmless for integers
-	f.most = max(most, math.MinInt64/4)
+	f.most = max(min(sample[len(sample)/2], f.most)-1, -largest)
 	f.columns = slices.DeleteFunc(f.columns, func(c column) bool { return sum(prices, c.mask)-c.value > f.most })
 }

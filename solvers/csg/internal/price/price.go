@@ -2,14 +2,17 @@
 // splittings: by one price for each agent, a few passes over the values, and a search
 // among the few coalitions that an optimal structure may consist of.
 //
-// Let y be prices with y(S) >= v(S) for all coalitions S. Then no structure is worth
-// more than the sum of all prices, the bound, and the structure of blocks S is worth
-// the bound less the sum of their losses y(S) - v(S) >= 0. So a structure worth more
-// than some L consists of coalitions of losses below the bound - L. Any such prices do;
-// those of a linear program (column generation) leave the fewest.
+// Let y be prices with y(S) >= v(S) for all coalitions S, y(S) being the sum of the
+// prices of S's agents. Then no structure is worth more than the sum of all prices, the
+// bound, and a structure is worth the bound less its blocks' losses y(S) - v(S) >= 0. So
+// a structure worth more than L consists of coalitions whose losses add up to less than
+// the bound - L. Any such prices do; those of a linear program, solved by column
+// generation, leave the fewest coalitions.
 //
 // The package gets values by coalition number, agent i being bit i-1, and knows no
-// files.
+// files. The rooms of a solve: units.go, values as integers; pass.go, passes over all
+// values; master.go, the linear program; cover.go, the search; solve.go brings them
+// together.
 package price
 
 import (
@@ -18,298 +21,154 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"math/rand/v2"
-	"slices"
 
 	"coalesce/runtime/device"
 )
 
-// ErrCostly is wrapped by the errors of searches that were given up, as the dynamic
-// program is quicker.
-var ErrCostly = errors.New("more work than the dynamic program's")
+// ErrCostly is wrapped by the errors of searches that were given up: another algorithm
+// is likely to be quicker.
+var ErrCostly = errors.New("prices leave too much work")
 
-// A Result is an optimal structure and what proves it.
+// ErrProof is wrapped by the errors of proofs that a check refuted.
+var ErrProof = errors.New("the proof does not hold")
+
+// A Result is an optimal structure, and what proves that no structure is worth more.
 type Result struct {
-	Blocks    []uint64
-	Unit      int     // prices, Bound and Loss are multiples of 2^-Unit
-	Prices    []int64 // of agents 1..n: y(S) >= v(S) for all S
-	Bound     int64   // the sum of all prices
-	Loss      int64   // of the blocks: Bound less the structure's value
-	Survivors int     // coalitions of losses of at most Loss...
-	Steps     int64   // of the search
-	Passes    int
-	Pivots    int
+	Blocks []uint64
+	Proof
+	Work
 }
 
+// A Proof is prices of agents 1..n such that y(S) >= v(S) for every coalition S. A
+// number stands for so many times 2^-Unit.
+//
+// Of integers no structure is worth more than Bound - Gap, which is the value of the
+// blocks. A float value stands for itself rounded down to such a number, so that no
+// structure is worth n more (Ceiling).
+type Proof struct {
+	Unit      int
+	Prices    []int64
+	Bound     int64 // the sum of all prices
+	Gap       int64 // Bound less the value of the blocks
+	Survivors int   // coalitions of losses below Gap: a better structure consists of them
+}
+
+// Ceiling is a value that no structure exceeds, however values were rounded.
+func (p *Proof) Ceiling() float64 {
+	most := p.Bound - p.Gap + int64(len(p.Prices))
+	return math.Nextafter(math.Ldexp(float64(most), -p.Unit), math.Inf(1))
+}
+
+// Work is what a result has taken.
+type Work struct {
+	Passes int   // over all values
+	Pivots int   // of the linear program
+	Steps  int64 // of the searches: coalitions looked at
+}
+
+// Settings of a solve. A search is given up beyond Steps coalitions looked at, or where more
+// than Columns would have to be kept.
+type Settings struct {
+	Steps   int64
+	Columns int
+	// Told, which may be nil, is told of each better structure's value, and of each
+	// better value that no structure exceeds.
+	Told func(value, bound float64)
+}
+
+// A source is the values of all coalitions of n agents, on this machine or a device.
 type source interface {
+	// at is one value in units.
 	at(mask uint64) int64
+	// pass finds all coalitions of losses of at most `most`, or of less where these are
+	// many more than keep.
 	pass(ctx context.Context, prices []int64, most int64, keep int) (found, error)
 }
 
-type solver struct {
-	source
-	n      int
-	grain  int64
-	scale  float64 // units to the master's values
-	master *master
-	value  int64 // of blocks, in units
-	blocks []uint64
-	log    func(format string, args ...any)
-}
-
-// Solve finds an optimal structure of n agents.
-func Solve[T device.Number](ctx context.Context, values []T, n int, log func(format string, args ...any)) (*Result, error) {
+// Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
+// It gives up, with an error that wraps ErrCostly, where it would exceed the settings'
+// limits, or where it finds no structure without a forbidden coalition.
+func Solve[T device.Number](ctx context.Context, values []T, o Settings) (*Result, error) {
+	n := bits.Len(uint(len(values))) - 1
 	if n == 0 {
 		return &Result{}, nil
 	}
-	most := extent(values)
-	unit, err := unitFor[T](most, n)
+	h, most, err := newHost(values, n)
 	if err != nil {
 		return nil, err
 	}
-	s := &solver{source: &host[T]{values, unit}, n: n, grain: 1, log: log}
-	if !integer[T]() {
-		s.grain = grain
-	}
-	s.scale = 1
-	if most > 0 {
-		s.scale = math.Ldexp(1/most, -unit)
-	}
-	r, err := s.solve(ctx)
-	if r != nil {
-		r.Unit = unit
-	}
-	return r, err
+	s := &solver{source: h, limits: o, n: n, grain: grainOf[T]()}
+	_, exponent := math.Frexp(most)
+	s.scale = math.Ldexp(1, -h.unit-exponent)
+	s.Unit = h.unit
+	return s.solve(ctx)
 }
 
-func (s *solver) solve(ctx context.Context) (*Result, error) {
-	n := s.n
-	grand := uint64(1)<<n - 1
-	s.master = newMaster(n, func(i int) float64 {
-		if v := s.at(1 << i); v != forbidden {
-			return float64(v) * s.scale
-		}
-		return -2 * float64(n)
-	})
-	s.value = forbidden
-	s.offer([]uint64{grand})
-	var single []uint64
-	for i := range n {
-		single = append(single, 1<<i)
+// Verify checks a proof that blocks, a partition of the agents, are an optimal structure:
+// by one pass over the values, and a search among the survivors. Errors wrap ErrProof, or
+// ErrCostly beyond the settings' limits.
+func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p *Proof, o Settings) (steps int64, err error) {
+	n := bits.Len(uint(len(values))) - 1
+	refuted := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %w", ErrProof, fmt.Errorf(format, args...))
 	}
-	s.offer(single)
-	s.sample()
-	s.master.solve(100000)
-	keep := 1 << 14
-	most := s.guess(keep)
-	r := &Result{}
-	var bestPrices []int64
-	bound := int64(math.MaxInt64)
-	for {
-		prices, err := s.prices()
-		if err != nil {
-			return nil, err
-		}
-		f, err := s.pass(ctx, prices, most, keep)
-		if err != nil {
-			return nil, err
-		}
-		r.Passes++
-		violated := s.repair(prices, f)
-		total := int64(0)
-		for _, y := range prices {
-			total += y
-		}
-		if total < bound {
-			bound, bestPrices = total, prices
-		}
-		_ = bestPrices
-		lp := s.master.objective() / s.scale
-		s.log("pass %d: columns %d most %.3g violated %d bound %.9g lp %.9g best %.9g pivots %d", r.Passes, len(f.columns), float64(f.most)*s.scale, violated, float64(total)*s.scale, lp*s.scale, float64(s.value)*s.scale, s.master.pivots)
-		// search
-		c := newCover(prices, f.columns, f.most)
-		size := 0
-		for _, g := range c.groups {
-			size += len(g)
-		}
-		all := make([]int64, 0, size)
-		for _, g := range c.groups {
-			for _, x := range g {
-				all = append(all, x.loss)
-			}
-		}
-		slices.Sort(all)
-		gap := total - s.value
-		if s.value == forbidden {
-			gap = math.MaxInt64
-		}
-		allowed := int64(1) << n
-		for rank := 128; ; rank *= 2 {
-			budget := f.most + 1
-			if rank < len(all) {
-				budget = min(budget, all[rank])
-			}
-			budget = min(budget, gap)
-			done := c.search(ctx, budget, allowed)
-			s.log("   search rank %d budget %.4g: done %v steps %d found %v loss %.4g", rank, float64(budget)*s.scale, done, c.steps.Load(), len(c.blocks), float64(c.best.Load())*s.scale)
-			if len(c.blocks) > 0 {
-				s.offer(c.blocks)
-				gap = total - s.value
-			}
-			r.Steps += c.steps.Load()
-			if done && (len(c.blocks) > 0 || budget == gap) {
-				r.Blocks, r.Bound, r.Loss, r.Prices, r.Pivots = s.blocks, total, gap, prices, s.master.pivots
-				return r, nil
-			}
-			if !done || rank >= len(all) {
-				break
-			}
-		}
-		if violated == 0 || r.Passes > 60 {
-			if f.most < gap {
-				most = gap
-				keep *= 16
-				if keep > 1<<22 {
-					return r, fmt.Errorf("keep: %w", ErrCostly)
-				}
-				continue
-			}
-			return r, fmt.Errorf("%d passes: %w", r.Passes, ErrCostly)
-		}
-		for _, x := range f.columns {
-			s.master.add(x.mask, float64(x.value)*s.scale)
-		}
-		s.master.solve(100000)
-		if f.most > 0 && f.most < largest/2 {
-			most = f.most * 2
-		} else {
-			most = s.guess(keep)
+	if len(p.Prices) != n {
+		return 0, refuted("found %d prices, expected %d", len(p.Prices), n)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	h, _, err := newHost(values, n)
+	if err != nil {
+		return 0, err
+	}
+	if p.Unit != h.unit {
+		return 0, refuted("found prices in units of 2^-%d, expected 2^-%d", p.Unit, h.unit)
+	}
+	for _, y := range p.Prices {
+		if y%grainOf[T]() != 0 {
+			return 0, refuted("found the price %d, expected a multiple of %d", y, grainOf[T]())
 		}
 	}
-}
-
-// offer keeps a structure that is better than the best so far.
-func (s *solver) offer(blocks []uint64) {
+	bound, err := total(p.Prices)
+	if err != nil {
+		return 0, refuted("%w", err)
+	}
 	value := int64(0)
 	for _, b := range blocks {
-		v := s.at(b)
-		if v == forbidden {
-			return
-		}
-		value += v
+		value += h.at(b)
 	}
-	if value > s.value || s.blocks == nil {
-		s.value, s.blocks = value, slices.Clone(blocks)
+	if p.Bound != bound || p.Gap != bound-value {
+		return 0, refuted("found the bound %d and the gap %d, expected %d and %d", p.Bound, p.Gap, bound, bound-value)
 	}
-}
-
-// sample adds coalitions of all sizes to the master.
-func (s *solver) sample() {
-	r := rand.New(rand.NewPCG(2, uint64(s.n)))
-	grand := uint64(1)<<s.n - 1
-	add := func(mask uint64) {
-		if v := s.at(mask); v != forbidden {
-			s.master.add(mask, float64(v)*s.scale)
-		}
+	if p.Gap < 0 {
+		return 0, refuted("the structure is worth more than the sum of all prices")
 	}
-	add(grand)
-	if s.n <= 10 {
-		for mask := uint64(1); mask < grand; mask++ {
-			add(mask)
-		}
-		return
-	}
-	for size := 1; size < s.n; size++ {
-		for range 512 {
-			mask := uint64(0)
-			for bits.OnesCount64(mask) < size {
-				mask |= 1 << r.IntN(s.n)
-			}
-			add(mask)
-		}
-	}
-}
-
-// guess is a loss that about `keep` coalitions do not exceed.
-func (s *solver) guess(keep int) int64 {
-	if keep >= 1<<s.n {
-		return largest / 2
-	}
-	prices, err := s.prices()
+	f, err := h.pass(ctx, p.Prices, p.Gap-1, o.Columns)
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	r := rand.New(rand.NewPCG(3, uint64(s.n)))
-	const draws = 1 << 13
-	var losses []int64
-	for range draws {
-		mask := r.Uint64N(1<<s.n-1) + 1
-		if v := s.at(mask); v != forbidden {
-			losses = append(losses, sum(prices, mask)-v)
-		}
-	}
-	slices.Sort(losses)
-	at := int(math.Ldexp(float64(keep)*draws, -s.n))
-	if at >= len(losses) {
-		return largest / 2
-	}
-	return min(max(losses[at], 0), largest/2)
-}
-
-// prices are the master's, in units, rounded up.
-func (s *solver) prices() ([]int64, error) {
-	prices := make([]int64, s.n)
-	magnitude := 0.0
-	for i, y := range s.master.y {
-		x := math.Round(y / s.scale / float64(s.grain))
-		if magnitude += math.Abs(x) * float64(s.grain); !(magnitude < largest) {
-			return nil, fmt.Errorf("prices up to %g: %w", y, ErrCostly)
-		}
-		prices[i] = int64(x) * s.grain
-	}
-	return prices, nil
-}
-
-// repair raises prices until no coalition of the pass is worth more than its price,
-// and reports how many were.
-func (s *solver) repair(prices []int64, f found) int {
-	type violation struct {
-		column
-		by int64
-	}
-	var list []violation
 	for _, x := range f.columns {
-		if by := x.value - sum(prices, x.mask); by > 0 {
-			list = append(list, violation{x, by})
+		if y := sum(p.Prices, x.mask); y < x.value {
+			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, x.value, y)
 		}
 	}
-	slices.SortFunc(list, func(a, b violation) int { return int(min(1, max(-1, b.by-a.by))) })
-	if f.most < 0 {
-		// Others than those found are violated, by at most -most.
-		for i := range prices {
-			prices[i] += -f.most
-		}
-		return -1
+	if f.most < p.Gap-1 {
+		return 0, fmt.Errorf("more than %d coalitions of losses below the gap: %w", o.Columns, ErrCostly)
 	}
-	count := len(list)
-	in := make([]int, s.n)
-	for _, x := range list {
-		for m := x.mask; m != 0; m &= m - 1 {
-			in[bits.TrailingZeros64(m)]++
-		}
+	if len(f.columns) != p.Survivors {
+		return 0, refuted("found %d coalitions of losses below the gap, the proof says %d", len(f.columns), p.Survivors)
 	}
-	for _, x := range list {
-		by := x.value - sum(prices, x.mask)
-		if by <= 0 {
-			continue
-		}
-		at := bits.TrailingZeros64(x.mask)
-		for m := x.mask; m != 0; m &= m - 1 {
-			if i := bits.TrailingZeros64(m); in[i] > in[at] {
-				at = i
-			}
-		}
-		prices[at] += (by + s.grain - 1) / s.grain * s.grain
+	c := newCover(p.Prices, f.columns, f.most)
+	ended := c.search(ctx, p.Gap, o.Steps)
+	steps = c.steps.Load()
+	switch {
+	case len(c.blocks) > 0:
+		return steps, refuted("the structure of the blocks %d is better by %d", c.blocks, p.Gap-c.best.Load())
+	case ctx.Err() != nil:
+		return steps, ctx.Err()
+	case !ended:
+		return steps, fmt.Errorf("%d steps: %w", steps, ErrCostly)
 	}
-	return count
+	return steps, nil
 }

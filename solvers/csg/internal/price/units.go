@@ -49,7 +49,7 @@ func extent[T device.Number](values []T) float64 {
 	return most
 }
 
-// unitFor is the finest unit for n agents and values of at most a magnitude: 4 n of
+// unitFor is the finest unit for n agents and values of at most a magnitude: 32 n of
 // them stay below largest. Of integers that is 0 at least, and an error where even
 // that is too fine.
 func unitFor[T device.Number](most float64, n int) (int, error) {
@@ -57,7 +57,7 @@ func unitFor[T device.Number](most float64, n int) (int, error) {
 		return 0, nil
 	}
 	_, exponent := math.Frexp(most)
-	unit := bits.Len64(largest) - 1 - exponent - bits.Len(uint(4*n))
+	unit := bits.Len64(largest) - 1 - exponent - bits.Len(uint(32*n))
 	if integer[T]() {
 		unit = min(unit, 30)
 		if unit < 0 {
@@ -96,10 +96,25 @@ func sum(prices []int64, mask uint64) int64 {
 	return y
 }
 
+// grainOf divides all prices of values of a type.
+func grainOf[T device.Number]() int64 {
+	if integer[T]() {
+		return 1
+	}
+	return grain
+}
+
 // A host answers the passes of a search on the cores of this machine.
 type host[T device.Number] struct {
 	values []T
 	unit   int
+}
+
+// newHost fixes the unit. It returns the largest magnitude of the finite values too.
+func newHost[T device.Number](values []T, n int) (*host[T], float64, error) {
+	most := extent(values)
+	unit, err := unitFor[T](most, n)
+	return &host[T]{values, unit}, most, err
 }
 
 func (h *host[T]) at(mask uint64) int64 { return lift(h.values[mask], h.unit) }

@@ -74,58 +74,51 @@ func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 	c.best.Store(budget)
 	c.steps.Store(0)
 	c.limit, c.blocks = limit, nil
-	starts := []walk{{cover: c}}
-	for depth := 0; depth < 2 && len(starts) < 1<<10; depth++ {
-		var next []walk
-		for _, w := range starts {
-			next = w.branch(next)
-		}
-		starts = next
-	}
-	// The most promising first, as every partition found lowers the budget.
-	slices.SortStableFunc(starts, func(a, b walk) int { return cmp.Compare(a.loss, b.loss) })
+	first := c.groups[0]
+	end, _ := slices.BinarySearchFunc(first, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
+	parts := 1 + 1023/max(1, end) // pieces of work of each first block, by the second
 	var stopped atomic.Bool
-	cores.Pieces(len(starts), func(k int) {
+	cores.Pieces(end*parts, func(k int) {
 		if stopped.Load() {
 			return
 		}
-		w := &starts[k]
-		w.down(w.covered, w.loss)
-		if c.steps.Add(w.steps+1) > limit || ctx.Err() != nil {
+		w := walk{cover: c}
+		w.begin(first[k/parts], k%parts, parts)
+		if w.over || c.steps.Add(w.steps+1) > limit || ctx.Err() != nil {
 			stopped.Store(true)
 		}
 	})
 	return !stopped.Load()
 }
 
-// A walk is one core's part of a search: from `depth` blocks that cover agents at a loss.
+// A walk is one core's part of a search.
 type walk struct {
 	*cover
-	covered uint64
-	loss    int64
-	depth   int
-	stack   [40]uint64
-	steps   int64
-	over    bool // the limit
+	depth int
+	stack [40]uint64
+	steps int64
+	over  bool // the limit
 }
 
-// branch appends the walks that go on from w by one block; w itself where it has arrived.
-func (w *walk) branch(all []walk) []walk {
-	if w.covered == 1<<w.n-1 {
-		return append(all, *w)
+// begin looks at the partitions with a first block, and every parts-th of its second.
+func (w *walk) begin(x item, part, parts int) {
+	w.stack[0], w.depth = x.mask, 1
+	if x.mask == 1<<w.n-1 {
+		w.arrive(x.loss)
+		return
 	}
-	for _, x := range w.groups[bits.TrailingZeros64(^w.covered)] {
-		if w.loss+x.loss >= w.best.Load() {
-			break
+	group := w.groups[bits.TrailingZeros64(^x.mask)]
+	for k := part; k < len(group) && !w.over; k += parts {
+		w.steps++
+		second := group[k]
+		if x.loss+second.loss >= w.best.Load() {
+			return
 		}
-		if x.mask&w.covered == 0 {
-			next := *w
-			next.stack[w.depth] = x.mask
-			next.covered, next.loss, next.depth = w.covered|x.mask, w.loss+x.loss, w.depth+1
-			all = append(all, next)
+		if second.mask&x.mask == 0 {
+			w.stack[1], w.depth = second.mask, 2
+			w.down(second.mask|x.mask, second.loss+x.loss)
 		}
 	}
-	return all
 }
 
 func (w *walk) down(covered uint64, loss int64) {

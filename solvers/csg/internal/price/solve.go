@@ -54,34 +54,41 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		s.prove(total, total, prices, f)
 		lp := s.master.objective() / s.scale
 		c := newCover(prices, f.columns, f.most)
+		better := false
 		for s.proven > s.value {
 			ended, err := s.search(ctx, c, total, f, prices, allowed)
 			if err != nil {
 				return nil, err
 			}
-			// The linear program's share of the gap that was looked through tells whether
-			// better prices or more work will help.
-			if improved && (violated < 0 || violated > 0 && (float64(total)-lp)*16 > float64(total-s.proven)) {
+			if s.proven <= s.value {
 				break
 			}
-			if !ended {
-				allowed *= 4
-				continue
+			// The linear program's share of the gap that was looked through tells whether
+			// better prices or more work will help.
+			better = improved && (violated < 0 || violated > 0 && (float64(total)-lp)*16 > float64(total-s.proven))
+			if better {
+				break
 			}
-			if keep *= 8; keep > s.limits.Columns {
-				return nil, fmt.Errorf("more than %d coalitions of small losses: %w", len(f.columns), ErrCostly)
+			if ended {
+				keep *= 8
+				break
 			}
-			break
+			allowed *= 4
 		}
 		if s.proven <= s.value {
 			return s.finish(), nil
 		}
-		for _, x := range f.columns {
-			s.master.add(x.mask, float64(x.value)*s.scale)
+		if keep > s.limits.Columns {
+			return nil, fmt.Errorf("more than %d coalitions of small losses: %w", len(f.columns), ErrCostly)
 		}
-		before := s.master.pivots
-		s.master.solve(mostPivots)
-		improved = s.master.pivots > before
+		if better {
+			for _, x := range f.columns {
+				s.master.add(x.mask, float64(x.value)*s.scale)
+			}
+			before := s.master.pivots
+			s.master.solve(mostPivots)
+			improved = s.master.pivots > before
+		}
 	}
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
 }

@@ -9,9 +9,25 @@ import (
 	"coalesce/runtime/host"
 )
 
-func openDevice(kind string) (device.Device, error) {
+// openDevices opens the host, a GPU, or all GPUs ("cuda:all").
+func openDevices(kind string) ([]device.Device, error) {
 	if kind == device.Host {
-		return host.Open(0), nil
+		return []device.Device{host.Open(0)}, nil
 	}
-	return driver.Open(0, bundle.Image)
+	count := 1
+	if kind == device.CUDA+":all" {
+		var err error
+		if count, err = driver.Count(); err != nil {
+			return nil, err
+		}
+	}
+	var all []device.Device
+	for k := range max(1, count) {
+		d, err := driver.Open(k, bundle.Image)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
 }

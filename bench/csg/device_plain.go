@@ -9,9 +9,10 @@ import (
 	"coalesce/runtime/host"
 )
 
-func openDevice(kind string) (device.Device, error) {
+// openDevices opens the host.
+func openDevices(kind string) ([]device.Device, error) {
 	if kind != device.Host {
 		return nil, fmt.Errorf("device %q: this build has host; build with -tags cuda for a GPU", kind)
 	}
-	return host.Open(0), nil
+	return []device.Device{host.Open(0)}, nil
 }

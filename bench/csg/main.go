@@ -4,6 +4,7 @@
 //	go run ./bench/csg -device host -experiment host
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
+//	go run -tags cuda ./bench/csg -device cuda:all -experiment several -agents 33
 //
 // Every time covers the launch sequence of one run, values resident on the
 // device; every answer is certified, and compared with the other variants'.
@@ -26,6 +27,7 @@ import (
 
 type bench struct {
 	dev    device.Device
+	all    []device.Device // dev and its like
 	stream device.Stream
 	facts  device.Facts
 	out    string
@@ -35,20 +37,20 @@ type bench struct {
 }
 
 func main() {
-	kind := flag.String("device", "host", "host, or cuda in a build with -tags cuda")
-	experiments := flag.String("experiment", "host", "comma-separated: host, sweep, effects, figures, repeat, tiles")
+	kind := flag.String("device", "host", "host, or cuda, or cuda:all for several, in a build with -tags cuda")
+	experiments := flag.String("experiment", "host", "comma-separated: host, sweep, effects, figures, repeat, tiles, several")
 	out := flag.String("out", "bench/results", "folder for the JSON files")
 	commit := flag.String("commit", "", "the commit measured, for the record")
-	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles")
+	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles and several")
 	budget := flag.Duration("budget", 8*time.Minute, "stop starting new rows after this time")
 	flag.Parse()
-	d, err := openDevice(*kind)
+	all, err := openDevices(*kind)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	b := &bench{dev: d, facts: d.Facts(), out: *out, commit: *commit, budget: *budget, start: time.Now()}
-	if b.stream, err = d.NewStream(); err != nil {
+	b := &bench{dev: all[0], all: all, facts: all[0].Facts(), out: *out, commit: *commit, budget: *budget, start: time.Now()}
+	if b.stream, err = b.dev.NewStream(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -76,11 +78,11 @@ func main() {
 // command is what repeats an experiment.
 func command(kind, experiment string, agents int) string {
 	tags := ""
-	if kind == device.CUDA {
+	if strings.HasPrefix(kind, device.CUDA) {
 		tags = "-tags cuda "
 	}
 	c := fmt.Sprintf("go run %s./bench/csg -device %s -experiment %s", tags, kind, experiment)
-	if experiment == "sweep" || experiment == "tiles" {
+	if experiment == "sweep" || experiment == "tiles" || experiment == "several" {
 		c += fmt.Sprint(" -agents ", agents)
 	}
 	return c
@@ -100,6 +102,8 @@ func (b *bench) experiment(name string, agents int) ([]result.Row, error) {
 		return b.repeat()
 	case "tiles":
 		return b.tiles(agents)
+	case "several":
+		return b.several(agents)
 	}
 	return nil, fmt.Errorf("no experiment %q", name)
 }

@@ -33,8 +33,9 @@ type Row struct {
 	Variant    string    `json:"variant,omitempty"`
 	Method     string    `json:"method,omitempty"`
 	Agents     int       `json:"agents"`
-	Splittings float64   `json:"splittings"` // evaluated a run
-	Runs       []float64 `json:"seconds"`    // of every run, in order
+	Devices    int       `json:"devices,omitempty"` // where there are several
+	Splittings float64   `json:"splittings"`        // evaluated a run
+	Runs       []float64 `json:"seconds"`           // of every run, in order
 	Cycles     []uint64  `json:"cycles,omitempty"`
 	Failed     string    `json:"failed,omitempty"`
 }

@@ -32,7 +32,7 @@ type csgFlags struct {
 }
 
 func (a *app) solveCSGCommand() *cobra.Command {
-	var s csgFlags
+	s := csgFlags{solveFlags: solveFlags{several: true}}
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
@@ -51,6 +51,9 @@ A CSV or JSON file must have every coalition but the empty one, unless --missing
 gives the others a value. --missing=-inf forbids them. --names says what agents
 1, 2, 3 and so on are called: all that a table may name, in the bits' order. Of
 several files each is solved, and --json prints a line for each.
+
+--device cuda:all, or cuda:0,1 and so on, solves on several GPUs together: each
+holds the table of all coalitions without the last agent, and makes its share.
 
 Instead of a file, --distribution draws the values from a distribution of the
 literature, each a function of the seed and the coalition alone:
@@ -120,16 +123,18 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if s.distribution != "" {
 		args = []string{""} // one instance, of no file
 	}
-	return a.withDevice(s.device, s.threads, func(d device.Device) error {
-		return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, d, db, path) })
+	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
+		return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, devices, db, path) })
 	})
 }
 
 // solveOneCSG reads or draws, solves and prints.
-func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, d device.Device, db *tuned.Database, path string) error {
+func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Device, db *tuned.Database, path string) error {
 	p := a.progress()
 	defer p.Close()
-	facts := d.Facts()
+	o := s.settings(db)
+	o.Devices = devices
+	facts := devices[0].Facts()
 	if s.distribution != "" {
 		value := csg.Value(s.value)
 		if err := cmp.Or(fits(s.agents, value, a.free()), csg.Takes(facts, s.agents, value)); err != nil {
@@ -149,9 +154,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, d device.Device, db 
 		return err
 	}
 	read := time.Since(start).Seconds()
-	p.Set("solving %d agents on %s", inst.N, facts)
-	o := s.settings(db)
-	o.Devices = []device.Device{d}
+	p.Set("solving %d agents on %s", inst.N, o.Where())
 	o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
 	o.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, sharing(now)) }
 	r, err := csg.Solve(ctx, inst, o)

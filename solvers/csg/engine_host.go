@@ -35,10 +35,11 @@ func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 func (r *hosttiles) free() error { return freeAll(r.f, r.out) }
 
 func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) error {
-	return uploadPieces(ctx, s, r.f, values)
+	return uploadPieces(ctx, s, r.f, 0, values)
 }
 
-func (r *hosttiles) run(s device.Stream, told func(share float64)) error {
+func (r *hosttiles) run(ctx context.Context, s device.Stream, told func(share float64)) error {
+	s = guarded{s, ctx}
 	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers, told)
 }
 

@@ -24,8 +24,9 @@ type engine interface {
 	// upload sends v, by bit mask, in pieces, so that ctx can end it.
 	upload(ctx context.Context, s device.Stream, values []byte) error
 	// run enqueues every launch; it may wait for the first of them. told, which may be
-	// nil, is told the share of the work that is known to be done, 0 to 1.
-	run(s device.Stream, told func(share float64)) error
+	// nil, is told the share of the work that is known to be done, 0 to 1. Nothing is
+	// launched once ctx has ended.
+	run(ctx context.Context, s device.Stream, told func(share float64)) error
 	// table is the buffer f, total where f(A) is found after run.
 	table() device.Buffer
 	total() (device.Buffer, int64)
@@ -43,6 +44,14 @@ type runner struct {
 	variant *device.Variant
 	module  interface{ Close() error }
 	engine  func(n int) engine
+}
+
+// openAll loads a variant on the devices of a solve.
+func openAll(devices []device.Device, f *device.Family, v *device.Variant) (*runner, error) {
+	if len(devices) > 1 {
+		return openGroup(devices, v)
+	}
+	return open(devices[0], f, v)
 }
 
 func open(d device.Device, f *device.Family, v *device.Variant) (*runner, error) {
@@ -118,13 +127,10 @@ func (j *job) Close() error {
 	return err
 }
 
-// solve uploads the instance and runs the variant; it sets the structure and returns
-// the total that the kernels claim. told is that of run.
+// solve runs the variant on values that were uploaded; it sets the structure and
+// returns the total that the kernels claim. told is that of run.
 func (j *job) solve(ctx context.Context, r *Result, told func(share float64)) (string, error) {
-	if err := j.upload(ctx, j.stream, j.inst.Bytes()); err != nil {
-		return "", err
-	}
-	if err := j.run(guarded{j.stream, ctx}, told); err != nil {
+	if err := j.run(ctx, j.stream, told); err != nil {
 		return "", err
 	}
 	if err := wait(ctx, j.stream); err != nil {
@@ -143,14 +149,15 @@ func (j *job) solve(ctx context.Context, r *Result, told func(share float64)) (s
 	return claimed, nil
 }
 
-// uploadPieces sends bytes to a buffer in pieces, so that ctx can end it.
-func uploadPieces(ctx context.Context, s device.Stream, to device.Buffer, b []byte) error {
+// uploadPieces sends bytes to a buffer, from byte `at` on, in pieces, so that ctx can
+// end it.
+func uploadPieces(ctx context.Context, s device.Stream, to device.Buffer, at int64, b []byte) error {
 	const piece = 64 << 20
 	for off := 0; off < len(b); off += piece {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.Upload(to, int64(off), b[off:min(off+piece, len(b))]); err != nil {
+		if err := s.Upload(to, at+int64(off), b[off:min(off+piece, len(b))]); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/solve"
 )
@@ -14,7 +15,8 @@ import (
 // other.
 type Options = solve.Settings
 
-// Solve finds an optimal coalition structure of an instance on a device and
+// Solve finds an optimal coalition structure of an instance on a device, or on several
+// GPUs together, and
 // checks it: the result's certificate recomputes the value from the instance.
 // ctx and the time limit end it between launches, without a result. Where every
 // structure has a forbidden block, the error wraps solve.ErrInfeasible and the
@@ -39,13 +41,13 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	if len(o.Devices) > 1 {
-		return nil, fmt.Errorf("%d devices: coalition structures are solved on one", len(o.Devices))
-	}
 	facts := d.Facts()
 	f, method, err := familyFor(facts.Kind, Method(o.Algorithm), o.Variant)
 	if err != nil {
 		return nil, err
+	}
+	if len(o.Devices) > 1 && f != &csg.Tiles {
+		return nil, fmt.Errorf("%d devices: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
 	}
 	r := NewResult(inst)
 	r.Device, r.Algorithm = o.Where(), string(method)
@@ -67,11 +69,10 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
 		}
 	}
-	claimed, err := run(ctx, d, inst, f, choice.Variant, r, told)
+	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, told)
 	if err != nil {
 		return nil, err
 	}
-	r.Seconds.Solve = time.Since(start).Seconds()
 	start = time.Now()
 	if err := r.Certify(inst, claimed); err != nil {
 		if errors.Is(err, solve.ErrInfeasible) {
@@ -83,10 +84,11 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	return r, nil
 }
 
-// run runs one variant; it sets the structure and returns the total that the
-// kernels claim.
-func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64)) (string, error) {
-	kernels, err := open(d, f, v)
+// run runs one variant on one device or several; it sets the structure and the seconds,
+// and returns the total that the kernels claim.
+func run(ctx context.Context, devices []device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64)) (string, error) {
+	start := time.Now()
+	kernels, err := openAll(devices, f, v)
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +98,14 @@ func run(ctx context.Context, d device.Device, inst *Instance, f *device.Family,
 		return "", err
 	}
 	defer j.Close()
-	return j.solve(ctx, r, told)
+	if err := j.upload(ctx, j.stream, inst.Bytes()); err != nil {
+		return "", err
+	}
+	r.Seconds.Prepare = time.Since(start).Seconds()
+	start = time.Now()
+	claimed, err := j.solve(ctx, r, told)
+	r.Seconds.Solve = time.Since(start).Seconds()
+	return claimed, err
 }
 
 // wait waits for the stream, or for ctx; kernels that run are left to run.

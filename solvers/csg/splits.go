@@ -83,7 +83,8 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 
 // run enqueues every level: afterwards f holds f(C) for every coalition that
 // the method evaluates, and v(C) for the others.
-func (r *splits) run(s device.Stream, _ func(share float64)) error {
+func (r *splits) run(ctx context.Context, s device.Stream, _ func(share float64)) error {
+	s = guarded{s, ctx}
 	block := r.family.Int(r.variant, "block")
 	wide := device.Grid{Blocks: (int64(1)<<r.n + int64(block) - 1) / int64(block), Threads: block}
 	wide.Blocks = min(wide.Blocks, 1<<16)
@@ -166,7 +167,7 @@ func nextCoalition(c uint64) uint64 {
 }
 
 func (r *splits) upload(ctx context.Context, s device.Stream, values []byte) error {
-	return uploadPieces(ctx, s, r.f, values)
+	return uploadPieces(ctx, s, r.f, 0, values)
 }
 
 func (r *splits) table() device.Buffer { return r.f }

@@ -34,6 +34,8 @@ type tiles struct {
 	blocks  int64 // that the device runs at once
 
 	room  int64         // bytes for values of coalitions with the last agent; 0: as the device has room
+	from  uint64        // the last agent's blocks that this device looks at: their other members, from
+	end   uint64        // and end; 0: all
 	f     device.Buffer // 2^(n-1) values
 	with  device.Buffer // piece values of coalitions with the last agent
 	piece uint64
@@ -79,14 +81,17 @@ func (r *tiles) alloc(d device.Device, _ device.Stream) (err error) {
 	if r.room == 0 && facts.Free > 0 && facts.Free < r.size()<<r.n+withBytes {
 		r.room = withBytes
 	}
-	r.piece = r.half()
+	if r.end == 0 {
+		r.end = r.half()
+	}
+	r.piece = max(1, r.end-r.from)
 	if r.room > 0 {
 		r.piece = min(r.piece, uint64(r.room/r.size()))
 	}
 	if r.with, err = d.Alloc(r.size() * int64(r.piece)); err != nil {
 		return err
 	}
-	if r.best, err = d.Alloc(r.size() * int64(1+r.half()/r.piece)); err != nil {
+	if r.best, err = d.Alloc(r.size() * int64(1+(r.end-r.from+r.piece-1)/r.piece)); err != nil {
 		return err
 	}
 	r.found, err = d.Alloc(8)
@@ -112,62 +117,90 @@ func (r *tiles) free() error { return freeAll(r.f, r.with, r.best, r.found) }
 
 func (r *tiles) upload(ctx context.Context, s device.Stream, values []byte) error {
 	half := len(values) / 2
-	if err := uploadPieces(ctx, s, r.f, values[:half]); err != nil {
+	if err := uploadPieces(ctx, s, r.f, 0, values[:half]); err != nil {
 		return err
 	}
-	if r.piece < r.half() {
-		r.upper = values[half:]
+	return r.uploadWith(ctx, s, values[half:])
+}
+
+// uploadWith sends the values of the last agent's blocks, by their other members.
+func (r *tiles) uploadWith(ctx context.Context, s device.Stream, values []byte) error {
+	values = values[int64(r.from)*r.size() : int64(r.end)*r.size()]
+	if r.piece < r.end-r.from {
+		r.upper = values
 		return nil
 	}
-	return uploadPieces(ctx, s, r.with, values[half:])
+	return uploadPieces(ctx, s, r.with, 0, values)
 }
 
 // launchWork is the number of splittings after which run waits for the device, so that
 // a solve can be ended: a tenth of a second of a large GPU.
 const launchWork = 1 << 40
 
-func (r *tiles) run(s device.Stream, told func(share float64)) error {
-	m, k := r.n-1, r.tileBits()
-	one := device.Grid{Blocks: 1, Threads: r.threads(), Shared: int(r.size()) << k}
-	if err := r.kernels.Direct(s, one, r.f, uint64(min(k, m))); err != nil {
+func (r *tiles) run(ctx context.Context, s device.Stream, told func(share float64)) error {
+	s = guarded{s, ctx}
+	if err := r.direct(s); err != nil {
 		return err
 	}
-	high := max(0, m-k)
-	each := math.Pow(3, float64(k))
-	queued, done := 0.0, 0.0
-	for size := 1; size <= high; size++ {
-		for _, couple := range []uint64{0, 1} {
-			pairs := int64(1)
-			if couple == 0 {
-				pairs = pairsOf(size)
-			}
-			if pairs == 0 {
-				continue
-			}
-			targets := binomial64(high, size)
-			parts := tilesParts(targets, pairs, r.blocks)
-			step := min(targets, max(r.blocks, min(int64(launchWork/(each*float64(pairs))), gridBlocks/parts)))
-			for first := int64(0); first < targets; first += step {
-				count := min(step, targets-first)
-				g := device.Grid{Blocks: count * parts, Threads: r.threads(), Shared: r.shared}
-				if err := r.kernels.Level(s, g, r.f, uint64(high), uint64(size), uint64(first), uint64(parts), couple); err != nil {
-					return fmt.Errorf("tiles of %d high members: %w", size, err)
-				}
-				done += float64(pairs) * float64(count)
-				if queued += each * float64(pairs) * float64(count); queued < launchWork {
-					continue
-				}
-				if err := s.Sync(); err != nil {
-					return err
-				}
-				queued = 0
-				if told != nil {
-					told(done / pairsOfAll(high))
-				}
-			}
+	p := pace{told: told}
+	for size := 1; size <= r.high(); size++ {
+		if err := r.level(s, size, 0, binomial64(r.high(), size), &p); err != nil {
+			return err
 		}
 	}
 	return r.last(s)
+}
+
+// high is the number of agents that tell tiles apart.
+func (r *tiles) high() int { return max(0, r.n-1-r.tileBits()) }
+
+// direct makes f of tile 0.
+func (r *tiles) direct(s device.Stream) error {
+	k := r.tileBits()
+	one := device.Grid{Blocks: 1, Threads: r.threads(), Shared: int(r.size()) << k}
+	return r.kernels.Direct(s, one, r.f, uint64(min(k, r.n-1)))
+}
+
+// A pace has a device wait now and then, and tells what is done.
+type pace struct {
+	queued float64 // splittings since the device was waited for
+	pairs  float64 // of tiles that were launched
+	told   func(share float64)
+}
+
+// level makes f of the target tiles of ranks first to end-1 among those of a size.
+func (r *tiles) level(s device.Stream, size int, first, end int64, p *pace) error {
+	high, each := r.high(), math.Pow(3, float64(r.tileBits()))
+	for _, couple := range []uint64{0, 1} {
+		pairs := int64(1)
+		if couple == 0 {
+			pairs = pairsOf(size)
+		}
+		if pairs == 0 {
+			continue
+		}
+		parts := tilesParts(max(1, end-first), pairs, r.blocks)
+		step := max(r.blocks, min(int64(launchWork/(each*float64(pairs))), gridBlocks/parts))
+		for at := first; at < end; at += step {
+			count := min(step, end-at)
+			g := device.Grid{Blocks: count * parts, Threads: r.threads(), Shared: r.shared}
+			if err := r.kernels.Level(s, g, r.f, uint64(high), uint64(size), uint64(at), uint64(parts), couple); err != nil {
+				return fmt.Errorf("tiles of %d high members: %w", size, err)
+			}
+			p.pairs += float64(pairs) * float64(count)
+			if p.queued += each * float64(pairs) * float64(count); p.queued < launchWork {
+				continue
+			}
+			if err := s.Sync(); err != nil {
+				return err
+			}
+			p.queued = 0
+			if p.told != nil {
+				p.told(p.pairs / pairsOfAll(high))
+			}
+		}
+	}
+	return nil
 }
 
 // tilesParts is how many blocks share the pairs of each target of a level, where the
@@ -187,27 +220,28 @@ func tilesParts(targets, pairs, blocks int64) int64 {
 
 // last makes f of all agents, a piece of the last agent's blocks at a time.
 func (r *tiles) last(s device.Stream) error {
-	low := slices.Repeat(lowest(r.value()), int(1+r.half()/r.piece))
+	low := slices.Repeat(lowest(r.value()), int(r.best.Len()/r.size()))
 	if err := s.Upload(r.best, 0, low); err != nil {
 		return err
 	}
-	return r.pieces(s, func(number, first uint64, g device.Grid) error {
-		return r.kernels.Last(s, g, r.f, r.with, first, r.piece, uint64(r.n-1), r.best, number)
+	return r.pieces(s, func(number, first, count uint64, g device.Grid) error {
+		return r.kernels.Last(s, g, r.f, r.with, first, count, uint64(r.n-1), r.best, number)
 	})
 }
 
 // pieces has each piece of the last agent's blocks on the device in turn.
-func (r *tiles) pieces(s device.Stream, visit func(number, first uint64, g device.Grid) error) error {
+func (r *tiles) pieces(s device.Stream, visit func(number, first, count uint64, g device.Grid) error) error {
 	blocks := min((int64(r.piece)+int64(r.threads())-1)/int64(r.threads()), 8*r.blocks)
 	g := device.Grid{Blocks: blocks, Threads: r.threads()}
-	for first, number := uint64(0), uint64(1); first < r.half(); first, number = first+r.piece, number+1 {
+	for first, number := r.from, uint64(1); first < r.end; first, number = first+r.piece, number+1 {
+		count := min(r.piece, r.end-first)
 		if r.upper != nil {
-			from := r.upper[int64(first)*r.size():]
-			if err := s.Upload(r.with, 0, from[:int64(r.piece)*r.size()]); err != nil {
+			from := r.upper[int64(first-r.from)*r.size():]
+			if err := s.Upload(r.with, 0, from[:int64(count)*r.size()]); err != nil {
 				return err
 			}
 		}
-		if err := visit(number, first, g); err != nil {
+		if err := visit(number, first, count, g); err != nil {
 			return err
 		}
 	}
@@ -240,8 +274,8 @@ func (r *tiles) split(s device.Stream, c uint64) (uint64, error) {
 		if bits.OnesCount64(c) < r.n {
 			return 0, nil // a block found below
 		}
-		err := r.pieces(s, func(number, first uint64, g device.Grid) error {
-			return r.kernels.Locate(s, g, r.f, r.with, first, r.piece, uint64(r.n-1), r.best, r.found, number)
+		err := r.pieces(s, func(number, first, count uint64, g device.Grid) error {
+			return r.kernels.Locate(s, g, r.f, r.with, first, count, uint64(r.n-1), r.best, r.found, number)
 		})
 		if err != nil {
 			return 0, err

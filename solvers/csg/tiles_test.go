@@ -67,6 +67,9 @@ func TestTilesInPieces(t *testing.T) {
 		}
 		r := NewResult(inst)
 		var told []float64
+		if err := j.upload(context.Background(), j.stream, inst.Bytes()); err != nil {
+			t.Fatal(err)
+		}
 		claimed, err := j.solve(context.Background(), r, func(share float64) { told = append(told, share) })
 		if err != nil {
 			t.Fatal(err)

@@ -8,11 +8,12 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/solve"
 )
 
-// Options of Solve. Algorithm is a Method, Apart unless said otherwise; a host has no
-// other.
+// Options of Solve. Algorithm is a Method. A host has ByPrices and Apart: unless one is
+// asked for, it gives up prices where they leave more work than Apart.
 type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device, or on several
@@ -42,7 +43,15 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 		return nil, err
 	}
 	facts := d.Facts()
-	f, method, err := familyFor(facts.Kind, Method(o.Algorithm), o.Variant)
+	asked := Method(o.Algorithm)
+	byPrices, err := triesPrices(facts, len(o.Devices), inst.N, asked, o.Variant)
+	if err != nil {
+		return nil, err
+	}
+	if asked == ByPrices {
+		asked = ""
+	}
+	f, method, err := familyFor(facts.Kind, asked, o.Variant)
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +64,25 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 		r.Structure, r.Reason = Structure{}, "no agents, nothing to solve"
 		return r, r.Certify(inst, "0")
 	}
+	ctx, cancel := o.Limited(ctx)
+	defer cancel()
+	if byPrices {
+		limits := priceLimits(inst.N)
+		if o.Algorithm != "" {
+			limits = noPriceLimits()
+		}
+		err := r.byPrices(ctx, inst, o, limits)
+		if !errors.Is(err, price.ErrCostly) || o.Algorithm != "" {
+			return r.answered(err)
+		}
+		o.Say("%v", err)
+	}
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil {
 		return nil, err
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
-	ctx, cancel := o.Limited(ctx)
-	defer cancel()
 	start := time.Now()
 	told := func(share float64) {
 		if o.Progress != nil {
@@ -75,13 +95,18 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	}
 	start = time.Now()
 	if err := r.Certify(inst, claimed); err != nil {
-		if errors.Is(err, solve.ErrInfeasible) {
-			return r, err
-		}
-		return nil, fmt.Errorf("%s: %w", r.Variant, err)
+		return r.answered(fmt.Errorf("%s: %w", r.Variant, err))
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return r, nil
+}
+
+// answered is what Solve returns with an error: the result where that is an answer.
+func (r *Result) answered(err error) (*Result, error) {
+	if err == nil || errors.Is(err, solve.ErrInfeasible) {
+		return r, err
+	}
+	return nil, err
 }
 
 // run runs one variant on one device or several; it sets the structure and the seconds,

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"coalesce/solvers/cores"
 )
 
 // An item is a column of a search: its agents, the rarest first, and its loss.
@@ -22,6 +20,7 @@ type item struct {
 // of small losses first.
 type cover struct {
 	n      int
+	cores  int
 	order  []int        // agents, rarest first: bit k of an item is agent order[k]
 	groups [][]item     // by first agent, ascending by loss
 	best   atomic.Int64 // partitions below this total are looked for
@@ -33,9 +32,9 @@ type cover struct {
 
 // newCover sorts columns by the losses at the given prices, leaving out those above
 // most.
-func newCover(prices []int64, columns []column, most int64) *cover {
+func newCover(prices []int64, columns []column, most int64, cores int) *cover {
 	n := len(prices)
-	c := &cover{n: n, order: make([]int, n), groups: make([][]item, n)}
+	c := &cover{n: n, cores: cores, order: make([]int, n), groups: make([][]item, n)}
 	count := make([]int, n)
 	kept := make([]item, 0, len(columns))
 	for _, x := range columns {
@@ -62,7 +61,7 @@ func newCover(prices []int64, columns []column, most int64) *cover {
 		first := bits.TrailingZeros64(mask)
 		c.groups[first] = append(c.groups[first], item{mask, x.loss})
 	}
-	cores.Pieces(n, func(k int) {
+	each(cores, n, func(k int) {
 		slices.SortFunc(c.groups[k], func(a, b item) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.mask, b.mask)) })
 	})
 	return c
@@ -78,7 +77,7 @@ func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 	end, _ := slices.BinarySearchFunc(first, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
 	parts := 1 + 1023/max(1, end) // pieces of work of each first block, by the second
 	var stopped atomic.Bool
-	cores.Pieces(end*parts, func(k int) {
+	each(c.cores, end*parts, func(k int) {
 		if stopped.Load() {
 			return
 		}

@@ -2,10 +2,8 @@ package price
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"coalesce/runtime/device"
 )
@@ -34,7 +32,7 @@ const blockBits = 12
 //
 // A value v is compared as v*scale > y(S) - (most+1): of integers in units, of floats in
 // float64, which holds sums of multiples of grain.
-func scan[T device.Number, A int64 | float64](ctx context.Context, values []T, unit int, prices []int64, most int64, keep int, scale A, price func(int64) A) (found, error) {
+func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], prices []int64, most int64, keep int, scale A, price func(int64) A) (found, error) {
 	n := len(prices)
 	k := min(n, blockBits)
 	table := make([]A, 1<<k)
@@ -44,47 +42,43 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, values []T, u
 		}
 	}
 	blocks := uint64(1) << (n - k)
-	run := max(1, blocks>>10) // blocks that a worker takes at a time
-	var next atomic.Uint64
+	run := max(1, blocks>>10) // blocks that a core takes at a time
 	var lock sync.Mutex
 	all := found{most: most}
-	work := func() {
-		own := found{most: most}
-		for ctx.Err() == nil {
-			from := (next.Add(1) - 1) * run
-			if from >= blocks {
-				break
-			}
-			for b := from; b < from+run; b++ {
-				base := b << k
-				y := sum(prices[k:], b)
-				least := price(y - roundUp(own.most+1))
-				for j, v := range values[base:][:len(table)] {
-					if A(v)*scale <= least+table[j] {
-						continue
-					}
-					mask := base + uint64(j)
-					c := column{mask, lift(v, unit)}
-					if mask == 0 || c.value == forbidden || y+sum(prices[:k], uint64(j))-c.value > own.most {
-						continue
-					}
-					if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
-						own.tighten(prices)
-						least = price(y - roundUp(own.most+1))
-					}
+	each(h.cores, int(blocks/run), func(piece int) {
+		if ctx.Err() != nil {
+			return
+		}
+		lock.Lock()
+		own := found{most: all.most}
+		lock.Unlock()
+		for b := uint64(piece) * run; b < uint64(piece+1)*run; b++ {
+			base := b << k
+			y := sum(prices[k:], b)
+			least := price(y - roundUp(own.most+1))
+			for j, v := range h.values[base:][:len(table)] {
+				if A(v)*scale <= least+table[j] {
+					continue
+				}
+				mask := base + uint64(j)
+				c := column{mask, lift(v, h.unit)}
+				if mask == 0 || c.value == forbidden || y+sum(prices[:k], uint64(j))-c.value > own.most {
+					continue
+				}
+				if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
+					own.tighten(prices)
+					least = price(y - roundUp(own.most+1))
 				}
 			}
 		}
 		lock.Lock()
+		defer lock.Unlock()
 		all.columns = append(all.columns, own.columns...)
 		all.most = min(all.most, own.most)
-		lock.Unlock()
-	}
-	var wg sync.WaitGroup
-	for range min(uint64(runtime.GOMAXPROCS(0)), (blocks+run-1)/run) {
-		wg.Go(work)
-	}
-	wg.Wait()
+		for len(all.columns) >= 2*keep {
+			all.tighten(prices)
+		}
+	})
 	return all, ctx.Err()
 }
 

@@ -16,11 +16,13 @@
 package price
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+	"runtime"
 
 	"coalesce/runtime/device"
 )
@@ -46,11 +48,11 @@ type Result struct {
 // blocks. A float value stands for itself rounded down to such a number, so that no
 // structure is worth n more (Ceiling).
 type Proof struct {
-	Unit      int
-	Prices    []int64
-	Bound     int64 // the sum of all prices
-	Gap       int64 // Bound less the value of the blocks
-	Survivors int   // coalitions of losses below Gap: a better structure consists of them
+	Unit      int     `json:"unit"`
+	Prices    []int64 `json:"prices"`
+	Bound     int64   `json:"bound"`     // the sum of all prices
+	Gap       int64   `json:"gap"`       // Bound less the value of the blocks
+	Survivors int     `json:"survivors"` // coalitions of losses below Gap: a better structure consists of them
 }
 
 // Ceiling is a value that no structure exceeds, however values were rounded.
@@ -61,9 +63,9 @@ func (p *Proof) Ceiling() float64 {
 
 // Work is what a result has taken.
 type Work struct {
-	Passes int   // over all values
-	Pivots int   // of the linear program
-	Steps  int64 // of the searches: coalitions looked at
+	Passes int   `json:"passes"` // over all values
+	Pivots int   `json:"pivots"` // of the linear program
+	Steps  int64 `json:"steps"`  // of the searches: coalitions looked at
 }
 
 // Settings of a solve. A search is given up beyond Steps coalitions looked at, or where more
@@ -71,9 +73,14 @@ type Work struct {
 type Settings struct {
 	Steps   int64
 	Columns int
+	Cores   int // that work at once; 0: all of this machine
 	// Told, which may be nil, is told of each better structure's value, and of each
 	// better value that no structure exceeds.
 	Told func(value, bound float64)
+}
+
+func (o *Settings) cores() int {
+	return cmp.Or(o.Cores, runtime.GOMAXPROCS(0))
 }
 
 // A source is the values of all coalitions of n agents, on this machine or a device.
@@ -93,10 +100,11 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (*Resul
 	if n == 0 {
 		return &Result{}, nil
 	}
-	h, most, err := newHost(values, n)
+	h, most, err := newHost(values, n, o.cores())
 	if err != nil {
 		return nil, err
 	}
+	o.Cores = o.cores()
 	s := &solver{source: h, limits: o, n: n, grain: grainOf[T]()}
 	_, exponent := math.Frexp(most)
 	s.scale = math.Ldexp(1, -h.unit-exponent)
@@ -118,7 +126,7 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if n == 0 {
 		return 0, nil
 	}
-	h, _, err := newHost(values, n)
+	h, _, err := newHost(values, n, o.cores())
 	if err != nil {
 		return 0, err
 	}
@@ -159,7 +167,7 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if len(f.columns) != p.Survivors {
 		return 0, refuted("found %d coalitions of losses below the gap, the proof says %d", len(f.columns), p.Survivors)
 	}
-	c := newCover(p.Prices, f.columns, f.most)
+	c := newCover(p.Prices, f.columns, f.most, o.cores())
 	ended := c.search(ctx, p.Gap, o.Steps)
 	steps = c.steps.Load()
 	switch {

@@ -53,7 +53,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		}
 		s.prove(total, total, prices, f)
 		lp := s.master.objective() / s.scale
-		c := newCover(prices, f.columns, f.most)
+		c := newCover(prices, f.columns, f.most, s.limits.Cores)
 		better := false
 		for s.proven > s.value {
 			ended, err := s.search(ctx, c, total, f, prices, allowed)

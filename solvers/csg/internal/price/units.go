@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"coalesce/runtime/device"
-	"coalesce/solvers/cores"
 )
 
 // Prices, losses and bounds are integers: multiples of 2^-unit of a value. Integer
@@ -25,16 +25,29 @@ const grain = 1 << 8
 // forbidden is the value, in units, of a coalition of value minus infinity.
 const forbidden = math.MinInt64
 
+// each works on 0..n-1 one after the other, each on the one of so many cores that is free
+// next.
+func each(cores, n int, work func(k int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(cores, n) {
+		wg.Go(func() {
+			for k := int(next.Add(1) - 1); k < n; k = int(next.Add(1) - 1) {
+				work(k)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // An extent is what fixes the unit: the largest magnitude of the finite values.
-func extent[T device.Number](values []T) float64 {
+func extent[T device.Number](values []T, cores int) float64 {
+	const piece = 1 << 16
 	most := 0.0
 	var lock sync.Mutex
-	cores.Split(len(values), 1<<14, func(from, to int) {
-		low, high := values[from], values[from]
-		if math.IsInf(float64(low), 0) {
-			low, high = 0, 0
-		}
-		for _, v := range values[from:to] {
+	each(cores, (len(values)+piece-1)/piece, func(k int) {
+		var low, high T
+		for _, v := range values[k*piece : min((k+1)*piece, len(values))] {
 			if v > high {
 				high = v
 			}
@@ -108,20 +121,21 @@ func grainOf[T device.Number]() int64 {
 type host[T device.Number] struct {
 	values []T
 	unit   int
+	cores  int
 }
 
 // newHost fixes the unit. It returns the largest magnitude of the finite values too.
-func newHost[T device.Number](values []T, n int) (*host[T], float64, error) {
-	most := extent(values)
+func newHost[T device.Number](values []T, n, cores int) (*host[T], float64, error) {
+	most := extent(values, cores)
 	unit, err := unitFor[T](most, n)
-	return &host[T]{values, unit}, most, err
+	return &host[T]{values, unit, cores}, most, err
 }
 
 func (h *host[T]) at(mask uint64) int64 { return lift(h.values[mask], h.unit) }
 
 func (h *host[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
 	if integer[T]() {
-		return scan(ctx, h.values, h.unit, prices, most, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
+		return scan(ctx, h, prices, most, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
 	}
-	return scan(ctx, h.values, h.unit, prices, most, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
+	return scan(ctx, h, prices, most, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
 }

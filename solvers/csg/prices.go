@@ -24,7 +24,7 @@ type Prices struct {
 
 // pricesFrom is the number of agents from which a host's searches by prices are
 // quicker than its tiles, as a rule.
-const pricesFrom = 19
+const pricesFrom = 20
 
 // stepSplittings is how many splittings a host evaluates in the time of one step of a
 // search by prices, and of that time the share that the search may take

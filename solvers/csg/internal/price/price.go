@@ -74,6 +74,7 @@ type Settings struct {
 	Steps   int64
 	Columns int
 	Cores   int // that work at once; 0: all of this machine
+	On      *On // where passes are made; nil: on the cores
 	// Told, which may be nil, is told of each better structure's value, and of each
 	// better value that no structure exceeds.
 	Told func(value, bound float64)
@@ -95,7 +96,7 @@ type source interface {
 // Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
 // It gives up, with an error that wraps ErrCostly, where it would exceed the settings'
 // limits, or where it finds no structure without a forbidden coalition.
-func Solve[T device.Number](ctx context.Context, values []T, o Settings) (*Result, error) {
+func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Result, err error) {
 	n := bits.Len(uint(len(values))) - 1
 	if n == 0 {
 		return &Result{}, nil
@@ -106,6 +107,14 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (*Resul
 	}
 	o.Cores = o.cores()
 	s := &solver{source: h, limits: o, n: n, grain: grainOf[T]()}
+	if o.On != nil {
+		d, err := newDevice(ctx, h, o.On)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, d.close()) }()
+		s.source = d
+	}
 	_, exponent := math.Frexp(most)
 	s.scale = math.Ldexp(1, -h.unit-exponent)
 	s.Unit = h.unit

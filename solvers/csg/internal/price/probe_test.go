@@ -35,14 +35,14 @@ func TestProbe(t *testing.T) {
 				t.Logf("%6.1fms %.9g %.9g", time.Since(start).Seconds()*1e3, v, b)
 			}
 		}
-		r, err := Solve(context.Background(), inst.F64, Settings{1 << 40, 1 << 24, 0, told})
+		r, err := Solve(context.Background(), inst.F64, Settings{1 << 40, 1 << 24, 0, nil, told})
 		if r == nil {
 			r = &Result{}
 		}
 		t.Logf("%-20s %7.1f ms passes %d pivots %d steps %d survivors %d blocks %d err %v", name, time.Since(start).Seconds()*1e3, r.Passes, r.Pivots, r.Steps, r.Survivors, len(r.Blocks), err)
 		if err == nil {
 			start := time.Now()
-			steps, err := Verify(context.Background(), inst.F64, r.Blocks, &r.Proof, Settings{1 << 40, 1 << 24, 0, nil})
+			steps, err := Verify(context.Background(), inst.F64, r.Blocks, &r.Proof, Settings{1 << 40, 1 << 24, 0, nil, nil})
 			t.Logf("   verify %.1f ms %d steps %v", time.Since(start).Seconds()*1e3, steps, err)
 		}
 	}

@@ -246,15 +246,22 @@ func (s *solver) prices() ([]int64, error) {
 
 // total is the sum of all prices; an error where that of their magnitudes is too large.
 func total(prices []int64) (int64, error) {
-	sum, magnitude := int64(0), 0.0
+	sum := int64(0)
 	for _, y := range prices {
 		sum += y
-		magnitude += math.Abs(float64(y))
 	}
-	if magnitude >= largest {
-		return 0, fmt.Errorf("prices of magnitudes up to %g: %w", magnitude, ErrCostly)
+	if x := magnitude(prices); x >= largest {
+		return 0, fmt.Errorf("prices of magnitudes up to %g: %w", x, ErrCostly)
 	}
 	return sum, nil
+}
+
+func magnitude(prices []int64) float64 {
+	sum := 0.0
+	for _, y := range prices {
+		sum += math.Abs(float64(y))
+	}
+	return sum
 }
 
 // repair raises prices until no coalition is worth more than its agents' prices. It

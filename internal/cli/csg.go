@@ -78,7 +78,7 @@ literature, each a function of the seed and the coalition alone:
 	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance")
 	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int32, int64, float32 or float64")
 	s.register(f)
-	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP)}, "prices, or which splittings are evaluated; a host has price and apart")
+	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP)}, "prices, or which splittings are evaluated; dp and idp are a GPU's")
 	return cmd
 }
 

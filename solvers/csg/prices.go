@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
+	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/solve"
@@ -22,40 +24,67 @@ type Prices struct {
 	price.Work
 }
 
-// pricesFrom is the number of agents from which a host's searches by prices are
-// quicker than its tiles, as a rule.
-const pricesFrom = 20
-
-// stepSplittings is how many splittings a host evaluates in the time of one step of a
-// search by prices, and of that time the share that the search may take
-// before the tiles get their turn.
+// pricesFrom and pricesFromGPU are the numbers of agents from which searches by prices are
+// quicker than tiles, as a rule: a host's, and a GPU's, whose search is the host's too.
 const (
-	stepSplittings = 200
-	stepShare      = 0.2
+	pricesFrom    = 20
+	pricesFromGPU = 29
 )
 
-// triesPrices reports whether a solve begins by prices: where they are asked for, and by
-// default where they are likely to be quicker.
-func triesPrices(facts device.Facts, devices, n int, asked Method, label string) (bool, error) {
-	host := facts.Kind == device.Host
-	if asked == ByPrices && (!host || devices != 1 || label != "") {
-		return false, fmt.Errorf("algorithm %s: runs on a host, without a variant", ByPrices)
+// What a search by prices may take before the tiles get their turn, as a share of their
+// time: a core looks at stepRate coalitions a second, and the tiles of a host evaluate
+// hostRate splittings a second on one, those of a GPU gpuRate.
+const (
+	stepShare = 0.2
+	stepRate  = 1.4e8
+	hostRate  = 2.7e10
+	gpuRate   = 1e13
+)
+
+// triesPrices reports whether a solve begins by prices: where they or a variant of theirs
+// are asked for, and by default where they are likely to be quicker.
+func triesPrices(facts device.Facts, n int, o *Options) (bool, error) {
+	asked := o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil
+	if asked && len(o.Devices) > 1 {
+		return false, fmt.Errorf("%d devices: algorithm %s runs on one", len(o.Devices), ByPrices)
 	}
-	return asked == ByPrices || asked == "" && label == "" && host && n >= pricesFrom, nil
+	from := pricesFromGPU
+	if facts.Kind == device.Host {
+		from = pricesFrom
+	}
+	return asked || o.Algorithm == "" && o.Variant == "" && len(o.Devices) == 1 && n >= from, nil
 }
 
 // priceLimits are what a search may take before the tiles are quicker.
-func priceLimits(n int) price.Settings {
-	return price.Settings{Steps: int64(stepShare / stepSplittings * splittings(Apart, n)), Columns: 1 << max(14, n-4)}
+func priceLimits(facts device.Facts, n int) price.Settings {
+	steps := stepShare * splittings(Apart, n) * stepRate
+	if facts.Kind == device.Host {
+		steps /= hostRate
+	} else {
+		steps *= float64(runtime.GOMAXPROCS(0)) / gpuRate
+	}
+	return price.Settings{Steps: int64(steps), Columns: 1 << max(14, min(n-4, 24))}
 }
 
 // noPriceLimits are those of a search that nothing comes after: what memory holds.
 func noPriceLimits() price.Settings { return price.Settings{Steps: math.MaxInt64, Columns: 1 << 26} }
 
-// byPrices solves an instance by prices, within limits. Errors wrap price.ErrCostly where
-// these do not suffice.
-func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings) error {
+// byPrices solves an instance by prices on a device, within limits. Errors wrap
+// price.ErrCostly where these do not suffice.
+func (r *Result) byPrices(ctx context.Context, inst *Instance, d device.Device, o Options, limits price.Settings) error {
 	start := time.Now()
+	facts := d.Facts()
+	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
+	if facts.Kind == device.Host {
+		limits.Cores = facts.SMs
+	} else {
+		choice, err := choose(&csg.Price, facts, inst, o, "")
+		if err != nil {
+			return fmt.Errorf("%w: %w", price.ErrCostly, err)
+		}
+		limits.On = &price.On{Device: d, Variant: choice.Variant}
+		r.Variant = csg.Price.Name + " " + choice.Variant.Label
+	}
 	if o.Progress != nil {
 		limits.Told = func(value, bound float64) {
 			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), solve.NumberOf(value), solve.NumberOf(bound), 0))
@@ -78,7 +107,6 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 		return err
 	}
 	r.Seconds.Solve = time.Since(start).Seconds()
-	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
 	r.Reason = fmt.Sprintf("%d passes over the values leave %d coalitions, %d looked at", found.Passes, found.Survivors, found.Steps)
 	r.Structure, r.Prices = found.Blocks, &Prices{found.Proof, found.Work}
 	start = time.Now()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/solve"
@@ -99,6 +100,32 @@ func TestPricesByDefault(t *testing.T) {
 	}
 }
 
+// Prices with the passes of a device find what a host's do.
+func TestPricesOnDevice(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for _, as := range []Value{Int32, Int64, Float32, Float64} {
+		inst, err := GenerateAs("ndcs", 13, 2, as)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Solve(context.Background(), inst, hostOptions(ByPrices))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := on(d)
+		o.Algorithm = string(ByPrices)
+		r, err := Solve(context.Background(), inst, o)
+		if err != nil || r.Value != want.Value || r.Algorithm != "price" || !strings.HasPrefix(r.Variant, "csg/price ") {
+			t.Errorf("%s: found %+v, %v, expected %s", as, r, err, want.Value)
+		}
+		o = on(d)
+		o.Variant = "block=256,items=8,sums=wide,value=" + string(as)
+		if r, err := Solve(context.Background(), inst, o); err != nil || r.Variant != "csg/price "+o.Variant {
+			t.Errorf("%s by its label: found %+v, %v", as, r, err)
+		}
+	}
+}
+
 // Prices are refused where they do not run, and without agents there is nothing to do.
 func TestPricesRefused(t *testing.T) {
 	inst, err := Generate("uniform", 0, 1)
@@ -113,7 +140,7 @@ func TestPricesRefused(t *testing.T) {
 	}
 	o := hostOptions(ByPrices)
 	o.Devices = append(o.Devices, o.Devices[0])
-	if _, err := Solve(context.Background(), inst, o); err == nil || !strings.Contains(err.Error(), "algorithm price: runs on a host") {
+	if _, err := Solve(context.Background(), inst, o); err == nil || !strings.Contains(err.Error(), "2 devices: algorithm price runs on one") {
 		t.Errorf("two hosts: found the error %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Options of Solve. Algorithm is a Method. A host has ByPrices and Apart: unless one is
-// asked for, it gives up prices where they leave more work than Apart.
+// Options of Solve. Algorithm is a Method. Unless one is asked for, large instances begin
+// ByPrices, and go on with Apart where prices leave more work.
 type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device, or on several
@@ -43,15 +43,16 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 		return nil, err
 	}
 	facts := d.Facts()
-	asked := Method(o.Algorithm)
-	byPrices, err := triesPrices(facts, len(o.Devices), inst.N, asked, o.Variant)
+	byPrices, err := triesPrices(facts, inst.N, &o)
 	if err != nil {
 		return nil, err
 	}
-	if asked == ByPrices {
-		asked = ""
+	other := o // what solves where prices do not
+	asked := o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil
+	if asked {
+		other.Algorithm, other.Variant = "", ""
 	}
-	f, method, err := familyFor(facts.Kind, asked, o.Variant)
+	f, method, err := familyFor(facts.Kind, Method(other.Algorithm), other.Variant)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +68,16 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	if byPrices {
-		limits := priceLimits(inst.N)
-		if o.Algorithm != "" {
+		limits := priceLimits(facts, inst.N)
+		if asked {
 			limits = noPriceLimits()
 		}
-		err := r.byPrices(ctx, inst, o, limits)
-		if !errors.Is(err, price.ErrCostly) || o.Algorithm != "" {
+		err := r.byPrices(ctx, inst, d, o, limits)
+		if !errors.Is(err, price.ErrCostly) || asked {
 			return r.answered(err)
 		}
 		o.Say("%v", err)
+		r.Algorithm = string(method)
 	}
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil {

@@ -57,6 +57,36 @@ func TestOnDevice(t *testing.T) {
 	}
 }
 
+// A pass that finds more than it has room for begins again with less: many ties.
+func TestOnDeviceOverflow(t *testing.T) {
+	d := emulatedtest.Open(t)
+	f := &gencsg.Price
+	for _, name := range []string{"ties", "uniform", "pareto"} {
+		for _, as := range []csg.Value{csg.Int32, csg.Float32} {
+			inst, err := csg.GenerateAs(name, 13, 7, as)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return f.Value(&v, "value") == string(as) && f.Value(&v, "sums") == "wide" })
+			o := plenty
+			o.Columns = 64
+			o.On = &price.On{Device: d, Variant: &f.Variants[at]}
+			var r *price.Result
+			if as == csg.Int32 {
+				r, err = price.Solve(context.Background(), inst.I32, o)
+			} else {
+				r, err = price.Solve(context.Background(), inst.F32, o)
+			}
+			if err != nil && !errors.Is(err, price.ErrCostly) {
+				t.Errorf("%s, %s: %v", name, as, err)
+			}
+			if name == "ties" && (err != nil || r.Gap != 0) {
+				t.Errorf("%s, %s: found %+v, %v", name, as, r, err)
+			}
+		}
+	}
+}
+
 // A device's instance has a tile's agents at least.
 func TestOnDeviceRefuses(t *testing.T) {
 	d := emulatedtest.Open(t)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"coalesce/runtime/device"
 )
@@ -17,24 +15,29 @@ type Workload struct {
 	// what else tells problems apart: {"range": "wide"}.
 	Fixed map[string]string
 	Size  int // of the instance, in the family's own measure
+
+	// Similar says why results at other sizes tell nothing of a variant for this
+	// instance, whose shape suits it badly; a result at this size overrules it. It may
+	// be nil.
+	Similar func(v *device.Variant) error
+	// Suits is the variant that the problem's shape suits best, where no result tells;
+	// nil: the manifest's safe point. Why says so to people.
+	Suits *device.Variant
+	Why   string
 }
 
 // Levels of a choice, best first.
 const (
 	Exact         = "exact"          // this size was tuned on this class of device
 	Interpolated  = "interpolated"   // predicted from the tuned sizes around it
+	Extrapolated  = "extrapolated"   // predicted from the two tuned sizes on one side of it
 	Nearest       = "nearest"        // the winner at the nearest tuned size
 	DeviceDefault = "device default" // the best all-rounder of this class
+	FamilyDefault = "family default" // the best all-rounder of all classes of the kind
+	Predicted     = "predicted"      // not tuned: what suits the problem's shape
 	Safe          = "safe"           // not tuned: the manifest's safe point
 	ByName        = "asked"          // the user named the variant
 )
-
-// A Choice is a variant with its justification.
-type Choice struct {
-	Variant *device.Variant
-	Level   string // one of the levels above
-	Reason  string // one sentence for the user
-}
 
 // ErrNoVariant is wrapped when no variant of the family can run the workload.
 var ErrNoVariant = errors.New("no variant fits")
@@ -52,31 +55,44 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 			return Choice{}, fmt.Errorf("variant %s has %s=%s, the instance needs %s=%s", v.Label, parameter, got, parameter, want)
 		}
 	}
-	c := Choice{Variant: v, Level: ByName, Reason: "asked for by name"}
+	c := Choice{Variant: v, Level: ByName}
 	if feasible != nil {
 		return c, feasible(v)
 	}
 	return c, nil
 }
 
-// Choose picks the variant of f for a workload on a device. The levels, best
-// first:
+// Choose picks the variant of f for a workload on a device. Results are looked for on
+// this class of device and for these fixed parameters first; then on other classes of
+// the same compute capability, that with the most equal number of multiprocessors
+// first; then for workloads that differ in one fixed parameter (another range, or
+// another type of values, whose winners' other parameters are taken over), here and on
+// such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
-//   - exact: the winner at this size; when it is stale or not feasible, the
-//     fastest runner-up that is neither.
+//   - exact: the winner at this size; where it is not feasible, the fastest that is;
+//     where it is stale, the fastest that is not, if within a tenth of its time.
 //   - interpolated: among the variants measured at both tuned sizes around this
 //     one, the least time, log(time) being taken as linear in log(size) between
 //     them. All candidates share both sizes, so the common growth cancels in
 //     their order and the rule serves sizes that are counts (time a power of
 //     size) as well as exponents (csg, where n agents take 3^n). It needs a
 //     winner of one of the two sizes among the candidates.
+//   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
+//     factor of two beyond all, or more; at most as far beyond as twice the distance
+//     between them, since errors of measurement grow with it.
 //   - nearest: the winner at the tuned size with the least |Δ log size|, the
 //     larger on a tie, when it lies within a factor of two or no tuned size lies
 //     beyond: what is fastest changes with the size, so that the other sizes,
 //     which are farther still, say less.
 //   - device default: the least geometric-mean slowdown over all tuned sizes of
-//     this class; at a size it was not measured, a variant counts as slow as the
-//     slowest kept there.
+//     the class; at a size it was not measured, a variant counts as slow as the
+//     slowest kept there. w.Suits, where there is one, tells more.
+//
+// Without any of these:
+//
+//   - family default: the least geometric-mean slowdown over all that was tuned for
+//     these fixed parameters on devices of this kind, unless w.Suits tells more.
+//   - predicted: w.Suits, where there is one that is feasible.
 //   - safe: the manifest's safe point or, where that does not fit, the variant
 //     that does and differs from it in the fewest parameters.
 //
@@ -84,257 +100,272 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 // variant is in the binary with the same hash, take part. feasible may be nil;
 // else it says why a variant cannot run. The error wraps ErrNoVariant.
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
-	fits := func(v *device.Variant) error {
-		if err := f.Fits(v, w.Fixed); err != nil {
-			return err
+	s := search{family: f, facts: facts, w: w, feasible: feasible}
+	if db != nil {
+		k := db.about(f)
+		for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+			if try.related && w.Suits != nil {
+				break
+			}
+			if c, ok := s.among(k, try.kin, try.related); ok {
+				return c, nil
+			}
 		}
-		if feasible != nil {
-			return feasible(v)
-		}
-		return nil
-	}
-	p := db.pool(f, facts, w, fits)
-	for _, level := range []func(*pool) (Choice, bool){exact, interpolated, nearest, deviceDefault} {
-		if c, ok := level(p); ok {
-			c.Reason += p.remarks()
-			return c, nil
-		}
-	}
-	return safe(f, facts, w, p, fits)
-}
-
-// A candidate is a result that may be used here.
-type candidate struct {
-	variant *device.Variant
-	nanos   float64
-}
-
-// tunedSize is an entry with what of it may be used.
-type tunedSize struct {
-	size    int
-	winner  string
-	slowest float64 // of every result, usable or not
-	usable  []candidate
-}
-
-func (t *tunedSize) find(v *device.Variant) (candidate, bool) {
-	for _, c := range t.usable {
-		if c.variant == v {
-			return c, true
+		if w.Suits == nil {
+			if c, ok := s.familyDefault(k); ok {
+				return c, nil
+			}
 		}
 	}
-	return candidate{}, false
+	return s.untuned()
 }
 
-// best is the winner when it may be used, else the fastest that may.
-func (t *tunedSize) best() (c candidate, isWinner bool) {
-	for _, c := range t.usable {
-		if c.variant.Label == t.winner {
-			return c, true
+// A search is one choice.
+type search struct {
+	family   *device.Family
+	facts    device.Facts
+	w        Workload
+	feasible func(*device.Variant) error
+
+	known   bool  // something was tuned for such a workload on such a device
+	refused int   // results of the level at hand whose variant is not feasible
+	why     error // of the first
+}
+
+// fits reports whether a variant, which has the fixed parameters, can run and, where it
+// was measured at another size, suits the problem's shape.
+func (s *search) fits(c *candidate, measured bool) bool {
+	if s.feasible != nil {
+		if err := s.feasible(c.variant); err != nil {
+			s.refused, s.why = s.refused+1, cmp.Or(s.why, err)
+			return false
 		}
 	}
-	return t.usable[0], false
+	return measured || s.w.Similar == nil || s.w.Similar(c.variant) == nil
 }
 
-// pool is everything the database knows of a family on a class of device.
-type pool struct {
-	w          Workload
-	class      string
-	name       string
-	sizes      []tunedSize // ascending, each with something usable
-	entries    int
-	stale      int
-	infeasible int
-	why        error // of the first infeasible result
-}
-
-func (db *Database) pool(f *device.Family, facts device.Facts, w Workload, fits func(*device.Variant) error) *pool {
-	p := &pool{w: w, class: facts.Class(), name: cmp.Or(facts.Name, facts.String())}
-	if db == nil {
-		return p
-	}
-	fixed := fixedString(w.Fixed)
-	for i := range db.entries {
-		e := &db.entries[i]
-		if e.Family != f.Name || e.Class != p.class || e.Protocol != Protocol || fixedString(e.Fixed) != fixed {
+// among looks for results of this class of device, or of its kin, and for the
+// workload's fixed parameters, or those that differ in one.
+func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
+	var nearest *pool
+	for _, p := range k.pools {
+		if p.is(&s.facts) == kin || kin && !p.kin(&s.facts) {
 			continue
 		}
-		p.entries++
-		t := tunedSize{size: e.Size, winner: e.Winner}
-		for j := range e.Results {
-			r := &e.Results[j]
-			t.slowest = max(t.slowest, float64(r.Nanos))
-			v, ok := r.Valid(f)
-			if !ok {
-				p.stale++
+		if related {
+			if p = p.related(s.family, s.w.Fixed); p == nil {
 				continue
 			}
-			if err := fits(v); err != nil {
-				p.infeasible++
-				p.why = cmp.Or(p.why, err)
-				continue
+		} else if !p.same(s.w.Fixed) {
+			continue
+		}
+		if nearest == nil || p.apart(&s.facts) < nearest.apart(&s.facts) ||
+			p.apart(&s.facts) == nearest.apart(&s.facts) && p.distance(s.w.Size) < nearest.distance(s.w.Size) {
+			nearest = p
+		}
+	}
+	if nearest == nil {
+		return Choice{}, false
+	}
+	s.known = s.known || !related
+	if c, ok := s.exact(nearest); ok {
+		return c, true
+	}
+	if c, ok := s.between(nearest); ok {
+		return c, true
+	}
+	if c, ok := s.nearest(nearest); ok {
+		return c, true
+	}
+	return s.deviceDefault(nearest)
+}
+
+// choice tells of a candidate and of what was passed over.
+func (s *search) choice(v *device.Variant, level string, e evidence) Choice {
+	e.family, e.size, e.refused, e.why = s.family, s.w.Size, s.refused, s.why
+	e.predicted, e.driver = s.w.Why, s.facts.Driver
+	return Choice{v, level, e}
+}
+
+// closeTo is how much slower than a stale winner a runner-up may be that stands in.
+const closeTo = 1.1
+
+// best is the winner where it is feasible, else the fastest that is. Where the winner
+// is stale, the fastest counts only close to it.
+func (s *search) best(t *tunedSize) (c *candidate, won bool) {
+	measured := t.size == s.w.Size
+	if t.winner != nil && s.fits(t.winner, measured) {
+		return t.winner, true
+	}
+	for i := range t.usable {
+		c := &t.usable[i]
+		if t.winner == nil && c.nanos > closeTo*t.winnerNanos {
+			return nil, false
+		}
+		if c != t.winner && s.fits(c, measured) {
+			return c, false
+		}
+	}
+	return nil, false
+}
+
+func (s *search) exact(p *pool) (Choice, bool) {
+	s.refused, s.why = 0, nil
+	for i := range p.sizes {
+		if t := &p.sizes[i]; t.size == s.w.Size {
+			c, won := s.best(t)
+			if c == nil {
+				return Choice{}, false
 			}
-			t.usable = append(t.usable, candidate{v, float64(r.Nanos)})
-		}
-		if len(t.usable) > 0 {
-			p.sizes = append(p.sizes, t)
+			return s.choice(c.variant, Exact, evidence{pool: p, low: t, won: won}), true
 		}
 	}
-	slices.SortFunc(p.sizes, func(a, b tunedSize) int { return cmp.Compare(a.size, b.size) })
-	return p
+	return Choice{}, false
 }
 
-// remarks tell of results that were passed over.
-func (p *pool) remarks() string {
-	var s string
-	if p.stale > 0 {
-		s += fmt.Sprintf("; %s of kernels that have changed since ignored as stale", results(p.stale))
-	}
-	if p.infeasible > 0 {
-		s += fmt.Sprintf("; %s not feasible here ignored (%v)", results(p.infeasible), p.why)
-	}
-	return s
-}
-
-func results(n int) string {
-	if n == 1 {
-		return "1 tuned result"
-	}
-	return fmt.Sprintf("%d tuned results", n)
-}
-
-func exact(p *pool) (Choice, bool) {
-	i := slices.IndexFunc(p.sizes, func(t tunedSize) bool { return t.size == p.w.Size })
-	if i < 0 {
+// between interpolates, or extrapolates a factor of two and more beyond all sizes.
+func (s *search) between(p *pool) (Choice, bool) {
+	s.refused, s.why = 0, nil
+	sizes := p.sizes
+	if len(sizes) < 2 || s.w.Size < 1 || sizes[0].size < 1 {
 		return Choice{}, false
 	}
-	c, isWinner := p.sizes[i].best()
-	what := "won"
-	if !isWinner {
-		what = "is the fastest usable runner-up"
+	hi := 0
+	for hi < len(sizes) && sizes[hi].size < s.w.Size {
+		hi++
 	}
-	return Choice{c.variant, Exact, fmt.Sprintf("exact: %s when size %d was tuned on %s", what, p.w.Size, p.name)}, true
-}
-
-func interpolated(p *pool) (Choice, bool) {
-	hi := slices.IndexFunc(p.sizes, func(t tunedSize) bool { return t.size > p.w.Size })
-	if hi < 1 || p.sizes[hi-1].size < 1 {
+	level := Interpolated
+	switch {
+	case hi == len(sizes) && s.w.Size >= 2*sizes[hi-1].size:
+		hi, level = hi-1, Extrapolated
+	case hi == 0 && 2*s.w.Size <= sizes[0].size:
+		hi, level = 1, Extrapolated
+	case hi == len(sizes) || hi == 0:
 		return Choice{}, false
 	}
-	a, b := &p.sizes[hi-1], &p.sizes[hi]
-	at := logRatio(p.w.Size, a.size) / logRatio(b.size, a.size)
-	var best *device.Variant
+	a, b := &sizes[hi-1], &sizes[hi]
+	at := max(-2, min(3, logRatio(s.w.Size, a.size)/logRatio(b.size, a.size)))
+	var best *candidate
 	least, n, crowned := math.Inf(1), 0, false
-	for _, c := range a.usable {
-		d, ok := b.find(c.variant)
-		if !ok {
+	for i := range a.usable {
+		c := &a.usable[i]
+		d := b.find(c.variant)
+		if d == nil || !s.fits(c, false) {
 			continue
 		}
 		n++
-		crowned = crowned || c.variant.Label == a.winner || c.variant.Label == b.winner
-		t := (1-at)*math.Log(c.nanos) + at*math.Log(d.nanos)
-		if t < least || t == least && c.variant.Label < best.Label {
-			best, least = c.variant, t
+		crowned = crowned || c == a.winner || d == b.winner
+		t := (1-at)*c.log + at*d.log
+		if t < least || t == least && c.variant.Label < best.variant.Label {
+			best, least = c, t
 		}
 	}
 	if !crowned {
 		return Choice{}, false
 	}
-	return Choice{best, Interpolated, fmt.Sprintf("interpolated: size %d lies between the tuned sizes %d and %d on %s, and of %d variants measured at both it is predicted fastest",
-		p.w.Size, a.size, b.size, p.name, n)}, true
+	return s.choice(best.variant, level, evidence{pool: p, low: a, high: b, count: n}), true
 }
 
-func nearest(p *pool) (Choice, bool) {
-	if p.w.Size < 1 || len(p.sizes) == 0 {
+func (s *search) nearest(p *pool) (Choice, bool) {
+	s.refused, s.why = 0, nil
+	if s.w.Size < 1 || len(p.sizes) == 0 {
 		return Choice{}, false
 	}
 	var t *tunedSize
-	between := p.sizes[0].size < p.w.Size && p.w.Size < p.sizes[len(p.sizes)-1].size
+	var best *candidate
+	between := p.sizes[0].size < s.w.Size && s.w.Size < p.sizes[len(p.sizes)-1].size
 	for i := range p.sizes {
-		s := &p.sizes[i]
-		if s.size < 1 || between && math.Abs(logRatio(s.size, p.w.Size)) > math.Ln2+1e-9 {
+		x := &p.sizes[i]
+		if x.size < 1 || x.size == s.w.Size || between && math.Abs(logRatio(x.size, s.w.Size)) > math.Ln2+1e-9 ||
+			t != nil && math.Abs(logRatio(x.size, s.w.Size)) > math.Abs(logRatio(t.size, s.w.Size)) {
 			continue
 		}
-		if t == nil || math.Abs(logRatio(s.size, p.w.Size)) <= math.Abs(logRatio(t.size, p.w.Size)) {
-			t = s
+		if c, _ := s.best(x); c != nil {
+			t, best = x, c
 		}
 	}
 	if t == nil {
 		return Choice{}, false
 	}
-	c, _ := t.best()
-	return Choice{c.variant, Nearest, fmt.Sprintf("nearest: the best at size %d, the tuned size nearest to %d on %s", t.size, p.w.Size, p.name)}, true
+	return s.choice(best.variant, Nearest, evidence{pool: p, low: t}), true
 }
 
-func deviceDefault(p *pool) (Choice, bool) {
-	var best *device.Variant
-	least := math.Inf(1)
-	for i := range p.sizes {
-		for _, c := range p.sizes[i].usable {
-			if s := p.slowdown(c.variant); s < least || s == least && c.variant.Label < best.Label {
-				best, least = c.variant, s
+func (s *search) deviceDefault(p *pool) (Choice, bool) {
+	if s.refused, s.why = 0, nil; s.w.Suits != nil {
+		return Choice{}, false
+	}
+	for i := range p.rounders {
+		if c := &p.rounders[i]; s.fits(c, false) {
+			return s.choice(c.variant, DeviceDefault, evidence{pool: p, ratio: math.Exp(c.log)}), true
+		}
+	}
+	return Choice{}, false
+}
+
+// familyDefault is the best all-rounder of all classes of the device's kind.
+func (s *search) familyDefault(k *knowledge) (Choice, bool) {
+	var best *candidate
+	least, classes := math.Inf(1), 0
+	for _, p := range k.pools {
+		if p.class.kind != s.facts.Kind || p.is(&s.facts) || !p.same(s.w.Fixed) {
+			continue
+		}
+		classes++
+		for i := range p.rounders {
+			c := &p.rounders[i]
+			sum, n := 0.0, 0
+			for _, q := range k.pools {
+				if q.class.kind == s.facts.Kind && q.same(s.w.Fixed) {
+					sum, n = sum+q.slowdown(c.variant), n+1
+				}
+			}
+			if mean := sum / float64(n); (mean < least || mean == least && c.variant.Label < best.variant.Label) && s.fits(c, false) {
+				best, least = c, mean
 			}
 		}
 	}
 	if best == nil {
 		return Choice{}, false
 	}
-	sizes := make([]string, len(p.sizes))
-	for i, t := range p.sizes {
-		sizes[i] = fmt.Sprint(t.size)
-	}
-	return Choice{best, DeviceDefault, fmt.Sprintf("device default: size %d lies far from all that was tuned on %s (%s), and this variant is the best all-rounder there (on average %.2f times the fastest)",
-		p.w.Size, p.name, strings.Join(sizes, ", "), math.Exp(least))}, true
+	return s.choice(best.variant, FamilyDefault, evidence{count: classes, ratio: math.Exp(least)}), true
 }
 
-// slowdown is the mean log slowdown of a variant over all tuned sizes.
-func (p *pool) slowdown(v *device.Variant) float64 {
-	var sum float64
-	for i := range p.sizes {
-		t := &p.sizes[i]
-		nanos := t.slowest
-		if c, ok := t.find(v); ok {
-			nanos = c.nanos
-		}
-		sum += math.Log(nanos / t.usable[0].nanos)
-	}
-	return sum / float64(len(p.sizes))
-}
-
-func safe(f *device.Family, facts device.Facts, w Workload, p *pool, fits func(*device.Variant) error) (Choice, error) {
-	why := fmt.Sprintf("%s was not tuned for %s on %s", f.Name, cmp.Or(fixedString(w.Fixed), "this workload"), p.name)
-	if p.entries > 0 {
-		why = fmt.Sprintf("nothing tuned for %s on %s is usable", cmp.Or(fixedString(w.Fixed), "this workload"), p.name)
+// untuned is what suits the problem's shape, or the safe point.
+func (s *search) untuned() (Choice, error) {
+	f := s.family
+	if v := s.w.Suits; v != nil && (s.feasible == nil || s.feasible(v) == nil) {
+		return s.choice(v, Predicted, evidence{}), nil
 	}
 	var first error
 	var best *device.Variant
 	distance := len(f.Params) + 1
 	for i := range f.Variants {
 		v := &f.Variants[i]
-		err := fits(v)
+		err := f.Fits(v, s.w.Fixed)
+		if err == nil && s.feasible != nil {
+			err = s.feasible(v)
+		}
 		switch d := fromSafe(f, v); {
 		case err == nil && d < distance:
 			best, distance = v, d
 		case err == nil:
 		// The safe point of this workload tells most; a mismatch of fixed
 		// parameters tells least.
-		case first == nil || f.Fits(v, w.Fixed) == nil && v.Safe:
+		case first == nil || f.Fits(v, s.w.Fixed) == nil && v.Safe:
 			first = fmt.Errorf("%s: %w", v.Label, err)
 		}
 	}
-	if best != nil {
-		what := "the safe point"
-		problem, _, _ := strings.Cut(f.Name, "/")
-		if distance > 0 {
-			what = "the variant nearest to the safe point"
-		}
-		return Choice{best, Safe, fmt.Sprintf("safe: %s, so %s is used%s; coalesce tune %s measures the others", why, what, p.remarks(), problem)}, nil
-	}
-	if first == nil {
+	switch {
+	case best != nil:
+		return s.choice(best, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.known, count: distance}), nil
+	case first == nil:
 		return Choice{}, fmt.Errorf("%s: %w: the family has no variants", f.Name, ErrNoVariant)
 	}
-	return Choice{}, fmt.Errorf("%s: %w %s at size %d on %s: %w", f.Name, ErrNoVariant, fixedString(w.Fixed), w.Size, facts, first)
+	return Choice{}, fmt.Errorf("%s: %w %s at size %d on %s: %w", f.Name, ErrNoVariant, fixedString(s.w.Fixed), s.w.Size, s.facts, first)
 }
+
+// name is what people call the device.
+func (s *search) name() string { return cmp.Or(s.facts.Name, s.facts.String()) }
 
 // fromSafe is the number of parameters in which a variant differs from the
 // nearest safe point of the family.

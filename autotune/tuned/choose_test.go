@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"coalesce/runtime/device"
 	"pgregory.net/rapid"
+
+	"coalesce/runtime/device"
 )
 
-var facts = device.Facts{Kind: device.CUDA, Name: "Test GPU", Major: 9}
+var facts = device.Facts{Kind: device.CUDA, Name: "Test GPU", Major: 9, SMs: 132, Driver: "3.4"}
 
 // family has variants a=1..4 of int32 (a=1 safe) and a=1 of float64 (safe);
 // the hash of a=i is i.
@@ -64,6 +65,13 @@ func TestChoose(t *testing.T) {
 	other.Class = "another device"
 	old := tunedAt(20, 50, 10)
 	old.Protocol = "mp0"
+	close := tunedAt(20, 50, 10, 11)
+	close.Results[0].Hash = 77
+	kin, far, ampere, driven := tunedAt(20, 50, 10), tunedAt(20, 50, 0, 10), tunedAt(20, 50, 0, 10), tunedAt(20, 50, 10)
+	kin.Class = "cuda|Other GPU|9.0|100sm|smem0"
+	far.Class = "cuda|Large GPU|9.0|10000sm|smem0"
+	ampere.Class = "cuda|Old GPU|8.0|100sm|smem0"
+	driven.Driver = "1.2"
 	no2 := func(v *device.Variant) error {
 		if strings.HasPrefix(v.Label, "a=2") {
 			return errors.New("too much shared memory")
@@ -81,15 +89,24 @@ func TestChoose(t *testing.T) {
 	}{
 		"exact":                    {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Test GPU"},
 		"exact, incumbent":         {[]Entry{crowned}, 20, nil, nil, "3", Exact, "exact: won"},
-		"exact, winner stale":      {[]Entry{stale}, 20, nil, nil, "3", Exact, "runner-up when size 20 was tuned on Test GPU; 1 tuned result of kernels that have changed since ignored as stale"},
+		"exact, winner stale":      {[]Entry{stale}, 20, nil, nil, "3", DeviceDefault, "1 tuned result of kernels that have changed since ignored as stale"},
 		"exact, winner infeasible": {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, no2, "3", Exact, "1 tuned result not feasible here ignored (too much shared memory)"},
 		"interpolated":             {[]Entry{tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "3", Interpolated, "interpolated: size 20 lies between the tuned sizes 16 and 24 on Test GPU, and of 4 variants"},
 		"interpolated, near low":   {[]Entry{tunedAt(16, 40, 10, 13, 20), tunedAt(24, 90, 40, 21, 20)}, 17, nil, nil, "2", Interpolated, "predicted fastest"},
 		"only safe at both":        {[]Entry{tunedAt(16, 40, 10), tunedAt(24, 90, 0, 20)}, 23, nil, nil, "3", Nearest, "nearest: the best at size 24"},
 		"nearest above":            {[]Entry{tunedAt(16, 40, 10), tunedAt(24, 90, 0, 20)}, 26, nil, nil, "3", Nearest, "the best at size 24, the tuned size nearest to 26"},
 		"nearest by ratio":         {[]Entry{tunedAt(100, 40, 10), tunedAt(190, 90, 0, 20)}, 140, nil, nil, "3", Nearest, "the best at size 190"},
-		"beyond all":               {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 59)}, 200, nil, nil, "3", Nearest, "the best at size 24, the tuned size nearest to 200"},
-		"below all":                {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 20)}, 2, nil, nil, "2", Nearest, "the best at size 16, the tuned size nearest to 2"},
+		"beyond all":               {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 59)}, 200, nil, nil, "1", Extrapolated, "size 200 lies far from what was tuned on Test GPU, and going by the growth from size 16 to 24 of 3 variants"},
+		"below all":                {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 20)}, 2, nil, nil, "2", Extrapolated, "going by the growth from size 16 to 24"},
+		"beyond one size":          {[]Entry{tunedAt(16, 40, 10, 12)}, 200, nil, nil, "2", Nearest, "the best at size 16, the tuned size nearest to 200"},
+		"stale, then neighbour":    {[]Entry{stale, tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "4", Nearest, "the best at size 24"},
+		"stale, runner-up close":   {[]Entry{close}, 20, nil, nil, "3", Exact, "runner-up when size 20 was tuned"},
+		"kin":                      {[]Entry{kin}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Other GPU"},
+		"this device before kin":   {[]Entry{kin, tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "4", Nearest, "nearest"},
+		"nearest kin":              {[]Entry{kin, far}, 20, nil, nil, "2", Exact, "Other GPU"},
+		"another capability":       {[]Entry{ampere}, 20, nil, nil, "3", FamilyDefault, "best all-rounder of 1 of them"},
+		"another type":             {[]Entry{tunedAt(20, 10, 50)}, 20, map[string]string{"value": "float64"}, nil, "1", Exact, "tuned on Test GPU for value=int32; coalesce tune csg measures them here"},
+		"another driver":           {[]Entry{driven}, 20, nil, nil, "2", Exact, "; measured with driver 1.2, here 3.4"},
 		"device default":           {[]Entry{tunedAt(16, 40, 10), tunedAt(200, 90, 0, 20)}, 57, nil, nil, "3", DeviceDefault, "device default: size 57 lies far from all that was tuned on Test GPU (16, 200)"},
 		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used; coalesce tune csg measures the others"},
 		"other protocol":           {[]Entry{old}, 20, nil, nil, "1", Safe, "was not tuned"},
@@ -110,8 +127,8 @@ func TestChoose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := f.Value(c.Variant, "a"); got != tc.want || c.Level != tc.level || !strings.Contains(c.Reason, tc.reason) {
-				t.Errorf("chose %s (%s: %q), want a=%s (%s: … %q)", c.Variant.Label, c.Level, c.Reason, tc.want, tc.level, tc.reason)
+			if got := f.Value(c.Variant, "a"); got != tc.want || c.Level != tc.level || !strings.Contains(c.Reason(), tc.reason) {
+				t.Errorf("chose %s (%s: %q), want a=%s (%s: … %q)", c.Variant.Label, c.Level, c.Reason(), tc.want, tc.level, tc.reason)
 			}
 			if f.Value(c.Variant, "value") != fixed["value"] {
 				t.Errorf("chose %s for %v", c.Variant.Label, fixed)
@@ -133,7 +150,7 @@ func TestChooseByRange(t *testing.T) {
 	for _, tc := range []struct {
 		fixed map[string]string
 		level string
-	}{{wide, Exact}, {int32s, Safe}, {map[string]string{"value": "int32", "range": "small"}, Safe}} {
+	}{{wide, Exact}, {int32s, Safe}, {map[string]string{"value": "int32", "range": "small"}, Exact}} {
 		c, err := db.Choose(f, facts, Workload{Fixed: tc.fixed, Size: 20}, nil)
 		if err != nil || c.Level != tc.level || f.Value(c.Variant, "value") != "int32" {
 			t.Errorf("%v: chose %+v, %v, expected level %s", tc.fixed, c, err, tc.level)
@@ -143,20 +160,20 @@ func TestChooseByRange(t *testing.T) {
 
 func TestChooseWithoutSafe(t *testing.T) {
 	f := family()
-	c, err := (*Database)(nil).Choose(f, facts, Workload{int32s, 9}, func(v *device.Variant) error {
+	c, err := (*Database)(nil).Choose(f, facts, Workload{Fixed: int32s, Size: 9}, func(v *device.Variant) error {
 		if v.Safe {
 			return errors.New("block too big")
 		}
 		return nil
 	})
-	if err != nil || f.Value(c.Variant, "a") != "2" || !strings.Contains(c.Reason, "the variant nearest to the safe point") {
+	if err != nil || f.Value(c.Variant, "a") != "2" || !strings.Contains(c.Reason(), "the variant nearest to the safe point") {
 		t.Errorf("chose %v, %v", c, err)
 	}
-	_, err = (*Database)(nil).Choose(f, facts, Workload{int32s, 9}, func(*device.Variant) error { return errors.New("9 agents are too few") })
+	_, err = (*Database)(nil).Choose(f, facts, Workload{Fixed: int32s, Size: 9}, func(*device.Variant) error { return errors.New("9 agents are too few") })
 	if !errors.Is(err, ErrNoVariant) || !strings.Contains(err.Error(), "a=1,value=int32: 9 agents are too few") {
 		t.Errorf("error %v", err)
 	}
-	_, err = (*Database)(nil).Choose(f, facts, Workload{map[string]string{"value": "int8"}, 9}, nil)
+	_, err = (*Database)(nil).Choose(f, facts, Workload{Fixed: map[string]string{"value": "int8"}, Size: 9}, nil)
 	if !errors.Is(err, ErrNoVariant) || !strings.Contains(err.Error(), `the workload's is "int8"`) {
 		t.Errorf("error %v", err)
 	}
@@ -183,7 +200,7 @@ func TestChooseProperties(t *testing.T) {
 			}
 			return nil
 		}
-		w := Workload{int32s, rapid.IntRange(0, 60).Draw(t, "workload")}
+		w := Workload{Fixed: int32s, Size: rapid.IntRange(0, 60).Draw(t, "workload")}
 		db, err := New(entries...)
 		if err != nil {
 			t.Fatal(err)
@@ -195,15 +212,106 @@ func TestChooseProperties(t *testing.T) {
 		if feasible(c.Variant) != nil || f.Value(c.Variant, "value") != "int32" || f.Variant(c.Variant.Label) != c.Variant {
 			t.Fatalf("chose %s although %q is banned", c.Variant.Label, banned)
 		}
-		if !strings.HasPrefix(c.Reason, c.Level+":") || strings.Contains(c.Reason, "\n") {
-			t.Fatalf("reason %q at level %q", c.Reason, c.Level)
+		if !strings.HasPrefix(c.Reason(), c.Level+":") || strings.Contains(c.Reason(), "\n") {
+			t.Fatalf("reason %q at level %q", c.Reason(), c.Level)
 		}
 		for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {
 			entries[i], entries[j] = entries[j], entries[i]
 		}
 		db, _ = New(entries...)
-		if d, err := db.Choose(f, facts, w, feasible); err != nil || d != c {
+		if d, err := db.Choose(f, facts, w, feasible); err != nil || d.Variant != c.Variant || d.Reason() != c.Reason() {
 			t.Fatalf("chose %v, with the entries reversed %v (%v)", c, d, err)
 		}
 	})
+}
+
+// The user's results lie over those of the binary: what is not stale comes first, then
+// what is the user's own, whenever it was measured.
+func TestOver(t *testing.T) {
+	own, shipped := tunedAt(20, 50, 10), tunedAt(20, 50, 60, 10)
+	own.Time, shipped.Time = time.Unix(1e9, 0), time.Unix(2e9, 0)
+	stale := tunedAt(20, 50, 10)
+	stale.Results[0].Hash, stale.Time = 77, time.Unix(3e9, 0)
+	elsewhere := tunedAt(24, 90, 0, 0, 10)
+	for name, tc := range map[string]struct {
+		own, shipped []Entry
+		size         int
+		want, level  string
+	}{
+		"own before later":   {[]Entry{own}, []Entry{shipped}, 20, "2", Exact},
+		"valid before stale": {[]Entry{stale}, []Entry{shipped}, 20, "3", Exact},
+		"both":               {[]Entry{own}, []Entry{elsewhere}, 24, "4", Exact},
+		"shipped alone":      {nil, []Entry{shipped}, 20, "3", Exact},
+	} {
+		a, err := New(tc.own...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(tc.shipped...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := family()
+		c, err := a.Over(b).Choose(f, facts, Workload{Fixed: int32s, Size: tc.size}, nil)
+		if err != nil || f.Value(c.Variant, "a") != tc.want || c.Level != tc.level {
+			t.Errorf("%s: chose %v (%s), %v, expected a=%s", name, c.Variant, c.Level, err, tc.want)
+		}
+	}
+}
+
+// A prediction of the problem's shape stands where nothing was measured, keeps results
+// of other sizes to similar variants, and is overruled by a result at this size.
+func TestPredict(t *testing.T) {
+	f := family()
+	w := Workload{Fixed: int32s, Size: 20, Suits: &f.Variants[3], Why: "the largest a",
+		Similar: func(v *device.Variant) error {
+			if v.Label < "a=3" {
+				return errors.New("a is small")
+			}
+			return nil
+		}}
+	for _, tc := range []struct {
+		size        int
+		entry       Entry
+		want, level string
+	}{
+		{20, tunedAt(9, 50, 10, 30), "3", Nearest},
+		{20, tunedAt(20, 50, 10, 30), "2", Exact},
+		{20, tunedAt(9, 50, 10), "4", Predicted},
+	} {
+		db, err := New(tc.entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := db.Choose(f, facts, w, nil)
+		if err != nil || f.Value(c.Variant, "a") != tc.want || c.Level != tc.level {
+			t.Errorf("size %d tuned: chose %v: %v, expected a=%s (%s)", tc.entry.Size, c.Variant, c.Reason(), tc.want, tc.level)
+		}
+	}
+}
+
+// A choice allocates nothing once the family was looked up.
+func TestChooseAllocatesNothing(t *testing.T) {
+	db, err := New(tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := family()
+	for _, size := range []int{16, 20, 25, 60} {
+		w := Workload{Fixed: int32s, Size: size}
+		if n := testing.AllocsPerRun(100, func() { db.Choose(f, facts, w, nil) }); n > 0 {
+			t.Errorf("size %d: %v allocations", size, n)
+		}
+	}
+}
+
+func BenchmarkChoose(b *testing.B) {
+	db, err := New(tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20))
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := family()
+	for b.Loop() {
+		db.Choose(f, facts, Workload{Fixed: int32s, Size: 20}, nil)
+	}
 }

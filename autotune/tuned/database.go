@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"coalesce/runtime/device"
@@ -50,8 +51,19 @@ func (h *Hash) UnmarshalText(b []byte) error {
 
 // A Database holds at most one entry for each family, device class, fixed
 // workload, size and protocol. The zero value is empty and ready to use.
+//
+// A database may lie over another (Over): Choose asks both.
 type Database struct {
-	entries []Entry // in key order, each normal
+	entries []Entry   // in key order, each normal
+	under   *Database // asked where this one tells nothing that is not stale
+	known   sync.Map  // *device.Family to *knowledge: what Choose made of the entries
+}
+
+// Over returns a database that chooses from the entries of db and, where it has none
+// that is not stale, from those of under: the user's own results lie over those that
+// the binary carries. Neither may be changed afterwards.
+func (db *Database) Over(under *Database) *Database {
+	return &Database{entries: db.entries, under: under}
 }
 
 // An Entry is the outcome of tuning a family at one size in one session. Its
@@ -179,6 +191,7 @@ func (db *Database) Put(e Entry) error {
 	i, found := slices.BinarySearchFunc(db.entries, e.Key(), func(a Entry, k string) int {
 		return cmp.Compare(a.Key(), k)
 	})
+	db.known.Clear()
 	if !found {
 		db.entries = slices.Insert(db.entries, i, e)
 	} else if later(&db.entries[i], &e) {
@@ -241,6 +254,7 @@ func (db *Database) Drop(family, class, label string) int {
 		kept = append(kept, e)
 	}
 	db.entries = kept
+	db.known.Clear()
 	return n
 }
 

@@ -100,7 +100,7 @@ func TestDrop(t *testing.T) {
 	if n := db.Drop("csg/splits", facts.Class(), "a=2,value=int32"); n != 2 || db.Len() != 2 {
 		t.Errorf("dropped from %d entries, %d left", n, db.Len())
 	}
-	e, ok := Merge(before, db).Lookup("csg/splits", facts.Class(), Workload{int32s, 20})
+	e, ok := Merge(before, db).Lookup("csg/splits", facts.Class(), Workload{Fixed: int32s, Size: 20})
 	if !ok || e.Winner != "a=3,value=int32" || len(e.Results) != 2 {
 		t.Errorf("after merging with the older copy: %+v", e)
 	}

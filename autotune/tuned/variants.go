@@ -2,13 +2,14 @@ package tuned
 
 import "coalesce/runtime/device"
 
-// Fastest is the variant that the embedded database chooses for a workload, of
-// those that fits, which may be nil, has nothing against; nil where there is
-// none, or the database is not readable.
-func Fastest(f *device.Family, facts device.Facts, w Workload, fits func(*device.Variant) error) *device.Variant {
-	db, err := Embedded()
-	if err != nil {
-		return nil
+// Fastest is the variant that Choose finds, nil where none fits. A nil database stands
+// for the one that the binary carries.
+func (db *Database) Fastest(f *device.Family, facts device.Facts, w Workload, fits func(*device.Variant) error) *device.Variant {
+	if db == nil {
+		var err error
+		if db, err = Embedded(); err != nil {
+			return nil
+		}
 	}
 	c, err := db.Choose(f, facts, w, fits)
 	if err != nil {

@@ -39,7 +39,7 @@ func (a *app) database(named string) (*tuned.Database, error) {
 	own, err := tuned.Load(path)
 	switch {
 	case err == nil:
-		return tuned.Merge(db, own), nil
+		return own.Over(db), nil
 	case named != "":
 		return nil, err
 	case !errors.Is(err, os.ErrNotExist):

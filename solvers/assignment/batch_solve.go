@@ -162,11 +162,11 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 	if err != nil {
 		return err
 	}
-	part.reason = c.Reason
+	part.reason = c.Reason()
 	if part.Engine, err = batch.Open(d, c.Variant, shapes, !b.options.Unchecked); err != nil {
 		return err
 	}
-	b.options.Say("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason)
+	b.options.Say("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason())
 	size := int64(b.list[largest].Type.Size())
 	if part.costs, err = d.Alloc(first * size); err != nil {
 		return fmt.Errorf("costs of %d instances: %w", len(shapes), err)
@@ -218,7 +218,7 @@ func (b *Batch) Run(ctx context.Context) error {
 		}
 		f.solution = &engine.Solution{Prices: problem.Prices{U: []int64{}, V: make([]int64, p.Cols)}, Column: []int32{}}
 		if p.Rows > 0 {
-			f.solution, f.err = b.method.Solve(ctx, p, nil, 1)
+			f.solution, f.err = b.method.Solve(ctx, p, nil, engine.Host{Threads: 1, Tuning: b.options.Tuning})
 		}
 	})
 	b.seconds = time.Since(clock).Seconds()

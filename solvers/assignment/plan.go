@@ -78,7 +78,7 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 			if f.Name != first {
 				bound = 0
 			}
-			return plan{family: f, variant: c.Variant, bound: bound, reason: c.Reason}, nil
+			return plan{family: f, variant: c.Variant, bound: bound, reason: c.Reason()}, nil
 		}
 		refused = append(refused, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -32,7 +31,11 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 		asked.Algorithm = f.Name
 		c, err := planFor(facts, p, asked)
 		if err == nil {
-			if c.variant = f.Together(c.variant); c.variant != nil {
+			winner := c.variant
+			if c.variant = f.Together(winner); c.variant != nil {
+				if c.variant != winner {
+					c.reason += "; of its variants for several devices the one most alike"
+				}
 				return c, nil
 			}
 			err = fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.Name, p.Instance.Type)
@@ -55,7 +58,7 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if err := fitsTogether(devices, p); err != nil {
 		return nil, err
 	}
-	j := &job{device: devices[0], options: o, p: p, facts: devices[0].Facts()}
+	j := &job{device: devices[0], options: o, p: p, facts: o.Weakest()}
 	if j.plan, err = planSharded(j.facts, p, "", o); err != nil {
 		return nil, err
 	}
@@ -72,7 +75,7 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if j.spread.engine, err = j.plan.family.Sharded(group, j.plan.variant, p.Rows, p.Cols); err != nil {
+	if j.spread.engine, err = j.plan.family.Sharded(group, o.Tuning, j.plan.variant, p.Rows, p.Cols); err != nil {
 		return nil, err
 	}
 	if err := j.spread.take(p, o); err != nil {
@@ -203,7 +206,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 			break
 		}
 		last = next.family.Name
-		e, err := next.family.Sharded(c.group, next.variant, j.p.Rows, j.p.Cols)
+		e, err := next.family.Sharded(c.group, j.options.Tuning, next.variant, j.p.Rows, j.p.Cols)
 		if err == nil {
 			sol, err = e.Solve(ctx, j.p, c.costs, start)
 			err = errors.Join(err, e.Close())
@@ -222,7 +225,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 		return nil, errors.Join(refused...)
 	}
 	host := families.Methods()[0]
-	if sol, err = host.Solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
+	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning}); err != nil {
 		return nil, errors.Join(append(refused, err)...)
 	}
 	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, gaveUp.Why)

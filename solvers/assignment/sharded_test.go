@@ -27,6 +27,11 @@ import (
 	"coalesce/solvers/solve"
 )
 
+// openShards are those of core and price, helped by what the binary's tuning data choose.
+func openShards(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error) {
+	return coreprice.OpenShards(g, nil, v, rows, cols)
+}
+
 // shardsAgree solves every case on a group of n devices, without and with a
 // start, and checks the certificate over the shards.
 func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, open func(*collective.Group, *device.Variant, int, int) (engine.Sharded, error), cases map[string]*problem.Normal) {
@@ -81,7 +86,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 func TestCoreOnSeveralDevices(t *testing.T) {
 	for n, value := range map[int]problem.Value{1: problem.Int64, 2: problem.Int32, 3: problem.Float64} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			shardsAgree(t, n, &assignment.Core, value, coreprice.OpenShards, enginetest.ShardCases(t, value, 6))
+			shardsAgree(t, n, &assignment.Core, value, openShards, enginetest.ShardCases(t, value, 6))
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -116,12 +115,12 @@ func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan,
 		}
 	}()
 	if p.Instance.Dense() {
-		j.engine, err = c.family.Open(d, c.variant, p.Rows, p.Cols)
+		j.engine, err = c.family.Open(d, o.Tuning, c.variant, p.Rows, p.Cols)
 		if err == nil {
 			j.engine.Bound(0) // see others
 		}
 	} else {
-		j.engine, err = c.family.Implicit(d, c.variant, p)
+		j.engine, err = c.family.Implicit(d, o.Tuning, c.variant, p)
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +129,7 @@ func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan,
 		return nil, err
 	}
 	if p.Instance.Points != nil && !o.Unchecked && p.Rows > 0 {
-		j.checker, err = verify.OpenPoints(d, p)
+		j.checker, err = verify.OpenPoints(d, o.Tuning, p)
 	}
 	if !p.Instance.Dense() {
 		return j, err
@@ -182,7 +181,7 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 	case j.spread != nil:
 		return j.solveSharded(ctx, start)
 	case j.plan.method != nil:
-		return j.plan.method.Solve(ctx, j.p, start, max(1, j.facts.SMs))
+		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning})
 	}
 	if j.plan.bound > 0 {
 		j.engine.Bound(j.plan.bound)
@@ -215,7 +214,7 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 		return nil, fmt.Errorf("%w; the costs are on the device alone", gaveUp)
 	}
 	host := families.Methods()[0]
-	if sol, err = host.Solve(ctx, j.p, start, runtime.GOMAXPROCS(0)); err != nil {
+	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning}); err != nil {
 		return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
 	}
 	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, why)
@@ -267,7 +266,7 @@ func (j *job) other(name string) (engine.Engine, plan, error) {
 	if err != nil {
 		return nil, c, err
 	}
-	e, err := c.family.Open(j.device, c.variant, j.p.Rows, j.p.Cols)
+	e, err := c.family.Open(j.device, j.options.Tuning, c.variant, j.p.Rows, j.p.Cols)
 	if err != nil {
 		return nil, c, err
 	}

@@ -144,9 +144,9 @@ func wantRightWins(t *testing.T, f *device.Family, facts device.Facts, db *tuned
 		if err != nil {
 			t.Errorf("choose for size %d: %v", size, err)
 		} else if plantOf(c.Variant.Label) != right.name {
-			t.Errorf("size %d: the planted variant %s is chosen (%s)", size, c.Variant.Label, c.Reason)
+			t.Errorf("size %d: the planted variant %s is chosen (%s)", size, c.Variant.Label, c.Reason())
 		} else if slices.Contains(sizes, size) && c.Level != "exact" {
-			t.Errorf("size %d was tuned, and the choice is %s: %s", size, c.Level, c.Reason)
+			t.Errorf("size %d was tuned, and the choice is %s: %s", size, c.Level, c.Reason())
 		}
 	}
 }

@@ -41,43 +41,38 @@ const (
 	gpuRate   = 1e13
 )
 
-// triesPrices reports whether a solve begins by prices: where they or a variant of theirs
-// are asked for, and by default where they are likely to be quicker.
-func triesPrices(facts device.Facts, n int, o *Options) (bool, error) {
-	asked := o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil
-	if asked && len(o.Devices) > 1 {
-		return false, fmt.Errorf("%d devices: algorithm %s runs on one", len(o.Devices), ByPrices)
-	}
-	from := pricesFromGPU
+// triesPrices reports whether a solve begins by prices, and within which limits: where
+// prices or a variant of theirs are asked for, what memory holds; by default, where they are
+// likely to be quicker, what leaves the tiles time.
+func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, error) {
+	limits := price.Settings{Steps: math.MaxInt64, Columns: 1 << 26}
+	from, rate := pricesFromGPU, gpuRate/float64(runtime.GOMAXPROCS(0))
 	if facts.Kind == device.Host {
-		from = pricesFrom
+		from, rate = pricesFrom, hostRate
+		limits.Cores = facts.SMs
 	}
-	return asked || o.Algorithm == "" && o.Variant == "" && len(o.Devices) == 1 && n >= from, nil
+	if o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil {
+		if len(o.Devices) > 1 {
+			return false, limits, fmt.Errorf("%d devices: algorithm %s runs on one", len(o.Devices), ByPrices)
+		}
+		if facts.Kind == device.Host && o.Variant != "" {
+			return false, limits, fmt.Errorf("variant %q: a host's passes have none", o.Variant)
+		}
+		return true, limits, nil
+	}
+	limits.Steps = int64(stepShare * splittings(Apart, n) * stepRate / rate)
+	limits.Columns = 1 << max(14, min(n-4, 24))
+	return o.Algorithm == "" && o.Variant == "" && len(o.Devices) == 1 && n >= from, limits, nil
 }
 
-// priceLimits are what a search may take before the tiles are quicker.
-func priceLimits(facts device.Facts, n int) price.Settings {
-	steps := stepShare * splittings(Apart, n) * stepRate
-	if facts.Kind == device.Host {
-		steps /= hostRate
-	} else {
-		steps *= float64(runtime.GOMAXPROCS(0)) / gpuRate
-	}
-	return price.Settings{Steps: int64(steps), Columns: 1 << max(14, min(n-4, 24))}
-}
-
-// noPriceLimits are those of a search that nothing comes after: what memory holds.
-func noPriceLimits() price.Settings { return price.Settings{Steps: math.MaxInt64, Columns: 1 << 26} }
-
-// byPrices solves an instance by prices on a device, within limits. Errors wrap
-// price.ErrCostly where these do not suffice.
-func (r *Result) byPrices(ctx context.Context, inst *Instance, d device.Device, o Options, limits price.Settings) error {
+// byPrices solves an instance by prices, within limits. Errors wrap price.ErrCostly where
+// these do not suffice.
+func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings) error {
 	start := time.Now()
+	d := o.Devices[0]
 	facts := d.Facts()
 	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
-	if facts.Kind == device.Host {
-		limits.Cores = facts.SMs
-	} else {
+	if facts.Kind != device.Host {
 		choice, err := choose(&csg.Price, facts, inst, o, "")
 		if err != nil {
 			return fmt.Errorf("%w: %w", price.ErrCostly, err)

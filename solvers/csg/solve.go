@@ -38,19 +38,17 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
-	d, err := o.First()
+	if _, err := o.First(); err != nil {
+		return nil, err
+	}
+	facts := o.Weakest()
+	byPrices, limits, err := triesPrices(facts, inst.N, &o)
 	if err != nil {
 		return nil, err
 	}
-	facts := d.Facts()
-	byPrices, err := triesPrices(facts, inst.N, &o)
-	if err != nil {
-		return nil, err
-	}
-	other := o // what solves where prices do not
-	asked := o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil
-	if asked {
-		other.Algorithm, other.Variant = "", ""
+	other := o // what solves where prices leave too much work
+	if other.Algorithm == string(ByPrices) {
+		other.Algorithm = ""
 	}
 	f, method, err := familyFor(facts.Kind, Method(other.Algorithm), other.Variant)
 	if err != nil {
@@ -68,12 +66,8 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	if byPrices {
-		limits := priceLimits(facts, inst.N)
-		if asked {
-			limits = noPriceLimits()
-		}
-		err := r.byPrices(ctx, inst, d, o, limits)
-		if !errors.Is(err, price.ErrCostly) || asked {
+		err := r.byPrices(ctx, inst, o, limits)
+		if !errors.Is(err, price.ErrCostly) || o.Algorithm != "" || o.Variant != "" {
 			return r.answered(err)
 		}
 		o.Say("%v", err)
@@ -83,7 +77,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason
+	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	start := time.Now()
 	told := func(share float64) {

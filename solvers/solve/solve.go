@@ -45,6 +45,24 @@ func (s *Settings) First() (device.Device, error) {
 	return s.Devices[0], nil
 }
 
+// Weakest are the facts that variants for all devices are chosen by: those of the device
+// with the fewest multiprocessors, with the least of the memory free on any.
+func (s *Settings) Weakest() device.Facts {
+	var least device.Facts
+	for k, d := range s.Devices {
+		f := d.Facts()
+		free := f.Free
+		if k > 0 {
+			free = min(free, least.Free)
+		}
+		if k == 0 || f.SMs < least.SMs {
+			least = f
+		}
+		least.Free = free
+	}
+	return least
+}
+
 // Where names the devices, separated by commas.
 func (s *Settings) Where() string {
 	names := make([]string, len(s.Devices))

@@ -285,7 +285,7 @@ func (r trialRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 	if !ok {
 		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.Kernels.Name)
 	}
-	e, err := r.Open(r.device, r.variant, t.p.Rows, t.p.Cols)
+	e, err := r.Open(r.device, nil, r.variant, t.p.Rows, t.p.Cols)
 	if err != nil {
 		return nil, err
 	}

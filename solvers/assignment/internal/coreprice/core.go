@@ -106,7 +106,7 @@ const (
 
 // Open loads a variant of assignment/core and takes memory for dense problems of
 // that size.
-func Open(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error) {
+func Open(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int) (engine.Engine, error) {
 	e, err := openCore(d, v, rows, cols, 4*rows+256)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, er
 		return e, nil
 	}
 	w := tuned.Workload{Fixed: map[string]string{"value": assignment.Core.Value(v, "value")}, Size: cols}
-	if v := tuned.Fastest(&assignment.Prime, d.Facts(), w, nil); v != nil {
+	if v := t.Fastest(&assignment.Prime, d.Facts(), w, nil); v != nil {
 		if e.primer, err = OpenPrimer(d, v, rows, cols); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}

@@ -158,7 +158,7 @@ func coreOn(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal,
 		return err
 	}
 	defer s.Close()
-	e, err := Open(d, v, p.Rows, p.Cols)
+	e, err := Open(d, nil, v, p.Rows, p.Cols)
 	if err != nil {
 		return err
 	}

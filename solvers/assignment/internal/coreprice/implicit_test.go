@@ -134,7 +134,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 	}
 	defer s.Close()
 	for name, p := range strewnCases(t, 1300) {
-		cold, err := host.Solve(context.Background(), p, nil, 2)
+		cold, err := host.Solve(context.Background(), p, nil, engine.Host{Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		again, err := host.Solve(context.Background(), p, &cold.Prices, 2)
+		again, err := host.Solve(context.Background(), p, &cold.Prices, engine.Host{Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		if p.Instance.Maximize {
 			continue // every row wants the same corners: too many looks for an emulation
 		}
-		e, err := newPointCore(d, coreOfChunk(t, 16), p)
+		e, err := newPointCore(d, nil, coreOfChunk(t, 16), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		host, err := host.Solve(context.Background(), p, nil, 2)
+		host, err := host.Solve(context.Background(), p, nil, engine.Host{Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

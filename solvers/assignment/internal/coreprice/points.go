@@ -41,7 +41,7 @@ type side struct {
 
 // pointsVariant is the fastest variant known for a problem of points and chunks
 // of k edges; nil: there is none.
-func pointsVariant(facts device.Facts, p *problem.Normal, k int) *device.Variant {
+func pointsVariant(facts device.Facts, t *tuned.Database, p *problem.Normal, k int) *device.Variant {
 	q, f := p.Instance.Points, &assignment.Points
 	cut := "off"
 	if q.Floor {
@@ -54,14 +54,14 @@ func pointsVariant(facts device.Facts, p *problem.Normal, k int) *device.Variant
 		}
 		return nil
 	}
-	return tuned.Fastest(f, facts, w, chunks)
+	return t.Fastest(f, facts, w, chunks)
 }
 
 // ChunkOf is the number of edges of a chunk of a variant of assignment/core.
 func ChunkOf(v *device.Variant) int { return assignment.Core.Int(v, "k") }
 
-func newPointCore(d device.Device, v *device.Variant, p *problem.Normal) (engine.Engine, error) {
-	w := pointsVariant(d.Facts(), p, ChunkOf(v))
+func newPointCore(d device.Device, t *tuned.Database, v *device.Variant, p *problem.Normal) (engine.Engine, error) {
+	w := pointsVariant(d.Facts(), t, p, ChunkOf(v))
 	if w == nil {
 		return nil, fmt.Errorf("%s has no variant for %s distances and %d edges a chunk", assignment.Points.Name, p.Instance.Points.Metric, ChunkOf(v))
 	}

@@ -29,7 +29,7 @@ type CoreShards struct {
 }
 
 // OpenShards is Open for the devices of a group.
-func OpenShards(g *collective.Group, v *device.Variant, rows, cols int) (_ engine.Sharded, err error) {
+func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows, cols int) (_ engine.Sharded, err error) {
 	e := &CoreShards{group: g, first: collective.Split(rows, g.Len())}
 	defer func() {
 		if err != nil {
@@ -37,13 +37,13 @@ func OpenShards(g *collective.Group, v *device.Variant, rows, cols int) (_ engin
 		}
 	}()
 	d := g.Devices[0]
-	head, err := Open(d, v, rows, cols)
+	head, err := Open(d, t, v, rows, cols)
 	if err != nil {
 		return nil, err
 	}
 	e.coreEngine = head.(*coreEngine)
 	for k, d := range g.Devices {
-		part, err := Open(d, v, e.first[k+1]-e.first[k], cols)
+		part, err := Open(d, t, v, e.first[k+1]-e.first[k], cols)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/host"
@@ -13,9 +14,9 @@ import (
 )
 
 // OpenImplicit opens core and price for a problem whose costs no matrix holds.
-func OpenImplicit(d device.Device, v *device.Variant, p *problem.Normal) (engine.Engine, error) {
+func OpenImplicit(d device.Device, t *tuned.Database, v *device.Variant, p *problem.Normal) (engine.Engine, error) {
 	if p.Instance.Points != nil {
-		return newPointCore(d, v, p)
+		return newPointCore(d, t, v, p)
 	}
 	return newSparseCore(d, v, p)
 }

@@ -106,6 +106,12 @@ const (
 	WideRange   = "wide"   // hardly any ties
 )
 
+// A Host is what methods of the host are told besides the problem.
+type Host struct {
+	Threads int             // goroutines; 0: one a core
+	Tuning  *tuned.Database // nil: the one embedded in the binary
+}
+
 // Workload is what a variant for p is chosen by.
 func Workload(p *problem.Normal) tuned.Workload {
 	class, span, side := WideRange, uint64(p.Most-p.Least), uint64(max(1, p.Cols))

@@ -5,6 +5,7 @@ package families
 import (
 	"context"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -20,15 +21,16 @@ import (
 type Family struct {
 	Name    string // in Options.Algorithm
 	Kernels *device.Family
-	// Open takes memory on a device for dense problems of that size.
-	Open func(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error)
+	// Open takes memory on a device for dense problems of that size. The tuning data
+	// choose the variants of the kernels that help; nil is the embedded database.
+	Open func(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int) (engine.Engine, error)
 	// Sharded is Open for the devices of a group, among which rows are shared.
-	Sharded func(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error)
+	Sharded func(g *collective.Group, t *tuned.Database, v *device.Variant, rows, cols int) (engine.Sharded, error)
 	several [2]string // parameter and value of its variants for several devices; empty: all
 	Limits  bool      // takes limits
 	// Implicit opens an engine for a sparse problem or one of points; nil: it
 	// takes neither.
-	Implicit func(d device.Device, v *device.Variant, p *problem.Normal) (engine.Engine, error)
+	Implicit func(d device.Device, t *tuned.Database, v *device.Variant, p *problem.Normal) (engine.Engine, error)
 }
 
 // All are the families of kernels on a device, best first. What one gives up the next
@@ -36,14 +38,14 @@ type Family struct {
 func All() []Family {
 	return []Family{
 		{Name: "core", Kernels: &assignment.Core, Open: coreprice.Open, Sharded: coreprice.OpenShards, Limits: true, Implicit: coreprice.OpenImplicit},
-		{Name: "tree", Kernels: &assignment.Tree, Open: opener(hungarian.OpenTree), Sharded: hungarian.OpenTreeShards, several: [2]string{"barrier", "peers"}},
-		{Name: "classical", Kernels: &assignment.Classical, Open: opener(hungarian.OpenClassical), Sharded: hungarian.OpenClassicalShards, several: [2]string{"devices", "many"}},
+		{Name: "tree", Kernels: &assignment.Tree, Open: opener(hungarian.OpenTree), Sharded: sharder(hungarian.OpenTreeShards), several: [2]string{"barrier", "peers"}},
+		{Name: "classical", Kernels: &assignment.Classical, Open: opener(hungarian.OpenClassical), Sharded: sharder(hungarian.OpenClassicalShards), several: [2]string{"devices", "many"}},
 	}
 }
 
-// opener makes a constructor one of engines.
-func opener[E engine.Engine](open func(device.Device, *device.Variant, int, int) (E, error)) func(device.Device, *device.Variant, int, int) (engine.Engine, error) {
-	return func(d device.Device, v *device.Variant, rows, cols int) (engine.Engine, error) {
+// opener makes a constructor one of engines, which no other kernels help.
+func opener[E engine.Engine](open func(device.Device, *device.Variant, int, int) (E, error)) func(device.Device, *tuned.Database, *device.Variant, int, int) (engine.Engine, error) {
+	return func(d device.Device, _ *tuned.Database, v *device.Variant, rows, cols int) (engine.Engine, error) {
 		e, err := open(d, v, rows, cols)
 		if err != nil {
 			return nil, err
@@ -52,13 +54,19 @@ func opener[E engine.Engine](open func(device.Device, *device.Variant, int, int)
 	}
 }
 
+// sharder is opener for the devices of a group.
+func sharder(open func(*collective.Group, *device.Variant, int, int) (engine.Sharded, error)) func(*collective.Group, *tuned.Database, *device.Variant, int, int) (engine.Sharded, error) {
+	return func(g *collective.Group, _ *tuned.Database, v *device.Variant, rows, cols int) (engine.Sharded, error) {
+		return open(g, v, rows, cols)
+	}
+}
+
 // A Method is one way to solve on the host.
 type Method struct {
 	Name   string // in Options.Algorithm
 	Limits bool   // takes limits
-	// Solve solves p with so many threads. start may be nil (cold) or feasible
-	// duals.
-	Solve func(ctx context.Context, p *problem.Normal, start *problem.Prices, threads int) (*engine.Solution, error)
+	// Solve solves p. start may be nil (cold) or feasible duals.
+	Solve func(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error)
 }
 
 // Methods of the host, best first; but for the first they take one core.
@@ -73,8 +81,8 @@ func Methods() []Method {
 	}
 }
 
-func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, int) (*engine.Solution, error) {
-	return func(ctx context.Context, p *problem.Normal, start *problem.Prices, _ int) (*engine.Solution, error) {
+func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, engine.Host) (*engine.Solution, error) {
+	return func(ctx context.Context, p *problem.Normal, start *problem.Prices, _ engine.Host) (*engine.Solution, error) {
 		return solve(ctx, p, start)
 	}
 }

@@ -42,7 +42,8 @@ const (
 // columns that are matched for good, and searches start from one row. A start
 // is used where all columns get matched, and where there are at most twice as
 // many as rows, by adding rows (padded).
-func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, threads int) (*engine.Solution, error) {
+func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
+	threads := on.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
@@ -52,7 +53,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, thread
 	if p.Instance.Points != nil && p.Approaches() {
 		return solvePoints(ctx, p, start, threads)
 	}
-	src, err := sourceOf(p)
+	src, err := sourceOf(p, on.Tuning)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, thread
 		return nil, err
 	}
 	if start == nil && (h.full || padable) && h.free() > structured {
-		ok, err := h.sample(ctx, p)
+		ok, err := h.sample(ctx, p, engine.Host{Threads: threads, Tuning: on.Tuning})
 		if err != nil {
 			return nil, err
 		}

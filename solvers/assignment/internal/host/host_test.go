@@ -3,8 +3,11 @@ package host
 import (
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
+	"coalesce/autotune/tuned"
+	"coalesce/generated/assignment"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/reference"
@@ -12,7 +15,7 @@ import (
 )
 
 func onHost(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-	return Solve(context.Background(), p, start, 2)
+	return Solve(context.Background(), p, start, engine.Host{Threads: 2})
 }
 
 func TestHostIsOptimal(t *testing.T) {
@@ -67,7 +70,7 @@ func TestSearchesReadWholeRows(t *testing.T) {
 			}
 		}
 		err = enginetest.Agrees(p, nil, func(p *problem.Normal, _ *problem.Prices) (*engine.Solution, error) {
-			src, err := sourceOf(p)
+			src, err := sourceOf(p, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -196,7 +199,34 @@ func TestHostStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Solve(ctx, p, nil, 2); err != context.Canceled {
+	if _, err := Solve(ctx, p, nil, engine.Host{Threads: 2}); err != context.Canceled {
 		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// A winner in the user's tuning data is the scan that runs.
+func TestScanOfTunedVariant(t *testing.T) {
+	f := &assignment.Hostscan
+	p, err := problem.Normalise(enginetest.MatrixOf(t, 3, int32(1), 2, 3, 4, 5, 6, 7, 8, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		if f.Value(v, "value") != string(problem.Int32) {
+			continue
+		}
+		db, err := tuned.New(tuned.Entry{Family: f.Name, Class: hostFacts().Class(), Fixed: map[string]string{"value": "int32"}, Size: 3,
+			Protocol: tuned.Protocol, Winner: v.Label, Results: []tuned.Result{{Variant: v.Label, Hash: tuned.Hash(v.Hash), Nanos: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := newRowScan(p, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reflect.ValueOf(s.least).Pointer() != reflect.ValueOf(v.Kernels["least"]).Pointer() {
+			t.Errorf("%s won in the user's data, and another variant runs", v.Label)
+		}
 	}
 }

@@ -16,14 +16,14 @@ const sampleFrom = 128
 // its duals: v is the least c - u over the sampled rows. Costs that depend
 // smoothly on hidden places of rows and columns (products, sums, distances)
 // have duals that do so too. It reports whether there was a sample to solve.
-func (h *core) sample(ctx context.Context, p *problem.Normal) (bool, error) {
+func (h *core) sample(ctx context.Context, p *problem.Normal, on engine.Host) (bool, error) {
 	if h.rows < sampleFrom || p.Instance.Sparse != nil {
 		return false, nil
 	}
 	m, n := h.rows/4, h.cols/4
 	r := rand.New(rand.NewPCG(uint64(h.rows), 1))
 	rows, cols := r.Perm(h.rows)[:m], r.Perm(h.cols)[:n]
-	s, err := Solve(ctx, partOf(p, rows, cols), nil, h.threads)
+	s, err := Solve(ctx, partOf(p, rows, cols), nil, on)
 	if hall := (*engine.Infeasible)(nil); errors.As(err, &hall) {
 		return false, nil
 	}
@@ -32,7 +32,7 @@ func (h *core) sample(ctx context.Context, p *problem.Normal) (bool, error) {
 	}
 	h.counts.Steps += s.Counts.Steps
 	h.counts.Passes += 0.25 + s.Counts.Passes/16
-	err = minima(partOf(p, rows, nil), s.U, h.v, h.threads)
+	err = minima(partOf(p, rows, nil), s.U, h.v, on)
 	h.tame()
 	h.counts.Switch = "duals of a sample: the candidates of many rows were the same columns"
 	return true, err

@@ -27,13 +27,13 @@ var hostFacts = sync.OnceValue(func() device.Facts {
 
 // newRowScan takes the fastest variant known for the cost type on this host, or
 // the safe one.
-func newRowScan(p *problem.Normal) (*RowScan, error) {
+func newRowScan(p *problem.Normal, t *tuned.Database) (*RowScan, error) {
 	if p.Instance.Len() != p.Rows*p.Cols {
 		return nil, fmt.Errorf("%s: the host holds %d of %d x %d costs", p.Instance.Source, p.Instance.Len(), p.Rows, p.Cols)
 	}
 	family := &genassignment.Hostscan
 	w := tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type)}, Size: p.Cols}
-	v := tuned.Fastest(family, hostFacts(), w, nil)
+	v := t.Fastest(family, hostFacts(), w, nil)
 	if v == nil {
 		return nil, fmt.Errorf("%s has no variant for costs of type %s", family.Name, p.Instance.Type)
 	}

@@ -3,6 +3,8 @@ package host
 import (
 	"slices"
 
+	"coalesce/autotune/tuned"
+	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
 )
 
@@ -29,14 +31,14 @@ type reader interface {
 }
 
 // sourceOf picks the source of a problem's form.
-func sourceOf(p *problem.Normal) (source, error) {
+func sourceOf(p *problem.Normal, t *tuned.Database) (source, error) {
 	switch {
 	case p.Instance.Points != nil:
 		return newPlaces(p), nil
 	case p.Instance.Sparse != nil:
 		return lists{p}, nil
 	}
-	return newRowScan(p)
+	return newRowScan(p, t)
 }
 
 // lists are the pairs of a sparse problem.
@@ -131,10 +133,10 @@ func nth(a []Edge, k int) {
 }
 
 // minima makes v[j] the least c - u of column j of a problem.
-func minima(p *problem.Normal, u, v []int64, threads int) error {
-	src, err := sourceOf(p)
+func minima(p *problem.Normal, u, v []int64, on engine.Host) error {
+	src, err := sourceOf(p, on.Tuning)
 	if err == nil {
-		src.ColumnMinima(u, v, threads)
+		src.ColumnMinima(u, v, on.Threads)
 	}
 	return err
 }

@@ -21,10 +21,10 @@ type pointSweep struct {
 }
 
 // OpenPoints is a checker for one problem of points.
-func OpenPoints(d device.Device, p *problem.Normal) (_ *Checker, err error) {
+func OpenPoints(d device.Device, t *tuned.Database, p *problem.Normal) (_ *Checker, err error) {
 	q, f := p.Instance.Points, &assignment.Pointcheck
 	w := tuned.Workload{Fixed: map[string]string{"metric": string(q.Metric), "value": string(p.Instance.Type)}, Size: p.Cols}
-	v := tuned.Fastest(f, d.Facts(), w, nil)
+	v := t.Fastest(f, d.Facts(), w, nil)
 	if v == nil {
 		return nil, fmt.Errorf("%s has no variant for %s distances as %s", f.Name, q.Metric, p.Instance.Type)
 	}

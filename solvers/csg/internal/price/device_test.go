@@ -67,7 +67,9 @@ func TestOnDeviceOverflow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return f.Value(&v, "value") == string(as) && f.Value(&v, "sums") == "wide" })
+			at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
+				return f.Value(&v, "value") == string(as) && f.Value(&v, "sums") == "wide"
+			})
 			o := plenty
 			o.Columns = 64
 			o.On = &price.On{Device: d, Variant: &f.Variants[at]}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"unsafe"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/problem"
@@ -143,18 +144,29 @@ type Evaluator struct {
 	shared  int // bytes of a block
 }
 
-// VariantFor is the family's variant for coefficients of a kind: for a
-// few solutions the smallest tile, which has the most blocks.
-func VariantFor(kind string, count int) *device.Variant {
+// Workload is what a variant is chosen for: n variables with coefficients of a kind,
+// and so many solutions at once. For a few solutions the smallest tile, which has the
+// most blocks, suits best; results of many tell nothing of a few.
+func Workload(kind string, n, count int) tuned.Workload {
+	w := tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n, Why: "large tiles for many solutions"}
 	tile, stages := 128, 2
 	if count <= 64 {
 		tile, stages = 64, 4
+		w.Fixed["solutions"], w.Why = "few", "small tiles, of which there are more, for few solutions"
 	}
-	label := fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind)
 	if kind != Int8 {
-		label = fmt.Sprintf("tile=%d,batch=%d,stages=3,warp=32,weight=%s", tile, tile, kind)
+		stages = 3
 	}
-	return qubo.Evaluate.Variant(label)
+	w.Suits = qubo.Evaluate.Variant(fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind))
+	return w
+}
+
+// Fits says why a device has no room for a block of a variant.
+func Fits(v *device.Variant, facts device.Facts) error {
+	if _, shared := Shape(v); facts.SharedPerBlock > 0 && int64(shared) > facts.SharedPerBlock {
+		return fmt.Errorf("%d bytes of shared memory a block, %s allows %d", shared, facts, facts.SharedPerBlock)
+	}
+	return nil
 }
 
 // Open loads a variant, whose weight is the kind, and uploads the

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"unsafe"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/evaluate"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // deviceStarter is massive multi-start on a device: qubo/multistart for what is
@@ -30,20 +32,37 @@ type deviceStarter struct {
 
 // openStarter loads both families, takes memory for a number of samples and of
 // slots, and uploads the matrix.
-func openStarter(d device.Device, s device.Stream, p *problem.Normal, kind string, samples, batch int) (*deviceStarter, error) {
+func openStarter(d device.Device, s device.Stream, p *problem.Normal, t *tuned.Database, kind string, samples, batch int) (*deviceStarter, error) {
 	if err := evaluate.Holds(p, kind, p.Spans(), evaluate.UnitOf(p)); err != nil {
 		return nil, err
 	}
-	v, state := evaluate.VariantFor(kind, batch), "shared"
-	side := (max(1, p.N) + 127) / 128 * 128
-	if limit := d.Facts().SharedPerBlock; limit > 0 && int64(ascendShared(state, kind, side))+1024 > limit {
-		state = "global"
-	}
-	w := qubo.Multistart.Variant(fmt.Sprintf("block=512,state=%s,weight=%s", state, kind))
-	if w == nil {
-		return nil, fmt.Errorf("%d variables: their gains, %s, are larger than a block's shared memory", p.N, kind)
+	v, w, err := chosen(d.Facts(), t, p.N, kind, batch)
+	if err != nil {
+		return nil, err
 	}
 	return openStarterAs(d, s, p, v, w, samples, batch)
+}
+
+// chosen are the variants of both families for n variables with coefficients of a kind.
+func chosen(facts device.Facts, t *tuned.Database, n int, kind string, count int) (v, w *device.Variant, err error) {
+	o := solve.Settings{Tuning: t}
+	many, err := o.Choose(&qubo.Evaluate, facts, evaluate.Workload(kind, n, count), func(v *device.Variant) error { return evaluate.Fits(v, facts) })
+	if err != nil {
+		return nil, nil, err
+	}
+	climb, err := o.Choose(&qubo.Multistart, facts, tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n},
+		func(v *device.Variant) error { return climbs(v, facts, n) })
+	return many.Variant, climb.Variant, err
+}
+
+// climbs says why a block of a variant of qubo/multistart cannot climb with n variables.
+func climbs(v *device.Variant, facts device.Facts, n int) error {
+	f := &qubo.Multistart
+	side := (max(1, n) + 127) / 128 * 128
+	if shared := ascendShared(f.Value(v, "state"), f.Value(v, "weight"), side) + 1024; facts.SharedPerBlock > 0 && int64(shared) > facts.SharedPerBlock {
+		return fmt.Errorf("%d bytes of shared memory a block for %d variables, %s allows %d", shared, n, facts, facts.SharedPerBlock)
+	}
+	return nil
 }
 
 // ascendShared is the dynamic shared memory of an ascending block: a byte for

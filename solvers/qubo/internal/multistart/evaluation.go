@@ -21,7 +21,7 @@ type Evaluation struct {
 }
 
 // OpenEvaluation takes a variant of qubo/evaluate by its label and draws count
-// solutions. An empty label is the default for the narrowest type of
+// solutions. An empty label is the tuned variant for the narrowest type of
 // coefficients that is exact.
 func OpenEvaluation(d device.Device, inst *problem.Instance, label string, count int) (*Evaluation, error) {
 	if err := inst.Check(); err != nil {
@@ -35,14 +35,20 @@ func OpenEvaluation(d device.Device, inst *problem.Instance, label string, count
 	if err != nil {
 		return nil, err
 	}
-	v := evaluate.VariantFor(kind, count)
-	if label != "" {
-		if v = qubo.Evaluate.Variant(label); v == nil {
-			return nil, fmt.Errorf("qubo/evaluate has no variant %q", label)
-		}
-		kind = qubo.Evaluate.Value(v, "weight")
+	asked := qubo.Evaluate.Variant(label)
+	switch {
+	case asked != nil:
+		kind = qubo.Evaluate.Value(asked, "weight")
+	case label != "":
+		return nil, fmt.Errorf("qubo/evaluate has no variant %q", label)
 	}
-	w := qubo.Multistart.Variant(fmt.Sprintf("block=512,state=shared,weight=%s", kind))
+	v, w, err := chosen(d.Facts(), nil, p.N, kind, count)
+	if err != nil {
+		return nil, err
+	}
+	if asked != nil {
+		v = asked
+	}
 	s, err := d.NewStream()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"math"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -54,6 +55,8 @@ type Options struct {
 	Seed       uint64
 	Target     *int64    // stop at this scaled objective; nil: none
 	Deadline   time.Time // stop starting iterations; zero: none
+
+	Tuning *tuned.Database // that variants are chosen by; nil: the one embedded in the binary
 }
 
 // A Run is what massive multi-start did. Objectives are those of the

@@ -54,7 +54,7 @@ func TestMultistartVariants(t *testing.T) {
 		if f.Int(w, "block") > 512 && !emulatedtest.Every {
 			continue
 		}
-		v := evaluate.VariantFor(kind, 1)
+		v := evaluate.Workload(kind, 1, 1).Suits
 		for _, c := range []struct{ n, batch int }{{0, 1}, {1, 1}, {131, 1}, {67, 4}} {
 			if k > 0 && c.n < 2 && !emulatedtest.Every {
 				continue
@@ -225,7 +225,7 @@ func TestMultistartSearch(t *testing.T) {
 		var ends []search.Work
 		var lists [2][]int64
 		for k := range lists {
-			w, err := multistartSearch{d, 4}.Search(context.Background(), p, search.Options{Began: time.Now(), Work: 60, Seed: 5},
+			w, err := multistartSearch{d, nil, 4}.Search(context.Background(), p, search.Options{Began: time.Now(), Work: 60, Seed: 5},
 				func(v int64, x []uint64, _ time.Duration) {
 					if p.Value(x) != v {
 						t.Errorf("%s: told %d, the solution's objective is %d", d.Facts(), v, p.Value(x))

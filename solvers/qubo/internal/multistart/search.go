@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/evaluate"
 	"coalesce/solvers/qubo/internal/search"
@@ -49,7 +50,7 @@ func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := openStarter(d, s, p, kind, orElse(o.Samples, 1000), batch)
+	g, err := openStarter(d, s, p, o.Tuning, kind, orElse(o.Samples, 1000), batch)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
@@ -67,19 +68,20 @@ func Open(_ *problem.Normal, o search.Setup) (search.Opened, error) {
 	if f := d.Facts(); f.Kind == device.CUDA {
 		batch = max(1, f.SMs)
 	}
-	return search.Opened{Searcher: multistartSearch{d, batch}, Label: fmt.Sprintf("batch=%d", batch), Reason: "one climbing solution a multiprocessor"}, nil
+	return search.Opened{Searcher: multistartSearch{d, o.Tuning, batch}, Label: fmt.Sprintf("batch=%d", batch), Reason: "one climbing solution a multiprocessor"}, nil
 }
 
 // multistartSearch is massive multi-start as a search among others, until its
 // limits.
 type multistartSearch struct {
 	device device.Device
+	tuning *tuned.Database
 	batch  int // iterations at once
 }
 
 // Search implements search.Searcher.
 func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(value int64, x []uint64, at time.Duration)) (search.Work, error) {
-	options := Options{Batch: m.batch, Iterations: math.MaxInt, Seed: o.Seed, Target: o.Target, Deadline: o.Deadline}
+	options := Options{Batch: m.batch, Tuning: m.tuning, Iterations: math.MaxInt, Seed: o.Seed, Target: o.Target, Deadline: o.Deadline}
 	on, closing, err := openFor(m.device, p, options)
 	if err != nil {
 		return search.Work{}, err

@@ -26,11 +26,15 @@ type subjectOf struct{ kernels *device.Family }
 // Family is the family.
 func (t subjectOf) Family() *device.Family { return t.kernels }
 
-// Fixed are the types of coefficients, each of which is tuned by itself.
+// Fixed are the types of coefficients, each of which is tuned by itself, and whether few
+// solutions are evaluated at once or many.
 func (t subjectOf) Fixed() []map[string]string {
 	var all []map[string]string
 	for _, kind := range []string{evaluate.Int8, evaluate.Int32, evaluate.Float32, evaluate.Float64} {
 		all = append(all, map[string]string{"weight": kind})
+		if t.kernels == &qubo.Evaluate {
+			all = append(all, evaluate.Workload(kind, 0, 1).Fixed)
+		}
 	}
 	return all
 }
@@ -46,14 +50,12 @@ func (t subjectOf) Sizes(f device.Facts) []int {
 // Feasible holds the shared memory of a block and the matrix against a device.
 func (t subjectOf) Feasible(v *device.Variant, f device.Facts, size int) error {
 	kind, side := t.kernels.Value(v, "weight"), int64(max(1, size)+127)/128*128
-	shared := 0
+	fits := func() error { return climbs(v, f, size) }
 	if t.kernels == &qubo.Evaluate {
-		_, shared = evaluate.Shape(v)
-	} else {
-		shared = ascendShared(t.kernels.Value(v, "state"), kind, int(side)) + 1024
+		fits = func() error { return evaluate.Fits(v, f) }
 	}
-	if f.SharedPerBlock > 0 && int64(shared) > f.SharedPerBlock {
-		return fmt.Errorf("%d bytes of shared memory a block, %s allows %d", shared, f, f.SharedPerBlock)
+	if err := fits(); err != nil {
+		return err
 	}
 	if need := 2 * side * side * int64(evaluate.CoefficientBytes(kind)); f.Free > 0 && need > f.Free/10*9 {
 		return fmt.Errorf("a matrix of %s with its copy, %s has %s free: %w", problem.FormatBytes(need), f, problem.FormatBytes(f.Free), device.ErrMemory)
@@ -112,7 +114,7 @@ func (t subjectOf) Cases(fixed map[string]string) ([]subject.Case, error) {
 func (t subjectOf) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	count := 1000
 	switch {
-	case size < 1000:
+	case size < 1000 || fixed["solutions"] != "":
 		count = 10
 	case t.kernels != &qubo.Evaluate:
 		count = 132
@@ -144,9 +146,14 @@ func (r *denseRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.kernels.Name)
 	}
 	kind := r.kernels.Value(r.variant, "weight")
-	v, w := r.variant, qubo.Multistart.Variant(fmt.Sprintf("block=512,state=shared,weight=%s", kind))
-	if r.kernels != &qubo.Evaluate {
-		v, w = evaluate.VariantFor(kind, t.count), r.variant
+	v, w, err := chosen(r.device.Facts(), nil, t.p.N, kind, t.count)
+	if err != nil {
+		return nil, err
+	}
+	if r.kernels == &qubo.Evaluate {
+		v = r.variant
+	} else {
+		w = r.variant
 	}
 	s, err := r.device.NewStream()
 	if err != nil {

@@ -14,19 +14,18 @@ import (
 // Open makes qubo/bulk ready, an island a device, with rounded
 // coefficients where no variant holds those of p.
 func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
-	d, err := o.First()
-	if err != nil {
+	if _, err := o.First(); err != nil {
 		return search.Opened{}, err
 	}
 	q := p
 	if !p.Exact { // rounded anyway: to what fits the fast types
 		q = p.Coarse(search.Int32Deltas)
 	}
-	c, err := choose(d.Facts(), q, o)
+	c, err := choose(o.Weakest(), q, o)
 	for _, limit := range []int64{search.Int32Deltas, float32s, search.NarrowDeltas} {
 		if err != nil && p.Spans().Delta > limit {
 			q = p.Coarse(limit)
-			c, err = choose(d.Facts(), q, o)
+			c, err = choose(o.Weakest(), q, o)
 		}
 	}
 	if err != nil {
@@ -39,7 +38,7 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 	for _, b := range l {
 		b.Without = o.Without
 	}
-	e := search.Opened{Searcher: l, Label: c.Variant.Label, Reason: c.Reason, Close: l.Close, Used: map[string]search.Rules{"bulk": l[0].rules.used(q.N)}}
+	e := search.Opened{Searcher: l, Label: c.Variant.Label, Reason: c.Reason(), Close: l.Close, Used: map[string]search.Rules{"bulk": l[0].rules.used(q.N)}}
 	if len(l) == 1 {
 		e.Searcher = l[0]
 	}
@@ -49,22 +48,22 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 	return e, nil
 }
 
-// choose picks a variant: winners of tuning are those with little room to
-// spare.
+// choose picks a variant: winners of tuning at other sizes are those with little room
+// to spare.
 func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
 	needs := needsOf(p)
 	asked := func(v *device.Variant) error {
 		_, err := needs.formOn(facts, v)
 		return err
 	}
-	return search.Choose(&qubo.Bulk, facts, o, asked, func() (search.Fallback, error) {
+	return search.Choose(&qubo.Bulk, facts, o, asked, func() (tuned.Workload, error) {
 		suits, err := needs.variant(facts)
 		if err != nil {
-			return search.Fallback{}, err
+			return tuned.Workload{}, err
 		}
 		of, err := needs.form(suits)
 		if err != nil {
-			return search.Fallback{}, err
+			return tuned.Workload{}, err
 		}
 		near := func(v *device.Variant) error {
 			f, err := needs.formOn(facts, v)
@@ -73,7 +72,8 @@ func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice
 			}
 			return err
 		}
-		return search.Fallback{Variant: suits, Reason: "the narrowest rows and the least room to spare", Workload: tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: p.N}, Fits: near}, nil
+		return tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: p.N, Similar: near,
+			Suits: suits, Why: "the narrowest rows and the least room to spare"}, nil
 	})
 }
 

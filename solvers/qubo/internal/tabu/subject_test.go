@@ -133,23 +133,30 @@ func TestBulkChoice(t *testing.T) {
 		}
 	}
 	const suits = "block=32,items=80,row=int8,cluster=1,searches=0,meet=barrier"
-	for label, want := range map[string]string{
-		"": suits,
-		"block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier": "block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier",
-		"block=128,items=40,row=int8,cluster=1,searches=0,meet=barrier": suits, // much room to spare
+	const tight, roomy = "block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier", "block=128,items=40,row=int8,cluster=1,searches=0,meet=barrier"
+	for _, c := range []struct {
+		label       string
+		size        int // at which it won
+		want, level string
+	}{
+		{"", p.N, suits, tuned.Predicted},
+		{tight, p.N, tight, tuned.Exact},
+		{tight, p.N + 1, tight, tuned.Nearest},
+		{roomy, p.N, roomy, tuned.Exact},
+		{roomy, p.N + 1, suits, tuned.Predicted}, // much room to spare: of other sizes' winners
 	} {
 		db := &tuned.Database{}
-		if v := qubo.Bulk.Variant(label); v != nil {
+		if v := qubo.Bulk.Variant(c.label); v != nil {
 			var err error
-			db, err = tuned.New(tuned.Entry{Family: qubo.Bulk.Name, Class: hopper.Class(), Fixed: map[string]string{"row": "int8"}, Size: p.N,
-				Protocol: tuned.Protocol, Winner: label, Results: []tuned.Result{{Variant: label, Hash: tuned.Hash(v.Hash), Nanos: 1000}}})
+			db, err = tuned.New(tuned.Entry{Family: qubo.Bulk.Name, Class: hopper.Class(), Fixed: map[string]string{"row": "int8"}, Size: c.size,
+				Protocol: tuned.Protocol, Winner: c.label, Results: []tuned.Result{{Variant: c.label, Hash: tuned.Hash(v.Hash), Nanos: 1000}}})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		c, err := choose(hopper, p, search.Setup{Settings: solve.Settings{Tuning: db}})
-		if err != nil || c.Variant.Label != want || (c.Level == tuned.Exact) != (label == want) {
-			t.Errorf("%q tuned: %s by %q (%v), want %s", label, c.Variant.Label, c.Level, err, want)
+		got, err := choose(hopper, p, search.Setup{Settings: solve.Settings{Tuning: db}})
+		if err != nil || got.Variant.Label != c.want || got.Level != c.level {
+			t.Errorf("%q tuned at %d: %s by %q (%v), want %s by %q", c.label, c.size, got.Variant.Label, got.Level, err, c.want, c.level)
 		}
 	}
 	if _, err := choose(ampere, p, search.Setup{Settings: solve.Settings{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}}); err == nil {

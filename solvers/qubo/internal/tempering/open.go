@@ -18,23 +18,22 @@ import (
 // random numbers of its own, with rounded coefficients where no variant holds
 // those of p.
 func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
-	d, err := o.First()
-	if err != nil {
+	if _, err := o.First(); err != nil {
 		return search.Opened{}, err
 	}
 	q := p
 	if !p.Exact {
 		q = p.Coarse(search.Int32Deltas)
 	}
-	c, err := choose(d.Facts(), q, o)
+	c, err := choose(o.Weakest(), q, o)
 	if err != nil && p.Spans().Delta > search.NarrowDeltas {
 		q = p.Coarse(search.NarrowDeltas)
-		c, err = choose(d.Facts(), q, o)
+		c, err = choose(o.Weakest(), q, o)
 	}
 	if err != nil {
 		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
 	}
-	e := search.Opened{Label: c.Variant.Label, Reason: c.Reason, Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
+	e := search.Opened{Label: c.Variant.Label, Reason: c.Reason(), Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
 	var members search.Team
 	var closes []func() error
 	e.Close = func() (err error) {
@@ -73,8 +72,8 @@ func (s seeded) Search(ctx context.Context, p *problem.Normal, o search.Options,
 	return s.inner.Search(ctx, p, o, found)
 }
 
-// choose picks a variant: one with room for cluster moves where those may
-// pay, unless it is asked for by name.
+// choose picks a variant: one with room for cluster moves where those may pay, unless
+// another was asked for by name or measured at this size.
 func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
 	family, needs := &qubo.Temper, needsOf(p)
 	fits := func(v *device.Variant, clusters bool) error {
@@ -85,14 +84,14 @@ func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice
 		return f.fits(facts, p.N, clusters)
 	}
 	asked := func(v *device.Variant) error { return fits(v, false) }
-	return search.Choose(family, facts, o, asked, func() (search.Fallback, error) {
+	return search.Choose(family, facts, o, asked, func() (tuned.Workload, error) {
 		suits, err := variantFor(facts, needs)
 		if err != nil {
-			return search.Fallback{}, err
+			return tuned.Workload{}, err
 		}
-		w := tuned.Workload{Fixed: map[string]string{"weight": family.Value(suits, "weight")}, Size: p.N}
-		near := func(v *device.Variant) error { return fits(v, needs.clusters()) }
-		return search.Fallback{Variant: suits, Reason: "slots of one size where weights allow, and threads that suit so many variables", Workload: w, Fits: near}, nil
+		return tuned.Workload{Fixed: map[string]string{"weight": family.Value(suits, "weight")}, Size: p.N,
+			Similar: func(v *device.Variant) error { return fits(v, needs.clusters()) },
+			Suits:   suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}, nil
 	})
 }
 

@@ -1,0 +1,290 @@
+package tuned
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"coalesce/runtime/device"
+)
+
+// knowledge is what a database tells of a family of this binary, made ready for
+// choosing: variants in place of labels, and nothing that is stale.
+type knowledge struct{ pools []*pool }
+
+// A pool is all results of a family on a class of device for the same fixed
+// parameters.
+type pool struct {
+	class    class
+	fixed    map[string]string
+	sizes    []tunedSize // ascending, each with something usable
+	rounders []candidate // of all sizes; log is the slowdown's, the least first
+	stale    int         // results of kernels that have changed since
+	other    string      // the fixed parameter that another pool's results are for: "value=int32"
+}
+
+// tunedSize is an entry with what of it may be used.
+type tunedSize struct {
+	size        int
+	winner      *candidate // nil: stale
+	winnerNanos float64
+	slowest     float64 // of every result, usable or not
+	usable      []candidate
+	driver      string
+}
+
+// A candidate is a result that may be used.
+type candidate struct {
+	variant *device.Variant
+	nanos   float64
+	log     float64 // of nanos
+}
+
+func (t *tunedSize) find(v *device.Variant) *candidate {
+	for i := range t.usable {
+		if t.usable[i].variant == v {
+			return &t.usable[i]
+		}
+	}
+	return nil
+}
+
+// about is what the database and those under it tell of a family: looked for once.
+func (db *Database) about(f *device.Family) *knowledge {
+	if k, ok := db.known.Load(f); ok {
+		return k.(*knowledge)
+	}
+	k, _ := db.known.LoadOrStore(f, db.learn(f))
+	return k.(*knowledge)
+}
+
+// learn settles which entry stands for a size: one whose winner is in this binary
+// before one whose winner is stale, then the upper database's before the lower one's.
+func (db *Database) learn(f *device.Family) *knowledge {
+	type place struct {
+		class, fixed string
+		size         int
+	}
+	found := map[place]*Entry{}
+	for layer := db; layer != nil; layer = layer.under {
+		for i := range layer.entries {
+			e := &layer.entries[i]
+			if e.Family != f.Name || e.Protocol != Protocol {
+				continue
+			}
+			at := place{e.Class, fixedString(e.Fixed), e.Size}
+			if old := found[at]; old == nil || !old.sound(f) && e.sound(f) {
+				found[at] = e
+			}
+		}
+	}
+	k := &knowledge{}
+	pools := map[place]*pool{}
+	order := func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.fixed, b.fixed), cmp.Compare(a.size, b.size))
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(found), order) {
+		e, key := found[at], place{at.class, at.fixed, 0}
+		p := pools[key]
+		if p == nil {
+			p = &pool{class: classOf(at.class), fixed: e.Fixed}
+			pools[key] = p
+			k.pools = append(k.pools, p)
+		}
+		p.add(f, e)
+	}
+	k.pools = slices.DeleteFunc(k.pools, func(p *pool) bool { return len(p.sizes) == 0 })
+	for _, p := range k.pools {
+		p.round()
+	}
+	return k
+}
+
+// sound reports whether the binary has the entry's winner.
+func (e *Entry) sound(f *device.Family) bool {
+	r := e.Result(e.Winner)
+	if r == nil {
+		return false
+	}
+	_, ok := r.Valid(f)
+	return ok
+}
+
+// add takes what of an entry may be used; entries come in the order of their sizes.
+func (p *pool) add(f *device.Family, e *Entry) {
+	t := tunedSize{size: e.Size, driver: e.Driver}
+	winner := -1
+	for i := range e.Results {
+		r := &e.Results[i]
+		nanos := float64(r.Nanos)
+		t.slowest = max(t.slowest, nanos)
+		if r.Variant == e.Winner {
+			t.winnerNanos = nanos
+		}
+		v, ok := r.Valid(f)
+		switch {
+		case !ok:
+			p.stale++
+			continue
+		case f.Fits(v, e.Fixed) != nil:
+			continue
+		case r.Variant == e.Winner:
+			winner = len(t.usable)
+		}
+		t.usable = append(t.usable, candidate{v, nanos, math.Log(nanos)})
+	}
+	if len(t.usable) == 0 {
+		return
+	}
+	if winner >= 0 {
+		t.winner = &t.usable[winner]
+	}
+	p.sizes = append(p.sizes, t)
+}
+
+// round lists the variants of all sizes by their mean slowdown.
+func (p *pool) round() {
+	p.rounders = nil
+	for i := range p.sizes {
+		for _, c := range p.sizes[i].usable {
+			if !slices.ContainsFunc(p.rounders, func(r candidate) bool { return r.variant == c.variant }) {
+				p.rounders = append(p.rounders, candidate{variant: c.variant, log: p.slowdown(c.variant)})
+			}
+		}
+	}
+	slices.SortFunc(p.rounders, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.log, b.log), cmp.Compare(a.variant.Label, b.variant.Label))
+	})
+}
+
+// slowdown is the mean log slowdown of a variant over all tuned sizes.
+func (p *pool) slowdown(v *device.Variant) float64 {
+	var sum float64
+	for i := range p.sizes {
+		t := &p.sizes[i]
+		nanos := t.slowest
+		if c := t.find(v); c != nil {
+			nanos = c.nanos
+		}
+		sum += math.Log(nanos / t.usable[0].nanos)
+	}
+	return sum / float64(len(p.sizes))
+}
+
+// same reports whether the pool is for these fixed parameters.
+func (p *pool) same(fixed map[string]string) bool { return maps.Equal(p.fixed, fixed) }
+
+// related is the pool as far as it tells of a workload that differs in one fixed
+// parameter, nil where it tells nothing. Where that is a parameter of the family, each
+// variant stands for the one that differs in it alone; sizes whose winner is stale, or
+// has no such variant, are left out.
+func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
+	if len(p.fixed) != len(fixed) {
+		return nil
+	}
+	differs := ""
+	for k, v := range fixed {
+		have, ok := p.fixed[k]
+		if !ok || have != v && differs != "" {
+			return nil
+		}
+		if have != v {
+			differs = k
+		}
+	}
+	at := slices.Index(f.Params, differs)
+	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs]}
+	for _, t := range p.sizes {
+		var usable []candidate
+		winner := -1
+		for i := range t.usable {
+			c := t.usable[i]
+			if at >= 0 {
+				c.variant = sibling(f, c.variant, at, fixed[differs])
+			}
+			if c.variant == nil || f.Fits(c.variant, fixed) != nil {
+				continue
+			}
+			if &t.usable[i] == t.winner {
+				winner = len(usable)
+			}
+			usable = append(usable, c)
+		}
+		if winner >= 0 {
+			t.usable, t.winner = usable, &usable[winner]
+			q.sizes = append(q.sizes, t)
+		}
+	}
+	if len(q.sizes) == 0 {
+		return nil
+	}
+	q.round()
+	return q
+}
+
+// sibling is the variant that differs from v in one parameter alone, nil where there is
+// none.
+func sibling(f *device.Family, v *device.Variant, param int, value string) *device.Variant {
+	for i := range f.Variants {
+		w := &f.Variants[i]
+		if w.Values[param] == value && slices.Equal(w.Values[:param], v.Values[:param]) && slices.Equal(w.Values[param+1:], v.Values[param+1:]) {
+			return w
+		}
+	}
+	return nil
+}
+
+// distance is how far a size is from the nearest tuned one.
+func (p *pool) distance(size int) float64 {
+	least := math.Inf(1)
+	for i := range p.sizes {
+		least = min(least, math.Abs(logRatio(max(1, p.sizes[i].size), max(1, size))))
+	}
+	return least
+}
+
+// A class is device.Facts.Class taken apart.
+type class struct {
+	kind, name   string
+	major, minor int
+	sms          int
+	shared       int64
+}
+
+// classOf reads a class; what cannot be read is like no device.
+func classOf(text string) class {
+	var c class
+	parts := strings.Split(text, "|")
+	if len(parts) != 5 {
+		return class{}
+	}
+	c.kind, c.name = parts[0], parts[1]
+	for i, format := range []string{"%d.%d", "%dsm", "smem%d"} {
+		to := [][]any{{&c.major, &c.minor}, {&c.sms}, {&c.shared}}[i]
+		if n, err := fmt.Sscanf(parts[2+i], format, to...); err != nil || n != len(to) {
+			return class{}
+		}
+	}
+	return c
+}
+
+// is reports whether the pool's results are of the device's class.
+func (p *pool) is(f *device.Facts) bool {
+	c := &p.class
+	return c.kind == f.Kind && c.name == f.Name && c.major == f.Major && c.minor == f.Minor && c.sms == f.SMs && c.shared == f.SharedPerBlock
+}
+
+// kin reports whether the device runs the same code: another of its kind with the same
+// compute capability.
+func (p *pool) kin(f *device.Facts) bool {
+	c := &p.class
+	return c.kind == f.Kind && c.major == f.Major && c.minor == f.Minor
+}
+
+// apart is how much the numbers of multiprocessors differ, as a logarithm.
+func (p *pool) apart(f *device.Facts) float64 {
+	return math.Abs(logRatio(max(1, p.class.sms), max(1, f.SMs)))
+}

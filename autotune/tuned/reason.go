@@ -1,0 +1,114 @@
+package tuned
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"coalesce/runtime/device"
+)
+
+// A Choice is a variant with its justification.
+type Choice struct {
+	Variant *device.Variant
+	Level   string // one of the levels
+	evidence
+}
+
+// evidence is what a choice rests on, to be put into words when they are asked for.
+type evidence struct {
+	family    *device.Family
+	pool      *pool
+	size      int
+	low, high *tunedSize
+	won       bool    // exact: the winner, not a runner-up; safe: something was tuned, and is of no use
+	count     int     // of variants, of classes, or of parameters that differ from the safe point
+	ratio     float64 // mean slowdown
+	fixed     map[string]string
+	name      string // of the device, where there is no pool
+	predicted string
+	driver    string // of this device
+	refused   int
+	why       error
+}
+
+// Reason is one sentence for the user: the level, what was measured where, what was
+// passed over, and the command that would tell more.
+func (c Choice) Reason() string {
+	if c.Level == ByName {
+		return "asked for by name"
+	}
+	problem, _, _ := strings.Cut(c.family.Name, "/")
+	text := c.Level + ": " + c.basis()
+	if p := c.pool; p != nil && p.stale > 0 {
+		text += fmt.Sprintf("; %s of kernels that have changed since ignored as stale", results(p.stale))
+	}
+	if c.refused > 0 {
+		text += fmt.Sprintf("; %s not feasible here ignored (%v)", results(c.refused), c.why)
+	}
+	if t := c.low; t != nil && t.driver != "" && c.driver != "" && t.driver != c.driver {
+		text += fmt.Sprintf("; measured with driver %s, here %s", t.driver, c.driver)
+	}
+	switch {
+	case c.Level == Safe || c.Level == Predicted:
+		text += fmt.Sprintf("; coalesce tune %s measures the others", problem)
+	case c.Level != Exact && c.Level != Interpolated || c.pool.other != "":
+		text += fmt.Sprintf("; coalesce tune %s measures them here", problem)
+	}
+	return text
+}
+
+// basis is what the choice rests on.
+func (c Choice) basis() string {
+	where := c.name
+	if c.pool != nil {
+		where = c.pool.class.name
+		if c.pool.other != "" {
+			where += " for " + c.pool.other
+		}
+	}
+	switch c.Level {
+	case Exact:
+		what := "won"
+		if !c.won {
+			what = "is the fastest usable runner-up"
+		}
+		return fmt.Sprintf("%s when size %d was tuned on %s", what, c.low.size, where)
+	case Interpolated:
+		return fmt.Sprintf("size %d lies between the tuned sizes %d and %d on %s, and of %d variants measured at both it is predicted fastest",
+			c.size, c.low.size, c.high.size, where, c.count)
+	case Extrapolated:
+		return fmt.Sprintf("size %d lies far from what was tuned on %s, and going by the growth from size %d to %d of %d variants it is predicted fastest",
+			c.size, where, c.low.size, c.high.size, c.count)
+	case Nearest:
+		return fmt.Sprintf("the best at size %d, the tuned size nearest to %d on %s", c.low.size, c.size, where)
+	case DeviceDefault:
+		sizes := make([]string, len(c.pool.sizes))
+		for i, t := range c.pool.sizes {
+			sizes[i] = fmt.Sprint(t.size)
+		}
+		return fmt.Sprintf("size %d lies far from all that was tuned on %s (%s), and this variant is the best all-rounder there (on average %.2f times the fastest)",
+			c.size, where, strings.Join(sizes, ", "), c.ratio)
+	case FamilyDefault:
+		return fmt.Sprintf("%s was tuned on devices unlike this one alone, and this variant is the best all-rounder of %d of them (on average %.2f times the fastest)",
+			c.family.Name, c.count, c.ratio)
+	case Predicted:
+		return c.predicted
+	}
+	what := "the safe point"
+	if c.count > 0 {
+		what = "the variant nearest to the safe point"
+	}
+	workload := cmp.Or(fixedString(c.fixed), "this workload")
+	if c.won {
+		return fmt.Sprintf("nothing tuned for %s on %s is usable, so %s is used", workload, where, what)
+	}
+	return fmt.Sprintf("%s was not tuned for %s on %s, so %s is used", c.family.Name, workload, where, what)
+}
+
+func results(n int) string {
+	if n == 1 {
+		return "1 tuned result"
+	}
+	return fmt.Sprintf("%d tuned results", n)
+}

@@ -1,0 +1,189 @@
+package rules
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment"
+	assignmenttune "coalesce/solvers/assignment/tune"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
+)
+
+// A recorder is a device that keeps the label of the variant last loaded of each family.
+type recorder struct {
+	device.Device
+	mutex  sync.Mutex
+	loaded map[string]string
+}
+
+func (r *recorder) Load(f *device.Family, v *device.Variant) (device.Module, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.loaded[f.Name] = v.Label
+	return r.Device.Load(f, v)
+}
+
+// Whatever family a solve uses, a winner in the user's tuning data is what runs. Each
+// solve is done with the binary's data first; then every family that it loaded has
+// another variant win, at this size, and is loaded again. Families that nobody tunes are
+// left out: they have one variant of a kind.
+func TestTuningIsUsed(t *testing.T) {
+	subjects := map[string]subject.Subject{}
+	for _, s := range slices.Concat(csg.Subjects(), assignmenttune.Subjects(), qubo.Subjects()) {
+		subjects[s.Family().Name] = s
+	}
+	const n, variables = 12, 40 // agents and rows; variables
+	gpu, cpu := emulatedtest.Open(t), host.Open(0)
+	defer cpu.Close()
+	ctx := context.Background()
+	agents, err := csg.GenerateAs("uniform", n, 1, csg.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs, places := make([]int32, n*n), assignment.Points{Metric: assignment.Euclidean, Dim: 2}
+	for i := range costs {
+		costs[i] = int32(i * i * 7919 % 1009)
+	}
+	for i := range 2 * n {
+		places.Row, places.Col = append(places.Row, float64(i*i%37)), append(places.Col, float64(i*i*i%41))
+	}
+	matrix, err := assignment.NewInstance(n, n, costs, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := assignment.NewPoints(places, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := qubo.NewBuilder(variables)
+	for i := range variables {
+		b.Linear(i, float64(i*i%7-3))
+		for j := range i {
+			b.Pair(i, j, float64((i*j+i)%11-5))
+		}
+	}
+	b.Maximize()
+	quadratic, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for name, run := range map[string]struct {
+		device device.Device
+		size   int
+		solve  func(solve.Settings) error
+	}{
+		"csg": {gpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, s); return err }},
+		"csg, dp": {gpu, n, func(s solve.Settings) error {
+			s.Algorithm = string(csg.DP)
+			_, err := csg.Solve(ctx, agents, s)
+			return err
+		}},
+		"csg, host": {cpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, s); return err }},
+		"core":      {gpu, n, solving(ctx, matrix, "core")},
+		"tree":      {gpu, n, solving(ctx, matrix, "tree")},
+		"classical": {gpu, n, solving(ctx, matrix, "classical")},
+		"points":    {gpu, n, solving(ctx, points, "")},
+		"batch": {gpu, n, func(s solve.Settings) error {
+			_, err := assignment.SolveBatch(ctx, []*assignment.Instance{matrix, matrix}, assignment.Options{Settings: s})
+			return err
+		}},
+		"tabu":       {gpu, variables, searching(ctx, quadratic, "bulk")},
+		"tempering":  {gpu, variables, searching(ctx, quadratic, "temper")},
+		"multistart": {gpu, variables, searching(ctx, quadratic, "multistart")},
+	} {
+		r := &recorder{Device: run.device, loaded: map[string]string{}}
+		if err := run.solve(solve.Settings{Devices: []device.Device{r}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		first := maps.Clone(r.loaded)
+		for family, label := range first {
+			s := subjects[family]
+			if s == nil {
+				continue
+			}
+			used, tried := false, 0
+			for _, other := range others(s, label, run.device.Facts(), run.size) {
+				r.loaded = map[string]string{}
+				err := run.solve(solve.Settings{Devices: []device.Device{r}, Tuning: forcing(t, s, other, run.device.Facts(), run.size)})
+				if err != nil {
+					t.Errorf("%s with %s of %s: %v", name, other.Label, family, err)
+				}
+				if tried++; r.loaded[family] == other.Label {
+					used = true
+					break
+				}
+			}
+			if seen[family] = seen[family] || used; !used && tried > 0 {
+				t.Errorf("%s: any of %d variants of %s won in the user's data, and %s runs", name, tried, family, r.loaded[family])
+			}
+		}
+	}
+	for family := range subjects {
+		if !seen[family] && family != "assignment/hostscan" { // whose kernels no device loads: see its own test
+			t.Errorf("%s: no solve of this test runs it", family)
+		}
+	}
+}
+
+// others are the variants of a family that can do what the one with this label does.
+func others(s subject.Subject, label string, facts device.Facts, size int) []*device.Variant {
+	f := s.Family()
+	var list []*device.Variant
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		for _, fixed := range s.Fixed() {
+			if v.Label != label && f.Fits(v, fixed) == nil && f.Fits(f.Variant(label), fixed) == nil && s.Feasible(v, facts, size) == nil {
+				list = append(list, v)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// forcing is tuning data in which a variant won each workload that it fits, at a size.
+func forcing(t *testing.T, s subject.Subject, v *device.Variant, facts device.Facts, size int) *tuned.Database {
+	t.Helper()
+	f, db := s.Family(), &tuned.Database{}
+	for _, fixed := range s.Fixed() {
+		if f.Fits(v, fixed) != nil {
+			continue
+		}
+		err := db.Put(tuned.Entry{Family: f.Name, Class: facts.Class(), Fixed: fixed, Size: size, Protocol: tuned.Protocol,
+			Winner: v.Label, Results: []tuned.Result{{Variant: v.Label, Hash: tuned.Hash(v.Hash), Nanos: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+func solving(ctx context.Context, inst *assignment.Instance, algorithm string) func(solve.Settings) error {
+	return func(s solve.Settings) error {
+		s.Algorithm = algorithm
+		_, err := assignment.Solve(ctx, inst, assignment.Options{Settings: s})
+		return err
+	}
+}
+
+func searching(ctx context.Context, inst *qubo.Instance, algorithm string) func(solve.Settings) error {
+	return func(s solve.Settings) error {
+		s.Algorithm = algorithm
+		o := qubo.Options{Settings: s}
+		o.Work, o.Unreduced = 200, true
+		_, err := qubo.Solve(ctx, inst, o)
+		return err
+	}
+}

@@ -82,7 +82,7 @@ literature, each a function of the seed and the coalition alone:
 	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int32, int64, float32 or float64")
 	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
 	s.register(f)
-	s.registerAlgorithm(f, "method", []string{string(csg.Apart), string(csg.DP), string(csg.IDP)}, "which splittings are evaluated; a host has apart alone")
+	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP)}, "prices, or which splittings are evaluated; dp and idp are a GPU's")
 	return cmd
 }
 

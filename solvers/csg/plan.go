@@ -10,6 +10,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/price"
 )
 
 // splitsAgents is the most agents of csg/splits: coalitions are 32-bit masks there.
@@ -75,8 +76,11 @@ func fixed(f *device.Family, value Value, method Method) map[string]string {
 // memory is the least device memory that a variant takes for n agents, in bytes.
 func memory(f *device.Family, v *device.Variant, n int) int64 {
 	size := int64(Value(f.Value(v, "value")).Size())
-	if f == &csg.Tiles {
+	switch f {
+	case &csg.Tiles:
 		return tilesMemory(size, n)
+	case &csg.Price:
+		return price.Memory(v, n)
 	}
 	b := size << n
 	if f.Value(v, "table") == "keep" {
@@ -90,6 +94,9 @@ func memory(f *device.Family, v *device.Variant, n int) int64 {
 func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) error {
 	if f == &csg.Splits && n > splitsAgents {
 		return fmt.Errorf("%s: %d agents, at most %d", f.Name, n, splitsAgents)
+	}
+	if f == &csg.Price && n < price.TileBits(v) {
+		return fmt.Errorf("%s: %d agents, at least %d", f.Name, n, price.TileBits(v))
 	}
 	if f == &csg.Tiles && facts.SharedPerBlock > 0 && int64(tilesShared(f, v)) > facts.SharedPerBlock {
 		return fmt.Errorf("blocks of %d bytes of shared memory, %s allows %d", tilesShared(f, v), facts, facts.SharedPerBlock)

@@ -18,6 +18,7 @@ type Result struct {
 	Splittings float64   // evaluated
 	// Certificate is set by Certify.
 	Certificate Certificate
+	Prices      *Prices  // what proves it, of ByPrices; else nil
 	Names       []string // of the agents, nil when they have none
 	Type        Value
 }
@@ -31,7 +32,8 @@ func NewResult(inst *Instance) *Result {
 // Certify checks the result's structure against the total its solver claims,
 // in decimals, and keeps the certificate: Value is the recomputed sum. Every method
 // of this package evaluates all that an optimum needs, so that a total which checks
-// is proven; of floats whose sums may be rounded, within the gap of Bound (Ceiling).
+// is proven; of floats whose sums may be rounded, within the gap of Bound
+// (problem.Ceiling, or that of the prices).
 // Its errors wrap ErrCheck, or solve.ErrInfeasible where every structure has a
 // forbidden block.
 func (r *Result) Certify(inst *Instance, claimed string) error {
@@ -50,6 +52,9 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 	bound, err := problem.Ceiling(inst, claimed, c.Sum)
 	if err != nil {
 		return err
+	}
+	if r.Prices != nil && bound != r.Value {
+		bound = solve.NumberOf(r.Prices.Ceiling())
 	}
 	r.Prove(bound)
 	return nil
@@ -86,8 +91,9 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Agents      []string    `json:"agents,omitempty"`
 		Type        Value       `json:"type"`
 		Splittings  float64     `json:"splittings"`
+		Prices      *Prices     `json:"prices,omitempty"`
 		Certificate Certificate `json:"certificate"`
-	}{r.Report, lists, r.Names, r.Type, r.Splittings, r.Certificate})
+	}{r.Report, lists, r.Names, r.Type, r.Splittings, r.Prices, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

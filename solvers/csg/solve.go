@@ -8,11 +8,12 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/solve"
 )
 
-// Options of Solve. Algorithm is a Method, Apart unless said otherwise; a host has no
-// other.
+// Options of Solve. Algorithm is a Method. Unless one is asked for, large instances begin
+// ByPrices, and go on with Apart where prices leave more work.
 type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device, or on several
@@ -41,7 +42,15 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 		return nil, err
 	}
 	facts := o.Weakest()
-	f, method, err := familyFor(facts.Kind, Method(o.Algorithm), o.Variant)
+	byPrices, limits, err := triesPrices(facts, inst.N, &o)
+	if err != nil {
+		return nil, err
+	}
+	other := o // what solves where prices leave too much work
+	if other.Algorithm == string(ByPrices) {
+		other.Algorithm = ""
+	}
+	f, method, err := familyFor(facts.Kind, Method(other.Algorithm), other.Variant)
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +63,22 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 		r.Structure, r.Reason = Structure{}, "no agents, nothing to solve"
 		return r, r.Certify(inst, "0")
 	}
+	ctx, cancel := o.Limited(ctx)
+	defer cancel()
+	if byPrices {
+		err := r.byPrices(ctx, inst, o, limits)
+		if !errors.Is(err, price.ErrCostly) || o.Algorithm != "" || o.Variant != "" {
+			return r.answered(err)
+		}
+		o.Say("%v", err)
+		r.Algorithm = string(method)
+	}
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil {
 		return nil, err
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
-	ctx, cancel := o.Limited(ctx)
-	defer cancel()
 	start := time.Now()
 	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, telling(o, start))
 	if err != nil {
@@ -69,10 +86,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	}
 	start = time.Now()
 	if err := r.Certify(inst, claimed); err != nil {
-		if errors.Is(err, solve.ErrInfeasible) {
-			return r, err
-		}
-		return nil, fmt.Errorf("%s: %w", r.Variant, err)
+		return r.answered(fmt.Errorf("%s: %w", r.Variant, err))
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return r, nil
@@ -85,6 +99,14 @@ func telling(o Options, start time.Time) func(share float64) {
 			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
 		}
 	}
+}
+
+// answered is what Solve returns with an error: the result where that is an answer.
+func (r *Result) answered(err error) (*Result, error) {
+	if err == nil || errors.Is(err, solve.ErrInfeasible) {
+		return r, err
+	}
+	return nil, err
 }
 
 // run runs one variant on one device or several; it sets the structure and the seconds,

@@ -14,7 +14,8 @@ import (
 // Verify holds a result, the JSON object that MarshalJSON writes, against an instance:
 // the blocks are a partition of its agents, their values add up to the stated value,
 // and bound, gap and certificate are what Certify makes of the solver's total. That
-// no structure exceeds this total has no proof in the result. Errors are those of an
+// no structure exceeds this total is proven by prices alone, whose proof is checked; other
+// algorithms leave none. Errors are those of an
 // object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	var x struct {
@@ -22,6 +23,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		Solution    [][]int     `json:"solution"`
 		Agents      []string    `json:"agents"`
 		Type        Value       `json:"type"`
+		Prices      *Prices     `json:"prices"`
 		Certificate Certificate `json:"certificate"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
@@ -32,6 +34,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		return nil, err
 	}
 	r := NewResult(inst)
+	r.Prices = x.Prices
 	if !v.SameSize(r.Size) {
 		return v, nil
 	}
@@ -65,7 +68,11 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
 		v.Refute("the certificate differs from that of the instance's values, which add up to %s", r.Certificate.Sum)
 	}
-	v.Unchecked()
+	if r.Prices != nil {
+		verifyPrices(v, inst, r)
+	} else {
+		v.Unchecked()
+	}
 	return v, nil
 }
 

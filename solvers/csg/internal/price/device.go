@@ -1,0 +1,201 @@
+package price
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+)
+
+// On says where passes are made instead of on this machine's cores: on a device, by a
+// variant of csg/price whose values are of the instance's type.
+type On struct {
+	Device  device.Device
+	Variant *device.Variant
+}
+
+// TileBits is the number of agents of a variant's tiles: a device's instance has at
+// least as many.
+func TileBits(v *device.Variant) int {
+	f := &csg.Price
+	return int(math.Log2(float64(f.Int(v, "block") * f.Int(v, "items"))))
+}
+
+// Memory is what passes of a variant take of a device for n agents, in bytes.
+func Memory(v *device.Variant, n int) int64 {
+	size := int64(device.Value(csg.Price.Value(v, "value")).Size())
+	return size<<n + 8*columnRoom + 8<<(n-min(n, TileBits(v))) + 1<<20
+}
+
+// columnRoom is how many coalitions a pass of a device can hand back.
+const columnRoom = 1 << 22
+
+// An onDevice makes passes on a device, which holds the values; single ones are
+// read from this machine's memory.
+type onDevice[T device.Number] struct {
+	host[T]
+	on      *On
+	kernels *csg.PriceKernels
+	stream  device.Stream
+	bits    int // of a tile
+
+	v, prices, low, high, columns, count device.Buffer
+}
+
+// newDevice loads the variant and uploads the values.
+func newDevice[T device.Number](ctx context.Context, h *host[T], on *On) (_ *onDevice[T], err error) {
+	n := int(math.Log2(float64(len(h.values))))
+	d := &onDevice[T]{host: *h, on: on, bits: TileBits(on.Variant)}
+	if n < d.bits {
+		return nil, fmt.Errorf("csg/price: %d agents, expected at least the %d of a tile", n, d.bits)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close())
+		}
+	}()
+	if d.kernels, err = csg.LoadPrice(on.Device, on.Variant); err != nil {
+		return d, err
+	}
+	if d.stream, err = on.Device.NewStream(); err != nil {
+		return d, err
+	}
+	for _, b := range []struct {
+		buffer *device.Buffer
+		size   int64
+	}{{&d.v, int64(len(device.Bytes(h.values)))}, {&d.prices, 8 * 64}, {&d.low, 8 << d.bits}, {&d.high, 8 << (n - d.bits)}, {&d.columns, 8 * columnRoom}, {&d.count, 8}} {
+		if *b.buffer, err = on.Device.Alloc(b.size); err != nil {
+			return d, err
+		}
+	}
+	const piece = 64 << 20
+	values := device.Bytes(h.values)
+	for off := 0; off < len(values); off += piece {
+		if err = ctx.Err(); err != nil {
+			return d, err
+		}
+		if err = d.stream.Upload(d.v, int64(off), values[off:min(off+piece, len(values))]); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+func (d *onDevice[T]) close() error {
+	var errs []error
+	for _, b := range []device.Buffer{d.v, d.prices, d.low, d.high, d.columns, d.count} {
+		if b != nil {
+			errs = append(errs, b.Free())
+		}
+	}
+	if d.stream != nil {
+		errs = append(errs, d.stream.Close())
+	}
+	if d.kernels != nil {
+		errs = append(errs, d.kernels.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// pass collects with sums of prices that may be rounded down, and leaves out what is
+// above most.
+func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
+	room := min(columnRoom, 4*keep)
+	if d.narrow() && d.unit >= 0 && integer[T]() {
+		// What 31 bits of a value hold.
+		most = min(most, 1<<(30+d.unit)-int64(magnitude(prices)))
+		if most < 0 {
+			return found{}, fmt.Errorf("prices up to %g: %w", magnitude(prices), ErrCostly)
+		}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return found{}, err
+		}
+		masks, all, err := d.collect(prices, most, room)
+		if err != nil {
+			return found{}, err
+		}
+		f := found{most: most}
+		for _, mask := range masks {
+			c := column{mask, d.at(mask)}
+			if mask != 0 && c.value != forbidden && sum(prices, mask)-c.value <= most {
+				f.columns = append(f.columns, c)
+			}
+		}
+		switch {
+		case all:
+			return f, nil
+		case len(f.columns) < len(masks)/2:
+			// Rounding hides the losses that are looked for.
+			return found{}, fmt.Errorf("losses below the rounding of %s: %w", d.on.Variant.Label, ErrCostly)
+		}
+		f.tighten(prices)
+		most = f.most
+	}
+}
+
+// collect makes one pass, and returns at most room coalitions, and whether these are all.
+func (d *onDevice[T]) collect(prices []int64, most int64, room int) ([]uint64, bool, error) {
+	tiles := len(d.values) >> d.bits
+	if err := d.sums(d.low, 0, prices[:d.bits], 1<<d.bits); err != nil {
+		return nil, false, err
+	}
+	least := -roundUp(most + 1)
+	if d.narrow() && !integer[T]() {
+		// Sums are rounded down, and so may be the sum of two.
+		least -= roundUp(int64(math.Ldexp(magnitude(prices)+float64(most), -23)))
+	}
+	if err := d.sums(d.high, least, prices[d.bits:], tiles); err != nil {
+		return nil, false, err
+	}
+	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
+		return nil, false, err
+	}
+	facts := d.on.Device.Facts()
+	g := d.grid(int64(max(1, facts.SMs)) * 16)
+	g.Blocks = min(g.Blocks, int64(tiles))
+	if err := d.kernels.Collect(d.stream, g, d.v, d.low, d.high, d.columns, d.count, uint64(tiles), uint64(room), uint64(max(0, d.unit))); err != nil {
+		return nil, false, err
+	}
+	count := make([]uint64, 1)
+	if err := d.stream.Download(device.Bytes(count), d.count, 0); err != nil {
+		return nil, false, err
+	}
+	masks := make([]uint64, min(count[0], uint64(room)))
+	if err := d.stream.Download(device.Bytes(masks), d.columns, 0); err != nil {
+		return nil, false, err
+	}
+	slices.Sort(masks)
+	return masks, count[0] <= uint64(room), nil
+}
+
+func (d *onDevice[T]) narrow() bool { return csg.Price.Value(d.on.Variant, "sums") == "narrow" }
+
+// sums makes the sums of prices over the subsets of some agents, each with first added.
+func (d *onDevice[T]) sums(out device.Buffer, first int64, prices []int64, count int) error {
+	var words []byte
+	list := append([]int64{first}, prices...)
+	if integer[T]() {
+		words = device.Bytes(list)
+	} else {
+		floats := make([]float64, len(list))
+		for k, y := range list {
+			floats[k] = math.Ldexp(float64(y), -d.unit)
+		}
+		words = device.Bytes(floats)
+	}
+	if err := d.stream.Upload(d.prices, 0, words); err != nil {
+		return err
+	}
+	threads := int64(csg.Price.Int(d.on.Variant, "block"))
+	return d.kernels.Sums(d.stream, d.grid((int64(count)+threads-1)/threads), d.prices, out, uint64(count), uint64(max(0, d.unit)))
+}
+
+func (d *onDevice[T]) grid(blocks int64) device.Grid {
+	return device.Grid{Blocks: blocks, Threads: csg.Price.Int(d.on.Variant, "block")}
+}

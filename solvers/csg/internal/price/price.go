@@ -1,0 +1,191 @@
+// Package price finds an optimal coalition structure without the dynamic program's 3^n
+// splittings: by one price for each agent, a few passes over the values, and a search
+// among the few coalitions that an optimal structure may consist of.
+//
+// Let y be prices with y(S) >= v(S) for all coalitions S, y(S) being the sum of the
+// prices of S's agents. Then no structure is worth more than the sum of all prices, the
+// bound, and a structure is worth the bound less its blocks' losses y(S) - v(S) >= 0. So
+// a structure worth more than L consists of coalitions whose losses add up to less than
+// the bound - L. Any such prices do; those of a linear program, solved by column
+// generation, leave the fewest coalitions.
+//
+// The package gets values by coalition number, agent i being bit i-1, and knows no
+// files. The rooms of a solve: units.go, values as integers; pass.go, passes over all
+// values; master.go, the linear program; cover.go, the search; solve.go brings them
+// together.
+package price
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+
+	"coalesce/runtime/device"
+)
+
+// ErrCostly is wrapped by the errors of searches that were given up: another algorithm
+// is likely to be quicker.
+var ErrCostly = errors.New("prices leave too much work")
+
+// ErrProof is wrapped by the errors of proofs that a check refuted.
+var ErrProof = errors.New("the proof does not hold")
+
+// A Result is an optimal structure, and what proves that no structure is worth more.
+type Result struct {
+	Blocks []uint64
+	Proof
+	Work
+}
+
+// A Proof is prices of agents 1..n such that y(S) >= v(S) for every coalition S. A
+// number stands for so many times 2^-Unit.
+//
+// Of integers no structure is worth more than Bound - Gap, which is the value of the
+// blocks. A float value stands for itself rounded down to such a number, so that no
+// structure is worth n more (Ceiling).
+type Proof struct {
+	Unit      int     `json:"unit"`
+	Prices    []int64 `json:"prices"`
+	Bound     int64   `json:"bound"`     // the sum of all prices
+	Gap       int64   `json:"gap"`       // Bound less the value of the blocks
+	Survivors int     `json:"survivors"` // coalitions of losses below Gap: a better structure consists of them
+}
+
+// Ceiling is a value that no structure exceeds, however values were rounded.
+func (p *Proof) Ceiling() float64 {
+	most := p.Bound - p.Gap + int64(len(p.Prices))
+	return math.Nextafter(math.Ldexp(float64(most), -p.Unit), math.Inf(1))
+}
+
+// Work is what a result has taken.
+type Work struct {
+	Passes int   `json:"passes"` // over all values
+	Pivots int   `json:"pivots"` // of the linear program
+	Steps  int64 `json:"steps"`  // of the searches: coalitions looked at
+}
+
+// Settings of a solve. A search is given up beyond Steps coalitions looked at, or where more
+// than Columns would have to be kept.
+type Settings struct {
+	Steps   int64
+	Columns int
+	Cores   int // that work at once; 0: all of this machine
+	On      *On // where passes are made; nil: on the cores
+	// Told, which may be nil, is told of each better structure's value, and of each
+	// better value that no structure exceeds.
+	Told func(value, bound float64)
+}
+
+func (o *Settings) cores() int {
+	return cmp.Or(o.Cores, runtime.GOMAXPROCS(0))
+}
+
+// A source is the values of all coalitions of n agents, on this machine or a device.
+type source interface {
+	// at is one value in units.
+	at(mask uint64) int64
+	// pass finds all coalitions of losses of at most `most`, or of less where these are
+	// many more than keep.
+	pass(ctx context.Context, prices []int64, most int64, keep int) (found, error)
+}
+
+// Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
+// It gives up, with an error that wraps ErrCostly, where it would exceed the settings'
+// limits, or where it finds no structure without a forbidden coalition.
+func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Result, err error) {
+	n := bits.Len(uint(len(values))) - 1
+	if n == 0 {
+		return &Result{}, nil
+	}
+	h, most, err := newHost(values, n, o.cores())
+	if err != nil {
+		return nil, err
+	}
+	o.Cores = o.cores()
+	s := &solver{source: h, limits: o, n: n, grain: grainOf[T]()}
+	if o.On != nil {
+		d, err := newDevice(ctx, h, o.On)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, d.close()) }()
+		s.source = d
+	}
+	_, exponent := math.Frexp(most)
+	s.scale = math.Ldexp(1, -h.unit-exponent)
+	s.Unit = h.unit
+	return s.solve(ctx)
+}
+
+// Verify checks a proof that blocks, a partition of the agents, are an optimal structure:
+// by one pass over the values, and a search among the survivors. Errors wrap ErrProof, or
+// ErrCostly beyond the settings' limits.
+func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p *Proof, o Settings) (steps int64, err error) {
+	n := bits.Len(uint(len(values))) - 1
+	refuted := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %w", ErrProof, fmt.Errorf(format, args...))
+	}
+	if len(p.Prices) != n {
+		return 0, refuted("found %d prices, expected %d", len(p.Prices), n)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	h, _, err := newHost(values, n, o.cores())
+	if err != nil {
+		return 0, err
+	}
+	if p.Unit != h.unit {
+		return 0, refuted("found prices in units of 2^-%d, expected 2^-%d", p.Unit, h.unit)
+	}
+	for _, y := range p.Prices {
+		if y%grainOf[T]() != 0 {
+			return 0, refuted("found the price %d, expected a multiple of %d", y, grainOf[T]())
+		}
+	}
+	bound, err := total(p.Prices)
+	if err != nil {
+		return 0, refuted("%w", err)
+	}
+	value := int64(0)
+	for _, b := range blocks {
+		value += h.at(b)
+	}
+	if p.Bound != bound || p.Gap != bound-value {
+		return 0, refuted("found the bound %d and the gap %d, expected %d and %d", p.Bound, p.Gap, bound, bound-value)
+	}
+	if p.Gap < 0 {
+		return 0, refuted("the structure is worth more than the sum of all prices")
+	}
+	f, err := h.pass(ctx, p.Prices, p.Gap-1, o.Columns)
+	if err != nil {
+		return 0, err
+	}
+	for _, x := range f.columns {
+		if y := sum(p.Prices, x.mask); y < x.value {
+			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, x.value, y)
+		}
+	}
+	if f.most < p.Gap-1 {
+		return 0, fmt.Errorf("more than %d coalitions of losses below the gap: %w", o.Columns, ErrCostly)
+	}
+	if len(f.columns) != p.Survivors {
+		return 0, refuted("found %d coalitions of losses below the gap, the proof says %d", len(f.columns), p.Survivors)
+	}
+	c := newCover(p.Prices, f.columns, f.most, o.cores())
+	ended := c.search(ctx, p.Gap, o.Steps)
+	steps = c.steps.Load()
+	switch {
+	case len(c.blocks) > 0:
+		return steps, refuted("the structure of the blocks %d is better by %d", c.blocks, p.Gap-c.best.Load())
+	case ctx.Err() != nil:
+		return steps, ctx.Err()
+	case !ended:
+		return steps, fmt.Errorf("%d steps: %w", steps, ErrCostly)
+	}
+	return steps, nil
+}

@@ -1,0 +1,311 @@
+package price
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+)
+
+// A solver is the state of Solve.
+type solver struct {
+	source
+	Result
+	limits Settings
+	n      int
+	grain  int64   // that divides prices
+	scale  float64 // from units to the master's values, a power of two
+	master *master
+	value  int64 // of Blocks, the best structure so far; forbidden before there is one
+	proven int64 // no structure is worth more
+	by     found // the coalitions that show so, at Prices
+}
+
+const (
+	firstKeep  = 1 << 14 // coalitions that the first passes keep
+	firstSteps = 1 << 16 // of a search, at least
+	mostPivots = 1 << 16 // of a linear program
+	mostPasses = 64
+)
+
+func (s *solver) solve(ctx context.Context) (*Result, error) {
+	s.begin()
+	keep := min(firstKeep, s.limits.Columns)
+	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass
+	improved := true                          // the linear program, by the last pass
+	for s.Passes < mostPasses {
+		prices, err := s.prices()
+		if err != nil {
+			return nil, err
+		}
+		f, err := s.pass(ctx, prices, s.guess(prices, keep), keep)
+		if err != nil {
+			return nil, err
+		}
+		s.Passes++
+		violated := s.repair(prices, f)
+		total, err := total(prices)
+		if err != nil {
+			return nil, err
+		}
+		s.prove(total, total, prices, f)
+		lp := s.master.objective() / s.scale
+		c := newCover(prices, f.columns, f.most, s.limits.Cores)
+		better := false
+		for s.proven > s.value {
+			ended, err := s.search(ctx, c, total, f, prices, allowed)
+			if err != nil {
+				return nil, err
+			}
+			if s.proven <= s.value {
+				break
+			}
+			// The linear program's share of the gap that was looked through tells whether
+			// better prices or more work will help.
+			better = improved && (violated < 0 || violated > 0 && (float64(total)-lp)*16 > float64(total-s.proven))
+			if better {
+				break
+			}
+			if ended {
+				keep *= 8
+				break
+			}
+			allowed *= 4
+		}
+		if s.proven <= s.value {
+			return s.finish(), nil
+		}
+		if keep > s.limits.Columns {
+			return nil, fmt.Errorf("more than %d coalitions of small losses: %w", len(f.columns), ErrCostly)
+		}
+		if better {
+			for _, x := range f.columns {
+				s.master.add(x.mask, float64(x.value)*s.scale)
+			}
+			before := s.master.pivots
+			s.master.solve(mostPivots)
+			improved = s.master.pivots > before
+		}
+	}
+	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
+}
+
+// begin makes the first structures, and the prices of a sample.
+func (s *solver) begin() {
+	s.value, s.proven = forbidden, math.MaxInt64
+	single := make([]uint64, s.n)
+	s.master = newMaster(s.n, func(i int) float64 {
+		single[i] = 1 << i
+		if v := s.at(1 << i); v != forbidden {
+			return float64(v) * s.scale
+		}
+		return -4 // below any value: prices are scaled to magnitudes below 1
+	})
+	s.offer(single)
+	s.offer([]uint64{1<<s.n - 1})
+	s.sample()
+	s.master.solve(mostPivots)
+}
+
+// search looks for structures worth more than the best so far, of coalitions that a pass has
+// found: with a growing budget, as most of the work within a budget is near its end. It
+// reports whether it got to the end within the allowed steps.
+func (s *solver) search(ctx context.Context, c *cover, total int64, f found, prices []int64, allowed int64) (bool, error) {
+	losses := c.losses(max(0, total-s.proven))
+	for rank := 128; ; rank *= 2 {
+		budget := f.most + 1
+		if rank < len(losses) {
+			budget = min(budget, losses[rank])
+		}
+		if s.value != forbidden {
+			budget = min(budget, total-s.value)
+		}
+		ended := c.search(ctx, budget, min(allowed, s.limits.Steps-s.Steps))
+		s.Steps += c.steps.Load()
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		s.offer(c.blocks)
+		if ended {
+			s.prove(total-c.best.Load(), total, prices, f)
+		}
+		if !ended && s.Steps >= s.limits.Steps {
+			return false, fmt.Errorf("%d coalitions looked at: %w", s.Steps, ErrCostly)
+		}
+		if !ended || s.proven <= s.value || rank >= len(losses) {
+			return ended, nil
+		}
+	}
+}
+
+// offer keeps a structure that is better than the best so far.
+func (s *solver) offer(blocks []uint64) {
+	value := int64(0)
+	for _, b := range blocks {
+		v := s.at(b)
+		if v == forbidden {
+			return
+		}
+		value += v
+	}
+	if len(blocks) > 0 && value > s.value {
+		s.value, s.Blocks = value, slices.Clone(blocks)
+		s.tell()
+	}
+}
+
+// prove notes that no structure is worth more than a value, and what shows so: prices,
+// their total, and the coalitions found at them.
+func (s *solver) prove(value, total int64, prices []int64, f found) {
+	if value < s.proven {
+		s.proven, s.Bound, s.Prices, s.by = value, total, prices, f
+		s.tell()
+	}
+}
+
+func (s *solver) tell() {
+	if s.limits.Told != nil && s.value != forbidden {
+		s.limits.Told(math.Ldexp(float64(s.value), -s.Unit), math.Ldexp(float64(s.proven), -s.Unit))
+	}
+}
+
+func (s *solver) finish() *Result {
+	s.Gap, s.Pivots = s.Bound-s.value, s.master.pivots
+	for _, x := range s.by.columns {
+		if sum(s.Prices, x.mask)-x.value < s.Gap {
+			s.Survivors++
+		}
+	}
+	return &s.Result
+}
+
+// sample adds coalitions of all sizes to the master.
+func (s *solver) sample() {
+	const each = 512 // coalitions of a size
+	add := func(mask uint64) {
+		if v := s.at(mask); v != forbidden {
+			s.master.add(mask, float64(v)*s.scale)
+		}
+	}
+	grand := uint64(1)<<s.n - 1
+	add(grand)
+	if grand <= uint64(each*s.n) {
+		for mask := uint64(1); mask < grand; mask++ {
+			add(mask)
+		}
+		return
+	}
+	r := rand.New(rand.NewPCG(2, uint64(s.n)))
+	for size := 1; size < s.n; size++ {
+		for range each {
+			mask := uint64(0)
+			for bits.OnesCount64(mask) < size {
+				mask |= 1 << r.IntN(s.n)
+			}
+			add(mask)
+		}
+	}
+}
+
+// guess is a loss that about `keep` coalitions do not exceed.
+func (s *solver) guess(prices []int64, keep int) int64 {
+	const draws = 1 << 13
+	at := math.Ldexp(float64(keep)*draws, -s.n)
+	if at >= draws {
+		return largest / 2
+	}
+	r := rand.New(rand.NewPCG(3, uint64(s.n)))
+	losses := make([]int64, draws)
+	for k := range losses {
+		mask := r.Uint64N(1<<s.n-1) + 1
+		losses[k] = largest / 2
+		if v := s.at(mask); v != forbidden {
+			losses[k] = min(losses[k], sum(prices, mask)-v)
+		}
+	}
+	slices.Sort(losses)
+	return max(losses[int(at)], 0)
+}
+
+// prices are the master's, in units, as multiples of grain.
+func (s *solver) prices() ([]int64, error) {
+	prices := make([]int64, s.n)
+	for i, y := range s.master.y {
+		x := math.Round(y / s.scale / float64(s.grain))
+		if !(math.Abs(x)*float64(s.grain) < largest/2) {
+			return nil, fmt.Errorf("a price of %g: %w", y, ErrCostly)
+		}
+		prices[i] = int64(x) * s.grain
+	}
+	_, err := total(prices)
+	return prices, err
+}
+
+// total is the sum of all prices; an error where that of their magnitudes is too large.
+func total(prices []int64) (int64, error) {
+	sum := int64(0)
+	for _, y := range prices {
+		sum += y
+	}
+	if x := magnitude(prices); x >= largest {
+		return 0, fmt.Errorf("prices of magnitudes up to %g: %w", x, ErrCostly)
+	}
+	return sum, nil
+}
+
+func magnitude(prices []int64) float64 {
+	sum := 0.0
+	for _, y := range prices {
+		sum += math.Abs(float64(y))
+	}
+	return sum
+}
+
+// repair raises prices until no coalition is worth more than its agents' prices. It
+// returns how many were, of a pass at these prices; -1 where the pass could not say.
+func (s *solver) repair(prices []int64, f found) int {
+	if f.most < -1 {
+		// Others than those found may be violated, by less than -f.most.
+		for i := range prices {
+			prices[i] += roundUp(-f.most)
+		}
+	}
+	type violation struct {
+		mask      uint64
+		value, by int64
+	}
+	var list []violation
+	for _, x := range f.columns {
+		if by := x.value - sum(prices, x.mask); by > 0 {
+			list = append(list, violation{x.mask, x.value, by})
+		}
+	}
+	slices.SortFunc(list, func(a, b violation) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.mask, b.mask)) })
+	in := make([]int, s.n)
+	for _, x := range list {
+		for m := x.mask; m != 0; m &= m - 1 {
+			in[bits.TrailingZeros64(m)]++
+		}
+	}
+	// The agent of the most violated coalitions pays.
+	for _, x := range list {
+		by := x.value - sum(prices, x.mask)
+		if by <= 0 {
+			continue
+		}
+		at := bits.TrailingZeros64(x.mask)
+		for m := x.mask; m != 0; m &= m - 1 {
+			if i := bits.TrailingZeros64(m); in[i] > in[at] {
+				at = i
+			}
+		}
+		prices[at] += (by + s.grain - 1) / s.grain * s.grain
+	}
+	if f.most < -1 {
+		return -1
+	}
+	return len(list)
+}

@@ -1,0 +1,141 @@
+package price
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"coalesce/runtime/device"
+)
+
+// Prices, losses and bounds are integers: multiples of 2^-unit of a value. Integer
+// values are multiples themselves (unit >= 0); float values are rounded down to one.
+//
+// largest is what prices may add up to in magnitude, and any budget: sums of a few of
+// them stay within 64 bits.
+const largest = 1 << 60
+
+// grain divides all prices of float values: sums of prices are then multiples of
+// grain below 2^53 grain, which a float64 holds, and so are the tables of a pass.
+const grain = 1 << 8
+
+// forbidden is the value, in units, of a coalition of value minus infinity.
+const forbidden = math.MinInt64
+
+// each works on 0..n-1 one after the other, each on the one of so many cores that is free
+// next.
+func each(cores, n int, work func(k int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(cores, n) {
+		wg.Go(func() {
+			for k := int(next.Add(1) - 1); k < n; k = int(next.Add(1) - 1) {
+				work(k)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// An extent is what fixes the unit: the largest magnitude of the finite values.
+func extent[T device.Number](values []T, cores int) float64 {
+	const piece = 1 << 16
+	most := 0.0
+	var lock sync.Mutex
+	each(cores, (len(values)+piece-1)/piece, func(k int) {
+		var low, high T
+		for _, v := range values[k*piece : min((k+1)*piece, len(values))] {
+			if v > high {
+				high = v
+			}
+			if v < low && !math.IsInf(float64(v), 0) {
+				low = v
+			}
+		}
+		lock.Lock()
+		most = max(most, math.Abs(float64(low)), math.Abs(float64(high)))
+		lock.Unlock()
+	})
+	return most
+}
+
+// unitFor is the finest unit for n agents and values of at most a magnitude: 32 n of
+// them stay below largest. Of integers that is 0 at least, and an error where even
+// that is too fine.
+func unitFor[T device.Number](most float64, n int) (int, error) {
+	if most == 0 {
+		return 0, nil
+	}
+	_, exponent := math.Frexp(most)
+	unit := bits.Len64(largest) - 1 - exponent - bits.Len(uint(32*n))
+	if integer[T]() {
+		unit = min(unit, 30)
+		if unit < 0 {
+			if exponent > 62 {
+				return 0, fmt.Errorf("values up to %g: %w", most, ErrCostly)
+			}
+			return 0, nil
+		}
+	}
+	return unit, nil
+}
+
+func integer[T device.Number]() bool {
+	var half T = 1
+	return half/2 == 0
+}
+
+// lift is a value in units, rounded down; forbidden for minus infinity.
+func lift[T device.Number](v T, unit int) int64 {
+	if integer[T]() {
+		return int64(v) << unit
+	}
+	x := float64(v)
+	if math.IsInf(x, -1) {
+		return forbidden
+	}
+	return int64(math.Floor(math.Ldexp(x, unit)))
+}
+
+// sum is y(S): the prices of a coalition's agents.
+func sum(prices []int64, mask uint64) int64 {
+	y := int64(0)
+	for ; mask != 0; mask &= mask - 1 {
+		y += prices[bits.TrailingZeros64(mask)]
+	}
+	return y
+}
+
+// grainOf divides all prices of values of a type.
+func grainOf[T device.Number]() int64 {
+	if integer[T]() {
+		return 1
+	}
+	return grain
+}
+
+// A host answers the passes of a search on the cores of this machine.
+type host[T device.Number] struct {
+	values []T
+	unit   int
+	cores  int
+}
+
+// newHost fixes the unit. It returns the largest magnitude of the finite values too.
+func newHost[T device.Number](values []T, n, cores int) (*host[T], float64, error) {
+	most := extent(values, cores)
+	unit, err := unitFor[T](most, n)
+	return &host[T]{values, unit, cores}, most, err
+}
+
+func (h *host[T]) at(mask uint64) int64 { return lift(h.values[mask], h.unit) }
+
+func (h *host[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
+	if integer[T]() {
+		return scan(ctx, h, prices, most, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
+	}
+	return scan(ctx, h, prices, most, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
+}

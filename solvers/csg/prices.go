@@ -1,0 +1,152 @@
+package csg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/solve"
+)
+
+// ByPrices is the algorithm that evaluates no splittings: prices of a linear program
+// leave few coalitions, among which it searches (package price).
+const ByPrices Method = "price"
+
+// Prices prove a structure optimal, and say what the proof has taken.
+type Prices struct {
+	price.Proof
+	price.Work
+}
+
+// pricesFrom and pricesFromGPU are the numbers of agents from which searches by prices are
+// quicker than tiles, as a rule: a host's, and a GPU's, whose search is the host's too.
+const (
+	pricesFrom    = 20
+	pricesFromGPU = 29
+)
+
+// What a search by prices may take before the tiles get their turn, as a share of their
+// time: a core looks at stepRate coalitions a second, and the tiles of a host evaluate
+// hostRate splittings a second on one, those of a GPU gpuRate.
+const (
+	stepShare = 0.2
+	stepRate  = 1.4e8
+	hostRate  = 2.7e10
+	gpuRate   = 1e13
+)
+
+// triesPrices reports whether a solve begins by prices, and within which limits: where
+// prices or a variant of theirs are asked for, what memory holds; by default, where they are
+// likely to be quicker, what leaves the tiles time.
+func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, error) {
+	limits := price.Settings{Steps: math.MaxInt64, Columns: 1 << 26}
+	from, rate := pricesFromGPU, gpuRate/float64(runtime.GOMAXPROCS(0))
+	if facts.Kind == device.Host {
+		from, rate = pricesFrom, hostRate
+		limits.Cores = facts.SMs
+	}
+	if o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil {
+		if len(o.Devices) > 1 {
+			return false, limits, fmt.Errorf("%d devices: algorithm %s runs on one", len(o.Devices), ByPrices)
+		}
+		if facts.Kind == device.Host && o.Variant != "" {
+			return false, limits, fmt.Errorf("variant %q: a host's passes have none", o.Variant)
+		}
+		return true, limits, nil
+	}
+	limits.Steps = int64(stepShare * splittings(Apart, n) * stepRate / rate)
+	limits.Columns = 1 << max(14, min(n-4, 24))
+	return o.Algorithm == "" && o.Variant == "" && len(o.Devices) == 1 && n >= from, limits, nil
+}
+
+// byPrices solves an instance by prices, within limits. Errors wrap price.ErrCostly where
+// these do not suffice.
+func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings) error {
+	start := time.Now()
+	d := o.Devices[0]
+	facts := d.Facts()
+	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
+	if facts.Kind != device.Host {
+		choice, err := choose(&csg.Price, facts, inst, o, "")
+		if err != nil {
+			return fmt.Errorf("%w: %w", price.ErrCostly, err)
+		}
+		limits.On = &price.On{Device: d, Variant: choice.Variant}
+		r.Variant = csg.Price.Name + " " + choice.Variant.Label
+	}
+	if o.Progress != nil {
+		limits.Told = func(value, bound float64) {
+			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), solve.NumberOf(value), solve.NumberOf(bound), 0))
+		}
+	}
+	var found *price.Result
+	var err error
+	var claimed string
+	switch inst.Type {
+	case Int32:
+		found, claimed, err = pricesOf(ctx, inst.I32, limits)
+	case Int64:
+		found, claimed, err = pricesOf(ctx, inst.I64, limits)
+	case Float32:
+		found, claimed, err = pricesOf(ctx, inst.F32, limits)
+	default:
+		found, claimed, err = pricesOf(ctx, inst.F64, limits)
+	}
+	if err != nil {
+		return err
+	}
+	r.Seconds.Solve = time.Since(start).Seconds()
+	r.Reason = fmt.Sprintf("%d passes over the values leave %d coalitions, %d looked at", found.Passes, found.Survivors, found.Steps)
+	r.Structure, r.Prices = found.Blocks, &Prices{found.Proof, found.Work}
+	start = time.Now()
+	if err := r.Certify(inst, claimed); err != nil {
+		return fmt.Errorf("prices: %w", err)
+	}
+	r.Seconds.Verify = time.Since(start).Seconds()
+	return nil
+}
+
+// pricesOf solves values, and returns the structure's value in decimals too.
+func pricesOf[T Number](ctx context.Context, values []T, limits price.Settings) (*price.Result, string, error) {
+	found, err := price.Solve(ctx, values, limits)
+	if err != nil {
+		return nil, "", err
+	}
+	var total T
+	for _, b := range found.Blocks {
+		total += values[b]
+	}
+	return found, formatNumber(total), nil
+}
+
+// verifyPrices checks a result's proof, and notes what was found.
+func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
+	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 26}
+	var steps int64
+	var err error
+	switch inst.Type {
+	case Int32:
+		steps, err = price.Verify(context.Background(), inst.I32, r.Structure, &r.Prices.Proof, limits)
+	case Int64:
+		steps, err = price.Verify(context.Background(), inst.I64, r.Structure, &r.Prices.Proof, limits)
+	case Float32:
+		steps, err = price.Verify(context.Background(), inst.F32, r.Structure, &r.Prices.Proof, limits)
+	default:
+		steps, err = price.Verify(context.Background(), inst.F64, r.Structure, &r.Prices.Proof, limits)
+	}
+	switch {
+	case errors.Is(err, price.ErrProof):
+		v.Refute("%w", err)
+	case err != nil:
+		v.Note("bound not checked: %v", err)
+	default:
+		v.BoundChecked = true
+		v.Note("bound: no coalition is worth more than its agents' prices, and none of the structures of the %d coalitions within the gap is better (%d looked at)", r.Prices.Survivors, steps)
+	}
+}

@@ -1,4 +1,4 @@
-package oneflip
+package qubo
 
 import (
 	"math/rand/v2"

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package oneflip
+package qubo
 
 func stepVector[R Row, S Sum](row []R, shift int, negate bool, field []S, x, free []uint64, rotate int) (b Best, ok bool) {
 	return b, false

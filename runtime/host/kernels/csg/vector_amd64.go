@@ -1,4 +1,4 @@
-package maxplus
+package csg
 
 import (
 	"sync"

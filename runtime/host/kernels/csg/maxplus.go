@@ -1,10 +1,10 @@
-// Package maxplus holds what all generated host kernels of csg/hosttiles
+// Package csg holds what all generated host kernels of csg/hosttiles
 // share: the parts that do not depend on a point, in plain Go, and (max,+)
 // subset convolution of tiles in AVX-512 assembly, used where the processor
 // has it.
 //
 // Sets are bit masks. Floating-point values may be -Inf, never NaN or +Inf.
-package maxplus
+package csg
 
 import "math/bits"
 

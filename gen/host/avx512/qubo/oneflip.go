@@ -1,46 +1,22 @@
-// Command avx512flip writes the AVX-512 kernels of runtime/host/oneflip, with
-// their Go declarations, using avo. Run from the repository's root:
-//
-//	go run ./gen/host/avx512flip
-package main
+// Package qubo writes the AVX-512 kernels of runtime/host/kernels/qubo: the update of
+// fields by a row and the search for the best flip.
+package qubo
 
 import (
-	"flag"
 	"fmt"
-	"go/format"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // turn is the number of variables looked at together: a word of the bit maps.
 const turn = 64
 
-func main() {
-	dir := flag.String("dir", "runtime/host/oneflip", "folder of package oneflip")
-	flag.Parse()
-	files, err := render()
-	for name, text := range files {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(*dir, name), text, 0o644)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "avx512flip:", err)
-		os.Exit(1)
-	}
-}
-
-// render returns the generated files by name.
-func render() (map[string][]byte, error) {
-	w := build.NewContext()
+// Kernels adds every kernel of the package to w.
+func Kernels(w *build.Context) {
 	for _, sum := range []int{16, 32} {
 		pick(w, kernel{sum: sum})
 		for row := 8; row <= sum; row *= 2 {
@@ -48,26 +24,6 @@ func render() (map[string][]byte, error) {
 			add(w, kernel{row: row, sum: sum})
 		}
 	}
-	file, err := w.Result()
-	if err != nil {
-		return nil, err
-	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return nil, err
-	}
-	config := printer.Config{Argv: []string{"go", "run", "./gen/host/avx512flip"}, Pkg: "oneflip"}
-	text, err := printer.NewGoAsm(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	stubs, err := printer.NewStubs(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	if stubs, err = format.Source(stubs); err != nil {
-		return nil, err
-	}
-	return map[string][]byte{"avx512_amd64.s": text, "avx512_amd64.go": stubs}, nil
 }
 
 // A kernel adds a row of row-bit weights, none where row is 0, to sum-bit

@@ -1,21 +1,11 @@
-// Command avx512sift writes the AVX-512 kernels of runtime/host/sift, with
-// their Go declarations, using avo. Run from the repository's root:
-//
-//	go run ./gen/host/avx512sift
-package main
+// Package assignment writes the AVX-512 kernels of runtime/host/kernels/assignment:
+// the search of a row for costs below a limit, and the least of each column.
+package assignment
 
 import (
-	"flag"
-	"fmt"
-	"go/format"
-	"os"
-	"path/filepath"
-
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -32,24 +22,8 @@ type kind struct {
 	float      bool
 }
 
-func main() {
-	dir := flag.String("dir", "runtime/host/sift", "folder of package sift")
-	flag.Parse()
-	files, err := render()
-	for name, text := range files {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(*dir, name), text, 0o644)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "avx512sift:", err)
-		os.Exit(1)
-	}
-}
-
-// render returns the generated files by name.
-func render() (map[string][]byte, error) {
-	w := build.NewContext()
+// Kernels adds every kernel of the package to w.
+func Kernels(w *build.Context) {
 	for _, k := range []kind{
 		{"Int32", "int32", 4, false},
 		{"Int64", "int64", 8, false},
@@ -59,26 +33,6 @@ func render() (map[string][]byte, error) {
 		sift(w, k)
 		lower(w, k)
 	}
-	file, err := w.Result()
-	if err != nil {
-		return nil, err
-	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return nil, err
-	}
-	config := printer.Config{Argv: []string{"go", "run", "./gen/host/avx512sift"}, Pkg: "sift"}
-	text, err := printer.NewGoAsm(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	stubs, err := printer.NewStubs(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	if stubs, err = format.Source(stubs); err != nil {
-		return nil, err
-	}
-	return map[string][]byte{"avx512_amd64.s": text, "avx512_amd64.go": stubs}, nil
 }
 
 // Registers that stay the same: the sign (all ones to negate) or the scale,

@@ -1,4 +1,4 @@
-// Package oneflip holds the inner loops of one-flip local search over x in
+// Package qubo holds the inner loops of one-flip local search over x in
 // {0,1}^n: in one pass over n fields it adds the row of the variable that
 // flipped and finds the largest gain among the variables that are free to
 // flip next. AVX-512 assembly does it where the processor has it.
@@ -7,7 +7,7 @@
 // flipping j is its field where x(j) is 0 and the negated field where x(j) is
 // 1. x and free are bit maps, bit j%64 of word j/64. n is a multiple of 64;
 // variables that only fill it up keep x and free 0 and the field Filler.
-package oneflip
+package qubo
 
 import "math/bits"
 
@@ -44,7 +44,7 @@ type Best struct{ Gain, At, Any int }
 // chooses.
 func Step[R Row, S Sum](row []R, shift int, negate bool, field []S, x, free []uint64, rotate int) Best {
 	if len(field)%Turn != 0 || len(row) < len(field) || 64*len(x) < len(field) || 64*len(free) < len(field) {
-		panic("oneflip: slices of different lengths")
+		panic("qubo: slices of different lengths")
 	}
 	if len(field) == 0 {
 		return Best{}
@@ -59,7 +59,7 @@ func Step[R Row, S Sum](row []R, shift int, negate bool, field []S, x, free []ui
 // Pick finds the largest gain. Among equals rotate, 0 to 63, chooses.
 func Pick[S Sum](field []S, x, free []uint64, rotate int) Best {
 	if len(field)%Turn != 0 || 64*len(x) < len(field) || 64*len(free) < len(field) {
-		panic("oneflip: slices of different lengths")
+		panic("qubo: slices of different lengths")
 	}
 	if len(field) == 0 {
 		return Best{}
@@ -74,7 +74,7 @@ func Pick[S Sum](field []S, x, free []uint64, rotate int) Best {
 // subtracts it.
 func Add[R Row, S Sum](row []R, shift int, negate bool, field []S) {
 	if len(field)%Turn != 0 || len(row) < len(field) {
-		panic("oneflip: slices of different lengths")
+		panic("qubo: slices of different lengths")
 	}
 	if len(field) > 0 && !addVector(row, shift, negate, field) {
 		addPlain(row, shift, negate, field)

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package sift
+package assignment
 
 // Vectors says which vector registers the kernels use; "" where none.
 func Vectors() string { return "" }

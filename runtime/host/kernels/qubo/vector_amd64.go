@@ -1,4 +1,4 @@
-package oneflip
+package qubo
 
 import "golang.org/x/sys/cpu"
 

@@ -1,11 +1,11 @@
-// Package sift holds what all generated host kernels of assignment/hostscan
+// Package assignment holds what all generated host kernels of assignment/hostscan
 // share: the choice of the few pairs of a row with the least cost above the
 // columns' duals, and the same search in AVX-512 assembly, used where the
 // processor has it.
 //
 // Costs are scaled: int64(round(c * scale)), scale being 1 or -1 for integers.
 // The largest number of an integer type and floating infinities forbid a pair.
-package sift
+package assignment
 
 import (
 	"math"

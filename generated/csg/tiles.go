@@ -11,7 +11,7 @@ import (
 )
 
 // TilesHash is the hash of the family csg/tiles: what its texts are made from.
-const TilesHash = 0x5ba0b686200bda73
+const TilesHash = 0xce5c5fd96c059131
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -65,7 +65,8 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 // Choose picks the variant of f for a workload on a device. Results are looked for on
 // this class of device and for these fixed parameters first; then on other classes of
 // the same compute capability, that with the most equal number of multiprocessors
-// first; then for workloads that differ in one fixed parameter (another range, or
+// first, at the size that gives each of those as much work as this size gives each of
+// this device's; then for workloads that differ in one fixed parameter (another range, or
 // another type of values, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
@@ -97,12 +98,12 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 //     that does and differs from it in the fewest parameters.
 //
 // Only variants with the workload's fixed parameters, and only results whose
-// variant is in the binary with the same hash, take part. feasible may be nil;
+// variant is in the binary with the same hash and compiled alike, take part. feasible may be nil;
 // else it says why a variant cannot run. The error wraps ErrNoVariant.
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
 	s := search{family: f, facts: facts, w: w, feasible: feasible}
 	if db != nil {
-		k := db.about(f)
+		k := db.about(compiled{f, facts.Compiler})
 		for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 			if try.related && w.Suits != nil {
 				break
@@ -127,6 +128,7 @@ type search struct {
 	w        Workload
 	feasible func(*device.Variant) error
 
+	size    int   // the workload's, or what takes its place on a device with more or fewer multiprocessors
 	known   bool  // something was tuned for such a workload on such a device
 	refused int   // results of the level at hand whose variant is not feasible
 	why     error // of the first
@@ -168,6 +170,7 @@ func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 		return Choice{}, false
 	}
 	s.known = s.known || !related
+	s.size = nearest.alike(&s.facts, s.w.Size)
 	if c, ok := s.exact(nearest); ok {
 		return c, true
 	}
@@ -182,8 +185,8 @@ func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 
 // choice tells of a candidate and of what was passed over.
 func (s *search) choice(v *device.Variant, level string, e evidence) Choice {
-	e.family, e.size, e.refused, e.why = s.family, s.w.Size, s.refused, s.why
-	e.predicted, e.driver = s.w.Why, s.facts.Driver
+	e.family, e.size, e.refused, e.why = s.family, s.size, s.refused, s.why
+	e.asked, e.predicted, e.driver = s.w.Size, s.w.Why, s.facts.Driver
 	return Choice{v, level, e}
 }
 
@@ -193,7 +196,7 @@ const closeTo = 1.1
 // best is the winner where it is feasible, else the fastest that is. Where the winner
 // is stale, the fastest counts only close to it.
 func (s *search) best(t *tunedSize) (c *candidate, won bool) {
-	measured := t.size == s.w.Size
+	measured := t.size == s.size
 	if t.winner != nil && s.fits(t.winner, measured) {
 		return t.winner, true
 	}
@@ -212,7 +215,7 @@ func (s *search) best(t *tunedSize) (c *candidate, won bool) {
 func (s *search) exact(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
 	for i := range p.sizes {
-		if t := &p.sizes[i]; t.size == s.w.Size {
+		if t := &p.sizes[i]; t.size == s.size {
 			c, won := s.best(t)
 			if c == nil {
 				return Choice{}, false
@@ -227,24 +230,24 @@ func (s *search) exact(p *pool) (Choice, bool) {
 func (s *search) between(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
 	sizes := p.sizes
-	if len(sizes) < 2 || s.w.Size < 1 || sizes[0].size < 1 {
+	if len(sizes) < 2 || s.size < 1 || sizes[0].size < 1 {
 		return Choice{}, false
 	}
 	hi := 0
-	for hi < len(sizes) && sizes[hi].size < s.w.Size {
+	for hi < len(sizes) && sizes[hi].size < s.size {
 		hi++
 	}
 	level := Interpolated
 	switch {
-	case hi == len(sizes) && s.w.Size >= 2*sizes[hi-1].size:
+	case hi == len(sizes) && s.size >= 2*sizes[hi-1].size:
 		hi, level = hi-1, Extrapolated
-	case hi == 0 && 2*s.w.Size <= sizes[0].size:
+	case hi == 0 && 2*s.size <= sizes[0].size:
 		hi, level = 1, Extrapolated
 	case hi == len(sizes) || hi == 0:
 		return Choice{}, false
 	}
 	a, b := &sizes[hi-1], &sizes[hi]
-	at := max(-2, min(3, logRatio(s.w.Size, a.size)/logRatio(b.size, a.size)))
+	at := max(-2, min(3, logRatio(s.size, a.size)/logRatio(b.size, a.size)))
 	var best *candidate
 	least, n, crowned := math.Inf(1), 0, false
 	for i := range a.usable {
@@ -268,16 +271,16 @@ func (s *search) between(p *pool) (Choice, bool) {
 
 func (s *search) nearest(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
-	if s.w.Size < 1 || len(p.sizes) == 0 {
+	if s.size < 1 || len(p.sizes) == 0 {
 		return Choice{}, false
 	}
 	var t *tunedSize
 	var best *candidate
-	between := p.sizes[0].size < s.w.Size && s.w.Size < p.sizes[len(p.sizes)-1].size
+	between := p.sizes[0].size < s.size && s.size < p.sizes[len(p.sizes)-1].size
 	for i := range p.sizes {
 		x := &p.sizes[i]
-		if x.size < 1 || x.size == s.w.Size || between && math.Abs(logRatio(x.size, s.w.Size)) > math.Ln2+1e-9 ||
-			t != nil && math.Abs(logRatio(x.size, s.w.Size)) > math.Abs(logRatio(t.size, s.w.Size)) {
+		if x.size < 1 || x.size == s.size || between && math.Abs(logRatio(x.size, s.size)) > math.Ln2+1e-9 ||
+			t != nil && math.Abs(logRatio(x.size, s.size)) > math.Abs(logRatio(t.size, s.size)) {
 			continue
 		}
 		if c, _ := s.best(x); c != nil {

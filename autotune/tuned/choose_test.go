@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"coalesce/generated/assignment"
+	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 )
 
@@ -313,5 +315,91 @@ func BenchmarkChoose(b *testing.B) {
 	f := family()
 	for b.Loop() {
 		db.Choose(f, facts, Workload{Fixed: int32s, Size: 20}, nil)
+	}
+}
+
+// What another compiler made, or the same with other flags, was not measured; where
+// either is not known they count as the same.
+func TestCompiledOtherwise(t *testing.T) {
+	const old, young = "nvcc 12.9.1 -O3", "nvcc 13.0.88 -O3"
+	made := func(e Entry, compiler string) Entry {
+		e.Compiler = compiler
+		return e
+	}
+	two, three := tunedAt(20, 50, 10), tunedAt(20, 50, 60, 10)
+	for name, tc := range map[string]struct {
+		compiler     string
+		own, shipped Entry
+		want, level  string
+	}{
+		"the same":             {young, made(two, young), three, "2", Exact},
+		"another":              {young, made(two, old), made(three, young), "3", Exact},
+		"another, none else":   {young, made(two, old), made(two, old), "1", Safe},
+		"that of the entry":    {young, two, made(three, old), "2", Exact},
+		"that of the device":   {"", made(two, old), made(three, young), "2", Exact},
+		"another at this size": {young, made(two, old), tunedAt(24, 90, 60, 20), "3", Nearest},
+	} {
+		a, errA := New(tc.own)
+		b, errB := New(tc.shipped)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		f, here := family(), facts
+		here.Compiler = tc.compiler
+		c, err := a.Over(b).Choose(f, here, Workload{Fixed: int32s, Size: 20}, nil)
+		if err != nil || f.Value(c.Variant, "a") != tc.want || c.Level != tc.level {
+			t.Errorf("%s: chose %v: %v, %v, expected a=%s (%s)", name, c.Variant, c.Reason(), err, tc.want, tc.level)
+		}
+	}
+}
+
+// An H100 takes the winners of the H200 that the binary carries, which has its compute
+// capability and number of multiprocessors; one with fewer takes those of larger sizes.
+func TestKin(t *testing.T) {
+	db, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h100 := device.Facts{Kind: device.CUDA, Name: "NVIDIA H100 80GB HBM3", Major: 9, SMs: 132, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
+	families := map[string]*device.Family{}
+	for _, f := range []*device.Family{&csg.Tiles, &csg.Splits, &assignment.Core, &assignment.Tree, &assignment.Classical} {
+		families[f.Name] = f
+	}
+	tried := 0
+	for _, e := range db.Entries() {
+		f := families[e.Family]
+		if f == nil || f.Variant(e.Winner) == nil || e.Class != "cuda|NVIDIA H200|9.0|132sm|smem232448" {
+			continue
+		}
+		tried++
+		c, err := db.Choose(f, h100, Workload{Fixed: e.Fixed, Size: e.Size}, nil)
+		if _, valid := e.Result(e.Winner).Valid(f); valid && (err != nil || c.Variant.Label != e.Winner || !strings.Contains(c.Reason(), "NVIDIA H200")) {
+			t.Errorf("%s, %v, size %d: chose %v: %s, %v, expected %s", e.Family, e.Fixed, e.Size, c.Variant, c.Reason(), err, e.Winner)
+		}
+	}
+	if tried == 0 {
+		t.Error("the binary carries no winners of an H200")
+	}
+
+	half := facts
+	half.Name, half.SMs = "Half of it", 66
+	worked := func(e Entry) Entry {
+		e.Class = "cuda|Test GPU|9.0|132sm|smem0"
+		for i := range e.Results {
+			e.Results[i].Work = float64(e.Size) * float64(e.Size)
+		}
+		return e
+	}
+	two, err := New(worked(tunedAt(1000, 50, 10, 20)), worked(tunedAt(1414, 90, 60, 20)), worked(tunedAt(4000, 90, 60, 70)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := family()
+	c, err := two.Choose(f, half, Workload{Fixed: int32s, Size: 1000}, nil)
+	if err != nil || f.Value(c.Variant, "a") != "3" || c.Level != Exact || !strings.Contains(c.Reason(), "size 1414 gives each of its 132 multiprocessors as much work as size 1000") {
+		t.Errorf("half the multiprocessors: chose %v: %s, %v", c.Variant, c.Reason(), err)
+	}
+	if _, err := two.Choose(f, half, Workload{Fixed: int32s}, nil); err != nil {
+		t.Errorf("size 0: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"coalesce/runtime/device"
 )
@@ -33,6 +34,7 @@ type tunedSize struct {
 	winnerNanos float64
 	slowest     float64 // of every result, usable or not
 	usable      []candidate
+	work        float64 // basic operations of a run; 0: not known
 	driver      string
 }
 
@@ -52,18 +54,46 @@ func (t *tunedSize) find(v *device.Variant) *candidate {
 	return nil
 }
 
+// known is the knowledge that a database was asked for so far.
+type known struct {
+	sync.RWMutex
+	of map[compiled]*knowledge
+}
+
+// compiled is a family as a compiler made it; the compiler may be empty, not known.
+type compiled struct {
+	family   *device.Family
+	compiler string
+}
+
+// forget is for a database that changes.
+func (n *known) forget() {
+	n.Lock()
+	n.of = nil
+	n.Unlock()
+}
+
 // about is what the database and those under it tell of a family: looked for once.
-func (db *Database) about(f *device.Family) *knowledge {
-	if k, ok := db.known.Load(f); ok {
-		return k.(*knowledge)
+func (db *Database) about(f compiled) *knowledge {
+	db.known.RLock()
+	k := db.known.of[f]
+	db.known.RUnlock()
+	if k != nil {
+		return k
 	}
-	k, _ := db.known.LoadOrStore(f, db.learn(f))
-	return k.(*knowledge)
+	k = db.learn(f)
+	db.known.Lock()
+	defer db.known.Unlock()
+	if db.known.of == nil {
+		db.known.of = map[compiled]*knowledge{}
+	}
+	db.known.of[f] = k
+	return k
 }
 
 // learn settles which entry stands for a size: one whose winner is in this binary
 // before one whose winner is stale, then the upper database's before the lower one's.
-func (db *Database) learn(f *device.Family) *knowledge {
+func (db *Database) learn(f compiled) *knowledge {
 	type place struct {
 		class, fixed string
 		size         int
@@ -72,7 +102,7 @@ func (db *Database) learn(f *device.Family) *knowledge {
 	for layer := db; layer != nil; layer = layer.under {
 		for i := range layer.entries {
 			e := &layer.entries[i]
-			if e.Family != f.Name || e.Protocol != Protocol {
+			if e.Family != f.family.Name || e.Protocol != Protocol {
 				continue
 			}
 			at := place{e.Class, fixedString(e.Fixed), e.Size}
@@ -104,32 +134,39 @@ func (db *Database) learn(f *device.Family) *knowledge {
 }
 
 // sound reports whether the binary has the entry's winner.
-func (e *Entry) sound(f *device.Family) bool {
+func (e *Entry) sound(f compiled) bool {
 	r := e.Result(e.Winner)
 	if r == nil {
 		return false
 	}
-	_, ok := r.Valid(f)
-	return ok
+	_, ok := r.Valid(f.family)
+	return ok && !f.anew(e)
+}
+
+// anew reports whether the family was compiled by another compiler, or with other
+// flags, than what the entry was measured with. Where either is not known they count as
+// the same.
+func (f compiled) anew(e *Entry) bool {
+	return e.Compiler != "" && f.compiler != "" && e.Compiler != f.compiler
 }
 
 // add takes what of an entry may be used; entries come in the order of their sizes.
-func (p *pool) add(f *device.Family, e *Entry) {
+func (p *pool) add(f compiled, e *Entry) {
 	t := tunedSize{size: e.Size, driver: e.Driver}
 	winner := -1
 	for i := range e.Results {
 		r := &e.Results[i]
 		nanos := float64(r.Nanos)
-		t.slowest = max(t.slowest, nanos)
+		t.slowest, t.work = max(t.slowest, nanos), max(t.work, r.Work)
 		if r.Variant == e.Winner {
 			t.winnerNanos = nanos
 		}
-		v, ok := r.Valid(f)
+		v, ok := r.Valid(f.family)
 		switch {
-		case !ok:
+		case !ok || f.anew(e):
 			p.stale++
 			continue
-		case f.Fits(v, e.Fixed) != nil:
+		case f.family.Fits(v, e.Fixed) != nil:
 			continue
 		case r.Variant == e.Winner:
 			winner = len(t.usable)
@@ -244,6 +281,25 @@ func (p *pool) distance(size int) float64 {
 		least = min(least, math.Abs(logRatio(max(1, p.sizes[i].size), max(1, size))))
 	}
 	return least
+}
+
+// alike is the size that gives each of the pool's multiprocessors as much work as the
+// given size gives each of the device's: between tuned sizes work grows as a power of
+// the size. It is the given size where that power is not known.
+func (p *pool) alike(f *device.Facts, size int) int {
+	if p.class.sms == f.SMs || p.class.sms < 1 || f.SMs < 1 || size < 1 || len(p.sizes) < 2 {
+		return size
+	}
+	k := 1
+	for k < len(p.sizes)-1 && p.sizes[k].size < size {
+		k++
+	}
+	a, b := &p.sizes[k-1], &p.sizes[k]
+	power := math.Log(b.work/a.work) / logRatio(b.size, a.size)
+	if !(power > 0) || math.IsInf(power, 1) {
+		return size
+	}
+	return int(math.Round(float64(size) * math.Pow(float64(p.class.sms)/float64(f.SMs), 1/power)))
 }
 
 // A class is device.Facts.Class taken apart.

@@ -247,7 +247,7 @@ func (s *search) between(p *pool) (Choice, bool) {
 		return Choice{}, false
 	}
 	a, b := &sizes[hi-1], &sizes[hi]
-	at := max(-2, min(3, logRatio(s.size, a.size)/logRatio(b.size, a.size)))
+	at := along(s.size, a, b)
 	var best *candidate
 	least, n, crowned := math.Inf(1), 0, false
 	for i := range a.usable {
@@ -267,6 +267,11 @@ func (s *search) between(p *pool) (Choice, bool) {
 		return Choice{}, false
 	}
 	return s.choice(best.variant, level, evidence{pool: p, low: a, high: b, count: n}), true
+}
+
+// along is where a size lies between two tuned ones, 0 at a and 1 at b, or beyond them.
+func along(size int, a, b *tunedSize) float64 {
+	return max(-2, min(3, logRatio(size, a.size)/logRatio(b.size, a.size)))
 }
 
 func (s *search) nearest(p *pool) (Choice, bool) {

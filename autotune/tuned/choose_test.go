@@ -403,3 +403,52 @@ func TestKin(t *testing.T) {
 		t.Errorf("size 0: %v", err)
 	}
 }
+
+// Candidates are what a choice was made among, and the fastest that can run is what was
+// chosen.
+func TestCandidates(t *testing.T) {
+	no2 := func(v *device.Variant) error {
+		if strings.HasPrefix(v.Label, "a=2") {
+			return errors.New("too much shared memory")
+		}
+		return nil
+	}
+	for name, tc := range map[string]struct {
+		entries  []Entry
+		size     int
+		feasible func(*device.Variant) error
+		want     string // a, time in ns at a size, slowdown; each
+	}{
+		"exact":          {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, "2 10@20 1.00, 3 20@20 2.00, 1 50@20 5.00"},
+		"not feasible":   {[]Entry{tunedAt(20, 50, 10, 20)}, 20, no2, "2 10@20 1.00 (too much shared memory), 3 20@20 2.00, 1 50@20 5.00"},
+		"interpolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(40, 400, 40, 0, 10)}, 20, nil, "2 20@20 1.00, 1 200@20 10.00"},
+		"extrapolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(20, 200, 20, 40)}, 40, nil, "2 40@40 1.00, 3 80@40 2.00, 1 400@40 10.00"},
+		"nearest":        {[]Entry{tunedAt(20, 50, 10)}, 22, nil, "2 10@20 1.00, 1 50@20 5.00"},
+		"device default": {[]Entry{tunedAt(16, 40, 10), tunedAt(200, 90, 0, 30)}, 57, nil, "2 0s@0 1.73, 3 0s@0 2.00, 1 0s@0 3.46"},
+		"safe":           {nil, 20, nil, ""},
+	} {
+		db, err := New(tc.entries...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, w := family(), Workload{Fixed: int32s, Size: tc.size}
+		c, err := db.Choose(f, facts, w, tc.feasible)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		fastest := ""
+		for _, k := range c.Candidates(w, tc.feasible) {
+			text := fmt.Sprintf("%s %s@%d %.2f", f.Value(k.Variant, "a"), strings.TrimSuffix(k.Time.String(), "ns"), k.Size, k.Slowdown)
+			if k.Refused != nil {
+				text += fmt.Sprintf(" (%v)", k.Refused)
+			} else if fastest == "" {
+				fastest = k.Variant.Label
+			}
+			found = append(found, text)
+		}
+		if got := strings.Join(found, ", "); got != tc.want || fastest != "" && fastest != c.Variant.Label {
+			t.Errorf("%s: candidates %q, chosen %s, expected %q", name, got, c.Variant.Label, tc.want)
+		}
+	}
+}

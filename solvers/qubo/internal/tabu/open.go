@@ -80,10 +80,12 @@ func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
 		Suits: suits, Why: "the narrowest rows and the least room to spare"}, nil
 }
 
-// Workload is what a variant is chosen for where rows are of a type. Its rows are of
-// another type where problems that those hold take that.
+// Workload is what a variant is chosen for where rows of a type hold the problem; of
+// another type where that suits it better.
 func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
-	return drawDense(fixed["row"], size).needs(size).workload(f)
+	s := drawDense(fixed["row"], size).needs(size)
+	s.row = ""
+	return s.workload(f)
 }
 
 // formOn is form on a device, which may lack clusters of blocks.

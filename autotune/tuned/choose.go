@@ -103,7 +103,10 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
 	s := search{family: f, facts: facts, w: w, feasible: feasible}
 	if db != nil {
-		k := db.about(compiled{f, facts.Compiler})
+		k, err := db.about(compiled{f, facts.Compiler})
+		if err != nil {
+			return Choice{}, err
+		}
 		for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 			if try.related && w.Suits != nil {
 				break

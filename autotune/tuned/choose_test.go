@@ -452,3 +452,14 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 }
+
+// The first choice among a family's variants decodes its entries.
+func BenchmarkFirstChoice(b *testing.B) {
+	here := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 232448}
+	for b.Loop() {
+		db := &Database{text: embedded}
+		if _, err := db.Choose(&csg.Tiles, here, Workload{Fixed: int32s, Size: 20}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -54,6 +54,7 @@ func (h *Hash) UnmarshalText(b []byte) error {
 // A database may lie over another (Over): Choose asks both.
 type Database struct {
 	entries []Entry   // in key order, each normal
+	text    []byte    // in place of entries: of Shipped, decoded as far as it is asked for
 	under   *Database // asked where this one tells nothing that is not stale
 	known   known     // what Choose made of the entries
 }
@@ -62,7 +63,7 @@ type Database struct {
 // that is not stale, from those of under: the user's own results lie over those that
 // the binary carries. Neither may be changed afterwards.
 func (db *Database) Over(under *Database) *Database {
-	return &Database{entries: db.entries, under: under}
+	return &Database{entries: db.entries, text: db.text, under: under}
 }
 
 // An Entry is the outcome of tuning a family at one size in one session. Its

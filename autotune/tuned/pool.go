@@ -74,34 +74,41 @@ func (n *known) forget() {
 }
 
 // about is what the database and those under it tell of a family: looked for once.
-func (db *Database) about(f compiled) *knowledge {
+func (db *Database) about(f compiled) (*knowledge, error) {
 	db.known.RLock()
 	k := db.known.of[f]
 	db.known.RUnlock()
 	if k != nil {
-		return k
+		return k, nil
 	}
-	k = db.learn(f)
+	k, err := db.learn(f)
+	if err != nil {
+		return nil, err
+	}
 	db.known.Lock()
 	defer db.known.Unlock()
 	if db.known.of == nil {
 		db.known.of = map[compiled]*knowledge{}
 	}
 	db.known.of[f] = k
-	return k
+	return k, nil
 }
 
 // learn settles which entry stands for a size: one whose winner is in this binary
 // before one whose winner is stale, then the upper database's before the lower one's.
-func (db *Database) learn(f compiled) *knowledge {
+func (db *Database) learn(f compiled) (*knowledge, error) {
 	type place struct {
 		class, fixed string
 		size         int
 	}
 	found := map[place]*Entry{}
 	for layer := db; layer != nil; layer = layer.under {
-		for i := range layer.entries {
-			e := &layer.entries[i]
+		entries, err := layer.of(f.family.Name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range entries {
+			e := &entries[i]
 			if e.Family != f.family.Name || e.Protocol != Protocol {
 				continue
 			}
@@ -130,7 +137,7 @@ func (db *Database) learn(f compiled) *knowledge {
 	for _, p := range k.pools {
 		p.round()
 	}
-	return k
+	return k, nil
 }
 
 // sound reports whether the binary has the entry's winner.

@@ -67,7 +67,7 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 // the same compute capability, that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
 // this device's; then for workloads that differ in one fixed parameter (another range, or
-// another type of values, whose winners' other parameters are taken over), here and on
+// another type of values, the nearest that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
 //   - exact: the winner at this size; where it is not feasible, the fastest that is;
@@ -101,28 +101,32 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 // variant is in the binary with the same hash and compiled alike, take part. feasible may be nil;
 // else it says why a variant cannot run. The error wraps ErrNoVariant.
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
+	if db == nil {
+		db = nothing
+	}
+	k, err := db.about(compiled{f, facts.Compiler})
+	if err != nil {
+		return Choice{}, err
+	}
 	s := search{family: f, facts: facts, w: w, feasible: feasible}
-	if db != nil {
-		k, err := db.about(compiled{f, facts.Compiler})
-		if err != nil {
-			return Choice{}, err
+	for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		if try.related && w.Suits != nil {
+			break
 		}
-		for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
-			if try.related && w.Suits != nil {
-				break
-			}
-			if c, ok := s.among(k, try.kin, try.related); ok {
-				return c, nil
-			}
-		}
-		if w.Suits == nil {
-			if c, ok := s.familyDefault(k); ok {
-				return c, nil
-			}
+		if c, ok := s.among(k, try.kin, try.related); ok {
+			return c, nil
 		}
 	}
-	return s.untuned()
+	if w.Suits == nil {
+		if c, ok := s.familyDefault(k); ok {
+			return c, nil
+		}
+	}
+	return s.untuned(k)
 }
+
+// nothing stands for no database.
+var nothing = &Database{}
 
 // A search is one choice.
 type search struct {
@@ -153,19 +157,16 @@ func (s *search) fits(c *candidate, measured bool) bool {
 // workload's fixed parameters, or those that differ in one.
 func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 	var nearest *pool
-	for _, p := range k.pools {
-		if p.is(&s.facts) == kin || kin && !p.kin(&s.facts) {
+	pools := k.pools
+	if related {
+		pools = k.relatives(s.family, s.w.Fixed)
+	}
+	for _, p := range pools {
+		if p.is(&s.facts) == kin || kin && !p.kin(&s.facts) || !p.same(s.w.Fixed) {
 			continue
 		}
-		if related {
-			if p = p.related(s.family, s.w.Fixed); p == nil {
-				continue
-			}
-		} else if !p.same(s.w.Fixed) {
-			continue
-		}
-		if nearest == nil || p.apart(&s.facts) < nearest.apart(&s.facts) ||
-			p.apart(&s.facts) == nearest.apart(&s.facts) && p.distance(s.w.Size) < nearest.distance(s.w.Size) {
+		if nearest == nil || cmp.Or(cmp.Compare(p.apart(&s.facts), nearest.apart(&s.facts)), cmp.Compare(p.steps, nearest.steps),
+			cmp.Compare(p.distance(s.w.Size), nearest.distance(s.w.Size))) < 0 {
 			nearest = p
 		}
 	}
@@ -315,22 +316,25 @@ func (s *search) deviceDefault(p *pool) (Choice, bool) {
 
 // familyDefault is the best all-rounder of all classes of the device's kind.
 func (s *search) familyDefault(k *knowledge) (Choice, bool) {
-	var best *candidate
-	least, classes := math.Inf(1), 0
+	var room [16]*pool
+	pools, classes := room[:0], 0
 	for _, p := range k.pools {
-		if p.class.kind != s.facts.Kind || p.is(&s.facts) || !p.same(s.w.Fixed) {
-			continue
-		}
-		classes++
-		for i := range p.rounders {
-			c := &p.rounders[i]
-			sum, n := 0.0, 0
-			for _, q := range k.pools {
-				if q.class.kind == s.facts.Kind && q.same(s.w.Fixed) {
-					sum, n = sum+q.slowdown(c.variant), n+1
-				}
+		if p.class.kind == s.facts.Kind && p.same(s.w.Fixed) {
+			pools = append(pools, p)
+			if !p.is(&s.facts) {
+				classes++
 			}
-			if mean := sum / float64(n); (mean < least || mean == least && c.variant.Label < best.variant.Label) && s.fits(c, false) {
+		}
+	}
+	var best *candidate
+	least := math.Inf(1)
+	for _, p := range pools {
+		for i := range p.rounders {
+			c, sum := &p.rounders[i], 0.0
+			for _, q := range pools {
+				sum += q.slowdown(c.variant)
+			}
+			if mean := sum / float64(len(pools)); (mean < least || mean == least && c.variant.Label < best.variant.Label) && s.fits(c, false) {
 				best, least = c, mean
 			}
 		}
@@ -342,60 +346,52 @@ func (s *search) familyDefault(k *knowledge) (Choice, bool) {
 }
 
 // untuned is what suits the problem's shape, or the safe point.
-func (s *search) untuned() (Choice, error) {
+func (s *search) untuned(k *knowledge) (Choice, error) {
 	f := s.family
 	if v := s.w.Suits; v != nil && (s.feasible == nil || s.feasible(v) == nil) {
 		return s.choice(v, Predicted, evidence{}), nil
 	}
 	var first error
-	var best *device.Variant
-	distance := len(f.Params) + 1
-	for i := range f.Variants {
-		v := &f.Variants[i]
-		err := f.Fits(v, s.w.Fixed)
-		if err == nil && s.feasible != nil {
-			err = s.feasible(v)
+	for _, x := range k.order {
+		if !has(f, x.variant, s.w.Fixed) {
+			continue
 		}
-		switch d := fromSafe(f, v); {
-		case err == nil && d < distance:
-			best, distance = v, d
-		case err == nil:
-		// The safe point of this workload tells most; a mismatch of fixed
-		// parameters tells least.
-		case first == nil || f.Fits(v, s.w.Fixed) == nil && v.Safe:
-			first = fmt.Errorf("%s: %w", v.Label, err)
+		if s.feasible != nil {
+			if err := s.feasible(x.variant); err != nil {
+				if first == nil { // the safe point's tells most
+					first = fmt.Errorf("%s: %w", x.variant.Label, err)
+				}
+				continue
+			}
 		}
+		return s.choice(x.variant, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.known, count: x.apart}), nil
 	}
 	switch {
-	case best != nil:
-		return s.choice(best, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.known, count: distance}), nil
-	case first == nil:
+	case len(k.order) == 0:
 		return Choice{}, fmt.Errorf("%s: %w: the family has no variants", f.Name, ErrNoVariant)
+	case first == nil:
+		v := k.order[0].variant
+		first = fmt.Errorf("%s: %w", v.Label, f.Fits(v, s.w.Fixed))
 	}
 	return Choice{}, fmt.Errorf("%s: %w %s at size %d on %s: %w", f.Name, ErrNoVariant, fixedString(s.w.Fixed), s.w.Size, s.facts, first)
 }
 
-// name is what people call the device.
-func (s *search) name() string { return cmp.Or(s.facts.Name, s.facts.String()) }
-
-// fromSafe is the number of parameters in which a variant differs from the
-// nearest safe point of the family.
-func fromSafe(f *device.Family, v *device.Variant) int {
-	least := len(f.Params)
-	for i := range f.Variants {
-		s := &f.Variants[i]
-		if !s.Safe {
-			continue
+// has reports whether a variant has the fixed parameters: device.Family.Fits without words.
+func has(f *device.Family, v *device.Variant, fixed map[string]string) bool {
+	for i, p := range f.Params {
+		if want, ok := fixed[p]; ok && v.Values[i] != want {
+			return false
 		}
-		d := 0
-		for p := range f.Params {
-			if v.Values[p] != s.Values[p] {
-				d++
-			}
-		}
-		least = min(least, d)
 	}
-	return least
+	return true
+}
+
+// name is what people call the device.
+func (s *search) name() string {
+	if s.facts.Name == "" {
+		return s.facts.String()
+	}
+	return s.facts.Name
 }
 
 // logRatio is log(a/b) of two sizes.

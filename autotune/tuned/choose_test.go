@@ -292,29 +292,29 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// A choice allocates nothing once the family was looked up.
-func TestChooseAllocatesNothing(t *testing.T) {
-	db, err := New(tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20))
+// Where a range or a type is not known, the nearest one tells.
+func TestNearestWorkload(t *testing.T) {
+	of := func(e Entry, fixed map[string]string) Entry {
+		e.Fixed = fixed
+		return e
+	}
+	db, err := New(of(tunedAt(20, 50, 10), map[string]string{"value": "int32", "range": "small"}),
+		of(tunedAt(40, 50, 60, 10), map[string]string{"value": "int32", "range": "medium"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := family()
-	for _, size := range []int{16, 20, 25, 60} {
-		w := Workload{Fixed: int32s, Size: size}
-		if n := testing.AllocsPerRun(100, func() { db.Choose(f, facts, w, nil) }); n > 0 {
-			t.Errorf("size %d: %v allocations", size, n)
+	c, err := db.Choose(f, facts, Workload{Fixed: map[string]string{"value": "int32", "range": "wide"}, Size: 20}, nil)
+	if err != nil || f.Value(c.Variant, "a") != "3" || !strings.Contains(c.Reason(), "for range=medium") {
+		t.Errorf("wide: chose %v: %s, %v", c.Variant, c.Reason(), err)
+	}
+	for _, x := range []struct {
+		a, b string
+		want int
+	}{{"small", "wide", 2}, {"int32", "float32", 1}, {"int32", "int64", 2}, {"float32", "int64", 3}, {"int32", "small", 4}, {"unit", "int32", 4}, {"bits", "pairs", 4}} {
+		if got := steps(x.a, x.b); got != x.want || steps(x.b, x.a) != got {
+			t.Errorf("from %s to %s: %d steps, expected %d", x.a, x.b, got, x.want)
 		}
-	}
-}
-
-func BenchmarkChoose(b *testing.B) {
-	db, err := New(tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20))
-	if err != nil {
-		b.Fatal(err)
-	}
-	f := family()
-	for b.Loop() {
-		db.Choose(f, facts, Workload{Fixed: int32s, Size: 20}, nil)
 	}
 }
 
@@ -449,17 +449,6 @@ func TestCandidates(t *testing.T) {
 		}
 		if got := strings.Join(found, ", "); got != tc.want || fastest != "" && fastest != c.Variant.Label {
 			t.Errorf("%s: candidates %q, chosen %s, expected %q", name, got, c.Variant.Label, tc.want)
-		}
-	}
-}
-
-// The first choice among a family's variants decodes its entries.
-func BenchmarkFirstChoice(b *testing.B) {
-	here := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 232448}
-	for b.Loop() {
-		db := &Database{text: embedded}
-		if _, err := db.Choose(&csg.Tiles, here, Workload{Fixed: int32s, Size: 20}, nil); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -14,7 +14,25 @@ import (
 
 // knowledge is what a database tells of a family of this binary, made ready for
 // choosing: variants in place of labels, and nothing that is stale.
-type knowledge struct{ pools []*pool }
+type knowledge struct {
+	pools []*pool
+	order []ordered // all variants, the safe points first, then by likeness to those
+
+	mutex sync.RWMutex
+	asked []relation // workloads that others were to tell of
+}
+
+// An ordered variant differs from the nearest safe point in so many parameters.
+type ordered struct {
+	variant *device.Variant
+	apart   int
+}
+
+// A relation is a workload and what pools for others tell of it.
+type relation struct {
+	fixed map[string]string
+	pools []*pool
+}
 
 // A pool is all results of a family on a class of device for the same fixed
 // parameters.
@@ -25,6 +43,7 @@ type pool struct {
 	rounders []candidate // of all sizes; log is the slowdown's, the least first
 	stale    int         // results of kernels that have changed since
 	other    string      // the fixed parameter that another pool's results are for: "value=int32"
+	steps    int         // how far that is from the workload's
 }
 
 // tunedSize is an entry with what of it may be used.
@@ -32,7 +51,7 @@ type tunedSize struct {
 	size        int
 	winner      *candidate // nil: stale
 	winnerNanos float64
-	slowest     float64 // of every result, usable or not
+	slowest     float64 // logarithm of the time of the slowest result, usable or not
 	usable      []candidate
 	work        float64 // basic operations of a run; 0: not known
 	driver      string
@@ -118,7 +137,7 @@ func (db *Database) learn(f compiled) (*knowledge, error) {
 			}
 		}
 	}
-	k := &knowledge{}
+	k := &knowledge{order: bySafety(f.family)}
 	pools := map[place]*pool{}
 	order := func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.fixed, b.fixed), cmp.Compare(a.size, b.size))
@@ -164,7 +183,7 @@ func (p *pool) add(f compiled, e *Entry) {
 	for i := range e.Results {
 		r := &e.Results[i]
 		nanos := float64(r.Nanos)
-		t.slowest, t.work = max(t.slowest, nanos), max(t.work, r.Work)
+		t.slowest, t.work = max(t.slowest, math.Log(nanos)), max(t.work, r.Work)
 		if r.Variant == e.Winner {
 			t.winnerNanos = nanos
 		}
@@ -209,11 +228,11 @@ func (p *pool) slowdown(v *device.Variant) float64 {
 	var sum float64
 	for i := range p.sizes {
 		t := &p.sizes[i]
-		nanos := t.slowest
+		log := t.slowest
 		if c := t.find(v); c != nil {
-			nanos = c.nanos
+			log = c.log
 		}
-		sum += math.Log(nanos / t.usable[0].nanos)
+		sum += log - t.usable[0].log
 	}
 	return sum / float64(len(p.sizes))
 }
@@ -221,12 +240,34 @@ func (p *pool) slowdown(v *device.Variant) float64 {
 // same reports whether the pool is for these fixed parameters.
 func (p *pool) same(fixed map[string]string) bool { return maps.Equal(p.fixed, fixed) }
 
+// relatives are what pools for other workloads tell of one: looked for once.
+func (k *knowledge) relatives(f *device.Family, fixed map[string]string) []*pool {
+	k.mutex.RLock()
+	for i := range k.asked {
+		if maps.Equal(k.asked[i].fixed, fixed) {
+			k.mutex.RUnlock()
+			return k.asked[i].pools
+		}
+	}
+	k.mutex.RUnlock()
+	r := relation{fixed: maps.Clone(fixed)}
+	for _, p := range k.pools {
+		if q := p.related(f, r.fixed); q != nil {
+			r.pools = append(r.pools, q)
+		}
+	}
+	k.mutex.Lock()
+	k.asked = append(k.asked, r)
+	k.mutex.Unlock()
+	return r.pools
+}
+
 // related is the pool as far as it tells of a workload that differs in one fixed
 // parameter, nil where it tells nothing. Where that is a parameter of the family, each
 // variant stands for the one that differs in it alone; sizes whose winner is stale, or
 // has no such variant, are left out.
 func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
-	if len(p.fixed) != len(fixed) {
+	if len(p.fixed) != len(fixed) || p.same(fixed) {
 		return nil
 	}
 	differs := ""
@@ -240,7 +281,7 @@ func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
 		}
 	}
 	at := slices.Index(f.Params, differs)
-	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs]}
+	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs], steps: steps(p.fixed[differs], fixed[differs])}
 	for _, t := range p.sizes {
 		var usable []candidate
 		winner := -1
@@ -267,6 +308,60 @@ func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
 	}
 	q.round()
 	return q
+}
+
+// steps is how far two values of a parameter are from each other: of ranges so many
+// classes; of types 1 for an integer and a float of one width, 2 for another width, 3
+// for both; 4 for what has no order.
+func steps(a, b string) int {
+	ranges := [...]string{"small", "medium", "wide"}
+	if i, k := slices.Index(ranges[:], a), slices.Index(ranges[:], b); i >= 0 && k >= 0 {
+		return max(i-k, k-i)
+	}
+	const digits = "0123456789"
+	kind, other := strings.TrimRight(a, digits), strings.TrimRight(b, digits)
+	numbers := []string{"int", "float"}
+	switch {
+	case !slices.Contains(numbers, kind) || !slices.Contains(numbers, other):
+		return 4
+	case a[len(kind):] == b[len(other):]:
+		return 1
+	case kind == other:
+		return 2
+	}
+	return 3
+}
+
+// bySafety orders variants by the number of parameters in which they differ from the
+// nearest safe point of the family.
+func bySafety(f *device.Family) []ordered {
+	list := make([]ordered, len(f.Variants))
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		list[i] = ordered{v, fromSafe(f, v)}
+	}
+	slices.SortStableFunc(list, func(a, b ordered) int { return cmp.Compare(a.apart, b.apart) })
+	return list
+}
+
+// fromSafe is the number of parameters in which a variant differs from the
+// nearest safe point of the family.
+func fromSafe(f *device.Family, v *device.Variant) int {
+	least := len(f.Params)
+	for i := range f.Variants {
+		s := &f.Variants[i]
+		if !s.Safe {
+			continue
+		}
+		d := 0
+		for p := range f.Params {
+			if v.Values[p] != s.Values[p] {
+				d++
+			}
+		}
+		least = min(least, d)
+	}
+	return least
 }
 
 // sibling is the variant that differs from v in one parameter alone, nil where there is

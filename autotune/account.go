@@ -42,7 +42,7 @@ func (r *run) account(out search.Outcome, fixed map[string]string) []tuned.Entry
 		s.Winners = append(s.Winners, winner(o, fixed))
 		e := tuned.Entry{
 			Family: r.family.Name, Class: r.Facts.Class(), Fixed: fixed, Size: o.Size, Protocol: trial.Protocol,
-			Time: r.commitTime(fixed, o.Size), Driver: r.Facts.Driver, Winner: o.Winner.Label,
+			Time: r.commitTime(fixed, o.Size), Driver: r.Facts.Driver, Compiler: r.Facts.Compiler, Winner: o.Winner.Label,
 		}
 		for _, m := range o.Results {
 			if label := m.Variant.Label; m.Final || winners[label] || label == o.Safe || len(e.Results) < keepResults {

@@ -24,6 +24,9 @@ func (s *search) all() error {
 		if err := s.one(size, survivors, end); err != nil {
 			return err
 		}
+		if o, ok := s.decide(size); ok && s.Decided != nil {
+			s.Decided(o)
+		}
 	}
 	return s.cross()
 }

@@ -51,14 +51,15 @@ const (
 
 // An Ask is one trial the search wants.
 type Ask struct {
-	Variant *device.Variant
-	Size    int
-	Action  string // trial.ActionVerify or trial.ActionMeasure
-	Phase   string
-	Brief   bool          // a few samples for screening
-	Rounds  int           // the measurement is one of so many
-	Bound   time.Duration // one sample slower than this is enough; 0 for none
-	Timeout time.Duration // after which the trial is given up
+	Variant  *device.Variant
+	Size     int
+	Action   string // trial.ActionVerify or trial.ActionMeasure
+	Phase    string
+	Brief    bool          // a few samples for screening
+	Rounds   int           // the measurement is one of so many
+	Instance int           // which random instance to time
+	Bound    time.Duration // one sample slower than this is enough; 0 for none
+	Timeout  time.Duration // after which the trial is given up
 }
 
 // A Bench runs trials. An error ends the search; failed trials are no errors.
@@ -80,6 +81,11 @@ type Plan struct {
 	Timeout  time.Duration  // least time a trial is given; default 1 minute
 	Now      func() time.Time
 	Observe  func(Progress) // called after each trial; may be nil
+	// Decided is called when the search of a size has ended and has a winner, which
+	// later trials of other sizes no longer change; may be nil.
+	Decided func(SizeOutcome)
+	// Only are the labels to try at each size; nil for all.
+	Only map[int][]string
 }
 
 // Progress is where the search stands.
@@ -226,7 +232,8 @@ func (s *search) enumerate() {
 		s.out.Points++
 		c := &state{v: v, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
 		for _, size := range s.Sizes {
-			c.barred[size] = s.Feasible != nil && s.Feasible(v, size) != nil
+			c.barred[size] = s.Only != nil && !slices.Contains(s.Only[size], v.Label) ||
+				s.Feasible != nil && s.Feasible(v, size) != nil
 		}
 		if !slices.ContainsFunc(s.Sizes, func(size int) bool { return !c.barred[size] }) {
 			s.out.Infeasible++

@@ -41,7 +41,8 @@ const (
 	keepOne     = 4    // survivors: one in this many,
 	keepLeast   = 8    // but at least these
 	finalists   = 6    // beside the safe point and the incumbent
-	rounds      = 3    // of the final
+	rounds      = 3    // of the final, of two instances by turns
+	moreRounds  = 3    // of those that are tied then
 	hopeless    = 3    // times the best: one sample is enough
 	alsoRan     = 1.5  // times the best after a final round: out
 	baseline    = 20   // variants between two measurements of the safe point
@@ -180,11 +181,11 @@ func (c *state) at(size int) (Measured, bool) {
 	}
 	m := Measured{Variant: c.v, Work: c.work[size]}
 	if r := c.rounds[size]; len(r) > 0 {
-		m.Sample, m.Final = pool(r), true
+		m.Sample, m.Final, m.Instances = pool(r), true, min(len(r), leastInstances)
 		return m, true
 	}
 	b, ok := c.brief[size]
-	m.Sample = b
+	m.Sample, m.Instances = b, 1
 	return m, ok
 }
 

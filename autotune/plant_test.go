@@ -69,7 +69,7 @@ func TestSkippedKernelsAreFound(t *testing.T) {
 				if err := job.Reset(s); err != nil {
 					t.Fatal(err)
 				}
-				if f.Target == device.Host {
+				if f.Name == "csg/hosttiles" { // its Check reads what Run makes
 					if err := job.Run(s); err != nil {
 						t.Fatal(err)
 					}

@@ -94,7 +94,7 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	if err != nil {
 		return err
 	}
-	first, err := pickFamily(subjects, s.family, facts)
+	picked, err := pickFamilies(subjects, s.family, facts)
 	if err != nil {
 		return err
 	}
@@ -103,10 +103,7 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 		asked[p] = *values
 	}
 	n := 0
-	for _, sub := range subjects {
-		if sub.Family().Target != first.Family().Target || s.family != "" && sub.Family().Name != s.family {
-			continue
-		}
+	for _, sub := range picked {
 		for _, fixed := range pickFixed(sub.Fixed(), asked) {
 			x := explained(db, sub, facts, fixed, s.size)
 			if x == nil {

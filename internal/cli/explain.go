@@ -116,7 +116,7 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 		}
 	}
 	if n == 0 {
-		return usagef("no workload of %s has the values asked for", first.Family().Name)
+		return usagef("no workload of %s has the values asked for", picked[0].Family().Name)
 	}
 	return nil
 }

@@ -101,7 +101,8 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	if err != nil {
 		return err
 	}
-	r.Seconds.Solve = time.Since(start).Seconds()
+	r.Seconds.Prepare = found.Upload.Seconds()
+	r.Seconds.Solve = (time.Since(start) - found.Upload).Seconds()
 	r.Reason = fmt.Sprintf("%d passes over the values leave %d coalitions, %d looked at", found.Passes, found.Survivors, found.Steps)
 	r.Structure, r.Prices = found.Blocks, &Prices{found.Proof, found.Work}
 	start = time.Now()

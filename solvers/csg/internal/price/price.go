@@ -23,6 +23,7 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
+	"time"
 
 	"coalesce/runtime/device"
 )
@@ -66,6 +67,8 @@ type Work struct {
 	Passes int   `json:"passes"` // over all values
 	Pivots int   `json:"pivots"` // of the linear program
 	Steps  int64 `json:"steps"`  // of the searches: coalitions looked at
+	// Upload is the time until a device held the values, 0 on the cores.
+	Upload time.Duration `json:"-"`
 }
 
 // Settings of a solve. A search is given up beyond Steps coalitions looked at, or where more
@@ -101,6 +104,7 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 	if n == 0 {
 		return &Result{}, nil
 	}
+	start := time.Now()
 	h, most, err := newHost(values, n, o.cores())
 	if err != nil {
 		return nil, err
@@ -113,7 +117,7 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, d.close()) }()
-		s.source = d
+		s.source, s.Upload = d, time.Since(start)
 	}
 	_, exponent := math.Frexp(most)
 	s.scale = math.Ldexp(1, -h.unit-exponent)

@@ -107,7 +107,7 @@ func TestOnlyLeavesOthers(t *testing.T) {
 	code, _, talk := gen(t, dir)
 	want(t, "both", code, 0, talk, "toy/other: 1 variants")
 
-	template := filepath.Join(dir, "templates/toy/scale_body.cu.tmpl")
+	template := filepath.Join(dir, "templates/toy/scale/body.cu.tmpl")
 	text, err = os.ReadFile(template)
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +328,7 @@ func withFakeCompiler(t *testing.T) {
 func TestCompilerRefusesOneVariant(t *testing.T) {
 	withFakeCompiler(t)
 	dir := root(t)
-	template := filepath.Join(dir, "templates/toy/scale_body.cu.tmpl")
+	template := filepath.Join(dir, "templates/toy/scale/body.cu.tmpl")
 	sound, err := os.ReadFile(template)
 	if err != nil {
 		t.Fatal(err)

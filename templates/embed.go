@@ -1,6 +1,6 @@
-// Package templates holds the texts that kernels are rendered from: one
-// folder a problem, and the shared headers in cuda/, which is the include
-// root's first folder.
+// Package templates holds the texts that kernels are rendered from: a folder a
+// problem, in which each family of several files has its own, and the shared headers
+// in cuda/, which is the include root's first folder.
 package templates
 
 import "embed"
@@ -8,5 +8,5 @@ import "embed"
 // Files are the templates (*.tmpl) and the shared headers (*.cuh), by path
 // relative to this folder.
 //
-//go:embed */*.tmpl */*.cuh
+//go:embed */*.tmpl */*/*.tmpl */*.cuh
 var Files embed.FS

@@ -4,6 +4,7 @@
 //	go run ./bench/csg -device host -experiment host
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
+//	go run -tags cuda ./bench/csg -device cuda -experiment price -agents 30
 //	go run -tags cuda ./bench/csg -device cuda:all -experiment several -agents 33
 //
 // Every time covers the launch sequence of one run, values resident on the
@@ -38,10 +39,10 @@ type bench struct {
 
 func main() {
 	kind := flag.String("device", "host", "host, or cuda, or cuda:all for several, in a build with -tags cuda")
-	experiments := flag.String("experiment", "host", "comma-separated: host, sweep, effects, figures, repeat, tiles, several")
+	experiments := flag.String("experiment", "host", "comma-separated: host, sweep, effects, figures, repeat, tiles, price, several")
 	out := flag.String("out", "bench/results", "folder for the JSON files")
 	commit := flag.String("commit", "", "the commit measured, for the record")
-	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles and several")
+	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles, price and several")
 	budget := flag.Duration("budget", 8*time.Minute, "stop starting new rows after this time")
 	flag.Parse()
 	all, err := openDevices(*kind)
@@ -82,7 +83,7 @@ func command(kind, experiment string, agents int) string {
 		tags = "-tags cuda "
 	}
 	c := fmt.Sprintf("go run %s./bench/csg -device %s -experiment %s", tags, kind, experiment)
-	if experiment == "sweep" || experiment == "tiles" || experiment == "several" {
+	if slices.Contains([]string{"sweep", "tiles", "price", "several"}, experiment) {
 		c += fmt.Sprint(" -agents ", agents)
 	}
 	return c
@@ -102,6 +103,8 @@ func (b *bench) experiment(name string, agents int) ([]result.Row, error) {
 		return b.repeat()
 	case "tiles":
 		return b.tiles(agents)
+	case "price":
+		return b.price(agents)
 	case "several":
 		return b.several(agents)
 	}

@@ -125,6 +125,8 @@ func TestHashes(t *testing.T) {
 		{"comment", "toy/scale.cu.tmpl", toyTemplate + "// more\n\n", false, false, false},
 		{"template comment", "toy/scale.cu.tmpl", toyTemplate + "{{/* more */}}", true, false, false},
 		{"unused partial", "toy/part.cu.tmpl", "other", true, false, false},
+		{"own partial", "toy/scale/part.cu.tmpl", "part", true, false, false},
+		{"another family", "toy/other/other.cu.tmpl", "x", false, false, false},
 		{"header", "cuda/prelude.cuh", "#include \"cuda/deep.cuh\"\nint x;\n", true, true, true},
 		{"header of a header", "cuda/deep.cuh", "int deeper;\n", true, true, true},
 		{"comment of a header", "cuda/deep.cuh", "// deeper\n", false, false, false},
@@ -180,11 +182,17 @@ func TestRenderErrors(t *testing.T) {
 			}
 		})
 	}
+	t.Run("two roots", func(t *testing.T) {
+		_, err := render(t, map[string]string{"toy/scale/scale.cu.tmpl": toyTemplate})
+		if err == nil || !strings.Contains(err.Error(), "found the templates toy/scale/scale.cu.tmpl and toy/scale.cu.tmpl") {
+			t.Errorf("error %v", err)
+		}
+	})
 	t.Run("no template", func(t *testing.T) {
 		s := toy()
 		s.Family = "toy/missing"
 		_, err := Render(files(nil), s, nil)
-		if err == nil || !strings.Contains(err.Error(), "m:1: space toy/missing: no template templates/toy/missing.cu.tmpl") {
+		if err == nil || !strings.Contains(err.Error(), "m:1: space toy/missing: no template templates/toy/missing/missing.cu.tmpl, nor templates/toy/missing.cu.tmpl") {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -25,13 +25,13 @@ func Digest(parts ...string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// familyHash covers the problem's templates, every shared header and Version, all
+// familyHash covers the family's templates, every shared header and Version, all
 // without comments and spacing.
 func familyHash(fsys fs.FS, s *space.Space) (uint64, error) {
 	parts := []string{Version, s.Family}
-	names, err := fs.Glob(fsys, s.Problem()+"/*.tmpl")
+	names, err := sources(fsys, s)
 	if err != nil {
-		return 0, fmt.Errorf("hash %s: %w", s.Family, err)
+		return 0, err
 	}
 	headers, err := fs.Glob(fsys, "*/*.cuh")
 	if err != nil {

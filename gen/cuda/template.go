@@ -80,22 +80,46 @@ func div(a, b int) (int, error) {
 	return a / b, nil
 }
 
-// A set is a problem's parsed templates.
+// A set is a family's parsed templates.
 type set struct {
 	all   *template.Template
-	root  string // "csg/splits.cu.tmpl"
+	root  string // "csg/splits/splits.cu.tmpl"
 	space *space.Space
 }
 
-// parse reads every template of the family's problem, named by its path.
-func parse(fsys fs.FS, s *space.Space) (*set, error) {
-	root := s.Family + ".cu.tmpl"
-	if _, err := fs.Stat(fsys, root); err != nil {
-		return nil, fmt.Errorf("%s: space %s: no template templates/%s", s.Pos, s.Family, root)
+// sources lists the family's templates: those of its own folder, and those that stand
+// beside it for several families of the problem. The first is the root, whose text a
+// variant is: <problem>/<kernel>/<kernel>.cu.tmpl or, of a family without a folder,
+// <problem>/<kernel>.cu.tmpl.
+func sources(fsys fs.FS, s *space.Space) ([]string, error) {
+	own, alone := path.Join(s.Family, s.Kernel()+".cu.tmpl"), s.Family+".cu.tmpl"
+	var names []string
+	for _, pattern := range []string{s.Problem() + "/*.tmpl", s.Family + "/*.tmpl"} {
+		found, err := fs.Glob(fsys, pattern)
+		if err != nil {
+			return nil, fmt.Errorf("list templates of %s: %w", s.Family, err)
+		}
+		names = append(names, found...)
 	}
-	names, err := fs.Glob(fsys, s.Problem()+"/*.tmpl")
+	has := func(name string) bool { return slices.Contains(names, name) }
+	root := own
+	switch {
+	case has(own) && has(alone):
+		return nil, fmt.Errorf("%s: space %s: found the templates %s and %s, expected one of them", s.Pos, s.Family, own, alone)
+	case has(alone):
+		root = alone
+	case !has(own):
+		return nil, fmt.Errorf("%s: space %s: no template templates/%s, nor templates/%s", s.Pos, s.Family, own, alone)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == root })
+	return append([]string{root}, names...), nil
+}
+
+// parse reads the family's templates, each named by its path.
+func parse(fsys fs.FS, s *space.Space) (*set, error) {
+	names, err := sources(fsys, s)
 	if err != nil {
-		return nil, fmt.Errorf("list templates of %s: %w", s.Family, err)
+		return nil, err
 	}
 	all := template.New("").Funcs(functions).Option("missingkey=error")
 	for _, name := range names {
@@ -107,7 +131,7 @@ func parse(fsys fs.FS, s *space.Space) (*set, error) {
 			return nil, fmt.Errorf("templates/%s: %w", path.Dir(name), err)
 		}
 	}
-	return &set{all, root, s}, nil
+	return &set{all, names[0], s}, nil
 }
 
 func (t *set) render(p space.Point) (string, error) {

@@ -1,7 +1,7 @@
 // Package host turns a point of a host space into specialised, unrolled Go
 // kernels (target host), written with jennifer. It knows nothing of devices:
-// what it emits imports runtime/device, runtime/host and runtime/host/maxplus
-// or sift by path.
+// what it emits imports runtime/device, runtime/host and runtime/host/kernels
+// by path.
 package host
 
 import (
@@ -12,9 +12,9 @@ import (
 
 // Import paths the emitted text uses.
 const (
-	devicePath  = "coalesce/runtime/device"
-	hostPath    = "coalesce/runtime/host"
-	maxplusPath = "coalesce/runtime/host/maxplus"
+	devicePath = "coalesce/runtime/device"
+	hostPath   = "coalesce/runtime/host"
+	csgPath    = "coalesce/runtime/host/kernels/csg"
 )
 
 // An Entry is the signature of an entry point. The types of its parameters

@@ -9,7 +9,7 @@ import (
 	"coalesce/gen/space"
 )
 
-const siftPath = "coalesce/runtime/host/sift"
+const assignmentPath = "coalesce/runtime/host/kernels/assignment"
 
 // scanPoint is a checked point of assignment/hostscan.
 type scanPoint struct {
@@ -151,7 +151,7 @@ func (t scanPoint) filter(file *jen.File) {
 	file.Commentf("%s_filter adds the allowed pairs with c - v below limit to h.", t.symbol)
 	file.Func().Id(t.symbol+"_filter").Params(
 		jen.Id("c").Index().Id(t.value), jen.Id("v").Index().Int64(), jen.Id("scale").Float64(), jen.Id("limit").Int64(),
-		jen.List(jen.Id("from"), jen.Id("to")).Int(), jen.Id("h").Op("*").Qual(siftPath, "Hits"),
+		jen.List(jen.Id("from"), jen.Id("to")).Int(), jen.Id("h").Op("*").Qual(assignmentPath, "Hits"),
 	).Int().Block(body...)
 }
 
@@ -159,22 +159,22 @@ func (t scanPoint) entry(file *jen.File, name string, body ...jen.Code) {
 	tilePoint{symbol: t.symbol}.entry(file, name, body...)
 }
 
-// entries write the entry points, which hand their arguments to package sift.
+// entries write the entry points, which hand their arguments to runtime/host/kernels/assignment.
 func (t scanPoint) entries(file *jen.File) {
 	number := func(i int) *jen.Statement { return scalar(i) }
 	scale := jen.Qual("math", "Float64frombits").Call(jen.Id("args").Index(jen.Lit(2)).Dot("Bits"))
 	var filter jen.Code = jen.Id(t.symbol + "_filter")
 	if t.vector {
-		filter = jen.Qual(siftPath, "Vector").Call(filter)
+		filter = jen.Qual(assignmentPath, "Vector").Call(filter)
 	}
 	costs, long := values(jen.Id(t.value), 0), func(i int) jen.Code { return values(jen.Int64(), i) }
 	t.entry(file, "least",
-		jen.Qual(siftPath, "LeastRow").Call(filter, costs, number(1), scale, number(3), jen.Int().Call(jen.Id("block")),
+		jen.Qual(assignmentPath, "LeastRow").Call(filter, costs, number(1), scale, number(3), jen.Int().Call(jen.Id("block")),
 			long(4), number(5), number(6), number(7), jen.Int64().Call(jen.Id("args").Index(jen.Lit(8)).Dot("Bits")), jen.Lit(t.room),
 			values(jen.Int32(), 9), long(10), long(11)))
 	t.entry(file, "below",
-		jen.Qual(siftPath, "BelowRow").Call(filter, costs, number(1), scale, number(3),
+		jen.Qual(assignmentPath, "BelowRow").Call(filter, costs, number(1), scale, number(3),
 			long(4), values(jen.Int32(), 5), long(6), long(7)))
 	t.entry(file, "lower",
-		jen.Qual(siftPath, "LowerRows").Call(costs, number(1), scale, number(3), jen.Id("block"), jen.Id("blocks"), long(4), long(5)))
+		jen.Qual(assignmentPath, "LowerRows").Call(costs, number(1), scale, number(3), jen.Id("block"), jen.Id("blocks"), long(4), long(5)))
 }

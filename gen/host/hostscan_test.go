@@ -27,7 +27,7 @@ func TestFilterIsUnrolled(t *testing.T) {
 			if got := strings.Count(text, "h.Add("); got != want {
 				t.Errorf("%s, unroll %s: %d places to add a hit, want %d", value, unroll, got, want)
 			}
-			if strings.Contains(text, "sift.Vector(") {
+			if strings.Contains(text, "assignment.Vector(") {
 				t.Errorf("%s, unroll %s: a scalar unit asks for vectors", value, unroll)
 			}
 		}

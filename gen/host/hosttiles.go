@@ -197,13 +197,13 @@ func (t tilePoint) pair(file *jen.File) {
 // level runs over the pairs of one target tile, the lowest bit of H in H'.
 func (t tilePoint) level(file *jen.File) {
 	target := func(chunks int) jen.Code {
-		return jen.List(jen.Id("h"), jen.Id("from"), jen.Id("to")).Op(":=").Qual(maxplusPath, "Target").Call(
+		return jen.List(jen.Id("h"), jen.Id("from"), jen.Id("to")).Op(":=").Qual(csgPath, "Target").Call(
 			jen.Id("block"), scalar(1), scalar(2), scalar(3), jen.Lit(chunks))
 	}
 	var body []jen.Code
 	if t.vector {
 		body = append(body,
-			jen.If(jen.Qual(maxplusPath, "Level").Call(values(jen.Id(t.value), 0), jen.Lit(t.k),
+			jen.If(jen.Qual(csgPath, "Level").Call(values(jen.Id(t.value), 0), jen.Lit(t.k),
 				jen.Id("block"), scalar(1), scalar(2), scalar(3))).Block(jen.Return()))
 	}
 	body = append(body,
@@ -228,7 +228,7 @@ func (t tilePoint) couple(file *jen.File) {
 	var body []jen.Code
 	if t.vector {
 		body = append(body,
-			jen.If(jen.Qual(maxplusPath, "Couple").Call(values(jen.Id(t.value), 0), jen.Lit(t.k),
+			jen.If(jen.Qual(csgPath, "Couple").Call(values(jen.Id(t.value), 0), jen.Lit(t.k),
 				jen.Id("block"), scalar(1), scalar(2))).Block(jen.Return()))
 	}
 	inner := []jen.Code{
@@ -256,7 +256,7 @@ func (t tilePoint) couple(file *jen.File) {
 	}
 	body = append(body,
 		jen.Id("f").Op(":=").Add(values(t.id("tile"), 0)),
-		jen.List(jen.Id("h"), jen.Id("_"), jen.Id("_")).Op(":=").Qual(maxplusPath, "Target").Call(
+		jen.List(jen.Id("h"), jen.Id("_"), jen.Id("_")).Op(":=").Qual(csgPath, "Target").Call(
 			jen.Id("block"), scalar(1), scalar(2), jen.Lit(0), jen.Lit(1)),
 		jen.List(jen.Id("ta"), jen.Id("tb")).Op(":=").List(jen.Op("&").Id("f").Index(jen.Id("h")), jen.Op("&").Id("f").Index(jen.Lit(0))),
 		jen.Id("z").Op(":=").Op("&").Id("tb").Index(jen.Lit(0)),
@@ -269,9 +269,9 @@ func (t tilePoint) couple(file *jen.File) {
 // ends writes the entries that are the same for every point of a value type.
 func (t tilePoint) ends(file *jen.File) {
 	v := func(i int) jen.Code { return values(jen.Id(t.value), i) }
-	t.entry(file, "direct", jen.Qual(maxplusPath, "Direct").Call(v(0), scalar(1)))
+	t.entry(file, "direct", jen.Qual(csgPath, "Direct").Call(v(0), scalar(1)))
 	t.entry(file, "last",
-		jen.Add(v(2)).Index(jen.Id("block")).Op("=").Qual(maxplusPath, "Last").Call(
+		jen.Add(v(2)).Index(jen.Id("block")).Op("=").Qual(csgPath, "Last").Call(
 			v(0), scalar(1), jen.Id("block"), jen.Id("blocks")))
-	t.entry(file, "best", jen.Qual(maxplusPath, "Best").Call(jen.Add(v(0)).Index(jen.Empty(), scalar(1))))
+	t.entry(file, "best", jen.Qual(csgPath, "Best").Call(jen.Add(v(0)).Index(jen.Empty(), scalar(1))))
 }

@@ -7,13 +7,13 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/runtime/host/sift"
+	"coalesce/runtime/host/kernels/assignment"
 )
 
 // assignment/hostscan room=96,unroll=4,unit=vector,value=float32
 
 // assignment_hostscan_r96_unr4_univector_f32_filter adds the allowed pairs with c - v below limit to h.
-func assignment_hostscan_r96_unr4_univector_f32_filter(c []float32, v []int64, scale float64, limit int64, from, to int, h *sift.Hits) int {
+func assignment_hostscan_r96_unr4_univector_f32_filter(c []float32, v []int64, scale float64, limit int64, from, to int, h *assignment.Hits) int {
 	for ; from+4 <= to; from += 4 {
 		a := (*[4]float32)(c[from:])
 		b := (*[4]int64)(v[from:])
@@ -46,13 +46,13 @@ func assignment_hostscan_r96_unr4_univector_f32_filter(c []float32, v []int64, s
 	return to
 }
 func assignment_hostscan_r96_unr4_univector_f32_least(block, blocks int64, args []device.Arg) {
-	sift.LeastRow(sift.Vector(assignment_hostscan_r96_unr4_univector_f32_filter), host.Slice[float32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), int(block), host.Slice[int64](args[4]), int(args[5].Bits), int(args[6].Bits), int(args[7].Bits), int64(args[8].Bits), 96, host.Slice[int32](args[9]), host.Slice[int64](args[10]), host.Slice[int64](args[11]))
+	assignment.LeastRow(assignment.Vector(assignment_hostscan_r96_unr4_univector_f32_filter), host.Slice[float32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), int(block), host.Slice[int64](args[4]), int(args[5].Bits), int(args[6].Bits), int(args[7].Bits), int64(args[8].Bits), 96, host.Slice[int32](args[9]), host.Slice[int64](args[10]), host.Slice[int64](args[11]))
 }
 func assignment_hostscan_r96_unr4_univector_f32_below(block, blocks int64, args []device.Arg) {
-	sift.BelowRow(sift.Vector(assignment_hostscan_r96_unr4_univector_f32_filter), host.Slice[float32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), host.Slice[int64](args[4]), host.Slice[int32](args[5]), host.Slice[int64](args[6]), host.Slice[int64](args[7]))
+	assignment.BelowRow(assignment.Vector(assignment_hostscan_r96_unr4_univector_f32_filter), host.Slice[float32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), host.Slice[int64](args[4]), host.Slice[int32](args[5]), host.Slice[int64](args[6]), host.Slice[int64](args[7]))
 }
 func assignment_hostscan_r96_unr4_univector_f32_lower(block, blocks int64, args []device.Arg) {
-	sift.LowerRows(host.Slice[float32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), block, blocks, host.Slice[int64](args[4]), host.Slice[int64](args[5]))
+	assignment.LowerRows(host.Slice[float32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), block, blocks, host.Slice[int64](args[4]), host.Slice[int64](args[5]))
 }
 
 // Compiles only beside the bindings it was generated with.

@@ -7,13 +7,13 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/runtime/host/sift"
+	"coalesce/runtime/host/kernels/assignment"
 )
 
 // assignment/hostscan room=96,unroll=8,unit=scalar,value=int32
 
 // assignment_hostscan_r96_unr8_uniscalar_i32_filter adds the allowed pairs with c - v below limit to h.
-func assignment_hostscan_r96_unr8_uniscalar_i32_filter(c []int32, v []int64, scale float64, limit int64, from, to int, h *sift.Hits) int {
+func assignment_hostscan_r96_unr8_uniscalar_i32_filter(c []int32, v []int64, scale float64, limit int64, from, to int, h *assignment.Hits) int {
 	sign := int64(scale)
 	for ; from+8 <= to; from += 8 {
 		a := (*[8]int32)(c[from:])
@@ -59,13 +59,13 @@ func assignment_hostscan_r96_unr8_uniscalar_i32_filter(c []int32, v []int64, sca
 	return to
 }
 func assignment_hostscan_r96_unr8_uniscalar_i32_least(block, blocks int64, args []device.Arg) {
-	sift.LeastRow(assignment_hostscan_r96_unr8_uniscalar_i32_filter, host.Slice[int32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), int(block), host.Slice[int64](args[4]), int(args[5].Bits), int(args[6].Bits), int(args[7].Bits), int64(args[8].Bits), 96, host.Slice[int32](args[9]), host.Slice[int64](args[10]), host.Slice[int64](args[11]))
+	assignment.LeastRow(assignment_hostscan_r96_unr8_uniscalar_i32_filter, host.Slice[int32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), int(block), host.Slice[int64](args[4]), int(args[5].Bits), int(args[6].Bits), int(args[7].Bits), int64(args[8].Bits), 96, host.Slice[int32](args[9]), host.Slice[int64](args[10]), host.Slice[int64](args[11]))
 }
 func assignment_hostscan_r96_unr8_uniscalar_i32_below(block, blocks int64, args []device.Arg) {
-	sift.BelowRow(assignment_hostscan_r96_unr8_uniscalar_i32_filter, host.Slice[int32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), host.Slice[int64](args[4]), host.Slice[int32](args[5]), host.Slice[int64](args[6]), host.Slice[int64](args[7]))
+	assignment.BelowRow(assignment_hostscan_r96_unr8_uniscalar_i32_filter, host.Slice[int32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), host.Slice[int64](args[4]), host.Slice[int32](args[5]), host.Slice[int64](args[6]), host.Slice[int64](args[7]))
 }
 func assignment_hostscan_r96_unr8_uniscalar_i32_lower(block, blocks int64, args []device.Arg) {
-	sift.LowerRows(host.Slice[int32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), block, blocks, host.Slice[int64](args[4]), host.Slice[int64](args[5]))
+	assignment.LowerRows(host.Slice[int32](args[0]), int(args[1].Bits), math.Float64frombits(args[2].Bits), int(args[3].Bits), block, blocks, host.Slice[int64](args[4]), host.Slice[int64](args[5]))
 }
 
 // Compiles only beside the bindings it was generated with.

@@ -11,7 +11,7 @@ import (
 )
 
 // PrimeHash is the hash of the family assignment/prime: what its texts are made from.
-const PrimeHash = 0x6c5cae80524dfcb4
+const PrimeHash = 0x37e57f52247aaffb
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

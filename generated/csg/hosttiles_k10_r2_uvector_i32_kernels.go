@@ -5,7 +5,7 @@ package csg
 import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/runtime/host/maxplus"
+	"coalesce/runtime/host/kernels/csg"
 )
 
 // csg/hosttiles k=10,r=2,unit=vector,value=int32
@@ -59,22 +59,22 @@ func csg_hosttiles_k10_r2_uvector_i32_pair(td, ta, tb *csg_hosttiles_k10_r2_uvec
 	}
 }
 func csg_hosttiles_k10_r2_uvector_i32_level(block, blocks int64, args []device.Arg) {
-	if maxplus.Level(host.Slice[int32](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits)) {
+	if csg.Level(host.Slice[int32](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits)) {
 		return
 	}
 	f := host.Slice[csg_hosttiles_k10_r2_uvector_i32_tile](args[0])
-	h, from, to := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits), 256)
+	h, from, to := csg.Target(block, int(args[1].Bits), int(args[2].Bits), int(args[3].Bits), 256)
 	rest := h & (h - 1)
 	for b := rest; b != 0; b = (b - 1) & rest {
 		csg_hosttiles_k10_r2_uvector_i32_pair(&f[h], &f[h^b], &f[b], from, to)
 	}
 }
 func csg_hosttiles_k10_r2_uvector_i32_couple(block, blocks int64, args []device.Arg) {
-	if maxplus.Couple(host.Slice[int32](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits)) {
+	if csg.Couple(host.Slice[int32](args[0]), 10, block, int(args[1].Bits), int(args[2].Bits)) {
 		return
 	}
 	f := host.Slice[csg_hosttiles_k10_r2_uvector_i32_tile](args[0])
-	h, _, _ := maxplus.Target(block, int(args[1].Bits), int(args[2].Bits), 0, 1)
+	h, _, _ := csg.Target(block, int(args[1].Bits), int(args[2].Bits), 0, 1)
 	ta, tb := &f[h], &f[0]
 	z := &tb[0]
 	z1, z2, z3 := z[1], z[2], z[3]
@@ -133,13 +133,13 @@ func csg_hosttiles_k10_r2_uvector_i32_couple(block, blocks int64, args []device.
 	}
 }
 func csg_hosttiles_k10_r2_uvector_i32_direct(block, blocks int64, args []device.Arg) {
-	maxplus.Direct(host.Slice[int32](args[0]), int(args[1].Bits))
+	csg.Direct(host.Slice[int32](args[0]), int(args[1].Bits))
 }
 func csg_hosttiles_k10_r2_uvector_i32_last(block, blocks int64, args []device.Arg) {
-	host.Slice[int32](args[2])[block] = maxplus.Last(host.Slice[int32](args[0]), int(args[1].Bits), block, blocks)
+	host.Slice[int32](args[2])[block] = csg.Last(host.Slice[int32](args[0]), int(args[1].Bits), block, blocks)
 }
 func csg_hosttiles_k10_r2_uvector_i32_best(block, blocks int64, args []device.Arg) {
-	maxplus.Best(host.Slice[int32](args[0])[:int(args[1].Bits)])
+	csg.Best(host.Slice[int32](args[0])[:int(args[1].Bits)])
 }
 
 // Compiles only beside the bindings it was generated with.

@@ -24,8 +24,8 @@ type text struct {
 // generated: machine-made files live in generated/, but for the assembly that
 // the host device links, which Go wants beside its declarations.
 func (x text) generated() bool {
-	return strings.HasPrefix(x.path, "generated/") || strings.HasPrefix(x.path, "runtime/host/maxplus/avx512_amd64.") ||
-		strings.HasPrefix(x.path, "runtime/host/sift/avx512_amd64.") || strings.HasPrefix(x.path, "runtime/host/oneflip/avx512_amd64.")
+	return strings.HasPrefix(x.path, "generated/") ||
+		strings.HasPrefix(x.path, "runtime/host/kernels/") && strings.HasPrefix(path.Base(x.path), "avx512_amd64.")
 }
 
 func (x text) lines() int { return bytes.Count(x.data, []byte("\n")) }

@@ -63,7 +63,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "generated/qubo", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/reference", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search"}},
-	{"solvers/qubo/internal/host", slices.Concat(quboSearch, []string{"solvers/cores", "runtime/host/oneflip"})},
+	{"solvers/qubo/internal/host", slices.Concat(quboSearch, []string{"solvers/cores", "runtime/host/kernels/qubo"})},
 	{"solvers/qubo/internal/tabu", slices.Concat(quboSearch, quboDevice, []string{"solvers/cores"})},
 	{"solvers/qubo/internal/tempering", slices.Concat(quboSearch, quboDevice)},
 	{"solvers/qubo/internal/multistart", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search", "solvers/qubo/internal/evaluate",
@@ -100,7 +100,7 @@ var rooms = []room{
 	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
-	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/oneflip", "autotune/tuned", "autotune/subject"}},
+	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/kernels/qubo", "autotune/tuned", "autotune/subject"}},
 }
 
 func within(pattern, path string) bool {

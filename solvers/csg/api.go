@@ -100,6 +100,12 @@ func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance
 // CheckMissing says what is wrong with a value for ReadOptions.Missing.
 func CheckMissing(value string) error { return formats.CheckMissing(value) }
 
+// ParseCoalition reads agents of an instance, by number or by name, as tables write
+// them: "1 3", "{ann, bob}".
+func ParseCoalition(inst *Instance, text string) (uint64, error) {
+	return formats.ParseCoalition(inst, text)
+}
+
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
 func WriteNPY(w io.Writer, inst *Instance) error { return formats.WriteNPY(w, inst) }
 

@@ -19,13 +19,18 @@ type hosttiles struct {
 	kernels *csg.HosttilesKernels
 	n       int
 	workers int
+	lower   bool // coalitions with the last agent are left out
 	f, out  device.Buffer
 }
 
 func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 	r.workers = d.Facts().SMs
 	size := int64(Value(r.family.Value(r.variant, "value")).Size())
-	if r.f, err = d.Alloc(size << r.n); err != nil {
+	n := r.n
+	if r.lower {
+		n--
+	}
+	if r.f, err = d.Alloc(size << n); err != nil {
 		return err
 	}
 	r.out, err = d.Alloc(size * int64(hostTilesOut(r.n, r.workers)))
@@ -40,8 +45,13 @@ func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) 
 
 func (r *hosttiles) run(ctx context.Context, s device.Stream, told func(share float64)) error {
 	s = guarded{s, ctx}
+	if r.lower {
+		return hostTilesLevels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, told)
+	}
 	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers, told)
 }
+
+func (r *hosttiles) lowerOnly() { r.lower = true }
 
 func (r *hosttiles) table() device.Buffer          { return r.f }
 func (r *hosttiles) total() (device.Buffer, int64) { return r.out, 0 }

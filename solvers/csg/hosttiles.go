@@ -26,7 +26,17 @@ func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buf
 	if size := f.Len() >> n; size < 4 || out.Len() < size*int64(lastBlocks) || lastBlocks < 1 {
 		return fmt.Errorf("host tiles: buffers of %d and %d bytes are too small for %d agents and %d blocks", f.Len(), out.Len(), n, lastBlocks)
 	}
-	m := n - 1
+	if err := hostTilesLevels(k, s, f, n-1, tileBits, workers, told); err != nil {
+		return err
+	}
+	if err := k.Last(s, device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
+		return err
+	}
+	return k.Best(s, device.Grid{Blocks: 1, Threads: 1}, out, uint64(lastBlocks))
+}
+
+// hostTilesLevels makes f of the coalitions of m agents, of 2^m values v.
+func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, tileBits, workers int, told func(share float64)) error {
 	if err := k.Direct(s, device.Grid{Blocks: 1, Threads: 1}, f, uint64(min(tileBits, m))); err != nil {
 		return err
 	}
@@ -49,10 +59,7 @@ func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buf
 			told(done / pairsOfAll(int(high)))
 		}
 	}
-	if err := k.Last(s, device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
-		return err
-	}
-	return k.Best(s, device.Grid{Blocks: 1, Threads: 1}, out, uint64(lastBlocks))
+	return nil
 }
 
 // hostTilesSplit is how finely a level cuts its target tiles (a power of

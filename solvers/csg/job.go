@@ -164,6 +164,21 @@ func uploadPieces(ctx context.Context, s device.Stream, to device.Buffer, at int
 	return nil
 }
 
+// downloadPieces fetches bytes from the beginning of a buffer, in pieces, so that ctx
+// can end it.
+func downloadPieces(ctx context.Context, s device.Stream, b []byte, from device.Buffer) error {
+	const piece = 64 << 20
+	for off := 0; off < len(b); off += piece {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.Download(b[off:min(off+piece, len(b))], from, int64(off)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // freeAll frees buffers, nil ones left out; the first error is returned.
 func freeAll(all ...device.Buffer) error {
 	var first error

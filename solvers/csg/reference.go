@@ -174,11 +174,16 @@ func Table[T Number](v []T, m Method) (f []T, splittings uint64) {
 // coalition no splitting of which attains f is a block. Where a coalition is
 // worth as much whole as split, it stays whole when v is given; v may be nil.
 func StructureOf[T Number](v, f []T) Structure {
-	if len(f) < 2 {
-		return Structure{}
+	return structureOf(v, f, uint64(len(f)-1))
+}
+
+// structureOf is StructureOf for the agents of a coalition.
+func structureOf[T Number](v, f []T, coalition uint64) Structure {
+	s := Structure{}
+	if coalition == 0 {
+		return s
 	}
-	var s Structure
-	todo := []uint64{uint64(len(f) - 1)}
+	todo := []uint64{coalition}
 	for len(todo) > 0 {
 		c := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]

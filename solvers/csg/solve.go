@@ -80,12 +80,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	start := time.Now()
-	told := func(share float64) {
-		if o.Progress != nil {
-			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
-		}
-	}
-	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, told)
+	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, telling(o, start))
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +90,15 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return r, nil
+}
+
+// telling tells o's progress the share of the work that is done.
+func telling(o Options, start time.Time) func(share float64) {
+	return func(share float64) {
+		if o.Progress != nil {
+			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
+		}
+	}
 }
 
 // answered is what Solve returns with an error: the result where that is an answer.

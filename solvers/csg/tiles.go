@@ -36,6 +36,7 @@ type tiles struct {
 	room  int64         // bytes for values of coalitions with the last agent; 0: as the device has room
 	from  uint64        // the last agent's blocks that this device looks at: their other members, from
 	end   uint64        // and end; 0: all
+	lower bool          // coalitions with the last agent are left out
 	f     device.Buffer // 2^(n-1) values
 	with  device.Buffer // piece values of coalitions with the last agent
 	piece uint64
@@ -84,6 +85,9 @@ func (r *tiles) alloc(d device.Device, _ device.Stream) (err error) {
 	if r.end == 0 {
 		r.end = r.half()
 	}
+	if r.lower {
+		r.from = r.end
+	}
 	r.piece = max(1, r.end-r.from)
 	if r.room > 0 {
 		r.piece = min(r.piece, uint64(r.room/r.size()))
@@ -116,6 +120,9 @@ func (r *tiles) resident(facts device.Facts) int {
 func (r *tiles) free() error { return freeAll(r.f, r.with, r.best, r.found) }
 
 func (r *tiles) upload(ctx context.Context, s device.Stream, values []byte) error {
+	if r.lower {
+		return uploadPieces(ctx, s, r.f, 0, values)
+	}
 	half := len(values) / 2
 	if err := uploadPieces(ctx, s, r.f, 0, values[:half]); err != nil {
 		return err
@@ -148,8 +155,13 @@ func (r *tiles) run(ctx context.Context, s device.Stream, told func(share float6
 			return err
 		}
 	}
+	if r.lower {
+		return nil
+	}
 	return r.last(s)
 }
+
+func (r *tiles) lowerOnly() { r.lower = true }
 
 // high is the number of agents that tell tiles apart.
 func (r *tiles) high() int { return max(0, r.n-1-r.tileBits()) }

@@ -130,6 +130,9 @@ func (r *tilesGroup) tables() []device.Buffer {
 
 func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte) error {
 	half := len(values) / 2
+	if r.parts[0].lower {
+		half = len(values)
+	}
 	size := r.parts[0].size()
 	bounds := make([]int64, 1+len(r.parts))
 	for k, first := range collective.Split(half/int(size), len(r.parts)) {
@@ -139,6 +142,9 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 		t, s := r.parts[k], r.group.Streams[k]
 		if err := uploadPieces(ctx, s, t.f, bounds[k], values[bounds[k]:bounds[k+1]]); err != nil {
 			return err
+		}
+		if t.lower {
+			return nil
 		}
 		return t.uploadWith(ctx, s, values[half:])
 	})
@@ -175,10 +181,19 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, told func(share f
 			return fmt.Errorf("tiles of %d high members to all devices: %w", size, err)
 		}
 	}
+	if r.parts[0].lower {
+		return r.group.Sync()
+	}
 	if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].last(streams[k]) }); err != nil {
 		return err
 	}
 	return r.agree()
+}
+
+func (r *tilesGroup) lowerOnly() {
+	for _, t := range r.parts {
+		t.lowerOnly()
+	}
 }
 
 // A parcel is what one device sends of a level: targets of ranks first to

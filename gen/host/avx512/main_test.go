@@ -13,12 +13,12 @@ func TestCommittedFilesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join("../../../runtime/host/maxplus", name))
+		got, err := os.ReadFile(filepath.Join("../../../runtime/host/kernels", filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("runtime/host/maxplus/%s is stale; run: go run ./gen/host/avx512", name)
+			t.Errorf("runtime/host/kernels/%s is stale; run: go run ./gen/host/avx512", name)
 		}
 	}
 }

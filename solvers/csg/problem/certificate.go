@@ -90,7 +90,7 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 	if infinite {
 		c.Sum = "-inf"
 	} else {
-		c.Sum = decimal(sum)
+		c.Sum = Decimal(sum)
 	}
 	total, ok := ParseExact(claimed, inst.Type)
 	if !ok {
@@ -102,7 +102,7 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 		}
 		return c, fmt.Errorf("%w: the total is %s, the blocks add up to %s", ErrCheck, claimed, c.Sum)
 	}
-	c.Tolerance = tolerance(inst.Type, len(s), magnitude)
+	c.Tolerance = Tolerance(inst.Type, len(s), magnitude)
 	diff := new(big.Float).SetPrec(exactBits).Sub(total, sum)
 	if diff.Abs(diff).Cmp(new(big.Float).SetFloat64(c.Tolerance)) > 0 {
 		return c, fmt.Errorf("%w: the total is %s, the blocks add up to %s (may differ by %g)", ErrCheck, claimed, c.Sum, c.Tolerance)
@@ -130,9 +130,9 @@ func partition(inst *Instance, s Structure) error {
 	return nil
 }
 
-// tolerance is Higham's bound on the error of k values added in any order,
+// Tolerance is Higham's bound on the error of k values added in any order,
 // widened by a few roundings of its own.
-func tolerance(v Value, k int, magnitude float64) float64 {
+func Tolerance(v Value, k int, magnitude float64) float64 {
 	u := 0.0
 	switch v {
 	case Float32:
@@ -181,9 +181,9 @@ func ParseExact(s string, v Value) (*big.Float, bool) {
 	return NewExact().SetInt(i), true
 }
 
-// decimal writes a number in full: integers digit by digit, fractions by the
+// Decimal writes a number in full: integers digit by digit, fractions by the
 // shortest decimals that give the nearest float64 back.
-func decimal(x *big.Float) string {
+func Decimal(x *big.Float) string {
 	if x.IsInt() {
 		i, _ := x.Int(nil)
 		if s := i.String(); len(s) <= 40 {

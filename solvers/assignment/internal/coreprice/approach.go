@@ -194,7 +194,7 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 	}
 }
 
-// pointGaps is the word GAPS of points.cu.tmpl.
+// pointGaps is the word GAPS of points/points.cu.tmpl.
 const pointGaps = 22
 
 // wide covers n rows, a warp each.

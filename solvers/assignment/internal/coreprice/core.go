@@ -71,7 +71,7 @@ func defaultSchedule(rows int) schedule {
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
 
-// Control words: enum Word of core.cu.tmpl.
+// Control words: enum Word of core/core.cu.tmpl.
 const (
 	coreStatus     = 6
 	corePool       = 12
@@ -356,8 +356,8 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 	if r.apart = room > 0; r.apart {
 		mode |= coreApart
 	}
-	const atMost = 255              // blocks: see SHARED of core_search.cu.tmpl
-	room = max(room, 32*r.block+16) // struct Front of core_crew.cu.tmpl
+	const atMost = 255              // blocks: see SHARED of core/search.cu.tmpl
+	room = max(room, 32*r.block+16) // struct Front of core/crew.cu.tmpl
 	blocks := max(1, min(r.sms, atMost, (r.p.Rows*min(r.k, 32)+r.block-1)/r.block))
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
 	if r.cluster > 1 {

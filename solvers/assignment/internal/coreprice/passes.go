@@ -27,7 +27,7 @@ func (r *coreRun) minima() error {
 }
 
 // A sieve tells passes in 32 bits what is not below a bound: see struct Sieve of
-// core_matrix.cu.tmpl.
+// core/matrix.cu.tmpl.
 type sieve struct{ unit, margin float64 }
 
 // sieve makes the prices of one from v.

@@ -60,7 +60,7 @@ type primed struct {
 	passes      float64 // matrix entries read, over rows*cols
 }
 
-// Control words: enum Word of prime.cu.tmpl.
+// Control words: enum Word of prime/prime.cu.tmpl.
 const (
 	primeStructured = iota + 1
 	primeIterations

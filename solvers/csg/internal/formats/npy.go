@@ -35,11 +35,15 @@ func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*problem.I
 	if err != nil {
 		return nil, formats.Errorf(name, 0, "%w", err)
 	}
-	store(inst, a.Values)
+	store(inst, a.Values, opts.Sums)
 	if err := opts.named(inst, name); err != nil {
 		return nil, err
 	}
-	if err := inst.Promote(); err != nil {
+	check := inst.Promote
+	if opts.Sums {
+		check = inst.Check
+	}
+	if err := check(); err != nil {
 		var entry *problem.EntryError
 		if errors.As(err, &entry) {
 			return nil, fmt.Errorf("%s: byte %d: %w", name, a.Length+int64(entry.Mask)*int64(a.Size), err)
@@ -50,13 +54,17 @@ func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*problem.I
 }
 
 // store keeps what was read, 64-bit integers in the narrowest type that holds
-// them.
-func store(inst *problem.Instance, values any) {
+// them unless they are sums.
+func store(inst *problem.Instance, values any, sums bool) {
 	switch v := values.(type) {
 	case []int32:
 		problem.SetValues(inst, v)
 	case []int64:
-		setIntegers(inst, v)
+		if sums {
+			problem.SetValues(inst, v)
+		} else {
+			setIntegers(inst, v)
+		}
 	case []float32:
 		problem.SetValues(inst, v)
 	case []float64:

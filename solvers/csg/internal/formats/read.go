@@ -30,6 +30,7 @@ func CheckMissing(value string) error {
 type ReadOptions struct {
 	Missing string   // value of coalitions that a table does not have, a decimal or "-inf"; empty: an error
 	Names   []string // agents' names in order; the file's own when nil
+	Sums    bool     // values are sums already, those of a table of best partitions: they keep their type; .npy alone
 	Limit   int64    // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
 }
 
@@ -69,10 +70,12 @@ func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*problem.
 func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *problem.Instance, err error) {
 	defer plain.Close()
 	head, _ := plain.Peek(512)
-	switch format(plain.Name, head) {
-	case "npy":
+	switch found := format(plain.Name, head); {
+	case opts.Sums && found != "npy":
+		return nil, fmt.Errorf("%s: expected a table of best partitions, a .npy file", name)
+	case found == "npy":
 		inst, err = readNPY(plain.Reader, plain.Size, name, opts)
-	case "json":
+	case found == "json":
 		inst, err = readJSON(plain.Reader, name, opts)
 	default:
 		inst, err = readCSV(plain.Reader, name, opts)
@@ -82,6 +85,20 @@ func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *probl
 	}
 	inst.Source = name
 	return inst, nil
+}
+
+// ParseCoalition reads agents of an instance, by number or by name, as tables write
+// them: "1 3", "{ann, bob}".
+func ParseCoalition(inst *problem.Instance, text string) (uint64, error) {
+	t := newTable("coalition", ReadOptions{})
+	err := t.number(inst.N, 0)
+	if inst.Names != nil {
+		err = t.declare(inst.Names, 0)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return t.coalition(text, 0)
 }
 
 // format tells the format by the name without the compression's ending, then

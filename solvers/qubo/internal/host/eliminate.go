@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"coalesce/runtime/host/oneflip"
+	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -29,7 +29,7 @@ const eliminateWidth = 6
 // strip and on a tree is the usual recursion. Variables are eliminated in the
 // order of fewest neighbours; where all that are left have more than width, one
 // of many neighbours keeps its value and falls away.
-type elimination[S oneflip.Sum] struct {
+type elimination[S qubo.Sum] struct {
 	s      *state[S]
 	rows   *sparseRows[S]
 	random *rand.Rand
@@ -71,7 +71,7 @@ type choice struct {
 	scope    []int32
 }
 
-func newElimination[S oneflip.Sum](s *state[S], rows *sparseRows[S], random *rand.Rand, end *alarm) *elimination[S] {
+func newElimination[S qubo.Sum](s *state[S], rows *sparseRows[S], random *rand.Rand, end *alarm) *elimination[S] {
 	n := s.p.N
 	e := &elimination[S]{
 		s: s, rows: rows, random: random, end: end,

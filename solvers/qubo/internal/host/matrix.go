@@ -5,18 +5,18 @@ import (
 	"sync"
 	"unsafe"
 
-	"coalesce/runtime/host/oneflip"
+	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/qubo/problem"
 )
 
 // A matrix is the weights of a problem in the layout of a host search. S is
 // the type of its fields: of variable j, diag(j) + Σ weight(j,k) x(k).
-type matrix[S oneflip.Sum] interface {
+type matrix[S qubo.Sum] interface {
 	// add adds row i to the fields, or subtracts it.
 	add(i int, negate bool, field []S)
 	// step does what add does and finds the best flip after it.
-	step(i int, negate bool, field []S, x, free []uint64, rotate int) oneflip.Best
+	step(i int, negate bool, field []S, x, free []uint64, rotate int) qubo.Best
 	// cost of a step and of an add, in units of about a nanosecond.
 	cost() (step, add float64)
 	// sparse is nil for a dense matrix.
@@ -24,7 +24,7 @@ type matrix[S oneflip.Sum] interface {
 }
 
 // denseRows hold all pairs, row i from i*stride on, the rest of a row zeros.
-type denseRows[R oneflip.Row, S oneflip.Sum] struct {
+type denseRows[R qubo.Row, S qubo.Sum] struct {
 	weight []R
 	stride int
 	shift  int // bits by which the weights are to be shifted to the left
@@ -33,11 +33,11 @@ type denseRows[R oneflip.Row, S oneflip.Sum] struct {
 func (m *denseRows[R, S]) row(i int) []R { return m.weight[i*m.stride : (i+1)*m.stride] }
 
 func (m *denseRows[R, S]) add(i int, negate bool, field []S) {
-	oneflip.Add(m.row(i), m.shift, negate, field)
+	qubo.Add(m.row(i), m.shift, negate, field)
 }
 
-func (m *denseRows[R, S]) step(i int, negate bool, field []S, x, free []uint64, rotate int) oneflip.Best {
-	return oneflip.Step(m.row(i), m.shift, negate, field, x, free, rotate)
+func (m *denseRows[R, S]) step(i int, negate bool, field []S, x, free []uint64, rotate int) qubo.Best {
+	return qubo.Step(m.row(i), m.shift, negate, field, x, free, rotate)
 }
 
 // Rows come at 48 bytes a nanosecond from a cache, at 5 from memory.
@@ -53,7 +53,7 @@ func (m *denseRows[R, S]) cost() (step, add float64) {
 func (m *denseRows[R, S]) sparse() *sparseRows[S] { return nil }
 
 // sparseRows are the pairs of row i at start[i] to start[i+1].
-type sparseRows[S oneflip.Sum] struct {
+type sparseRows[S qubo.Sum] struct {
 	n      int
 	start  []int64
 	col    []int32
@@ -79,9 +79,9 @@ func (m *sparseRows[S]) add(i int, negate bool, field []S) {
 	}
 }
 
-func (m *sparseRows[S]) step(i int, negate bool, field []S, x, free []uint64, rotate int) oneflip.Best {
+func (m *sparseRows[S]) step(i int, negate bool, field []S, x, free []uint64, rotate int) qubo.Best {
 	m.add(i, negate, field)
-	return oneflip.Pick(field, x, free, rotate)
+	return qubo.Pick(field, x, free, rotate)
 }
 
 func (m *sparseRows[S]) cost() (step, add float64) {
@@ -99,8 +99,8 @@ const cacheBytes = 16 << 20
 
 // rows lays out the weights of p, which fit in S and, halved shift times, in R.
 // It gives up, with nil, when time is over.
-func rows[R oneflip.Row, S oneflip.Sum](p *problem.Normal, shift, workers int, end *alarm) matrix[S] {
-	stride := (p.N + oneflip.Turn - 1) &^ (oneflip.Turn - 1)
+func rows[R qubo.Row, S qubo.Sum](p *problem.Normal, shift, workers int, end *alarm) matrix[S] {
+	stride := (p.N + qubo.Turn - 1) &^ (qubo.Turn - 1)
 	if float64(len(p.Col)) < problem.DenseFrom*float64(p.N)*float64(p.N) || int64(unsafe.Sizeof(R(0)))*int64(stride)*int64(p.N) > denseBytes {
 		m := &sparseRows[S]{n: p.N, start: p.Start, col: p.Col, weight: make([]S, len(p.Weight))}
 		cores.Split(p.N, 64, func(from, to int) {
@@ -136,7 +136,7 @@ func rows[R oneflip.Row, S oneflip.Sum](p *problem.Normal, shift, workers int, e
 }
 
 // A state is a solution with its fields and value, kept from flip to flip.
-type state[S oneflip.Sum] struct {
+type state[S qubo.Sum] struct {
 	p     *problem.Normal
 	m     matrix[S]
 	field []S
@@ -144,11 +144,11 @@ type state[S oneflip.Sum] struct {
 	value int64
 }
 
-func newState[S oneflip.Sum](p *problem.Normal, m matrix[S]) *state[S] {
-	size := (p.N + oneflip.Turn - 1) / oneflip.Turn
-	s := &state[S]{p: p, m: m, field: make([]S, size*oneflip.Turn), x: make([]uint64, size)}
+func newState[S qubo.Sum](p *problem.Normal, m matrix[S]) *state[S] {
+	size := (p.N + qubo.Turn - 1) / qubo.Turn
+	s := &state[S]{p: p, m: m, field: make([]S, size*qubo.Turn), x: make([]uint64, size)}
 	for i := range s.field {
-		s.field[i] = oneflip.Filler[S]()
+		s.field[i] = qubo.Filler[S]()
 	}
 	for i, d := range p.Diag {
 		s.field[i] = S(d)

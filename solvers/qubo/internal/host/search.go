@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"coalesce/runtime/host/oneflip"
+	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
@@ -71,7 +71,7 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 
 // searchRows searches with rows m, nil where time was over before they
 // were laid out.
-func searchRows[S oneflip.Sum](h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *alarm, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *alarm, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	var did search.Work
 	if m == nil {
 		x := o.Start

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"coalesce/runtime/host/oneflip"
+	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/reference"
@@ -16,7 +16,7 @@ import (
 )
 
 // endless is a searcher whose grant lasts.
-func endless[S oneflip.Sum](p *problem.Normal, m matrix[S]) *searcher[S] {
+func endless[S qubo.Sum](p *problem.Normal, m matrix[S]) *searcher[S] {
 	s := newSearcher(p, m, 1, 1)
 	s.end = new(alarm)
 	s.logs, s.spread = newLogs(), spread(p, s.end)
@@ -47,7 +47,7 @@ func (s *searcher[S]) consistent(t *testing.T, after string) {
 }
 
 // walks makes every kind of move and compares with recomputation.
-func walks[S oneflip.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
+func walks[S qubo.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
 	t.Helper()
 	if m == nil {
 		t.Fatal("no rows")

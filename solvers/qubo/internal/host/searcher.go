@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coalesce/runtime/host/oneflip"
+	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
@@ -38,7 +38,7 @@ type course struct {
 
 // A searcher is one of the searches that run side by side: a goroutine that
 // makes the walks it is given, in grants of so much work.
-type searcher[S oneflip.Sum] struct {
+type searcher[S qubo.Sum] struct {
 	*state[S]
 	random *rand.PCG
 	logs   *logs
@@ -94,7 +94,7 @@ type grant struct {
 	flips int64
 }
 
-func newSearcher[S oneflip.Sum](p *problem.Normal, m matrix[S], seed, number uint64) *searcher[S] {
+func newSearcher[S qubo.Sum](p *problem.Normal, m matrix[S], seed, number uint64) *searcher[S] {
 	s := &searcher[S]{
 		state: newState(p, m), random: rand.NewPCG(seed, number),
 		grant: make(chan grant), report: make(chan struct{}), rules: RulesFor(search.Rules{}, p.N),

@@ -61,7 +61,7 @@ func TestParseRules(t *testing.T) {
 
 // The device keeps as many tabu variables as is checked.
 func TestBulkRing(t *testing.T) {
-	text, err := templates.Files.ReadFile("qubo/bulk.cu.tmpl")
+	text, err := templates.Files.ReadFile("qubo/bulk/bulk.cu.tmpl")
 	if err != nil || !strings.Contains(string(text), fmt.Sprintf("constexpr u32 RING = %d;", RingLimit)) {
 		t.Errorf("the device's RING is not %d (%v)", RingLimit, err)
 	}

@@ -1,0 +1,320 @@
+package csg
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg/problem"
+)
+
+// A lowerer is an engine that can leave out the coalitions with the last agent: for one
+// agent more than an instance has, its table f is then that of all coalitions.
+type lowerer interface {
+	engine
+	// lowerOnly is called before alloc. upload then takes half of the values, and run
+	// ends without a total.
+	lowerOnly()
+}
+
+// SolveCover is Solve by the method Apart that keeps f of every coalition, with the last
+// agent too: three times the splittings and twice the memory. The second value is the
+// superadditive cover of the instance, f: the value of every coalition is that of its
+// best partition. Best, BestFew and further solves read it. Solve says the errors.
+func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
+	r, f, err := solveCover(ctx, inst, o)
+	if err != nil {
+		return r, f, fmt.Errorf("solve csg: %w", err)
+	}
+	return r, f, nil
+}
+
+func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
+	if inst == nil {
+		return nil, nil, errors.New("no instance")
+	}
+	if err := inst.Check(); err != nil {
+		return nil, nil, err
+	}
+	if _, err := o.First(); err != nil {
+		return nil, nil, err
+	}
+	if o.Algorithm != "" && o.Algorithm != string(Apart) {
+		return nil, nil, fmt.Errorf("method %s: the table of all coalitions is made by %s", o.Algorithm, Apart)
+	}
+	facts := o.Weakest()
+	f, _, err := familyFor(facts.Kind, Apart, o.Variant)
+	if err != nil {
+		return nil, nil, err
+	}
+	whole := *inst
+	whole.N++ // memory is that of one agent more
+	choice, err := choose(f, facts, &whole, o, Apart)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := NewResult(inst)
+	r.Device, r.Algorithm = o.Where(), string(Apart)
+	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
+	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
+	ctx, cancel := o.Limited(ctx)
+	defer cancel()
+	table, err := coverOn(ctx, inst, f, choice.Variant, o, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	r.Structure = bestOf(inst, table, inst.Grand())
+	err = r.Certify(inst, table.Exact(table.Grand()))
+	r.Seconds.Verify = time.Since(start).Seconds()
+	return r, table, err
+}
+
+// coverOn makes the cover on the devices and brings it to the host.
+func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result) (*Instance, error) {
+	start := time.Now()
+	kernels, err := openAll(o.Devices, f, v)
+	if err != nil {
+		return nil, err
+	}
+	defer kernels.Close()
+	e, ok := kernels.engine(inst.N + 1).(lowerer)
+	if !ok {
+		return nil, fmt.Errorf("%s makes no table of all coalitions", f.Name)
+	}
+	s, err := kernels.device.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	e.lowerOnly()
+	defer e.free()
+	if err := e.alloc(kernels.device, s); err != nil {
+		return nil, err
+	}
+	if err := e.upload(ctx, s, inst.Bytes()); err != nil {
+		return nil, err
+	}
+	r.Seconds.Prepare = time.Since(start).Seconds()
+	start = time.Now()
+	if err := e.run(ctx, s, telling(o, start)); err != nil {
+		return nil, err
+	}
+	if err := wait(ctx, s); err != nil {
+		return nil, err
+	}
+	r.Seconds.Solve, r.Splittings = time.Since(start).Seconds(), e.splittings()
+	table := &Instance{N: inst.N, Names: inst.Names, Source: "the superadditive cover of " + inst.Source}
+	switch inst.Type {
+	case Int32:
+		problem.SetValues(table, make([]int32, inst.Len()))
+	case Int64:
+		problem.SetValues(table, make([]int64, inst.Len()))
+	case Float32:
+		problem.SetValues(table, make([]float32, inst.Len()))
+	default:
+		problem.SetValues(table, make([]float64, inst.Len()))
+	}
+	return table, downloadPieces(ctx, s, table.Bytes(), e.table())
+}
+
+// Best is the best structure of some of an instance's agents, as a coalition, by the
+// instance's superadditive cover: by looking for splittings, 2^k at most of k agents.
+// Errors wrap ErrCheck where one pass over the table, or the structure found, shows that
+// the table is not that of the instance.
+func Best(inst, cover *Instance, coalition uint64) (Structure, error) {
+	if err := covers(inst, cover, coalition); err != nil {
+		return nil, err
+	}
+	s := bestOf(inst, cover, coalition)
+	return s, worth(inst, cover, s, coalition)
+}
+
+// covers says why a table cannot be the superadditive cover of an instance.
+func covers(inst, cover *Instance, coalition uint64) error {
+	for _, x := range []*Instance{inst, cover} {
+		if err := x.Check(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case inst.N != cover.N || inst.Type != cover.Type:
+		return fmt.Errorf("%w: found a table of %d agents as %s, the instance has %d as %s", ErrCheck, cover.N, cover.Type, inst.N, inst.Type)
+	case coalition > inst.Grand():
+		return fmt.Errorf("coalition %#x: expected agents 1 to %d", coalition, inst.N)
+	}
+	below, found := uint64(0), false
+	switch inst.Type {
+	case Int32:
+		below, found = notAbove(inst.I32, cover.I32)
+	case Int64:
+		below, found = notAbove(inst.I64, cover.I64)
+	case Float32:
+		below, found = notAbove(inst.F32, cover.F32)
+	default:
+		below, found = notAbove(inst.F64, cover.F64)
+	}
+	if found {
+		return fmt.Errorf("%w: the table's value of %s, %s, is below that of a structure", ErrCheck, inst.Coalition(below), cover.Exact(below))
+	}
+	return nil
+}
+
+// notAbove looks for a coalition that f values less than v does, or than f does its
+// first agent and the others.
+func notAbove[T Number](v, f []T) (uint64, bool) {
+	worst := make([]uint64, problem.Parts(uint64(len(v))))
+	problem.Spread(uint64(len(v)), func(part int, from, to uint64) {
+		for c := max(1, from); c < to; c++ {
+			if first := c & -c; f[c] < v[c] || first != c && f[c] < f[first]+f[c^first] {
+				worst[part] = c
+				return
+			}
+		}
+	})
+	for _, c := range worst {
+		if c != 0 {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// worth holds what a structure adds up to against the table's value of the coalition.
+func worth(inst, cover *Instance, s Structure, coalition uint64) error {
+	sum, magnitude := problem.NewExact(), 0.0
+	for _, b := range s {
+		x := problem.ExactValue(inst, b)
+		if x == nil {
+			if problem.ExactValue(cover, coalition) == nil {
+				return nil // every structure has a forbidden block
+			}
+			return fmt.Errorf("%w: the table's value of %s, %s, is that of no structure", ErrCheck, inst.Coalition(coalition), cover.Exact(coalition))
+		}
+		sum.Add(sum, x)
+		magnitude += math.Abs(inst.Value64(b))
+	}
+	claimed := problem.ExactValue(cover, coalition)
+	if claimed == nil {
+		return fmt.Errorf("%w: the table forbids %s, whose value is %s", ErrCheck, inst.Coalition(coalition), problem.Decimal(sum))
+	}
+	off := new(big.Float).Sub(sum, claimed)
+	if off.Abs(off).Cmp(big.NewFloat(problem.Tolerance(inst.Type, len(s), magnitude))) > 0 {
+		return fmt.Errorf("%w: the table's value of %s is %s, its best blocks add up to %s", ErrCheck, inst.Coalition(coalition), cover.Exact(coalition), problem.Decimal(sum))
+	}
+	return nil
+}
+
+// bestOf rebuilds a best structure of a coalition.
+func bestOf(inst, cover *Instance, coalition uint64) Structure {
+	switch inst.Type {
+	case Int32:
+		return structureOf(inst.I32, cover.I32, coalition)
+	case Int64:
+		return structureOf(inst.I64, cover.I64, coalition)
+	case Float32:
+		return structureOf(inst.F32, cover.F32, coalition)
+	}
+	return structureOf(inst.F64, cover.F64, coalition)
+}
+
+// A Ranked structure is one of BestFew.
+type Ranked struct {
+	Structure Structure
+	Value     float64 // the sum of its blocks' values, in float64
+}
+
+// BestFew are the k best structures of some of an instance's agents, the best first;
+// fewer where there are no more without a forbidden block. The search keeps partial
+// structures: some blocks, and agents that are left, bounded by the cover's value of
+// these; it closes the one with the best bound by each block of its lowest agent left.
+// Partial structures have no completion in common and each has one that attains its bound,
+// so that no more than k of them are kept. Sums of floats are rounded, and so is the
+// order of structures whose values differ by no more than that.
+func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
+	if err := covers(inst, cover, coalition); err != nil {
+		return nil, err
+	}
+	if k < 1 {
+		return nil, fmt.Errorf("the %d best structures: expected 1 or more", k)
+	}
+	if s := bestOf(inst, cover, coalition); worth(inst, cover, s, coalition) != nil {
+		return nil, worth(inst, cover, s, coalition)
+	}
+	switch inst.Type {
+	case Int32:
+		return ranked[int32, int64](ctx, inst.I32, cover.I32, coalition, k)
+	case Int64:
+		return ranked[int64, int64](ctx, inst.I64, cover.I64, coalition, k)
+	case Float32:
+		return ranked[float32, float64](ctx, inst.F32, cover.F32, coalition, k)
+	}
+	return ranked[float64, float64](ctx, inst.F64, cover.F64, coalition, k)
+}
+
+// A partial structure has blocks, a chain, and agents left.
+type partial[S int64 | float64] struct {
+	bound, sum S // of its best completion; of its blocks
+	left       uint64
+	block      uint64
+	before     *partial[S]
+}
+
+// ranked is BestFew for values of a type, which are added up in S.
+func ranked[T Number, S int64 | float64](ctx context.Context, v, f []T, coalition uint64, k int) ([]Ranked, error) {
+	var found []Ranked
+	var kept []*partial[S] // best first
+	push := func(o *partial[S]) {
+		at, _ := slices.BinarySearchFunc(kept, o, func(a, b *partial[S]) int { return cmp.Compare(b.bound, a.bound) })
+		for at < len(kept) && kept[at].bound == o.bound {
+			at++
+		}
+		if at < k-len(found) {
+			kept = slices.Insert(kept, at, o)
+			kept = kept[:min(len(kept), k-len(found))]
+		}
+	}
+	push(&partial[S]{bound: S(f[coalition]), left: coalition})
+	for len(kept) > 0 && len(found) < k {
+		if err := ctx.Err(); err != nil {
+			return found, err
+		}
+		o := kept[0]
+		kept = kept[1:]
+		if math.IsInf(float64(o.bound), -1) {
+			break
+		}
+		if o.left == 0 {
+			s := Structure{}
+			for x := o; x.before != nil; x = x.before {
+				s = append(s, x.block)
+			}
+			s.Sort()
+			found = append(found, Ranked{s, float64(o.sum)})
+			continue
+		}
+		lowest := o.left & -o.left
+		rest := o.left ^ lowest
+		for part := rest; ; part = (part - 1) & rest {
+			block := part | lowest
+			sum, left := o.sum+S(v[block]), o.left&^block
+			bound := sum
+			if left != 0 {
+				bound += S(f[left])
+			}
+			if len(kept) < k-len(found) || bound > kept[len(kept)-1].bound {
+				push(&partial[S]{bound, sum, left, block, o})
+			}
+			if part == 0 {
+				break
+			}
+		}
+	}
+	return found, nil
+}

@@ -74,12 +74,15 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
 	if facts.Kind != device.Host {
 		choice, err := choose(&csg.Price, facts, inst, o, "")
-		if err != nil {
+		if err != nil && o.Algorithm == "" && o.Variant == "" {
 			return fmt.Errorf("%w: %w", price.ErrCostly, err)
+		} else if err != nil {
+			return err
 		}
 		limits.On = &price.On{Device: d, Variant: choice.Variant}
 		r.Variant = csg.Price.Name + " " + choice.Variant.Label
 	}
+	o.Say("%s on %s", r.Variant, facts)
 	if o.Progress != nil {
 		limits.Told = func(value, bound float64) {
 			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), solve.NumberOf(value), solve.NumberOf(bound), 0))

@@ -125,12 +125,9 @@ func (d *onDevice[T]) tiles() int { return len(d.values) >> d.bits }
 // above most.
 func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
 	room := min(columnRoom, 4*keep)
-	if d.narrow() && d.unit >= 0 && integer[T]() {
-		// What 31 bits of a value hold.
-		most = min(most, 1<<(30+d.unit)-int64(magnitude(prices)))
-		if most < 0 {
-			return found{}, fmt.Errorf("prices up to %g: %w", magnitude(prices), ErrCostly)
-		}
+	most, err := d.holds(prices, most)
+	if err != nil {
+		return found{}, err
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -162,25 +159,29 @@ func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep
 	}
 }
 
+// holds is the loss up to which sums of prices can be compared: `most`, or what narrow
+// integers hold.
+func (d *onDevice[T]) holds(prices []int64, most int64) (int64, error) {
+	if !d.narrow() || !integer[T]() {
+		return most, nil
+	}
+	most = min(most, 1<<(30+d.unit)-int64(magnitude(prices)))
+	if most < 0 {
+		return 0, fmt.Errorf("prices up to %g: %w", magnitude(prices), ErrCostly)
+	}
+	return most, nil
+}
+
 // collect makes one pass, and returns at most room coalitions, and whether these are all.
 func (d *onDevice[T]) collect(prices []int64, most int64, room int) ([]uint64, bool, error) {
-	if err := d.sums(d.low, 0, prices[:d.bits], 1<<d.bits); err != nil {
+	if err := d.launch(prices, most, room); err != nil {
 		return nil, false, err
 	}
-	least := -roundUp(most + 1)
-	if d.narrow() && !integer[T]() {
-		// Sums are rounded down, and so may be the sum of two.
-		least -= roundUp(int64(math.Ldexp(magnitude(prices)+float64(most), -23)))
-	}
-	if err := d.sums(d.high, least, prices[d.bits:], d.tiles()); err != nil {
-		return nil, false, err
-	}
-	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
-		return nil, false, err
-	}
-	if err := d.kernels.Collect(d.stream, d.grid(), d.v, d.low, d.high, d.columns, d.count, uint64(d.tiles()), uint64(room), uint64(max(0, d.unit))); err != nil {
-		return nil, false, err
-	}
+	return d.fetch(room)
+}
+
+// fetch returns what a pass has found.
+func (d *onDevice[T]) fetch(room int) ([]uint64, bool, error) {
 	count := make([]uint64, 1)
 	if err := d.stream.Download(device.Bytes(count), d.count, 0); err != nil {
 		return nil, false, err
@@ -191,6 +192,25 @@ func (d *onDevice[T]) collect(prices []int64, most int64, room int) ([]uint64, b
 	}
 	slices.Sort(masks)
 	return masks, count[0] <= uint64(room), nil
+}
+
+// launch enqueues a pass.
+func (d *onDevice[T]) launch(prices []int64, most int64, room int) error {
+	if err := d.sums(d.low, 0, prices[:d.bits], 1<<d.bits); err != nil {
+		return err
+	}
+	least := -roundUp(most + 1)
+	if d.narrow() && !integer[T]() {
+		// Sums are rounded down, and so may be the sum of two.
+		least -= roundUp(int64(math.Ldexp(magnitude(prices)+float64(most), -23)))
+	}
+	if err := d.sums(d.high, least, prices[d.bits:], d.tiles()); err != nil {
+		return err
+	}
+	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
+		return err
+	}
+	return d.kernels.Collect(d.stream, d.grid(), d.v, d.low, d.high, d.columns, d.count, uint64(d.tiles()), uint64(room), uint64(max(0, d.unit)))
 }
 
 func (d *onDevice[T]) narrow() bool { return csg.Price.Value(d.on.Variant, "sums") == "narrow" }

@@ -67,7 +67,7 @@ type Work struct {
 	Passes int   `json:"passes"` // over all values
 	Pivots int   `json:"pivots"` // of the linear program
 	Steps  int64 `json:"steps"`  // of the searches: coalitions looked at
-	// Upload is the time until a device held the values, 0 on the cores.
+	// Upload is the time until a device held the values.
 	Upload time.Duration `json:"-"`
 }
 
@@ -112,6 +112,17 @@ func measure[T device.Number](s source, n int) (unit int, most float64, err erro
 	return unit, most, nil
 }
 
+func newSolver[T device.Number](from source, n int, o Settings) (*solver, error) {
+	unit, most, err := measure[T](from, n)
+	if err != nil {
+		return nil, err
+	}
+	_, exponent := math.Frexp(most)
+	s := &solver{source: from, limits: o, n: n, grain: grainOf[T](), scale: math.Ldexp(1, -unit-exponent)}
+	s.Unit = unit
+	return s, nil
+}
+
 // Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
 // It gives up, with an error that wraps ErrCostly, where it would exceed the settings'
 // limits, or where it finds no structure without a forbidden coalition.
@@ -121,23 +132,22 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 		return &Result{}, nil
 	}
 	o.Cores = o.cores()
-	s := &solver{source: &host[T]{values: values, cores: o.Cores}, limits: o, n: n, grain: grainOf[T]()}
+	var from source = &host[T]{values: values, cores: o.Cores}
+	start := time.Now()
 	if o.On != nil {
-		start := time.Now()
-		d, err := newDevice(ctx, values, n, &o)
-		if err != nil {
-			return nil, err
+		d, failed := newDevice(ctx, values, n, &o)
+		if failed != nil {
+			return nil, failed
 		}
 		defer func() { err = errors.Join(err, d.close()) }()
-		s.source, s.Upload = d, time.Since(start)
+		from = d
 	}
-	unit, most, err := measure[T](s.source, n)
+	upload := time.Since(start)
+	s, err := newSolver[T](from, n, o)
 	if err != nil {
 		return nil, err
 	}
-	_, exponent := math.Frexp(most)
-	s.scale = math.Ldexp(1, -unit-exponent)
-	s.Unit = unit
+	s.Upload = upload
 	return s.solve(ctx)
 }
 

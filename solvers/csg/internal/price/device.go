@@ -202,7 +202,7 @@ func (d *onDevice[T]) launch(prices []int64, most int64, room int) error {
 	least := -roundUp(most + 1)
 	if d.narrow() && !integer[T]() {
 		// Sums are rounded down, and so may be the sum of two.
-		least -= roundUp(int64(math.Ldexp(magnitude(prices)+float64(most), -23)))
+		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(most)), -23)))
 	}
 	if err := d.sums(d.high, least, prices[d.bits:], d.tiles()); err != nil {
 		return err

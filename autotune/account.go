@@ -14,7 +14,7 @@ import (
 const keepResults = 8
 
 // account adds a search's outcome to the summary and turns it into entries.
-func (r *run) account(out search.Outcome, fixed map[string]string) []tuned.Entry {
+func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]string) []tuned.Entry {
 	s := &r.sum
 	s.Points += out.Points
 	s.Infeasible += out.Infeasible
@@ -40,28 +40,34 @@ func (r *run) account(out search.Outcome, fixed map[string]string) []tuned.Entry
 	for i := range out.Sizes {
 		o := &out.Sizes[i]
 		s.Winners = append(s.Winners, winner(o, fixed))
-		e := tuned.Entry{
-			Family: r.family.Name, Class: r.Facts.Class(), Fixed: fixed, Size: o.Size, Protocol: trial.Protocol,
-			Time: r.commitTime(fixed, o.Size), Driver: r.Facts.Driver, Winner: o.Winner.Label,
-		}
-		for _, m := range o.Results {
-			if label := m.Variant.Label; m.Final || winners[label] || label == o.Safe || len(e.Results) < keepResults {
-				e.Results = append(e.Results, tuned.Result{
-					Variant: label, Hash: tuned.Hash(m.Variant.Hash), Nanos: m.Sample.Median,
-					Q1: m.Sample.Q1, Q3: m.Sample.Q3, Samples: m.Sample.N, Work: m.Work,
-				})
-			}
-		}
-		entries = append(entries, e)
+		entries = append(entries, r.entry(o, db, fixed, winners))
 	}
 	return entries
 }
 
+// entry is the outcome at one size as the database holds it. others are labels to keep
+// the results of: winners at other sizes.
+func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]string, others map[string]bool) tuned.Entry {
+	e := tuned.Entry{
+		Family: r.family.Name, Class: r.Facts.Class(), Fixed: fixed, Size: o.Size, Protocol: trial.Protocol,
+		Time: r.commitTime(db, fixed, o.Size), Driver: r.Facts.Driver, Compiler: r.Facts.Compiler, Winner: o.Winner.Label,
+	}
+	for _, m := range o.Results {
+		if label := m.Variant.Label; m.Final || others[label] || label == e.Winner || label == o.Safe || len(e.Results) < keepResults {
+			e.Results = append(e.Results, tuned.Result{
+				Variant: label, Hash: tuned.Hash(m.Variant.Hash), Nanos: m.Sample.Median,
+				Q1: m.Sample.Q1, Q3: m.Sample.Q3, Samples: m.Sample.N, Work: m.Work,
+			})
+		}
+	}
+	return e
+}
+
 // commitTime is now, or just after the earlier entry where that has a time to
 // come: a clock set wrong once must not keep newer results out for ever.
-func (r *run) commitTime(fixed map[string]string, size int) time.Time {
+func (r *run) commitTime(db *tuned.Database, fixed map[string]string, size int) time.Time {
 	now := time.Now()
-	old, ok := r.Database.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
+	old, ok := db.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
 	if next := old.Time.Add(time.Second); ok && now.Before(next) {
 		return next
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"slices"
 	"time"
 
 	"coalesce/autotune/search"
@@ -44,12 +45,21 @@ type Options struct {
 
 	Database *tuned.Database // earlier winners; nil for none. It is not changed
 	Known    *tuned.Database // winners on other devices, of other texts: tried early; nil for none
-	Trials   string          // path of the trials file to append to; "" for none
-	Budget   time.Duration   // of the whole run; 0 for none
-	Timeout  time.Duration   // least time given to a trial; default 1 minute
-	Strategy string          // search.Halving (default) or search.Exhaustive
-	Seed     uint64          // of the order of trying and of the instances timed
-	Progress func(Event)     // called after each trial; may be nil
+	// Trials is the path of the file to append trials to as they end; "" for none. A run
+	// that was cut short goes on from there: what the file holds of a search that did not
+	// come to its end, on the same card with the same seed within a day, is not run again.
+	Trials string
+	// Keep is called with all winners known when one is decided, to save them; may be nil.
+	// Its error is joined to that of Tune, which goes on.
+	Keep func(*tuned.Database) error
+	// Refresh verifies and measures again what Database keeps, and nothing else: winners
+	// and runners-up whose label this binary has, whatever their text was.
+	Refresh  bool
+	Budget   time.Duration // of the whole run; 0 for none
+	Timeout  time.Duration // least time given to a trial; default 1 minute
+	Strategy string        // search.Halving (default) or search.Exhaustive
+	Seed     uint64        // of the order of trying and of the instances timed
+	Progress func(Event)   // called after each trial; may be nil
 }
 
 // An Event is the state of tuning after a trial, for a progress line.
@@ -85,7 +95,8 @@ type Summary struct {
 	Tried      int                  `json:"tried"`
 	Wrong      int                  `json:"wrong"` // variants that answered wrongly
 	Workers    int                  `json:"workers"`
-	Drift      float64              `json:"drift"` // largest relative change of the safe point, 0 below 2 %
+	Resumed    int                  `json:"resumed"` // trials taken over from a run that was cut short
+	Drift      float64              `json:"drift"`   // largest relative change of the safe point, 0 below 2 %
 	Counts     map[trial.Status]int `json:"counts"`
 	Winners    []Winner             `json:"winners"`
 	Failures   []Failure            `json:"failures"`
@@ -150,15 +161,24 @@ type run struct {
 	client *worker.Client // nil when Device is used
 	local  *worker.Bench
 	file   *trial.File // nil for none
+	past   past        // trials of a run that was cut short
+	unkept error       // the first that Keep returned
 	sum    Summary
 
-	fixed map[string]string // of the search under way
-	first map[int]string    // in it, by size: the variant first measured
+	fixed map[string]string   // of the search under way
+	first map[instance]string // in it, by instance: the variant first measured
+}
+
+// An instance that is timed.
+type instance struct {
+	size int
+	seed uint64
 }
 
 func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
+	var records []trial.Trial
 	if r.Trials != "" {
-		if r.file, _, err = trial.Open(r.Trials); err != nil {
+		if r.file, records, err = trial.Open(r.Trials); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, r.file.Close()) }()
@@ -177,11 +197,15 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		}()
 	}
 	r.sum.Device, r.sum.Class = r.Facts.Name, r.Facts.Class()
-	if r.Sizes == nil {
+	r.past = unfinished(records, r.family.Name, r.Facts, r.Seed, r.begin)
+	if r.Sizes == nil && !r.Refresh {
 		r.Sizes = r.Subject.Sizes(r.Facts)
 	}
 	if r.Fixed == nil {
 		r.Fixed = r.Subject.Fixed()
+	}
+	if r.Refresh {
+		r.Fixed = slices.DeleteFunc(slices.Clone(r.Fixed), func(fixed map[string]string) bool { return len(r.kept(*db, fixed)) == 0 })
 	}
 	for i, fixed := range r.Fixed {
 		budget := time.Duration(0)
@@ -197,17 +221,13 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 			}
 		}
 		wrong := len(r.sum.Failures)
-		entries, err := r.one(ctx, *db, fixed, budget)
+		err := r.one(ctx, *db, fixed, budget)
 		for _, f := range r.sum.Failures[wrong:] {
 			if f.Status == trial.Verify {
 				(*db).Drop(r.family.Name, r.Facts.Class(), f.Variant)
 			}
 		}
-		for _, e := range entries {
-			if perr := (*db).Put(e); perr != nil {
-				err = errors.Join(err, perr)
-			}
-		}
+		err = errors.Join(err, r.unkept)
 		if err != nil || r.sum.Stopped == search.Interrupted {
 			return err
 		}
@@ -258,9 +278,9 @@ func (r *run) open(ctx context.Context) error {
 	return nil
 }
 
-// one searches one compile-time workload.
-func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]string, budget time.Duration) ([]tuned.Entry, error) {
-	r.fixed, r.first = fixed, map[int]string{}
+// one searches one compile-time workload and puts the winners into db.
+func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]string, budget time.Duration) error {
+	r.fixed, r.first = fixed, map[instance]string{}
 	plan := search.Plan{
 		Family: r.family,
 		Fixed:  fixed,
@@ -275,7 +295,13 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Budget:   budget,
 		Timeout:  r.Timeout,
 		Observe:  r.observe,
+		Decided:  func(o search.SizeOutcome) { r.keep(db, fixed, o) },
 	}
+	if r.Refresh {
+		plan.Only, plan.Strategy = r.kept(db, fixed), search.Exhaustive
+		plan.Sizes = slices.Sorted(maps.Keys(plan.Only))
+	}
+	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
 	inner := ctx
 	if budget > 0 {
 		var cancel context.CancelFunc
@@ -283,19 +309,58 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		defer cancel()
 	}
 	out, err := search.Run(inner, r, plan)
-	return r.account(out, fixed), err
+	if out.Stopped == search.Done && err == nil && r.file != nil {
+		err = r.file.Append(ended(r.family, r.Facts, fixed, r.sum.Session))
+	}
+	for _, e := range r.account(out, db, fixed) {
+		err = errors.Join(err, db.Put(e))
+	}
+	return err
 }
 
-// previous lists the earlier winners that this build still has.
-func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
-	out := map[int]string{}
-	for _, size := range r.Sizes {
-		e, ok := db.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
-		if !ok {
+// keep hands over the winner of a size as soon as there is one.
+func (r *run) keep(db *tuned.Database, fixed map[string]string, o search.SizeOutcome) {
+	if r.Keep == nil {
+		return
+	}
+	err := db.Put(r.entry(&o, db, fixed, nil))
+	if err == nil {
+		err = r.Keep(db)
+	}
+	if r.unkept == nil {
+		r.unkept = err
+	}
+}
+
+// kept are the labels that db has for a workload on this class of device and that are
+// still in the binary, by size.
+func (r *run) kept(db *tuned.Database, fixed map[string]string) map[int][]string {
+	out := map[int][]string{}
+	for _, e := range db.Entries() {
+		if e.Family != r.family.Name || e.Class != r.Facts.Class() || !maps.Equal(e.Fixed, fixed) ||
+			len(r.Sizes) > 0 && !slices.Contains(r.Sizes, e.Size) {
 			continue
 		}
-		if _, ok := e.Result(e.Winner).Valid(r.family); ok {
-			out[size] = e.Winner
+		for _, have := range e.Results {
+			if r.family.Variant(have.Variant) != nil && !slices.Contains(out[e.Size], have.Variant) {
+				out[e.Size] = append(out[e.Size], have.Variant)
+			}
+		}
+	}
+	return out
+}
+
+// previous lists the earlier winners that this build still has; those of another text
+// too where the entries are refreshed.
+func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
+	out := map[int]string{}
+	for _, e := range db.Entries() {
+		if e.Family != r.family.Name || e.Class != r.Facts.Class() || e.Protocol != tuned.Protocol || !maps.Equal(e.Fixed, fixed) {
+			continue
+		}
+		_, valid := e.Result(e.Winner).Valid(r.family)
+		if valid || r.Refresh && r.family.Variant(e.Winner) != nil {
+			out[e.Size] = e.Winner
 		}
 	}
 	return out
@@ -320,11 +385,15 @@ const (
 	fullCap      = 500 * time.Millisecond
 )
 
+// nextInstance lies between the seeds of two instances of a size.
+const nextInstance = 0x9e3779b97f4a7c15
+
 // Do runs one trial for the search and writes it down.
 func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
+	at := instance{a.Size, r.Seed + uint64(a.Instance)*nextInstance}
 	req := worker.Request{
 		Family: r.family.Name, Variant: a.Variant.Label, Hash: a.Variant.Hash,
-		Fixed: r.fixed, Size: a.Size, Seed: r.Seed, Action: a.Action, First: r.first[a.Size],
+		Fixed: r.fixed, Size: a.Size, Seed: at.seed, Action: a.Action, First: r.first[at],
 		Effort: worker.Effort{Few: 1, Bound: a.Bound},
 	}
 	if a.Brief {
@@ -334,6 +403,11 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 	}
 	var t trial.Trial
 	var err error
+	if old, ok := r.past.take(&req, a.Phase); ok {
+		r.sum.Resumed++
+		r.note(at, &old)
+		return old, nil
+	}
 	if r.local != nil {
 		if t = r.local.Do(ctx, req); ctx.Err() != nil {
 			err = ctx.Err()
@@ -345,15 +419,20 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 		return t, err
 	}
 	t.Session, t.Phase = r.sum.Session, a.Phase
-	if t.Status == trial.OK && t.Action == trial.ActionMeasure && r.first[a.Size] == "" {
-		r.first[a.Size] = t.Variant
-	}
+	r.note(at, &t)
 	if r.file != nil {
 		if ferr := r.file.Append(&t); ferr != nil {
 			return t, ferr
 		}
 	}
 	return t, err
+}
+
+// note remembers the variant that first answered an instance.
+func (r *run) note(at instance, t *trial.Trial) {
+	if t.Status == trial.OK && t.Action == trial.ActionMeasure && r.first[at] == "" {
+		r.first[at] = t.Variant
+	}
 }
 
 func (r *run) observe(p search.Progress) {

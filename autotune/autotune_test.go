@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "tune" {
+		os.Exit(tuneChild(os.Args[2]))
+	}
 	os.Exit(m.Run())
 }
 
@@ -107,7 +110,7 @@ func TestTuneWithPlants(t *testing.T) {
 	for _, k := range sum.Counts {
 		n += k
 	}
-	if err != nil || len(records) != n || records[0].Session != sum.Session || records[0].Phase != search.PhaseScreen {
+	if err != nil || len(records) != n+1 || records[n].Action != trial.ActionDone || records[0].Session != sum.Session || records[0].Phase != search.PhaseScreen {
 		t.Errorf("%d records of %d trials, %v", len(records), n, err)
 	}
 }

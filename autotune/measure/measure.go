@@ -4,7 +4,8 @@
 //     longer than a second counts all the same, what it adds is noise there.
 //  2. Warm-up by time, not by count.
 //  3. Each sample starts from Reset, so that no run profits from the answers of
-//     the one before. Cold samples then overwrite twice the L2 cache; hot ones
+//     the one before. Cold samples then overwrite twice the L2 cache, before every
+//     run, which therefore is never repeated; hot ones
 //     run the sequence once more untimed, and follow a cold measurement only
 //     where runs are short enough for the cache to matter.
 //  4. Events stand round the whole launch sequence; short sequences are repeated
@@ -12,8 +13,9 @@
 //  5. Sampling stops when the samples agree, when more of them change nothing,
 //     or at a cap on time. The statistic is the median.
 //
-// Of the protocol's text, the clock-probe kernel is not here: no device of ours
-// offers one, so samples are never discarded.
+// A probe stands before each sample: a fill of the same memory, which always is the same
+// work for the device. A sample is discarded when the probe took half as long again as
+// the fastest so far: the clock was low, or another process computed.
 package measure
 
 import (
@@ -47,6 +49,11 @@ const (
 	longRun   = time.Second           // above this, the first run counts
 	cacheRun  = 50 * time.Millisecond // above this, a run's start in a hot cache does not matter
 	maxRepeat = 1 << 20
+
+	probeBytes = 1 << 20               // that the probe fills, where no flush does
+	probeSlack = 1.5                   // times the fastest probe: disturbed
+	probeError = 20 * time.Microsecond // that events and clocks may err by
+	mostAgain  = 3                     // discarded for one that is kept, at most
 )
 
 // Reasons to stop.
@@ -88,6 +95,7 @@ func (o *Options) defaults() {
 type Result struct {
 	Cold, Hot *trial.Sample
 	Stop      string // why the sampling of Cold, else Hot, ended
+	Disturbed int    // samples that were discarded
 	// Clean says that the job's outputs are those of one run after Reset.
 	Clean bool
 }
@@ -102,9 +110,18 @@ func Run(ctx context.Context, d device.Device, s device.Stream, job subject.Job,
 			return Result{}, fmt.Errorf("flush buffer: %w", err)
 		}
 		defer flush.Free()
-		m.flush = flush
+		m.flush, m.probe = flush, flush
+	} else {
+		probe, err := d.Alloc(probeBytes)
+		if err != nil {
+			return Result{}, fmt.Errorf("probe buffer: %w", err)
+		}
+		defer probe.Free()
+		m.probe = probe
 	}
-	return m.measure()
+	r, err := m.measure()
+	r.Disturbed = m.discarded
+	return r, err
 }
 
 type meter struct {
@@ -115,6 +132,11 @@ type meter struct {
 	flush  device.Buffer // nil: no cold samples
 	repeat int
 	prime  bool // run once untimed before a hot sample
+
+	probe     device.Buffer
+	quiet     time.Duration // the fastest probe
+	disturbed bool          // the probe of the last sample was slow
+	discarded int
 }
 
 func (m *meter) measure() (Result, error) {
@@ -193,11 +215,19 @@ func (m *meter) collect(cold bool, kept []float64) (*trial.Sample, string, error
 	begin := m.opts.Now()
 	for {
 		if stop := m.stop(kept, begin); stop != "" {
-			return Statistics(kept, m.repeat), stop, nil
+			repeat := m.repeat
+			if cold {
+				repeat = 1
+			}
+			return Statistics(kept, repeat), stop, nil
 		}
 		t, err := m.sample(cold)
 		if err != nil {
 			return nil, "", err
+		}
+		if m.disturbed && m.discarded < mostAgain*(len(kept)+m.opts.Few) {
+			m.discarded++
+			continue
 		}
 		kept = append(kept, float64(t))
 	}
@@ -231,10 +261,20 @@ func (m *meter) sample(cold bool) (time.Duration, error) {
 	if err := m.job.Reset(m.s); err != nil {
 		return 0, fmt.Errorf("reset: %w", err)
 	}
+	probed, err := m.s.Record()
+	if err != nil {
+		return 0, fmt.Errorf("record: %w", err)
+	}
+	if err := m.s.Fill(m.probe, 0, m.probe.Len(), 0x5a); err != nil {
+		return 0, fmt.Errorf("flush: %w", err)
+	}
+	filled, err := m.s.Record()
+	if err != nil {
+		return 0, fmt.Errorf("record: %w", err)
+	}
+	repeat := m.repeat
 	if cold {
-		if err := m.s.Fill(m.flush, 0, m.flush.Len(), 0x5a); err != nil {
-			return 0, fmt.Errorf("flush: %w", err)
-		}
+		repeat = 1
 	} else if m.prime {
 		if err := m.job.Run(m.s); err != nil {
 			return 0, fmt.Errorf("run: %w", err)
@@ -244,7 +284,7 @@ func (m *meter) sample(cold bool) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("record: %w", err)
 	}
-	for range m.repeat {
+	for range repeat {
 		if err := m.job.Run(m.s); err != nil {
 			return 0, fmt.Errorf("run: %w", err)
 		}
@@ -260,7 +300,15 @@ func (m *meter) sample(cold bool) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("elapsed time: %w", err)
 	}
-	return max(t/time.Duration(m.repeat), 1), nil
+	fill, err := filled.Since(probed)
+	if err != nil {
+		return 0, fmt.Errorf("elapsed time: %w", err)
+	}
+	if m.quiet == 0 || fill < m.quiet {
+		m.quiet = fill
+	}
+	m.disturbed = fill > time.Duration(probeSlack*float64(m.quiet))+probeError
+	return max(t/time.Duration(repeat), 1), nil
 }
 
 // Statistics summarises samples (nanoseconds a run); nil for none.

@@ -84,8 +84,63 @@ func TestWarmUpDoesNotCount(t *testing.T) {
 func TestShortRunsAreRepeated(t *testing.T) {
 	d, job, clock, _ := bed(t, gpu, constant(3*time.Microsecond))
 	r := run(t, d, job, measure.Options{Now: clock.Now})
-	if r.Cold.Repeat != 128 || r.Cold.Median != 3000 { // 64·3 µs < 200 µs ≤ 128·3 µs
+	if r.Hot.Repeat != 128 || r.Hot.Median != 3000 { // 64·3 µs < 200 µs ≤ 128·3 µs
+		t.Errorf("hot %+v", r.Hot)
+	}
+	if r.Cold.Repeat != 1 || r.Cold.Median != 3000 { // the flush before it serves one run
 		t.Errorf("cold %+v", r.Cold)
+	}
+}
+
+// Before each timed run the job is reset, and the L2 cache overwritten by twice its size.
+func TestResetAndFlushBeforeEachRun(t *testing.T) {
+	d, job, clock, runs := bed(t, gpu, constant(4*time.Second))
+	reset, flushed := false, int64(0)
+	d.Note = func(what string, bytes int64) {
+		switch {
+		case what == "fill" && bytes == 8: // of the job
+			reset, flushed = true, 0
+		case what == "fill":
+			flushed += bytes
+		case !reset || flushed < 2*gpu.L2:
+			t.Errorf("run %d: reset %v, %d bytes flushed after it", *runs+1, reset, flushed)
+			fallthrough
+		default:
+			reset, flushed = false, 0
+		}
+	}
+	if run(t, d, job, measure.Options{Now: clock.Now}); *runs != 3 {
+		t.Errorf("%d runs", *runs)
+	}
+}
+
+// Samples taken while the probe is slow are discarded, though not without end.
+func TestDisturbedSamplesAreDiscarded(t *testing.T) {
+	for name, slow := range map[string]func(fill int) bool{
+		"at times": func(fill int) bool { return fill%3 == 0 },
+		"always":   func(fill int) bool { return fill > 2 },
+	} {
+		fills, disturbed := 0, false
+		d, job, clock, _ := bed(t, gpu, func(int) time.Duration {
+			if disturbed {
+				return 5 * time.Millisecond
+			}
+			return time.Millisecond
+		})
+		d.Note = func(what string, bytes int64) {
+			if what == "fill" && bytes > 8 {
+				fills++
+				cost := 100 * time.Microsecond
+				if disturbed = slow(fills); disturbed {
+					cost *= 3
+				}
+				clock.T = clock.T.Add(cost)
+			}
+		}
+		r := run(t, d, job, measure.Options{Now: clock.Now})
+		if r.Disturbed == 0 || name == "at times" && (r.Cold.Median != 1e6 || r.Cold.Q3 != 1e6) {
+			t.Errorf("%s: %d discarded, cold %+v", name, r.Disturbed, r.Cold)
+		}
 	}
 }
 

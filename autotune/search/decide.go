@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"coalesce/autotune/trial"
 	"coalesce/runtime/device"
@@ -17,6 +16,20 @@ type Measured struct {
 	Sample  trial.Sample
 	Work    float64 // basic operations a run does
 	Final   bool    // measured in the final rounds, not in screening alone
+	// Instances is how many random instances the samples are of.
+	Instances int
+}
+
+// What a winner needs, unless it is the incumbent.
+const (
+	leastSamples   = 3
+	leastInstances = 2
+	noiseLimit     = 0.10 // relative MAD above which times crown no one
+)
+
+// proven reports whether enough was measured of a variant for it to win.
+func (m *Measured) proven() bool {
+	return m.Sample.N >= leastSamples && m.Instances >= leastInstances
 }
 
 // Margin is the least relative difference of two medians that is taken for
@@ -35,11 +48,11 @@ func faster(a, b *trial.Sample) bool {
 }
 
 // Decide picks the winner of one size. The incumbent (a label, "" for none)
-// keeps the crown unless a challenger beats it by more than the margin. Among
-// the challengers that do, those within the margin of the fastest are tied; a
-// tie goes to the smaller block, then to the lexically first label, so that
-// near-ties do not flip between sessions. why is a phrase for reports.
-func Decide(f *device.Family, results []Measured, incumbent string) (winner *device.Variant, why string) {
+// keeps the crown unless a challenger beats it by more than the margin, and where
+// its samples or theirs scatter by more than a tenth. Of the challengers the one
+// with the least median wins, then the lexically first label. why is a phrase for
+// reports.
+func Decide(results []Measured, incumbent string) (winner *device.Variant, why string) {
 	challengers := results
 	var holder *Measured
 	for i := range results {
@@ -49,10 +62,19 @@ func Decide(f *device.Family, results []Measured, incumbent string) (winner *dev
 	}
 	if holder != nil {
 		challengers = nil
+		noisy := 0.0
 		for _, m := range results {
-			if faster(&m.Sample, &holder.Sample) {
-				challengers = append(challengers, m)
+			if !faster(&m.Sample, &holder.Sample) {
+				continue
 			}
+			if noise := max(m.Sample.Noise(), holder.Sample.Noise()); noise > noiseLimit {
+				noisy = max(noisy, noise)
+				continue
+			}
+			challengers = append(challengers, m)
+		}
+		if len(challengers) == 0 && noisy > 0 {
+			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*noisy, 100*noiseLimit)
 		}
 		if len(challengers) == 0 {
 			return holder.Variant, "kept: no other is faster by more than the noise"
@@ -61,30 +83,50 @@ func Decide(f *device.Family, results []Measured, incumbent string) (winner *dev
 	if len(challengers) == 0 {
 		return nil, "nothing measured"
 	}
-	fastest := slices.MinFunc(challengers, func(a, b Measured) int { return cmp.Compare(a.Sample.Median, b.Sample.Median) })
-	var tied []Measured
-	for _, m := range challengers {
-		if !faster(&fastest.Sample, &m.Sample) {
-			tied = append(tied, m)
-		}
-	}
-	best := slices.MinFunc(tied, func(a, b Measured) int {
-		return cmp.Or(cmp.Compare(block(f, a.Variant), block(f, b.Variant)), cmp.Compare(a.Variant.Label, b.Variant.Label))
+	best := slices.MinFunc(challengers, func(a, b Measured) int {
+		return cmp.Or(cmp.Compare(a.Sample.Median, b.Sample.Median), cmp.Compare(a.Variant.Label, b.Variant.Label))
 	})
-	if len(tied) > 1 {
-		return best.Variant, fmt.Sprintf("tied with %d within the noise", len(tied)-1)
+	if n := tied(challengers, &best.Sample); n > 1 {
+		return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", n-1)
 	}
 	return best.Variant, "fastest"
 }
 
-// block is the variant's threads a block; 0 where the family has no such
-// parameter.
-func block(f *device.Family, v *device.Variant) int {
-	n, err := strconv.Atoi(f.Value(v, "block"))
-	if err != nil {
-		return 0
+// tied counts those that a sample does not beat by more than the margin.
+func tied(results []Measured, best *trial.Sample) int {
+	n := 0
+	for i := range results {
+		if !faster(best, &results[i].Sample) {
+			n++
+		}
 	}
 	return n
+}
+
+// level scales the samples of a round to the first round's instance and clock: by the
+// median change of those that were in both, which is common to all of them.
+func level(all []*state, size, round int) {
+	var changes []float64
+	for _, c := range all {
+		if r := c.rounds[size]; len(r) > round && r[0].Median > 0 {
+			changes = append(changes, float64(r[round].Median)/float64(r[0].Median))
+		}
+	}
+	if len(changes) == 0 {
+		return
+	}
+	slices.Sort(changes)
+	factor := (changes[(len(changes)-1)/2] + changes[len(changes)/2]) / 2
+	if factor <= 0 {
+		return
+	}
+	for _, c := range all {
+		if r := c.rounds[size]; len(r) > round {
+			for _, ns := range []*int64{&r[round].Median, &r[round].Q1, &r[round].Q3, &r[round].Min, &r[round].MAD} {
+				*ns = int64(math.Round(float64(*ns) / factor))
+			}
+		}
+	}
 }
 
 // pool joins the samples of several rounds: medians of their statistics. The

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
 )
 
 // all runs the phases. errBudget, or the context's error, ends them early.
@@ -23,6 +26,9 @@ func (s *search) all() error {
 		end := s.share(0.95 / float64(len(s.Sizes)-i)) // the rest is for cross
 		if err := s.one(size, survivors, end); err != nil {
 			return err
+		}
+		if o, ok := s.decide(size); ok && s.Decided != nil {
+			s.Decided(o)
 		}
 	}
 	return s.cross()
@@ -72,20 +78,22 @@ func (s *search) advance(i, size int) {
 	if !ok {
 		return
 	}
-	differ := func(c *state) int {
-		n := 0
-		for k, value := range c.v.Values {
-			if value != best.Variant.Values[k] {
-				n++
-			}
-		}
-		return n
-	}
 	for k := i + 1; k < len(s.order); k++ {
-		if differ(s.order[k]) < differ(s.order[i]) {
+		if differ(s.order[k].v, best.Variant) < differ(s.order[i].v, best.Variant) {
 			s.order[i], s.order[k] = s.order[k], s.order[i]
 		}
 	}
+}
+
+// differ counts the parameters in which two variants differ.
+func differ(a, b *device.Variant) int {
+	n := 0
+	for k, value := range a.Values {
+		if value != b.Values[k] {
+			n++
+		}
+	}
+	return n
 }
 
 // rebase measures the safe point again, to see whether the device drifts, and
@@ -157,6 +165,11 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			return err
 		}
 	}
+	if s.Strategy != Exhaustive && s.Only == nil {
+		if err := s.others(size, survivors, briefEnd); err != nil {
+			return err
+		}
+	}
 	ranked := s.ranking(size)
 	var final []*state
 	for i, c := range ranked {
@@ -169,29 +182,80 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		return nil
 	}
 	s.phase, s.done, s.total = PhaseFinal, 0, rounds*len(final)
-	for round := range rounds {
+	for round := range rounds + moreRounds {
 		best := math.Inf(1)
+		var leader trial.Sample
 		for _, c := range final {
-			if m, ok := c.at(size); ok {
-				best = min(best, float64(m.Sample.Median))
+			if m, ok := c.at(size); ok && float64(m.Sample.Median) < best {
+				best, leader = float64(m.Sample.Median), m.Sample
 			}
 		}
+		var in []*state
 		for _, c := range final {
-			s.done++
 			m, ok := c.at(size)
-			out := round > 0 && float64(m.Sample.Median) > alsoRan*best && c != s.safe && c.v.Label != s.Previous[size]
-			if !ok || out {
-				continue
+			stays := c == s.safe || c.v.Label == s.Previous[size]
+			switch {
+			case !ok || len(c.rounds[size]) < round: // failed, or dropped out before
+			case round >= rounds && faster(&leader, &m.Sample):
+			case round > 0 && float64(m.Sample.Median) > alsoRan*best && !stays:
+			default:
+				in = append(in, c)
 			}
+		}
+		if round >= rounds && len(in) < 2 {
+			break
+		}
+		s.total = max(s.total, s.done+len(in))
+		for _, c := range in {
+			s.done++
 			if s.past(end) {
 				return nil
 			}
-			if err := s.try(c, size, Ask{Rounds: rounds}); err != nil {
+			if err := s.try(c, size, Ask{Rounds: rounds, Instance: round % leastInstances}); err != nil {
 				return err
 			}
 		}
+		if round > 0 {
+			level(final, size, round)
+		}
 	}
 	s.complete[size] = complete
+	return nil
+}
+
+// others measures, within a budget, what the middle size left behind: what is slow there
+// may be the fastest here. Every second one is what is nearest to the best of this size,
+// between them the next by its time at the middle size.
+func (s *search) others(size int, survivors []*state, end time.Time) error {
+	if end.IsZero() {
+		return nil
+	}
+	var rest []*state
+	for _, c := range append(s.ranking(s.Sizes[len(s.Sizes)/2]), s.order...) {
+		if _, ok := c.brief[size]; !ok && !slices.Contains(survivors, c) && !slices.Contains(rest, c) {
+			rest = append(rest, c)
+		}
+	}
+	s.total += len(rest)
+	for i, c := range rest {
+		if !s.Now().Before(end) {
+			return nil // as planned: these are beyond what halving promises
+		}
+		if best, ok := s.best(size); ok && i%2 == 1 {
+			k := i
+			for at := i + 1; at < len(rest); at++ {
+				if differ(rest[at].v, best.Variant) < differ(rest[k].v, best.Variant) {
+					k = at
+				}
+			}
+			rest[i], rest[k] = rest[k], rest[i]
+			c = rest[i]
+		}
+		s.done++
+		if err := s.try(c, size, Ask{Brief: true, Bound: s.bound(size)}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -266,24 +330,19 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 	if len(o.Results) == 0 || len(o.Results) == 1 && !o.Complete {
 		return o, false
 	}
-	o.Winner, o.Why = Decide(s.Family, contenders(o.Results, incumbent), incumbent)
+	o.Winner, o.Why = Decide(contenders(o.Results, incumbent), incumbent)
 	return o, true
 }
 
-// contenders are the results that may win: where the final rounds were run,
-// those that were in them.
+// contenders are the incumbent and the results that are proven; all where neither is
+// there, as where a single variant can run.
 func contenders(results []Measured, incumbent string) []Measured {
-	var final []Measured
-	holder := true
-	for _, m := range results {
-		if m.Final {
-			final = append(final, m)
-		} else if m.Variant.Label == incumbent {
-			holder = false
-		}
-	}
-	if len(final) < 2 || !holder {
+	held := slices.ContainsFunc(results, func(m Measured) bool { return m.Variant.Label == incumbent })
+	list := slices.DeleteFunc(slices.Clone(results), func(m Measured) bool {
+		return !m.proven() && (!held || m.Variant.Label != incumbent)
+	})
+	if len(list) == 0 {
 		return results
 	}
-	return final
+	return list
 }

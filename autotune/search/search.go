@@ -41,7 +41,8 @@ const (
 	keepOne     = 4    // survivors: one in this many,
 	keepLeast   = 8    // but at least these
 	finalists   = 6    // beside the safe point and the incumbent
-	rounds      = 3    // of the final
+	rounds      = 3    // of the final, of two instances by turns
+	moreRounds  = 3    // of those that are tied then
 	hopeless    = 3    // times the best: one sample is enough
 	alsoRan     = 1.5  // times the best after a final round: out
 	baseline    = 20   // variants between two measurements of the safe point
@@ -51,14 +52,15 @@ const (
 
 // An Ask is one trial the search wants.
 type Ask struct {
-	Variant *device.Variant
-	Size    int
-	Action  string // trial.ActionVerify or trial.ActionMeasure
-	Phase   string
-	Brief   bool          // a few samples for screening
-	Rounds  int           // the measurement is one of so many
-	Bound   time.Duration // one sample slower than this is enough; 0 for none
-	Timeout time.Duration // after which the trial is given up
+	Variant  *device.Variant
+	Size     int
+	Action   string // trial.ActionVerify or trial.ActionMeasure
+	Phase    string
+	Brief    bool          // a few samples for screening
+	Rounds   int           // the measurement is one of so many
+	Instance int           // which random instance to time
+	Bound    time.Duration // one sample slower than this is enough; 0 for none
+	Timeout  time.Duration // after which the trial is given up
 }
 
 // A Bench runs trials. An error ends the search; failed trials are no errors.
@@ -80,6 +82,11 @@ type Plan struct {
 	Timeout  time.Duration  // least time a trial is given; default 1 minute
 	Now      func() time.Time
 	Observe  func(Progress) // called after each trial; may be nil
+	// Decided is called when the search of a size has ended and has a winner, which
+	// later trials of other sizes no longer change; may be nil.
+	Decided func(SizeOutcome)
+	// Only are the labels to try at each size; nil for all.
+	Only map[int][]string
 }
 
 // Progress is where the search stands.
@@ -174,11 +181,11 @@ func (c *state) at(size int) (Measured, bool) {
 	}
 	m := Measured{Variant: c.v, Work: c.work[size]}
 	if r := c.rounds[size]; len(r) > 0 {
-		m.Sample, m.Final = pool(r), true
+		m.Sample, m.Final, m.Instances = pool(r), true, min(len(r), leastInstances)
 		return m, true
 	}
 	b, ok := c.brief[size]
-	m.Sample = b
+	m.Sample, m.Instances = b, 1
 	return m, ok
 }
 
@@ -226,7 +233,8 @@ func (s *search) enumerate() {
 		s.out.Points++
 		c := &state{v: v, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
 		for _, size := range s.Sizes {
-			c.barred[size] = s.Feasible != nil && s.Feasible(v, size) != nil
+			c.barred[size] = s.Only != nil && !slices.Contains(s.Only[size], v.Label) ||
+				s.Feasible != nil && s.Feasible(v, size) != nil
 		}
 		if !slices.ContainsFunc(s.Sizes, func(size int) bool { return !c.barred[size] }) {
 			s.out.Infeasible++

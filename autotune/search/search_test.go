@@ -344,16 +344,149 @@ func TestDecide(t *testing.T) {
 		"faster by 2 %, noisy":    {[]Measured{m(1, 1000, 15), m(2, 980, 15)}, label(1), 1},
 		"by 12 %, noisy, often":   {[]Measured{often(1, 1000, 80), often(2, 880, 70)}, label(1), 2},
 		"by 5 %, noisy, often":    {[]Measured{often(1, 1000, 80), often(2, 950, 70)}, label(1), 1},
-		"tie: smaller block":      {[]Measured{m(0, 2000, 0), m(3, 1000, 0), m(2, 1005, 0), m(5, 1008, 0)}, label(0), 5},
-		"tie: lexical":            {[]Measured{m(0, 2000, 0), m(5, 1000, 0), m(1, 1005, 0)}, label(0), 1},
+		"tie: the faster median":  {[]Measured{m(0, 2000, 0), m(3, 1000, 0), m(2, 1005, 0), m(5, 1008, 0)}, label(0), 3},
+		"equal: lexical":          {[]Measured{m(0, 2000, 0), m(5, 1000, 0), m(1, 1000, 0)}, label(0), 1},
+		"faster by half, scatter": {[]Measured{often(1, 1000, 20), often(2, 500, 60)}, label(1), 1},
+		"holder scatters":         {[]Measured{often(1, 1000, 110), often(2, 500, 10)}, label(1), 1},
 		"tied but for the holder": {[]Measured{m(0, 1000, 0), m(1, 985, 0), m(4, 995, 0)}, label(0), 1},
 		"no incumbent":            {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, "", 2},
 		"incumbent not here":      {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, label(7), 2},
 		"incumbent alone":         {[]Measured{m(3, 1000, 0)}, label(3), 3},
 	} {
-		if v, why := Decide(f, tc.results, tc.incumbent); v != &f.Variants[tc.want] || why == "" {
+		if v, why := Decide(tc.results, tc.incumbent); v != &f.Variants[tc.want] || why == "" {
 			t.Errorf("%s: %v (%s), want %s", name, v.Label, why, label(tc.want))
 		}
+	}
+}
+
+// A winner rests on three samples or more, of two instances, each at every size; a tie in
+// the final rounds asks for more of them, a clear winner does not.
+func TestWinnersAreProven(t *testing.T) {
+	for name, tc := range map[string]struct {
+		second float64 // time of x=2, where x=1 takes 1 ms and others 2
+		rounds int     // of x=1
+	}{"clear": {1.5, rounds}, "tied": {1.001, rounds + moreRounds}} {
+		b := newBench(func(v *device.Variant, _ int) time.Duration {
+			ms := map[string]float64{"1": 1, "2": tc.second}[v.Values[0]]
+			if ms == 0 {
+				ms = 2
+			}
+			return time.Duration(ms * float64(time.Millisecond))
+		})
+		p := plan(b, family(16))
+		p.Sizes = []int{20}
+		o, err := Run(t.Context(), b, p)
+		if err != nil || !strings.HasPrefix(o.Sizes[0].Winner.Label, "x=1,") && name == "clear" {
+			t.Fatalf("%s: %v, %+v", name, err, o.Sizes)
+		}
+		n, instances := 0, map[int]int{}
+		for _, a := range b.asked {
+			if a.Phase == PhaseFinal && a.Variant.Values[0] == "1" {
+				n++
+				instances[a.Instance]++
+			}
+		}
+		if n != tc.rounds || len(instances) < leastInstances {
+			t.Errorf("%s: %d final rounds of instances %v, want %d of %d instances or more", name, n, instances, tc.rounds, leastInstances)
+		}
+		for _, m := range o.Sizes[0].Results {
+			if m.Variant == o.Sizes[0].Winner && (m.Instances < leastInstances || m.Sample.N < leastSamples) {
+				t.Errorf("%s: the winner has %d samples of %d instances", name, m.Sample.N, m.Instances)
+			}
+		}
+	}
+}
+
+// What was timed on one instance alone, or twice, does not take the crown.
+func TestUnprovenDoNotWin(t *testing.T) {
+	f := family(4)
+	m := func(x int, med int64, n, instances int) Measured {
+		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: n, Median: med}, Instances: instances}
+	}
+	list := contenders([]Measured{m(1, 500, 50, 1), m(2, 600, 2, 2), m(3, 900, 3, 2), m(0, 1000, 5, 1)}, f.Variants[0].Label)
+	if v, _ := Decide(list, f.Variants[0].Label); v != &f.Variants[3] {
+		t.Errorf("%s won, want the one with three samples of two instances", v.Label)
+	}
+}
+
+// A second instance that takes twice the time of the first does not make noise of it.
+func TestInstancesAreLevelled(t *testing.T) {
+	b := newBench(bowl)
+	p := plan(b, family(64))
+	f := *b
+	twice := &uneven{bench: &f}
+	p.Now = f.now
+	o, err := Run(t.Context(), twice, p)
+	if got := winners(o); err != nil || got != "16:x=37 20:x=37 24:x=42" {
+		t.Errorf("winners %s, %v", got, err)
+	}
+	for _, s := range o.Sizes {
+		for _, m := range s.Results {
+			if m.Final && m.Sample.Noise() > 0.02 {
+				t.Errorf("size %d: %s scatters by %.3f", s.Size, m.Variant.Label, m.Sample.Noise())
+			}
+		}
+	}
+}
+
+// uneven is a bench whose second instance takes twice the time of the first.
+type uneven struct{ *bench }
+
+func (u *uneven) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+	t, err := u.bench.Do(ctx, a)
+	if a.Instance == 1 && t.Hot != nil {
+		t.Hot.Median, t.Hot.MAD = 2*t.Hot.Median, 2*t.Hot.MAD
+	}
+	return t, err
+}
+
+// What is slow at the middle size and the fastest at the largest is found there, where
+// the budget allows to look.
+func TestBestOfTheLargestSize(t *testing.T) {
+	truth := func(v *device.Variant, size int) time.Duration {
+		ms := 1.0
+		switch {
+		case v.Values[0] == "61" && size == 24:
+			ms = 0.5
+		case v.Values[0] == "61":
+			ms = 3
+		}
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	b := newBench(truth)
+	p := plan(b, family(64))
+	p.Budget = 100 * time.Second
+	o, err := Run(t.Context(), b, p)
+	if err != nil || len(o.Sizes) != 3 || !strings.HasPrefix(o.Sizes[2].Winner.Label, "x=61,") {
+		t.Errorf("%v, winners %s", err, winners(o))
+	}
+}
+
+// The winner of one size is measured at the others, where it had not come to its turn.
+func TestWinnersCrossSizes(t *testing.T) {
+	b := newBench(func(v *device.Variant, size int) time.Duration {
+		switch {
+		case size < 24:
+			return time.Second
+		case v.Values[0] == "40":
+			return time.Millisecond / 2
+		}
+		return time.Millisecond
+	})
+	p := plan(b, family(64))
+	p.Strategy, p.Budget = Exhaustive, 100*time.Second
+	o, err := Run(t.Context(), b, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crossed := map[int]bool{}
+	for _, a := range b.asked {
+		if a.Phase == PhaseCross && a.Variant.Values[0] == "40" {
+			crossed[a.Size] = true
+		}
+	}
+	if !crossed[16] || !crossed[20] {
+		t.Errorf("winners %s; that of size 24 was crossed with sizes %v, want 16 and 20", winners(o), crossed)
 	}
 }
 
@@ -387,7 +520,7 @@ func TestNearTiesDoNotFlip(t *testing.T) {
 	}
 }
 
-// TestNeighboursFirst has a budget for a fifth of a space whose parameters act apart: what
+// TestNeighboursFirst has a budget for a third of a space whose parameters act apart: what
 // is near the best so far is tried early enough to find the best of all.
 func TestNeighboursFirst(t *testing.T) {
 	f := &device.Family{Name: "toy/family", Params: []string{"a", "b", "c", "d", "value"}}
@@ -409,7 +542,7 @@ func TestNeighboursFirst(t *testing.T) {
 		p := plan(b, f)
 		p.Sizes, p.Seed, p.Budget = []int{20}, seed, 3*time.Second
 		o, err := Run(t.Context(), b, p)
-		if err != nil || o.Stopped != OverBudget || o.Tried > 64 {
+		if err != nil || o.Stopped != OverBudget || o.Tried > 96 {
 			t.Fatalf("seed %d: %v, %v, %d tried", seed, o.Stopped, err, o.Tried)
 		}
 		if got := o.Sizes[0].Winner.Label; got != "a=2,b=1,c=3,d=2,value=int32" {

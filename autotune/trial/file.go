@@ -3,6 +3,7 @@ package trial
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,13 +95,20 @@ type File struct {
 	f *os.File
 }
 
+// ErrLocked is wrapped by Open when another process appends to the file.
+var ErrLocked = errors.New("another run of the tuner appends to this file")
+
 // Open opens or makes a file of trials for appending, after reading what it
-// holds; a torn last line is cut off. The caller sees to it that one process
-// writes a file at a time.
+// holds; a torn last line is cut off. One process has a file open at a time, where
+// the system has locks; the error of a second one wraps ErrLocked.
 func Open(path string) (*File, []Trial, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open trials: %w", err)
+	}
+	if err := lock(f, false); err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("open trials %s: %w", path, err)
 	}
 	trials, err := prepare(f, path)
 	if err != nil {
@@ -153,3 +161,17 @@ func (f *File) Append(t *Trial) error {
 
 // Close closes the file.
 func (f *File) Close() error { return f.f.Close() }
+
+// Alone calls do while no other process is in a call of Alone for the same folder,
+// where the system has locks.
+func Alone(folder string, do func() error) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := lock(f, true); err != nil {
+		return fmt.Errorf("lock %s: %w", folder, err)
+	}
+	return do()
+}

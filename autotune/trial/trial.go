@@ -49,6 +49,7 @@ func (s Status) Valid() bool {
 const (
 	ActionVerify  = "verify"  // answer every case of the subject
 	ActionMeasure = "measure" // time a random instance, then verify again
+	ActionDone    = "done"    // no trial: the search of a workload ended here
 )
 
 // A Trial is one record.

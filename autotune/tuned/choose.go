@@ -65,8 +65,9 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 // Choose picks the variant of f for a workload on a device. Results are looked for on
 // this class of device and for these fixed parameters first; then on other classes of
 // the same compute capability, that with the most equal number of multiprocessors
-// first; then for workloads that differ in one fixed parameter (another range, or
-// another type of values, whose winners' other parameters are taken over), here and on
+// first, at the size that gives each of those as much work as this size gives each of
+// this device's; then for workloads that differ in one fixed parameter (another range, or
+// another type of values, the nearest that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
 //   - exact: the winner at this size; where it is not feasible, the fastest that is;
@@ -97,28 +98,35 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 //     that does and differs from it in the fewest parameters.
 //
 // Only variants with the workload's fixed parameters, and only results whose
-// variant is in the binary with the same hash, take part. feasible may be nil;
+// variant is in the binary with the same hash and compiled alike, take part. feasible may be nil;
 // else it says why a variant cannot run. The error wraps ErrNoVariant.
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
+	if db == nil {
+		db = nothing
+	}
+	k, err := db.about(compiled{f, facts.Compiler})
+	if err != nil {
+		return Choice{}, err
+	}
 	s := search{family: f, facts: facts, w: w, feasible: feasible}
-	if db != nil {
-		k := db.about(f)
-		for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
-			if try.related && w.Suits != nil {
-				break
-			}
-			if c, ok := s.among(k, try.kin, try.related); ok {
-				return c, nil
-			}
+	for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		if try.related && w.Suits != nil {
+			break
 		}
-		if w.Suits == nil {
-			if c, ok := s.familyDefault(k); ok {
-				return c, nil
-			}
+		if c, ok := s.among(k, try.kin, try.related); ok {
+			return c, nil
 		}
 	}
-	return s.untuned()
+	if w.Suits == nil {
+		if c, ok := s.familyDefault(k); ok {
+			return c, nil
+		}
+	}
+	return s.untuned(k)
 }
+
+// nothing stands for no database.
+var nothing = &Database{}
 
 // A search is one choice.
 type search struct {
@@ -127,6 +135,7 @@ type search struct {
 	w        Workload
 	feasible func(*device.Variant) error
 
+	size    int   // the workload's, or what takes its place on a device with more or fewer multiprocessors
 	known   bool  // something was tuned for such a workload on such a device
 	refused int   // results of the level at hand whose variant is not feasible
 	why     error // of the first
@@ -148,19 +157,16 @@ func (s *search) fits(c *candidate, measured bool) bool {
 // workload's fixed parameters, or those that differ in one.
 func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 	var nearest *pool
-	for _, p := range k.pools {
-		if p.is(&s.facts) == kin || kin && !p.kin(&s.facts) {
+	pools := k.pools
+	if related {
+		pools = k.relatives(s.family, s.w.Fixed)
+	}
+	for _, p := range pools {
+		if p.is(&s.facts) == kin || kin && !p.kin(&s.facts) || !p.same(s.w.Fixed) {
 			continue
 		}
-		if related {
-			if p = p.related(s.family, s.w.Fixed); p == nil {
-				continue
-			}
-		} else if !p.same(s.w.Fixed) {
-			continue
-		}
-		if nearest == nil || p.apart(&s.facts) < nearest.apart(&s.facts) ||
-			p.apart(&s.facts) == nearest.apart(&s.facts) && p.distance(s.w.Size) < nearest.distance(s.w.Size) {
+		if nearest == nil || cmp.Or(cmp.Compare(p.apart(&s.facts), nearest.apart(&s.facts)), cmp.Compare(p.steps, nearest.steps),
+			cmp.Compare(p.distance(s.w.Size), nearest.distance(s.w.Size))) < 0 {
 			nearest = p
 		}
 	}
@@ -168,6 +174,7 @@ func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 		return Choice{}, false
 	}
 	s.known = s.known || !related
+	s.size = nearest.alike(&s.facts, s.w.Size)
 	if c, ok := s.exact(nearest); ok {
 		return c, true
 	}
@@ -182,8 +189,8 @@ func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 
 // choice tells of a candidate and of what was passed over.
 func (s *search) choice(v *device.Variant, level string, e evidence) Choice {
-	e.family, e.size, e.refused, e.why = s.family, s.w.Size, s.refused, s.why
-	e.predicted, e.driver = s.w.Why, s.facts.Driver
+	e.family, e.size, e.refused, e.why = s.family, s.size, s.refused, s.why
+	e.asked, e.predicted, e.driver = s.w.Size, s.w.Why, s.facts.Driver
 	return Choice{v, level, e}
 }
 
@@ -193,7 +200,7 @@ const closeTo = 1.1
 // best is the winner where it is feasible, else the fastest that is. Where the winner
 // is stale, the fastest counts only close to it.
 func (s *search) best(t *tunedSize) (c *candidate, won bool) {
-	measured := t.size == s.w.Size
+	measured := t.size == s.size
 	if t.winner != nil && s.fits(t.winner, measured) {
 		return t.winner, true
 	}
@@ -212,7 +219,7 @@ func (s *search) best(t *tunedSize) (c *candidate, won bool) {
 func (s *search) exact(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
 	for i := range p.sizes {
-		if t := &p.sizes[i]; t.size == s.w.Size {
+		if t := &p.sizes[i]; t.size == s.size {
 			c, won := s.best(t)
 			if c == nil {
 				return Choice{}, false
@@ -227,24 +234,24 @@ func (s *search) exact(p *pool) (Choice, bool) {
 func (s *search) between(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
 	sizes := p.sizes
-	if len(sizes) < 2 || s.w.Size < 1 || sizes[0].size < 1 {
+	if len(sizes) < 2 || s.size < 1 || sizes[0].size < 1 {
 		return Choice{}, false
 	}
 	hi := 0
-	for hi < len(sizes) && sizes[hi].size < s.w.Size {
+	for hi < len(sizes) && sizes[hi].size < s.size {
 		hi++
 	}
 	level := Interpolated
 	switch {
-	case hi == len(sizes) && s.w.Size >= 2*sizes[hi-1].size:
+	case hi == len(sizes) && s.size >= 2*sizes[hi-1].size:
 		hi, level = hi-1, Extrapolated
-	case hi == 0 && 2*s.w.Size <= sizes[0].size:
+	case hi == 0 && 2*s.size <= sizes[0].size:
 		hi, level = 1, Extrapolated
 	case hi == len(sizes) || hi == 0:
 		return Choice{}, false
 	}
 	a, b := &sizes[hi-1], &sizes[hi]
-	at := max(-2, min(3, logRatio(s.w.Size, a.size)/logRatio(b.size, a.size)))
+	at := along(s.size, a, b)
 	var best *candidate
 	least, n, crowned := math.Inf(1), 0, false
 	for i := range a.usable {
@@ -266,18 +273,23 @@ func (s *search) between(p *pool) (Choice, bool) {
 	return s.choice(best.variant, level, evidence{pool: p, low: a, high: b, count: n}), true
 }
 
+// along is where a size lies between two tuned ones, 0 at a and 1 at b, or beyond them.
+func along(size int, a, b *tunedSize) float64 {
+	return max(-2, min(3, logRatio(size, a.size)/logRatio(b.size, a.size)))
+}
+
 func (s *search) nearest(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
-	if s.w.Size < 1 || len(p.sizes) == 0 {
+	if s.size < 1 || len(p.sizes) == 0 {
 		return Choice{}, false
 	}
 	var t *tunedSize
 	var best *candidate
-	between := p.sizes[0].size < s.w.Size && s.w.Size < p.sizes[len(p.sizes)-1].size
+	between := p.sizes[0].size < s.size && s.size < p.sizes[len(p.sizes)-1].size
 	for i := range p.sizes {
 		x := &p.sizes[i]
-		if x.size < 1 || x.size == s.w.Size || between && math.Abs(logRatio(x.size, s.w.Size)) > math.Ln2+1e-9 ||
-			t != nil && math.Abs(logRatio(x.size, s.w.Size)) > math.Abs(logRatio(t.size, s.w.Size)) {
+		if x.size < 1 || x.size == s.size || between && math.Abs(logRatio(x.size, s.size)) > math.Ln2+1e-9 ||
+			t != nil && math.Abs(logRatio(x.size, s.size)) > math.Abs(logRatio(t.size, s.size)) {
 			continue
 		}
 		if c, _ := s.best(x); c != nil {
@@ -304,22 +316,25 @@ func (s *search) deviceDefault(p *pool) (Choice, bool) {
 
 // familyDefault is the best all-rounder of all classes of the device's kind.
 func (s *search) familyDefault(k *knowledge) (Choice, bool) {
-	var best *candidate
-	least, classes := math.Inf(1), 0
+	var room [16]*pool
+	pools, classes := room[:0], 0
 	for _, p := range k.pools {
-		if p.class.kind != s.facts.Kind || p.is(&s.facts) || !p.same(s.w.Fixed) {
-			continue
-		}
-		classes++
-		for i := range p.rounders {
-			c := &p.rounders[i]
-			sum, n := 0.0, 0
-			for _, q := range k.pools {
-				if q.class.kind == s.facts.Kind && q.same(s.w.Fixed) {
-					sum, n = sum+q.slowdown(c.variant), n+1
-				}
+		if p.class.kind == s.facts.Kind && p.same(s.w.Fixed) {
+			pools = append(pools, p)
+			if !p.is(&s.facts) {
+				classes++
 			}
-			if mean := sum / float64(n); (mean < least || mean == least && c.variant.Label < best.variant.Label) && s.fits(c, false) {
+		}
+	}
+	var best *candidate
+	least := math.Inf(1)
+	for _, p := range pools {
+		for i := range p.rounders {
+			c, sum := &p.rounders[i], 0.0
+			for _, q := range pools {
+				sum += q.slowdown(c.variant)
+			}
+			if mean := sum / float64(len(pools)); (mean < least || mean == least && c.variant.Label < best.variant.Label) && s.fits(c, false) {
 				best, least = c, mean
 			}
 		}
@@ -331,60 +346,52 @@ func (s *search) familyDefault(k *knowledge) (Choice, bool) {
 }
 
 // untuned is what suits the problem's shape, or the safe point.
-func (s *search) untuned() (Choice, error) {
+func (s *search) untuned(k *knowledge) (Choice, error) {
 	f := s.family
 	if v := s.w.Suits; v != nil && (s.feasible == nil || s.feasible(v) == nil) {
 		return s.choice(v, Predicted, evidence{}), nil
 	}
 	var first error
-	var best *device.Variant
-	distance := len(f.Params) + 1
-	for i := range f.Variants {
-		v := &f.Variants[i]
-		err := f.Fits(v, s.w.Fixed)
-		if err == nil && s.feasible != nil {
-			err = s.feasible(v)
+	for _, x := range k.order {
+		if !has(f, x.variant, s.w.Fixed) {
+			continue
 		}
-		switch d := fromSafe(f, v); {
-		case err == nil && d < distance:
-			best, distance = v, d
-		case err == nil:
-		// The safe point of this workload tells most; a mismatch of fixed
-		// parameters tells least.
-		case first == nil || f.Fits(v, s.w.Fixed) == nil && v.Safe:
-			first = fmt.Errorf("%s: %w", v.Label, err)
+		if s.feasible != nil {
+			if err := s.feasible(x.variant); err != nil {
+				if first == nil { // the safe point's tells most
+					first = fmt.Errorf("%s: %w", x.variant.Label, err)
+				}
+				continue
+			}
 		}
+		return s.choice(x.variant, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.known, count: x.apart}), nil
 	}
 	switch {
-	case best != nil:
-		return s.choice(best, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.known, count: distance}), nil
-	case first == nil:
+	case len(k.order) == 0:
 		return Choice{}, fmt.Errorf("%s: %w: the family has no variants", f.Name, ErrNoVariant)
+	case first == nil:
+		v := k.order[0].variant
+		first = fmt.Errorf("%s: %w", v.Label, f.Fits(v, s.w.Fixed))
 	}
 	return Choice{}, fmt.Errorf("%s: %w %s at size %d on %s: %w", f.Name, ErrNoVariant, fixedString(s.w.Fixed), s.w.Size, s.facts, first)
 }
 
-// name is what people call the device.
-func (s *search) name() string { return cmp.Or(s.facts.Name, s.facts.String()) }
-
-// fromSafe is the number of parameters in which a variant differs from the
-// nearest safe point of the family.
-func fromSafe(f *device.Family, v *device.Variant) int {
-	least := len(f.Params)
-	for i := range f.Variants {
-		s := &f.Variants[i]
-		if !s.Safe {
-			continue
+// has reports whether a variant has the fixed parameters: device.Family.Fits without words.
+func has(f *device.Family, v *device.Variant, fixed map[string]string) bool {
+	for i, p := range f.Params {
+		if want, ok := fixed[p]; ok && v.Values[i] != want {
+			return false
 		}
-		d := 0
-		for p := range f.Params {
-			if v.Values[p] != s.Values[p] {
-				d++
-			}
-		}
-		least = min(least, d)
 	}
-	return least
+	return true
+}
+
+// name is what people call the device.
+func (s *search) name() string {
+	if s.facts.Name == "" {
+		return s.facts.String()
+	}
+	return s.facts.Name
 }
 
 // logRatio is log(a/b) of two sizes.

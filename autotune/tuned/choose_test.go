@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"coalesce/generated/assignment"
+	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 )
 
@@ -290,28 +292,163 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// A choice allocates nothing once the family was looked up.
-func TestChooseAllocatesNothing(t *testing.T) {
-	db, err := New(tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20))
+// Where a range or a type is not known, the nearest one tells.
+func TestNearestWorkload(t *testing.T) {
+	of := func(e Entry, fixed map[string]string) Entry {
+		e.Fixed = fixed
+		return e
+	}
+	db, err := New(of(tunedAt(20, 50, 10), map[string]string{"value": "int32", "range": "small"}),
+		of(tunedAt(40, 50, 60, 10), map[string]string{"value": "int32", "range": "medium"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := family()
-	for _, size := range []int{16, 20, 25, 60} {
-		w := Workload{Fixed: int32s, Size: size}
-		if n := testing.AllocsPerRun(100, func() { db.Choose(f, facts, w, nil) }); n > 0 {
-			t.Errorf("size %d: %v allocations", size, n)
+	c, err := db.Choose(f, facts, Workload{Fixed: map[string]string{"value": "int32", "range": "wide"}, Size: 20}, nil)
+	if err != nil || f.Value(c.Variant, "a") != "3" || !strings.Contains(c.Reason(), "for range=medium") {
+		t.Errorf("wide: chose %v: %s, %v", c.Variant, c.Reason(), err)
+	}
+	for _, x := range []struct {
+		a, b string
+		want int
+	}{{"small", "wide", 2}, {"int32", "float32", 1}, {"int32", "int64", 2}, {"float32", "int64", 3}, {"int32", "small", 4}, {"unit", "int32", 4}, {"bits", "pairs", 4}} {
+		if got := steps(x.a, x.b); got != x.want || steps(x.b, x.a) != got {
+			t.Errorf("from %s to %s: %d steps, expected %d", x.a, x.b, got, x.want)
 		}
 	}
 }
 
-func BenchmarkChoose(b *testing.B) {
-	db, err := New(tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20))
+// What another compiler made, or the same with other flags, was not measured; where
+// either is not known they count as the same.
+func TestCompiledOtherwise(t *testing.T) {
+	const old, young = "nvcc 12.9.1 -O3", "nvcc 13.0.88 -O3"
+	made := func(e Entry, compiler string) Entry {
+		e.Compiler = compiler
+		return e
+	}
+	two, three := tunedAt(20, 50, 10), tunedAt(20, 50, 60, 10)
+	for name, tc := range map[string]struct {
+		compiler     string
+		own, shipped Entry
+		want, level  string
+	}{
+		"the same":             {young, made(two, young), three, "2", Exact},
+		"another":              {young, made(two, old), made(three, young), "3", Exact},
+		"another, none else":   {young, made(two, old), made(two, old), "1", Safe},
+		"that of the entry":    {young, two, made(three, old), "2", Exact},
+		"that of the device":   {"", made(two, old), made(three, young), "2", Exact},
+		"another at this size": {young, made(two, old), tunedAt(24, 90, 60, 20), "3", Nearest},
+	} {
+		a, errA := New(tc.own)
+		b, errB := New(tc.shipped)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		f, here := family(), facts
+		here.Compiler = tc.compiler
+		c, err := a.Over(b).Choose(f, here, Workload{Fixed: int32s, Size: 20}, nil)
+		if err != nil || f.Value(c.Variant, "a") != tc.want || c.Level != tc.level {
+			t.Errorf("%s: chose %v: %v, %v, expected a=%s (%s)", name, c.Variant, c.Reason(), err, tc.want, tc.level)
+		}
+	}
+}
+
+// An H100 takes the winners of the H200 that the binary carries, which has its compute
+// capability and number of multiprocessors; one with fewer takes those of larger sizes.
+func TestKin(t *testing.T) {
+	db, err := Embedded()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
+	}
+	h100 := device.Facts{Kind: device.CUDA, Name: "NVIDIA H100 80GB HBM3", Major: 9, SMs: 132, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
+	families := map[string]*device.Family{}
+	for _, f := range []*device.Family{&csg.Tiles, &csg.Splits, &assignment.Core, &assignment.Tree, &assignment.Classical} {
+		families[f.Name] = f
+	}
+	tried := 0
+	for _, e := range db.Entries() {
+		f := families[e.Family]
+		if f == nil || f.Variant(e.Winner) == nil || e.Class != "cuda|NVIDIA H200|9.0|132sm|smem232448" {
+			continue
+		}
+		tried++
+		c, err := db.Choose(f, h100, Workload{Fixed: e.Fixed, Size: e.Size}, nil)
+		if _, valid := e.Result(e.Winner).Valid(f); valid && (err != nil || c.Variant.Label != e.Winner || !strings.Contains(c.Reason(), "NVIDIA H200")) {
+			t.Errorf("%s, %v, size %d: chose %v: %s, %v, expected %s", e.Family, e.Fixed, e.Size, c.Variant, c.Reason(), err, e.Winner)
+		}
+	}
+	if tried == 0 {
+		t.Error("the binary carries no winners of an H200")
+	}
+
+	half := facts
+	half.Name, half.SMs = "Half of it", 66
+	worked := func(e Entry) Entry {
+		e.Class = "cuda|Test GPU|9.0|132sm|smem0"
+		for i := range e.Results {
+			e.Results[i].Work = float64(e.Size) * float64(e.Size)
+		}
+		return e
+	}
+	two, err := New(worked(tunedAt(1000, 50, 10, 20)), worked(tunedAt(1414, 90, 60, 20)), worked(tunedAt(4000, 90, 60, 70)))
+	if err != nil {
+		t.Fatal(err)
 	}
 	f := family()
-	for b.Loop() {
-		db.Choose(f, facts, Workload{Fixed: int32s, Size: 20}, nil)
+	c, err := two.Choose(f, half, Workload{Fixed: int32s, Size: 1000}, nil)
+	if err != nil || f.Value(c.Variant, "a") != "3" || c.Level != Exact || !strings.Contains(c.Reason(), "size 1414 gives each of its 132 multiprocessors as much work as size 1000") {
+		t.Errorf("half the multiprocessors: chose %v: %s, %v", c.Variant, c.Reason(), err)
+	}
+	if _, err := two.Choose(f, half, Workload{Fixed: int32s}, nil); err != nil {
+		t.Errorf("size 0: %v", err)
+	}
+}
+
+// Candidates are what a choice was made among, and the fastest that can run is what was
+// chosen.
+func TestCandidates(t *testing.T) {
+	no2 := func(v *device.Variant) error {
+		if strings.HasPrefix(v.Label, "a=2") {
+			return errors.New("too much shared memory")
+		}
+		return nil
+	}
+	for name, tc := range map[string]struct {
+		entries  []Entry
+		size     int
+		feasible func(*device.Variant) error
+		want     string // a, time in ns at a size, slowdown; each
+	}{
+		"exact":          {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, "2 10@20 1.00, 3 20@20 2.00, 1 50@20 5.00"},
+		"not feasible":   {[]Entry{tunedAt(20, 50, 10, 20)}, 20, no2, "2 10@20 1.00 (too much shared memory), 3 20@20 2.00, 1 50@20 5.00"},
+		"interpolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(40, 400, 40, 0, 10)}, 20, nil, "2 20@20 1.00, 1 200@20 10.00"},
+		"extrapolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(20, 200, 20, 40)}, 40, nil, "2 40@40 1.00, 3 80@40 2.00, 1 400@40 10.00"},
+		"nearest":        {[]Entry{tunedAt(20, 50, 10)}, 22, nil, "2 10@20 1.00, 1 50@20 5.00"},
+		"device default": {[]Entry{tunedAt(16, 40, 10), tunedAt(200, 90, 0, 30)}, 57, nil, "2 0s@0 1.73, 3 0s@0 2.00, 1 0s@0 3.46"},
+		"safe":           {nil, 20, nil, ""},
+	} {
+		db, err := New(tc.entries...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, w := family(), Workload{Fixed: int32s, Size: tc.size}
+		c, err := db.Choose(f, facts, w, tc.feasible)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		fastest := ""
+		for _, k := range c.Candidates(w, tc.feasible) {
+			text := fmt.Sprintf("%s %s@%d %.2f", f.Value(k.Variant, "a"), strings.TrimSuffix(k.Time.String(), "ns"), k.Size, k.Slowdown)
+			if k.Refused != nil {
+				text += fmt.Sprintf(" (%v)", k.Refused)
+			} else if fastest == "" {
+				fastest = k.Variant.Label
+			}
+			found = append(found, text)
+		}
+		if got := strings.Join(found, ", "); got != tc.want || fastest != "" && fastest != c.Variant.Label {
+			t.Errorf("%s: candidates %q, chosen %s, expected %q", name, got, c.Variant.Label, tc.want)
+		}
 	}
 }

@@ -23,6 +23,33 @@ var embedded []byte
 // not to be written to. It is decoded once, since that takes milliseconds.
 func Embedded() (*Database, error) { return decoded() }
 
+// Shipped is the database that the binary carries, to choose from: the entries of a
+// family are decoded when one of its variants is chosen. It is one for all, not to be
+// written to, and lists no entries, as Embedded does.
+func Shipped() *Database { return shipped }
+
+var shipped = &Database{text: embedded}
+
+// of returns the entries of a family, and perhaps others. Text is what Encode writes:
+// a family's entries stand together.
+func (db *Database) of(family string) ([]Entry, error) {
+	if db.text == nil {
+		return db.entries, nil
+	}
+	head := fmt.Appendf(nil, "\n    {\n      \"family\": %s,\n", encode(family, ""))
+	end := []byte("\n    }")
+	from, last := bytes.Index(db.text, head), bytes.LastIndex(db.text, head)
+	if from < 0 {
+		return nil, nil
+	}
+	to := last + bytes.Index(db.text[last:], end) + len(end)
+	part, err := Decode("embedded tuned.json", fmt.Appendf(nil, `{"schema":"tuned/%d","entries":[%s]}`, Schema, db.text[from:to]))
+	if err != nil {
+		return nil, err
+	}
+	return part.entries, nil
+}
+
 var decoded = sync.OnceValues(func() (*Database, error) { return Decode("embedded tuned.json", embedded) })
 
 // Fingerprint is the SHA-256 of the database that the binary carries, in

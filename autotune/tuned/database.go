@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"coalesce/runtime/device"
@@ -55,15 +54,16 @@ func (h *Hash) UnmarshalText(b []byte) error {
 // A database may lie over another (Over): Choose asks both.
 type Database struct {
 	entries []Entry   // in key order, each normal
+	text    []byte    // in place of entries: of Shipped, decoded as far as it is asked for
 	under   *Database // asked where this one tells nothing that is not stale
-	known   sync.Map  // *device.Family to *knowledge: what Choose made of the entries
+	known   known     // what Choose made of the entries
 }
 
 // Over returns a database that chooses from the entries of db and, where it has none
 // that is not stale, from those of under: the user's own results lie over those that
 // the binary carries. Neither may be changed afterwards.
 func (db *Database) Over(under *Database) *Database {
-	return &Database{entries: db.entries, under: under}
+	return &Database{entries: db.entries, text: db.text, under: under}
 }
 
 // An Entry is the outcome of tuning a family at one size in one session. Its
@@ -74,10 +74,11 @@ type Entry struct {
 	Fixed    map[string]string `json:"fixed"` // compile-time workload: {"value": "int32"}
 	Size     int               `json:"size"`
 	Protocol string            `json:"protocol"`
-	Time     time.Time         `json:"time"`             // when it was committed, whole seconds UTC
-	Driver   string            `json:"driver,omitempty"` // of the session, provenance
-	Winner   string            `json:"winner"`           // label of one of Results
-	Results  []Result          `json:"results"`          // winner, runners-up and the safe point, fastest first
+	Time     time.Time         `json:"time"`               // when it was committed, whole seconds UTC
+	Driver   string            `json:"driver,omitempty"`   // of the session, provenance
+	Compiler string            `json:"compiler,omitempty"` // device.Facts.Compiler of the session; empty: not known
+	Winner   string            `json:"winner"`             // label of one of Results
+	Results  []Result          `json:"results"`            // winner, runners-up and the safe point, fastest first
 }
 
 // A Result is one verified and measured variant.
@@ -191,7 +192,7 @@ func (db *Database) Put(e Entry) error {
 	i, found := slices.BinarySearchFunc(db.entries, e.Key(), func(a Entry, k string) int {
 		return cmp.Compare(a.Key(), k)
 	})
-	db.known.Clear()
+	db.known.forget()
 	if !found {
 		db.entries = slices.Insert(db.entries, i, e)
 	} else if later(&db.entries[i], &e) {
@@ -254,7 +255,7 @@ func (db *Database) Drop(family, class, label string) int {
 		kept = append(kept, e)
 	}
 	db.entries = kept
-	db.known.Clear()
+	db.known.forget()
 	return n
 }
 

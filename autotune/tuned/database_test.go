@@ -21,6 +21,23 @@ func TestEmbedded(t *testing.T) {
 	if !bytes.Equal(db.Encode(), embedded) {
 		t.Errorf("tuned.json is not in canonical form; Encode writes\n%s", db.Encode())
 	}
+	// Family by family it is the same.
+	families := map[string]bool{"none/such": true}
+	var parts []Entry
+	for _, e := range db.entries {
+		families[e.Family] = true
+	}
+	for name := range families {
+		list, err := Shipped().of(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, list...)
+	}
+	again, err := New(parts...)
+	if err != nil || len(parts) != db.Len() || !bytes.Equal(again.Encode(), embedded) {
+		t.Errorf("decoded family by family: %d entries of %d, %v", len(parts), db.Len(), err)
+	}
 }
 
 // genDatabase draws from few enough keys and times that rivals are common.

@@ -7,13 +7,32 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"coalesce/runtime/device"
 )
 
 // knowledge is what a database tells of a family of this binary, made ready for
 // choosing: variants in place of labels, and nothing that is stale.
-type knowledge struct{ pools []*pool }
+type knowledge struct {
+	pools []*pool
+	order []ordered // all variants, the safe points first, then by likeness to those
+
+	mutex sync.RWMutex
+	asked []relation // workloads that others were to tell of
+}
+
+// An ordered variant differs from the nearest safe point in so many parameters.
+type ordered struct {
+	variant *device.Variant
+	apart   int
+}
+
+// A relation is a workload and what pools for others tell of it.
+type relation struct {
+	fixed map[string]string
+	pools []*pool
+}
 
 // A pool is all results of a family on a class of device for the same fixed
 // parameters.
@@ -24,6 +43,7 @@ type pool struct {
 	rounders []candidate // of all sizes; log is the slowdown's, the least first
 	stale    int         // results of kernels that have changed since
 	other    string      // the fixed parameter that another pool's results are for: "value=int32"
+	steps    int         // how far that is from the workload's
 }
 
 // tunedSize is an entry with what of it may be used.
@@ -31,8 +51,9 @@ type tunedSize struct {
 	size        int
 	winner      *candidate // nil: stale
 	winnerNanos float64
-	slowest     float64 // of every result, usable or not
+	slowest     float64 // logarithm of the time of the slowest result, usable or not
 	usable      []candidate
+	work        float64 // basic operations of a run; 0: not known
 	driver      string
 }
 
@@ -52,27 +73,62 @@ func (t *tunedSize) find(v *device.Variant) *candidate {
 	return nil
 }
 
+// known is the knowledge that a database was asked for so far.
+type known struct {
+	sync.RWMutex
+	of map[compiled]*knowledge
+}
+
+// compiled is a family as a compiler made it; the compiler may be empty, not known.
+type compiled struct {
+	family   *device.Family
+	compiler string
+}
+
+// forget is for a database that changes.
+func (n *known) forget() {
+	n.Lock()
+	n.of = nil
+	n.Unlock()
+}
+
 // about is what the database and those under it tell of a family: looked for once.
-func (db *Database) about(f *device.Family) *knowledge {
-	if k, ok := db.known.Load(f); ok {
-		return k.(*knowledge)
+func (db *Database) about(f compiled) (*knowledge, error) {
+	db.known.RLock()
+	k := db.known.of[f]
+	db.known.RUnlock()
+	if k != nil {
+		return k, nil
 	}
-	k, _ := db.known.LoadOrStore(f, db.learn(f))
-	return k.(*knowledge)
+	k, err := db.learn(f)
+	if err != nil {
+		return nil, err
+	}
+	db.known.Lock()
+	defer db.known.Unlock()
+	if db.known.of == nil {
+		db.known.of = map[compiled]*knowledge{}
+	}
+	db.known.of[f] = k
+	return k, nil
 }
 
 // learn settles which entry stands for a size: one whose winner is in this binary
 // before one whose winner is stale, then the upper database's before the lower one's.
-func (db *Database) learn(f *device.Family) *knowledge {
+func (db *Database) learn(f compiled) (*knowledge, error) {
 	type place struct {
 		class, fixed string
 		size         int
 	}
 	found := map[place]*Entry{}
 	for layer := db; layer != nil; layer = layer.under {
-		for i := range layer.entries {
-			e := &layer.entries[i]
-			if e.Family != f.Name || e.Protocol != Protocol {
+		entries, err := layer.of(f.family.Name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range entries {
+			e := &entries[i]
+			if e.Family != f.family.Name || e.Protocol != Protocol {
 				continue
 			}
 			at := place{e.Class, fixedString(e.Fixed), e.Size}
@@ -81,7 +137,7 @@ func (db *Database) learn(f *device.Family) *knowledge {
 			}
 		}
 	}
-	k := &knowledge{}
+	k := &knowledge{order: bySafety(f.family)}
 	pools := map[place]*pool{}
 	order := func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.fixed, b.fixed), cmp.Compare(a.size, b.size))
@@ -100,36 +156,43 @@ func (db *Database) learn(f *device.Family) *knowledge {
 	for _, p := range k.pools {
 		p.round()
 	}
-	return k
+	return k, nil
 }
 
 // sound reports whether the binary has the entry's winner.
-func (e *Entry) sound(f *device.Family) bool {
+func (e *Entry) sound(f compiled) bool {
 	r := e.Result(e.Winner)
 	if r == nil {
 		return false
 	}
-	_, ok := r.Valid(f)
-	return ok
+	_, ok := r.Valid(f.family)
+	return ok && !f.anew(e)
+}
+
+// anew reports whether the family was compiled by another compiler, or with other
+// flags, than what the entry was measured with. Where either is not known they count as
+// the same.
+func (f compiled) anew(e *Entry) bool {
+	return e.Compiler != "" && f.compiler != "" && e.Compiler != f.compiler
 }
 
 // add takes what of an entry may be used; entries come in the order of their sizes.
-func (p *pool) add(f *device.Family, e *Entry) {
+func (p *pool) add(f compiled, e *Entry) {
 	t := tunedSize{size: e.Size, driver: e.Driver}
 	winner := -1
 	for i := range e.Results {
 		r := &e.Results[i]
 		nanos := float64(r.Nanos)
-		t.slowest = max(t.slowest, nanos)
+		t.slowest, t.work = max(t.slowest, math.Log(nanos)), max(t.work, r.Work)
 		if r.Variant == e.Winner {
 			t.winnerNanos = nanos
 		}
-		v, ok := r.Valid(f)
+		v, ok := r.Valid(f.family)
 		switch {
-		case !ok:
+		case !ok || f.anew(e):
 			p.stale++
 			continue
-		case f.Fits(v, e.Fixed) != nil:
+		case f.family.Fits(v, e.Fixed) != nil:
 			continue
 		case r.Variant == e.Winner:
 			winner = len(t.usable)
@@ -165,11 +228,11 @@ func (p *pool) slowdown(v *device.Variant) float64 {
 	var sum float64
 	for i := range p.sizes {
 		t := &p.sizes[i]
-		nanos := t.slowest
+		log := t.slowest
 		if c := t.find(v); c != nil {
-			nanos = c.nanos
+			log = c.log
 		}
-		sum += math.Log(nanos / t.usable[0].nanos)
+		sum += log - t.usable[0].log
 	}
 	return sum / float64(len(p.sizes))
 }
@@ -177,12 +240,34 @@ func (p *pool) slowdown(v *device.Variant) float64 {
 // same reports whether the pool is for these fixed parameters.
 func (p *pool) same(fixed map[string]string) bool { return maps.Equal(p.fixed, fixed) }
 
+// relatives are what pools for other workloads tell of one: looked for once.
+func (k *knowledge) relatives(f *device.Family, fixed map[string]string) []*pool {
+	k.mutex.RLock()
+	for i := range k.asked {
+		if maps.Equal(k.asked[i].fixed, fixed) {
+			k.mutex.RUnlock()
+			return k.asked[i].pools
+		}
+	}
+	k.mutex.RUnlock()
+	r := relation{fixed: maps.Clone(fixed)}
+	for _, p := range k.pools {
+		if q := p.related(f, r.fixed); q != nil {
+			r.pools = append(r.pools, q)
+		}
+	}
+	k.mutex.Lock()
+	k.asked = append(k.asked, r)
+	k.mutex.Unlock()
+	return r.pools
+}
+
 // related is the pool as far as it tells of a workload that differs in one fixed
 // parameter, nil where it tells nothing. Where that is a parameter of the family, each
 // variant stands for the one that differs in it alone; sizes whose winner is stale, or
 // has no such variant, are left out.
 func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
-	if len(p.fixed) != len(fixed) {
+	if len(p.fixed) != len(fixed) || p.same(fixed) {
 		return nil
 	}
 	differs := ""
@@ -196,7 +281,7 @@ func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
 		}
 	}
 	at := slices.Index(f.Params, differs)
-	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs]}
+	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs], steps: steps(p.fixed[differs], fixed[differs])}
 	for _, t := range p.sizes {
 		var usable []candidate
 		winner := -1
@@ -225,6 +310,60 @@ func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
 	return q
 }
 
+// steps is how far two values of a parameter are from each other: of ranges so many
+// classes; of types 1 for an integer and a float of one width, 2 for another width, 3
+// for both; 4 for what has no order.
+func steps(a, b string) int {
+	ranges := [...]string{"small", "medium", "wide"}
+	if i, k := slices.Index(ranges[:], a), slices.Index(ranges[:], b); i >= 0 && k >= 0 {
+		return max(i-k, k-i)
+	}
+	const digits = "0123456789"
+	kind, other := strings.TrimRight(a, digits), strings.TrimRight(b, digits)
+	numbers := []string{"int", "float"}
+	switch {
+	case !slices.Contains(numbers, kind) || !slices.Contains(numbers, other):
+		return 4
+	case a[len(kind):] == b[len(other):]:
+		return 1
+	case kind == other:
+		return 2
+	}
+	return 3
+}
+
+// bySafety orders variants by the number of parameters in which they differ from the
+// nearest safe point of the family.
+func bySafety(f *device.Family) []ordered {
+	list := make([]ordered, len(f.Variants))
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		list[i] = ordered{v, fromSafe(f, v)}
+	}
+	slices.SortStableFunc(list, func(a, b ordered) int { return cmp.Compare(a.apart, b.apart) })
+	return list
+}
+
+// fromSafe is the number of parameters in which a variant differs from the
+// nearest safe point of the family.
+func fromSafe(f *device.Family, v *device.Variant) int {
+	least := len(f.Params)
+	for i := range f.Variants {
+		s := &f.Variants[i]
+		if !s.Safe {
+			continue
+		}
+		d := 0
+		for p := range f.Params {
+			if v.Values[p] != s.Values[p] {
+				d++
+			}
+		}
+		least = min(least, d)
+	}
+	return least
+}
+
 // sibling is the variant that differs from v in one parameter alone, nil where there is
 // none.
 func sibling(f *device.Family, v *device.Variant, param int, value string) *device.Variant {
@@ -244,6 +383,25 @@ func (p *pool) distance(size int) float64 {
 		least = min(least, math.Abs(logRatio(max(1, p.sizes[i].size), max(1, size))))
 	}
 	return least
+}
+
+// alike is the size that gives each of the pool's multiprocessors as much work as the
+// given size gives each of the device's: between tuned sizes work grows as a power of
+// the size. It is the given size where that power is not known.
+func (p *pool) alike(f *device.Facts, size int) int {
+	if p.class.sms == f.SMs || p.class.sms < 1 || f.SMs < 1 || size < 1 || len(p.sizes) < 2 {
+		return size
+	}
+	k := 1
+	for k < len(p.sizes)-1 && p.sizes[k].size < size {
+		k++
+	}
+	a, b := &p.sizes[k-1], &p.sizes[k]
+	power := math.Log(b.work/a.work) / logRatio(b.size, a.size)
+	if !(power > 0) || math.IsInf(power, 1) {
+		return size
+	}
+	return int(math.Round(float64(size) * math.Pow(float64(p.class.sms)/float64(f.SMs), 1/power)))
 }
 
 // A class is device.Facts.Class taken apart.

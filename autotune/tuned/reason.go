@@ -19,7 +19,8 @@ type Choice struct {
 type evidence struct {
 	family    *device.Family
 	pool      *pool
-	size      int
+	size      int // that was looked for among the pool's
+	asked     int // the workload's
 	low, high *tunedSize
 	won       bool    // exact: the winner, not a runner-up; safe: something was tuned, and is of no use
 	count     int     // of variants, of classes, or of parameters that differ from the safe point
@@ -45,6 +46,9 @@ func (c Choice) Reason() string {
 	}
 	if c.refused > 0 {
 		text += fmt.Sprintf("; %s not feasible here ignored (%v)", results(c.refused), c.why)
+	}
+	if c.pool != nil && c.size != c.asked {
+		text += fmt.Sprintf("; size %d gives each of its %d multiprocessors as much work as size %d gives each of this device's", c.size, c.pool.class.sms, c.asked)
 	}
 	if t := c.low; t != nil && t.driver != "" && c.driver != "" && t.driver != c.driver {
 		text += fmt.Sprintf("; measured with driver %s, here %s", t.driver, c.driver)

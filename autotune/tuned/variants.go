@@ -6,10 +6,7 @@ import "coalesce/runtime/device"
 // for the one that the binary carries.
 func (db *Database) Fastest(f *device.Family, facts device.Facts, w Workload, fits func(*device.Variant) error) *device.Variant {
 	if db == nil {
-		var err error
-		if db, err = Embedded(); err != nil {
-			return nil
-		}
+		db = Shipped()
 	}
 	c, err := db.Choose(f, facts, w, fits)
 	if err != nil {

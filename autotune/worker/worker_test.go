@@ -19,7 +19,7 @@ import (
 )
 
 // plants of the family that parent and worker process share.
-var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big"}
+var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big", "fault"}
 
 // TestMain turns this test's binary into a worker when its first argument says
 // so.
@@ -90,6 +90,8 @@ func TestEachFailureCostsOneTrial(t *testing.T) {
 		{"", trial.ActionMeasure, trial.OK, "", 4},
 		{"late", trial.ActionMeasure, trial.Verify, "case", 4}, // found after timing
 		{"infeasible", trial.ActionMeasure, trial.Constraint, "planted constraint", 4},
+		{"fault", trial.ActionVerify, trial.Launch, "planted fault: misaligned address", 4}, // the worker lives on
+		{"", trial.ActionVerify, trial.OK, "", 5},                                           // but its device may not
 	} {
 		begin := time.Now()
 		got, err := c.Do(t.Context(), request(tc.plant, tc.action), 2*time.Second)

@@ -238,9 +238,12 @@ func (b *build) temp(ext string) string {
 	return filepath.Join(b.work, fmt.Sprintf("%d%s", b.names, ext))
 }
 
+// optimise are the flags that every pack's code depends on.
+var optimise = []string{"-O3", "-std=c++17"}
+
 // flags are everything of the command line but the file names.
 func (b *build) flags(p *Pack) []string {
-	args := []string{"-fatbin", "-O3", "-std=c++17", "-Xptxas", "-v"}
+	args := append(append([]string{"-fatbin"}, optimise...), "-Xptxas", "-v")
 	low := ""
 	for _, a := range b.job.Archs {
 		num := strings.TrimPrefix(a, "sm_")
@@ -315,8 +318,8 @@ func expand(w io.Writer, file string, include []string, seen map[string]bool) er
 }
 
 // Description is the file beside the images that says what compiled them: a JSON
-// object with the members cuda (the compiler's version) and architectures. The
-// bundle embeds and reads it.
+// object with the members cuda (the compiler's version), architectures, and flags
+// (that the code depends on). The bundle embeds and reads it.
 const Description = "build.json"
 
 // describe writes the description. A build of some families only leaves the
@@ -329,7 +332,8 @@ func (b *build) describe() error {
 	text, err := json.Marshal(struct {
 		CUDA          string   `json:"cuda"`
 		Architectures []string `json:"architectures"`
-	}{b.tk.Full, b.job.Archs})
+		Flags         []string `json:"flags"`
+	}{b.tk.Full, b.job.Archs, slices.Concat(optimise, b.job.Flags)})
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,9 @@ func TestBuildAndCache(t *testing.T) {
 	if err != nil || !strings.Contains(string(image), "two") {
 		t.Errorf("image of the first pack: %q, %v", image, err)
 	}
+	if text, err := os.ReadFile(filepath.Join(b.job.Images, Description)); err != nil || !strings.Contains(string(text), `"flags":["-O3","-std=c++17"]`) {
+		t.Errorf("description: %s, %v", text, err)
+	}
 	if !strings.Contains(b.out.String(), "2 packs compiled, 0 from the cache") {
 		t.Errorf("said %q", b.out.String())
 	}

@@ -123,10 +123,10 @@ Results go to standard output, everything else to standard error. Exit codes:
 		SilenceUsage:     true,
 		SilenceErrors:    true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
-		RunE:             a.group("devices, solve, verify, convert, generate or tune"),
+		RunE:             a.group("devices, solve, verify, query, convert, generate, tune or explain"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
 	a.versionFlag(root)
 	return root
 }

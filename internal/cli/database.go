@@ -26,12 +26,9 @@ func databasePath() (string, error) {
 // carries and those of a file, by default the user's own. A missing or broken
 // file is an error only where it was named.
 func (a *app) database(named string) (*tuned.Database, error) {
-	db, err := tuned.Embedded()
-	if err != nil {
-		return nil, err
-	}
-	path := named
+	db, path := tuned.Shipped(), named
 	if path == "" {
+		var err error
 		if path, err = databasePath(); err != nil {
 			return db, nil
 		}

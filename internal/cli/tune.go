@@ -28,7 +28,7 @@ import (
 	"coalesce/solvers/qubo"
 )
 
-// tuneFlags are the flags of `tune` and a problem.
+// tuneFlags are the flags of `tune` and of `tune` and a problem.
 type tuneFlags struct {
 	device   string
 	threads  int
@@ -43,18 +43,35 @@ type tuneFlags struct {
 	seed     uint64
 	trials   string
 	output   string
+	refresh  bool
 	json     bool
 }
 
 func (a *app) tuneCommand() *cobra.Command {
+	var s tuneFlags
+	unknown := a.group("csg, assignment or qubo, or nothing for all of them")
 	cmd := &cobra.Command{
 		Use:   "tune",
-		Short: "Measure the variants of a problem's kernels and keep the fastest",
-		RunE:  a.group("csg, assignment or qubo"),
-		Args:  cobra.ArbitraryArgs,
+		Short: "Measure the variants of the kernels and keep the fastest",
+		Long: `Without a problem, tune every family of every problem that runs on the device,
+what is untuned first, within one budget. With a problem, its families alone.
+` + tuneLong,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknown(cmd, args)
+			}
+			return a.tune(cmd.Context(), &s, subjects())
+		},
+		Args: cobra.ArbitraryArgs,
 	}
+	s.flags(cmd)
 	cmd.AddCommand(a.tuneCSGCommand(), a.tuneAssignmentCommand(), a.tuneQUBOCommand())
 	return cmd
+}
+
+// subjects are all families that can be tuned.
+func subjects() []subject.Subject {
+	return slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects())
 }
 
 func (a *app) tuneCSGCommand() *cobra.Command {
@@ -76,34 +93,47 @@ func (a *app) tuneQUBOCommand() *cobra.Command {
 	return a.tuneProblemCommand("qubo", "binary quadratic programs", "variables", &s, qubo.Subjects())
 }
 
+// tuneLong tells how tuning goes.
+const tuneLong = `
+Verify every variant of a family against the sequential reference, measure those
+that are right, and keep the winners for solve to choose from.
+
+Trials run in a child process, so that a variant that crashes or hangs costs
+one trial. They are written to a file as they end, and each winner is kept when
+its size is decided: a run that was cut short, by whatever means, goes on from
+there when the same command is given again within a day. A variant that answers
+wrongly never wins; exit code 3 tells of one.`
+
 // tuneProblemCommand tunes the families of one problem, whose sizes count what
 // counted says.
 func (a *app) tuneProblemCommand(name, title, counted string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Tune the kernels of " + title + " on a device",
-		Long: `Verify every variant of a family against the sequential reference, measure those
-that are right, and keep the winners for solve to choose from.
-
-Trials run in a child process, so that a variant that crashes or hangs costs
-one trial. When the budget is spent, or on ctrl-C, what is proven by then
-is kept. A variant that answers wrongly never wins; exit code 3 tells of one.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), s, subjects) },
+		Long:  "Tune the kernels of " + title + " on a device.\n" + tuneLong,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), s, subjects) },
 	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&s.family, "family", "", "family to tune (default: all that run on the device)")
+	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+counted+" to tune for (default: what suits the device)")
+	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int32, int64, float32, float64 (default: all)")
+	return cmd
+}
+
+// flags are those that all tuning has.
+func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	deviceFlags(f, &s.device, &s.threads)
-	f.StringVar(&s.family, "family", "", "family to tune (default: the first that runs on the device)")
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
-	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+counted+" to tune for (default: what suits the device)")
-	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int32, int64, float32, float64 (default: all)")
+	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
-	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line")
+	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line (default: beside --output, as .trials.jsonl)")
 	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+userDatabase+" in the user's configuration folder)")
-	f.BoolVar(&s.json, "json", false, "print the summary as JSON")
-	return cmd
+	f.BoolVar(&s.json, "json", false, "print the summary of each family as JSON")
 }
 
 func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject) error {
@@ -111,13 +141,9 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return err
 	}
-	sub, err := pickFamily(subjects, s.family, facts)
+	tasks, err := s.tasks(subjects, facts)
 	if err != nil {
 		return err
-	}
-	fixed := pickFixed(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
-	if len(fixed) == 0 {
-		return usagef("%s has no variants for --values %v --methods %v --ranges %v", sub.Family().Name, s.values, s.methods, s.ranges)
 	}
 	path := s.output
 	if path == "" {
@@ -129,7 +155,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		return err
 	}
 	old, err := tuned.Load(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) && !s.refresh {
 		old, err = nil, nil
 	}
 	if err != nil {
@@ -143,28 +169,53 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return fmt.Errorf("start trials: %w", err)
 	}
+	trials := s.trials
+	if trials == "" {
+		trials = strings.TrimSuffix(path, ".json") + ".trials.jsonl"
+	}
 
 	p := a.progress()
 	defer p.Close()
-	p.Set("tuning %s on %s", sub.Family().Name, facts)
-	db, sum, failed := autotune.Tune(ctx, autotune.Options{
-		Subject: sub,
-		Fixed:   fixed,
-		Sizes:   s.sizes,
+	p.Set("tuning on %s", facts)
+	var sums []autotune.Summary
+	db, failed := autotune.All(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
 			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads))
 		},
 		Facts:    facts,
 		Database: old,
 		Known:    known,
-		Trials:   s.trials,
+		Trials:   trials,
+		Keep:     func(db *tuned.Database) error { return keep(path, db, sums) },
+		Refresh:  s.refresh,
 		Budget:   s.budget,
 		Strategy: s.strategy,
 		Seed:     s.seed,
 		Progress: func(e autotune.Event) { p.Set("%s", tuneLine(e)) },
-	})
+	}, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
 	p.Close()
-	return a.finish(path, db, &sum, s.json, failed)
+	return a.finish(path, db, sums, s.json, failed)
+}
+
+// tasks are the families asked for that run on the device.
+func (s *tuneFlags) tasks(subjects []subject.Subject, facts device.Facts) ([]autotune.Task, error) {
+	picked, err := pickFamilies(subjects, s.family, facts)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []autotune.Task
+	var names []string
+	for _, sub := range picked {
+		names = append(names, sub.Family().Name)
+		fixed := pickFixed(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
+		if len(fixed) > 0 {
+			tasks = append(tasks, autotune.Task{Subject: sub, Fixed: fixed, Sizes: s.sizes})
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, usagef("%s has no variants for --values %v --methods %v --ranges %v", strings.Join(names, ", "), s.values, s.methods, s.ranges)
+	}
+	return tasks, nil
 }
 
 // writable makes the folder of the file that the winners will go to and tries
@@ -180,12 +231,12 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// finish keeps the winners and prints the summary, which stands also where
+// finish keeps the winners and prints the summaries, which stand also where
 // they could not be kept. failed is the error that tuning ended with.
-func (a *app) finish(path string, db *tuned.Database, sum *autotune.Summary, asJSON bool, failed error) error {
+func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
 	var unkept error
-	if len(sum.Winners) > 0 {
-		if unkept = keep(path, db, sum); unkept == nil {
+	if slices.ContainsFunc(sums, func(s autotune.Summary) bool { return len(s.Winners)+s.Wrong > 0 }) {
+		if unkept = keep(path, db, sums); unkept == nil {
 			fmt.Fprintf(a.err, "coalesce: winners kept in %s\n", path)
 		}
 	}
@@ -198,21 +249,32 @@ func (a *app) finish(path string, db *tuned.Database, sum *autotune.Summary, asJ
 	if asJSON {
 		print = report.JSON
 	}
-	return errors.Join(print(a.out, sum), unkept, failed)
+	errs := []error{unkept, failed}
+	for i := range sums {
+		if i > 0 && !asJSON {
+			fmt.Fprintln(a.out)
+		}
+		errs = append(errs, print(a.out, &sums[i]))
+	}
+	return errors.Join(errs...)
 }
 
 // keep saves the winners beside those that another run has put into the file
 // meanwhile. A variant that answered wrongly does not come back with them.
-func keep(path string, db *tuned.Database, sum *autotune.Summary) error {
-	if now, err := tuned.Load(path); err == nil {
-		db = tuned.Merge(now, db)
-		for _, f := range sum.Failures {
-			if f.Status == trial.Verify {
-				db.Drop(sum.Family, sum.Class, f.Variant)
+func keep(path string, db *tuned.Database, sums []autotune.Summary) error {
+	return trial.Alone(filepath.Dir(path), func() error {
+		if now, err := tuned.Load(path); err == nil {
+			db = tuned.Merge(now, db)
+			for i := range sums {
+				for _, f := range sums[i].Failures {
+					if f.Status == trial.Verify {
+						db.Drop(sums[i].Family, sums[i].Class, f.Variant)
+					}
+				}
 			}
 		}
-	}
-	return db.Save(path)
+		return db.Save(path)
+	})
 }
 
 // tuneDevice reads the facts of the device that trials will run on, which
@@ -244,27 +306,32 @@ func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
 	return facts, err
 }
 
-// pickFamily finds the named family, or the first for the device.
-func pickFamily(subjects []subject.Subject, name string, facts device.Facts) (subject.Subject, error) {
+// pickFamilies finds the named family, "csg/tiles" or "tiles" for short, or all for the
+// device.
+func pickFamilies(subjects []subject.Subject, name string, facts device.Facts) ([]subject.Subject, error) {
 	target := device.CUDA
 	if facts.Kind == device.Host {
 		target = device.Host
 	}
 	var names []string
+	var picked []subject.Subject
 	for _, s := range subjects {
 		f := s.Family()
 		if f.Target != target {
 			continue
 		}
-		if name == "" || name == f.Name {
-			return s, nil
+		if name == "" || name == f.Name || strings.HasSuffix(f.Name, "/"+name) {
+			picked = append(picked, s)
 		}
 		names = append(names, f.Name)
 	}
 	if len(names) == 0 {
 		return nil, usagef("nothing of this problem is tuned on %s: expected a GPU or the emulated device", facts)
 	}
-	return nil, usagef("--family %q does not run on %s: expected %s", name, facts, strings.Join(names, " or "))
+	if len(picked) == 0 {
+		return nil, usagef("--family %q does not run on %s: expected %s", name, facts, strings.Join(names, " or "))
+	}
+	return picked, nil
 }
 
 // pickFixed keeps the compile-time workloads whose parameters are among those
@@ -310,7 +377,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withDevice(name, threads, func(d device.Device) error {
-				return worker.Serve(cmd.Context(), d, slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects()), a.in, a.raw)
+				return worker.Serve(cmd.Context(), d, subjects(), a.in, a.raw)
 			})
 		},
 	}

@@ -40,11 +40,11 @@ func TestKeepBesideOthers(t *testing.T) {
 	if err := database(t, entry(4, "wrong"), entry(5, "fast")).Save(path); err != nil {
 		t.Fatal(err)
 	}
-	sum := &autotune.Summary{
+	sums := []autotune.Summary{{
 		Family: "toy/k", Class: "host",
 		Failures: []autotune.Failure{{Variant: "wrong", Status: trial.Verify}, {Variant: "fast", Status: trial.Timeout}},
-	}
-	if err := keep(path, database(t, entry(6, "best")), sum); err != nil {
+	}}
+	if err := keep(path, database(t, entry(6, "best")), sums); err != nil {
 		t.Fatal(err)
 	}
 	db, err := tuned.Load(path)
@@ -63,10 +63,10 @@ func TestKeepBesideOthers(t *testing.T) {
 // A report stands also where the winners could not be kept.
 func TestReportWithoutRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gone", "own.json")
-	sum := &autotune.Summary{Family: "toy/k", Winners: []autotune.Winner{{Size: 6, Variant: "best", Time: 5}}}
+	sums := []autotune.Summary{{Family: "toy/k", Winners: []autotune.Winner{{Size: 6, Variant: "best", Time: 5}}}}
 	var out, talk bytes.Buffer
 	a := &app{out: bufio.NewWriter(&out), err: &talk}
-	err := a.finish(path, database(t, entry(6, "best")), sum, false, autotune.ErrWrongVariant)
+	err := a.finish(path, database(t, entry(6, "best")), sums, false, autotune.ErrWrongVariant)
 	a.out.Flush()
 	var check checkError
 	if !errors.Is(err, os.ErrNotExist) || !errors.As(err, &check) {

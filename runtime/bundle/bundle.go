@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // ErrNone is wrapped when the build has no images at all.
@@ -41,6 +42,15 @@ func read(fsys fs.FS, pack uint64) ([]byte, error) {
 type Description struct {
 	CUDA          string   `json:"cuda"`          // the compiler's version, such as "13.0.88"
 	Architectures []string `json:"architectures"` // such as "sm_90", in the order they were asked for
+	Flags         []string `json:"flags"`         // of the compiler, that its code depends on, such as "-O3"
+}
+
+// Compiler is "nvcc 13.0.88 -O3 -std=c++17"; empty where the flags were not described.
+func (d Description) Compiler() string {
+	if len(d.Flags) == 0 {
+		return ""
+	}
+	return strings.Join(append([]string{"nvcc", d.CUDA}, d.Flags...), " ")
 }
 
 // Describe returns the description that the compiler of kernels left with the

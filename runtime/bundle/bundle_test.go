@@ -34,8 +34,8 @@ func TestDescribe(t *testing.T) {
 	if _, err := describe(fstest.MapFS{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("describe without a description: %v; want fs.ErrNotExist", err)
 	}
-	d, err := describe(fstest.MapFS{"images/build.json": {Data: []byte(`{"cuda":"13.0.88","architectures":["sm_80","sm_90"]}`)}})
-	if err != nil || d.CUDA != "13.0.88" || len(d.Architectures) != 2 || d.Architectures[1] != "sm_90" {
+	d, err := describe(fstest.MapFS{"images/build.json": {Data: []byte(`{"cuda":"13.0.88","architectures":["sm_80","sm_90"],"flags":["-O3","-std=c++17"]}`)}})
+	if err != nil || d.CUDA != "13.0.88" || d.Compiler() != "nvcc 13.0.88 -O3 -std=c++17" || len(d.Architectures) != 2 || d.Architectures[1] != "sm_90" {
 		t.Errorf("describe: %+v, %v", d, err)
 	}
 }

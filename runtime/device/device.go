@@ -45,6 +45,9 @@ type Facts struct {
 	ThreadsPerBlock int    `json:"threads_per_block"`
 	Driver          string `json:"driver"`
 	UUID            string `json:"uuid"` // provenance only, never part of a key
+	// Compiler of the images that the device loads, its version and flags. Times of
+	// kernels that another one compiled tell nothing. Empty: not known, or no images.
+	Compiler string `json:"compiler,omitempty"`
 }
 
 // Class identifies devices whose timings may be shared: name, compute

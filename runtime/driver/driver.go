@@ -12,6 +12,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
 )
 
@@ -171,6 +172,9 @@ func readFacts(index int) (device.Facts, error) {
 	}
 	f.SharedPerBlock, f.L2 = int64(shared), int64(l2)
 	f.Driver = driverVersion()
+	if d, err := bundle.Describe(); err == nil {
+		f.Compiler = d.Compiler()
+	}
 	if id, err := d.UUID(); err == nil {
 		f.UUID = "GPU-" + id.String()
 	}

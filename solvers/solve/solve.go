@@ -98,10 +98,7 @@ func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload
 	}
 	db := s.Tuning
 	if db == nil {
-		var err error
-		if db, err = tuned.Embedded(); err != nil {
-			return tuned.Choice{}, err
-		}
+		db = tuned.Shipped()
 	}
 	return db.Choose(f, facts, w, feasible)
 }

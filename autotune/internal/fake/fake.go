@@ -27,6 +27,10 @@ type Device struct {
 	Clock   *Clock
 	Fills   int // calls of Fill
 	Buffers int // not freed
+	// Note is told of each "fill" with its bytes and each "launch"; may be nil.
+	Note func(what string, bytes int64)
+	// Hollow devices load every variant, whose kernels do nothing.
+	Hollow bool
 }
 
 // Facts returns F.
@@ -49,15 +53,24 @@ func (d *Device) Alloc(n int64) (device.Buffer, error) {
 	return &buffer{d, make([]byte, n)}, nil
 }
 
-type module struct{ v *device.Variant }
-type kernel struct{ run device.HostKernel }
+type module struct {
+	v      *device.Variant
+	hollow bool
+}
+type kernel struct {
+	run   device.HostKernel
+	fault bool // a launch fails
+}
 
 func (k kernel) Resources() device.Resources       { return device.Resources{} }
 func (k kernel) BlocksPerSM(_, _ int) (int, error) { return 1, nil }
 func (m module) Close() error                      { return nil }
 func (m module) Kernel(entry string) (device.Kernel, error) {
+	if m.hollow {
+		return kernel{run: func(int64, int64, []device.Arg) {}}, nil
+	}
 	if k := m.v.Kernels[entry]; k != nil {
-		return kernel{k}, nil
+		return kernel{k, strings.Contains(m.v.Label, "plant=fault")}, nil
 	}
 	return nil, fmt.Errorf("%s: %w", entry, device.ErrNoEntry)
 }
@@ -67,7 +80,7 @@ func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error
 	if f.Value(v, "plant") == "compile" {
 		return nil, errors.New("error: expected a ';'")
 	}
-	return module{v}, nil
+	return module{v, d.Hollow}, nil
 }
 
 // NewStream returns a stream that does everything at once.
@@ -97,8 +110,12 @@ func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
 
 func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	s.d.Fills++
-	for i := range dst.(*buffer).data[off : off+n] {
-		dst.(*buffer).data[off+int64(i)] = value
+	part := dst.(*buffer).data[off : off+n]
+	for i := range part {
+		part[i] = value
+	}
+	if s.d.Note != nil {
+		s.d.Note("fill", n)
 	}
 	return nil
 }
@@ -109,6 +126,12 @@ func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff
 }
 
 func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
+	if s.d.Note != nil {
+		s.d.Note("launch", 0)
+	}
+	if k.(kernel).fault {
+		return errors.New("planted fault: misaligned address")
+	}
 	for i := range g.Blocks {
 		k.(kernel).run(i, g.Blocks, args)
 	}
@@ -129,7 +152,8 @@ func (e event) Since(start device.Event) (time.Duration, error) {
 // Subject adds up the numbers below an instance's size. Its family, toy/sum, has
 // a variant for each of Plants: "" is right, "wrong" is off by one where the
 // size is odd, "late" is wrong from the fifth run on, "big" beyond Large, "crash" panics, "exit"
-// leaves the process, "hang" does not end, "compile" does not load.
+// leaves the process, "hang" does not end, "compile" does not load,
+// a launch of "fault" fails, "skipped" writes nothing from the second run on.
 type Subject struct {
 	Plants []string
 	Cost   func(v, size int) time.Duration // of variant v; default none
@@ -183,6 +207,8 @@ func (s *Subject) kernel(i int, plant string) device.HostKernel {
 			}
 		case plant == "wrong" && n%2 == 1, plant == "late" && s.runs[i] >= 5, plant == "big" && n > Large:
 			sum++
+		case plant == "skipped" && s.runs[i] > 1:
+			return
 		}
 		binary.LittleEndian.PutUint64(out.data, sum)
 	}

@@ -3,6 +3,7 @@ package multistart
 import (
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"coalesce/autotune/tuned"
@@ -53,6 +54,18 @@ func chosen(facts device.Facts, t *tuned.Database, n int, kind string, count int
 	climb, err := o.Choose(&qubo.Multistart, facts, tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n},
 		func(v *device.Variant) error { return climbs(v, facts, n) })
 	return many.Variant, climb.Variant, err
+}
+
+// Workload is what a variant is chosen for.
+func (t subjectOf) Workload(fixed map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
+	if t.kernels != &qubo.Evaluate {
+		return tuned.Workload{Fixed: fixed, Size: size}, nil
+	}
+	few, many := evaluate.Workload(fixed["weight"], size, 1), evaluate.Workload(fixed["weight"], size, math.MaxInt)
+	if _, ok := fixed["solutions"]; ok {
+		return few, nil
+	}
+	return many, nil
 }
 
 // climbs says why a block of a variant of qubo/multistart cannot climb with n variables.

@@ -56,25 +56,36 @@ func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice
 		_, err := needs.formOn(facts, v)
 		return err
 	}
-	return search.Choose(&qubo.Bulk, facts, o, asked, func() (tuned.Workload, error) {
-		suits, err := needs.variant(facts)
-		if err != nil {
-			return tuned.Workload{}, err
+	return search.Choose(&qubo.Bulk, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
+}
+
+// workload is what a variant is chosen for.
+func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
+	suits, err := s.variant(facts)
+	if err != nil {
+		return tuned.Workload{}, err
+	}
+	of, err := s.form(suits)
+	if err != nil {
+		return tuned.Workload{}, err
+	}
+	near := func(v *device.Variant) error {
+		f, err := s.formOn(facts, v)
+		if err == nil && 4*f.capacity() > 5*of.capacity() {
+			err = fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), s.n)
 		}
-		of, err := needs.form(suits)
-		if err != nil {
-			return tuned.Workload{}, err
-		}
-		near := func(v *device.Variant) error {
-			f, err := needs.formOn(facts, v)
-			if err == nil && 4*f.capacity() > 5*of.capacity() {
-				err = fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), p.N)
-			}
-			return err
-		}
-		return tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: p.N, Similar: near,
-			Suits: suits, Why: "the narrowest rows and the least room to spare"}, nil
-	})
+		return err
+	}
+	return tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: s.n, Similar: near,
+		Suits: suits, Why: "the narrowest rows and the least room to spare"}, nil
+}
+
+// Workload is what a variant is chosen for where rows of a type hold the problem; of
+// another type where that suits it better.
+func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
+	s := drawDense(fixed["row"], size).needs(size)
+	s.row = ""
+	return s.workload(f)
 }
 
 // formOn is form on a device, which may lack clusters of blocks.

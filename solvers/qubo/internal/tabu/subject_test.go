@@ -163,3 +163,24 @@ func TestBulkChoice(t *testing.T) {
 		t.Error("a variant of clusters, asked for on a device without: no error")
 	}
 }
+
+// What the subject says a variant is chosen for is what choosing for its problems takes.
+func TestBulkWorkload(t *testing.T) {
+	hopper := device.Facts{Kind: device.CUDA, Major: 9}
+	for _, fixed := range (Subject{}).Fixed() {
+		for _, n := range []int{60, 120, 300} {
+			w, err := Subject{}.Workload(fixed, hopper, n)
+			if err != nil {
+				t.Errorf("%v, %d variables: %v", fixed, n, err)
+				continue
+			}
+			c, err := choose(hopper, newTrial(fixed["row"], n, 1).p, search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
+			if err != nil || w.Size != n || c.Variant != w.Suits {
+				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, n, w.Fixed, w.Suits.Label, c.Variant, err)
+			}
+		}
+	}
+	if _, err := (Subject{}).Workload(map[string]string{"row": "int8"}, hopper, 1<<24); err == nil {
+		t.Error("more variables than any variant holds: no error")
+	}
+}

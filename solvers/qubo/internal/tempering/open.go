@@ -75,24 +75,37 @@ func (s seeded) Search(ctx context.Context, p *problem.Normal, o search.Options,
 // choose picks a variant: one with room for cluster moves where those may pay, unless
 // another was asked for by name or measured at this size.
 func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
-	family, needs := &qubo.Temper, needsOf(p)
-	fits := func(v *device.Variant, clusters bool) error {
-		f, err := needs.form(v)
-		if err != nil {
-			return err
-		}
-		return f.fits(facts, p.N, clusters)
+	needs := needsOf(p)
+	asked := func(v *device.Variant) error { return needs.takenBy(v, facts, false) }
+	return search.Choose(&qubo.Temper, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
+}
+
+// takenBy says why a variant does not take the problem on a device, with room for
+// cluster moves or without.
+func (s needs) takenBy(v *device.Variant, facts device.Facts, clusters bool) error {
+	f, err := s.form(v)
+	if err != nil {
+		return err
 	}
-	asked := func(v *device.Variant) error { return fits(v, false) }
-	return search.Choose(family, facts, o, asked, func() (tuned.Workload, error) {
-		suits, err := variantFor(facts, needs)
-		if err != nil {
-			return tuned.Workload{}, err
-		}
-		return tuned.Workload{Fixed: map[string]string{"weight": family.Value(suits, "weight")}, Size: p.N,
-			Similar: func(v *device.Variant) error { return fits(v, needs.clusters()) },
-			Suits:   suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}, nil
-	})
+	return f.fits(facts, s.n, clusters)
+}
+
+// workload is what a variant is chosen for.
+func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
+	suits, err := variantFor(facts, s)
+	if err != nil {
+		return tuned.Workload{}, err
+	}
+	return tuned.Workload{Fixed: map[string]string{"weight": qubo.Temper.Value(suits, "weight")}, Size: s.n,
+		Similar: func(v *device.Variant) error { return s.takenBy(v, facts, s.clusters()) },
+		Suits:   suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}, nil
+}
+
+// Workload is what a variant is chosen for on lattices with weights of a type.
+func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
+	s := needsOf(torus(fixed["weight"], size, 1))
+	s.n = size
+	return s.workload(f)
 }
 
 // Suits reports whether replica exchange with rows of neighbours is ahead of

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/autotune/verify"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
@@ -18,6 +19,7 @@ import (
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // TestTemperLayout holds the layout against the problem: neighbours, weights and
@@ -334,5 +336,22 @@ func TestTemperChoice(t *testing.T) {
 	}
 	if _, err := variantFor(hopper, needs{n: 10, delta: 1 << 40, sum: 1 << 43, temperature: 1 << 39}); err == nil {
 		t.Error("gains of 2^40 fit, expected an error")
+	}
+}
+
+// What the subject says a variant is chosen for is what choosing for its lattices takes.
+func TestTemperWorkload(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Major: 9, SharedPerBlock: 232448}
+	for _, fixed := range (Subject{}).Fixed() {
+		for _, side := range []int{3, 30, 120} {
+			w, err := Subject{}.Workload(fixed, facts, side*side)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := choose(facts, torus(fixed["weight"], side*side, 1), search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
+			if err != nil || c.Variant != w.Suits || w.Size != side*side || w.Fixed["weight"] != fixed["weight"] {
+				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, side*side, w.Fixed, w.Suits.Label, c.Variant, err)
+			}
+		}
 	}
 }

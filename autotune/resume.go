@@ -1,0 +1,79 @@
+package autotune
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"coalesce/autotune/trial"
+	"coalesce/autotune/worker"
+	"coalesce/runtime/device"
+)
+
+// resumeWithin is how old a trial may be that a run goes on from: times that are
+// compared with each other are to be of one state of the device.
+const resumeWithin = 24 * time.Hour
+
+// past are the trials of searches that were cut short, by what was asked, in the order
+// in which they were made. The search asks in an order that follows from the answers,
+// so that it comes to the point where it was cut without a trial.
+type past map[string][]trial.Trial
+
+// unfinished finds, among the records of a file, the trials of a family on this card
+// that a run with this seed may go on from.
+func unfinished(records []trial.Trial, family string, facts device.Facts, seed uint64, now time.Time) past {
+	p := past{}
+	for i := range records {
+		t := &records[i]
+		if t.Family != family || t.Class != facts.Class() || t.UUID != facts.UUID || t.Driver != facts.Driver {
+			continue
+		}
+		if t.Action == trial.ActionDone {
+			maps.DeleteFunc(p, func(_ string, ts []trial.Trial) bool { return maps.Equal(ts[0].Fixed, t.Fixed) })
+			continue
+		}
+		if t.Protocol != trial.Protocol || t.Status == trial.Skipped || now.Sub(t.Time) > resumeWithin {
+			continue
+		}
+		if t.Seed != seed && (t.Action != trial.ActionMeasure || t.Seed != seed+nextInstance) {
+			continue
+		}
+		key := question(t.Variant, t.VariantHash, t.Fixed, t.Size, t.Seed, t.Action, t.Phase)
+		p[key] = append(p[key], *t)
+	}
+	return p
+}
+
+// take removes and returns the next answer to a request, if there is one.
+func (p past) take(r *worker.Request, phase string) (trial.Trial, bool) {
+	key := question(r.Variant, fmt.Sprintf("%016x", r.Hash), r.Fixed, r.Size, r.Seed, r.Action, phase)
+	ts := p[key]
+	if len(ts) == 0 {
+		return trial.Trial{}, false
+	}
+	if p[key] = ts[1:]; len(ts) == 1 {
+		delete(p, key)
+	}
+	return ts[0], true
+}
+
+// question is what a trial answers, as a key.
+func question(variant, hash string, fixed map[string]string, size int, seed uint64, action, phase string) string {
+	if action == trial.ActionVerify {
+		phase, size = "", 0 // the cases are the same everywhere
+	}
+	text, err := json.Marshal(fixed) // keys in order
+	if err != nil {
+		panic(err) // texts alone
+	}
+	return fmt.Sprint(variant, " ", hash, " ", string(text), " ", size, " ", seed, " ", action, " ", phase)
+}
+
+// ended is the record that a workload's search came to its end: what stands before it
+// is nothing to go on from.
+func ended(f *device.Family, facts device.Facts, fixed map[string]string, session string) *trial.Trial {
+	t := trial.New(f, &device.Variant{}, facts)
+	t.Session, t.Time, t.Fixed, t.Action, t.Status = session, time.Now().UTC(), fixed, trial.ActionDone, trial.OK
+	return &t
+}

@@ -1,0 +1,189 @@
+package autotune_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"coalesce/autotune"
+	"coalesce/autotune/internal/fake"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// tuneOptions tune the planted family into a folder.
+func tuneOptions(folder string) autotune.Options {
+	path := filepath.Join(folder, "own.json")
+	old, err := tuned.Load(path)
+	if err != nil {
+		old = nil
+	}
+	return autotune.Options{
+		Subject: &fake.Subject{Plants: plants}, Sizes: []int{50, 100}, Worker: command, Database: old, Seed: 3,
+		Timeout: 500 * time.Millisecond, Trials: filepath.Join(folder, "own.trials.jsonl"),
+		Keep: func(db *tuned.Database) error { return db.Save(path) },
+	}
+}
+
+// tuneChild tunes in a process that the test kills; it says a line after each trial.
+func tuneChild(folder string) int {
+	o := tuneOptions(folder)
+	o.Progress = func(autotune.Event) { fmt.Println("trial") }
+	if _, _, err := autotune.Tune(context.Background(), o); err != nil && !errors.Is(err, autotune.ErrWrongVariant) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// TestKilledAtAnyMoment kills runs of the tuner (kill -9) at random moments: each trial
+// that ended is in the file, the next run repeats none of them, and no file is torn.
+func TestKilledAtAnyMoment(t *testing.T) {
+	folder := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	trials := filepath.Join(folder, "own.trials.jsonl")
+	before := 0
+	for k := range 10 {
+		cmd := exec.Command(exe, "tune", folder)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for n := 0; n < before+1+rng.IntN(3) && lines.Scan(); n++ { // what is resumed is told again
+		}
+		time.Sleep(time.Duration(rng.IntN(30)) * time.Millisecond)
+		_ = cmd.Process.Kill() // it may have ended
+		told := 0
+		for lines.Scan() {
+			told++
+		}
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+		records, err := trial.Load(trials)
+		if err != nil {
+			t.Fatalf("kill %d: %v", k, err)
+		}
+		if len(records) < before+1 {
+			t.Errorf("kill %d: %d records, before it %d and one more was told of", k, len(records), before)
+		}
+		seen := map[string]int{}
+		for _, r := range records {
+			if r.Action == trial.ActionVerify {
+				if seen[r.Variant]++; seen[r.Variant] > 1 {
+					t.Errorf("kill %d: %s was verified again", k, r.Variant)
+				}
+			}
+		}
+		before = len(records)
+		if before > 0 && records[before-1].Action == trial.ActionDone {
+			return // a fast machine came to the end; there is nothing to go on from
+		}
+		if _, err := tuned.Load(filepath.Join(folder, "own.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("kill %d: %v", k, err)
+		}
+	}
+	_, sum, err := autotune.Tune(t.Context(), tuneOptions(folder))
+	if !errors.Is(err, autotune.ErrWrongVariant) || len(sum.Winners) != 2 {
+		t.Fatalf("%v, winners %+v", err, sum.Winners)
+	}
+	if sum.Resumed != before {
+		t.Errorf("%d trials resumed of %d", sum.Resumed, before)
+	}
+	for _, w := range sum.Winners {
+		if s := (&fake.Subject{Plants: plants}).Family(); w.Variant != s.Variants[4].Label {
+			t.Errorf("size %d: winner %s", w.Size, w.Variant)
+		}
+	}
+	// A search that came to its end is nothing to go on from.
+	if _, sum, _ = autotune.Tune(t.Context(), tuneOptions(folder)); sum.Resumed != 0 {
+		t.Errorf("%d trials of a finished search resumed", sum.Resumed)
+	}
+}
+
+// A winner is kept when its size is decided: before the trials of the next size.
+func TestWinnerIsKeptWhenDecided(t *testing.T) {
+	folder := t.TempDir()
+	o := tuneOptions(folder)
+	o.Worker, o.Device = nil, &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
+	o.Subject = &fake.Subject{Plants: make([]string, 3)}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(e autotune.Event) {
+		if db, err := tuned.Load(filepath.Join(folder, "own.json")); err == nil {
+			if e.Size != 100 || db.Len() != 1 || db.Entries()[0].Size != 50 {
+				t.Errorf("at size %d the file holds %d entries", e.Size, db.Len())
+			}
+			cancel()
+		}
+	}
+	if _, sum, err := autotune.Tune(ctx, o); err != nil || sum.Stopped != "interrupted" {
+		t.Errorf("%q, %v: the file never had a winner", sum.Stopped, err)
+	}
+}
+
+// Two runs do not append to one file of trials.
+func TestTrialsAreLocked(t *testing.T) {
+	o := tuneOptions(t.TempDir())
+	f, _, err := trial.Open(o.Trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := autotune.Tune(t.Context(), o); !errors.Is(err, trial.ErrLocked) {
+		t.Errorf("error %v, want ErrLocked", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRefresh measures again what the database keeps and nothing else, also where the
+// text of the kernels has another hash by now.
+func TestRefresh(t *testing.T) {
+	d, s := simulated(func(v, size int) time.Duration { return time.Duration(v+1) * time.Millisecond }, 8)
+	o := autotune.Options{Subject: s, Device: d, Sizes: []int{10, 100}, Seed: 1}
+	db, _, err := autotune.Tune(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []tuned.Entry
+	for _, e := range db.Entries() { // two variants of another text, and one that is gone
+		e.Results = append(e.Results[:2:2], tuned.Result{Variant: "gone", Nanos: 1})
+		e.Results[0].Hash, e.Results[1].Hash = 1, 2
+		entries = append(entries, e)
+	}
+	stale, err := tuned.New(entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Database, o.Refresh, o.Sizes = stale, true, nil
+	fresh, sum, err := autotune.Tune(t.Context(), o)
+	if err != nil || sum.Tried != 2 || fresh.Len() != 2 {
+		t.Fatalf("%d tried, %d entries, %v", sum.Tried, fresh.Len(), err)
+	}
+	for k, e := range fresh.Entries() {
+		v, ok := e.Result(e.Winner).Valid(s.Family())
+		if !ok || e.Winner != entries[k].Winner || len(e.Results) != 2 || !e.Time.After(entries[k].Time) {
+			t.Errorf("size %d: %v %v, %+v", e.Size, v, ok, e)
+		}
+	}
+	o.Database = nil
+	if _, sum, err := autotune.Tune(t.Context(), o); err != nil || sum.Tried != 0 {
+		t.Errorf("nothing kept: %d tried, %v", sum.Tried, err)
+	}
+}

@@ -1,0 +1,30 @@
+//go:build unix
+
+package trial
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock takes the file, or the folder, for this process until it is closed. Where
+// another process holds it, lock waits, or else returns ErrLocked.
+func lock(f *os.File, wait bool) error {
+	how := syscall.LOCK_EX
+	if !wait {
+		how |= syscall.LOCK_NB
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return ErrLocked
+		case errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
+			return nil // the file system knows no locks
+		default:
+			return err
+		}
+	}
+}

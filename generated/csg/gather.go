@@ -11,7 +11,7 @@ import (
 )
 
 // GatherHash is the hash of the family csg/gather: what its texts are made from.
-const GatherHash = 0x041b0d4450bbb40c
+const GatherHash = 0xec63ae2bc4db0e72
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

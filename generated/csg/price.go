@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0x0b5228765528bd2b
+const PriceHash = 0xb09643a89a1e7fff
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -26,37 +26,38 @@ var Price = device.Family{
 	Hash:   PriceHash,
 	Params: []string{"block", "items", "sums", "value"},
 	Entries: []device.Entry{
+		{Name: "extent", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "most", Type: "buffer"}, {Name: "tiles", Type: "uint64"}}},
 		{Name: "sums", Params: []device.Param{{Name: "prices", Type: "buffer"}, {Name: "out", Type: "buffer"}, {Name: "count", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
 		{Name: "collect", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "low", Type: "buffer"}, {Name: "high", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "count", Type: "buffer"}, {Name: "tiles", Type: "uint64"}, {Name: "room", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_b128_i4_snarrow_i32", Hash: 0x71fe778b163c11fe, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_b128_i4_snarrow_f32", Hash: 0x0a18f2101dcd8426, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_b128_i8_snarrow_i32", Hash: 0x022273a84408ca20, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_b128_i8_snarrow_f32", Hash: 0x43eda65f0f23293a, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_b128_i16_snarrow_i32", Hash: 0x9605696b9ff5beb9, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_b128_i16_snarrow_f32", Hash: 0x2e49ea9c1f5a16db, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_b256_i4_snarrow_i32", Hash: 0xf20c7a0f9a05fcb2, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_b256_i4_snarrow_f32", Hash: 0x8d4316266ae0fdd1, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_b256_i8_snarrow_i32", Hash: 0x15ce94cc0a4805b9, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_b256_i8_snarrow_f32", Hash: 0xda27beb759ba1eb6, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_b256_i8_swide_i32", Hash: 0xf4848f2ffc9978a7, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_b256_i8_swide_i64", Hash: 0x96a50a078b72607d, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_b256_i8_swide_f32", Hash: 0x3aae499a6b9453f7, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_b256_i8_swide_f64", Hash: 0xe02813876a63a186, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_b256_i16_snarrow_i32", Hash: 0x18733251a063910a, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_b256_i16_snarrow_f32", Hash: 0x7dfb5d7afc578690, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_b512_i4_snarrow_i32", Hash: 0xb3913f564dd371e0, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_b512_i4_snarrow_f32", Hash: 0xd194fb81e332bfa8, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_b512_i8_snarrow_i32", Hash: 0xad795e0a7304bb83, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_b512_i8_snarrow_f32", Hash: 0xb52167e2093d7825, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_b512_i16_snarrow_i32", Hash: 0xbf74fe4322951c67, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_b512_i16_snarrow_f32", Hash: 0x2cdc2fa18dbe582a, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
+		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_b128_i4_snarrow_i32", Hash: 0x29fddeba64bde3d9, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_b128_i4_snarrow_f32", Hash: 0x39c93830d813675c, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_b128_i8_snarrow_i32", Hash: 0x721d486dfeb09e68, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_b128_i8_snarrow_f32", Hash: 0x56852320f5c9e9be, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_b128_i16_snarrow_i32", Hash: 0x89759c95abf17035, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_b128_i16_snarrow_f32", Hash: 0x2f16e1dc44971c19, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_b256_i4_snarrow_i32", Hash: 0x0800c0a797e0bd0e, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_b256_i4_snarrow_f32", Hash: 0xb2cf622cc43f8159, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_b256_i8_snarrow_i32", Hash: 0x49a1368b51852138, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_b256_i8_snarrow_f32", Hash: 0xfca6b9707abff11e, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_b256_i8_swide_i32", Hash: 0x5d776b986eec84a2, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_b256_i8_swide_i64", Hash: 0x514f964224723781, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_b256_i8_swide_f32", Hash: 0x8fd98de0c9dffabc, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_b256_i8_swide_f64", Hash: 0xe4fbfd47af81ea7c, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_b256_i16_snarrow_i32", Hash: 0xcec8ac053dde75ea, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_b256_i16_snarrow_f32", Hash: 0x84b6c4eb27bbb741, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_b512_i4_snarrow_i32", Hash: 0x5c1343957c17af8d, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_b512_i4_snarrow_f32", Hash: 0xdeefbdf8c4963e8d, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_b512_i8_snarrow_i32", Hash: 0x8eb440690a6fc69a, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_b512_i8_snarrow_f32", Hash: 0x0e624d0c583d3c5b, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_b512_i16_snarrow_i32", Hash: 0x1aac1a72f7e912c6, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_b512_i16_snarrow_f32", Hash: 0x615291e8e9cc2542, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
 	},
 	Source: priceSource,
 	Packs: []device.Pack{
-		{File: "price/pack_000.cu", Hash: 0x4f6688a542eedf35},
-		{File: "price/pack_001.cu", Hash: 0x67faaa34e75f9205},
+		{File: "price/pack_000.cu", Hash: 0x945acec7ecc15d5a},
+		{File: "price/pack_001.cu", Hash: 0xe6505bc4c5bfc5da},
 	},
 }
 
@@ -64,7 +65,7 @@ var Price = device.Family{
 type PriceKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [2]device.Kernel // nil where the variant has no such entry
+	kernels [3]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadPrice makes a variant's entry points ready on a device.
@@ -87,14 +88,19 @@ func LoadPrice(d device.Device, v *device.Variant) (*PriceKernels, error) {
 	return k, nil
 }
 
+// Extent launches the entry extent.
+func (k *PriceKernels) Extent(stream device.Stream, grid device.Grid, v device.Buffer, most device.Buffer, tiles uint64) error {
+	return k.launch(stream, grid, 0, device.Ptr(v), device.Ptr(most), device.U64(tiles))
+}
+
 // Sums launches the entry sums.
 func (k *PriceKernels) Sums(stream device.Stream, grid device.Grid, prices device.Buffer, out device.Buffer, count uint64, unit uint64) error {
-	return k.launch(stream, grid, 0, device.Ptr(prices), device.Ptr(out), device.U64(count), device.U64(unit))
+	return k.launch(stream, grid, 1, device.Ptr(prices), device.Ptr(out), device.U64(count), device.U64(unit))
 }
 
 // Collect launches the entry collect.
 func (k *PriceKernels) Collect(stream device.Stream, grid device.Grid, v device.Buffer, low device.Buffer, high device.Buffer, columns device.Buffer, count device.Buffer, tiles uint64, room uint64, unit uint64) error {
-	return k.launch(stream, grid, 1, device.Ptr(v), device.Ptr(low), device.Ptr(high), device.Ptr(columns), device.Ptr(count), device.U64(tiles), device.U64(room), device.U64(unit))
+	return k.launch(stream, grid, 2, device.Ptr(v), device.Ptr(low), device.Ptr(high), device.Ptr(columns), device.Ptr(count), device.U64(tiles), device.U64(room), device.U64(unit))
 }
 
 func (k *PriceKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -50,6 +50,10 @@ func TestTuningIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	more, err := csg.GenerateAs("uniform", n+2, 1, csg.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
 	costs, places := make([]int32, n*n), assignment.Points{Metric: assignment.Euclidean, Dim: 2}
 	for i := range costs {
 		costs[i] = int32(i * i * 7919 % 1009)
@@ -87,6 +91,11 @@ func TestTuningIsUsed(t *testing.T) {
 		"csg, dp": {gpu, n, func(s solve.Settings) error {
 			s.Algorithm = string(csg.DP)
 			_, err := csg.Solve(ctx, agents, s)
+			return err
+		}},
+		"csg, price": {gpu, n + 2, func(s solve.Settings) error { // as many agents as the largest tiles, and one more
+			s.Algorithm = string(csg.ByPrices)
+			_, err := csg.Solve(ctx, more, s)
 			return err
 		}},
 		"csg, host": {cpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, s); return err }},

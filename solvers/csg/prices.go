@@ -74,12 +74,15 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
 	if facts.Kind != device.Host {
 		choice, err := choose(&csg.Price, facts, inst, o, "")
-		if err != nil {
+		if err != nil && o.Algorithm == "" && o.Variant == "" {
 			return fmt.Errorf("%w: %w", price.ErrCostly, err)
+		} else if err != nil {
+			return err
 		}
 		limits.On = &price.On{Device: d, Variant: choice.Variant}
 		r.Variant = csg.Price.Name + " " + choice.Variant.Label
 	}
+	o.Say("%s on %s", r.Variant, facts)
 	if o.Progress != nil {
 		limits.Told = func(value, bound float64) {
 			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), solve.NumberOf(value), solve.NumberOf(bound), 0))
@@ -101,8 +104,9 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	if err != nil {
 		return err
 	}
-	r.Seconds.Solve = time.Since(start).Seconds()
-	r.Reason = fmt.Sprintf("%d passes over the values leave %d coalitions, %d looked at", found.Passes, found.Survivors, found.Steps)
+	r.Seconds.Prepare = found.Upload.Seconds()
+	r.Seconds.Solve = (time.Since(start) - found.Upload).Seconds()
+	r.Reason = fmt.Sprintf("passes over the values: %d, coalitions left: %d, looked at: %d", found.Passes, found.Survivors, found.Steps)
 	r.Structure, r.Prices = found.Blocks, &Prices{found.Proof, found.Work}
 	start = time.Now()
 	if err := r.Certify(inst, claimed); err != nil {
@@ -127,7 +131,7 @@ func pricesOf[T Number](ctx context.Context, values []T, limits price.Settings) 
 
 // verifyPrices checks a result's proof, and notes what was found.
 func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
-	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 26}
+	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
 	var steps int64
 	var err error
 	switch inst.Type {
@@ -147,6 +151,6 @@ func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
 		v.Note("bound not checked: %v", err)
 	default:
 		v.BoundChecked = true
-		v.Note("bound: no coalition is worth more than its agents' prices, and none of the structures of the %d coalitions within the gap is better (%d looked at)", r.Prices.Survivors, steps)
+		v.Note("bound: no coalition is worth more than its agents' prices; coalitions from which a better structure could be made: %d, and none is (looked at: %d)", r.Prices.Survivors, steps)
 	}
 }

@@ -144,3 +144,12 @@ func TestPricesRefused(t *testing.T) {
 		t.Errorf("two hosts: found the error %v", err)
 	}
 }
+
+// A pass of every sampled variant finds what one on the cores does.
+func TestEmulatedPasses(t *testing.T) {
+	d := emulatedtest.Open(t)
+	s := Subjects()[3]
+	for _, v := range emulatedtest.Variants(s.Family()) {
+		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, 14) })
+	}
+}

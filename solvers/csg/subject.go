@@ -19,7 +19,7 @@ import (
 // Subjects are the families of this problem, for the tuner: on each kind of device the
 // solver's choice first.
 func Subjects() []subject.Subject {
-	return []subject.Subject{tunable{&csg.Tiles}, tunable{&csg.Splits}, tunable{&csg.Hosttiles}}
+	return []subject.Subject{tunable{&csg.Tiles}, tunable{&csg.Splits}, tunable{&csg.Hosttiles}, tunablePasses{tunable{&csg.Price}}}
 }
 
 // tunable is a family with instances and a reference.

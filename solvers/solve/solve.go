@@ -33,7 +33,8 @@ type Settings struct {
 
 	// Progress is told of better solutions and, now and then, of the work so far, one
 	// call at a time; it must return quickly. It may be nil. Binary quadratic programs
-	// tell solutions, coalition structures the share done, the others nothing.
+	// tell solutions, coalition structures the share done, or by prices values and bounds,
+	// the others nothing.
 	Progress func(Incumbent)
 }
 

@@ -41,7 +41,33 @@ __device__ __forceinline__ double lifted(double x, u64, double) { return x; }
 // place is the number within its tile of a thread's value j of an access.
 __device__ __forceinline__ u32 place(u32 load, u32 j) { return (load * BLOCK + threadIdx.x) * EACH + j; }
 
+// size is the magnitude of a value as an integer of the same order; 0 of minus infinity.
+__device__ __forceinline__ u64 size(i64 x) { return x < 0 ? 0 - (u64)x : (u64)x; }
+__device__ __forceinline__ u64 size(double x) {
+    u64 bits = (u64)__double_as_longlong(x) & 0x7fffffffffffffffull;
+    return bits == 0x7ff0000000000000ull ? 0 : bits;
+}
+
 }  // namespace csg_price_b128_i8_snarrow_i32
+
+// extent raises *most to the largest magnitude of all values, of floats as the bits of a
+// float64. Minus infinity has none.
+extern "C" __global__ void __launch_bounds__(128)
+csg_price_b128_i8_snarrow_i32_extent(const int* v, unsigned long long* most, unsigned long long tiles) {
+    using namespace csg_price_b128_i8_snarrow_i32;
+    u64 x = 0;
+    for (u64 h = blockIdx.x; h < tiles; h += gridDim.x) {
+        const Values* from = (const Values*)(v + h * TILE) + threadIdx.x;
+#pragma unroll
+        for (u32 l = 0; l < LOADS; l++) {
+            Values y = from[l * BLOCK];
+#pragma unroll
+            for (u32 j = 0; j < EACH; j++) x = larger(x, size((Wide)y.x[j]));
+        }
+    }
+    x = warpLargest(x);
+    if (threadIdx.x % WARP == 0) raise(most, x);
+}
 
 // sums makes out[s] the sum of prices[0] and of prices[1 + i] over the members i of s, for
 // all s below count.
@@ -87,4 +113,4 @@ csg_price_b128_i8_snarrow_i32_collect(const int* v, const int* low, const int* h
     }
 }
 
-extern "C" __device__ unsigned long long csg_price_b128_i8_snarrow_i32_hash = 0x022273a84408ca20ull;
+extern "C" __device__ unsigned long long csg_price_b128_i8_snarrow_i32_hash = 0x721d486dfeb09e68ull;

@@ -81,9 +81,9 @@ func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 		if stopped.Load() {
 			return
 		}
-		w := walk{cover: c}
+		w := walk{cover: c, ctx: ctx}
 		w.begin(first[k/parts], k%parts, parts)
-		if w.over || c.steps.Add(w.steps+1) > limit || ctx.Err() != nil {
+		if c.steps.Add(w.steps+1) > limit || w.over || ctx.Err() != nil {
 			stopped.Store(true)
 		}
 	})
@@ -93,10 +93,11 @@ func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 // A walk is one core's part of a search.
 type walk struct {
 	*cover
+	ctx   context.Context
 	depth int
 	stack [40]uint64
 	steps int64
-	over  bool // the limit
+	over  bool // the limit, or the time
 }
 
 // begin looks at the partitions with a first block, and every parts-th of its second.
@@ -120,6 +121,7 @@ func (w *walk) begin(x item, part, parts int) {
 	}
 }
 
+// down looks at all partitions that go on from covered agents.
 func (w *walk) down(covered uint64, loss int64) {
 	if covered == 1<<w.n-1 {
 		w.arrive(loss)
@@ -127,10 +129,11 @@ func (w *walk) down(covered uint64, loss int64) {
 	}
 	group := w.groups[bits.TrailingZeros64(^covered)]
 	most := w.best.Load() - loss
+	looked := len(group)
 	for k, x := range group {
 		if x.loss >= most {
-			w.steps += int64(k)
-			return
+			looked = k
+			break
 		}
 		if x.mask&covered != 0 {
 			continue
@@ -144,9 +147,8 @@ func (w *walk) down(covered uint64, loss int64) {
 		}
 		most = w.best.Load() - loss
 	}
-	w.steps += int64(len(group))
-	if w.steps > 1<<16 {
-		w.over = w.cover.steps.Add(w.steps) > w.limit
+	if w.steps += int64(looked) + 1; w.steps > 1<<16 {
+		w.over = w.cover.steps.Add(w.steps) > w.limit || w.ctx.Err() != nil
 		w.steps = 0
 	}
 }

@@ -47,9 +47,9 @@ type onDevice[T device.Number] struct {
 }
 
 // newDevice loads the variant and uploads the values.
-func newDevice[T device.Number](ctx context.Context, h *host[T], on *On) (_ *onDevice[T], err error) {
-	n := int(math.Log2(float64(len(h.values))))
-	d := &onDevice[T]{host: *h, on: on, bits: TileBits(on.Variant)}
+func newDevice[T device.Number](ctx context.Context, values []T, n int, o *Settings) (_ *onDevice[T], err error) {
+	on := o.On
+	d := &onDevice[T]{host: host[T]{values: values, cores: o.Cores}, on: on, bits: TileBits(on.Variant)}
 	if n < d.bits {
 		return nil, fmt.Errorf("csg/price: %d agents, expected at least the %d of a tile", n, d.bits)
 	}
@@ -67,22 +67,22 @@ func newDevice[T device.Number](ctx context.Context, h *host[T], on *On) (_ *onD
 	for _, b := range []struct {
 		buffer *device.Buffer
 		size   int64
-	}{{&d.v, int64(len(device.Bytes(h.values)))}, {&d.prices, 8 * 64}, {&d.low, 8 << d.bits}, {&d.high, 8 << (n - d.bits)}, {&d.columns, 8 * columnRoom}, {&d.count, 8}} {
+	}{{&d.v, int64(len(device.Bytes(values)))}, {&d.prices, 8 * 64}, {&d.low, 8 << d.bits}, {&d.high, 8 << (n - d.bits)}, {&d.columns, 8 * columnRoom}, {&d.count, 8}} {
 		if *b.buffer, err = on.Device.Alloc(b.size); err != nil {
 			return d, err
 		}
 	}
 	const piece = 64 << 20
-	values := device.Bytes(h.values)
-	for off := 0; off < len(values); off += piece {
+	all := device.Bytes(values)
+	for off := 0; off < len(all); off += piece {
 		if err = ctx.Err(); err != nil {
 			return d, err
 		}
-		if err = d.stream.Upload(d.v, int64(off), values[off:min(off+piece, len(values))]); err != nil {
+		if err = d.stream.Upload(d.v, int64(off), all[off:min(off+piece, len(all))]); err != nil {
 			return d, err
 		}
 	}
-	return d, nil
+	return d, d.stream.Sync()
 }
 
 func (d *onDevice[T]) close() error {
@@ -101,16 +101,33 @@ func (d *onDevice[T]) close() error {
 	return errors.Join(errs...)
 }
 
+// extent is that of the values.
+func (d *onDevice[T]) extent() (float64, error) {
+	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
+		return 0, err
+	}
+	if err := d.kernels.Extent(d.stream, d.grid(), d.v, d.count, uint64(d.tiles())); err != nil {
+		return 0, err
+	}
+	most := make([]uint64, 1)
+	if err := d.stream.Download(device.Bytes(most), d.count, 0); err != nil {
+		return 0, err
+	}
+	if integer[T]() {
+		return float64(most[0]), nil
+	}
+	return math.Float64frombits(most[0]), nil
+}
+
+func (d *onDevice[T]) tiles() int { return len(d.values) >> d.bits }
+
 // pass collects with sums of prices that may be rounded down, and leaves out what is
 // above most.
 func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
 	room := min(columnRoom, 4*keep)
-	if d.narrow() && d.unit >= 0 && integer[T]() {
-		// What 31 bits of a value hold.
-		most = min(most, 1<<(30+d.unit)-int64(magnitude(prices)))
-		if most < 0 {
-			return found{}, fmt.Errorf("prices up to %g: %w", magnitude(prices), ErrCostly)
-		}
+	most, err := d.holds(prices, most)
+	if err != nil {
+		return found{}, err
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -120,48 +137,51 @@ func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep
 		if err != nil {
 			return found{}, err
 		}
-		f := found{most: most}
-		for _, mask := range masks {
-			c := column{mask, d.at(mask)}
-			if mask != 0 && c.value != forbidden && sum(prices, mask)-c.value <= most {
-				f.columns = append(f.columns, c)
+		f := found{make([]column, len(masks)), most}
+		const piece = 1 << 12
+		each(d.cores, (len(masks)+piece-1)/piece, func(k int) {
+			for i := k * piece; i < min((k+1)*piece, len(masks)); i++ {
+				f.columns[i] = column{masks[i], d.at(masks[i])}
 			}
-		}
+		})
+		f.columns = slices.DeleteFunc(f.columns, func(c column) bool {
+			return c.mask == 0 || c.value == forbidden || sum(prices, c.mask)-c.value > most
+		})
 		switch {
 		case all:
 			return f, nil
 		case len(f.columns) < len(masks)/2:
-			// Rounding hides the losses that are looked for.
-			return found{}, fmt.Errorf("losses below the rounding of %s: %w", d.on.Variant.Label, ErrCostly)
+			// Rounding hides the losses that are looked for: the cores have exact sums.
+			return d.host.pass(ctx, prices, most, keep)
 		}
 		f.tighten(prices)
 		most = f.most
 	}
 }
 
+// holds is the loss up to which sums of prices can be compared: `most`, or what narrow
+// integers hold.
+func (d *onDevice[T]) holds(prices []int64, most int64) (int64, error) {
+	if !d.narrow() || !integer[T]() {
+		return most, nil
+	}
+	most = min(most, 1<<(30+d.unit)-int64(magnitude(prices)))
+	if most < 0 {
+		return 0, fmt.Errorf("prices up to %g: %w", magnitude(prices), ErrCostly)
+	}
+	return most, nil
+}
+
 // collect makes one pass, and returns at most room coalitions, and whether these are all.
 func (d *onDevice[T]) collect(prices []int64, most int64, room int) ([]uint64, bool, error) {
-	tiles := len(d.values) >> d.bits
-	if err := d.sums(d.low, 0, prices[:d.bits], 1<<d.bits); err != nil {
+	if err := d.launch(prices, most, room); err != nil {
 		return nil, false, err
 	}
-	least := -roundUp(most + 1)
-	if d.narrow() && !integer[T]() {
-		// Sums are rounded down, and so may be the sum of two.
-		least -= roundUp(int64(math.Ldexp(magnitude(prices)+float64(most), -23)))
-	}
-	if err := d.sums(d.high, least, prices[d.bits:], tiles); err != nil {
-		return nil, false, err
-	}
-	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
-		return nil, false, err
-	}
-	facts := d.on.Device.Facts()
-	g := d.grid(int64(max(1, facts.SMs)) * 16)
-	g.Blocks = min(g.Blocks, int64(tiles))
-	if err := d.kernels.Collect(d.stream, g, d.v, d.low, d.high, d.columns, d.count, uint64(tiles), uint64(room), uint64(max(0, d.unit))); err != nil {
-		return nil, false, err
-	}
+	return d.fetch(room)
+}
+
+// fetch returns what a pass has found.
+func (d *onDevice[T]) fetch(room int) ([]uint64, bool, error) {
 	count := make([]uint64, 1)
 	if err := d.stream.Download(device.Bytes(count), d.count, 0); err != nil {
 		return nil, false, err
@@ -172,6 +192,25 @@ func (d *onDevice[T]) collect(prices []int64, most int64, room int) ([]uint64, b
 	}
 	slices.Sort(masks)
 	return masks, count[0] <= uint64(room), nil
+}
+
+// launch enqueues a pass.
+func (d *onDevice[T]) launch(prices []int64, most int64, room int) error {
+	if err := d.sums(d.low, 0, prices[:d.bits], 1<<d.bits); err != nil {
+		return err
+	}
+	least := -roundUp(most + 1)
+	if d.narrow() && !integer[T]() {
+		// Sums are rounded down, and so may be the sum of two.
+		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(most)), -23)))
+	}
+	if err := d.sums(d.high, least, prices[d.bits:], d.tiles()); err != nil {
+		return err
+	}
+	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
+		return err
+	}
+	return d.kernels.Collect(d.stream, d.grid(), d.v, d.low, d.high, d.columns, d.count, uint64(d.tiles()), uint64(room), uint64(max(0, d.unit)))
 }
 
 func (d *onDevice[T]) narrow() bool { return csg.Price.Value(d.on.Variant, "sums") == "narrow" }
@@ -192,10 +231,12 @@ func (d *onDevice[T]) sums(out device.Buffer, first int64, prices []int64, count
 	if err := d.stream.Upload(d.prices, 0, words); err != nil {
 		return err
 	}
-	threads := int64(csg.Price.Int(d.on.Variant, "block"))
-	return d.kernels.Sums(d.stream, d.grid((int64(count)+threads-1)/threads), d.prices, out, uint64(count), uint64(max(0, d.unit)))
+	return d.kernels.Sums(d.stream, d.grid(), d.prices, out, uint64(count), uint64(max(0, d.unit)))
 }
 
-func (d *onDevice[T]) grid(blocks int64) device.Grid {
-	return device.Grid{Blocks: blocks, Threads: csg.Price.Int(d.on.Variant, "block")}
+// grid is as many blocks as a device runs at once, whose threads go through all work.
+func (d *onDevice[T]) grid() device.Grid {
+	const perSM = 16
+	blocks := min(d.tiles(), perSM*max(1, d.on.Device.Facts().SMs))
+	return device.Grid{Blocks: int64(blocks), Threads: csg.Price.Int(d.on.Variant, "block")}
 }

@@ -23,6 +23,7 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
+	"time"
 
 	"coalesce/runtime/device"
 )
@@ -66,6 +67,8 @@ type Work struct {
 	Passes int   `json:"passes"` // over all values
 	Pivots int   `json:"pivots"` // of the linear program
 	Steps  int64 `json:"steps"`  // of the searches: coalitions looked at
+	// Upload is the time until a device held the values.
+	Upload time.Duration `json:"-"`
 }
 
 // Settings of a solve. A search is given up beyond Steps coalitions looked at, or where more
@@ -86,11 +89,38 @@ func (o *Settings) cores() int {
 
 // A source is the values of all coalitions of n agents, on this machine or a device.
 type source interface {
+	// extent is the largest magnitude of the finite values.
+	extent() (float64, error)
+	// in sets the unit of what follows.
+	in(unit int)
 	// at is one value in units.
 	at(mask uint64) int64
 	// pass finds all coalitions of losses of at most `most`, or of less where these are
 	// many more than keep.
 	pass(ctx context.Context, prices []int64, most int64, keep int) (found, error)
+}
+
+// measure fixes the unit of a source, and returns the extent too.
+func measure[T device.Number](s source, n int) (unit int, most float64, err error) {
+	if most, err = s.extent(); err != nil {
+		return 0, 0, err
+	}
+	if unit, err = unitFor[T](most, n); err != nil {
+		return 0, 0, err
+	}
+	s.in(unit)
+	return unit, most, nil
+}
+
+func newSolver[T device.Number](from source, n int, o Settings) (*solver, error) {
+	unit, most, err := measure[T](from, n)
+	if err != nil {
+		return nil, err
+	}
+	_, exponent := math.Frexp(most)
+	s := &solver{source: from, limits: o, n: n, grain: grainOf[T](), scale: math.Ldexp(1, -unit-exponent)}
+	s.Unit = unit
+	return s, nil
 }
 
 // Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
@@ -101,23 +131,23 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 	if n == 0 {
 		return &Result{}, nil
 	}
-	h, most, err := newHost(values, n, o.cores())
+	o.Cores = o.cores()
+	var from source = &host[T]{values: values, cores: o.Cores}
+	start := time.Now()
+	if o.On != nil {
+		d, failed := newDevice(ctx, values, n, &o)
+		if failed != nil {
+			return nil, failed
+		}
+		defer func() { err = errors.Join(err, d.close()) }()
+		from = d
+	}
+	upload := time.Since(start)
+	s, err := newSolver[T](from, n, o)
 	if err != nil {
 		return nil, err
 	}
-	o.Cores = o.cores()
-	s := &solver{source: h, limits: o, n: n, grain: grainOf[T]()}
-	if o.On != nil {
-		d, err := newDevice(ctx, h, o.On)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, d.close()) }()
-		s.source = d
-	}
-	_, exponent := math.Frexp(most)
-	s.scale = math.Ldexp(1, -h.unit-exponent)
-	s.Unit = h.unit
+	s.Upload = upload
 	return s.solve(ctx)
 }
 
@@ -135,8 +165,8 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if n == 0 {
 		return 0, nil
 	}
-	h, _, err := newHost(values, n, o.cores())
-	if err != nil {
+	h := &host[T]{values: values, cores: o.cores()}
+	if _, _, err := measure[T](h, n); err != nil {
 		return 0, err
 	}
 	if p.Unit != h.unit {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -164,6 +165,16 @@ func TestLimits(t *testing.T) {
 		if _, err := price.Solve(context.Background(), inst.F64, o); !errors.Is(err, price.ErrCostly) {
 			t.Errorf("%+v: found the error %v, expected one of the limits", o, err)
 		}
+	}
+	// Ties without end: 16 agents in blocks of 3, of which only 5 fit.
+	ties := make([]int32, 1<<16)
+	for s := range ties {
+		if bits.OnesCount(uint(s)) == 3 {
+			ties[s] = 1
+		}
+	}
+	if _, err := price.Solve(context.Background(), ties, price.Settings{Steps: 1 << 22, Columns: 1 << 16}); !errors.Is(err, price.ErrCostly) {
+		t.Errorf("found the error %v where ties have no end", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -79,7 +79,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			return s.finish(), nil
 		}
 		if keep > s.limits.Columns {
-			return nil, fmt.Errorf("more than %d coalitions of small losses: %w", len(f.columns), ErrCostly)
+			return nil, fmt.Errorf("a search among %d coalitions finds no optimum, expected one among %d: %w", len(f.columns), s.limits.Columns, ErrCostly)
 		}
 		if better {
 			for _, x := range f.columns {

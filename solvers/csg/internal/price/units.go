@@ -124,14 +124,12 @@ type host[T device.Number] struct {
 	cores  int
 }
 
-// newHost fixes the unit. It returns the largest magnitude of the finite values too.
-func newHost[T device.Number](values []T, n, cores int) (*host[T], float64, error) {
-	most := extent(values, cores)
-	unit, err := unitFor[T](most, n)
-	return &host[T]{values, unit, cores}, most, err
-}
-
 func (h *host[T]) at(mask uint64) int64 { return lift(h.values[mask], h.unit) }
+
+func (h *host[T]) extent() (float64, error) { return extent(h.values, h.cores), nil }
+
+// in sets the unit.
+func (h *host[T]) in(unit int) { h.unit = unit }
 
 func (h *host[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
 	if integer[T]() {

@@ -1,0 +1,88 @@
+package price
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"coalesce/runtime/device"
+)
+
+// A Trial is one pass of a variant at fixed prices, for the tuner: those of a sample, and
+// a loss that about a thousand coalitions do not exceed.
+type Trial[T device.Number] struct {
+	device *onDevice[T]
+	prices []int64
+	most   int64
+}
+
+// trialKeep is about how many coalitions the pass finds.
+const trialKeep = 1 << 10
+
+// NewTrial uploads the values.
+func NewTrial[T device.Number](values []T, on On) (*Trial[T], error) {
+	n := bits.Len(uint(len(values))) - 1
+	o := Settings{On: &on}
+	o.Cores = o.cores()
+	d, err := newDevice(context.Background(), values, n, &o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trial[T]{device: d}
+	s, err := newSolver[T](d, n, o)
+	if err == nil {
+		s.begin()
+		t.prices, err = s.prices()
+	}
+	if err == nil {
+		t.most, err = d.holds(t.prices, s.guess(t.prices, trialKeep))
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return t, nil
+}
+
+// Close frees the device's memory.
+func (t *Trial[T]) Close() error { return t.device.close() }
+
+// Run enqueues the pass on a stream.
+func (t *Trial[T]) Run(s device.Stream) error { return t.on(s).launch(t.prices, t.most, columnRoom) }
+
+// Check compares what the pass on a stream has found with a pass on the cores: of narrow
+// sums, which are rounded down, what is left of it.
+func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
+	got, all, err := t.on(s).fetch(columnRoom)
+	if err != nil {
+		return err
+	}
+	if !all {
+		return fmt.Errorf("a pass found more than %d coalitions, expected about %d", columnRoom, trialKeep)
+	}
+	got = slices.DeleteFunc(got, func(mask uint64) bool {
+		value := t.device.at(mask)
+		return mask == 0 || value == forbidden || sum(t.prices, mask)-value > t.most
+	})
+	f, err := t.device.host.pass(ctx, t.prices, t.most, columnRoom)
+	if err != nil {
+		return err
+	}
+	want := make([]uint64, len(f.columns))
+	for i, c := range f.columns {
+		want[i] = c.mask
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(want))
+	}
+	return nil
+}
+
+// on makes a stream that of the passes.
+func (t *Trial[T]) on(s device.Stream) *onDevice[T] {
+	d := *t.device
+	d.stream = s
+	return &d
+}

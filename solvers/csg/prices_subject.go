@@ -1,0 +1,92 @@
+package csg
+
+import (
+	"context"
+	"fmt"
+
+	"coalesce/autotune/subject"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/price"
+)
+
+// tunablePasses is csg/price for the tuner, which times one pass over the values.
+type tunablePasses struct{ tunable }
+
+func (t tunablePasses) Sizes(f device.Facts) []int {
+	if f.Kind == device.CUDA {
+		return []int{24, 28}
+	}
+	return []int{13, 14}
+}
+
+// Cases have the agents of the largest tile, and one more.
+func (t tunablePasses) Cases(fixed map[string]string) ([]subject.Case, error) {
+	var cases []subject.Case
+	value := Value(fixed["value"])
+	for name, draw := range map[string]func(n int, mask uint64) float64{
+		"random":     drawn(1, 1000, 0),
+		"negative":   drawn(2, 1000, -2000),
+		"few values": drawn(3, 3, -1),
+		"ties":       func(_ int, mask uint64) float64 { return float64(len(Agents(mask))) },
+	} {
+		for _, n := range t.Sizes(device.Facts{}) {
+			inst, err := drawInstance(value, n, func(mask uint64) float64 { return draw(n, mask) })
+			if err != nil {
+				return nil, err
+			}
+			cases = append(cases, subject.Case{Name: fmt.Sprintf("%s, %d agents", name, n), Instance: &trialInstance{Instance: inst}})
+		}
+	}
+	return cases, nil
+}
+
+func (t tunablePasses) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	return passRunner{price.On{Device: d, Variant: v}}, nil
+}
+
+type passRunner struct{ price.On }
+
+func (r passRunner) Close() error { return nil }
+
+func (r passRunner) Prepare(inst subject.Instance) (subject.Job, error) {
+	t, ok := inst.(*trialInstance)
+	if !ok {
+		return nil, fmt.Errorf("prepare %s: an instance of another subject", csg.Price.Name)
+	}
+	switch t.Type {
+	case Int32:
+		return newPassJob(t.I32, r.On)
+	case Int64:
+		return newPassJob(t.I64, r.On)
+	case Float32:
+		return newPassJob(t.F32, r.On)
+	}
+	return newPassJob(t.F64, r.On)
+}
+
+type passJob[T Number] struct {
+	*price.Trial[T]
+	values float64
+}
+
+func newPassJob[T Number](values []T, on price.On) (subject.Job, error) {
+	t, err := price.NewTrial(values, on)
+	if err != nil {
+		return nil, err
+	}
+	return passJob[T]{t, float64(len(values))}, nil
+}
+
+// Reset does nothing: a pass leaves the values as they are.
+func (j passJob[T]) Reset(device.Stream) error { return nil }
+
+func (j passJob[T]) Check(s device.Stream) error {
+	if err := j.Trial.Check(context.Background(), s); err != nil {
+		return fmt.Errorf("%w: %w", ErrCheck, err)
+	}
+	return nil
+}
+
+// Work is the number of values.
+func (j passJob[T]) Work() float64 { return j.values }

@@ -136,6 +136,7 @@ type search struct {
 	feasible func(*device.Variant) error
 
 	size    int   // the workload's, or what takes its place on a device with more or fewer multiprocessors
+	kin     bool  // results are of another class
 	known   bool  // something was tuned for such a workload on such a device
 	refused int   // results of the level at hand whose variant is not feasible
 	why     error // of the first
@@ -174,7 +175,7 @@ func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 		return Choice{}, false
 	}
 	s.known = s.known || !related
-	s.size = nearest.alike(&s.facts, s.w.Size)
+	s.size, s.kin = nearest.alike(&s.facts, s.w.Size), kin
 	if c, ok := s.exact(nearest); ok {
 		return c, true
 	}
@@ -190,7 +191,7 @@ func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 // choice tells of a candidate and of what was passed over.
 func (s *search) choice(v *device.Variant, level string, e evidence) Choice {
 	e.family, e.size, e.refused, e.why = s.family, s.size, s.refused, s.why
-	e.asked, e.predicted, e.driver = s.w.Size, s.w.Why, s.facts.Driver
+	e.asked, e.predicted, e.driver, e.kin = s.w.Size, s.w.Why, s.facts.Driver, s.kin
 	return Choice{v, level, e}
 }
 

@@ -373,7 +373,8 @@ func TestKin(t *testing.T) {
 		}
 		tried++
 		c, err := db.Choose(f, h100, Workload{Fixed: e.Fixed, Size: e.Size}, nil)
-		if _, valid := e.Result(e.Winner).Valid(f); valid && (err != nil || c.Variant.Label != e.Winner || !strings.Contains(c.Reason(), "NVIDIA H200")) {
+		if _, valid := e.Result(e.Winner).Valid(f); valid && (err != nil || c.Variant.Label != e.Winner || c.Level != Exact || !strings.Contains(c.Reason(), "NVIDIA H200 (of the same compute capability)") ||
+			!strings.HasSuffix(c.Reason(), "; coalesce tune "+strings.Split(f.Name, "/")[0]+" measures them here")) {
 			t.Errorf("%s, %v, size %d: chose %v: %s, %v, expected %s", e.Family, e.Fixed, e.Size, c.Variant, c.Reason(), err, e.Winner)
 		}
 	}

@@ -27,6 +27,7 @@ type evidence struct {
 	ratio     float64 // mean slowdown
 	fixed     map[string]string
 	name      string // of the device, where there is no pool
+	kin       bool   // the pool is of another class
 	predicted string
 	driver    string // of this device
 	refused   int
@@ -56,7 +57,7 @@ func (c Choice) Reason() string {
 	switch {
 	case c.Level == Safe || c.Level == Predicted:
 		text += fmt.Sprintf("; coalesce tune %s measures the others", problem)
-	case c.Level != Exact && c.Level != Interpolated || c.pool.other != "":
+	case c.Level != Exact || c.kin || c.pool.other != "":
 		text += fmt.Sprintf("; coalesce tune %s measures them here", problem)
 	}
 	return text
@@ -67,6 +68,12 @@ func (c Choice) basis() string {
 	where := c.name
 	if c.pool != nil {
 		where = c.pool.class.name
+		switch {
+		case c.kin && c.pool.class.kind == device.Host:
+			where += " (another host)"
+		case c.kin:
+			where += " (of the same compute capability)"
+		}
 		if c.pool.other != "" {
 			where += " for " + c.pool.other
 		}

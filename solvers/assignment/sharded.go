@@ -30,15 +30,11 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 		asked := o
 		asked.Algorithm = f.Name
 		c, err := planFor(facts, p, asked)
+		if err == nil && !f.ForSeveral(c.variant) {
+			err = c.together(&f, facts, p, o)
+		}
 		if err == nil {
-			winner := c.variant
-			if c.variant = f.Together(winner); c.variant != nil {
-				if c.variant != winner {
-					c.reason += "; of its variants for several devices the one most alike"
-				}
-				return c, nil
-			}
-			err = fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.Name, p.Instance.Type)
+			return c, nil
 		}
 		refused = append(refused, err)
 	}
@@ -46,6 +42,31 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 		refused = append(refused, fmt.Errorf("no other family runs on several devices: expected one of core, tree, classical, found %q", o.Algorithm))
 	}
 	return plan{}, errors.Join(refused...)
+}
+
+// together takes a variant for several devices in place of one that is not: the one
+// most like that which was asked for by its label; else that which won among those, or
+// the one most like the winner.
+func (c *plan) together(f *families.Family, facts device.Facts, p *problem.Normal, o Options) error {
+	w := engine.Workload(p)
+	w.Suits, w.Why = f.Together(c.variant), fmt.Sprintf("of the variants for several devices the one most like %s, which is that for one (%s)", c.variant.Label, c.reason)
+	if w.Suits == nil {
+		return fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.Name, p.Instance.Type)
+	}
+	if o.Variant != "" {
+		c.variant, c.reason = w.Suits, c.reason+"; of the variants for several devices the one most alike"
+		return nil
+	}
+	found, err := o.Choose(f.Kernels, facts, w, func(v *device.Variant) error {
+		if !f.ForSeveral(v) {
+			return fmt.Errorf("%s is for one device", v.Label)
+		}
+		return feasible(f, v, facts)
+	})
+	if err == nil {
+		c.variant, c.reason = found.Variant, found.Reason()
+	}
+	return err
 }
 
 // prepareSharded is prepare for several devices, or for one that is solved on as one

@@ -120,6 +120,50 @@ func TestSolveSharded(t *testing.T) {
 	}
 }
 
+// On several devices runs what won among the variants for those, or else the one most
+// like the winner on one; the reason is that of the variant that runs.
+func TestPlanSharded(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Name: "Test GPU", Major: 9, SMs: 100, ThreadsPerBlock: 1024}
+	inst, err := draw.Generate("uniform", 60, 60, 2, 1<<40, problem.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &assignment.Classical
+	won := func(label string) *tuned.Database {
+		w := engine.Workload(p)
+		db, err := tuned.New(tuned.Entry{Family: f.Name, Class: facts.Class(), Fixed: w.Fixed, Size: w.Size, Protocol: tuned.Protocol,
+			Winner: label, Results: []tuned.Result{{Variant: label, Hash: tuned.Hash(f.Variant(label).Hash), Nanos: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	const (
+		one   = "block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32"
+		like  = "block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32"
+		other = "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=many,value=int32"
+	)
+	for name, c := range map[string]struct {
+		settings     solve.Settings
+		want, reason string
+	}{
+		"won on one":        {solve.Settings{Tuning: won(one)}, like, "predicted: of the variants for several devices the one most like " + one + ", which is that for one (exact: won"},
+		"won on several":    {solve.Settings{Tuning: won(other)}, other, "exact: won when size 60 was tuned on Test GPU"},
+		"asked, of one":     {solve.Settings{Tuning: won(other), Variant: one}, like, "asked for by name; of the variants for several devices the one most alike"},
+		"asked, of several": {solve.Settings{Tuning: won(one), Variant: other}, other, "asked for by name"},
+	} {
+		c.settings.Algorithm = "classical"
+		got, err := planSharded(facts, p, "", Options{Settings: c.settings})
+		if err != nil || got.variant.Label != c.want || !strings.HasPrefix(got.reason, c.reason) {
+			t.Errorf("%s: %v, %s: %v; expected %s: %s", name, got.variant, got.reason, err, c.want, c.reason)
+		}
+	}
+}
+
 func TestDrawnOnDevices(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
 	for _, value := range []problem.Value{problem.Int32, problem.Float64} {

@@ -8,6 +8,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,19 +48,22 @@ func (s *Settings) First() (device.Device, error) {
 }
 
 // Weakest are the facts that variants for all devices are chosen by: those of the device
-// with the fewest multiprocessors, with the least of the memory free on any.
+// of the least compute capability and, of such, with the fewest multiprocessors; with
+// the least that any has of free memory, and of shared memory and threads of a block.
 func (s *Settings) Weakest() device.Facts {
 	var least device.Facts
 	for k, d := range s.Devices {
 		f := d.Facts()
-		free := f.Free
-		if k > 0 {
-			free = min(free, least.Free)
-		}
-		if k == 0 || f.SMs < least.SMs {
+		if k == 0 {
 			least = f
+			continue
 		}
-		least.Free = free
+		a, b := f, least
+		if cmp.Or(cmp.Compare(f.Major, least.Major), cmp.Compare(f.Minor, least.Minor), cmp.Compare(f.SMs, least.SMs)) >= 0 {
+			a, b = least, f
+		}
+		a.Free, a.SharedPerBlock, a.ThreadsPerBlock = min(a.Free, b.Free), min(a.SharedPerBlock, b.SharedPerBlock), min(a.ThreadsPerBlock, b.ThreadsPerBlock)
+		least = a
 	}
 	return least
 }

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
+
+	"coalesce/runtime/device"
 )
 
 func TestNumbers(t *testing.T) {
@@ -76,5 +79,43 @@ func TestSettings(t *testing.T) {
 	s.Log = func(line string) { said = line }
 	if s.Say("%d agents", 3); said != "3 agents" {
 		t.Errorf("said %q", said)
+	}
+}
+
+type described struct {
+	device.Device
+	facts device.Facts
+}
+
+func (d described) Facts() device.Facts { return d.facts }
+
+// Unlike devices are chosen for by the weakest, and by what all of them have.
+func TestWeakest(t *testing.T) {
+	hopper := device.Facts{Name: "hopper", Major: 9, SMs: 114, Free: 10, SharedPerBlock: 300, ThreadsPerBlock: 1024}
+	larger := device.Facts{Name: "larger", Major: 9, SMs: 132, Free: 5, SharedPerBlock: 300, ThreadsPerBlock: 1024}
+	ada := device.Facts{Name: "ada", Major: 8, Minor: 9, SMs: 142, Free: 7, SharedPerBlock: 100, ThreadsPerBlock: 1024}
+	little := device.Facts{Name: "little", Major: 10, SMs: 200, Free: 7, SharedPerBlock: 200, ThreadsPerBlock: 512}
+	for _, c := range []struct {
+		all          []device.Facts
+		name         string
+		free, shared int64
+		threads      int
+	}{
+		{nil, "", 0, 0, 0},
+		{[]device.Facts{larger}, "larger", 5, 300, 1024},
+		{[]device.Facts{larger, hopper}, "hopper", 5, 300, 1024},
+		{[]device.Facts{hopper, ada, larger}, "ada", 5, 100, 1024},
+		{[]device.Facts{little, hopper}, "hopper", 7, 200, 512},
+	} {
+		for range 2 {
+			var s Settings
+			for _, f := range c.all {
+				s.Devices = append(s.Devices, described{facts: f})
+			}
+			if got := s.Weakest(); got.Name != c.name || got.Free != c.free || got.SharedPerBlock != c.shared || got.ThreadsPerBlock != c.threads {
+				t.Errorf("of %v: %+v, expected %s with %d free, %d shared, %d threads", c.all, got, c.name, c.free, c.shared, c.threads)
+			}
+			slices.Reverse(c.all)
+		}
 	}
 }

@@ -99,6 +99,11 @@ func Names() []string {
 	return names
 }
 
+// ForSeveral reports whether a variant runs on several devices.
+func (f *Family) ForSeveral(v *device.Variant) bool {
+	return f.several[0] == "" || f.Kernels.Value(v, f.several[0]) == f.several[1]
+}
+
 // Together is the family's variant for several devices that is most like v.
 func (f *Family) Together(v *device.Variant) *device.Variant {
 	if f.several[0] == "" {
@@ -108,7 +113,7 @@ func (f *Family) Together(v *device.Variant) *device.Variant {
 	most := -1
 	for i := range f.Kernels.Variants {
 		w := &f.Kernels.Variants[i]
-		if f.Kernels.Value(w, f.several[0]) != f.several[1] || f.Kernels.Value(w, "value") != f.Kernels.Value(v, "value") {
+		if !f.ForSeveral(w) || f.Kernels.Value(w, "value") != f.Kernels.Value(v, "value") {
 			continue
 		}
 		alike := 0

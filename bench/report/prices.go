@@ -30,8 +30,8 @@ func priceTable(f *result.File) string {
 	return strings.TrimSuffix(out, "\n")
 }
 
-// csgSeveralTable has the times of one device and of several.
-func csgSeveralTable(f *result.File) string {
+// groupTable has the times of one device and of several.
+func groupTable(f *result.File) string {
 	out := "| agents | devices | time | fastest, slowest run | splittings/s | times as fast as one |\n|---:|---:|---:|---:|---:|---:|\n"
 	for _, r := range f.Rows {
 		one := slices.IndexFunc(f.Rows, func(x result.Row) bool { return x.Agents == r.Agents && x.Devices == 1 })

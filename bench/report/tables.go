@@ -40,6 +40,7 @@ func tables(r results) map[string]string {
 		"tiles":       tilesTable(r["tiles"]),
 		"ceilings":    ceilingTable(r["tiles"]),
 		"tiles-int32": tilesEffects(r["tiles"]),
+		"prices":      priceTable(r["price"]),
 	}
 }
 

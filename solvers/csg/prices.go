@@ -28,7 +28,7 @@ type Prices struct {
 // quicker than tiles, as a rule: a host's, and a GPU's, whose search is the host's too.
 const (
 	pricesFrom    = 20
-	pricesFromGPU = 29
+	pricesFromGPU = 28
 )
 
 // What a search by prices may take before the tiles get their turn, as a share of their

@@ -23,6 +23,7 @@ static_assert(BLOCK % WARP == 0 && ROUNDS > 0, "every row bids once, which gives
 // stand between the rows of the instance; its rows <= cols are those of the
 // instance transposed where copy says where to (else it is negative). Its
 // answer is, in words of 8 bytes: five counts, u, v and the columns of rows, as ints.
+// Go: Problem
 struct Problem {
     i64 costs, stride, rows, cols, answer, copy, state;
     double scale;
@@ -443,6 +444,7 @@ constexpr i64 FREE = 9223372036854775807ll;  // a forbidden pair: no dual is too
 constexpr i64 INVALID = -FREE - 1;           // no cost at all: every dual is too large
 
 // What is found: counts, sums, and the least row, column or entry at fault.
+// Go: Word
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
 

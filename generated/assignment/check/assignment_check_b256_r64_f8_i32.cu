@@ -27,6 +27,7 @@ constexpr i64 FREE = 9223372036854775807ll;             // a forbidden pair: no 
 constexpr i64 INVALID = -FREE - 1;                      // no cost at all: every dual is too large
 
 // What is found: counts, and the least row, column or entry at fault.
+// Go: Word
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
 

@@ -30,6 +30,7 @@ constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
 // What blocks tell one another, in words of 8 bytes. Counters that a step
 // reads while it prepares the next take turns.
+// Go: Control
 struct Control {
     i64 least[2];  // smallest uncovered slack, by dual updates
     i64 bound;     // no slack of an allowed pair is larger
@@ -47,7 +48,9 @@ struct Control {
     u64 hits[2];            // slack=bounded, by dual updates: how many there are
     u64 read;               // and parts read
 };
+// Go: Stage
 enum Stage { START, SEARCH, MATCHED, STUCK };
+// Go: ControlWords
 constexpr u32 CONTROL = 32;  // words of 8 bytes kept for it
 
 // A Hit is a part of a row that was read, and its least uncovered slack: as it is, and

@@ -32,6 +32,7 @@ constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
 // What blocks tell one another, in words of 8 bytes. Counters that a step
 // reads while it prepares the next take turns.
+// Go: Control
 struct Control {
     i64 least[2];  // smallest uncovered slack, by dual updates
     i64 bound;     // no slack of an allowed pair is larger
@@ -49,7 +50,9 @@ struct Control {
     u64 hits[2];            // slack=bounded, by dual updates: how many there are
     u64 read;               // and parts read
 };
+// Go: Stage
 enum Stage { START, SEARCH, MATCHED, STUCK };
+// Go: ControlWords
 constexpr u32 CONTROL = 32;  // words of 8 bytes kept for it
 
 // A Hit is a part of a row that was read, and its least uncovered slack: as it is, and
@@ -1192,13 +1195,17 @@ assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_
 namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fkept_pmany_dmany_f32 {
 
 // An Edge is zeros of a row on their way to the device that searches.
+// Go: Edge
 struct Edge {
     u32 row, word, zeros;
 };
 
+// Go: PostEdges
+constexpr u32 POST = 4096;  // edges that a post has room for
+
 // A Post is what a device sends of a dual update: the update, the number of edges,
 // and the first of these.
-constexpr u32 POST = 4096;
+// Go: Post
 struct Post {
     u64 count;
     i64 d;
@@ -1397,6 +1404,7 @@ namespace assignment_classical_bl512_i32_ro1_re1_bagrid_so16_zlists_slbounded_fk
 
 // A Member is a device's part of a solve: rows first .. first+mine-1. After the last
 // in a table comes the head: the Work of all rows, for the search of member 0.
+// Go: Member
 struct Member {
     const T* costs;
     u64* work;
@@ -1415,10 +1423,12 @@ struct Part {
     __device__ __forceinline__ Work open() const { return Work(costs, nullptr, work, scale, 0, rows, cols, flags); }
 };
 
+// Go: Members
+constexpr u32 MEMBERS = 32;  // of a solve at most: a lane each
+
 // A mailbox has a word for the head's verdict and of each member three: two halves of
 // its least slack and, at member 0, the number of its edges. A word is written again
 // only after an update in which everyone has heard it: nothing takes turns.
-constexpr u32 MEMBERS = 32;
 __device__ __forceinline__ u32 leastAt(u32 member) { return 1 + 3 * member; }
 __device__ __forceinline__ u32 countAt(u32 member) { return 3 + 3 * member; }
 enum Verdict { STOP, GO };

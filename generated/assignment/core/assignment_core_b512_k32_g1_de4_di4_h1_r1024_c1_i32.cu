@@ -26,12 +26,15 @@ constexpr i64 DIVIDE = 4;                // epsilon falls by this factor
 constexpr u32 HALF = 1;                    // 1/2^HALF of the free rows end a search
 static_assert(K % LANES == 0 && (LANES & (LANES - 1)) == 0 && BLOCK % WARP == 0, "shape");
 
+// Go: Stage
 enum Stage { BIDDING, SETTLING, CLEARING, GROW_GRID, GROW_ALONE, CHOOSING, RAISING, AUGMENTING };
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
+// Go: Word
 enum Word {
     BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, POOL = 12, VIOLATIONS, GROWN, CUT,
     STEPS = 16, PHASES, PATHS, BIDS, LEVELS, OVER, SUM, STAGES = SUM + 2
 };
+// Go: Status
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
 constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
 // Passes over all pairs: a warp scans GROUP rows together. A source fills its

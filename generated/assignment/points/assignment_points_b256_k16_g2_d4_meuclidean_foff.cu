@@ -18,14 +18,17 @@ constexpr u32 GROUP = 2;  // rows a warp scans together
 constexpr u32 DEPTH = 4;  // candidates a lane keeps
 static_assert((K - 1) / WARP < DEPTH, "shape");
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
+// Go: Word
 enum Word {
     BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, POOL = 12, VIOLATIONS, GROWN, CUT,
     STEPS = 16, PHASES, PATHS, BIDS, LEVELS, OVER, SUM, STAGES = SUM + 2
 };
+// Go: Status
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
 constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
 
 // Words that this family adds.
+// Go: Tally
 constexpr u32 LOOKS = 21, GAPS = 22, SPENT = 23;// Passes over all pairs: a warp scans GROUP rows together. A source fills its
 // lanes' lists with the least c - v of rows [row, row+GROUP), those below `below`
 // only, where it is not null; skip says which columns do not count, and a row

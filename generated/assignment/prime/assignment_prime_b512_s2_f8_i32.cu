@@ -28,6 +28,7 @@ constexpr double UNIT = 1099511627776.0;  // a share of 1 in sums
 static_assert(WARPS % SHARE == 0, "a row is shared by whole teams");
 
 // Control words, 8 bytes each. The host reads them by these numbers.
+// Go: Word
 enum Word { BARRIER, STRUCTURED, ITERATIONS, READS, TEMPERATURE, SURPRISE, WORDS };
 
 struct Problem {

@@ -21,6 +21,7 @@ constexpr u32 VECTOR = ITEMS < 16 / sizeof(T) ? ITEMS : 16 / sizeof(T);  // colu
 constexpr u32 OWN = ITEMS < 2 ? ITEMS : 2;  // columns of a slice that a thread keeps the state of
 constexpr u32 DEEP = (BLOCK > 512 ? 32 : 64) / sizeof(T);  // entries of one row a thread reads at once
 constexpr u32 WARPS = BLOCK / WARP;
+// Go: Zeros
 constexpr u32 LIST = 8;      // zeros kept of a row
 constexpr i64 NONE = 9223372036854775807ll;  // no slack: only forbidden pairs
 constexpr u64 NOBODY = ~0ull;
@@ -28,16 +29,19 @@ constexpr int NOWHERE = 0x7fffffff;
 constexpr int OUT = -1, END = -2;    // of tree: outside the forest; a free column that ends a path
 
 // SCANNED and TAKEN say what the step before did, and become CLOSE or SEARCH.
+// Go: Stage
 enum Stage { REDUCE_ROWS, REDUCE_COLUMNS, ACCEPT, RENEW, CLOSE, TAKE, TAKEN, SEARCH, SCANNED, SOLVED, STUCK };
 
 // An Entry is a row to scan: the slack of (row, j) is c + key - v(j), less
 // the dual updates of this phase.
+// Go: Entry
 struct Entry {
     i64 key;
     int row;
 };
 
 // A Turn is where the solve stands.
+// Go: Turn
 struct Turn {
     i64 sum;  // of the dual updates of this phase
     u32 steps, phases, paths, updates;
@@ -54,6 +58,7 @@ struct Turn {
 
 // A Slot is what a step leaves to the next. Three take turns: one is read, one
 // written, one cleared.
+// Go: Slot
 struct Slot {
     Turn turn;
     alignas(8) u32 joined;  // rows that joined the forest; after RENEW, tips
@@ -62,6 +67,7 @@ struct Slot {
     u32 kept;      // rows listed as free
 };
 
+// Go: Head
 struct Head {
     Slot slot[4];  // the last: how the solve ended
     u64 first[2];  // the least winner of a phase; two take turns

@@ -18,14 +18,18 @@ constexpr u32 SPAN = BLOCK * CLUSTER;  // threads of a search
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
 constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
+// Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
 constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
 constexpr u32 RESIDENT = 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;  // blocks a multiprocessor
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
 // Words of 8 bytes: of the device, and of each search.
+// Go: Control
 enum Control { COUNT, BEST, STOP, FLIPS, ROUNDS, ENTERED, WEIGHTS = 8, VALUES = 16 };
+// Go: Score
 enum Score { VALUE, KEPT, MAKER, SPENT, SCORES = 8 };
+// Go: Operator
 enum Operator { RANDOM, RELINK, CROSS, MUTATE, MAJORITY, OPERATORS, GUEST = OPERATORS };
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }

@@ -11,6 +11,7 @@ using namespace coalesce;
 
 constexpr u32 BLOCK = 1024;
 constexpr u32 WARPS = BLOCK / WARP;
+// Go: Last
 constexpr u32 LAST = 0x80000000u;   // in a visit's place: no more of this variable follows
 constexpr u32 EVEN = 0x55555555u;   // the first replica of each pair
 constexpr u32 TRIES = 32;           // for the seed of a cluster
@@ -18,9 +19,13 @@ constexpr u32 RESIDENT = BLOCK <= 512 ? 1536 / BLOCK : 1;  // blocks a multiproc
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024, "shape");
 
 // Words of 8 bytes: of the device, of each block's scores, of its ladder.
+// Go: Control
 enum Control { STOP };
+// Go: Score
 enum Score { KEPT, FLIPS, SWEEPS, CLUSTER, DIFFER, SCORES = 8 };
+// Go: Ladder
 enum Ladder { FROM, TO = 32, COOL = 64, RUNGS = 96 };
+// Go: Mode
 enum Mode { STOPS = 1, STOPPING = 2, FRESH = 4 };
 
 typedef i64 Sum;  // of the gains of a warp in a sweep

@@ -226,7 +226,7 @@ func (out *Output) bind(f *Family, b *bind.Family) error {
 func binding(f *Family) *bind.Family {
 	b := &bind.Family{Name: f.Space.Family, Hash: f.Hash, Params: f.Space.Names()}
 	for _, p := range f.Points {
-		b.Variants = append(b.Variants, bind.Variant{Label: p.Label(), Symbol: p.Symbol(), Values: p.Values, Safe: p.Safe})
+		b.Variants = append(b.Variants, bind.Variant{Label: p.Label(), Symbol: p.Symbol(), Values: p.Values, Safe: p.Safe, Study: p.Study})
 	}
 	return b
 }

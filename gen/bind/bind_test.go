@@ -17,7 +17,7 @@ func toy() *Family {
 		},
 		Variants: []Variant{
 			{Label: "factor=2,value=int32", Symbol: "toy_scale_f2_i32", Hash: 1, Values: []string{"2", "int32"}, Safe: true},
-			{Label: "factor=4,value=int32", Symbol: "toy_scale_f4_i32", Hash: 2, Values: []string{"4", "int32"}, Pack: 1},
+			{Label: "factor=4,value=int32", Symbol: "toy_scale_f4_i32", Hash: 2, Values: []string{"4", "int32"}, Study: true, Pack: 1},
 		},
 		Packs: []Pack{{"scale/pack_000.cu", 3}, {"scale/pack_001.cu", 4}},
 	}
@@ -35,6 +35,7 @@ func TestBindings(t *testing.T) {
 		"var _ = [1]struct{}{}[device.ABI-1]\n",
 		"//go:embed scale/*.cu\nvar scaleSource embed.FS\n",
 		"\t\t{Label: \"factor=2,value=int32\", Symbol: \"toy_scale_f2_i32\", Hash: 0x0000000000000001, Values: []string{\"2\", \"int32\"}, Safe: true, Pack: 0},\n",
+		"Values: []string{\"4\", \"int32\"}, Study: true, Pack: 1},\n",
 		"\t\t{File: \"scale/pack_001.cu\", Hash: 0x0000000000000004},\n",
 		"func LoadScale(d device.Device, v *device.Variant) (*ScaleKernels, error) {",
 		"func (k *ScaleKernels) Scale(stream device.Stream, grid device.Grid, f device.Buffer, nValues uint64, gridArg int64, x float64) error {",

@@ -13,6 +13,7 @@ type Point struct {
 	Params  []string // every parameter, manifest order
 	Values  []string // aligned with Params
 	Safe    bool     // the safe point of its value type
+	Study   bool     // compiled, tested and measured, and not shipped
 	Symbols []string // aligned with Params: the prefixes Symbol writes, unique in the space
 }
 

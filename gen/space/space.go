@@ -63,9 +63,10 @@ type Space struct {
 	Target string // CUDA or Host
 	Params []Param
 	Where  []*Constraint
-	Safe   Assignment   // parameters not named take the first plain value
-	Points []Assignment // extra points; parameters not named take the safe value
-	Pos    string       // file:line of the block
+	Study  []*Constraint // points that satisfy one are not shipped
+	Safe   Assignment    // parameters not named take the first plain value
+	Points []Assignment  // extra points; parameters not named take the safe value
+	Pos    string        // file:line of the block
 }
 
 // Param finds a parameter by name; nil when the space has none of that name.
@@ -280,6 +281,25 @@ func (s *Space) point(values []string) Point {
 	return p
 }
 
+// studied reports whether a point is only for studies: what was published, and what shows
+// the worth of a part by leaving it out. A family is shipped with its safe points, or it
+// is all for studies.
+func (s *Space) studied(p Point) (bool, error) {
+	for _, c := range s.Study {
+		ok, err := c.Holds(s, p.Values)
+		if err != nil {
+			return false, err
+		}
+		if ok && p.Safe && len(c.Names) > 0 {
+			return false, &PointError{c.Pos, fmt.Sprintf("study %q holds at the safe point (%s), expected others, or true for the whole family", c.Expr, p.Label())}
+		}
+		if ok {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Most points of an enumeration: a core has to be compiled, the full product
 // to be listed.
 const (
@@ -334,6 +354,10 @@ func (t *pointSet) points() ([]Point, error) {
 		p := Point{
 			Family: t.space.Family, Params: names, Values: values, Symbols: prefixes,
 			Safe: slices.Equal(values, t.space.safeValues(kind)),
+		}
+		var err error
+		if p.Study, err = t.space.studied(p); err != nil {
+			return nil, err
 		}
 		symbol := p.Symbol()
 		if other, dup := symbols[symbol]; dup {

@@ -252,3 +252,30 @@ func TestConstraintErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestStudy: what a study holds at is marked, and true marks the safe point too.
+func TestStudy(t *testing.T) {
+	for _, c := range []struct {
+		expr string
+		want string
+	}{{"a == 2", "a=2"}, {"a > 1", "a=2 a=3"}, {"true", "a=1 a=2 a=3"}, {"false", ""}} {
+		study, err := ParseStudy(c.expr, "m:3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Space{Family: "toy/scale", Pos: "m:1", Params: []Param{{Name: "a", Values: []string{"1", "2"}, Vary: []string{"3"}}}, Study: []*Constraint{study}}
+		points, err := s.Enumerate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var marked []string
+		for _, p := range points {
+			if p.Study {
+				marked = append(marked, p.Label())
+			}
+		}
+		if got := strings.Join(marked, " "); got != c.want {
+			t.Errorf("study %q marks %q, want %q", c.expr, got, c.want)
+		}
+	}
+}

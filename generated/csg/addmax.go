@@ -29,11 +29,11 @@ var Addmax = device.Family{
 		{Name: "run", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "rounds", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_b512_afused_i32", Hash: 0x4e96fa3327b370c0, Values: []string{"512", "fused", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_b512_afused_f32", Hash: 0x20d8734a4ea2e69a, Values: []string{"512", "fused", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_b512_afused_i64", Hash: 0x86a8b56fcd685b25, Values: []string{"512", "fused", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_b512_afused_f64", Hash: 0x9d9732417f716af1, Values: []string{"512", "fused", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_b512_amixed_i32", Hash: 0xd942c10cb8d83b9f, Values: []string{"512", "mixed", "int32"}, Pack: 0},
+		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_b512_afused_i32", Hash: 0x4e96fa3327b370c0, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_b512_afused_f32", Hash: 0x20d8734a4ea2e69a, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_b512_afused_i64", Hash: 0x86a8b56fcd685b25, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_b512_afused_f64", Hash: 0x9d9732417f716af1, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_b512_amixed_i32", Hash: 0xd942c10cb8d83b9f, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
 	},
 	Source: addmaxSource,
 	Packs: []device.Pack{

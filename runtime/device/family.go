@@ -42,6 +42,7 @@ type Variant struct {
 	Hash   uint64   // over the variant's text; the image carries it too
 	Values []string // aligned with Family.Params
 	Safe   bool     // the safe point of its value type
+	Study  bool     // published, or an ablation: compiled, tested and measured by bench, no need of a shipped binary
 	Pack   int      // index into Family.Packs
 	// Kernels of a host variant by entry name.
 	Kernels map[string]HostKernel

@@ -25,7 +25,6 @@ constexpr u32 DEPTH = 4;                  // candidates a lane keeps
 constexpr i64 DIVIDE = 4;                // epsilon falls by this factor
 constexpr u32 HALF = 1;                    // 1/2^HALF of the free rows end a search
 static_assert(K % LANES == 0 && (LANES & (LANES - 1)) == 0 && BLOCK % WARP == 0, "shape");
-
 // Go: Stage
 enum Stage { BIDDING, SETTLING, CLEARING, GROW_GRID, GROW_ALONE, CHOOSING, RAISING, AUGMENTING };
 // Control words, 8 bytes each. The host reads and clears them by these numbers.

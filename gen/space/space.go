@@ -275,7 +275,7 @@ func (s *Space) productWithin(axes [][]string, visits, found int, each func([]st
 
 func (s *Space) point(values []string) Point {
 	names := s.Names()
-	p := Point{Family: s.Family, Params: names, Values: values, Symbols: Prefixes(names)}
+	p := Point{Family: s.Family, Params: names, Values: values}
 	t, _ := p.Get(ValueParam)
 	p.Safe = slices.Equal(values, s.safeValues(t))
 	return p
@@ -346,13 +346,12 @@ func (t *pointSet) points() ([]Point, error) {
 		return 0
 	})
 	names := t.space.Names()
-	prefixes := Prefixes(names)
 	symbols := map[string]string{}
 	points := make([]Point, 0, len(t.list))
 	for _, values := range t.list {
 		kind, _ := Point{Params: names, Values: values}.Get(ValueParam)
 		p := Point{
-			Family: t.space.Family, Params: names, Values: values, Symbols: prefixes,
+			Family: t.space.Family, Params: names, Values: values,
 			Safe: slices.Equal(values, t.space.safeValues(kind)),
 		}
 		var err error

@@ -15,8 +15,8 @@ const (
 // Constexpr CONTROL of the kernels of assignment/classical.
 const ClassicalControlWords = 32
 
-// Constexpr POST of the kernels of assignment/classical.
-const ClassicalPostEdges = 4096
+// Constexpr MESSAGE_EDGES of the kernels of assignment/classical.
+const ClassicalMessageEdges = 4096
 
 // Constexpr MEMBERS of the kernels of assignment/classical.
 const ClassicalMembers = 32
@@ -98,30 +98,30 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalEdge{}.Zeros)-8]
 )
 
-// ClassicalPost is struct Post of the kernels of assignment/classical.
+// ClassicalMessage is struct Message of the kernels of assignment/classical.
 //
-// A Post is what a device sends of a dual update: the update, the number of edges,
+// A Message is what a device sends of a dual update: the update, the number of edges,
 // and the first of these.
-type ClassicalPost struct {
+type ClassicalMessage struct {
 	Count uint64
 	D     int64
 	Of    [4096]ClassicalEdge
 }
 
-// ClassicalPostSize is its size in bytes.
-const ClassicalPostSize = 49168
+// ClassicalMessageSize is its size in bytes.
+const ClassicalMessageSize = 49168
 
 // Bytes are the struct's own, as devices have them; not a copy.
-func (x *ClassicalPost) Bytes() []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(x)), ClassicalPostSize)
+func (x *ClassicalMessage) Bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(x)), ClassicalMessageSize)
 }
 
-// Compiles only where Go lays ClassicalPost out as CUDA does.
+// Compiles only where Go lays ClassicalMessage out as CUDA does.
 var (
-	_ = [1]struct{}{}[unsafe.Sizeof(ClassicalPost{})-49168]
-	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalPost{}.Count)-0]
-	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalPost{}.D)-8]
-	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalPost{}.Of)-16]
+	_ = [1]struct{}{}[unsafe.Sizeof(ClassicalMessage{})-49168]
+	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMessage{}.Count)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMessage{}.D)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMessage{}.Of)-16]
 )
 
 // ClassicalMember is struct Member of the kernels of assignment/classical.
@@ -132,7 +132,7 @@ type ClassicalMember struct {
 	Costs       uint64
 	Work        uint64
 	Edges       uint64 // the zeros that a dual update makes here, with room for all
-	Mail        uint64
+	Messages    uint64
 	First, Mine uint64
 }
 
@@ -150,7 +150,7 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMember{}.Costs)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMember{}.Work)-8]
 	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMember{}.Edges)-16]
-	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMember{}.Mail)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMember{}.Messages)-24]
 	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMember{}.First)-32]
 	_ = [1]struct{}{}[unsafe.Offsetof(ClassicalMember{}.Mine)-40]
 )

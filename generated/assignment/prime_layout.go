@@ -11,6 +11,6 @@ const (
 	PrimeWordIterations  = 2
 	PrimeWordReads       = 3
 	PrimeWordTemperature = 4
-	PrimeWordSurprise    = 5
+	PrimeWordStructure   = 5
 	PrimeWordWords       = 6
 )

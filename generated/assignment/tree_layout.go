@@ -62,7 +62,7 @@ type TreeTurn struct {
 	Turn                          uint32 // which list of rows to scan
 	Ready                         uint32 // rows in it
 	Whole                         uint32 // those that other devices hold included
-	Tips                          uint32 // rows whose zeros were not followed
+	FrontierRows                  uint32 // rows whose zeros were not followed
 	Before                        uint32 // trees that have reached a free column
 	_                             [4]byte
 }
@@ -90,7 +90,7 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeTurn{}.Turn)-40]
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeTurn{}.Ready)-44]
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeTurn{}.Whole)-48]
-	_ = [1]struct{}{}[unsafe.Offsetof(TreeTurn{}.Tips)-52]
+	_ = [1]struct{}{}[unsafe.Offsetof(TreeTurn{}.FrontierRows)-52]
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeTurn{}.Before)-56]
 )
 
@@ -100,7 +100,7 @@ var (
 // written, one cleared.
 type TreeSlot struct {
 	Turn     TreeTurn
-	Joined   uint32 // rows that joined the forest; after RENEW, tips
+	Joined   uint32 // rows that joined the forest; after RENEW, frontier rows
 	Frontier uint32 // those of them to scan here; counted with the others in one word
 	Found    uint32 // trees that reached a free column
 	Kept     uint32 // rows listed as free
@@ -160,7 +160,7 @@ var (
 type TreeMember struct {
 	Costs       uint64
 	Work        uint64
-	Mail        uint64
+	Messages    uint64
 	First, Mine uint64
 }
 
@@ -177,7 +177,7 @@ var (
 	_ = [1]struct{}{}[unsafe.Sizeof(TreeMember{})-40]
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeMember{}.Costs)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeMember{}.Work)-8]
-	_ = [1]struct{}{}[unsafe.Offsetof(TreeMember{}.Mail)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(TreeMember{}.Messages)-16]
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeMember{}.First)-24]
 	_ = [1]struct{}{}[unsafe.Offsetof(TreeMember{}.Mine)-32]
 )

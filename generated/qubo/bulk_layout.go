@@ -36,5 +36,5 @@ const (
 	BulkOperatorMutate    = 3
 	BulkOperatorMajority  = 4
 	BulkOperatorOperators = 5
-	BulkOperatorGuest     = 5
+	BulkOperatorMigrant   = 5
 )

@@ -337,7 +337,7 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 		mode |= coreApart
 	}
 	const atMost = 255              // blocks: see SHARED of core/search.cu.tmpl
-	room = max(room, 32*r.block+16) // struct Front of core/crew.cu.tmpl
+	room = max(room, 32*r.block+16) // struct LocalQueue of core/thread_groups.cu.tmpl
 	blocks := max(1, min(r.sms, atMost, (r.p.Rows*min(r.k, 32)+r.block-1)/r.block))
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
 	if r.cluster > 1 {

@@ -114,7 +114,7 @@ func (e *Primer) Prime(s device.Stream, p *problem.Normal, m *engine.Matrix, pri
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(raw[8*k:]) }
 	return primed{
 		structured:  word(assignment.PrimeWordStructured) != 0,
-		structure:   math.Float64frombits(word(assignment.PrimeWordSurprise)),
+		structure:   math.Float64frombits(word(assignment.PrimeWordStructure)),
 		temperature: math.Float64frombits(word(assignment.PrimeWordTemperature)),
 		iterations:  word(assignment.PrimeWordIterations),
 		passes:      float64(word(assignment.PrimeWordReads)) / float64(p.Rows),

@@ -74,7 +74,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 			return nil, err
 		}
 		e.edges = append(e.edges, b)
-		messages, err := d.Alloc(int64(g.Len()) * assignment.ClassicalPostSize)
+		messages, err := d.Alloc(int64(g.Len()) * assignment.ClassicalMessageSize)
 		if err != nil {
 			return nil, err
 		}
@@ -311,7 +311,7 @@ func (r *classicalShardRun) send(number uint64) error {
 		if err := r.emit(k, 0, number); err != nil {
 			return err
 		}
-		bounds = append(bounds, bounds[k]+assignment.ClassicalPostSize)
+		bounds = append(bounds, bounds[k]+assignment.ClassicalMessageSize)
 	}
 	h, plain := r.head, r.Grid
 	plain.Cooperative = false
@@ -340,7 +340,7 @@ func (r *classicalShardRun) absorb(first uint64) error {
 	}
 	for k, part := range r.parts {
 		var count [8]byte
-		if err := part.s.Download(count[:], r.messages[k], int64(k)*assignment.ClassicalPostSize); err != nil {
+		if err := part.s.Download(count[:], r.messages[k], int64(k)*assignment.ClassicalMessageSize); err != nil {
 			return err
 		}
 		size := min(assignment.ClassicalEdgeSize*int64(binary.LittleEndian.Uint64(count[:])), r.edges[k].Len())

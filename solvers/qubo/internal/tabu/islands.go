@@ -268,7 +268,7 @@ func (b *Island) admit(values []int64, elites []byte) error {
 	}
 	scores := make([]int64, qubo.BulkScoreScores*len(values))
 	for e, v := range values {
-		scores[qubo.BulkScoreScores*e+qubo.BulkScoreKept], scores[qubo.BulkScoreScores*e+qubo.BulkScoreMaker] = v, qubo.BulkOperatorGuest
+		scores[qubo.BulkScoreScores*e+qubo.BulkScoreKept], scores[qubo.BulkScoreScores*e+qubo.BulkScoreMaker] = v, qubo.BulkOperatorMigrant
 	}
 	r, s := b.rules, b.streams[0]
 	return errors.Join(s.Upload(b.migrants, 0, elites), s.Upload(b.migrantValues, 0, device.Bytes(scores)),

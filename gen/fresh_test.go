@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,5 +67,45 @@ func TestHeaders(t *testing.T) {
 	}
 	if count == 0 {
 		t.Error("generated/ is empty: run go generate ./...")
+	}
+}
+
+// TestWinnersAreNoStudies: what tuning chose is shipped.
+func TestWinnersAreNoStudies(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", manifest.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spaces, err := manifest.Parse(manifest.File, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	studies := map[string]bool{}
+	for _, s := range spaces {
+		points, err := s.Enumerate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range points {
+			studies[p.Family+" "+p.Label()] = p.Study
+		}
+	}
+	text, err := os.ReadFile("../autotune/tuned/tuned.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tuned struct {
+		Entries []struct{ Family, Winner string }
+	}
+	if err := json.Unmarshal(text, &tuned); err != nil {
+		t.Fatal(err)
+	}
+	if len(tuned.Entries) == 0 {
+		t.Error("tuned.json has no entry")
+	}
+	for _, e := range tuned.Entries {
+		if studies[e.Family+" "+e.Winner] {
+			t.Errorf("%s %s won, and go.generate marks it as a study", e.Family, e.Winner)
+		}
 	}
 }

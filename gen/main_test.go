@@ -214,8 +214,8 @@ func TestExplain(t *testing.T) {
 	dir := root(t)
 	code, out, talk := gen(t, dir, "explain", "factor=4")
 	want(t, "a part of a label", code, 0, out,
-		"toy_scale_f4_b32_gyes_i32", "2 3 4\n", "factor * block <= 128", "go.generate:9",
-		"generated/toy/scale/toy_scale_f4_b32_gyes_i32.cu", "generated/toy/scale/pack_000.cu",
+		"toy_scale_factor4_block32_guardyes_int32", "2 3 4\n", "factor * block <= 128", "go.generate:9",
+		"generated/toy/scale/toy_scale_factor4_block32_guardyes_int32.cu", "generated/toy/scale/pack_000.cu",
 		"scale(y buffer, x buffer, n uint64)")
 	want(t, "no report", code, 0, talk, "no registers, shared memory, occupancy or spills to show", "was not compiled here")
 
@@ -231,8 +231,8 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, cache, "reports", pack+".json"), fmt.Sprintf(`{"pack":%q,"kernels":[
-		{"name":"toy_scale_f4_b32_gyes_i32_scale","arch":"sm_90","registers":17,"shared":96,"spill_stores":8,"spill_loads":4,"threads":32,"blocks_sm":32,"occupancy":50,"limited_by":"blocks"}]}`, pack))
-	code, out, _ = gen(t, dir, "explain", "toy_scale_f4_b32_gyes_i32")
+		{"name":"toy_scale_factor4_block32_guardyes_int32_scale","arch":"sm_90","registers":17,"shared":96,"spill_stores":8,"spill_loads":4,"threads":32,"blocks_sm":32,"occupancy":50,"limited_by":"blocks"}]}`, pack))
+	code, out, _ = gen(t, dir, "explain", "toy_scale_factor4_block32_guardyes_int32")
 	want(t, "with a report", code, 0, out, "registers", "occupancy", "sm_90", "17", "96", "50 %", "blocks")
 }
 

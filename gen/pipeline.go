@@ -10,6 +10,7 @@ import (
 	"coalesce/gen/bind"
 	"coalesce/gen/cuda"
 	"coalesce/gen/host"
+	"coalesce/gen/layout"
 	"coalesce/gen/space"
 )
 
@@ -122,7 +123,15 @@ func (out *Output) cuda(templates fs.FS, f *Family) error {
 		b.Entries = append(b.Entries, entry)
 	}
 	dir := path.Join(folder, f.Space.Problem())
+	shared := &layout.Layout{}
 	for i, v := range family.Variants {
+		own, err := layout.Read(v.Text, func(line int) string { return cuda.Locate(templates, f.Space, v, line) })
+		if err == nil {
+			err = shared.Merge(own)
+		}
+		if err != nil {
+			return err
+		}
 		f.Hashes = append(f.Hashes, v.Hash)
 		b.Variants[i].Hash, b.Variants[i].Pack = v.Hash, v.Pack
 		out.Files[path.Join(dir, v.File)] = []byte(v.Text)
@@ -130,6 +139,13 @@ func (out *Output) cuda(templates fs.FS, f *Family) error {
 	for _, p := range family.Packs {
 		b.Packs = append(b.Packs, bind.Pack{File: p.File, Hash: p.Hash})
 		out.Files[path.Join(dir, p.File)] = []byte(p.Text)
+	}
+	if len(shared.Constants)+len(shared.Structs) > 0 {
+		text, err := layout.Write(f.Space.Family, shared)
+		if err != nil {
+			return err
+		}
+		out.Files[path.Join(folder, f.Space.Family+"_layout.go")] = text
 	}
 	return out.bind(f, b)
 }
@@ -210,7 +226,7 @@ func (out *Output) bind(f *Family, b *bind.Family) error {
 func binding(f *Family) *bind.Family {
 	b := &bind.Family{Name: f.Space.Family, Hash: f.Hash, Params: f.Space.Names()}
 	for _, p := range f.Points {
-		b.Variants = append(b.Variants, bind.Variant{Label: p.Label(), Symbol: p.Symbol(), Values: p.Values, Safe: p.Safe})
+		b.Variants = append(b.Variants, bind.Variant{Label: p.Label(), Symbol: p.Symbol(), Values: p.Values, Safe: p.Safe, Study: p.Study})
 	}
 	return b
 }

@@ -18,7 +18,7 @@ import (
 	"coalesce/gen/space"
 )
 
-// list prints a line a variant: family, label, and "safe" where it is.
+// list prints a line a variant: family, label, and "safe" or "study" where it is.
 func (c *command) list(context.Context, string) error {
 	for _, s := range c.spaces {
 		if len(c.only) > 0 && !slices.Contains(c.only, s.Family) {
@@ -30,8 +30,11 @@ func (c *command) list(context.Context, string) error {
 		}
 		for _, p := range points {
 			mark := ""
-			if p.Safe {
+			switch {
+			case p.Safe:
 				mark = "\tsafe"
+			case p.Study:
+				mark = "\tstudy"
 			}
 			if _, err := fmt.Fprintf(c.stdout, "%s\t%s%s\n", s.Family, p.Label(), mark); err != nil {
 				return err

@@ -70,7 +70,7 @@ func batchCases(small bool) []batchCase {
 
 // batches runs many matrices in one launch. With -variant every, all variants.
 func (b *bench) batches() error {
-	for _, c := range batchCases(b.facts.Kind != device.CUDA) {
+	for _, c := range batchCases(b.Facts.Kind != device.CUDA) {
 		for s := 1; s <= b.settings.seeds; s++ {
 			list, err := c.draw(s)
 			if err != nil {
@@ -78,10 +78,10 @@ func (b *bench) batches() error {
 			}
 			optimum := ""
 			for _, label := range b.batchVariants(c.value) {
-				if b.late() {
+				if b.Late() {
 					return errLate
 				}
-				b.batch(c, s, list, solver.Options{Settings: solve.Settings{Devices: []device.Device{b.dev}, Variant: label}}, &optimum)
+				b.batch(c, s, list, solver.Options{Settings: solve.Settings{Devices: []device.Device{b.Dev}, Variant: label}}, &optimum)
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (b *bench) batch(c batchCase, seed int, list []*solver.Instance, o solver.O
 	}
 	if err != nil {
 		row.Failed = err.Error()
-		b.failed = true
+		b.Failed = true
 	} else {
 		*optimum = row.Optimum
 	}
@@ -122,7 +122,7 @@ func (b *bench) batch(c batchCase, seed int, list []*solver.Instance, o solver.O
 }
 
 func (b *bench) batchRuns(row *result.Solve, list []*solver.Instance, o solver.Options) (err error) {
-	batch, err := solver.OpenBatch(b.ctx, list, o)
+	batch, err := solver.OpenBatch(b.Ctx, list, o)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (b *bench) batchRuns(row *result.Solve, list []*solver.Instance, o solver.O
 	begin := time.Now()
 	for run := -1; run < b.settings.runs && (run < 1 || time.Since(begin) < b.settings.spend); run++ {
 		clock := time.Now()
-		if err := batch.Run(b.ctx); err != nil {
+		if err := batch.Run(b.Ctx); err != nil {
 			return err
 		}
 		if run >= 0 { // the run before is not counted

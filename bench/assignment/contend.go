@@ -32,7 +32,7 @@ const drawnSide = 30000
 func (i *instance) remote() bool { return i.Len() == 0 && i.Points == nil && i.n > 0 }
 
 func (b *bench) draw(p problem, s int) (*instance, error) {
-	if b.facts.Kind == device.CUDA && p.kind == "uniform" && p.noise == "" && p.n >= drawnSide {
+	if b.Facts.Kind == device.CUDA && p.kind == "uniform" && p.noise == "" && p.n >= drawnSide {
 		return &instance{problem: p, Instance: &solver.Instance{Rows: p.n, Cols: p.n, Type: p.value}, seed: s, optimum: p.known(s)}, nil
 	}
 	inst, err := solver.Draw(p.drawing(s))
@@ -69,7 +69,7 @@ func (i *instance) agree(row *result.Solve, gap float64) error {
 // note tells of a row and keeps it.
 func (b *bench) note(i *instance, row result.Solve) {
 	if row.Failed != "" {
-		b.failed = true
+		b.Failed = true
 		fmt.Printf("%-28s %-26s seed %d FAILED: %s\n", i.problem, row.Name, i.seed, row.Failed)
 	} else {
 		fmt.Printf("%-28s %-26s seed %d %10.3f ms of %2d  optimum %s %s\n", i.problem, row.Name, i.seed, row.Median()*1e3, len(row.Runs), row.Optimum, row.Counts)
@@ -84,11 +84,8 @@ func (b *bench) add(row result.Solve) {
 			list[k] = math.Round(x*1e7) / 1e7
 		}
 	}
-	b.file.Rows = append(b.file.Rows, row)
-	if err := b.write(); err != nil {
-		fmt.Println(err)
-		b.failed = true
-	}
+	b.File.Rows = append(b.File.Rows, row)
+	b.Write("")
 }
 
 // solve races one of our families, or a method of the host, on an instance.
@@ -99,17 +96,17 @@ func (b *bench) solve(family, label string, i *instance) {
 		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, family, why)
 		return
 	}
-	ctx, stop := context.WithTimeout(b.ctx, b.settings.slow)
+	ctx, stop := context.WithTimeout(b.Ctx, b.settings.slow)
 	defer stop()
 	gap, err := b.runs(ctx, &row, func() (solving, error) {
-		o := solver.Options{Settings: solve.Settings{Devices: []device.Device{b.dev}, Algorithm: family, Variant: label}}
+		o := solver.Options{Settings: solve.Settings{Devices: []device.Device{b.Dev}, Algorithm: family, Variant: label}}
 		if family == auto {
 			o.Algorithm = ""
 		}
 		if i.remote() {
-			return solver.OpenDrawn(b.ctx, i.drawing(i.seed), o)
+			return solver.OpenDrawn(b.Ctx, i.drawing(i.seed), o)
 		}
-		return solver.Open(b.ctx, i.Instance, o)
+		return solver.Open(b.Ctx, i.Instance, o)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Printf("%-28s %-26s left out: stopped after %v\n", i.problem, family, b.settings.slow)

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/assignment"
 )
 
 func quick(t *testing.T) settings {
-	return settings{device: "host", out: t.TempDir(), sizes: []int{40}, seeds: 2, runs: 2, spend: time.Second, slow: time.Minute, budget: time.Minute}
+	return settings{Settings: experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}, sizes: []int{40}, seeds: 2, runs: 2, spend: time.Second, slow: time.Minute}
 }
 
 // An experiment writes a row for every contender, instance and seed.
@@ -22,7 +23,7 @@ func TestExperimentWritesRows(t *testing.T) {
 	if !run(context.Background(), s, []string{"host"}, nil) {
 		t.Fatal("the experiment failed")
 	}
-	f, err := result.Load[result.Solve](filepath.Join(s.out, "assignment-host.json"))
+	f, err := result.Load[result.Solve](filepath.Join(s.Out, "assignment-host.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestPointsWriteRows(t *testing.T) {
 	if !run(context.Background(), s, []string{"points"}, nil) {
 		t.Fatal("the experiment failed")
 	}
-	f, err := result.Load[result.Solve](filepath.Join(s.out, "assignment-points.json"))
+	f, err := result.Load[result.Solve](filepath.Join(s.Out, "assignment-points.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

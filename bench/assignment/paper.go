@@ -58,7 +58,7 @@ func (b *bench) paths() error {
 						continue
 					}
 					for _, label := range []string{v.Label, many(f, v)} {
-						if b.late() {
+						if b.Late() {
 							return errLate
 						}
 						if label != "" {

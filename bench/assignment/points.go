@@ -58,13 +58,13 @@ func (b *bench) points() error {
 	sizes, families := b.settings.sizes, b.settings.families
 	if len(sizes) == 0 {
 		sizes = []int{2000, 20000, 100000, 250000}
-		if b.facts.Kind != device.CUDA {
+		if b.Facts.Kind != device.CUDA {
 			sizes = sizes[:2]
 		}
 	}
 	if len(families) == 0 {
 		families = []string{"core", "host"}
-		if b.facts.Kind == device.Host {
+		if b.Facts.Kind == device.Host {
 			families = families[1:]
 		}
 	}
@@ -81,7 +81,7 @@ func (b *bench) points() error {
 					return err
 				}
 				for _, name := range families {
-					if b.late() {
+					if b.Late() {
 						return errLate
 					}
 					b.solve(name, b.settings.variant, i)

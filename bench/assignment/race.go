@@ -21,7 +21,7 @@ func (b *bench) families() []string {
 	}
 	list := []string{auto}
 	for _, name := range solver.Algorithms() {
-		if name == "host" || b.facts.Kind != device.Host && !slices.Contains(onHost, name) && !sequential(name) {
+		if name == "host" || b.Facts.Kind != device.Host && !slices.Contains(onHost, name) && !sequential(name) {
 			list = append(list, name)
 		}
 	}
@@ -35,7 +35,7 @@ func (b *bench) race() error { return b.each(targets(), b.families(), b.peers.na
 func (b *bench) each(all []problem, families, others []string) error {
 	for _, p := range b.wanted(all) {
 		for s := 1; s <= b.settings.seeds; s++ {
-			if b.late() {
+			if b.Late() {
 				return errLate
 			}
 			i, err := b.draw(p, s)
@@ -43,7 +43,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 				return err
 			}
 			for _, name := range families {
-				if b.late() {
+				if b.Late() {
 					return errLate
 				}
 				if !i.remote() || !slices.Contains(onHost, name) && !sequential(name) {
@@ -51,7 +51,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 				}
 			}
 			for _, name := range others {
-				if b.late() {
+				if b.Late() {
 					return errLate
 				}
 				if p.n <= b.settings.peerSize && !i.remote() {
@@ -67,7 +67,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 // with r_i + c_j added and with -1, 0 or 1 added.
 func (b *bench) kinds() error {
 	n := 2000
-	if b.facts.Kind != device.CUDA {
+	if b.Facts.Kind != device.CUDA {
 		n = 500
 	}
 	var all []problem

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
 	"coalesce/solvers/solve"
@@ -42,14 +43,14 @@ func steps() []step {
 // they stay. On one device the engines are those of the race; core runs there
 // as it would on several, too, because only that engine times its passes.
 func (b *bench) scaling() (err error) {
-	devices := []device.Device{b.dev}
+	devices := []device.Device{b.Dev}
 	defer func() {
 		for _, d := range devices[1:] {
 			err = errors.Join(err, d.Close())
 		}
 	}()
 	for len(devices) < b.settings.devices {
-		d, err := openDevice(b.settings.device, len(devices))
+		d, err := experiment.Open(b.settings.Device, len(devices))
 		if err != nil {
 			break // there are no more
 		}
@@ -85,7 +86,7 @@ func (b *bench) grow(t step, s int, devices []device.Device) error {
 			continue
 		}
 		for _, family := range t.families {
-			if b.late() {
+			if b.Late() {
 				return errLate
 			}
 			if len(b.settings.families) > 0 && !slices.Contains(b.settings.families, family) {
@@ -111,15 +112,15 @@ func (b *bench) share(i *instance, s int, family string, devices []device.Device
 	if sharded && len(devices) == 1 {
 		row.Name += ", sharded"
 	}
-	ctx, stop := context.WithTimeout(b.ctx, b.settings.slow)
+	ctx, stop := context.WithTimeout(b.Ctx, b.settings.slow)
 	defer stop()
 	gap, err := b.runs(ctx, &row, func() (solving, error) {
 		o := solver.Options{Settings: solve.Settings{Devices: devices, Algorithm: family, Variant: b.settings.variant}}
 		d := solver.Drawing{Kind: i.kind, Rows: i.n, Cols: i.n, Range: i.spans.of(i.n), Seed: uint64(s) << 40, Type: i.value}
 		if sharded {
-			return solver.OpenDrawnSharded(b.ctx, d, o)
+			return solver.OpenDrawnSharded(b.Ctx, d, o)
 		}
-		return solver.OpenDrawn(b.ctx, d, o)
+		return solver.OpenDrawn(b.Ctx, d, o)
 	})
 	if errors.Is(err, device.ErrMemory) {
 		fmt.Printf("%-28s %-26s left out: %v\n", i.problem, row.Name, err)

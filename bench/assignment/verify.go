@@ -15,7 +15,7 @@ import (
 // verify runs variants on the small cases of their subjects, where the
 // reference and the host's certificate are the judges.
 func (b *bench) verify() error {
-	stream, err := b.dev.NewStream()
+	stream, err := b.Dev.NewStream()
 	if err != nil {
 		return err
 	}
@@ -23,20 +23,20 @@ func (b *bench) verify() error {
 	for _, s := range solver.Subjects() {
 		f := s.Family()
 		_, short, _ := strings.Cut(f.Name, "/")
-		if f.Target == device.Host != (b.facts.Kind == device.Host) || len(b.settings.families) > 0 && !slices.Contains(b.settings.families, short) {
+		if f.Target == device.Host != (b.Facts.Kind == device.Host) || len(b.settings.families) > 0 && !slices.Contains(b.settings.families, short) {
 			continue
 		}
 		right := 0
 		variants := b.variants(f)
 		for _, v := range variants {
-			if b.late() {
+			if b.Late() {
 				return errLate
 			}
 			row := result.Solve{Name: f.Name, Variant: v.Label, Value: f.Value(v, "value")}
 			start := time.Now()
-			if n, err := verify.Variant(b.ctx, b.dev, stream, s, v, b.settings.largest); err != nil {
+			if n, err := verify.Variant(b.Ctx, b.Dev, stream, s, v, b.settings.largest); err != nil {
 				row.Failed = err.Error()
-				b.failed = true
+				b.Failed = true
 				fmt.Printf("%s %s FAILED: %v\n", f.Name, v.Label, err)
 			} else {
 				right++

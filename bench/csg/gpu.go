@@ -59,25 +59,24 @@ func differs(f *device.Family, v, w *device.Variant, params ...string) bool {
 
 // sweep times every variant of the core at 22 agents, the best ten at 24, the
 // best three at the size asked for.
-func (b *bench) sweep(agents int) ([]result.Row, error) {
+func (b *bench) sweep() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
 	left := core(f)
 	known := instances{}
-	var rows []result.Row
-	for _, round := range []struct{ agents, keep, runs int }{{min(22, agents), 10, 3}, {min(24, agents), 4, 3}, {agents, 3, 5}} {
+	for _, round := range []struct{ agents, keep, runs int }{{min(22, b.agents), 10, 3}, {min(24, b.agents), 4, 3}, {b.agents, 3, 5}} {
 		rate := map[*device.Variant]float64{}
 		for _, v := range left {
-			if b.late() {
+			if b.Late() {
 				fmt.Println("the budget is spent")
-				return rows, nil
+				return nil
 			}
 			inst, err := known.get(s, v, round.agents)
 			if err != nil {
-				return rows, err
+				return err
 			}
 			row := b.measure(s, v, "sweep", round.agents, round.runs, true, inst)
-			rows = append(rows, row)
+			b.add(row)
 			if row.Failed == "" {
 				rate[v] = row.Rate()
 			}
@@ -85,17 +84,16 @@ func (b *bench) sweep(agents int) ([]result.Row, error) {
 		slices.SortFunc(left, func(v, w *device.Variant) int { return cmp.Compare(rate[w], rate[v]) })
 		left = left[:min(round.keep, len(left))]
 	}
-	return rows, nil
+	return nil
 }
 
 // effects times every variant that is not of the core, next to the safe point
 // and the point as printed.
-func (b *bench) effects() ([]result.Row, error) {
+func (b *bench) effects() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
 	safe := safeOf(f)
 	known := instances{}
-	var rows []result.Row
 	for _, n := range []int{20, 24} {
 		for i := range f.Variants {
 			v := &f.Variants[i]
@@ -108,33 +106,32 @@ func (b *bench) effects() ([]result.Row, error) {
 			if f.Value(v, "construct") == "integer" && n > 18 || f.Value(v, "origin") == "launch" && n > 22 {
 				continue // 4^n/2 splittings made; a launch for every 32 coalitions
 			}
-			if b.late() {
-				return rows, nil
+			if b.Late() {
+				return nil
 			}
 			inst, err := known.get(s, v, n)
 			if err != nil {
-				return rows, err
+				return err
 			}
-			rows = append(rows, b.measure(s, v, name, n, 3, true, inst))
+			b.add(b.measure(s, v, name, n, 3, true, inst))
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // figures runs what the papers' figures show: the printed kernel without and
 // with shared splittings, its checkpoints at 22 agents, the report's kernel,
 // and the sequential program.
-func (b *bench) figures() ([]result.Row, error) {
+func (b *bench) figures() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
 	known := instances{}
-	var rows []result.Row
 	for n := 10; n <= 18; n++ {
 		row, err := reference(n)
 		if err != nil {
-			return rows, err
+			return err
 		}
-		rows = append(rows, row)
+		b.add(row)
 	}
 	for n := 10; n <= 25; n++ {
 		for i := range f.Variants {
@@ -161,38 +158,37 @@ func (b *bench) figures() ([]result.Row, error) {
 			if profile {
 				name += ", checkpoints"
 			}
-			if b.late() {
-				return rows, nil
+			if b.Late() {
+				return nil
 			}
 			inst, err := known.get(s, v, n)
 			if err != nil {
-				return rows, err
+				return err
 			}
 			runs := 3
 			if n > 22 {
 				runs = 1 // ten seconds and more
 			}
-			rows = append(rows, b.measure(s, v, name, n, runs, n < 20, inst))
+			b.add(b.measure(s, v, name, n, runs, n < 20, inst))
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // repeat runs one variant of each kind 1,000 times on one instance: the whole
 // table f must be the same every time.
-func (b *bench) repeat() ([]result.Row, error) {
+func (b *bench) repeat() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
 	safe := safeOf(f)
 	known := instances{}
-	var rows []result.Row
 	for i := range f.Variants {
 		v := &f.Variants[i]
 		if v != safe && differs(f, v, safe, "lambda", "alpha", "beta", "block") {
 			continue
 		}
-		if b.late() {
-			return rows, nil
+		if b.Late() {
+			return nil
 		}
 		const runs = 1000
 		n := 13
@@ -201,16 +197,16 @@ func (b *bench) repeat() ([]result.Row, error) {
 		}
 		inst, err := known.get(s, v, n)
 		if err != nil {
-			return rows, err
+			return err
 		}
 		row := result.Row{Name: "repeat", Variant: v.Label, Agents: n}
 		if err := b.same(s, v, inst, runs); err != nil {
 			row.Failed = err.Error()
 		}
 		fmt.Printf("repeat %s: %s\n", v.Label, strings.TrimSpace("1000 equal tables "+row.Failed))
-		rows = append(rows, row)
+		b.add(row)
 	}
-	return rows, nil
+	return nil
 }
 
 // tabled is a job whose table can be read.
@@ -219,7 +215,7 @@ type tabled interface {
 }
 
 func (b *bench) same(s subject.Subject, v *device.Variant, inst subject.Instance, runs int) error {
-	run, err := s.Open(b.dev, v)
+	run, err := s.Open(b.Dev, v)
 	if err != nil {
 		return err
 	}

@@ -4,22 +4,25 @@
 //	go run ./bench/csg -device host -experiment host
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
-//	go run -tags cuda ./bench/csg -device cuda -experiment price -agents 30
-//	go run -tags cuda ./bench/csg -device cuda:all -experiment several -agents 33
+//	go run -tags cuda ./bench/csg -device cuda -experiment price -agents 28
+//	go run -tags cuda ./bench/csg -device cuda:0,cuda:1 -experiment several -agents 33
 //
 // Every time covers the launch sequence of one run, values resident on the
 // device; every answer is certified, and compared with the other variants'.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"coalesce/autotune/subject"
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
@@ -27,92 +30,68 @@ import (
 )
 
 type bench struct {
-	dev    device.Device
-	all    []device.Device // dev and its like
+	experiment.Bench[result.Row]
 	stream device.Stream
-	facts  device.Facts
-	out    string
-	commit string
-	budget time.Duration
-	start  time.Time
+	agents int // of the sweep, and the most of tiles, price and several
+}
+
+func experiments() []experiment.Experiment[*bench] {
+	return []experiment.Experiment[*bench]{
+		{Name: "host", About: "the host kernels, and the reference where it is not too slow", Run: (*bench).host},
+		{Name: "sweep", About: "every variant of csg/splits' core, the best of them with more agents", Run: (*bench).sweep},
+		{Name: "effects", About: "every other variant of csg/splits, beside the safe point and the point as printed", Run: (*bench).effects},
+		{Name: "figures", About: "what the papers' figures show", Run: (*bench).figures},
+		{Name: "repeat", About: "one variant many times", Run: (*bench).repeat},
+		{Name: "tiles", About: "csg/tiles and its ceiling", Run: (*bench).tiles},
+		{Name: "price", About: "every distribution by prices, by tiles, and by the solver's choice", Run: (*bench).price},
+		{Name: "several", About: "the same values on one device, on two, and so on", Run: (*bench).several},
+	}
 }
 
 func main() {
-	kind := flag.String("device", "host", "host, or cuda, or cuda:all for several, in a build with -tags cuda")
-	experiments := flag.String("experiment", "host", "comma-separated: host, sweep, effects, figures, repeat, tiles, price, several")
-	out := flag.String("out", "bench/results", "folder for the JSON files")
-	commit := flag.String("commit", "", "the commit measured, for the record")
+	var s experiment.Settings
+	var names string
+	s.Register(&names, "host", experiment.List(experiments()))
 	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles, price and several")
-	budget := flag.Duration("budget", 8*time.Minute, "stop starting new rows after this time")
+	flag.Usage = experiment.Usage("Measures coalition structure generation.", experiments())
 	flag.Parse()
-	all, err := openDevices(*kind)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if !run(ctx, s, experiment.Split(names), *agents) {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s experiment.Settings, names []string, agents int) bool {
+	common, err := experiment.New[result.Row](ctx, "csg", s)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		fmt.Fprintln(os.Stderr, "csg:", err)
+		return false
 	}
-	b := &bench{dev: all[0], all: all, facts: all[0].Facts(), out: *out, commit: *commit, budget: *budget, start: time.Now()}
-	if b.stream, err = b.dev.NewStream(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	defer common.Close()
+	b := &bench{Bench: *common, agents: agents}
+	if b.stream, err = b.Dev.NewStream(); err != nil {
+		b.Fail(err)
+		return false
 	}
-	failed := false
-	for _, name := range strings.Split(*experiments, ",") {
-		rows, err := b.experiment(name, *agents)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, name+":", err)
-			failed = true
+	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
+		usual := "26"
+		if slices.Contains([]string{"sweep", "tiles", "price", "several"}, e.Name) {
+			usual = "" // it is always said
 		}
-		f := result.File{Experiment: name, Device: b.facts.Name, Driver: b.facts.Driver, Commit: *commit, Command: command(*kind, name, *agents), Rows: rows}
-		if err := f.Write(*out, "csg-"+name); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			failed = true
+		b.Begin(e.Name, experiment.Command("csg", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "agents", Value: strconv.Itoa(agents), Usual: usual}))
+		if err := e.Run(b); err != nil {
+			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
-		for _, r := range rows {
-			failed = failed || r.Failed != ""
-		}
-	}
-	if failed {
-		os.Exit(1)
-	}
+		b.Write("")
+	})
 }
 
-// command is what repeats an experiment.
-func command(kind, experiment string, agents int) string {
-	tags := ""
-	if strings.HasPrefix(kind, device.CUDA) {
-		tags = "-tags cuda "
-	}
-	c := fmt.Sprintf("go run %s./bench/csg -device %s -experiment %s", tags, kind, experiment)
-	if slices.Contains([]string{"sweep", "tiles", "price", "several"}, experiment) {
-		c += fmt.Sprint(" -agents ", agents)
-	}
-	return c
+// add keeps a row.
+func (b *bench) add(row result.Row) {
+	b.File.Rows = append(b.File.Rows, row)
+	b.Failed = b.Failed || row.Failed != ""
 }
-
-func (b *bench) experiment(name string, agents int) ([]result.Row, error) {
-	switch name {
-	case "host":
-		return b.host()
-	case "sweep":
-		return b.sweep(agents)
-	case "effects":
-		return b.effects()
-	case "figures":
-		return b.figures()
-	case "repeat":
-		return b.repeat()
-	case "tiles":
-		return b.tiles(agents)
-	case "price":
-		return b.price(agents)
-	case "several":
-		return b.several(agents)
-	}
-	return nil, fmt.Errorf("no experiment %q", name)
-}
-
-// late reports that the budget is spent.
-func (b *bench) late() bool { return time.Since(b.start) > b.budget }
 
 // checkpoints is a job that counts cycles.
 type checkpoints interface {
@@ -129,7 +108,7 @@ func (b *bench) measure(s subject.Subject, v *device.Variant, name string, agent
 		fmt.Printf("%-40s n=%d %s FAILED: %v\n", name, agents, v.Label, err)
 		return row
 	}
-	run, err := s.Open(b.dev, v)
+	run, err := s.Open(b.Dev, v)
 	if err != nil {
 		return fail(err)
 	}
@@ -193,10 +172,9 @@ func fixed(f *device.Family, v *device.Variant) map[string]string {
 }
 
 // host measures the host kernels, and the reference where it is not too slow.
-func (b *bench) host() ([]result.Row, error) {
+func (b *bench) host() error {
 	s := subjectOf(&csg.Hosttiles)
 	f := s.Family()
-	var rows []result.Row
 	for _, n := range []int{16, 20, 22, 24} {
 		for i := range f.Variants {
 			v := &f.Variants[i]
@@ -205,19 +183,19 @@ func (b *bench) host() ([]result.Row, error) {
 			}
 			inst, err := s.Instance(fixed(f, v), n, 1)
 			if err != nil {
-				return rows, err
+				return err
 			}
-			rows = append(rows, b.measure(s, v, "host", n, 5, true, inst))
+			b.add(b.measure(s, v, "host", n, 5, true, inst))
 		}
 	}
 	for _, n := range []int{12, 14, 16, 18} {
 		row, err := reference(n)
 		if err != nil {
-			return rows, err
+			return err
 		}
-		rows = append(rows, row)
+		b.add(row)
 	}
-	return rows, nil
+	return nil
 }
 
 // reference times the sequential dynamic program.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"coalesce/bench/result"
+	"coalesce/runtime/device"
 	solver "coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -14,26 +15,25 @@ import (
 // asked, by prices, by tiles, and by the solver's choice: int32 values, seed 1. Seconds
 // are those of the solve once the values are in the host's memory: opening the device
 // and sending them is in them. All algorithms find the same value.
-func (b *bench) price(agents int) ([]result.Row, error) {
-	var rows []result.Row
+func (b *bench) price() error {
 	for _, n := range []int{24, 28, 30} {
-		if n > agents {
+		if n > b.agents {
 			break
 		}
 		for _, name := range solver.Distributions() {
-			if b.late() {
+			if b.Late() {
 				fmt.Println("the budget is spent")
-				return rows, nil
+				return nil
 			}
 			inst, err := solver.GenerateAs(name, n, 1, solver.Int32)
 			if err != nil {
-				return rows, err
+				return err
 			}
 			value := ""
 			for _, algorithm := range []solver.Method{solver.ByPrices, solver.Apart, ""} {
 				row := result.Row{Name: name, Agents: n, Method: string(algorithm)}
 				for range 3 {
-					r, err := solver.Solve(context.Background(), inst, solver.Options{Devices: b.all[:1], Algorithm: string(algorithm)})
+					r, err := solver.Solve(context.Background(), inst, solver.Options{Devices: []device.Device{b.Dev}, Algorithm: string(algorithm)})
 					if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 						row.Failed = err.Error()
 						break
@@ -51,9 +51,9 @@ func (b *bench) price(agents int) ([]result.Row, error) {
 					row.Runs = append(row.Runs, r.Seconds.Prepare+r.Seconds.Solve)
 				}
 				fmt.Printf("%-26s n=%d %-14s %10.2f ms %s %s\n", name, n, row.Method, row.Median()*1e3, value, row.Failed)
-				rows = append(rows, row)
+				b.add(row)
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coalesce/bench/result"
+	"coalesce/runtime/device"
 	"coalesce/solvers/cores"
 	solver "coalesce/solvers/csg"
 )
@@ -13,18 +14,18 @@ import (
 // several solves the same int32 values on one device, on two, and so on: 26, 30 and
 // 33 agents, as far as asked. Seconds are those of the solve once the values lie on the
 // devices; every answer is certified, and all devices' values are the same.
-func (b *bench) several(agents int) ([]result.Row, error) {
-	var rows []result.Row
+func (b *bench) several() error {
+	all := append([]device.Device{b.Dev}, b.Others...)
 	for _, n := range []int{26, 30, 33} {
-		if n > agents {
+		if n > b.agents {
 			break
 		}
 		inst, err := solver.NewInstance(scattered(n), fmt.Sprintf("scattered, %d agents", n))
 		if err != nil {
-			return rows, err
+			return err
 		}
 		value := ""
-		for count := 1; count <= len(b.all); count++ {
+		for count := 1; count <= len(all); count++ {
 			row := result.Row{Name: "several", Agents: n, Devices: count}
 			runs := 5
 			if n > 30 {
@@ -32,9 +33,9 @@ func (b *bench) several(agents int) ([]result.Row, error) {
 			}
 			var prepare time.Duration
 			for range runs + 1 {
-				r, err := solver.Solve(context.Background(), inst, solver.Options{Devices: b.all[:count]})
+				r, err := solver.Solve(context.Background(), inst, solver.Options{Devices: all[:count]})
 				if err != nil {
-					return rows, err
+					return err
 				}
 				if value == "" {
 					value = string(r.Value)
@@ -53,10 +54,10 @@ func (b *bench) several(agents int) ([]result.Row, error) {
 				row.Runs = row.Runs[1:] // the first run finds the clocks low
 			}
 			fmt.Printf("%-12s n=%d on %d %10.4f ms %10.3e splittings/s, values sent in %v, worth %s, %s\n", row.Name, n, count, row.Median()*1e3, row.Rate(), prepare.Round(time.Millisecond), value, row.Variant)
-			rows = append(rows, row)
+			b.add(row)
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // scattered are values that are quickly drawn: those of the coalitions' numbers

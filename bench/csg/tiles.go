@@ -13,10 +13,9 @@ import (
 
 // tiles measures the ceiling of add-max, every variant of csg/tiles at 22 and 26 agents,
 // of int32 and float32 the best four of those at 28, and the best at 29 and 30.
-func (b *bench) tiles(agents int) ([]result.Row, error) {
-	rows, err := b.ceilings()
-	if err != nil {
-		return rows, err
+func (b *bench) tiles() error {
+	if err := b.ceilings(); err != nil {
+		return err
 	}
 	s := subjectOf(&csg.Tiles)
 	f := s.Family()
@@ -26,7 +25,7 @@ func (b *bench) tiles(agents int) ([]result.Row, error) {
 		left[f.Value(v, "value")] = append(left[f.Value(v, "value")], v)
 	}
 	for _, round := range []struct{ agents, keep, runs int }{{22, 99, 5}, {26, 4, 5}, {28, 1, 3}, {29, 1, 3}, {30, 1, 3}} {
-		if round.agents > agents {
+		if round.agents > b.agents {
 			break
 		}
 		known := instances{}
@@ -36,19 +35,19 @@ func (b *bench) tiles(agents int) ([]result.Row, error) {
 			}
 			rate := map[*device.Variant]float64{}
 			for _, v := range left[value] {
-				if b.late() {
+				if b.Late() {
 					fmt.Println("the budget is spent")
-					return rows, nil
+					return nil
 				}
-				if err := s.Feasible(v, b.facts, round.agents); err != nil {
-					return rows, err
+				if err := s.Feasible(v, b.Facts, round.agents); err != nil {
+					return err
 				}
 				inst, err := known.get(s, v, round.agents)
 				if err != nil {
-					return rows, err
+					return err
 				}
 				row := b.measure(s, v, "tiles", round.agents, round.runs, true, inst)
-				rows = append(rows, row)
+				b.add(row)
 				rate[v] = row.Rate()
 			}
 			slices.SortStableFunc(left[value], func(v, w *device.Variant) int { return cmp.Compare(rate[w], rate[v]) })
@@ -56,24 +55,23 @@ func (b *bench) tiles(agents int) ([]result.Row, error) {
 			clear(known)
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // ceilings are rows of add-max on registers alone: splittings are additions.
-func (b *bench) ceilings() ([]result.Row, error) {
+func (b *bench) ceilings() error {
 	f := &csg.Addmax
-	var rows []result.Row
 	for i := range f.Variants {
 		v := &f.Variants[i]
-		k, err := csg.LoadAddmax(b.dev, v)
+		k, err := csg.LoadAddmax(b.Dev, v)
 		if err != nil {
-			return rows, err
+			return err
 		}
 		const rounds = 1 << 14
-		g := device.Grid{Blocks: int64(4 * b.facts.SMs), Threads: f.Int(v, "block")}
-		out, err := b.dev.Alloc(8 * g.Blocks * int64(g.Threads))
+		g := device.Grid{Blocks: int64(4 * b.Facts.SMs), Threads: f.Int(v, "block")}
+		out, err := b.Dev.Alloc(8 * g.Blocks * int64(g.Threads))
 		if err != nil {
-			return rows, err
+			return err
 		}
 		each := 4.0 * 28 // of a round, as the kernel says
 		if f.Value(v, "adder") == "mixed" {
@@ -86,28 +84,28 @@ func (b *bench) ceilings() ([]result.Row, error) {
 				err = k.Run(b.stream, g, out, rounds)
 			}
 			if err != nil {
-				return rows, err
+				return err
 			}
 			to, err := b.stream.Record()
 			if err == nil {
 				err = b.stream.Sync()
 			}
 			if err != nil {
-				return rows, err
+				return err
 			}
 			t, err := to.Since(from)
 			if err != nil {
-				return rows, err
+				return err
 			}
 			if run > 0 {
 				row.Runs = append(row.Runs, t.Seconds())
 			}
 		}
 		fmt.Printf("%-34s      %10.4f ms %10.3e add-max/s     %s\n", row.Name, row.Median()*1e3, row.Rate(), v.Label)
-		rows = append(rows, row)
+		b.add(row)
 		if err := cmp.Or(out.Free(), k.Close()); err != nil {
-			return rows, err
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }

@@ -14,7 +14,7 @@ import (
 func (b *bench) ablation() error {
 	engines := b.settings.engines
 	if len(engines) == 0 {
-		engines = []string{map[string]string{device.CUDA: "portfolio", device.Emulated: "bulk"}[b.facts.Kind]}
+		engines = []string{map[string]string{device.CUDA: "portfolio", device.Emulated: "bulk"}[b.Facts.Kind]}
 		if engines[0] == "" {
 			engines[0] = "host"
 		}
@@ -23,7 +23,7 @@ func (b *bench) ablation() error {
 		for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 			for _, engine := range engines {
 				for _, part := range append([]string{""}, solver.Parts(engine)...) {
-					if b.late() {
+					if b.Late() {
 						return errLate
 					}
 					b.solve(p, inst, engine, part, seed)
@@ -41,7 +41,7 @@ func (b *bench) telling() []problem {
 		return all
 	}
 	names := []string{"p5000.1", "p7000.1", "WK2000_1", "G22", "G35", "G32"}
-	if b.facts.Kind == device.Host {
+	if b.Facts.Kind == device.Host {
 		names = []string{"bqp2500-2", "bqp2500-9", "G10", "G32", "G43", "G51"}
 	}
 	return slices.DeleteFunc(all, func(p problem) bool { return !slices.Contains(names, p.name) })

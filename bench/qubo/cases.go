@@ -135,7 +135,7 @@ func (b *bench) each(all []problem, name string, f func(p problem, inst *solver.
 		if !b.asked(p.name) {
 			continue
 		}
-		if b.late() {
+		if b.Late() {
 			return errLate
 		}
 		inst, err := b.read(p)

@@ -29,7 +29,7 @@ func (b *bench) evaluate() error {
 			}
 		}
 		for k, label := range labels {
-			if b.late() {
+			if b.Late() {
 				return errLate
 			}
 			if err := b.rates(inst, n, label, k == 0); err != nil {
@@ -42,7 +42,7 @@ func (b *bench) evaluate() error {
 
 // rates adds the rows of a variant, and of one core.
 func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (err error) {
-	e, err := solver.OpenEvaluation(b.dev, inst, label, b.settings.count)
+	e, err := solver.OpenEvaluation(b.Dev, inst, label, b.settings.count)
 	if err != nil {
 		return err
 	}

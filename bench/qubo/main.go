@@ -24,37 +24,26 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
-	"coalesce/runtime/emulated"
-	"coalesce/runtime/host"
 	solver "coalesce/solvers/qubo"
-	"coalesce/templates"
 )
 
 type bench struct {
-	ctx      context.Context
-	dev      device.Device
-	others   []device.Device // that search beside it
-	facts    device.Facts
+	experiment.Bench[result.Binary]
 	settings settings
 	peers    *peers
-	start    time.Time
-	file     *result.Of[result.Binary] // of the experiment that runs
-	failed   bool
 }
 
 // settings are the flags.
 type settings struct {
-	device    string
+	experiment.Settings
 	data      string
-	out       string
-	commit    string
 	instances []string
 	engines   []string
 	variant   string
@@ -67,39 +56,29 @@ type settings struct {
 	iteration int
 	sample    bool
 	largest   int
-	budget    time.Duration
 	python    string
 	mqlib     string
 }
 
-// An experiment adds rows to the file until it is done or the budget spent.
-type experiment struct {
-	name, about string
-	run         func(b *bench) error
-}
-
-func experiments() []experiment {
-	return []experiment{
-		{"verify", "every variant against the reference, on small instances; with -sample one of each kind", (*bench).verify},
-		{"evaluate", "rates of qubo/evaluate, every variant with -variant all, beside one core: the paper's first table", (*bench).evaluate},
-		{"rates", "flips a second of qubo/bulk on drawn dense problems of the sizes in -instances, every variant with -variant all", (*bench).flipRates},
-		{"paper", "massive multi-start, serially, on the paper's 21 instances: its two tables of results and its figures of progress", (*bench).paper},
-		{"lambda", "massive multi-start over λ", (*bench).lambda},
-		{"batch", "massive multi-start over the iterations at once", (*bench).batch},
-		{"target", "time to the best known value, of the device's best engine or of -engines, every seed", (*bench).target},
-		{"ablation", "time to the best known value with each part of the engine left out in turn", (*bench).ablation},
-		{"peers", "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", (*bench).peerTarget},
+func experiments() []experiment.Experiment[*bench] {
+	return []experiment.Experiment[*bench]{
+		{Name: "verify", About: "every variant against the reference, on small instances; with -sample one of each kind", Run: (*bench).verify},
+		{Name: "evaluate", About: "rates of qubo/evaluate, every variant with -variant all, beside one core: the paper's first table", Run: (*bench).evaluate},
+		{Name: "rates", About: "flips a second of qubo/bulk on drawn dense problems of the sizes in -instances, every variant with -variant all", Run: (*bench).flipRates},
+		{Name: "paper", About: "massive multi-start, serially, on the paper's 21 instances: its two tables of results and its figures of progress", Run: (*bench).paper},
+		{Name: "lambda", About: "massive multi-start over λ", Run: (*bench).lambda},
+		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).batch},
+		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).target},
+		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).ablation},
+		{Name: "peers", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).peerTarget},
 	}
 }
 
 func main() {
 	var s settings
 	var names, instances, engines string
-	flag.StringVar(&s.device, "device", "host", "host, emulated, or cuda:N in a build with -tags cuda; several, as in cuda:0,cuda:1, for target and ablation")
-	flag.StringVar(&names, "experiment", "target", "comma-separated: "+list())
+	s.Register(&names, "target", experiment.List(experiments()))
 	flag.StringVar(&s.data, "data", "", "folder of instances")
-	flag.StringVar(&s.out, "out", "bench/results", "folder for the JSON files, qubo-EXPERIMENT.json, qubo-EXPERIMENT-host.json on the host, qubo-EXPERIMENT-x2.json on two devices")
-	flag.StringVar(&s.commit, "commit", "", "the commit measured, for the record")
 	flag.StringVar(&instances, "instances", "", "comma-separated instances, patterns such as G5*, or sizes (default: all of the experiment)")
 	flag.StringVar(&engines, "engines", "", "comma-separated engines (default: the device's best), peers or families to verify (default: all)")
 	flag.StringVar(&s.variant, "variant", "", "label of a variant; all: every one")
@@ -112,124 +91,72 @@ func main() {
 	flag.IntVar(&s.iteration, "iterations", 2500, "of massive multi-start")
 	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many variables, or the smallest (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
-	flag.DurationVar(&s.budget, "budget", 9*time.Minute, "start no further row after this time")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has dwave-samplers or simulated-bifurcation")
 	flag.StringVar(&s.mqlib, "mqlib", "", "MQLib's command, a peer")
-	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "Measures binary quadratic programs. Experiments:")
-		for _, e := range experiments() {
-			fmt.Fprintf(os.Stderr, "  %-9s %s\n", e.name, e.about)
-		}
-		flag.PrintDefaults()
-	}
+	flag.Usage = experiment.Usage("Measures binary quadratic programs.", experiments())
 	flag.Parse()
 	if flag.NArg() > 0 || s.seeds < 1 || s.runs < 1 || s.count < 1 || s.iteration < 1 {
 		fmt.Fprintln(os.Stderr, "qubo: expected flags only, and counts of 1 or more")
 		os.Exit(2)
 	}
-	s.instances, s.engines = split(instances), split(engines)
+	s.instances, s.engines = experiment.Split(instances), experiment.Split(engines)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if !run(ctx, s, split(names)) {
+	if !run(ctx, s, experiment.Split(names)) {
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, s settings, names []string) bool {
-	var devices []device.Device
-	for _, name := range strings.Split(s.device, ",") {
-		d, err := openDevice(name)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "qubo:", err)
-			return false
-		}
-		defer d.Close()
-		devices = append(devices, d)
+	common, err := experiment.New[result.Binary](ctx, "qubo", s.Settings)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "qubo:", err)
+		return false
 	}
-	b := &bench{ctx: ctx, dev: devices[0], others: devices[1:], facts: devices[0].Facts(), settings: s, start: time.Now(), peers: &peers{python: s.python, mqlib: mqlib{s.mqlib}}}
-	for _, name := range names {
-		at := slices.IndexFunc(experiments(), func(e experiment) bool { return e.name == name })
-		if at < 0 {
-			fmt.Fprintf(os.Stderr, "qubo: no experiment %q, expected %s\n", name, list())
-			return false
-		}
-		b.file = &result.Of[result.Binary]{Experiment: name, Device: b.name(), Driver: b.facts.Driver, Commit: s.commit, Command: b.command(name)}
-		if err := experiments()[at].run(b); err != nil {
-			fmt.Fprintf(os.Stderr, "qubo: %s: %v\n", name, err)
-			b.failed = true
+	defer common.Close()
+	b := &bench{Bench: *common, settings: s, peers: &peers{python: s.python, mqlib: mqlib{s.mqlib}}}
+	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
+		b.Begin(e.Name, b.command(e.Name))
+		if err := e.Run(b); err != nil {
+			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
 		b.summarize()
-		if err := b.file.Write(s.out, b.fileOf(name)); err != nil {
-			fmt.Fprintln(os.Stderr, "qubo:", err)
-			b.failed = true
-		}
-	}
-	return !b.failed
+		b.Write(b.suffix())
+	})
 }
 
-// fileOf is the name of an experiment's results. Those of a host, and of several
-// devices, stand apart.
-func (b *bench) fileOf(experiment string) string {
-	if b.facts.Kind == device.Host {
-		experiment += "-host"
+// suffix sets the results of a host, and of several devices, apart.
+func (b *bench) suffix() string {
+	suffix := ""
+	if b.Facts.Kind == device.Host {
+		suffix = "-host"
 	}
-	if len(b.others) > 0 {
-		experiment += fmt.Sprintf("-x%d", 1+len(b.others))
+	if len(b.Others) > 0 {
+		suffix += fmt.Sprintf("-x%d", 1+len(b.Others))
 	}
-	return "qubo-" + experiment
-}
-
-// name is that of the devices.
-func (b *bench) name() string {
-	if len(b.others) > 0 {
-		return fmt.Sprintf("%d x %s", 1+len(b.others), b.facts.Name)
-	}
-	return b.facts.Name
+	return suffix
 }
 
 // add keeps a row and tells of it.
 func (b *bench) add(row result.Binary) {
-	b.file.Rows = append(b.file.Rows, row)
+	b.File.Rows = append(b.File.Rows, row)
 	if row.Failed != "" {
-		b.failed = true
+		b.Failed = true
 	}
 	fmt.Println(describe(row))
 }
 
-// late reports that the budget is spent.
-func (b *bench) late() bool {
-	return b.ctx.Err() != nil || time.Since(b.start) > b.settings.budget
-}
-
 // command is what repeats an experiment.
 func (b *bench) command(name string) string {
-	tags, s := "", b.settings
-	if b.facts.Kind == device.CUDA {
-		tags = "-tags cuda "
-	}
-	c := fmt.Sprintf("go run %s./bench/qubo -device %s -experiment %s -data DIR", tags, s.device, name)
-	for _, f := range []struct {
-		name, value, otherwise string
-	}{
-		{"instances", strings.Join(s.instances, ","), ""}, {"engines", strings.Join(s.engines, ","), ""}, {"variant", s.variant, ""}, {"rules", s.rules.String(), ""},
-		{"seeds", strconv.Itoa(s.seeds), "3"}, {"count", strconv.Itoa(s.count), "1000"}, {"limit", s.limit.String(), "10s"},
-		{"limits", s.limits.String(), ""}, {"iterations", strconv.Itoa(s.iteration), "2500"},
-	} {
-		if f.value == f.otherwise {
-			continue
-		}
-		if strings.ContainsAny(f.value, "* ") { // of a shell
-			f.value = "'" + f.value + "'"
-		}
-		c += " -" + f.name + " " + f.value
-	}
-	if s.sample {
-		c += " -sample"
-	}
-	if s.largest > 0 {
-		c += fmt.Sprintf(" -largest %d", s.largest)
-	}
-	return c
+	s := b.settings
+	return experiment.Command("qubo", b.Facts.Kind, s.Device, name, []experiment.Flag{
+		{Name: "data", Value: "DIR"}, {Name: "instances", Value: strings.Join(s.instances, ",")},
+		{Name: "engines", Value: strings.Join(s.engines, ",")}, {Name: "variant", Value: s.variant}, {Name: "rules", Value: s.rules.String()},
+		{Name: "seeds", Value: strconv.Itoa(s.seeds), Usual: "3"}, {Name: "count", Value: strconv.Itoa(s.count), Usual: "1000"},
+		{Name: "limit", Value: s.limit.String(), Usual: "10s"}, {Name: "limits", Value: s.limits.String()},
+		{Name: "iterations", Value: strconv.Itoa(s.iteration), Usual: "2500"},
+		{Name: "sample", Value: strconv.FormatBool(s.sample), Usual: "false"}, {Name: "largest", Value: strconv.Itoa(s.largest), Usual: "0"},
+	}...)
 }
 
 // limits are other time limits, from so many variables on.
@@ -241,7 +168,7 @@ type limits []struct {
 // Set implements flag.Value.
 func (l *limits) Set(text string) error {
 	*l = nil
-	for _, pair := range split(text) {
+	for _, pair := range experiment.Split(text) {
 		from, limit, _ := strings.Cut(pair, "=")
 		n, wrong := strconv.Atoi(from)
 		d, err := time.ParseDuration(limit)
@@ -274,37 +201,4 @@ func (s settings) limitFor(n int) time.Duration {
 		}
 	}
 	return limit
-}
-
-// openDevice opens a device by its name.
-func openDevice(name string) (device.Device, error) {
-	kind, index, _ := strings.Cut(name, ":")
-	switch kind {
-	case device.Host:
-		return host.Open(0), nil
-	case device.Emulated:
-		return emulated.Open(emulated.Options{Files: templates.Files})
-	case device.CUDA:
-		n, err := strconv.Atoi("0" + index)
-		if err != nil {
-			return nil, fmt.Errorf("device %q: expected cuda:N", name)
-		}
-		return openGPU(n)
-	}
-	return nil, fmt.Errorf("device %q: expected host, emulated or cuda:N", name)
-}
-
-func list() string {
-	var names []string
-	for _, e := range experiments() {
-		names = append(names, e.name)
-	}
-	return strings.Join(names, ", ")
-}
-
-func split(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, ",")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	kernels "coalesce/generated/qubo"
 	"coalesce/runtime/device"
@@ -22,8 +23,8 @@ const orFile = "1\n2 3\n1 1 1\n1 2 -2\n2 2 1\n"
 
 func quick(t *testing.T) settings {
 	t.Helper()
-	s := settings{device: "host", data: t.TempDir(), out: t.TempDir(), seeds: 2, runs: 1, count: 3, iteration: 5,
-		limit: time.Second, budget: time.Minute, instances: []string{"bqp2500-1", "bqp2500-7"}}
+	s := settings{Settings: experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}, data: t.TempDir(), seeds: 2, runs: 1, count: 3, iteration: 5,
+		limit: time.Second, instances: []string{"bqp2500-1", "bqp2500-7"}}
 	if err := os.WriteFile(filepath.Join(s.data, "bqp2500-1.txt"), []byte(orFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +36,8 @@ func rowsOf(t *testing.T, s settings, name string) []result.Binary {
 	if !run(context.Background(), s, []string{name}) {
 		t.Fatalf("%s failed", name)
 	}
-	suffix := map[string]string{"host": "-host", "emulated,emulated": "-x2"}[s.device]
-	f, err := result.Load[result.Binary](filepath.Join(s.out, "qubo-"+name+suffix+".json"))
+	suffix := map[string]string{"host": "-host", "emulated,emulated": "-x2"}[s.Device]
+	f, err := result.Load[result.Binary](filepath.Join(s.Out, "qubo-"+name+suffix+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestExperimentsWriteRows(t *testing.T) {
 func TestVerify(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := quick(t)
-	s.device, s.sample = "emulated", true
+	s.Device, s.sample = "emulated", true
 	for _, c := range []struct {
 		family *device.Family
 		begins string // the label
@@ -117,7 +118,7 @@ func TestVerify(t *testing.T) {
 func TestSeveralDevices(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := quick(t)
-	s.device, s.instances, s.seeds = "emulated,emulated", []string{"bqp2500-1"}, 1
+	s.Device, s.instances, s.seeds = "emulated,emulated", []string{"bqp2500-1"}, 1
 	rows := rowsOf(t, s, "target")
 	if len(rows) != 1 || rows[0].Devices != 2 || rows[0].Value != 1 {
 		t.Errorf("%+v", rows)

@@ -54,7 +54,7 @@ func (b *bench) few() []problem {
 }
 
 func (b *bench) multistart(p problem, inst *solver.Instance, o solver.MultistartOptions) error {
-	r, err := solver.Multistart(b.ctx, b.dev, inst, o)
+	r, err := solver.Multistart(b.Ctx, b.Dev, inst, o)
 	if err != nil {
 		return err
 	}

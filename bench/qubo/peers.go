@@ -102,7 +102,7 @@ func (p *peers) find(ctx context.Context) (list []peer, missing map[string]strin
 // peerTarget times the peers to the best known value, as far as their
 // parameters allow: the clock begins with the model in memory, theirs.
 func (b *bench) peerTarget() error {
-	list, missing := b.peers.find(b.ctx)
+	list, missing := b.peers.find(b.Ctx)
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		b.add(result.Binary{Name: name, Missing: missing[name]})
 	}
@@ -130,11 +130,11 @@ func (b *bench) peerTarget() error {
 // peerRuns adds the rows of a peer on an instance.
 func (b *bench) peerRuns(p problem, inst *solver.Instance, contender peer, file string) error {
 	for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
-		if b.late() {
+		if b.Late() {
 			return errLate
 		}
 		row := result.Binary{Name: contender.name, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: b.settings.limitFor(inst.N).Seconds()}
-		r, err := contender.run(b.ctx, file, request{N: inst.N, Limit: row.Limit, Target: p.known, Seed: seed})
+		r, err := contender.run(b.Ctx, file, request{N: inst.N, Limit: row.Limit, Target: p.known, Seed: seed})
 		if err == nil {
 			err = take(&row, inst, r)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
 )
@@ -97,9 +98,9 @@ func TestMQLibIsRun(t *testing.T) {
 	if err := os.WriteFile(command, []byte(answer), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ctx: context.Background(), peers: &peers{python: "no-such-python", mqlib: mqlib{command}}, start: time.Now(),
-		settings: settings{seeds: 1, limit: time.Second, budget: time.Minute}, file: &result.Of[result.Binary]{}}
-	list, _ := b.peers.find(b.ctx)
+	b := &bench{Bench: experiment.Bench[result.Binary]{Ctx: context.Background(), Start: time.Now(), Settings: experiment.Settings{Budget: time.Minute}, File: &result.Of[result.Binary]{}},
+		peers: &peers{python: "no-such-python", mqlib: mqlib{command}}, settings: settings{seeds: 1, limit: time.Second}}
+	list, _ := b.peers.find(b.Ctx)
 	if len(list) != len(mqlibHeuristics) {
 		t.Fatalf("%d peers, expected %d", len(list), len(mqlibHeuristics))
 	}
@@ -127,10 +128,10 @@ func TestMQLibIsRun(t *testing.T) {
 			t.Errorf("%s was written as %s (%v)", c.inst, back, err)
 		}
 	}
-	if row := b.file.Rows[0]; row.Failed != "" || row.Value != 1 || row.Met != 0.125 {
+	if row := b.File.Rows[0]; row.Failed != "" || row.Value != 1 || row.Met != 0.125 {
 		t.Errorf("%+v", row)
 	}
-	if row := b.file.Rows[1]; !strings.Contains(row.Failed, "2 characters, expected 4") {
+	if row := b.File.Rows[1]; !strings.Contains(row.Failed, "2 characters, expected 4") {
 		t.Errorf("a solution of two of four variables: %+v", row)
 	}
 }

@@ -30,12 +30,12 @@ func (b *bench) flipRates() error {
 		}
 		labels := []string{b.settings.variant}
 		if b.settings.variant == "all" {
-			if labels, err = solver.FlippingVariants(b.facts, n, row); err != nil {
+			if labels, err = solver.FlippingVariants(b.Facts, n, row); err != nil {
 				return err
 			}
 		}
 		for _, label := range labels {
-			if b.late() {
+			if b.Late() {
 				return errors.Join(append(errs, errLate)...)
 			}
 			if err := b.flipRate(n, row, label); err != nil {
@@ -49,7 +49,7 @@ func (b *bench) flipRates() error {
 // flipRate adds the row of a variant. A round is long enough for its launch not to
 // count; two before those that are counted tell how long.
 func (b *bench) flipRate(n int, row, label string) (err error) {
-	f, err := solver.OpenFlipping(b.dev, n, row, label)
+	f, err := solver.OpenFlipping(b.Dev, n, row, label)
 	if err != nil {
 		return err
 	}

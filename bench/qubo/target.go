@@ -27,7 +27,7 @@ func (b *bench) target() error {
 		}
 		for _, engine := range engines {
 			for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
-				if b.late() {
+				if b.Late() {
 					return errLate
 				}
 				b.solve(p, inst, engine, "", seed)
@@ -42,16 +42,16 @@ func (b *bench) target() error {
 func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, seed uint64) {
 	limit := b.settings.limitFor(inst.N)
 	row := result.Binary{Name: engine, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: limit.Seconds(), Without: without}
-	if len(b.others) > 0 {
-		row.Devices = 1 + len(b.others)
+	if len(b.Others) > 0 {
+		row.Devices = 1 + len(b.Others)
 	}
 	o := solver.Options{Target: &p.known, Seed: seed, Rules: b.settings.rules,
-		Settings: solve.Settings{Devices: append([]device.Device{b.dev}, b.others...), TimeLimit: limit, Algorithm: engine, Variant: b.settings.variant}}
+		Settings: solve.Settings{Devices: append([]device.Device{b.Dev}, b.Others...), TimeLimit: limit, Algorithm: engine, Variant: b.settings.variant}}
 	if without != "" {
 		o.Without = []string{without}
 	}
 	began := time.Now()
-	r, err := solver.Solve(b.ctx, inst, o)
+	r, err := solver.Solve(b.Ctx, inst, o)
 	row.Seconds = time.Since(began).Seconds()
 	if err != nil {
 		row.Failed = err.Error()
@@ -76,7 +76,7 @@ func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, 
 // how many reached it, and when.
 func (b *bench) summarize() {
 	var rows []result.Binary
-	for _, r := range b.file.Rows {
+	for _, r := range b.File.Rows {
 		if r.Limit > 0 {
 			rows = append(rows, r)
 		}

@@ -16,7 +16,7 @@ import (
 // verify runs variants on the small cases of their subjects, where the reference
 // is the judge.
 func (b *bench) verify() (err error) {
-	stream, err := b.dev.NewStream()
+	stream, err := b.Dev.NewStream()
 	if err != nil {
 		return err
 	}
@@ -24,18 +24,18 @@ func (b *bench) verify() (err error) {
 	for _, s := range solver.Subjects() {
 		f := s.Family()
 		_, short, _ := strings.Cut(f.Name, "/")
-		if f.Target == device.Host != (b.facts.Kind == device.Host) || len(b.settings.engines) > 0 && !slices.Contains(b.settings.engines, short) {
+		if f.Target == device.Host != (b.Facts.Kind == device.Host) || len(b.settings.engines) > 0 && !slices.Contains(b.settings.engines, short) {
 			continue
 		}
 		right := 0
 		variants := b.variants(f)
 		for _, v := range variants {
-			if b.late() {
+			if b.Late() {
 				return errLate
 			}
 			row := result.Binary{Name: f.Name, Variant: v.Label, What: "verify"}
 			start := time.Now()
-			if row.Count, err = verify.Variant(b.ctx, b.dev, stream, s, v, b.settings.largest); err != nil {
+			if row.Count, err = verify.Variant(b.Ctx, b.Dev, stream, s, v, b.settings.largest); err != nil {
 				row.Failed = err.Error()
 			} else {
 				right++

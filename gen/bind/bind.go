@@ -59,7 +59,7 @@ type Variant struct {
 	Label, Symbol string
 	Hash          uint64
 	Values        []string
-	Safe          bool
+	Safe, Study   bool
 	Pack          int
 }
 

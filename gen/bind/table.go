@@ -74,6 +74,9 @@ func (f *Family) variants() jen.Code {
 		if v.Safe {
 			fields = append(fields, field("Safe", jen.True()))
 		}
+		if v.Study {
+			fields = append(fields, field("Study", jen.True()))
+		}
 		if f.CUDA {
 			fields = append(fields, field("Pack", jen.Lit(v.Pack)))
 		} else {

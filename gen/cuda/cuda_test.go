@@ -73,14 +73,14 @@ func TestRender(t *testing.T) {
 	if strings.Contains(v.Text, "\n\n\n") {
 		t.Error("two empty lines in a row")
 	}
-	if !strings.Contains(v.Text, "toy_scale_f1_meven_i32_scale(int* f, unsigned long long n)") {
+	if !strings.Contains(v.Text, "toy_scale_factor1_modeeven_int32_scale(int* f, unsigned long long n)") {
 		t.Errorf("no entry in\n%s", v.Text)
 	}
 	want := []Entry{{"scale", []Param{{"f", "buffer"}, {"n", "uint64"}}}}
 	if len(f.Entries) != 1 || f.Entries[0].Name != want[0].Name || !slices.Equal(f.Entries[0].Params, want[0].Params) {
 		t.Errorf("entries %v, want %v", f.Entries, want)
 	}
-	if !strings.Contains(f.Packs[0].Text, "#include \"toy_scale_f1_meven_i32.cu\"\n") {
+	if !strings.Contains(f.Packs[0].Text, "#include \"toy_scale_factor1_modeeven_int32.cu\"\n") {
 		t.Errorf("pack\n%s", f.Packs[0].Text)
 	}
 	seen := map[uint64]bool{f.Hash: true, f.Packs[0].Hash: true}
@@ -165,9 +165,9 @@ func TestRenderErrors(t *testing.T) {
 		{"unknown header", swap("prelude.cuh\"", "prelude.cuh\"\n#include \"none.cuh\""), `includes "none.cuh"`},
 		{"no entry", swap("extern", "// extern"), "no entry point"},
 		{"not extern", swap(`extern "C" __global__`, "__global__"), "1 __global__ functions of which 0 read as"},
-		{"entry name", swap("_scale(", "_Scale("), "toy_scale_f1_meven_i32_Scale, expected toy_scale_f1_meven_i32_ and a lower-case name"},
+		{"entry name", swap("_scale(", "_Scale("), "toy_scale_factor1_modeeven_int32_Scale, expected toy_scale_factor1_modeeven_int32_ and a lower-case name"},
 		{"reserved entry", swap("_scale(", "_close("), "a lower-case name that is not hash, close, has or resources"},
-		{"entry outside", swap("{{.Symbol}}_scale", "other_scale"), "entry other_scale, expected toy_scale_f1_meven_i32_"},
+		{"entry outside", swap("{{.Symbol}}_scale", "other_scale"), "entry other_scale, expected toy_scale_factor1_modeeven_int32_"},
 		{"small argument", swap("unsigned long long n", "int n"), "argument n of type int, expected a pointer"},
 		{"nameless argument", swap("unsigned long long n", "double"), `argument "double", expected a type and a name`},
 		{"signature", swap("unsigned long long n", "{{if .Is \"mode\" \"odd\"}}double{{else}}long long{{end}} n"), "expected those of the variants before it"},

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"math/bits"
@@ -156,4 +157,41 @@ func (t *set) render(p space.Point) (string, error) {
 		return "", fmt.Errorf("templates: render %s %s: %w", p.Family, d.Label, err)
 	}
 	return b.String(), nil
+}
+
+// Locate says where a line of a variant's text, counted from 1, comes from: the place in
+// the family's templates that has the same line, the first for the first of several, or
+// the variant's file where it has more or fewer of them than one template.
+func Locate(fsys fs.FS, s *space.Space, v Variant, line int) string {
+	rendered := fmt.Sprintf("%s:%d", path.Join(s.Problem(), v.File), line)
+	names, err := sources(fsys, s)
+	lines := strings.Split(v.Text, "\n")
+	if err != nil || line < 1 || line > len(lines) {
+		return rendered
+	}
+	equal := func(text string) (at []int) {
+		for i, other := range strings.Split(text, "\n") {
+			if strings.TrimSpace(other) == strings.TrimSpace(lines[line-1]) {
+				at = append(at, i+1)
+			}
+		}
+		return at
+	}
+	same := equal(v.Text)
+	found := ""
+	for _, name := range names {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return rendered
+		}
+		at := equal(string(text))
+		if len(at) == 0 {
+			continue
+		}
+		if found != "" || len(at) != len(same) {
+			return rendered
+		}
+		found = fmt.Sprintf("templates/%s:%d", name, at[slices.Index(same, line)])
+	}
+	return cmp.Or(found, rendered)
 }

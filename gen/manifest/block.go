@@ -20,7 +20,7 @@ var (
 )
 
 // directives are the first words of a line that are not a parameter's name.
-var directives = []string{"target", "vary", "where", "safe", "point"}
+var directives = []string{"target", "vary", "where", "study", "safe", "point"}
 
 // An entry is a line of a block, to be looked at once all parameters are known.
 type entry struct {
@@ -53,7 +53,14 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 		r.vary(s, e)
 	}
 	for _, e := range later["where"] {
-		r.where(s, e)
+		if c := r.constraint(s, "where", space.ParseConstraint, e); c != nil {
+			s.Where = append(s.Where, c)
+		}
+	}
+	for _, e := range later["study"] {
+		if c := r.constraint(s, "study", space.ParseStudy, e); c != nil {
+			s.Study = append(s.Study, c)
+		}
 	}
 	r.safe(s, later["safe"])
 	for _, e := range later["point"] {
@@ -72,7 +79,7 @@ func (r *reader) parameter(s *space.Space, name string, e entry) {
 		return
 	}
 	if len(e.tokens) > 0 && strings.HasPrefix(e.tokens[0], `"`) {
-		r.fail(e.pos, "unknown directive %q before a quoted text, expected where or point%s", name, didYouMean(name, directives))
+		r.fail(e.pos, "unknown directive %q before a quoted text, expected where, study or point%s", name, didYouMean(name, directives))
 		return
 	}
 	switch {
@@ -171,26 +178,28 @@ func (r *reader) quoted(directive string, e entry) (string, bool) {
 	return "", false
 }
 
-func (r *reader) where(s *space.Space, e entry) {
-	text, ok := r.quoted("where", e)
+// constraint reads the expression of a line; nil where it is wrong.
+func (r *reader) constraint(s *space.Space, verb string, parse func(expr, pos string) (*space.Constraint, error), e entry) *space.Constraint {
+	text, ok := r.quoted(verb, e)
 	if !ok {
-		return
+		return nil
 	}
-	c, err := space.ParseConstraint(text, e.pos)
+	c, err := parse(text, e.pos)
 	if err != nil {
 		r.errors = append(r.errors, err)
-		return
+		return nil
 	}
 	known := true
 	for _, name := range c.Names {
 		if s.Param(name) == nil {
 			known = false
-			r.fail(e.pos, "where %q: no parameter %s%s", text, name, didYouMean(name, s.Names()))
+			r.fail(e.pos, "%s %q: no parameter %s%s", verb, text, name, didYouMean(name, s.Names()))
 		}
 	}
-	if known {
-		s.Where = append(s.Where, c)
+	if !known {
+		return nil
 	}
+	return c
 }
 
 func (r *reader) safe(s *space.Space, entries []entry) {

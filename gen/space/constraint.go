@@ -18,18 +18,25 @@ type Constraint struct {
 	Expr  string
 	Pos   string   // file:line
 	Names []string // the identifiers it uses, sorted, without Go's own
+	Verb  string   // what it does: "where" or "study", for errors
 
 	tree ast.Expr
 	memo map[string]bool // by the values of Names: few distinct combinations
 }
 
-// ParseConstraint parses an expression. Names it uses are not checked here.
-func ParseConstraint(expr, pos string) (*Constraint, error) {
+// ParseConstraint parses an expression of a line where. Names it uses are not checked
+// here.
+func ParseConstraint(expr, pos string) (*Constraint, error) { return parse("where", expr, pos) }
+
+// ParseStudy parses an expression of a line study.
+func ParseStudy(expr, pos string) (*Constraint, error) { return parse("study", expr, pos) }
+
+func parse(verb, expr, pos string) (*Constraint, error) {
 	tree, err := parser.ParseExpr(expr)
 	if err != nil {
-		return nil, fmt.Errorf("%s: where %q: %s, expected a Go constant expression", pos, expr, syntaxMessage(err))
+		return nil, fmt.Errorf("%s: %s %q: %s, expected a Go constant expression", pos, verb, expr, syntaxMessage(err))
 	}
-	c := &Constraint{Expr: expr, Pos: pos, tree: tree, memo: map[string]bool{}}
+	c := &Constraint{Expr: expr, Pos: pos, Verb: verb, tree: tree, memo: map[string]bool{}}
 	var bad error
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -38,7 +45,7 @@ func ParseConstraint(expr, pos string) (*Constraint, error) {
 				c.Names = append(c.Names, n.Name)
 			}
 		case *ast.FuncLit, *ast.CompositeLit:
-			bad = fmt.Errorf("%s: where %q: expected a Go constant expression", pos, expr)
+			bad = fmt.Errorf("%s: %s %q: expected a Go constant expression", pos, verb, expr)
 			return false
 		}
 		return bad == nil
@@ -109,7 +116,7 @@ func (c *Constraint) evaluate(s *Space, indices []int, values []string) (bool, e
 		if len(at) > 0 {
 			where = " at " + strings.Join(at, ",")
 		}
-		return fmt.Errorf("%s: where %q%s: %s, expected a constant true or false", c.Pos, c.Expr, where, found)
+		return fmt.Errorf("%s: %s %q%s: %s, expected a constant true or false", c.Pos, c.Verb, c.Expr, where, found)
 	}
 	// CheckExpr is types.Eval on a tree that is parsed once.
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}

@@ -9,11 +9,11 @@ import (
 // A Point is one variant of a family: a value for each parameter of its
 // space, in the manifest's order.
 type Point struct {
-	Family  string   // "csg/splits"
-	Params  []string // every parameter, manifest order
-	Values  []string // aligned with Params
-	Safe    bool     // the safe point of its value type
-	Symbols []string // aligned with Params: the prefixes Symbol writes, unique in the space
+	Family string   // "csg/splits"
+	Params []string // every parameter, manifest order
+	Values []string // aligned with Params
+	Safe   bool     // the safe point of its value type
+	Study  bool     // compiled, tested and measured, and not shipped
 }
 
 // Get returns the value of a parameter; false when the space has none of
@@ -54,45 +54,18 @@ func (p Point) Label() string {
 	return b.String()
 }
 
-// Symbol names the point for compilers: a C identifier, unique in the space.
+// Symbol names the point for compilers: a C identifier, unique in the space, with every
+// parameter and its value in full, as in csg_splits_lambda4_alpha32; the value type, whose
+// parameter is known, stands alone: int32.
 func (p Point) Symbol() string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(p.Family, "/", "_"))
-	prefixes := p.Symbols
-	if prefixes == nil {
-		prefixes = Prefixes(p.Params)
-	}
-	for i := range p.Params {
+	for i, name := range p.Params {
 		b.WriteByte('_')
-		if short, ok := shortTypes[p.Values[i]]; ok && p.Params[i] == ValueParam {
-			b.WriteString(short)
-			continue
+		if name != ValueParam {
+			b.WriteString(name)
 		}
-		b.WriteString(prefixes[i])
 		b.WriteString(strings.ReplaceAll(p.Values[i], "-", "m"))
 	}
 	return b.String()
-}
-
-// shortTypes are the value types as symbols write them, without a prefix.
-var shortTypes = map[string]string{"int32": "i32", "int64": "i64", "float32": "f32", "float64": "f64"}
-
-// Prefixes returns for each name the shortest prefix that no other name has.
-// A name that is itself a prefix of another keeps its whole length.
-func Prefixes(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = n
-	next:
-		for l := 1; l < len(n); l++ {
-			for j, m := range names {
-				if i != j && strings.HasPrefix(m, n[:l]) {
-					continue next
-				}
-			}
-			out[i] = n[:l]
-			break
-		}
-	}
-	return out
 }

@@ -63,9 +63,10 @@ type Space struct {
 	Target string // CUDA or Host
 	Params []Param
 	Where  []*Constraint
-	Safe   Assignment   // parameters not named take the first plain value
-	Points []Assignment // extra points; parameters not named take the safe value
-	Pos    string       // file:line of the block
+	Study  []*Constraint // points that satisfy one are not shipped
+	Safe   Assignment    // parameters not named take the first plain value
+	Points []Assignment  // extra points; parameters not named take the safe value
+	Pos    string        // file:line of the block
 }
 
 // Param finds a parameter by name; nil when the space has none of that name.
@@ -274,10 +275,29 @@ func (s *Space) productWithin(axes [][]string, visits, found int, each func([]st
 
 func (s *Space) point(values []string) Point {
 	names := s.Names()
-	p := Point{Family: s.Family, Params: names, Values: values, Symbols: Prefixes(names)}
+	p := Point{Family: s.Family, Params: names, Values: values}
 	t, _ := p.Get(ValueParam)
 	p.Safe = slices.Equal(values, s.safeValues(t))
 	return p
+}
+
+// studied reports whether a point is only for studies: what was published, and what shows
+// the worth of a part by leaving it out. A family is shipped with its safe points, or it
+// is all for studies.
+func (s *Space) studied(p Point) (bool, error) {
+	for _, c := range s.Study {
+		ok, err := c.Holds(s, p.Values)
+		if err != nil {
+			return false, err
+		}
+		if ok && p.Safe && len(c.Names) > 0 {
+			return false, &PointError{c.Pos, fmt.Sprintf("study %q holds at the safe point (%s), expected others, or true for the whole family", c.Expr, p.Label())}
+		}
+		if ok {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Most points of an enumeration: a core has to be compiled, the full product
@@ -326,14 +346,17 @@ func (t *pointSet) points() ([]Point, error) {
 		return 0
 	})
 	names := t.space.Names()
-	prefixes := Prefixes(names)
 	symbols := map[string]string{}
 	points := make([]Point, 0, len(t.list))
 	for _, values := range t.list {
 		kind, _ := Point{Params: names, Values: values}.Get(ValueParam)
 		p := Point{
-			Family: t.space.Family, Params: names, Values: values, Symbols: prefixes,
+			Family: t.space.Family, Params: names, Values: values,
 			Safe: slices.Equal(values, t.space.safeValues(kind)),
+		}
+		var err error
+		if p.Study, err = t.space.studied(p); err != nil {
+			return nil, err
 		}
 		symbol := p.Symbol()
 		if other, dup := symbols[symbol]; dup {

@@ -85,11 +85,11 @@ func TestSymbol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := points[0].Symbol(), "toy_scale_a2_b1_moff_i32"; got != want {
+	if got, want := points[0].Symbol(), "toy_scale_alpha2_beta1_modeoff_int32"; got != want {
 		t.Errorf("symbol %s, want %s", got, want)
 	}
 	p := Point{Family: "a/b", Params: []string{"beta", "block", "b"}, Values: []string{"1", "-2", "x"}}
-	if got, want := p.Symbol(), "a_b_be1_blm2_bx"; got != want {
+	if got, want := p.Symbol(), "a_b_beta1_blockm2_bx"; got != want {
 		t.Errorf("symbol %s, want %s", got, want)
 	}
 }
@@ -203,32 +203,6 @@ func TestProductIsBounded(t *testing.T) {
 	}
 }
 
-// TestPrefixes: prefixes tell names apart, and no shorter ones would.
-func TestPrefixes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[abc]{1,4}`), 1, 6, rapid.ID[string]).Draw(t, "names")
-		for i, p := range Prefixes(names) {
-			if !strings.HasPrefix(names[i], p) || p == "" {
-				t.Fatalf("%q is no prefix of %q", p, names[i])
-			}
-			alone := func(prefix string) bool {
-				for j, other := range names {
-					if i != j && strings.HasPrefix(other, prefix) {
-						return false
-					}
-				}
-				return true
-			}
-			if p != names[i] && !alone(p) {
-				t.Fatalf("%q stands for %q and another of %q", p, names[i], names)
-			}
-			if len(p) > 1 && alone(p[:len(p)-1]) {
-				t.Fatalf("%q of %q could be shorter in %q", p, names[i], names)
-			}
-		}
-	})
-}
-
 func TestConstraintErrors(t *testing.T) {
 	for _, expr := range []string{"", "a ==", "func() bool { return true }()", "[]int{1}"} {
 		if _, err := ParseConstraint(expr, "m:7"); err == nil || !strings.HasPrefix(err.Error(), "m:7: ") {
@@ -249,6 +223,33 @@ func TestConstraintErrors(t *testing.T) {
 		s.Where = []*Constraint{c}
 		if _, err := s.Enumerate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", expr, err, want)
+		}
+	}
+}
+
+// TestStudy: what a study holds at is marked, and true marks the safe point too.
+func TestStudy(t *testing.T) {
+	for _, c := range []struct {
+		expr string
+		want string
+	}{{"a == 2", "a=2"}, {"a > 1", "a=2 a=3"}, {"true", "a=1 a=2 a=3"}, {"false", ""}} {
+		study, err := ParseStudy(c.expr, "m:3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Space{Family: "toy/scale", Pos: "m:1", Params: []Param{{Name: "a", Values: []string{"1", "2"}, Vary: []string{"3"}}}, Study: []*Constraint{study}}
+		points, err := s.Enumerate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var marked []string
+		for _, p := range points {
+			if p.Study {
+				marked = append(marked, p.Label())
+			}
+		}
+		if got := strings.Join(marked, " "); got != c.want {
+			t.Errorf("study %q marks %q, want %q", c.expr, got, c.want)
 		}
 	}
 }

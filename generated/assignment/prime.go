@@ -11,7 +11,7 @@ import (
 )
 
 // PrimeHash is the hash of the family assignment/prime: what its texts are made from.
-const PrimeHash = 0x37e57f52247aaffb
+const PrimeHash = 0x3ec7d64cfd49d312
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,32 +29,32 @@ var Prime = device.Family{
 		{Name: "anneal", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "limit", Type: "int64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "sums", Type: "buffer"}, {Name: "partial", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "prices", Type: "buffer"}, {Name: "stride", Type: "uint64"}, {Name: "chance", Type: "float64"}, {Name: "tolerance", Type: "float64"}, {Name: "relax", Type: "float64"}, {Name: "least", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "total", Type: "uint64"}, {Name: "neighbours", Type: "float64"}, {Name: "coldest", Type: "float64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,share=1,flight=4,value=int32", Symbol: "assignment_prime_b256_s1_f4_i32", Hash: 0xd45af3c9cae91dfe, Values: []string{"256", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=1,flight=8,value=int32", Symbol: "assignment_prime_b256_s1_f8_i32", Hash: 0x454182af9fe8a5eb, Values: []string{"256", "1", "8", "int32"}, Pack: 0},
-		{Label: "block=256,share=2,flight=4,value=int32", Symbol: "assignment_prime_b256_s2_f4_i32", Hash: 0x9f7ba4a4a541d89c, Values: []string{"256", "2", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=2,flight=8,value=int32", Symbol: "assignment_prime_b256_s2_f8_i32", Hash: 0xeeed59187e00c735, Values: []string{"256", "2", "8", "int32"}, Pack: 0},
-		{Label: "block=256,share=4,flight=4,value=int32", Symbol: "assignment_prime_b256_s4_f4_i32", Hash: 0xa1451bfe4c6ff954, Values: []string{"256", "4", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=4,flight=8,value=int32", Symbol: "assignment_prime_b256_s4_f8_i32", Hash: 0x112fb33d8f55b276, Values: []string{"256", "4", "8", "int32"}, Pack: 0},
-		{Label: "block=512,share=1,flight=4,value=int32", Symbol: "assignment_prime_b512_s1_f4_i32", Hash: 0x0d87ed022783ab0f, Values: []string{"512", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=int32", Symbol: "assignment_prime_b512_s1_f8_i32", Hash: 0x04fea8932a02114a, Values: []string{"512", "1", "8", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=int64", Symbol: "assignment_prime_b512_s1_f8_i64", Hash: 0xccd4372ba112a548, Values: []string{"512", "1", "8", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=float32", Symbol: "assignment_prime_b512_s1_f8_f32", Hash: 0x547d88a328a3288a, Values: []string{"512", "1", "8", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=float64", Symbol: "assignment_prime_b512_s1_f8_f64", Hash: 0xf8360022b6c52c65, Values: []string{"512", "1", "8", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=2,flight=4,value=int32", Symbol: "assignment_prime_b512_s2_f4_i32", Hash: 0x9187799f4ef9311a, Values: []string{"512", "2", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=2,flight=8,value=int32", Symbol: "assignment_prime_b512_s2_f8_i32", Hash: 0x263abe46621275f2, Values: []string{"512", "2", "8", "int32"}, Pack: 0},
-		{Label: "block=512,share=4,flight=4,value=int32", Symbol: "assignment_prime_b512_s4_f4_i32", Hash: 0x383aada4dca30be3, Values: []string{"512", "4", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=4,flight=8,value=int32", Symbol: "assignment_prime_b512_s4_f8_i32", Hash: 0x5a66093af904f9f4, Values: []string{"512", "4", "8", "int32"}, Pack: 0},
-		{Label: "block=1024,share=1,flight=4,value=int32", Symbol: "assignment_prime_b1024_s1_f4_i32", Hash: 0x66699c4771a4f72a, Values: []string{"1024", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=1024,share=1,flight=8,value=int32", Symbol: "assignment_prime_b1024_s1_f8_i32", Hash: 0xa4abfd1b8f7500e2, Values: []string{"1024", "1", "8", "int32"}, Pack: 1},
-		{Label: "block=1024,share=2,flight=4,value=int32", Symbol: "assignment_prime_b1024_s2_f4_i32", Hash: 0xc589e1e3c31ed9f5, Values: []string{"1024", "2", "4", "int32"}, Pack: 1},
-		{Label: "block=1024,share=2,flight=8,value=int32", Symbol: "assignment_prime_b1024_s2_f8_i32", Hash: 0x885daafb271befe8, Values: []string{"1024", "2", "8", "int32"}, Pack: 1},
-		{Label: "block=1024,share=4,flight=4,value=int32", Symbol: "assignment_prime_b1024_s4_f4_i32", Hash: 0x75073be4110a0e3c, Values: []string{"1024", "4", "4", "int32"}, Pack: 1},
-		{Label: "block=1024,share=4,flight=8,value=int32", Symbol: "assignment_prime_b1024_s4_f8_i32", Hash: 0x973c0cac978173c2, Values: []string{"1024", "4", "8", "int32"}, Pack: 1},
+		{Label: "block=256,share=1,flight=4,value=int32", Symbol: "assignment_prime_block256_share1_flight4_int32", Hash: 0xf47b8f389dc4934e, Values: []string{"256", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=1,flight=8,value=int32", Symbol: "assignment_prime_block256_share1_flight8_int32", Hash: 0xca7ad4138152d074, Values: []string{"256", "1", "8", "int32"}, Pack: 0},
+		{Label: "block=256,share=2,flight=4,value=int32", Symbol: "assignment_prime_block256_share2_flight4_int32", Hash: 0xf2a6f8b93ed937f8, Values: []string{"256", "2", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=2,flight=8,value=int32", Symbol: "assignment_prime_block256_share2_flight8_int32", Hash: 0x6ae8f4b0891f94ae, Values: []string{"256", "2", "8", "int32"}, Pack: 0},
+		{Label: "block=256,share=4,flight=4,value=int32", Symbol: "assignment_prime_block256_share4_flight4_int32", Hash: 0xa43204b261055be4, Values: []string{"256", "4", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=4,flight=8,value=int32", Symbol: "assignment_prime_block256_share4_flight8_int32", Hash: 0x778befe5e95cb935, Values: []string{"256", "4", "8", "int32"}, Pack: 0},
+		{Label: "block=512,share=1,flight=4,value=int32", Symbol: "assignment_prime_block512_share1_flight4_int32", Hash: 0x9cdacb9c01ef3b3f, Values: []string{"512", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=int32", Symbol: "assignment_prime_block512_share1_flight8_int32", Hash: 0x307fb795879af88d, Values: []string{"512", "1", "8", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=int64", Symbol: "assignment_prime_block512_share1_flight8_int64", Hash: 0x8eb96285657d673d, Values: []string{"512", "1", "8", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=float32", Symbol: "assignment_prime_block512_share1_flight8_float32", Hash: 0x3070a265fc34148c, Values: []string{"512", "1", "8", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=float64", Symbol: "assignment_prime_block512_share1_flight8_float64", Hash: 0x2a17d89b159a97ac, Values: []string{"512", "1", "8", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=2,flight=4,value=int32", Symbol: "assignment_prime_block512_share2_flight4_int32", Hash: 0xb1d2812df7949b9f, Values: []string{"512", "2", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=2,flight=8,value=int32", Symbol: "assignment_prime_block512_share2_flight8_int32", Hash: 0x06a9b384480b8d8b, Values: []string{"512", "2", "8", "int32"}, Pack: 0},
+		{Label: "block=512,share=4,flight=4,value=int32", Symbol: "assignment_prime_block512_share4_flight4_int32", Hash: 0xb3ced9df8c1dbc01, Values: []string{"512", "4", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=4,flight=8,value=int32", Symbol: "assignment_prime_block512_share4_flight8_int32", Hash: 0x93728e0d14f88501, Values: []string{"512", "4", "8", "int32"}, Pack: 0},
+		{Label: "block=1024,share=1,flight=4,value=int32", Symbol: "assignment_prime_block1024_share1_flight4_int32", Hash: 0x821837c516039e28, Values: []string{"1024", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=1024,share=1,flight=8,value=int32", Symbol: "assignment_prime_block1024_share1_flight8_int32", Hash: 0x42ad85e6783bb544, Values: []string{"1024", "1", "8", "int32"}, Pack: 1},
+		{Label: "block=1024,share=2,flight=4,value=int32", Symbol: "assignment_prime_block1024_share2_flight4_int32", Hash: 0x9c5d7d4e690197c7, Values: []string{"1024", "2", "4", "int32"}, Pack: 1},
+		{Label: "block=1024,share=2,flight=8,value=int32", Symbol: "assignment_prime_block1024_share2_flight8_int32", Hash: 0xa41869852f6f90a3, Values: []string{"1024", "2", "8", "int32"}, Pack: 1},
+		{Label: "block=1024,share=4,flight=4,value=int32", Symbol: "assignment_prime_block1024_share4_flight4_int32", Hash: 0x2f5e881540211a83, Values: []string{"1024", "4", "4", "int32"}, Pack: 1},
+		{Label: "block=1024,share=4,flight=8,value=int32", Symbol: "assignment_prime_block1024_share4_flight8_int32", Hash: 0x27d9d794ebe16ba3, Values: []string{"1024", "4", "8", "int32"}, Pack: 1},
 	},
 	Source: primeSource,
 	Packs: []device.Pack{
-		{File: "prime/pack_000.cu", Hash: 0x4bb6a7c440d20896},
-		{File: "prime/pack_001.cu", Hash: 0xd79c511bc9b1b670},
+		{File: "prime/pack_000.cu", Hash: 0x81b08d33000743c9},
+		{File: "prime/pack_001.cu", Hash: 0x62fbaf186989f9ee},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // ShardHash is the hash of the family assignment/shard: what its texts are made from.
-const ShardHash = 0xb19d96e9d57c993a
+const ShardHash = 0x3985cddaad0a1e85
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,11 +30,11 @@ var Shard = device.Family{
 		{Name: "lone", Params: []device.Param{{Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "edges", Type: "uint64"}, {Name: "col", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256", Symbol: "assignment_shard_b256", Hash: 0x6a0cf0cdbbe2c294, Values: []string{"256"}, Safe: true, Pack: 0},
+		{Label: "block=256", Symbol: "assignment_shard_block256", Hash: 0x0a68604ad76dd78c, Values: []string{"256"}, Safe: true, Pack: 0},
 	},
 	Source: shardSource,
 	Packs: []device.Pack{
-		{File: "shard/pack_000.cu", Hash: 0x18380d30446f4db8},
+		{File: "shard/pack_000.cu", Hash: 0x6f66208b847bc496},
 	},
 }
 

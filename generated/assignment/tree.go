@@ -11,7 +11,7 @@ import (
 )
 
 // TreeHash is the hash of the family assignment/tree: what its texts are made from.
-const TreeHash = 0x66d94d0b0f611f33
+const TreeHash = 0xd5bf528a6ce859a2
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,37 +29,37 @@ var Tree = device.Family{
 		{Name: "solve", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "warm", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "most", Type: "uint64"}}},
 		{Name: "step", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "warm", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "now", Type: "uint64"}}},
 		{Name: "peer", Params: []device.Param{{Name: "table", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "warm", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "index", Type: "uint64"}, {Name: "here", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "most", Type: "uint64"}}},
-		{Name: "addresses", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "mail", Type: "buffer"}}},
+		{Name: "addresses", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "messages", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x035694ba6375ece3, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x3708318fe536858e, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x4f3ed696c2061a6f, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x6de491d50088ed3f, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r4_bagrid_pmany_cstop_i32", Hash: 0x28716e74e30e0e60, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl256_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x163f02ee8f7b92e3, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r4_bagrid_pmany_cstop_i32", Hash: 0x491c7fca4b8d18c3, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i1_r8_bagrid_pmany_cstop_i32", Hash: 0x06d7860c89e40a97, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r4_bagrid_pmany_cstop_i32", Hash: 0x96d3f3ca475b291b, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i2_r8_bagrid_pmany_cstop_i32", Hash: 0x3cc2058c9ed1dd95, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i32", Hash: 0xdeff9a0cd7ae110f, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_i64", Hash: 0x3602bae517f300e9, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f32", Hash: 0xdbe194f968d206f1, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cstop_f64", Hash: 0xc7b5879d8709839a, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pmany_cgrow_i32", Hash: 0x3d4644be98dc3034, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bagrid_pone_cstop_i32", Hash: 0x9741627985ba88c3, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bahost_pmany_cstop_i32", Hash: 0xad1e52148893cb56, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i32", Hash: 0x4ff95d890b81c1e0, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_i64", Hash: 0xe95679c0d2e2c784, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f32", Hash: 0xb6868acb35b3396f, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_bl512_i4_r4_bapeers_pmany_cstop_f64", Hash: 0x99b56d5a6eedf0e3, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bagrid_pmany_cstop_i32", Hash: 0x8311857c35989188, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_bl512_i4_r8_bapeers_pmany_cstop_i32", Hash: 0x90359d665f8fdd34, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items1_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x492a1e72bb7c3747, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items1_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x0942b45237216497, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items2_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x1c3407a9e8efaa60, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items2_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x1d1af1136a24524e, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items4_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x1acafa24598f68c4, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items4_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x548d8587dea5e612, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items1_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x2807fbdf083829a7, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items1_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x65a3d3ef50a363bb, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items2_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x245052480e619981, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items2_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0xa4824777c48df9c2, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0xef70d93aff7087de, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_int64", Hash: 0x2f7afd6044915bdd, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_float32", Hash: 0x93356e320fe26001, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_float64", Hash: 0x20e70405b9edbf88, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedgrow_int32", Hash: 0xaf0a0046e3380021, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Study: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsone_claimedstop_int32", Hash: 0xfb13abc63d362a6c, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Study: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barrierhost_pathsmany_claimedstop_int32", Hash: 0x345eb055c05125e7, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Study: true, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_int32", Hash: 0xc24903dd30492c7e, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_int64", Hash: 0xb0ed8ab0d0377900, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_float32", Hash: 0xc8bb94c07bfa45c3, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_float64", Hash: 0x933d56fd45805aeb, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x1af202ee7c2727ee, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows8_barrierpeers_pathsmany_claimedstop_int32", Hash: 0x2cbcece0372da95e, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
 	},
 	Source: treeSource,
 	Packs: []device.Pack{
-		{File: "tree/pack_000.cu", Hash: 0xdc31acb6268ad917},
-		{File: "tree/pack_001.cu", Hash: 0xa64d0444f82928d3},
+		{File: "tree/pack_000.cu", Hash: 0x05c792fbef6c38cf},
+		{File: "tree/pack_001.cu", Hash: 0x38a068967745f0ab},
 	},
 }
 
@@ -106,8 +106,8 @@ func (k *TreeKernels) Peer(stream device.Stream, grid device.Grid, table device.
 }
 
 // Addresses launches the entry addresses.
-func (k *TreeKernels) Addresses(stream device.Stream, grid device.Grid, out device.Buffer, costs device.Buffer, work device.Buffer, mail device.Buffer) error {
-	return k.launch(stream, grid, 3, device.Ptr(out), device.Ptr(costs), device.Ptr(work), device.Ptr(mail))
+func (k *TreeKernels) Addresses(stream device.Stream, grid device.Grid, out device.Buffer, costs device.Buffer, work device.Buffer, messages device.Buffer) error {
+	return k.launch(stream, grid, 3, device.Ptr(out), device.Ptr(costs), device.Ptr(work), device.Ptr(messages))
 }
 
 func (k *TreeKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

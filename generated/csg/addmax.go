@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0xd459a67b4e519a07
+const AddmaxHash = 0x8ffc1f7e0e7b83fd
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,15 +29,15 @@ var Addmax = device.Family{
 		{Name: "run", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "rounds", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_b512_afused_i32", Hash: 0x4e96fa3327b370c0, Values: []string{"512", "fused", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_b512_afused_f32", Hash: 0x20d8734a4ea2e69a, Values: []string{"512", "fused", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_b512_afused_i64", Hash: 0x86a8b56fcd685b25, Values: []string{"512", "fused", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_b512_afused_f64", Hash: 0x9d9732417f716af1, Values: []string{"512", "fused", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_b512_amixed_i32", Hash: 0xd942c10cb8d83b9f, Values: []string{"512", "mixed", "int32"}, Pack: 0},
+		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_block512_adderfused_int32", Hash: 0x8f09e5635fb48417, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_block512_adderfused_float32", Hash: 0xec6793931530a79e, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_block512_adderfused_int64", Hash: 0x2fce602d91a3f019, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_block512_adderfused_float64", Hash: 0x0c31b46e3f51923b, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_block512_addermixed_int32", Hash: 0xec4199b0d46a2b26, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
 	},
 	Source: addmaxSource,
 	Packs: []device.Pack{
-		{File: "addmax/pack_000.cu", Hash: 0x02f8217925029845},
+		{File: "addmax/pack_000.cu", Hash: 0xa355aa877de56111},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0xb09643a89a1e7fff
+const PriceHash = 0x54a056c501258b19
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -31,33 +31,33 @@ var Price = device.Family{
 		{Name: "collect", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "low", Type: "buffer"}, {Name: "high", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "count", Type: "buffer"}, {Name: "tiles", Type: "uint64"}, {Name: "room", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_b128_i4_snarrow_i32", Hash: 0x29fddeba64bde3d9, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_b128_i4_snarrow_f32", Hash: 0x39c93830d813675c, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_b128_i8_snarrow_i32", Hash: 0x721d486dfeb09e68, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_b128_i8_snarrow_f32", Hash: 0x56852320f5c9e9be, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_b128_i16_snarrow_i32", Hash: 0x89759c95abf17035, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_b128_i16_snarrow_f32", Hash: 0x2f16e1dc44971c19, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_b256_i4_snarrow_i32", Hash: 0x0800c0a797e0bd0e, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_b256_i4_snarrow_f32", Hash: 0xb2cf622cc43f8159, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_b256_i8_snarrow_i32", Hash: 0x49a1368b51852138, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_b256_i8_snarrow_f32", Hash: 0xfca6b9707abff11e, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_b256_i8_swide_i32", Hash: 0x5d776b986eec84a2, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_b256_i8_swide_i64", Hash: 0x514f964224723781, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_b256_i8_swide_f32", Hash: 0x8fd98de0c9dffabc, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_b256_i8_swide_f64", Hash: 0xe4fbfd47af81ea7c, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_b256_i16_snarrow_i32", Hash: 0xcec8ac053dde75ea, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_b256_i16_snarrow_f32", Hash: 0x84b6c4eb27bbb741, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_b512_i4_snarrow_i32", Hash: 0x5c1343957c17af8d, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_b512_i4_snarrow_f32", Hash: 0xdeefbdf8c4963e8d, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_b512_i8_snarrow_i32", Hash: 0x8eb440690a6fc69a, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_b512_i8_snarrow_f32", Hash: 0x0e624d0c583d3c5b, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_b512_i16_snarrow_i32", Hash: 0x1aac1a72f7e912c6, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_b512_i16_snarrow_f32", Hash: 0x615291e8e9cc2542, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
+		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_block128_items4_sumsnarrow_int32", Hash: 0xcd46195b2edd124c, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_block128_items4_sumsnarrow_float32", Hash: 0xceab849b7876c3bc, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_block128_items8_sumsnarrow_int32", Hash: 0xd38648eb3e012f7f, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_block128_items8_sumsnarrow_float32", Hash: 0xa17576673ea32316, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_block128_items16_sumsnarrow_int32", Hash: 0x8d5f7f0cf94ca47d, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_block128_items16_sumsnarrow_float32", Hash: 0xec531b704ca3ebcf, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_block256_items4_sumsnarrow_int32", Hash: 0xfb6e1af8b660b2a3, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_block256_items4_sumsnarrow_float32", Hash: 0x54b264ee96328992, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_block256_items8_sumsnarrow_int32", Hash: 0x6f93e95129caab36, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_block256_items8_sumsnarrow_float32", Hash: 0x84cd5c7491bcc46d, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_block256_items8_sumswide_int32", Hash: 0x01807a8142d041ce, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_block256_items8_sumswide_int64", Hash: 0x3fa50abc282aa7b8, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_block256_items8_sumswide_float32", Hash: 0x01214f168a2f6ce5, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_block256_items8_sumswide_float64", Hash: 0xab9e1eb9d1d872ea, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_block256_items16_sumsnarrow_int32", Hash: 0x10632bf5f2cbbdf2, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_block256_items16_sumsnarrow_float32", Hash: 0x64e9f07d0405540d, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_block512_items4_sumsnarrow_int32", Hash: 0xc1dd0221ca2ebd95, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_block512_items4_sumsnarrow_float32", Hash: 0x09e3fe28a38f309e, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_block512_items8_sumsnarrow_int32", Hash: 0x5384a6fc88ad457b, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_block512_items8_sumsnarrow_float32", Hash: 0xfbeaba6778a8be04, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_block512_items16_sumsnarrow_int32", Hash: 0x26e1b3661ec4e034, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_block512_items16_sumsnarrow_float32", Hash: 0xc18261540697eb66, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
 	},
 	Source: priceSource,
 	Packs: []device.Pack{
-		{File: "price/pack_000.cu", Hash: 0x945acec7ecc15d5a},
-		{File: "price/pack_001.cu", Hash: 0xe6505bc4c5bfc5da},
+		{File: "price/pack_000.cu", Hash: 0xf9f123b44faa85bf},
+		{File: "price/pack_001.cu", Hash: 0x7424284c1a7921ba},
 	},
 }
 

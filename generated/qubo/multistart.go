@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0x4314355de22665fc
+const MultistartHash = 0x835d3dc508649ab0
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -32,17 +32,17 @@ var Multistart = device.Family{
 		{Name: "ascend", Params: []device.Param{{Name: "rows", Type: "buffer"}, {Name: "x", Type: "buffer"}, {Name: "gain", Type: "buffer"}, {Name: "side", Type: "uint64"}, {Name: "n", Type: "uint64"}, {Name: "unit", Type: "int64"}, {Name: "threshold", Type: "float64"}, {Name: "most", Type: "uint64"}, {Name: "twice", Type: "buffer"}, {Name: "flips", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_b256_sshared_wint8", Hash: 0xb9962680b989166a, Values: []string{"256", "shared", "int8"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_b512_sshared_wint8", Hash: 0x6c2562a7c0455a90, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_b512_sshared_wint32", Hash: 0x282aef8c26665fc7, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_b512_sshared_wfloat32", Hash: 0x0ef88b777e8fb1b8, Values: []string{"512", "shared", "float32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_b512_sshared_wfloat64", Hash: 0x1d3c0f90c90e1596, Values: []string{"512", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_b512_sglobal_wint8", Hash: 0x4bc10a21f3b69550, Values: []string{"512", "global", "int8"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_b1024_sshared_wint8", Hash: 0xf4cb7dd209711536, Values: []string{"1024", "shared", "int8"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_block256_stateshared_weightint8", Hash: 0xc5f258052dc2ea4a, Values: []string{"256", "shared", "int8"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_block512_stateshared_weightint8", Hash: 0xb2bbf159e9cb279c, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_block512_stateshared_weightint32", Hash: 0xb7d308a3d0f62a6d, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_block512_stateshared_weightfloat32", Hash: 0x1947787d630798b2, Values: []string{"512", "shared", "float32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_block512_stateshared_weightfloat64", Hash: 0x134ba130528b119a, Values: []string{"512", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_block512_stateglobal_weightint8", Hash: 0x6d026bbd94a2877f, Values: []string{"512", "global", "int8"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_block1024_stateshared_weightint8", Hash: 0x2937852e7ee2d00b, Values: []string{"1024", "shared", "int8"}, Pack: 0},
 	},
 	Source: multistartSource,
 	Packs: []device.Pack{
-		{File: "multistart/pack_000.cu", Hash: 0x2236ce0b5815b220},
+		{File: "multistart/pack_000.cu", Hash: 0xe3ada9cdf69725bc},
 	},
 }
 

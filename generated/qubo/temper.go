@@ -11,7 +11,7 @@ import (
 )
 
 // TemperHash is the hash of the family qubo/temper: what its texts are made from.
-const TemperHash = 0x1a4cecf9b5041dac
+const TemperHash = 0x96c57dd6e3422c97
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,22 +30,22 @@ var Temper = device.Family{
 		{Name: "plant", Params: []device.Param{{Name: "now", Type: "buffer"}, {Name: "solution", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "block", Type: "uint64"}, {Name: "mask", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_b128_sshared_wunit", Hash: 0x8b053298465cffc1, Values: []string{"128", "shared", "unit"}, Pack: 0},
-		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_b128_sshared_wint32", Hash: 0xe1b70334e5015b43, Values: []string{"128", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_b256_sshared_wunit", Hash: 0x485f9c72faf06b5c, Values: []string{"256", "shared", "unit"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_b256_sshared_wint32", Hash: 0xaf19d2817d3fdf87, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_b512_sshared_wunit", Hash: 0xdcf8e487673a5393, Values: []string{"512", "shared", "unit"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_b512_sshared_wint32", Hash: 0x903acdb5ca0bba33, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_b1024_sshared_wunit", Hash: 0x512c9b69e7524fad, Values: []string{"1024", "shared", "unit"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_b1024_sshared_wint32", Hash: 0xbfb15b36e982204a, Values: []string{"1024", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_b1024_sglobal_wunit", Hash: 0xca07c5a7e6baf013, Values: []string{"1024", "global", "unit"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_b1024_sglobal_wint32", Hash: 0x1e9b8ddd80feb1e3, Values: []string{"1024", "global", "int32"}, Pack: 0},
-		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_b64_sshared_wunit", Hash: 0x4d33a81900e7d8ae, Values: []string{"64", "shared", "unit"}, Pack: 0},
-		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_b64_sglobal_wint32", Hash: 0x114de315df020f98, Values: []string{"64", "global", "int32"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0x440340f5c278ebee, Values: []string{"128", "shared", "unit"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x5bc5871ec881e426, Values: []string{"128", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0x3d4dea5f00acd327, Values: []string{"256", "shared", "unit"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0xd07b4a2122cb8580, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x64f784d15d2b45b8, Values: []string{"512", "shared", "unit"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0x354b57bba06aef6a, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0xb7f441763e2f00cf, Values: []string{"1024", "shared", "unit"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0x087a5beeebe7e6e3, Values: []string{"1024", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0xf59f784e963974fd, Values: []string{"1024", "global", "unit"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0x4a837fcb562ec626, Values: []string{"1024", "global", "int32"}, Pack: 0},
+		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0xfa152444408eff57, Values: []string{"64", "shared", "unit"}, Pack: 0},
+		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0x43a8016bc745a870, Values: []string{"64", "global", "int32"}, Pack: 0},
 	},
 	Source: temperSource,
 	Packs: []device.Pack{
-		{File: "temper/pack_000.cu", Hash: 0x2fd05c65b7451200},
+		{File: "temper/pack_000.cu", Hash: 0xe9be90ba7706cfae},
 	},
 }
 

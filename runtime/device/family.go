@@ -38,10 +38,11 @@ type Param struct{ Name, Type string }
 // A Variant is one point of a space.
 type Variant struct {
 	Label  string   // "lambda=2,alpha=32,…": every parameter, manifest order
-	Symbol string   // C prefix of its entry points: csg_splits_l2_a32_…
+	Symbol string   // C prefix of its entry points: csg_splits_lambda2_alpha32_…
 	Hash   uint64   // over the variant's text; the image carries it too
 	Values []string // aligned with Family.Params
 	Safe   bool     // the safe point of its value type
+	Study  bool     // published, or an ablation: compiled, tested and measured by bench, no need of a shipped binary
 	Pack   int      // index into Family.Packs
 	// Kernels of a host variant by entry name.
 	Kernels map[string]HostKernel

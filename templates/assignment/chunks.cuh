@@ -59,13 +59,13 @@ template <u32 ITEMS> struct Chunk {
 // pair reaches none. Duals taken modulo 2^32 then give the exact slack.
 template <class A> __device__ __forceinline__ A none();
 template <> __device__ __forceinline__ u32 none<u32>() { return ALL; }
-template <> __device__ __forceinline__ i64 none<i64>() { return FAR; }
+template <> __device__ __forceinline__ i64 none<i64>() { return INFINITE; }
 
 constexpr i64 NARROW = 0xffffffffll;  // slacks below this fit u32
 
 template <class A, class R, class E> __device__ __forceinline__ A slack(R value, E x, A u, A v) {
     i64 c = value(x);
-    return c >= FAR ? none<A>() : (A)c - u - v;
+    return c >= INFINITE ? none<A>() : (A)c - u - v;
 }
 template <> __device__ __forceinline__ u32 slack<u32, Scale<int>, int>(Scale<int> value, int x, u32 u, u32 v) {
     return x == 2147483647 ? ALL : (u32)value.sign * (u32)x - u - v;
@@ -73,7 +73,7 @@ template <> __device__ __forceinline__ u32 slack<u32, Scale<int>, int>(Scale<int
 
 // Stored reads slacks that a kernel has written: those of u32 end below ALL.
 struct Stored {
-    __device__ __forceinline__ i64 operator()(u32 x) const { return x == ALL ? FAR : (i64)x; }
+    __device__ __forceinline__ i64 operator()(u32 x) const { return x == ALL ? INFINITE : (i64)x; }
     __device__ __forceinline__ i64 operator()(i64 x) const { return x; }
 };
 template <> __device__ __forceinline__ u32 slack<u32, Stored, u32>(Stored, u32 x, u32 u, u32 v) {

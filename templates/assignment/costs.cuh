@@ -5,7 +5,7 @@
 
 namespace coalesce {
 
-constexpr i64 FAR = 1ll << 61;  // a forbidden pair
+constexpr i64 INFINITE = 1ll << 61;  // a forbidden pair
 
 // A Scale turns costs into scaled costs.
 template <class T> struct Scale;
@@ -13,27 +13,27 @@ template <class T> struct Scale;
 template <> struct Scale<int> {
     i64 sign;
     __device__ __forceinline__ explicit Scale(double scale) : sign((i64)scale) {}
-    __device__ __forceinline__ i64 operator()(int c) const { return c == 2147483647 ? FAR : sign * c; }
+    __device__ __forceinline__ i64 operator()(int c) const { return c == 2147483647 ? INFINITE : sign * c; }
 };
 
 template <> struct Scale<i64> {
     i64 sign;
     __device__ __forceinline__ explicit Scale(double scale) : sign((i64)scale) {}
-    __device__ __forceinline__ i64 operator()(i64 c) const { return c == 9223372036854775807ll ? FAR : sign * c; }
+    __device__ __forceinline__ i64 operator()(i64 c) const { return c == 9223372036854775807ll ? INFINITE : sign * c; }
 };
 
 template <> struct Scale<float> {
     double scale;
     __device__ __forceinline__ explicit Scale(double s) : scale(s) {}
     __device__ __forceinline__ i64 operator()(float c) const {
-        return isinf(c) ? FAR : __double2ll_rn((double)c * scale);
+        return isinf(c) ? INFINITE : __double2ll_rn((double)c * scale);
     }
 };
 
 template <> struct Scale<double> {
     double scale;
     __device__ __forceinline__ explicit Scale(double s) : scale(s) {}
-    __device__ __forceinline__ i64 operator()(double c) const { return isinf(c) ? FAR : __double2ll_rn(c * scale); }
+    __device__ __forceinline__ i64 operator()(double c) const { return isinf(c) ? INFINITE : __double2ll_rn(c * scale); }
 };
 
 }  // namespace coalesce

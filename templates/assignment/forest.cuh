@@ -7,18 +7,18 @@ namespace coalesce {
 
 // A way is a word that says how a row came into a forest: the row before it, its root, and
 // a stop, a row on the way to the root, a few rows away. Those of a root are the root. With
-// the row in place of the one before it, it is a tip.
+// the row in place of the one before it, it is a frontier row.
 constexpr u32 NUMBER = 21;  // bits of a row
 __device__ __forceinline__ u32 rowOf(u64 word) { return (u32)word & ((1u << NUMBER) - 1); }
 __device__ __forceinline__ u32 rootOf(u64 word) { return rowOf(word >> NUMBER); }
 __device__ __forceinline__ u32 stopOf(u64 word) { return (u32)(word >> 2 * NUMBER); }
 __device__ __forceinline__ u64 wayOf(u32 before, u32 root, u32 stop) { return (u64)stop << 2 * NUMBER | (u64)root << NUMBER | before; }
-__device__ __forceinline__ u64 tipOf(u64 way, u32 row) { return way >> NUMBER << NUMBER | row; }
+__device__ __forceinline__ u64 frontierRowOf(u64 way, u32 row) { return way >> NUMBER << NUMBER | row; }
 
 constexpr u32 LEAP = 8;  // levels from stop to stop, where one block searches
 
-// after is the way of the rows that come after a tip; stops says whether it is their stop.
-__device__ __forceinline__ u64 after(u64 tip, bool stops) { return stops ? wayOf(rowOf(tip), rootOf(tip), rowOf(tip)) : tip; }
+// after is the way of the rows that come after a frontier row; stops says whether it is their stop.
+__device__ __forceinline__ u64 after(u64 frontierRow, bool stops) { return stops ? wayOf(rowOf(frontierRow), rootOf(frontierRow), rowOf(frontierRow)) : frontierRow; }
 
 // Trees are a matching, from either side, and the ways of the rows of a forest.
 struct Trees {

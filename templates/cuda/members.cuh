@@ -2,21 +2,21 @@
 // devices that reach each other's memory. Its inline PTX has an emulated body
 // beside it.
 //
-// Groups talk by words of 8 bytes: 4 that tell something, above them the number of
+// Groups talk by words of 8 bytes: 4 that say something, above them the number of
 // the exchange, which the reader waits for. So words need not be cleared. Each is
 // in memory of the device that waits for it.
 //
 //     coalesce::publish();          // what this thread has written or seen, all devices are to see
-//     coalesce::tell(word, 7, x);   // exchange 7
+//     coalesce::send(word, 7, x);   // exchange 7
 //
-//     u32 x = coalesce::hear(word, 7);  // then what was published can be read
+//     u32 x = coalesce::receive(word, 7);  // then what was published can be read
 #pragma once
 #include "cuda/barrier.cuh"
 
 namespace coalesce {
 
-// publish puts what the thread has written or seen before the words that it tells, for
-// the threads of all devices that hear them.
+// publish orders memory: a thread of any device that receives a word which this thread
+// sends from now on sees all that this thread has written, or seen written, before.
 __device__ __forceinline__ void publish() {
 #ifdef COALESCE_EMULATED
     emu_maybe_yield();
@@ -34,8 +34,8 @@ __device__ __forceinline__ void publishHere() {
 #endif
 }
 
-// tell writes a word; it waits for nothing.
-__device__ __forceinline__ void tell(u64* word, u32 number, u32 x) {
+// send writes a word; it waits for nothing.
+__device__ __forceinline__ void send(u64* word, u32 number, u32 x) {
     u64 both = (u64)number << 32 | x;
 #ifdef COALESCE_EMULATED
     *(volatile u64*)word = both;
@@ -45,8 +45,8 @@ __device__ __forceinline__ void tell(u64* word, u32 number, u32 x) {
 #endif
 }
 
-// hear waits for the word of an exchange, and sees what was published before it.
-__device__ __forceinline__ u32 hear(const u64* word, u32 number) {
+// receive waits for the word of an exchange, and sees what was published before it.
+__device__ __forceinline__ u32 receive(const u64* word, u32 number) {
 #ifdef COALESCE_EMULATED
     const volatile u32* half = (const volatile u32*)word;
     for (u32 had; (had = half[1]) != number;) emu_watch((const u32*)word + 1, ALL, had);

@@ -53,12 +53,13 @@ func (h *Hits) Full() bool { return h.N > h.room }
 // column that it did not look at.
 type Filter[T Value] func(c []T, v []int64, scale float64, limit int64, from, to int, h *Hits) int
 
-// Least leaves in h the k to 2k allowed pairs of a row with the least c - v, in
-// no order, all of them where they are fewer, and returns a bound that c - v of
-// all others reach; Far when there are none. It looks at column first first:
-// among equals those after it win. room is how many hits are kept between
-// selections. Where few pairs or more lie below guess it takes no others, which
-// is fast when they are not too many; Far makes no guess.
+// Least selects the allowed pairs of a row with the least c - v: k to 2k of them, in no
+// order, or all where the row has fewer. It leaves them in h and returns a lower bound on
+// c - v of the other pairs, Far where there are no others. The scan begins at column
+// first; of equal pairs those scanned earlier win. room is how many pairs h keeps between
+// two selections. guess is a bound to try first: where at least few pairs lie below it,
+// Least selects among these alone, which saves time when they are not many more; Far
+// makes no guess.
 func Least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k, few int, guess int64, room int, h *Hits) int64 {
 	room = max(room, 2*k)
 	if guess < farthest {

@@ -68,13 +68,8 @@ func (b Shape) sides() (rows, cols int64) {
 	return int64(min(b.Rows, b.Cols)), int64(max(b.Rows, b.Cols))
 }
 
-// A problemWords is a Problem of the kernel.
-type problemWords struct {
-	costs, stride, rows, cols, answer, copied, state int64
-	scale                                            float64
-}
-
-const batchProblemBytes = 8 * 8
+// What is found of an answer is read as package verify reads it.
+var _ = [1]struct{}{}[assignment.BatchWordWords-assignment.CheckWordWords]
 
 // batchCounts begin an answer: rows left free, rounds of bidding, turns,
 // searches, rows scanned. Then come u, v and, half as long, columns.
@@ -103,7 +98,7 @@ func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *
 	}
 	whole := b.words // words brought back, and taken
 	if checked {
-		whole += verify.Words * int64(len(shapes))
+		whole += assignment.BatchWordWords * int64(len(shapes))
 	}
 	b.back = make([]byte, 8*whole)
 	if checked {
@@ -113,7 +108,7 @@ func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *
 	for _, want := range []struct {
 		buffer *device.Buffer
 		bytes  int64
-	}{{&b.table, int64(len(shapes)) * batchProblemBytes}, {&b.copies, copies * int64(size)}, {&b.States, states}, {&b.Answers, 8 * whole}} {
+	}{{&b.table, int64(len(shapes)) * assignment.BatchProblemSize}, {&b.copies, copies * int64(size)}, {&b.States, states}, {&b.Answers, 8 * whole}} {
 		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
 			return nil, err
 		}
@@ -123,7 +118,7 @@ func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *
 
 // lay gives problems to blocks in descending size, and places to their
 // answers, states and transposed costs; it returns the sizes of those.
-func (b *Engine) lay(shared bool) (copies, states int64, table []problemWords) {
+func (b *Engine) lay(shared bool) (copies, states int64, table []assignment.BatchProblem) {
 	order := make([]int, len(b.Shapes))
 	for k := range order {
 		order[k] = k
@@ -136,9 +131,9 @@ func (b *Engine) lay(shared bool) (copies, states int64, table []problemWords) {
 	for at, k := range order {
 		s := b.Shapes[k]
 		m, n := s.sides()
-		p := problemWords{s.First, s.Stride, m, n, b.words, -1, states, s.Scale}
+		p := assignment.BatchProblem{Costs: s.First, Stride: s.Stride, Rows: m, Cols: n, Answer: b.words, Copy: -1, State: states, Scale: s.Scale}
 		if s.Rows > s.Cols {
-			p.copied = copies
+			p.Copy = copies
 			copies += m * n
 		}
 		b.block[k], b.answer[k] = at, b.words
@@ -153,7 +148,7 @@ func (b *Engine) lay(shared bool) (copies, states int64, table []problemWords) {
 	return copies, states, table
 }
 
-func (b *Engine) describe(d device.Device, table []problemWords) error {
+func (b *Engine) describe(d device.Device, table []assignment.BatchProblem) error {
 	if len(table) == 0 {
 		return nil
 	}
@@ -161,7 +156,7 @@ func (b *Engine) describe(d device.Device, table []problemWords) error {
 	if err != nil {
 		return err
 	}
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&table[0])), len(table)*batchProblemBytes)
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&table[0])), len(table)*assignment.BatchProblemSize)
 	return errors.Join(s.Upload(b.table, 0, bytes), s.Sync(), s.Close())
 }
 
@@ -233,15 +228,15 @@ func (b *Engine) Solution(k int) (_ *engine.Solution, full bool) {
 // error wraps ErrCheck.
 func (b *Engine) Prove(k int, p *problem.Normal, s *engine.Solution) error {
 	found := b.findings(k)
-	if found[verify.WordEntries]|found[verify.WordRows]|found[verify.WordColumns] == 0 && found[verify.WordMatched] == uint64(p.Rows) &&
-		!(p.Exact && found[verify.WordRounded] != 0) && carry(found[verify.WordPrimal:]) == carry(found[verify.WordDual:]) {
+	if found[assignment.BatchWordEntries]|found[assignment.BatchWordRowsWrong]|found[assignment.BatchWordColumnsWrong] == 0 && found[assignment.BatchWordMatched] == uint64(p.Rows) &&
+		!(p.Exact && found[assignment.BatchWordRounded] != 0) && carry(found[assignment.BatchWordPrimal:]) == carry(found[assignment.BatchWordDual:]) {
 		return nil
 	}
 	return cmp.Or(found.Judge(p, s), fmt.Errorf("%w: problem %d: %v", problem.ErrCheck, k, *found))
 }
 
 func (b *Engine) findings(k int) *verify.Findings {
-	return (*verify.Findings)(unsafe.Pointer(&wordsOf(b.back)[b.words+verify.Words*int64(b.block[k])]))
+	return (*verify.Findings)(unsafe.Pointer(&wordsOf(b.back)[b.words+assignment.BatchWordWords*int64(b.block[k])]))
 }
 
 // carry brings a sum of two words, high*2^32 + low, to one form.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/host"
@@ -82,7 +83,7 @@ func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine
 	at := e.coarse[0]
 	grid := device.Grid{Blocks: int64(max(1, min(r.sms, e.blocks(at.rows.n)))), Threads: e.threads, Cooperative: true}
 	if err := errors.Join(
-		r.s.Fill(r.control, 0, 8*coreStatus, 0),
+		r.s.Fill(r.control, 0, 8*assignment.CoreWordStatus, 0),
 		r.s.Fill(r.claim, 0, r.claim.Len(), 0),
 		e.kernels.Refine(r.s, grid, at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, uint64(at.rows.n), uint64(at.cols.n), r.dim(), r.p.Scale,
 			r.col, r.cost, e.bound, r.v, r.match, r.owner, r.claim, c.turns, c.sweeps, r.control),
@@ -97,24 +98,24 @@ func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine
 		}
 		most := r.Schedule.steps
 		if words != nil {
-			most += words[coreSteps]
+			most += words[assignment.CoreWordSteps]
 			r.counts.Repairs++
 		}
 		var err error
 		if words, err = r.round(0, most); err != nil {
 			return nil, err
 		}
-		switch words[coreStatus] {
-		case coreSolved:
-			if words[coreViolations] == 0 {
+		switch words[assignment.CoreWordStatus] {
+		case assignment.CoreStatusSolved:
+			if words[assignment.CoreWordViolations] == 0 {
 				return r.finish(words)
 			}
-		case coreStuck:
+		case assignment.CoreStatusStuck:
 			if err := r.grow(); err != nil {
 				return nil, err
 			}
-		case coreStalled:
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[coreSteps])}
+		case assignment.CoreStatusStalled:
+			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[assignment.CoreWordSteps])}
 		default:
 			return nil, &engine.Exhausted{Why: "labels or edges beyond their memory"}
 		}
@@ -161,7 +162,7 @@ func (r *pointPasses) approach(ctx context.Context, start *problem.Prices) error
 func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64) error {
 	e, n, m := r.e, uint64(at.rows.n), uint64(at.cols.n)
 	if err := errors.Join(
-		r.s.Fill(r.control, 8*pointGaps, 8, 0),
+		r.s.Fill(r.control, 8*assignment.PointsTallyGaps, 8, 0),
 		r.summit(r.v, at.cols.n, 0),
 		e.kernels.Know(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dim(), r.p.Scale, r.v, r.col, r.cost, r.next, e.bound, r.control),
 	); err != nil {
@@ -169,7 +170,7 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 	}
 	r.counts.Passes++
 	raw := make([]byte, 8)
-	if err := r.s.Download(raw, r.control, 8*pointGaps); err != nil {
+	if err := r.s.Download(raw, r.control, 8*assignment.PointsTallyGaps); err != nil {
 		return err
 	}
 	unit := int64(max(1, binary.LittleEndian.Uint64(raw)/n))
@@ -193,9 +194,6 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 		}
 	}
 }
-
-// pointGaps is the word GAPS of points/points.cu.tmpl.
-const pointGaps = 22
 
 // wide covers n rows, a warp each.
 func (r *pointPasses) wide(n int) device.Grid {

@@ -71,28 +71,8 @@ func defaultSchedule(rows int) schedule {
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
 
-// Control words: enum Word of core/core.cu.tmpl.
-const (
-	coreStatus     = 6
-	corePool       = 12
-	coreViolations = 13
-	coreGrown      = 14
-	coreSteps      = 16
-	corePhases     = 17
-	corePaths      = 18
-	coreBids       = 19
-	coreStages     = 24 // cycles of the first thread, by enum Stage
-	coreWords      = 32
-)
-
-// What a launch ends with: enum Status.
-const (
-	coreSolved = iota
-	coreStuck
-	coreStalled
-	coreOverflowed
-	coreTied
-)
+// coreWords is how many control words there are, the cycles of each stage the last.
+const coreWords = assignment.CoreWordStages + assignment.CoreStageAugmenting + 1
 
 // modes of the kernel solve.
 const (
@@ -212,26 +192,26 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		if err != nil {
 			return nil, err
 		}
-		status := words[coreStatus]
+		status := words[assignment.CoreWordStatus]
 		switch {
-		case status == coreSolved && words[coreViolations] == 0:
+		case status == assignment.CoreStatusSolved && words[assignment.CoreWordViolations] == 0:
 			return r.finish(words)
-		case status == coreTied:
+		case status == assignment.CoreStatusTied:
 			return nil, &engine.Exhausted{Why: "ties", Tied: true}
-		case mode&coreWary != 0 && status != coreSolved:
+		case mode&coreWary != 0 && status != assignment.CoreStatusSolved:
 			if mode, err = r.prime(); err != nil {
 				return nil, err
 			}
-			most = words[coreSteps] + r.Schedule.steps
+			most = words[assignment.CoreWordSteps] + r.Schedule.steps
 			continue
-		case status == coreStalled:
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[coreSteps])}
-		case status == coreOverflowed:
+		case status == assignment.CoreStatusStalled:
+			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[assignment.CoreWordSteps])}
+		case status == assignment.CoreStatusOverflowed:
 			return nil, &engine.Exhausted{Why: "labels or edges beyond their memory"}
 		}
-		mode, most = 0, words[coreSteps]+r.Schedule.steps
+		mode, most = 0, words[assignment.CoreWordSteps]+r.Schedule.steps
 		r.counts.Repairs++
-		if status == coreStuck {
+		if status == assignment.CoreStatusStuck {
 			if err := r.grow(); err != nil {
 				return nil, err
 			}
@@ -259,8 +239,8 @@ func (r *coreRun) prime() (mode uint64, err error) {
 	r.counts.Primed = found.structure
 	if err := errors.Join(
 		r.forget(),
-		r.s.Fill(r.control, 8*coreStatus, 8, 0),
-		r.s.Upload(r.control, 8*corePool, binary.LittleEndian.AppendUint64(nil, uint64(r.p.Rows))), // second chunks
+		r.s.Fill(r.control, 8*assignment.CoreWordStatus, 8, 0),
+		r.s.Upload(r.control, 8*assignment.CoreWordPool, binary.LittleEndian.AppendUint64(nil, uint64(r.p.Rows))), // second chunks
 	); err != nil {
 		return 0, err
 	}
@@ -357,7 +337,7 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 		mode |= coreApart
 	}
 	const atMost = 255              // blocks: see SHARED of core/search.cu.tmpl
-	room = max(room, 32*r.block+16) // struct Front of core/crew.cu.tmpl
+	room = max(room, 32*r.block+16) // struct LocalQueue of core/thread_groups.cu.tmpl
 	blocks := max(1, min(r.sms, atMost, (r.p.Rows*min(r.k, 32)+r.block-1)/r.block))
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
 	if r.cluster > 1 {
@@ -396,10 +376,10 @@ func (r *coreRun) grow() error {
 	if err != nil {
 		return err
 	}
-	if words[coreStatus] == coreOverflowed {
+	if words[assignment.CoreWordStatus] == assignment.CoreStatusOverflowed {
 		return &engine.Exhausted{Why: "memory of edges"}
 	}
-	if words[coreGrown] > 0 {
+	if words[assignment.CoreWordGrown] > 0 {
 		return nil
 	}
 	match, word := make([]int32, r.p.Rows), make([]int64, r.p.Cols)
@@ -435,12 +415,12 @@ func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
 			sol.Column[i], sol.U[i] = -1, r.p.Limit
 		}
 	}
-	sol.Counts.Steps = int64(words[coreSteps])
-	sol.Counts.Phases = int64(words[corePhases])
+	sol.Counts.Steps = int64(words[assignment.CoreWordSteps])
+	sol.Counts.Phases = int64(words[assignment.CoreWordPhases])
 	sol.Counts.Updates = sol.Counts.Phases
-	sol.Counts.Paths = int64(words[corePaths])
-	sol.Counts.Bids = int64(words[coreBids])
-	for _, cycles := range words[coreStages:] {
+	sol.Counts.Paths = int64(words[assignment.CoreWordPaths])
+	sol.Counts.Bids = int64(words[assignment.CoreWordBids])
+	for _, cycles := range words[assignment.CoreWordStages:] {
 		sol.Counts.Cycles = append(sol.Counts.Cycles, int64(cycles))
 	}
 	return sol, nil

@@ -306,8 +306,8 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 		t.Fatal(err)
 	}
 	words, err := run.price()
-	if err != nil || words[coreViolations] != violations {
-		t.Fatalf("%s: found %d rows with violations, expected %d: %v", name, words[coreViolations], violations, err)
+	if err != nil || words[assignment.CoreWordViolations] != violations {
+		t.Fatalf("%s: found %d rows with violations, expected %d: %v", name, words[assignment.CoreWordViolations], violations, err)
 	}
 	after := make([]int64, p.Rows)
 	if err := run.s.Download(problem.BytesOf(after), run.u, 0); err != nil {

@@ -60,16 +60,6 @@ type primed struct {
 	passes      float64 // matrix entries read, over rows*cols
 }
 
-// Control words: enum Word of prime/prime.cu.tmpl.
-const (
-	primeStructured = iota + 1
-	primeIterations
-	primeReads
-	primeTemperature
-	primeSurprise
-	primeWords
-)
-
 // OpenPrimer loads a variant of assignment/prime and takes memory for matrices
 // of that size.
 func OpenPrimer(d device.Device, v *device.Variant, rows, cols int) (*Primer, error) {
@@ -83,7 +73,7 @@ func OpenPrimer(d device.Device, v *device.Variant, rows, cols int) (*Primer, er
 	for _, b := range []struct {
 		to    *device.Buffer
 		words int
-	}{{&e.u, rows}, {&e.v, cols}, {&e.sums, 2 * cols}, {&e.partial, 4 * blocks}, {&e.control, primeWords}} {
+	}{{&e.u, rows}, {&e.v, cols}, {&e.sums, 2 * cols}, {&e.partial, 4 * blocks}, {&e.control, assignment.PrimeWordWords}} {
 		if *b.to, err = d.Alloc(8 * int64(b.words)); err != nil {
 			return nil, errors.Join(fmt.Errorf("first prices of %d x %d pairs: %w", rows, cols, err), e.Close())
 		}
@@ -117,16 +107,16 @@ func (e *Primer) Prime(s device.Stream, p *problem.Normal, m *engine.Matrix, pri
 	); err != nil {
 		return primed{}, err
 	}
-	raw := make([]byte, 8*primeWords)
+	raw := make([]byte, 8*assignment.PrimeWordWords)
 	if err := s.Download(raw, e.control, 0); err != nil {
 		return primed{}, err
 	}
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(raw[8*k:]) }
 	return primed{
-		structured:  word(primeStructured) != 0,
-		structure:   math.Float64frombits(word(primeSurprise)),
-		temperature: math.Float64frombits(word(primeTemperature)),
-		iterations:  word(primeIterations),
-		passes:      float64(word(primeReads)) / float64(p.Rows),
+		structured:  word(assignment.PrimeWordStructured) != 0,
+		structure:   math.Float64frombits(word(assignment.PrimeWordStructure)),
+		temperature: math.Float64frombits(word(assignment.PrimeWordTemperature)),
+		iterations:  word(assignment.PrimeWordIterations),
+		passes:      float64(word(assignment.PrimeWordReads)) / float64(p.Rows),
 	}, nil
 }

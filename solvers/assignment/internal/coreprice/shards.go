@@ -243,12 +243,12 @@ func (r *coreShardRun) grid(rows int) device.Grid {
 
 // price implements corePasses.
 func (r *coreShardRun) price() ([]uint64, error) {
-	return r.seek((*coreRun).launchPrice, coreViolations)
+	return r.seek((*coreRun).launchPrice, assignment.CoreWordViolations)
 }
 
 // extend implements corePasses.
 func (r *coreShardRun) extend() ([]uint64, error) {
-	return r.seek((*coreRun).launchGrow, coreGrown)
+	return r.seek((*coreRun).launchGrow, assignment.CoreWordGrown)
 }
 
 // seek runs a pass that makes chunks, of as many rows as a control word says,
@@ -256,7 +256,7 @@ func (r *coreShardRun) extend() ([]uint64, error) {
 // word added up.
 func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, error) {
 	h := r.head
-	if word == coreViolations {
+	if word == assignment.CoreWordViolations {
 		end, err := h.s.Record()
 		if err != nil {
 			return nil, err
@@ -270,10 +270,10 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 			part.s.Copy(part.v, 0, h.v, 0, 8*cols),
 			part.s.Copy(part.u, 0, h.u, 8*first, 8*n),
 			part.s.Copy(part.control, 0, h.control, 0, 8*coreWords),
-			part.s.Fill(part.control, 8*corePool, 8*(coreGrown+1-corePool), 0),
+			part.s.Fill(part.control, 8*assignment.CoreWordPool, 8*(assignment.CoreWordGrown+1-assignment.CoreWordPool), 0),
 			part.s.Fill(part.next, 0, 4*n, 0xff),
 		)
-		if word == coreViolations { // the head lets go of matches
+		if word == assignment.CoreWordViolations { // the head lets go of matches
 			return errors.Join(err, part.s.Fill(part.match, 0, 4*n, 0xff))
 		}
 		return errors.Join(err, part.s.Copy(part.match, 0, h.match, 4*first, 4*n), part.s.Copy(part.word, 0, h.word, 0, 8*cols))
@@ -288,7 +288,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 	}
 	words, found := all[0], 0
 	for _, w := range all {
-		found += int(w[corePool])
+		found += int(w[assignment.CoreWordPool])
 	}
 	words[word] = uint64(found)
 	if found == 0 {
@@ -308,10 +308,10 @@ func (r *coreShardRun) adopt(all [][]uint64) error {
 	base := make([]int, len(all))
 	for k, w := range all {
 		base[k] = h.p.Rows + r.used
-		r.used += int(w[corePool])
+		r.used += int(w[assignment.CoreWordPool])
 	}
 	err := collective.OnAll(len(all), func(k int) error {
-		part, made := r.runs[k], int64(all[k][corePool])
+		part, made := r.runs[k], int64(all[k][assignment.CoreWordPool])
 		if made == 0 {
 			return nil
 		}
@@ -327,7 +327,7 @@ func (r *coreShardRun) adopt(all [][]uint64) error {
 		return err
 	}
 	for k, w := range all {
-		if w[corePool] == 0 {
+		if w[assignment.CoreWordPool] == 0 {
 			continue
 		}
 		n := r.runs[k].p.Rows

@@ -4,9 +4,7 @@
 package hungarian
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,28 +88,14 @@ type classical struct {
 	passLimit  uint64 // rows of the forest in dual updates, read or not, over all rows, that it gives up after; 0: never
 }
 
-// classicalControl is how the workspace begins: struct Control of the kernels.
-type classicalControl struct {
-	Least                                      [2]int64
-	Bound                                      int64
-	Count                                      [3]uint64
-	Winner, Word                               uint64
-	Side, Head, Tail, Roots, Turn, Found       uint64
-	Stage                                      uint64
-	Levels, Phases, Paths, Updates, RowsPriced uint64
-	Late                                       uint64
-	Hits                                       [2]uint64
-	PartsRead                                  uint64
-}
+// classicalControl is how the workspace begins.
+type classicalControl = assignment.ClassicalControl
 
 const (
-	classicalControlBytes = 256
-	classicalMatched      = 2
-	classicalStuck        = 3
-	classicalBudget       = 256 // augmentations and dual updates of a launch
-	classicalShort        = 12  // the same, where it may give up
-	classicalNarrow       = 1<<32 - 1
-	classicalPart         = 8 // slack=bounded: entries of a lane in a part
+	classicalBudget = 256 // augmentations and dual updates of a launch
+	classicalShort  = 12  // the same, where it may give up
+	classicalNarrow = 1<<32 - 1
+	classicalPart   = 8 // slack=bounded: entries of a lane in a part
 )
 
 // OpenClassical loads a variant and takes memory for problems of one size.
@@ -131,7 +115,7 @@ func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classic
 	if c.parts = chunks; c.is("slack", "bounded") {
 		c.parts = chunks * int64(items/classicalPart)
 	}
-	c.v = classicalControlBytes
+	c.v = 8 * assignment.ClassicalControlWords
 	c.base = c.v
 	if c.is("slack", "stored") {
 		c.base += 8 * n
@@ -203,7 +187,7 @@ func (c *classical) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 	if err != nil {
 		return nil, err
 	}
-	if last.Stage == classicalStuck {
+	if last.Stage == assignment.ClassicalStageStuck {
 		return nil, r.violator(last)
 	}
 	sol.Counts = engine.Counts{
@@ -219,9 +203,9 @@ func (c *classical) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 // passes is how often the matrix was read for dual updates.
 func (r *classicalRun) passes(x *classicalControl) float64 {
 	if r.is("slack", "bounded") {
-		return float64(x.PartsRead) / float64(int64(r.rows)*r.parts)
+		return float64(x.Read) / float64(int64(r.rows)*r.parts)
 	}
-	return float64(x.RowsPriced) / float64(r.rows)
+	return float64(x.Scanned) / float64(r.rows)
 }
 
 // flags of the kernels.
@@ -263,11 +247,8 @@ func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 			return err
 		}
 	}
-	var b bytes.Buffer
-	if err := binary.Write(&b, binary.LittleEndian, &classicalControl{Least: [2]int64{problem.Infinity, problem.Infinity}, Bound: bound}); err != nil {
-		return err
-	}
-	return r.s.Upload(r.work, 0, b.Bytes())
+	control := classicalControl{Least: [2]int64{problem.Infinity, problem.Infinity}, Bound: bound}
+	return r.s.Upload(r.work, 0, control.Bytes())
 }
 
 // warm reports whether the solve starts from duals: not where they are so
@@ -331,11 +312,7 @@ func (r *classicalRun) roomy() device.Grid {
 // control reads the control words.
 func (r *classicalRun) control() (*classicalControl, error) {
 	x := &classicalControl{}
-	b := make([]byte, binary.Size(x))
-	if err := r.s.Download(b, r.work, 0); err != nil {
-		return nil, err
-	}
-	return x, binary.Read(bytes.NewReader(b), binary.LittleEndian, x)
+	return x, r.s.Download(x.Bytes(), r.work, 0)
 }
 
 // persistent launches the kernel that does everything until it has, or gives up.
@@ -353,10 +330,10 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 			return nil, err
 		}
 		x, err := r.control()
-		if err != nil || x.Stage >= classicalMatched {
+		if err != nil || x.Stage >= assignment.ClassicalStageMatched {
 			return x, err
 		}
-		if r.passLimit > 0 && x.RowsPriced > r.passLimit*uint64(r.rows) {
+		if r.passLimit > 0 && x.Scanned > r.passLimit*uint64(r.rows) {
 			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d passes", r.passLimit)}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/problem"
 )
@@ -63,13 +64,13 @@ func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) 
 		if err := r.minimum(x); err != nil {
 			return nil, err
 		}
-		x.RowsPriced += x.Tail
+		x.Scanned += x.Tail
 		now, err := r.control()
 		if err != nil {
 			return nil, err
 		}
 		if now.Least[x.Updates%2] >= problem.Infinity {
-			x.Stage = classicalStuck
+			x.Stage = assignment.ClassicalStageStuck
 			return x, nil
 		}
 		if err := r.update(x); err != nil {
@@ -80,7 +81,7 @@ func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) 
 			return nil, err
 		}
 	}
-	x.Stage = classicalMatched
+	x.Stage = assignment.ClassicalStageMatched
 	return x, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 )
@@ -21,11 +22,6 @@ type classicalPeers struct {
 	number          uint64           // of the next dual update, of all solves
 	budget          uint64           // dual updates of a launch
 }
-
-const (
-	classicalMembers     = 32 // of the kernels: a lane each
-	classicalMemberBytes = 48
-)
 
 // reaching reports whether all devices reach each other's memory.
 func reaching(devices []device.Device) bool {
@@ -56,7 +52,7 @@ func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
 			return nil, errors.Join(err, e.Close())
 		}
 		e.messages = append(e.messages, messages)
-		table, err := d.Alloc(classicalMemberBytes * (count + 1))
+		table, err := d.Alloc(assignment.ClassicalMemberSize * (count + 1))
 		if err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
@@ -134,7 +130,7 @@ func (r *classicalShardRun) together(ctx context.Context) (*classicalControl, er
 			return nil, err
 		}
 		x, err := r.head.control()
-		if err != nil || x.Stage >= classicalMatched {
+		if err != nil || x.Stage >= assignment.ClassicalStageMatched {
 			return x, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
@@ -35,10 +36,8 @@ type classicalShards struct {
 }
 
 const (
-	classicalEdge    = 12                      // bytes: row, word, zeros
-	classicalGiven   = classicalEdge << 14     // bytes of edges that the first device takes over at a time, at most
-	classicalAhead   = 4                       // dual updates between two looks at the search
-	classicalMessage = 16 + 4096*classicalEdge // struct Post of the kernels
+	classicalGiven = assignment.ClassicalEdgeSize << 14 // bytes of edges that the first device takes over at a time, at most
+	classicalAhead = 4                                  // dual updates between two looks at the search
 )
 
 // OpenClassicalShards takes a variant with devices=many.
@@ -70,12 +69,12 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 		}
 		part.Grid.Cooperative = false
 		e.parts = append(e.parts, part)
-		b, err := d.Alloc(classicalEdge * part.words * int64(own))
+		b, err := d.Alloc(assignment.ClassicalEdgeSize * part.words * int64(own))
 		if err != nil {
 			return nil, err
 		}
 		e.edges = append(e.edges, b)
-		messages, err := d.Alloc(int64(g.Len()) * classicalMessage)
+		messages, err := d.Alloc(int64(g.Len()) * assignment.ClassicalMessageSize)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +83,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	if e.given, err = g.Devices[0].Alloc(classicalGiven); err != nil {
 		return nil, err
 	}
-	if reaching(g.Devices) && g.Len() <= classicalMembers {
+	if reaching(g.Devices) && g.Len() <= assignment.ClassicalMembers {
 		if e.Peers, err = newClassicalPeers(g.Devices); err != nil {
 			return nil, err
 		}
@@ -175,7 +174,7 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 	if err != nil {
 		return err
 	}
-	if x.Stage == classicalStuck {
+	if x.Stage == assignment.ClassicalStageStuck {
 		return r.head.violator(x)
 	}
 	passes, err := r.passes(x)
@@ -224,7 +223,7 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 			}
 			continue
 		}
-		if x.Stage >= classicalMatched {
+		if x.Stage >= assignment.ClassicalStageMatched {
 			return x, nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -312,7 +311,7 @@ func (r *classicalShardRun) send(number uint64) error {
 		if err := r.emit(k, 0, number); err != nil {
 			return err
 		}
-		bounds = append(bounds, bounds[k]+classicalMessage)
+		bounds = append(bounds, bounds[k]+assignment.ClassicalMessageSize)
 	}
 	h, plain := r.head, r.Grid
 	plain.Cooperative = false
@@ -335,16 +334,16 @@ func (r *classicalShardRun) absorb(first uint64) error {
 	used, again := int64(0), uint64(0)
 	flush := func() error {
 		err := h.kernels.Absorb(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags,
-			r.given, uint64(used/classicalEdge), first, again)
+			r.given, uint64(used/assignment.ClassicalEdgeSize), first, again)
 		used, again = 0, 1
 		return err
 	}
 	for k, part := range r.parts {
 		var count [8]byte
-		if err := part.s.Download(count[:], r.messages[k], int64(k)*classicalMessage); err != nil {
+		if err := part.s.Download(count[:], r.messages[k], int64(k)*assignment.ClassicalMessageSize); err != nil {
 			return err
 		}
-		size := min(classicalEdge*int64(binary.LittleEndian.Uint64(count[:])), r.edges[k].Len())
+		size := min(assignment.ClassicalEdgeSize*int64(binary.LittleEndian.Uint64(count[:])), r.edges[k].Len())
 		for off := int64(0); off < size; {
 			n := min(size-off, r.given.Len()-used)
 			if err := h.s.Copy(r.given, used, r.edges[k], off, n); err != nil {

@@ -1,9 +1,7 @@
 package hungarian
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -35,7 +33,7 @@ import (
 //
 // No slack matrix is kept. These things are arranged differently:
 //
-//   - Each row has a list of zeros, treeZeros at most: those that a pass after
+//   - Each row has a list of zeros, assignment.TreeZeros at most: those that a pass after
 //     the reduction finds, and the edges of all trees. They remain zeros while
 //     their rows gain what their columns lose. Before anything is scanned, one
 //     block grows the forest over these lists (a closure), level after level
@@ -122,7 +120,7 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	}
 	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeSteps}
 	m, n := int64(rows), int64(cols)
-	t.u = treeHeadBytes + 2*16*m + 8*treeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and tips; ways; gains
+	t.u = treeHeadBytes + 2*assignment.TreeEntrySize*m + 8*assignment.TreeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and tips; ways; gains
 	t.v = t.u + 8*m
 	t.column = t.v + 8*n + 8*n + 8*m + 2*4*m
 	t.tree = t.column + 4*4*m + 2*4*n
@@ -146,32 +144,10 @@ func (t *tree) block() int { return t.family.Int(t.variant, "block") }
 func (t *tree) Blocks() int64 { return int64((t.cols + t.width - 1) / t.width) }
 
 // A treeHead is how the workspace begins.
-type treeHead struct {
-	Slot [4]struct {
-		treeTurn
-		_ [4]uint32 // counters
-	}
-	First  [2]uint64
-	Read   uint64
-	Levels uint64
-	Cycles [11]int64
-	_      [2]uint32
-}
-
-// A treeTurn says where a solve stands.
-type treeTurn struct {
-	Sum                              int64
-	Steps, Phases, Paths, Updates    uint32
-	Stage, Left, Side, Listed        uint32
-	Turn, Ready, Whole, Tips, Before uint32
-	_                                uint32
-}
+type treeHead struct{ assignment.TreeHead }
 
 const (
 	treeHeadBytes = 1024
-	treeSolved    = 9
-	treeStuck     = 10
-	treeZeros     = 8       // kept of a row
 	wayRows       = 1 << 21 // a way has no room for more
 	treeBatch     = 16      // steps launched before the host looks, barrier=host
 	treeSteps     = 1 << 16 // steps of a persistent kernel before the host looks
@@ -200,7 +176,7 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 	if err := s.Download(problem.BytesOf(sol.Column), t.work, t.column); err != nil {
 		return nil, err
 	}
-	if last.Slot[3].Stage == treeStuck {
+	if last.Slot[3].Turn.Stage == assignment.TreeStageStuck {
 		return nil, t.violator(s, sol.Column)
 	}
 	sol.Counts = last.counts(last.Read, t.rows, t.cols)
@@ -209,7 +185,7 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 
 // counts of a solve that read so many entries of the matrix.
 func (h *treeHead) counts(read uint64, rows, cols int) engine.Counts {
-	end := h.Slot[3]
+	end := h.Slot[3].Turn
 	return engine.Counts{
 		Passes:  float64(read) / (float64(rows) * float64(cols)),
 		Steps:   int64(end.Steps),
@@ -223,12 +199,8 @@ func (h *treeHead) counts(read uint64, rows, cols int) engine.Counts {
 
 // begin writes the head of the workspace and the duals of the columns.
 func (t *tree) begin(s device.Stream, start *problem.Prices) error {
-	var b bytes.Buffer
-	head := treeHead{First: [2]uint64{1<<64 - 1, 1<<64 - 1}}
-	if err := binary.Write(&b, binary.LittleEndian, &head); err != nil {
-		return err
-	}
-	if err := s.Upload(t.work, 0, b.Bytes()); err != nil {
+	head := assignment.TreeHead{First: [2]uint64{1<<64 - 1, 1<<64 - 1}}
+	if err := s.Upload(t.work, 0, head.Bytes()); err != nil {
 		return err
 	}
 	if t.warm(start) {
@@ -276,14 +248,10 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 // has not.
 func (t *tree) ended(s device.Stream) (*treeHead, error) {
 	head := &treeHead{}
-	b := make([]byte, binary.Size(head))
-	if err := s.Download(b, t.work, 0); err != nil {
+	if err := s.Download(head.Bytes(), t.work, 0); err != nil {
 		return nil, err
 	}
-	if err := binary.Read(bytes.NewReader(b), binary.LittleEndian, head); err != nil {
-		return nil, err
-	}
-	if head.Slot[3].Stage < treeSolved {
+	if head.Slot[3].Turn.Stage < assignment.TreeStageSolved {
 		return nil, nil
 	}
 	return head, nil

@@ -76,7 +76,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		t.Members = append(t.Members, m)
 		var table device.Buffer
 		if m.messages, err = d.Alloc(2 * 4 * 8 * int64(len(devices)) * own.Blocks() * int64(width)); err == nil {
-			table, err = d.Alloc(int64(treeMemberBytes * len(devices)))
+			table, err = d.Alloc(int64(assignment.TreeMemberSize * len(devices)))
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs on %d devices: %w", rows, cols, len(devices), err), t.Close())
@@ -85,8 +85,6 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 	}
 	return t, nil
 }
-
-const treeMemberBytes = 40
 
 func (t *TreePeers) Close() error {
 	var errs []error
@@ -134,7 +132,7 @@ func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engin
 	}
 	var read uint64
 	for k, m := range t.Members {
-		if heads[k].Slot[3].Stage == treeStuck {
+		if heads[k].Slot[3].Turn.Stage == assignment.TreeStageStuck {
 			if err := streams[k].Download(problem.BytesOf(sol.Column), m.work, m.column); err != nil {
 				return nil, err
 			}

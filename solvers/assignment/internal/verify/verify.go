@@ -41,24 +41,6 @@ type Checker struct {
 	Rows, Cols int
 }
 
-// Words of the kernels, after u and v.
-const (
-	WordEntries = iota
-	WordRows
-	WordColumns
-	wordForbidden
-	WordRounded
-	WordMatched
-	WordPrimal
-	_
-	WordDual
-	_
-	wordFirstEntry
-	wordFirstRow
-	wordFirstColumn
-	Words
-)
-
 // Open loads a variant and takes memory for rows of a problem with cols
 // columns.
 func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) {
@@ -75,7 +57,7 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 
 // take allocates what is checked and found.
 func (c *Checker) take(d device.Device) (err error) {
-	c.image = make([]byte, 8*(c.Rows+c.Cols+Words)+4*c.Rows)
+	c.image = make([]byte, 8*(c.Rows+c.Cols+assignment.CheckWordWords)+4*c.Rows)
 	if c.Words, err = d.Alloc(int64(len(c.image) + 4*c.Cols)); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
 	}
@@ -142,13 +124,13 @@ func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *en
 }
 
 // Findings are the words of the kernels, of all shards together.
-type Findings [Words]uint64
+type Findings [assignment.CheckWordWords]uint64
 
 const none = math.MaxUint64
 
 // NewFindings are those of no shard.
 func NewFindings() Findings {
-	return Findings{wordFirstEntry: none, wordFirstRow: none, wordFirstColumn: none}
+	return Findings{assignment.CheckWordFirstEntry: none, assignment.CheckWordFirstRow: none, assignment.CheckWordFirstColumn: none}
 }
 
 // Launch uploads the solution and enqueues the two kernels.
@@ -158,14 +140,14 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	for _, list := range [][]int64{sol.U[h.First:last], sol.V} {
 		at += copy(h.image[at:], problem.BytesOf(list))
 	}
-	for w := range Words {
+	for w := range assignment.CheckWordWords {
 		start := uint64(0)
-		if w >= wordFirstEntry {
+		if w >= assignment.CheckWordFirstEntry {
 			start = none
 		}
 		binary.NativeEndian.PutUint64(h.image[at+8*w:], start)
 	}
-	copy(h.image[at+8*Words:], problem.BytesOf(sol.Column[h.First:last]))
+	copy(h.image[at+8*assignment.CheckWordWords:], problem.BytesOf(sol.Column[h.First:last]))
 	if err := h.Stream.Upload(h.Words, 0, h.image); err != nil {
 		return err
 	}
@@ -228,21 +210,21 @@ func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
 
 // Collect adds a shard's words to those of all.
 func (h *Shard) Collect(total *Findings) error {
-	words := make([]byte, 8*Words)
+	words := make([]byte, 8*assignment.CheckWordWords)
 	if err := h.Stream.Download(words, h.Words, int64(8*(h.Rows+h.Cols))); err != nil {
 		return err
 	}
 	for w := range total {
 		x := binary.NativeEndian.Uint64(words[8*w:])
 		switch {
-		case w < wordFirstEntry:
+		case w < assignment.CheckWordFirstEntry:
 			total[w] += x
 			continue
 		case x == none:
 			continue
-		case w == wordFirstEntry:
+		case w == assignment.CheckWordFirstEntry:
 			x += uint64(h.First) * uint64(h.Cols)
-		case w == wordFirstRow:
+		case w == assignment.CheckWordFirstRow:
 			x += uint64(h.First) * 8
 		}
 		total[w] = min(total[w], x)
@@ -252,9 +234,9 @@ func (h *Shard) Collect(total *Findings) error {
 
 // Fill writes what was counted into a certificate.
 func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
-	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[wordForbidden])
-	cert.Primal, cert.Dual = sumText(found[WordPrimal:]), sumText(found[WordDual:])
-	cert.Rounded = int64(found[WordRounded])
+	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[assignment.CheckWordForbidden])
+	cert.Primal, cert.Dual = sumText(found[assignment.CheckWordPrimal:]), sumText(found[assignment.CheckWordDual:])
+	cert.Rounded = int64(found[assignment.CheckWordRounded])
 	if p.LimitRounded() {
 		cert.Rounded++
 	}
@@ -279,26 +261,26 @@ func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
 	if p.Transposed {
 		row, column = column, row
 	}
-	if n := found[WordRows]; n > 0 {
-		i, reason := found[wordFirstRow]/8, found[wordFirstRow]%8
+	if n := found[assignment.CheckWordRowsWrong]; n > 0 {
+		i, reason := found[assignment.CheckWordFirstRow]/8, found[assignment.CheckWordFirstRow]%8
 		say("%d %ss, the first %d (from 0, column %d, dual %d): %s", n, row, i, sol.Column[i], sol.U[i], rowReasons[reason])
 	}
-	if n := found[WordColumns]; n > 0 {
-		j, reason := found[wordFirstColumn]/4, found[wordFirstColumn]%4
+	if n := found[assignment.CheckWordColumnsWrong]; n > 0 {
+		j, reason := found[assignment.CheckWordFirstColumn]/4, found[assignment.CheckWordFirstColumn]%4
 		say("%d %ss, the first %d (from 0, dual %d): %s", n, column, j, sol.V[j], columnReasons[reason])
 	}
-	if n := found[WordEntries]; n > 0 {
-		i, j := int(found[wordFirstEntry]/uint64(p.Cols)), int(found[wordFirstEntry]%uint64(p.Cols))
+	if n := found[assignment.CheckWordEntries]; n > 0 {
+		i, j := int(found[assignment.CheckWordFirstEntry]/uint64(p.Cols)), int(found[assignment.CheckWordFirstEntry]%uint64(p.Cols))
 		say("%d pairs cost less than their duals, the first %s %d, %s %d (from 0): duals %d and %d, scaled cost %d", n, row, i, column, j, sol.U[i], sol.V[j], p.Cost(i, j))
 	}
-	if p.Exact && found[WordRounded] != 0 {
+	if p.Exact && found[assignment.CheckWordRounded] != 0 {
 		say("costs were rounded that were said to be exact")
 	}
-	if primal, dual := sumText(found[WordPrimal:]), sumText(found[WordDual:]); primal != dual {
+	if primal, dual := sumText(found[assignment.CheckWordPrimal:]), sumText(found[assignment.CheckWordDual:]); primal != dual {
 		say("the matched costs add up to %s, the duals to %s", primal, dual)
 	}
-	if p.Limit == problem.Infinity && found[WordMatched] != uint64(p.Rows) {
-		say("%d of %d %ss are matched", found[WordMatched], p.Rows, row)
+	if p.Limit == problem.Infinity && found[assignment.CheckWordMatched] != uint64(p.Rows) {
+		say("%d of %d %ss are matched", found[assignment.CheckWordMatched], p.Rows, row)
 	}
 	if len(wrong) == 0 {
 		return nil

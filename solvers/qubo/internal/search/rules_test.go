@@ -1,11 +1,9 @@
 package search
 
 import (
-	"fmt"
+	"coalesce/generated/qubo"
 	"strings"
 	"testing"
-
-	"coalesce/templates"
 )
 
 func TestParseRules(t *testing.T) {
@@ -61,9 +59,8 @@ func TestParseRules(t *testing.T) {
 
 // The device keeps as many tabu variables as is checked.
 func TestBulkRing(t *testing.T) {
-	text, err := templates.Files.ReadFile("qubo/bulk/bulk.cu.tmpl")
-	if err != nil || !strings.Contains(string(text), fmt.Sprintf("constexpr u32 RING = %d;", RingLimit)) {
-		t.Errorf("the device's RING is not %d (%v)", RingLimit, err)
+	if qubo.BulkRing != RingLimit {
+		t.Errorf("the device keeps %d tabu variables, not %d", qubo.BulkRing, RingLimit)
 	}
 }
 

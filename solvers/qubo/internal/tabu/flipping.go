@@ -161,10 +161,10 @@ func (f *Flipping) Round(number, flips int64) (time.Duration, error) {
 func (f *Flipping) Check(count int) error {
 	b, s := f.on, f.on.streams[0]
 	form, n := b.form, b.p.N
-	gains, record, words := make([]byte, form.capacity()*form.gain()), make([]uint32, form.record()), make([]int64, scoreWords)
+	gains, record, words := make([]byte, form.capacity()*form.gain()), make([]uint32, form.record()), make([]int64, qubo.BulkScoreScores)
 	for part := range int64(count) {
 		k := part * int64(f.Searches) / int64(count)
-		err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*scoreWords*k), s.Download(device.Bytes(record), b.now, k*int64(4*len(record))),
+		err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*qubo.BulkScoreScores*k), s.Download(device.Bytes(record), b.now, k*int64(4*len(record))),
 			s.Download(gains, b.gains, k*int64(len(gains))))
 		if err != nil {
 			return err
@@ -192,8 +192,8 @@ func (f *Flipping) Check(count int) error {
 				}
 			}
 		}
-		if value/2 != words[scoreValue] {
-			return fmt.Errorf("%w: %s: search %d is at %d, by its gains at %d", problem.ErrCheck, f.Variant, k, words[scoreValue], value/2)
+		if value/2 != words[qubo.BulkScoreValue] {
+			return fmt.Errorf("%w: %s: search %d is at %d, by its gains at %d", problem.ErrCheck, f.Variant, k, words[qubo.BulkScoreValue], value/2)
 		}
 	}
 	return nil

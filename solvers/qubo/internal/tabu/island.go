@@ -77,31 +77,7 @@ type parameters struct {
 	restart        int // rounds without a better one, after which it begins anew; Never: it does not
 }
 
-const (
-	operatorCount = 5
-	scoreWords    = 8   // words of a search
-	controlWords  = 512 // words of the device
-)
-
-// Control words of the device.
-const (
-	wordCount = iota
-	wordBest
-	wordStop
-	wordFlips
-	wordRounds
-	wordEntered
-	wordWeights = 8
-	wordValues  = 16
-)
-
-// Words of a search.
-const (
-	scoreValue = iota
-	scoreKept
-	scoreMaker // operator of what is kept; operatorCount: a migrant
-	scoreSpent // flips, by operator
-)
+const controlWords = 512 // of the device
 
 // rulesFor are the defaults.
 func (b *Island) rulesFor(f device.Facts) parameters {
@@ -145,7 +121,7 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 		b.rules = rules(b)
 	}
 	searches, record := int64(b.rules.searches), int64(4*b.form.record())
-	each := int64(b.form.capacity()*b.form.gain()) + 2*record + 8*scoreWords
+	each := int64(b.form.capacity()*b.form.gain()) + 2*record + 8*qubo.BulkScoreScores
 	if need := rowBytes*int64(p.N) + searches*each; free > 0 && need > free {
 		return b, fmt.Errorf("%d searches of %d bytes beside the matrix, %d bytes are free: %w", searches, each, free, device.ErrMemory)
 	}
@@ -155,8 +131,8 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 	}{
 		{&b.rows, rowBytes * int64(p.N)}, {&b.diag, int64(b.form.capacity() * b.form.gain())},
 		{&b.gains, searches * int64(b.form.capacity()*b.form.gain())}, {&b.now, searches * record}, {&b.kept, searches * record},
-		{&b.scores, searches * 8 * scoreWords}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * controlWords},
-		{&b.migrants, int64(b.rules.pool) * record}, {&b.migrantValues, int64(b.rules.pool) * 8 * scoreWords},
+		{&b.scores, searches * 8 * qubo.BulkScoreScores}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * controlWords},
+		{&b.migrants, int64(b.rules.pool) * record}, {&b.migrantValues, int64(b.rules.pool) * 8 * qubo.BulkScoreScores},
 	} {
 		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
 			return b, err
@@ -189,13 +165,13 @@ func (b *Island) begin(o search.Options) error {
 	control := make([]int64, controlWords)
 	operators := b.operators()
 	for _, k := range operators {
-		control[wordWeights+k] = int64(1024 / len(operators))
+		control[qubo.BulkControlWeights+k] = int64(1024 / len(operators))
 	}
 	s := b.streams[0]
 	if o.Start != nil {
-		control[wordCount], control[wordEntered] = 1, 1
-		control[wordBest] = b.p.Value(o.Start)
-		control[wordValues] = control[wordBest]
+		control[qubo.BulkControlCount], control[qubo.BulkControlEntered] = 1, 1
+		control[qubo.BulkControlBest] = b.p.Value(o.Start)
+		control[qubo.BulkControlValues] = control[qubo.BulkControlBest]
 		if err := s.Upload(b.elites, 0, device.Bytes(b.form.pack(o.Start, b.p.N))); err != nil {
 			return err
 		}
@@ -229,7 +205,7 @@ func (b *Island) look() error { return b.streams[0].Download(device.Bytes(b.seen
 
 // halt ends the searches soon.
 func (b *Island) halt() error {
-	return errors.Join(b.streams[1].Fill(b.control, 8*wordStop, 8, 1), b.streams[1].Sync())
+	return errors.Join(b.streams[1].Fill(b.control, 8*qubo.BulkControlStop, 8, 1), b.streams[1].Sync())
 }
 
 // visit sees every solution of a tiny problem.
@@ -244,7 +220,7 @@ func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Durati
 
 // best brings the best elite, its value recomputed from that of x.
 func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
-	values := b.seen[wordValues:][:b.seen[wordCount]]
+	values := b.seen[qubo.BulkControlValues:][:b.seen[qubo.BulkControlCount]]
 	top := 0
 	for e, v := range values {
 		if v > values[top] {
@@ -256,20 +232,20 @@ func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
 		return 0, nil, err
 	}
 	value := b.p.ValueFrom(x, known, y)
-	if value != b.seen[wordBest] {
-		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", problem.ErrCheck, b.variant.Label, b.seen[wordBest], value)
+	if value != b.seen[qubo.BulkControlBest] {
+		return 0, nil, fmt.Errorf("%w: qubo/bulk %s: %d on the device, %d recomputed", problem.ErrCheck, b.variant.Label, b.seen[qubo.BulkControlBest], value)
 	}
 	return value, y, nil
 }
 
 // tell tells of every elite.
 func (b *Island) tell(elite func(int64, []uint64)) error {
-	for e := range b.seen[wordCount] {
+	for e := range b.seen[qubo.BulkControlCount] {
 		x, err := b.elite(e)
 		if err != nil {
 			return err
 		}
-		elite(b.seen[wordValues+e], x)
+		elite(b.seen[qubo.BulkControlValues+e], x)
 	}
 	return nil
 }

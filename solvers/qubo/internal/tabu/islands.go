@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
@@ -161,7 +162,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		}
 		err := l.each(func(b *Island) error {
 			err := errors.Join(b.round(o, number, flips), b.look())
-			if err != nil || o.Work == 0 && b.seen[wordCount] > 0 && o.Met(b.seen[wordBest]) {
+			if err != nil || o.Work == 0 && b.seen[qubo.BulkControlCount] > 0 && o.Met(b.seen[qubo.BulkControlBest]) {
 				end() // nor need the others go on
 			}
 			return err
@@ -173,11 +174,11 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		did.Restarts += l.searches()
 		idle++
 		for _, b := range l {
-			did.Flips += b.seen[wordFlips]
-			if b.seen[wordCount] > 0 && b.seen[wordBest] > top {
-				top, idle = b.seen[wordBest], 0
+			did.Flips += b.seen[qubo.BulkControlFlips]
+			if b.seen[qubo.BulkControlCount] > 0 && b.seen[qubo.BulkControlBest] > top {
+				top, idle = b.seen[qubo.BulkControlBest], 0
 			}
-			if b.seen[wordCount] == 0 || b.seen[wordBest] <= best {
+			if b.seen[qubo.BulkControlCount] == 0 || b.seen[qubo.BulkControlBest] <= best {
 				continue
 			}
 			if best, x, err = b.best(x, best); err != nil {
@@ -247,7 +248,7 @@ func (l islands) exchange(o search.Options, round, best int64, at []uint64) erro
 func (l islands) pass() error {
 	pools := make([][]byte, len(l))
 	err := l.each(func(b *Island) error {
-		pools[b.island] = make([]byte, b.seen[wordCount]*int64(4*b.form.record()))
+		pools[b.island] = make([]byte, b.seen[qubo.BulkControlCount]*int64(4*b.form.record()))
 		return b.streams[0].Download(pools[b.island], b.elites, 0)
 	})
 	if err != nil {
@@ -256,7 +257,7 @@ func (l islands) pass() error {
 	return l.each(func(b *Island) error {
 		before := (b.island + len(l) - 1) % len(l)
 		seen := l[before].seen
-		return b.admit(seen[wordValues:][:seen[wordCount]], pools[before])
+		return b.admit(seen[qubo.BulkControlValues:][:seen[qubo.BulkControlCount]], pools[before])
 	})
 }
 
@@ -265,9 +266,9 @@ func (b *Island) admit(values []int64, elites []byte) error {
 	if len(values) == 0 {
 		return nil
 	}
-	scores := make([]int64, scoreWords*len(values))
+	scores := make([]int64, qubo.BulkScoreScores*len(values))
 	for e, v := range values {
-		scores[scoreWords*e+scoreKept], scores[scoreWords*e+scoreMaker] = v, operatorCount
+		scores[qubo.BulkScoreScores*e+qubo.BulkScoreKept], scores[qubo.BulkScoreScores*e+qubo.BulkScoreMaker] = v, qubo.BulkOperatorMigrant
 	}
 	r, s := b.rules, b.streams[0]
 	return errors.Join(s.Upload(b.migrants, 0, elites), s.Upload(b.migrantValues, 0, device.Bytes(scores)),

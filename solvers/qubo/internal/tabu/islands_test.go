@@ -78,14 +78,14 @@ func TestIslandsBeginAnew(t *testing.T) {
 		t.Fatalf("%d flips of %d (%v)", did.Flips, flips, err)
 	}
 	for _, b := range l {
-		if b.life == 0 || b.seen[wordRounds] >= 4*idleLimit {
-			t.Errorf("island %d began anew %d times, its last life has %d rounds", b.island, b.life, b.seen[wordRounds])
+		if b.life == 0 || b.seen[qubo.BulkControlRounds] >= 4*idleLimit {
+			t.Errorf("island %d began anew %d times, its last life has %d rounds", b.island, b.life, b.seen[qubo.BulkControlRounds])
 		}
 		if err := b.recompute(); err != nil {
 			t.Error(err)
 		}
 	}
-	if best := told[len(told)-1]; !slices.IsSorted(told) || best < l[0].seen[wordBest] || elites < 2*len(l) {
+	if best := told[len(told)-1]; !slices.IsSorted(told) || best < l[0].seen[qubo.BulkControlBest] || elites < 2*len(l) {
 		t.Errorf("best %v, %d elites", told, elites)
 	}
 }
@@ -131,13 +131,13 @@ func TestIslandsExchange(t *testing.T) {
 			t.Errorf("island %d after the exchange: %v", k, err)
 		}
 		from := before[(k+2)%3]
-		if got, most := b.seen[wordBest], max(before[k][wordBest], from[wordBest]); got != most {
-			t.Errorf("island %d has %d at best, its neighbour's best was %d and its own %d", k, got, from[wordBest], before[k][wordBest])
+		if got, most := b.seen[qubo.BulkControlBest], max(before[k][qubo.BulkControlBest], from[qubo.BulkControlBest]); got != most {
+			t.Errorf("island %d has %d at best, its neighbour's best was %d and its own %d", k, got, from[qubo.BulkControlBest], before[k][qubo.BulkControlBest])
 		}
-		if !slices.Equal(b.seen[wordWeights:][:operatorCount], before[k][wordWeights:][:operatorCount]) || b.seen[wordFlips] != before[k][wordFlips] {
+		if !slices.Equal(b.seen[qubo.BulkControlWeights:][:qubo.BulkOperatorOperators], before[k][qubo.BulkControlWeights:][:qubo.BulkOperatorOperators]) || b.seen[qubo.BulkControlFlips] != before[k][qubo.BulkControlFlips] {
 			t.Errorf("island %d: migrants changed the operators' weights or the flips", k)
 		}
-		entered = entered || b.seen[wordEntered] > before[k][wordEntered]
+		entered = entered || b.seen[qubo.BulkControlEntered] > before[k][qubo.BulkControlEntered]
 	}
 	if !entered {
 		t.Error("no elite entered another pool")

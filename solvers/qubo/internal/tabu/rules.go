@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coalesce/generated/qubo"
 	"coalesce/solvers/qubo/internal/search"
 )
 
@@ -48,7 +49,7 @@ func (f *Flipping) Rule(r search.Rules) error {
 }
 
 // operators are the operators of qubo/bulk, in the device's order.
-var operators = [operatorCount]string{"random", "relink", "cross", "mutate", "majority"}
+var operators = [qubo.BulkOperatorOperators]string{"random", "relink", "cross", "mutate", "majority"}
 
 // operators are those that are not left out.
 func (b *Island) operators() []int {

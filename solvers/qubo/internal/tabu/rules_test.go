@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/qubo/internal/elite"
@@ -50,7 +51,7 @@ func deepest(t *testing.T, b *Island) (low int64, operators int) {
 	if err := b.begin(search.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	scores := make([]int64, scoreWords*b.rules.searches)
+	scores := make([]int64, qubo.BulkScoreScores*b.rules.searches)
 	for number := range int64(12) {
 		if err := b.round(search.Options{Seed: 7}, number, int64(b.rules.flips)+7*number); err != nil {
 			t.Fatal(err)
@@ -62,10 +63,10 @@ func deepest(t *testing.T, b *Island) (low int64, operators int) {
 			t.Fatal(err)
 		}
 		for k := range b.rules.searches {
-			score := scores[scoreWords*k:][:scoreWords]
-			low = min(low, score[scoreValue])
+			score := scores[qubo.BulkScoreScores*k:][:qubo.BulkScoreScores]
+			low = min(low, score[qubo.BulkScoreValue])
 			had := 0
-			for _, spent := range score[scoreSpent:][:operatorCount] {
+			for _, spent := range score[qubo.BulkScoreSpent:][:qubo.BulkOperatorOperators] {
 				if spent > 0 {
 					had++
 				}
@@ -198,8 +199,8 @@ func TestBulkWithout(t *testing.T) {
 		if err := b.begin(search.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		left := make([]int64, operatorCount) // flips of each operator
-		control, scores := make([]int64, controlWords), make([]int64, scoreWords*b.rules.searches)
+		left := make([]int64, qubo.BulkOperatorOperators) // flips of each operator
+		control, scores := make([]int64, controlWords), make([]int64, qubo.BulkScoreScores*b.rules.searches)
 		for number := range int64(6) {
 			if err := b.round(search.Options{Seed: 7}, number, int64(b.rules.flips)); err != nil {
 				t.Fatal(err)
@@ -211,13 +212,13 @@ func TestBulkWithout(t *testing.T) {
 			if err := s.Download(device.Bytes(scores), b.scores, 0); err != nil {
 				t.Fatal(err)
 			}
-			for k := range b.rules.searches * operatorCount * int(min(number, 1)) {
-				left[k%operatorCount] += scores[k/operatorCount*scoreWords+3+k%operatorCount]
+			for k := range b.rules.searches * qubo.BulkOperatorOperators * int(min(number, 1)) {
+				left[k%qubo.BulkOperatorOperators] += scores[k/qubo.BulkOperatorOperators*qubo.BulkScoreScores+3+k%qubo.BulkOperatorOperators]
 			}
 		}
 		for k, name := range operators {
-			used := !slices.Contains(without, name) || len(without) == operatorCount && k == 0
-			if weight := control[wordWeights+k]; used != (weight > 0) || used != (left[k] > 0) {
+			used := !slices.Contains(without, name) || len(without) == qubo.BulkOperatorOperators && k == 0
+			if weight := control[qubo.BulkControlWeights+k]; used != (weight > 0) || used != (left[k] > 0) {
 				t.Errorf("without %v: %s made %d flips and has weight %d", without, name, left[k], weight)
 			}
 		}

@@ -194,9 +194,9 @@ func (j *trialJob) Check(s device.Stream) error {
 	if err := errors.Join(b.look(), b.verify(every)); err != nil {
 		return err
 	}
-	first, scores := slices.Clone(b.seen), make([]int64, scoreWords*b.rules.searches)
+	first, scores := slices.Clone(b.seen), make([]int64, qubo.BulkScoreScores*b.rules.searches)
 	again := slices.Clone(scores)
-	if flips := b.seen[wordFlips]; flips != int64(j.Work()) {
+	if flips := b.seen[qubo.BulkControlFlips]; flips != int64(j.Work()) {
 		return fmt.Errorf("%w: %d flips, expected %d", problem.ErrCheck, flips, int64(j.Work()))
 	}
 	if err := errors.Join(s.Download(device.Bytes(scores), b.scores, 0), j.Reset(s), j.Run(s), s.Download(device.Bytes(again), b.scores, 0), b.look()); err != nil {
@@ -223,21 +223,21 @@ func (j *trialJob) Close() error {
 // elites, against the coefficients.
 func (b *Island) verify(every int) error {
 	s, f, n := b.streams[0], b.form, b.p.N
-	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, scoreWords)
+	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, qubo.BulkScoreScores)
 	want := make([]int64, n)
 	for k := int64(0); k < int64(b.rules.searches); k += int64(every) {
-		if err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*scoreWords*k), s.Download(device.Bytes(record), b.kept, k*int64(4*len(record)))); err != nil {
+		if err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*qubo.BulkScoreScores*k), s.Download(device.Bytes(record), b.kept, k*int64(4*len(record)))); err != nil {
 			return err
 		}
-		if v := b.p.Value(f.unpack(record, n)); words[scoreKept] != v {
-			return fmt.Errorf("%w: search %d has kept %d, recomputed %d", problem.ErrCheck, k, words[scoreKept], v)
+		if v := b.p.Value(f.unpack(record, n)); words[qubo.BulkScoreKept] != v {
+			return fmt.Errorf("%w: search %d has kept %d, recomputed %d", problem.ErrCheck, k, words[qubo.BulkScoreKept], v)
 		}
 		if err := errors.Join(s.Download(device.Bytes(record), b.now, k*int64(4*len(record))), s.Download(gains, b.gains, k*int64(len(gains)))); err != nil {
 			return err
 		}
 		x := f.unpack(record, n)
-		if v := b.p.Value(x); words[scoreValue] != v {
-			return fmt.Errorf("%w: search %d is at %d, recomputed %d", problem.ErrCheck, k, words[scoreValue], v)
+		if v := b.p.Value(x); words[qubo.BulkScoreValue] != v {
+			return fmt.Errorf("%w: search %d is at %d, recomputed %d", problem.ErrCheck, k, words[qubo.BulkScoreValue], v)
 		}
 		b.p.Deltas(x, want)
 		for t := range f.threads() {
@@ -258,7 +258,7 @@ func (b *Island) verify(every int) error {
 // verifyPool holds the elites, as last looked at, against the coefficients and
 // against one another.
 func (b *Island) verifyPool() error {
-	pool := make([][]uint64, b.seen[wordCount])
+	pool := make([][]uint64, b.seen[qubo.BulkControlCount])
 	for e := range pool {
 		x, err := b.elite(int64(e))
 		if err != nil {
@@ -266,8 +266,8 @@ func (b *Island) verifyPool() error {
 		}
 		pool[e] = x
 		v := b.p.Value(x)
-		if v != b.seen[wordValues+e] || v > b.seen[wordBest] {
-			return fmt.Errorf("%w: elite %d has %d, the best %d, recomputed %d", problem.ErrCheck, e, b.seen[wordValues+e], b.seen[wordBest], v)
+		if v != b.seen[qubo.BulkControlValues+e] || v > b.seen[qubo.BulkControlBest] {
+			return fmt.Errorf("%w: elite %d has %d, the best %d, recomputed %d", problem.ErrCheck, e, b.seen[qubo.BulkControlValues+e], b.seen[qubo.BulkControlBest], v)
 		}
 		for other, y := range pool[:e] {
 			if d := elite.Distance(x, y); d < b.rules.distance {

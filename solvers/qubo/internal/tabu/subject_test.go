@@ -63,7 +63,7 @@ func TestBulkSubject(t *testing.T) {
 		}
 		b.p.Diag[0]--
 		b.rules.distance = 98
-		if err := b.verifyPool(); b.seen[wordCount] > 1 && !errors.Is(err, problem.ErrCheck) {
+		if err := b.verifyPool(); b.seen[qubo.BulkControlCount] > 1 && !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: elites that are too near pass: %v", v.Label, err)
 		}
 		if err := job.Close(); err != nil {

@@ -57,23 +57,6 @@ type temper struct {
 // clusters reports whether cluster moves may pay.
 func (s needs) clusters() bool { return s.degree <= clusterDegree && s.most <= clusterHub }
 
-// Words of a block's scores.
-const (
-	scoreKept = iota
-	scoreFlips
-	scoreSweeps
-	scoreCluster // variables that cluster moves exchanged, and those that differed
-	scoreDiffer
-	scoreWords = 8
-)
-
-// Modes of a round.
-const (
-	temperStops = 1 << iota
-	temperStopping
-	temperFresh
-)
-
 const (
 	clusterDegree = 6    // neighbours a variable above which clusters percolate
 	clusterHub    = 64   // neighbours of one variable above which its part of a move takes too long
@@ -177,8 +160,8 @@ func (t *temper) take(d device.Device) error {
 		{&t.slots, device.Bytes(l.slots), 0}, {&t.weights, device.Bytes(l.weights), 0}, {&t.chunks, device.Bytes(l.chunks), 0},
 		{&t.tasks, device.Bytes(l.tasks), 0}, {&t.colours, device.Bytes(l.colours), 0}, {&t.visits, device.Bytes(l.visits), 0},
 		{&t.rows, device.Bytes(l.rows), 0}, {&t.columns, device.Bytes(l.columns), 0},
-		{&t.ladders, nil, 8 * ladderSize * blocks}, {&t.now, nil, 4 * n * blocks}, {&t.spare, nil, spare},
-		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * scoreWords * blocks}, {&t.control, nil, 64}, {&t.record, nil, record},
+		{&t.ladders, nil, 8 * qubo.TemperLadderRungs * blocks}, {&t.now, nil, 4 * n * blocks}, {&t.spare, nil, spare},
+		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * qubo.TemperScoreScores * blocks}, {&t.control, nil, 64}, {&t.record, nil, record},
 	} {
 		var err error
 		if *want.buffer, err = d.Alloc(max(16, want.bytes+int64(len(want.data)))); err != nil {
@@ -217,13 +200,13 @@ func (t *temper) Close() error {
 func (t *temper) round(o search.Options, number int64, sweeps int) error {
 	target, mode := int64(math.MaxInt64), uint64(0)
 	if o.Work == 0 {
-		mode = temperStops
+		mode = qubo.TemperModeStops
 		if o.Target != nil && *o.Target < math.MaxInt64>>t.form.shift {
-			target, mode = *o.Target<<t.form.shift, temperStops|temperStopping
+			target, mode = *o.Target<<t.form.shift, qubo.TemperModeStops|qubo.TemperModeStopping
 		}
 	}
 	if number == 0 {
-		mode |= temperFresh
+		mode |= qubo.TemperModeFresh
 	}
 	g := device.Grid{Blocks: int64(t.blocks), Threads: t.form.block, Shared: t.shared}
 	return t.kernels.Sweep(t.streams[0], g, t.slots, t.weights, t.chunks, t.tasks, t.colours, t.visits, t.rows, t.columns,
@@ -258,7 +241,7 @@ func (t *temper) migrate(seed uint64, number int64) error {
 
 // upload sets the ladders: annealing blocks have one in common.
 func (t *temper) upload(annealing []int64) error {
-	words := make([]int64, 0, ladderSize*t.blocks)
+	words := make([]int64, 0, qubo.TemperLadderRungs*t.blocks)
 	for b := range t.blocks {
 		if b < t.blocks-t.anneals {
 			words = append(words, t.ladder(b)...)

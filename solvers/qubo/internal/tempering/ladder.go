@@ -1,6 +1,9 @@
 package tempering
 
-import "math"
+import (
+	"coalesce/generated/qubo"
+	"math"
+)
 
 // temperSpans are the coldest and the hottest temperature of ladders, in sizes
 // of a typical field; blocks take them in turn. The first are for replicas in
@@ -20,12 +23,7 @@ const (
 )
 
 // Words of a block's ladder on the device.
-const (
-	ladderFrom = 0
-	ladderTo   = replicas
-	ladderCool = 2 * replicas
-	ladderSize = 3 * replicas
-)
+const ()
 
 // rung is a temperature as the device takes it: the gain, on the device, that
 // 2^32 of a Random's cost pay for.
@@ -36,7 +34,7 @@ func (t *temper) rung(temperature float64) int64 {
 // ladder is one of fixed temperatures in even steps, each for one replica, or for
 // a pair where there are cluster moves.
 func (t *temper) ladder(block int) []int64 {
-	words, each, span := make([]int64, ladderSize), 1, temperSpans[1][block%4]
+	words, each, span := make([]int64, qubo.TemperLadderRungs), 1, temperSpans[1][block%4]
 	if t.every > 0 {
 		each, span = 2, temperSpans[0][block%4]
 	}
@@ -44,12 +42,12 @@ func (t *temper) ladder(block int) []int64 {
 	var at [replicas]float64
 	for k := range at {
 		at[k] = t.needs.temperature * (span[0] + (span[1]-span[0])*float64(k/each)/float64(steps))
-		words[ladderFrom+k] = max(1, t.rung(at[k]))
-		words[ladderTo+k] = words[ladderFrom+k]
+		words[qubo.TemperLadderFrom+k] = max(1, t.rung(at[k]))
+		words[qubo.TemperLadderTo+k] = words[qubo.TemperLadderFrom+k]
 	}
 	for k := range replicas - 1 {
 		cool := (1/at[k] - 1/at[k+1]) / math.Ln2 * math.Ldexp(1, 26-t.form.shift)
-		words[ladderCool+k] = int64(math.Float64bits(cool))
+		words[qubo.TemperLadderCool+k] = int64(math.Float64bits(cool))
 	}
 	return words
 }
@@ -64,10 +62,10 @@ type temperCourse struct{ length, done int }
 // stays cold, so that there is time to combine what came out.
 func (c *temperCourse) step(t *temper, most, left int) (int, []int64) {
 	if c.done == c.length && left > 0 && left < c.length/5 {
-		words := make([]int64, ladderSize)
+		words := make([]int64, qubo.TemperLadderRungs)
 		for k := range replicas {
-			words[ladderFrom+k] = t.rung(t.needs.temperature * annealCold)
-			words[ladderTo+k] = words[ladderFrom+k]
+			words[qubo.TemperLadderFrom+k] = t.rung(t.needs.temperature * annealCold)
+			words[qubo.TemperLadderTo+k] = words[qubo.TemperLadderFrom+k]
 		}
 		return most, words
 	}
@@ -82,14 +80,14 @@ func (c *temperCourse) step(t *temper, most, left int) (int, []int64) {
 		end = cooling
 	}
 	sweeps := min(most, end-c.done)
-	words := make([]int64, ladderSize)
+	words := make([]int64, qubo.TemperLadderRungs)
 	for k := range replicas {
 		if c.done < cooling {
 			at := func(done int) int64 {
 				share := float64(done) / float64(cooling)
 				return t.rung(t.needs.temperature * (annealHot + (annealCold-annealHot)*share))
 			}
-			words[ladderFrom+k], words[ladderTo+k] = at(c.done), at(c.done+sweeps)
+			words[qubo.TemperLadderFrom+k], words[qubo.TemperLadderTo+k] = at(c.done), at(c.done+sweeps)
 		}
 	}
 	c.done += sweeps

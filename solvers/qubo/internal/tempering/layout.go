@@ -19,9 +19,6 @@ const replicas = 32
 // slotsOf a chunk, one a lane.
 const slotsOf = 32
 
-// temperLast marks the place of a visit after which a variable is decided.
-const temperLast = 1 << 31
-
 // A temperForm is how a variant of qubo/temper holds a problem.
 type temperForm struct {
 	block  int
@@ -34,7 +31,7 @@ type temperForm struct {
 // size a and b are the slots' bits, all and those of negative weight, for
 // others the first slot and their number, which are multiples of 4.
 type visit struct {
-	place uint32 // of the variable, and temperLast
+	place uint32 // of the variable, and qubo.TemperLast
 	base  int32  // its gain where all words are 0, less what negative slots weigh
 	a, b  uint32
 }
@@ -383,7 +380,7 @@ func (f temperForm) place(l *temperLayout, p *problem.Normal, at []uint32, list 
 			v.b = (v.b + 3) &^ 3
 			used = (used + 3) &^ 3
 		}
-		v.place |= temperLast
+		v.place |= qubo.TemperLast
 		l.visits = append(l.visits, v)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"coalesce/generated/qubo"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/problem"
 )
@@ -69,7 +70,7 @@ func (m *model) round(seed uint64, number, block, blocks, sweeps, every int, lad
 	m.settle(ladder)
 	for done := range sweeps {
 		for k := range replicas {
-			from, to := ladder[ladderFrom+k], ladder[ladderTo+k]
+			from, to := ladder[qubo.TemperLadderFrom+k], ladder[qubo.TemperLadderTo+k]
 			m.sweep(k, uint32(from+(to-from)*int64(done)/int64(sweeps)))
 		}
 		if every > 0 && (done+1)%every == 0 {
@@ -116,10 +117,10 @@ func (m *model) sweep(k int, temperature uint32) {
 		for w := range m.random {
 			for t := int(l.colours[c]) + w; t < int(l.colours[c+1]); t += len(m.random) {
 				for _, v := range l.visits[l.chunks[l.tasks[t]]:l.chunks[l.tasks[t+1]]] {
-					if v.place&temperLast == 0 {
+					if v.place&qubo.TemperLast == 0 {
 						continue
 					}
-					at := v.place &^ temperLast
+					at := v.place &^ qubo.TemperLast
 					gain := m.gain(int(l.order[at]), k)
 					high, _ := bits.Mul32(m.random[w][k].cost(), temperature)
 					if gain+int64(high) >= 0 {
@@ -148,7 +149,7 @@ func (m *model) settle(ladder []int64) {
 		}
 	}
 	for k := m.turn % 2; k+1 < replicas; k += 2 {
-		cool := math.Float64frombits(uint64(ladder[ladderCool+k]))
+		cool := math.Float64frombits(uint64(ladder[qubo.TemperLadderCool+k]))
 		if cool*float64(m.value[k+1]-m.value[k]) < -float64(m.random[0][k].cost()) {
 			continue
 		}
@@ -164,7 +165,7 @@ func (m *model) settle(ladder []int64) {
 // cluster exchanges a cluster in each pair of replicas of one temperature.
 func (m *model) cluster(ladder []int64) {
 	for k := 0; k < replicas; k += 2 {
-		if ladder[ladderFrom+k] != ladder[ladderFrom+k+1] {
+		if ladder[qubo.TemperLadderFrom+k] != ladder[qubo.TemperLadderFrom+k+1] {
 			continue
 		}
 		differs := func(at int) bool { return (m.x[at]^m.x[at]>>1)>>k&1 != 0 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/elite"
@@ -32,7 +33,7 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 	}
 	own := *t // a search may end cluster moves
 	o.Rules = withRules(o.Rules, p.N)
-	r := &tempering{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, scoreWords*t.blocks), clusters: t.every}
+	r := &tempering{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, qubo.TemperScoreScores*t.blocks), clusters: t.every}
 	r.forget()
 	x := o.Start
 	if x == nil {
@@ -214,8 +215,8 @@ func (r *tempering) measure(took time.Duration, sweeps int) {
 	var flips int64
 	r.idle++
 	for b := range r.blocks {
-		flips += r.seen[b*scoreWords+scoreFlips]
-		if v := r.seen[b*scoreWords+scoreKept]; v > r.high {
+		flips += r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreFlips]
+		if v := r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreKept]; v > r.high {
 			r.high, r.idle = v, 0
 		}
 	}
@@ -247,7 +248,7 @@ func (r *tempering) look(last bool) error {
 	defer func() { r.looked, r.looking = time.Now(), time.Since(began) }()
 	var better []int
 	for b := range r.blocks {
-		if v := r.seen[b*scoreWords+scoreKept]; v > r.top[b] {
+		if v := r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreKept]; v > r.top[b] {
 			r.top[b] = v
 			better = append(better, b)
 		}
@@ -287,8 +288,8 @@ func (r *tempering) stir(number int64) error {
 	ladders := r.blocks - r.anneals
 	if r.every > 0 {
 		for b := range r.blocks {
-			r.grown[0] += r.seen[b*scoreWords+scoreCluster]
-			r.grown[1] += r.seen[b*scoreWords+scoreDiffer]
+			r.grown[0] += r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreCluster]
+			r.grown[1] += r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreDiffer]
 		}
 	}
 	switch {
@@ -298,7 +299,7 @@ func (r *tempering) stir(number int64) error {
 		return r.plant(r.o.Start, 0, 1)
 	case r.every > 0 && r.since >= clusterLook && float64(r.grown[0]) > clusterMost*float64(r.grown[1]):
 		r.every = 0
-		return r.upload(make([]int64, ladderSize))
+		return r.upload(make([]int64, qubo.TemperLadderRungs))
 	case r.combined:
 		r.combined = false
 		return r.plant(r.x, int(number)%ladders, 1)

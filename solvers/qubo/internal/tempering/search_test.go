@@ -65,10 +65,10 @@ func TestTemperLayout(t *testing.T) {
 						row[j] += f.unit << f.shift
 					}
 				}
-				if v.place&temperLast == 0 {
+				if v.place&qubo.TemperLast == 0 {
 					continue
 				}
-				i := l.order[v.place&^temperLast]
+				i := l.order[v.place&^qubo.TemperLast]
 				col, weight := p.Row(int(i))
 				for e, j := range col {
 					if row[j] != weight[e]<<f.shift {
@@ -141,9 +141,9 @@ func TestTemperRound(t *testing.T) {
 				for b := range models {
 					models[b] = newModel(p, m.form, m.layout)
 				}
-				annealing := make([]int64, ladderSize)
+				annealing := make([]int64, qubo.TemperLadderRungs)
 				for k := range replicas {
-					annealing[ladderFrom+k], annealing[ladderTo+k] = m.rung(m.needs.temperature), m.rung(m.needs.temperature/7)
+					annealing[qubo.TemperLadderFrom+k], annealing[qubo.TemperLadderTo+k] = m.rung(m.needs.temperature), m.rung(m.needs.temperature/7)
 				}
 				m.anneals = 1
 				if err := m.upload(annealing); err != nil {
@@ -160,14 +160,14 @@ func TestTemperRound(t *testing.T) {
 						}
 						model.round(5, number, b, blocks, sweeps, m.every, ladder)
 						now, kept := make([]uint32, p.N), make([]uint32, len(model.kept))
-						scores := make([]int64, scoreWords)
+						scores := make([]int64, qubo.TemperScoreScores)
 						if err := m.streams[0].Download(device.Bytes(now), m.now, int64(4*b*p.N)); err != nil {
 							t.Fatal(err)
 						}
 						if err := m.streams[0].Download(device.Bytes(kept), m.kept, int64(4*b*len(kept))); err != nil {
 							t.Fatal(err)
 						}
-						if err := m.streams[0].Download(device.Bytes(scores), m.scores, int64(8*b*scoreWords)); err != nil {
+						if err := m.streams[0].Download(device.Bytes(scores), m.scores, int64(8*b*qubo.TemperScoreScores)); err != nil {
 							t.Fatal(err)
 						}
 						if !slices.Equal(now, model.x) {
@@ -177,8 +177,8 @@ func TestTemperRound(t *testing.T) {
 						if !slices.Equal(kept, model.kept) || !slices.Equal(scores[:5], want) {
 							t.Fatalf("round %d, block %d: kept %x, scores %d; the model's %x, %d", number, b, kept, scores[:5], model.kept, want)
 						}
-						if v := p.Value(m.layout.unpack(kept)); v<<m.form.shift != scores[scoreKept] {
-							t.Fatalf("kept %d, recomputed %d", scores[scoreKept]>>m.form.shift, v)
+						if v := p.Value(m.layout.unpack(kept)); v<<m.form.shift != scores[qubo.TemperScoreKept] {
+							t.Fatalf("kept %d, recomputed %d", scores[qubo.TemperScoreKept]>>m.form.shift, v)
 						}
 						for k, v := range model.value {
 							if got := p.Value(model.solution(k)) << m.form.shift; v != got {
@@ -244,10 +244,10 @@ func TestTemperCourse(t *testing.T) {
 	last, done := int64(1)<<60, 0
 	for c.done < c.length || done == 0 {
 		sweeps, words := c.step(m, 50, 0)
-		if words[ladderFrom] > last || words[ladderTo] > words[ladderFrom] || sweeps < 1 || sweeps > 50 {
-			t.Fatalf("after %d sweeps %d more from %d to %d, before it was %d", done, sweeps, words[ladderFrom], words[ladderTo], last)
+		if words[qubo.TemperLadderFrom] > last || words[qubo.TemperLadderTo] > words[qubo.TemperLadderFrom] || sweeps < 1 || sweeps > 50 {
+			t.Fatalf("after %d sweeps %d more from %d to %d, before it was %d", done, sweeps, words[qubo.TemperLadderFrom], words[qubo.TemperLadderTo], last)
 		}
-		last = words[ladderTo]
+		last = words[qubo.TemperLadderTo]
 		done += sweeps
 	}
 	if done != annealFirst || last != 0 {
@@ -259,8 +259,8 @@ func TestTemperCourse(t *testing.T) {
 	for c.done < c.length {
 		c.step(m, 50, 600)
 	}
-	if sweeps, words := c.step(m, 50, 75); sweeps != 50 || words[ladderFrom] != m.rung(2*annealCold) || words[ladderTo] != words[ladderFrom] {
-		t.Errorf("after the last course %d sweeps from %d to %d", sweeps, words[ladderFrom], words[ladderTo])
+	if sweeps, words := c.step(m, 50, 75); sweeps != 50 || words[qubo.TemperLadderFrom] != m.rung(2*annealCold) || words[qubo.TemperLadderTo] != words[qubo.TemperLadderFrom] {
+		t.Errorf("after the last course %d sweeps from %d to %d", sweeps, words[qubo.TemperLadderFrom], words[qubo.TemperLadderTo])
 	}
 }
 

@@ -170,12 +170,12 @@ func (j *trialJob) Run(s device.Stream) error {
 // best against the coefficients.
 func (j *trialJob) Check(s device.Stream) error {
 	m := j.on
-	scores := make([]int64, scoreWords*m.blocks)
+	scores := make([]int64, qubo.TemperScoreScores*m.blocks)
 	if err := s.Download(device.Bytes(scores), m.scores, 0); err != nil {
 		return err
 	}
 	for b := range min(m.blocks, 4) {
-		if _, err := m.best(b, scores[b*scoreWords+scoreKept]>>m.form.shift); err != nil {
+		if _, err := m.best(b, scores[b*qubo.TemperScoreScores+qubo.TemperScoreKept]>>m.form.shift); err != nil {
 			return err
 		}
 		if m.every == 0 {

@@ -1,0 +1,175 @@
+// Package experiment is what the programs that measure a problem share: flags, devices,
+// the budget of time, and files of rows. A program declares its experiments.
+package experiment
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"coalesce/bench/result"
+	"coalesce/runtime/device"
+)
+
+// Settings are the flags that every program has.
+type Settings struct {
+	Device string // as Open takes it; several, with commas
+	Out    string // folder of the JSON files
+	Commit string
+	Budget time.Duration
+}
+
+// Register adds them to the command line. names gets the experiments, with commas.
+func (s *Settings) Register(names *string, first, experiments string) {
+	flag.StringVar(&s.Device, "device", "host", "host, emulated, or cuda:N in a build with -tags cuda; several, with commas, where an experiment takes them")
+	flag.StringVar(names, "experiment", first, "comma-separated: "+experiments)
+	flag.StringVar(&s.Out, "out", "bench/results", "folder for the JSON files")
+	flag.StringVar(&s.Commit, "commit", "", "the commit measured, for the record")
+	flag.DurationVar(&s.Budget, "budget", 9*time.Minute, "start no further row after this time")
+}
+
+// Usage prints what a program is for, its experiments and its flags.
+func Usage[B any](about string, all []Experiment[B]) func() {
+	return func() {
+		fmt.Fprintln(os.Stderr, about+" Experiments:")
+		for _, e := range all {
+			fmt.Fprintf(os.Stderr, "  %-9s %s\n", e.Name, e.About)
+		}
+		flag.PrintDefaults()
+	}
+}
+
+// An Experiment adds rows to the file until it is done or the budget spent. B is the
+// program's own state.
+type Experiment[B any] struct {
+	Name, About string
+	Run         func(B) error
+}
+
+// List names experiments.
+func List[B any](all []Experiment[B]) string {
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// A Bench is the state that every program has, with rows of the form R.
+type Bench[R any] struct {
+	Ctx    context.Context
+	Dev    device.Device
+	Others []device.Device // that work beside it
+	Facts  device.Facts    // of Dev
+	File   *result.Of[R]   // of the experiment that runs
+	Failed bool
+
+	Program  string // the name of its folder in bench, with which files begin
+	Settings Settings
+	Start    time.Time
+}
+
+// New opens the devices of the settings.
+func New[R any](ctx context.Context, program string, s Settings) (*Bench[R], error) {
+	b := &Bench[R]{Ctx: ctx, Program: program, Settings: s, Start: time.Now()}
+	for _, name := range strings.Split(s.Device, ",") {
+		d, err := Open(name, 0)
+		if err != nil {
+			b.Close()
+			return nil, err
+		}
+		if b.Dev == nil {
+			b.Dev, b.Facts = d, d.Facts()
+		} else {
+			b.Others = append(b.Others, d)
+		}
+	}
+	return b, nil
+}
+
+// Close closes the devices.
+func (b *Bench[R]) Close() {
+	if b.Dev != nil {
+		b.Dev.Close()
+	}
+	for _, d := range b.Others {
+		d.Close()
+	}
+}
+
+// Late reports that the budget is spent, or the program interrupted.
+func (b *Bench[R]) Late() bool { return b.Ctx.Err() != nil || time.Since(b.Start) > b.Settings.Budget }
+
+// Fail prints an error and has the program end as failed.
+func (b *Bench[R]) Fail(err error) {
+	fmt.Fprintf(os.Stderr, "%s: %v\n", b.Program, err)
+	b.Failed = true
+}
+
+// Begin starts the file of an experiment, which command repeats.
+func (b *Bench[R]) Begin(name, command string) {
+	on := b.Facts.Name
+	if len(b.Others) > 0 {
+		on = fmt.Sprintf("%d x %s", 1+len(b.Others), on)
+	}
+	b.File = &result.Of[R]{Experiment: name, Device: on, Driver: b.Facts.Driver, Commit: b.Settings.Commit, Command: command}
+}
+
+// Write stores what there is of the experiment as program-EXPERIMENT.json, the suffix
+// after the experiment.
+func (b *Bench[R]) Write(suffix string) {
+	if err := b.File.Write(b.Settings.Out, b.Program+"-"+b.File.Experiment+suffix); err != nil {
+		b.Fail(err)
+	}
+}
+
+// Run finds experiments by their names and has do carry each out. It reports whether all
+// went well.
+func Run[R, B any](b *Bench[R], names []string, all []Experiment[B], do func(Experiment[B])) bool {
+	for _, name := range names {
+		at := slices.IndexFunc(all, func(e Experiment[B]) bool { return e.Name == name })
+		if at < 0 {
+			b.Fail(fmt.Errorf("no experiment %q, expected %s", name, List(all)))
+			return false
+		}
+		do(all[at])
+	}
+	return !b.Failed
+}
+
+// A Flag is one that a command repeats where its value is not the usual one.
+type Flag struct{ Name, Value, Usual string }
+
+// Command is what repeats an experiment of a program on a device of a kind.
+func Command(program, kind, on, experiment string, flags ...Flag) string {
+	c := "go run "
+	if kind == device.CUDA {
+		c += "-tags cuda "
+	}
+	c += fmt.Sprintf("./bench/%s -device %s -experiment %s", program, on, experiment)
+	for _, f := range flags {
+		switch {
+		case f.Value == f.Usual:
+			continue
+		case strings.ContainsAny(f.Value, "* "): // of a shell
+			f.Value = "'" + f.Value + "'"
+		case f.Value == "true":
+			c += " -" + f.Name
+			continue
+		}
+		c += " -" + f.Name + " " + f.Value
+	}
+	return c
+}
+
+// Split is a list of the command line, nil where it is empty.
+func Split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}

@@ -1,0 +1,79 @@
+package experiment
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/bench/result"
+	"coalesce/runtime/device"
+)
+
+func TestCommandRepeatsWhatIsUnusual(t *testing.T) {
+	got := Command("csg", device.CUDA, "cuda:0", "sweep",
+		Flag{"agents", "24", "26"}, Flag{"seeds", "3", "3"}, Flag{"instances", "G5*,a b", ""}, Flag{"sample", "true", "false"})
+	if want := "go run -tags cuda ./bench/csg -device cuda:0 -experiment sweep -agents 24 -instances 'G5*,a b' -sample"; got != want {
+		t.Errorf("command %s\nwant    %s", got, want)
+	}
+	if got, want := Command("qubo", device.Host, "host", "target"), "go run ./bench/qubo -device host -experiment target"; got != want {
+		t.Errorf("command %s, want %s", got, want)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, name := range []string{"", "gpu", "cuda:x"} {
+		if d, err := Open(name, 0); err == nil {
+			d.Close()
+			t.Errorf("device %q opened", name)
+		}
+	}
+	if _, err := New[result.Row](t.Context(), "x", Settings{Device: "host,gpu"}); err == nil || !strings.Contains(err.Error(), `device "gpu"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Experiments run in the order asked for and write a file each; a failure and an unknown
+// name show in the end.
+func TestRunWritesFiles(t *testing.T) {
+	s := Settings{Device: "host,host", Out: t.TempDir(), Commit: "c", Budget: time.Minute}
+	b, err := New[result.Row](t.Context(), "x", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var ran []string
+	all := []Experiment[string]{{Name: "one"}, {Name: "two"}}
+	do := func(e Experiment[string]) {
+		ran = append(ran, e.Name)
+		b.Begin(e.Name, "command")
+		b.File.Rows = append(b.File.Rows, result.Row{Name: e.Name})
+		b.Write("-x2")
+	}
+	if !Run(b, []string{"two", "one"}, all, do) || !slices.Equal(ran, []string{"two", "one"}) {
+		t.Errorf("ran %v, failed %v", ran, b.Failed)
+	}
+	f, err := result.Load[result.Row](s.Out + "/x-two-x2.json")
+	if err != nil || f.Experiment != "two" || len(f.Rows) != 1 || f.Commit != "c" || !strings.HasPrefix(f.Device, "2 x ") {
+		t.Errorf("file %+v, %v", f, err)
+	}
+	if Run(b, []string{"three"}, all, do) {
+		t.Error("an unknown experiment went well")
+	}
+}
+
+func TestLate(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	b := &Bench[result.Row]{Ctx: ctx, Settings: Settings{Budget: time.Hour}, Start: time.Now()}
+	if b.Late() {
+		t.Error("late at the start")
+	}
+	if stop(); !b.Late() {
+		t.Error("an interrupted program goes on")
+	}
+	b.Ctx, b.Start = t.Context(), time.Now().Add(-2*time.Hour)
+	if !b.Late() {
+		t.Error("the budget is spent, and it goes on")
+	}
+}

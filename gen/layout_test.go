@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const sharedTemplate = `#include "cuda/prelude.cuh"
+namespace {{.Symbol}} {
+// Go: Stage
+enum Stage { START, DONE };
+// Go: Control
+struct Control {
+    u32 stage;
+    i64 least[2];  // by turns
+};
+}
+extern "C" __global__ void {{.Symbol}}_run({{.Type}}* f) {
+}
+`
+
+// shared generates a family of two variants whose template is the one above with old
+// replaced by new, and returns what Go has of it.
+func shared(t *testing.T, old, new string) (layout, talk string, code int) {
+	t.Helper()
+	dir := root(t)
+	text := strings.Replace(sharedTemplate, old, new, 1)
+	if old != "" && text == sharedTemplate {
+		t.Fatalf("the template has no %q", old)
+	}
+	manifest := filepath.Join(dir, "go.generate")
+	before, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, manifest, string(before)+"space toy/shared (\n\tk 1 2\n\tvalue int32\n)\n")
+	write(t, filepath.Join(dir, "templates/toy/shared/shared.cu.tmpl"), text)
+	code, _, talk = gen(t, dir, "--only", "toy/shared")
+	found, err := os.ReadFile(filepath.Join(dir, "generated/toy/shared_layout.go"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(found), talk, code
+}
+
+// TestGoFollowsStructs: a struct of a template that changes, changes in Go.
+func TestGoFollowsStructs(t *testing.T) {
+	for _, c := range []struct {
+		name, old, new string
+		want           []string
+	}{
+		{"as it is", "", "", []string{"SharedStageDone  = 1", "SharedControlSize = 24", "_     [4]byte", "Least [2]int64 // by turns", "unsafe.Offsetof(SharedControl{}.Least)-8]"}},
+		{"a field before", "u32 stage;", "u32 stage, turn;", []string{"SharedControlSize = 24", "Stage, Turn uint32", "unsafe.Offsetof(SharedControl{}.Turn)-4]"}},
+		{"a longer array", "least[2]", "least[3]", []string{"SharedControlSize = 32", "Least [3]int64"}},
+		{"a smaller type", "i64 least", "u32 least", []string{"SharedControlSize = 12", "Least [2]uint32", "unsafe.Offsetof(SharedControl{}.Least)-4]"}},
+		{"an enumerator between", "START, DONE", "START, GROW_ALONE, DONE", []string{"SharedStageGrowAlone = 1", "SharedStageDone      = 2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found, talk, code := shared(t, c.old, c.new)
+			if code != 0 {
+				t.Fatal(talk)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(found, want) {
+					t.Errorf("no %q in\n%s", want, found)
+				}
+			}
+		})
+	}
+}
+
+// TestLayoutsRefuse: what Go cannot follow is an error at the template's line.
+func TestLayoutsRefuse(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"duplicate", "// Go: Control", "// Go: Stage", "templates/toy/shared/shared.cu.tmpl:5: mark Stage again, the first is at templates/toy/shared/shared.cu.tmpl:3"},
+		{"unknown type", "u32 stage;", "Place stage;", "templates/toy/shared/shared.cu.tmpl:7: mark Control: type Place of stage is unknown"},
+		{"variants differ", "START, DONE", "START{{if .Is \"k\" \"2\"}}, MIDDLE{{end}}, DONE", "StageDone is 2 by enum Stage, expected 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found, talk, code := shared(t, c.old, c.new)
+			if code == 0 || found != "" || !strings.Contains(talk, c.want) {
+				t.Errorf("exit code %d, wrote %q, said\n%s\nwant %s", code, found, talk, c.want)
+			}
+		})
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // TemperHash is the hash of the family qubo/temper: what its texts are made from.
-const TemperHash = 0x96c57dd6e3422c97
+const TemperHash = 0xe3fe470308271785
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,22 +30,22 @@ var Temper = device.Family{
 		{Name: "plant", Params: []device.Param{{Name: "now", Type: "buffer"}, {Name: "solution", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "block", Type: "uint64"}, {Name: "mask", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0x440340f5c278ebee, Values: []string{"128", "shared", "unit"}, Pack: 0},
-		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x5bc5871ec881e426, Values: []string{"128", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0x3d4dea5f00acd327, Values: []string{"256", "shared", "unit"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0xd07b4a2122cb8580, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x64f784d15d2b45b8, Values: []string{"512", "shared", "unit"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0x354b57bba06aef6a, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0xb7f441763e2f00cf, Values: []string{"1024", "shared", "unit"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0x087a5beeebe7e6e3, Values: []string{"1024", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0xf59f784e963974fd, Values: []string{"1024", "global", "unit"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0x4a837fcb562ec626, Values: []string{"1024", "global", "int32"}, Pack: 0},
-		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0xfa152444408eff57, Values: []string{"64", "shared", "unit"}, Pack: 0},
-		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0x43a8016bc745a870, Values: []string{"64", "global", "int32"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0x6d00713dba3e093f, Values: []string{"128", "shared", "unit"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x2925bd16d3f05d55, Values: []string{"128", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0xc93333c4eabc5297, Values: []string{"256", "shared", "unit"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0x1b6758d7205e99ea, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x8e48e7162e49d394, Values: []string{"512", "shared", "unit"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0x4937adcc4b3aae42, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0xa06f3894738d4f19, Values: []string{"1024", "shared", "unit"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0xe5d9d598d67f3c0a, Values: []string{"1024", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0x58c5c15299c2d853, Values: []string{"1024", "global", "unit"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0xa5abcf7ace6130df, Values: []string{"1024", "global", "int32"}, Pack: 0},
+		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0xf3b0b88a93b219ba, Values: []string{"64", "shared", "unit"}, Pack: 0},
+		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0x229496e662ecc8e5, Values: []string{"64", "global", "int32"}, Pack: 0},
 	},
 	Source: temperSource,
 	Packs: []device.Pack{
-		{File: "temper/pack_000.cu", Hash: 0xe9be90ba7706cfae},
+		{File: "temper/pack_000.cu", Hash: 0xa332a2d0d618576d},
 	},
 }
 

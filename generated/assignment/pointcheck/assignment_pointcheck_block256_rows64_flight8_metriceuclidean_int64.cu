@@ -18,6 +18,8 @@ constexpr u32 BLOCK = 256;    // columns of a block
 constexpr u32 ROWS = 64;      // rows of a block
 constexpr u32 FLIGHT = 8;  // rows a thread computes at once
 constexpr u32 PART = 16;               // coordinates in shared memory at once
+constexpr bool MANHATTAN = false, EUCLIDEAN = true;  // neither: squared
+constexpr bool FLOOR = true;  // distances are cut to integers
 
 constexpr i64 MOST = 1ll << 61;                         // duals and costs stay within
 constexpr i64 FREE = 9223372036854775807ll;             // a forbidden pair: no dual is too large
@@ -80,12 +82,14 @@ struct Cost {
 // term is what a coordinate adds to a distance, length what the sum makes it.
 __device__ __forceinline__ double term(double x, double y) {
     double d = __dsub_rn(x, y);
-    return __dmul_rn(d, d);
+    if constexpr (MANHATTAN) return d < 0 ? -d : d;
+    else return __dmul_rn(d, d);
 }
 
 __device__ __forceinline__ T length(double sum) {
-    sum = __dsqrt_rn(sum);
-    return __double2ll_rd(sum);
+    if constexpr (EUCLIDEAN) sum = __dsqrt_rn(sum);
+    if constexpr (FLOOR) return (T)__double2ll_rd(sum);
+    else return (T)sum;
 }
 
 // column checks v of column j: in range, not positive where it may stay
@@ -203,4 +207,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64_hash = 0xf21adc54e11bd6a4ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64_hash = 0xc4302c2b5b5c98fcull;

@@ -16,6 +16,8 @@ constexpr u32 K = 16;          // edges of a chunk
 constexpr u32 ITEMS = (K + WARP - 1) / WARP;
 constexpr u32 GROUP = 2;  // rows a warp scans together
 constexpr u32 DEPTH = 4;  // candidates a lane keeps
+constexpr bool MANHATTAN = true, EUCLIDEAN = false;  // neither: squared
+constexpr bool FLOOR = false;  // distances are cut to integers
 static_assert((K - 1) / WARP < DEPTH, "shape");
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
 // Go: Word
@@ -160,10 +162,13 @@ __device__ __forceinline__ void pricing(const Source& source, u64 rows, i64* u, 
 // coordinate, no operation fused. Every operation is monotone, so that gaps to a
 // box give a bound.
 __device__ __forceinline__ double extend(double sum, double gap) {
-    return __dadd_rn(sum, fabs(gap));
+    if constexpr (MANHATTAN) return __dadd_rn(sum, fabs(gap));
+    else return __dadd_rn(sum, __dmul_rn(gap, gap));
 }
 
 __device__ __forceinline__ i64 scaled(double sum, double scale) {
+    if constexpr (EUCLIDEAN) sum = __dsqrt_rn(sum);
+    if constexpr (FLOOR) sum = floor(sum);
     return __double2ll_rn(__dmul_rn(sum, scale));
 }
 
@@ -644,4 +649,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k16
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_block256_k16_group2_depth4_metricmanhattan_flooroff_hash = 0xc5febd1a03a6e555ull;
+extern "C" __device__ unsigned long long assignment_points_block256_k16_group2_depth4_metricmanhattan_flooroff_hash = 0xb8bca25179a6838cull;

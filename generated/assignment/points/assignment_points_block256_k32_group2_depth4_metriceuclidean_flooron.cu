@@ -16,6 +16,8 @@ constexpr u32 K = 32;          // edges of a chunk
 constexpr u32 ITEMS = (K + WARP - 1) / WARP;
 constexpr u32 GROUP = 2;  // rows a warp scans together
 constexpr u32 DEPTH = 4;  // candidates a lane keeps
+constexpr bool MANHATTAN = false, EUCLIDEAN = true;  // neither: squared
+constexpr bool FLOOR = true;  // distances are cut to integers
 static_assert((K - 1) / WARP < DEPTH, "shape");
 // Control words, 8 bytes each. The host reads and clears them by these numbers.
 // Go: Word
@@ -160,12 +162,13 @@ __device__ __forceinline__ void pricing(const Source& source, u64 rows, i64* u, 
 // coordinate, no operation fused. Every operation is monotone, so that gaps to a
 // box give a bound.
 __device__ __forceinline__ double extend(double sum, double gap) {
-    return __dadd_rn(sum, __dmul_rn(gap, gap));
+    if constexpr (MANHATTAN) return __dadd_rn(sum, fabs(gap));
+    else return __dadd_rn(sum, __dmul_rn(gap, gap));
 }
 
 __device__ __forceinline__ i64 scaled(double sum, double scale) {
-    sum = __dsqrt_rn(sum);
-    sum = floor(sum);
+    if constexpr (EUCLIDEAN) sum = __dsqrt_rn(sum);
+    if constexpr (FLOOR) sum = floor(sum);
     return __double2ll_rn(__dmul_rn(sum, scale));
 }
 
@@ -646,4 +649,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k32
     }
 }
 
-extern "C" __device__ unsigned long long assignment_points_block256_k32_group2_depth4_metriceuclidean_flooron_hash = 0x0877f1a8dca145fcull;
+extern "C" __device__ unsigned long long assignment_points_block256_k32_group2_depth4_metriceuclidean_flooron_hash = 0x82a5013b91ae7525ull;

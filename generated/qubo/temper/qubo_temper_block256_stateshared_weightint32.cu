@@ -29,6 +29,7 @@ enum Ladder { FROM, TO = 32, COOL = 64, RUNGS = 96 };
 // Go: Mode
 enum Mode { STOPS = 1, STOPPING = 2, FRESH = 4 };
 
+constexpr bool UNIT = false;  // slots weigh one size, with a sign
 typedef i64 Sum;  // of the gains of a warp in a sweep
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
@@ -127,17 +128,22 @@ struct Field {
     // add takes a visit's slots of a chunk. bits: slot by slot, the lane's
     // replica.
     __device__ __forceinline__ void add(const Problem& p, u32 chunk, u32 bits, const int4& v) {
-        u32 slot = (u32)v.z & 31, end = slot + (u32)v.w;
-        for (; slot < end; slot += 4) {
-            int4 weight = *(const int4*)(p.weights + (u64)chunk * WARP + slot);
-            u32 four = bits >> slot;
-            pairs += (four & 1 ? weight.x : 0) + (four & 2 ? weight.y : 0) + (four & 4 ? weight.z : 0) + (four & 8 ? weight.w : 0);
+        if constexpr (UNIT) {
+            pairs += __popc((bits & (u32)v.z) ^ (u32)v.w);  // slots of v.w weigh -unit, others of v.z unit
+            all += __popc((u32)v.w);
+        } else {
+            u32 slot = (u32)v.z & 31, end = slot + (u32)v.w;
+            for (; slot < end; slot += 4) {
+                int4 weight = *(const int4*)(p.weights + (u64)chunk * WARP + slot);
+                u32 four = bits >> slot;
+                pairs += (four & 1 ? weight.x : 0) + (four & 2 ? weight.y : 0) + (four & 4 ? weight.z : 0) + (four & 8 ? weight.w : 0);
+            }
         }
     }
     // gain is that of 0 -> 1; twice is that added to the gain where all pairs are 0.
-    __device__ __forceinline__ int gain(const Problem& p, const int4& v) const { return v.y + pairs; }
+    __device__ __forceinline__ int gain(const Problem& p, const int4& v) const { return v.y + (UNIT ? p.unit * pairs : pairs); }
     __device__ __forceinline__ i64 twice(const Problem& p, const int4& v) const {
-        return (i64)gain(p, v) + v.y;
+        return (i64)gain(p, v) + v.y + (UNIT ? p.unit * all : 0);
     }
 };
 
@@ -345,4 +351,4 @@ qubo_temper_block256_stateshared_weightint32_plant(unsigned int* now, const unsi
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_block256_stateshared_weightint32_hash = 0xd07b4a2122cb8580ull;
+extern "C" __device__ unsigned long long qubo_temper_block256_stateshared_weightint32_hash = 0x1b6758d7205e99eaull;

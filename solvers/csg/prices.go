@@ -61,7 +61,8 @@ func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, e
 		return true, limits, nil
 	}
 	limits.Steps = int64(stepShare * splittings(Apart, n) * stepRate / rate)
-	limits.Columns = 1 << max(14, min(n-4, 24))
+	// Keeping and sorting a coalition takes as long as some hundred steps.
+	limits.Columns = max(1<<min(max(14, n-4), 17), int(min(limits.Steps/256, 1<<24)))
 	return o.Algorithm == "" && o.Variant == "" && len(o.Devices) == 1 && n >= from, limits, nil
 }
 

@@ -30,16 +30,27 @@ type cover struct {
 	blocks []uint64 // of the best so far, nil while none is found
 }
 
-// newCover sorts columns by the losses at the given prices, leaving out those above
-// most.
-func newCover(prices []int64, columns []column, most int64, cores int) *cover {
-	n := len(prices)
+// itemsOf are columns with their losses, in agents' own bits.
+func itemsOf(prices []int64, columns []column, cores int) []item {
+	const piece = 1 << 12
+	items := make([]item, len(columns))
+	each(cores, (len(columns)+piece-1)/piece, func(k int) {
+		for i := k * piece; i < min((k+1)*piece, len(columns)); i++ {
+			x := columns[i]
+			items[i] = item{x.mask, sum(prices, x.mask) - x.value}
+		}
+	})
+	return items
+}
+
+// newCover sorts the items of losses below a budget.
+func newCover(items []item, n int, budget int64, cores int) *cover {
 	c := &cover{n: n, cores: cores, order: make([]int, n), groups: make([][]item, n)}
 	count := make([]int, n)
-	kept := make([]item, 0, len(columns))
-	for _, x := range columns {
-		if loss := sum(prices, x.mask) - x.value; loss <= most {
-			kept = append(kept, item{x.mask, loss})
+	var kept []item
+	for _, x := range items {
+		if x.loss < budget {
+			kept = append(kept, x)
 			for s := x.mask; s != 0; s &= s - 1 {
 				count[bits.TrailingZeros64(s)]++
 			}
@@ -170,15 +181,12 @@ func (w *walk) arrive(loss int64) {
 	}
 }
 
-// losses are those of all columns from a least on, ascending.
-func (c *cover) losses(least int64) []int64 {
+// quantiles are losses such that about as many items lie between any two that follow one
+// another: 1023 of them, or all losses.
+func quantiles(items []item) []int64 {
 	var all []int64
-	for _, g := range c.groups {
-		for _, x := range g {
-			if x.loss >= least {
-				all = append(all, x.loss)
-			}
-		}
+	for i := 0; i < len(items); i += 1 + len(items)/1024 {
+		all = append(all, items[i].loss)
 	}
 	slices.Sort(all)
 	return all

@@ -53,10 +53,10 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		}
 		s.prove(total, total, prices, f)
 		lp := s.master.objective() / s.scale
-		c := newCover(prices, f.columns, f.most, s.limits.Cores)
+		items := itemsOf(prices, f.columns, s.limits.Cores)
 		better := false
 		for s.proven > s.value {
-			ended, err := s.search(ctx, c, total, f, prices, allowed)
+			ended, err := s.search(ctx, items, total, f, prices, allowed)
 			if err != nil {
 				return nil, err
 			}
@@ -113,9 +113,9 @@ func (s *solver) begin() {
 // search looks for structures worth more than the best so far, of coalitions that a pass has
 // found: with a growing budget, as most of the work within a budget is near its end. It
 // reports whether it got to the end within the allowed steps.
-func (s *solver) search(ctx context.Context, c *cover, total int64, f found, prices []int64, allowed int64) (bool, error) {
-	losses := c.losses(max(0, total-s.proven))
-	for rank := 128; ; rank *= 2 {
+func (s *solver) search(ctx context.Context, items []item, total int64, f found, prices []int64, allowed int64) (bool, error) {
+	losses := quantiles(items)
+	for rank := 8; ; rank *= 2 {
 		budget := f.most + 1
 		if rank < len(losses) {
 			budget = min(budget, losses[rank])
@@ -123,6 +123,10 @@ func (s *solver) search(ctx context.Context, c *cover, total int64, f found, pri
 		if s.value != forbidden {
 			budget = min(budget, total-s.value)
 		}
+		if total-budget >= s.proven && rank < len(losses) {
+			continue // proven before
+		}
+		c := newCover(items, s.n, budget, s.limits.Cores)
 		ended := c.search(ctx, budget, min(allowed, s.limits.Steps-s.Steps))
 		s.Steps += c.steps.Load()
 		if err := ctx.Err(); err != nil {

@@ -409,35 +409,27 @@ func TestUnprovenDoNotWin(t *testing.T) {
 	}
 }
 
-// A second instance that takes twice the time of the first does not make noise of it.
+// A second instance that takes twice the time of the first does not make noise of it:
+// what all have in common is taken out, what one of them has stays.
 func TestInstancesAreLevelled(t *testing.T) {
-	b := newBench(bowl)
-	p := plan(b, family(64))
-	f := *b
-	twice := &uneven{bench: &f}
-	p.Now = f.now
-	o, err := Run(t.Context(), twice, p)
-	if got := winners(o); err != nil || got != "16:x=37 20:x=37 24:x=42" {
-		t.Errorf("winners %s, %v", got, err)
+	of := func(medians ...int64) *state {
+		c := &state{rounds: map[int][]trial.Sample{}}
+		for _, m := range medians {
+			c.rounds[20] = append(c.rounds[20], trial.Sample{N: 1, Median: m, Q1: m - 10, Q3: m + 10, Min: m - 20, MAD: 10})
+		}
+		return c
 	}
-	for _, s := range o.Sizes {
-		for _, m := range s.Results {
-			if m.Final && m.Sample.Noise() > 0.02 {
-				t.Errorf("size %d: %s scatters by %.3f", s.Size, m.Variant.Label, m.Sample.Noise())
-			}
+	all := []*state{of(1000, 2000), of(1500, 3000), of(1200, 3000), of(900)}
+	level(all, 20, 1)
+	for i, want := range []int64{1000, 1500, 1500} {
+		if got := all[i].rounds[20][1]; got.Median != want || got.MAD != 5 || got.Q1 != want-5 || got.Min != want-10 {
+			t.Errorf("variant %d: %+v, want %d ns", i, got, want)
 		}
 	}
-}
-
-// uneven is a bench whose second instance takes twice the time of the first.
-type uneven struct{ *bench }
-
-func (u *uneven) Do(ctx context.Context, a Ask) (trial.Trial, error) {
-	t, err := u.bench.Do(ctx, a)
-	if a.Instance == 1 && t.Hot != nil {
-		t.Hot.Median, t.Hot.MAD = 2*t.Hot.Median, 2*t.Hot.MAD
+	if got := pool(all[0].rounds[20]); got.MAD > 10 || got.N != 2 {
+		t.Errorf("pooled: %+v", got)
 	}
-	return t, err
+	level([]*state{of(900)}, 20, 1) // nobody has a second round
 }
 
 // What is slow at the middle size and the fastest at the largest is found there, where

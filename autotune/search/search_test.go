@@ -441,3 +441,20 @@ func TestNeighboursFirst(t *testing.T) {
 		}
 	}
 }
+
+// The parts of the time left that sizes get add up to all of it, at each size.
+func TestPart(t *testing.T) {
+	for n := 1; n <= 5; n++ {
+		left := 1.0
+		for i := range n {
+			got := left * part(i, n)
+			if want := 2 * float64(i+1) / float64(n*(n+1)); math.Abs(got-want) > 1e-12 {
+				t.Errorf("size %d of %d gets %.3f, want %.3f", i, n, got, want)
+			}
+			left -= got
+		}
+		if math.Abs(left) > 1e-12 {
+			t.Errorf("%d sizes leave %.3f", n, left)
+		}
+	}
+}

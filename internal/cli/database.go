@@ -62,7 +62,6 @@ func (a *app) tuningCommands() []*cobra.Command {
 			}
 			return a.withDevice(name, threads, work)
 		},
-		Database: a.database,
 		Path:     databasePath,
 		Subjects: subjects(),
 		Usage:    usagef,

@@ -34,7 +34,8 @@ have sizes without a winner, with the command that tunes them. Nothing is change
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	where(f, &name, &threads)
+	f.StringVar(&name, "device", "auto", "device to look at: auto, host, emulated, cuda or cuda:INDEX")
+	f.IntVar(&threads, "threads", 0, "cores that the host device uses (default: all)")
 	f.StringVar(&db, "tuned", "", "winners of this file (default: the user's own)")
 	return cmd
 }

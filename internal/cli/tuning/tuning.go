@@ -1,5 +1,5 @@
-// Package tuning holds the commands about what tuning left behind: explain, merge,
-// compare and doctor. It measures no kernel, which tune does, and opens devices only as
+// Package tuning holds the commands about what tuning left behind: merge, compare and
+// doctor. It measures no kernel, which tune does, and opens devices only as
 // the command line does.
 package tuning
 
@@ -28,15 +28,14 @@ import (
 type Env struct {
 	Out      io.Writer
 	Device   func(name string, threads int, work func(device.Device) error) error // opens, works, closes
-	Database func(named string) (*tuned.Database, error)                          // the user's own over the binary's
 	Path     func() (string, error)                                               // of the user's own
 	Subjects []subject.Subject
 	Usage    func(format string, args ...any) error // a mistake in the command line
 }
 
-// Commands are explain, merge, compare and doctor.
+// Commands are merge, compare and doctor.
 func (e Env) Commands() []*cobra.Command {
-	return []*cobra.Command{e.explainCommand(), e.mergeCommand(), e.compareCommand(), e.doctorCommand()}
+	return []*cobra.Command{e.mergeCommand(), e.compareCommand(), e.doctorCommand()}
 }
 
 func (e Env) mergeCommand() *cobra.Command {

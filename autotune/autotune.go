@@ -50,7 +50,7 @@ type Options struct {
 	// come to its end, on the same card with the same seed within a day, is not run again.
 	Trials string
 	// Keep is called with all winners known when one is decided, to save them; may be nil.
-	// Its error is joined to that of Tune, which goes on.
+	// Its error ends Tune with the workload under way.
 	Keep func(*tuned.Database) error
 	// Refresh verifies and measures again what Database keeps, and nothing else: winners
 	// and runners-up whose label this binary has, whatever their text was.
@@ -309,13 +309,18 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		defer cancel()
 	}
 	out, err := search.Run(inner, r, plan)
-	if out.Stopped == search.Done && err == nil && r.file != nil {
-		err = r.file.Append(ended(r.family, r.Facts, fixed, r.sum.Session))
-	}
 	for _, e := range r.account(out, db, fixed) {
 		err = errors.Join(err, db.Put(e))
 	}
-	return err
+	if err != nil || out.Stopped != search.Done || r.file == nil {
+		return err
+	}
+	if r.Keep != nil { // before the trials are spent
+		if err := r.Keep(db); err != nil {
+			return err
+		}
+	}
+	return r.file.Append(ended(r.family, r.Facts, fixed, r.sum.Session))
 }
 
 // keep hands over the winner of a size as soon as there is one.

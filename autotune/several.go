@@ -33,6 +33,13 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 	begin := time.Now()
 	db := tuned.Merge(o.Database, nil)
 	tasks = slices.Clone(tasks)
+	if o.Refresh {
+		tasks = slices.DeleteFunc(tasks, func(t Task) bool {
+			return !slices.ContainsFunc(db.Entries(), func(e tuned.Entry) bool {
+				return e.Family == t.Subject.Family().Name && e.Class == o.Facts.Class()
+			})
+		})
+	}
 	weights := map[*device.Family]float64{}
 	urgency := func(t *Task) int {
 		untuned, _ := open(db, t, o.Facts)

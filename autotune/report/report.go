@@ -33,6 +33,9 @@ func Text(w io.Writer, s *autotune.Summary) error {
 	p := &printer{w: w}
 	p.printf("%s on %s: %s\n", s.Family, s.Device, stopped(s))
 	p.printf("%d variants, %d not feasible, %d tried; trials: %s\n", s.Points, s.Infeasible, s.Tried, counts(s.Counts))
+	if s.Resumed > 0 {
+		p.printf("%d of the trials are of a run that was cut short\n", s.Resumed)
+	}
 	if s.Drift > 0 {
 		p.printf("warning: the safe point's time changed by up to %.0f %% while screening; the device was not at rest\n", 100*s.Drift)
 	}

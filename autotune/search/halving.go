@@ -23,7 +23,7 @@ func (s *search) all() error {
 		}
 	}
 	for i, size := range s.Sizes {
-		end := s.share(0.95 / float64(len(s.Sizes)-i)) // the rest is for cross
+		end := s.share(0.95 * part(i, len(s.Sizes))) // the rest is for cross
 		if err := s.one(size, survivors, end); err != nil {
 			return err
 		}
@@ -32,6 +32,13 @@ func (s *search) all() error {
 		}
 	}
 	return s.cross()
+}
+
+// part is the share of the time left that size i of n gets: in proportion to its place,
+// because trials of large sizes take longer.
+func part(i, n int) float64 {
+	left := (n*(n+1) - i*(i+1)) / 2 // i+1 and what comes after it
+	return float64(i+1) / float64(left)
 }
 
 // screen times every candidate briefly at the middle size and returns those
@@ -225,13 +232,14 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 
 // others measures, within a budget, what the middle size left behind: what is slow there
 // may be the fastest here. Every second one is what is nearest to the best of this size,
-// between them the next by its time at the middle size.
+// between them the next by its time at the size below, else at the middle size.
 func (s *search) others(size int, survivors []*state, end time.Time) error {
 	if end.IsZero() {
 		return nil
 	}
 	var rest []*state
-	for _, c := range append(s.ranking(s.Sizes[len(s.Sizes)/2]), s.order...) {
+	below := s.Sizes[max(0, slices.Index(s.Sizes, size)-1)]
+	for _, c := range slices.Concat(s.ranking(below), s.ranking(s.Sizes[len(s.Sizes)/2]), s.order) {
 		if _, ok := c.brief[size]; !ok && !slices.Contains(survivors, c) && !slices.Contains(rest, c) {
 			rest = append(rest, c)
 		}

@@ -323,42 +323,6 @@ func TestFeasible(t *testing.T) {
 	}
 }
 
-func TestDecide(t *testing.T) {
-	f := family(8)
-	m := func(x int, med, mad int64) Measured {
-		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: 10, Median: med, MAD: mad}}
-	}
-	often := func(x int, med, mad int64) Measured {
-		r := m(x, med, mad)
-		r.Sample.N = 80
-		return r
-	}
-	label := func(x int) string { return f.Variants[x].Label }
-	for name, tc := range map[string]struct {
-		results   []Measured
-		incumbent string
-		want      int
-	}{
-		"faster by 2 %":           {[]Measured{m(1, 1000, 0), m(2, 980, 0)}, label(1), 2},
-		"faster by 0.9 %":         {[]Measured{m(1, 1000, 0), m(2, 991, 0)}, label(1), 1},
-		"faster by 2 %, noisy":    {[]Measured{m(1, 1000, 15), m(2, 980, 15)}, label(1), 1},
-		"by 12 %, noisy, often":   {[]Measured{often(1, 1000, 80), often(2, 880, 70)}, label(1), 2},
-		"by 5 %, noisy, often":    {[]Measured{often(1, 1000, 80), often(2, 950, 70)}, label(1), 1},
-		"tie: the faster median":  {[]Measured{m(0, 2000, 0), m(3, 1000, 0), m(2, 1005, 0), m(5, 1008, 0)}, label(0), 3},
-		"equal: lexical":          {[]Measured{m(0, 2000, 0), m(5, 1000, 0), m(1, 1000, 0)}, label(0), 1},
-		"faster by half, scatter": {[]Measured{often(1, 1000, 20), often(2, 500, 60)}, label(1), 1},
-		"holder scatters":         {[]Measured{often(1, 1000, 110), often(2, 500, 10)}, label(1), 1},
-		"tied but for the holder": {[]Measured{m(0, 1000, 0), m(1, 985, 0), m(4, 995, 0)}, label(0), 1},
-		"no incumbent":            {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, "", 2},
-		"incumbent not here":      {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, label(7), 2},
-		"incumbent alone":         {[]Measured{m(3, 1000, 0)}, label(3), 3},
-	} {
-		if v, why := Decide(tc.results, tc.incumbent); v != &f.Variants[tc.want] || why == "" {
-			t.Errorf("%s: %v (%s), want %s", name, v.Label, why, label(tc.want))
-		}
-	}
-}
-
 // A winner rests on three samples or more, of two instances, each at every size; a tie in
 // the final rounds asks for more of them, a clear winner does not.
 func TestWinnersAreProven(t *testing.T) {
@@ -395,49 +359,6 @@ func TestWinnersAreProven(t *testing.T) {
 			}
 		}
 	}
-}
-
-// What was timed on one instance alone, or twice, does not take the crown.
-func TestUnprovenDoNotWin(t *testing.T) {
-	f := family(4)
-	m := func(x int, med int64, n, instances int) Measured {
-		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: n, Median: med}, Instances: instances}
-	}
-	list := contenders([]Measured{m(1, 500, 50, 1), m(2, 600, 2, 2), m(3, 900, 3, 2), m(0, 1000, 5, 1)}, f.Variants[0].Label)
-	if v, _ := Decide(list, f.Variants[0].Label); v != &f.Variants[3] {
-		t.Errorf("%s won, want the one with three samples of two instances", v.Label)
-	}
-}
-
-// A second instance that takes twice the time of the first does not make noise of it.
-func TestInstancesAreLevelled(t *testing.T) {
-	b := newBench(bowl)
-	p := plan(b, family(64))
-	f := *b
-	twice := &uneven{bench: &f}
-	p.Now = f.now
-	o, err := Run(t.Context(), twice, p)
-	if got := winners(o); err != nil || got != "16:x=37 20:x=37 24:x=42" {
-		t.Errorf("winners %s, %v", got, err)
-	}
-	for _, s := range o.Sizes {
-		for _, m := range s.Results {
-			if m.Final && m.Sample.Noise() > 0.02 {
-				t.Errorf("size %d: %s scatters by %.3f", s.Size, m.Variant.Label, m.Sample.Noise())
-			}
-		}
-	}
-}
-
-// uneven is a bench whose second instance takes twice the time of the first.
-type uneven struct{ *bench }
-
-func (u *uneven) Do(ctx context.Context, a Ask) (trial.Trial, error) {
-	t, err := u.bench.Do(ctx, a)
-	if a.Instance == 1 && t.Hot != nil {
-		t.Hot.Median, t.Hot.MAD = 2*t.Hot.Median, 2*t.Hot.MAD
-	}
-	return t, err
 }
 
 // What is slow at the middle size and the fastest at the largest is found there, where
@@ -490,36 +411,6 @@ func TestWinnersCrossSizes(t *testing.T) {
 	}
 }
 
-// A near-tie must not flip between sessions: whatever the noise, the winner of
-// the first session is the winner of the next.
-func TestNearTiesDoNotFlip(t *testing.T) {
-	flat := func(v *device.Variant, size int) time.Duration {
-		var x int
-		fmt.Sscanf(v.Label, "x=%d", &x)
-		return time.Millisecond + time.Duration(x%3)*500*time.Nanosecond
-	}
-	f := family(32)
-	previous := map[int]string{}
-	for session := range 20 {
-		b := newBench(flat)
-		b.rng = rand.New(rand.NewPCG(uint64(session), 3))
-		p := plan(b, f)
-		p.Previous = previous
-		o, err := Run(t.Context(), b, p)
-		if err != nil || len(o.Sizes) != 3 {
-			t.Fatal(err, len(o.Sizes))
-		}
-		now := map[int]string{}
-		for _, s := range o.Sizes {
-			now[s.Size] = s.Winner.Label
-			if was := previous[s.Size]; was != "" && was != s.Winner.Label {
-				t.Errorf("session %d, size %d: %s became %s", session, s.Size, was, s.Winner.Label)
-			}
-		}
-		previous = now
-	}
-}
-
 // TestNeighboursFirst has a budget for a third of a space whose parameters act apart: what
 // is near the best so far is tried early enough to find the best of all.
 func TestNeighboursFirst(t *testing.T) {
@@ -547,6 +438,23 @@ func TestNeighboursFirst(t *testing.T) {
 		}
 		if got := o.Sizes[0].Winner.Label; got != "a=2,b=1,c=3,d=2,value=int32" {
 			t.Errorf("seed %d: %s after %d of %d", seed, got, o.Tried, o.Points)
+		}
+	}
+}
+
+// The parts of the time left that sizes get add up to all of it, at each size.
+func TestPart(t *testing.T) {
+	for n := 1; n <= 5; n++ {
+		left := 1.0
+		for i := range n {
+			got := left * part(i, n)
+			if want := 2 * float64(i+1) / float64(n*(n+1)); math.Abs(got-want) > 1e-12 {
+				t.Errorf("size %d of %d gets %.3f, want %.3f", i, n, got, want)
+			}
+			left -= got
+		}
+		if math.Abs(left) > 1e-12 {
+			t.Errorf("%d sizes leave %.3f", n, left)
 		}
 	}
 }

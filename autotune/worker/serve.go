@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"coalesce/autotune/internal/guard"
 	"coalesce/autotune/measure"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
@@ -123,7 +124,7 @@ func (b *Bench) Do(ctx context.Context, r Request) trial.Trial {
 	return t
 }
 
-func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) trial.Trial {
+func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) (done trial.Trial) {
 	none := blank(r, b.Device.Facts())
 	i := slices.IndexFunc(b.Subjects, func(s subject.Subject) bool { return s.Family().Name == r.Family })
 	if i < 0 {
@@ -140,7 +141,24 @@ func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) trial.T
 	if err := sub.Feasible(v, b.Device.Facts(), r.Size); err != nil && r.Action == trial.ActionMeasure {
 		return fail(t, trial.Constraint, err)
 	}
-	runner, err := sub.Open(b.Device, v)
+	d := b.Device
+	if r.Action == trial.ActionVerify && d.Facts().Kind != device.Host { // there the language guards its memory
+		g, err := guard.New(b.Device)
+		if err != nil {
+			return fail(t, trial.Launch, err)
+		}
+		defer func() {
+			if err := g.Close(); err != nil && done.Status == trial.OK {
+				status := trial.Launch
+				if errors.Is(err, guard.ErrOverrun) {
+					status = trial.Verify
+				}
+				done = fail(done, status, err)
+			}
+		}()
+		d = g
+	}
+	runner, err := sub.Open(d, v)
 	if err != nil {
 		status := trial.Compile
 		if errors.Is(err, device.ErrMemory) {
@@ -148,7 +166,7 @@ func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) trial.T
 		}
 		return fail(t, status, err)
 	}
-	err = b.run(ctx, &t, sub, v, runner, r, now)
+	err = b.run(ctx, d, &t, sub, v, runner, r, now)
 	if cerr := runner.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("close: %w", cerr)
 	}
@@ -173,8 +191,8 @@ func fail(t trial.Trial, s trial.Status, err error) trial.Trial {
 	return t
 }
 
-func (b *Bench) run(ctx context.Context, t *trial.Trial, sub subject.Subject, v *device.Variant, runner subject.Runner, r Request, now func() time.Time) (err error) {
-	s, err := b.Device.NewStream()
+func (b *Bench) run(ctx context.Context, d device.Device, t *trial.Trial, sub subject.Subject, v *device.Variant, runner subject.Runner, r Request, now func() time.Time) (err error) {
+	s, err := d.NewStream()
 	if err != nil {
 		return fmt.Errorf("stream: %w", err)
 	}
@@ -197,7 +215,7 @@ func (b *Bench) run(ctx context.Context, t *trial.Trial, sub subject.Subject, v 
 	if err != nil {
 		return fmt.Errorf("cases: %w", err)
 	}
-	t.Cases, err = verify.Cases(ctx, b.Device, s, sub, v, runner, cases)
+	t.Cases, err = verify.Cases(ctx, d, s, sub, v, runner, cases)
 	return err
 }
 

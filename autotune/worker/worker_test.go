@@ -19,7 +19,7 @@ import (
 )
 
 // plants of the family that parent and worker process share.
-var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big", "fault"}
+var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big", "fault", "overrun"}
 
 // TestMain turns this test's binary into a worker when its first argument says
 // so.
@@ -134,6 +134,22 @@ func TestFirstAnswersLargeInstances(t *testing.T) {
 		if got := b.Do(t.Context(), r); got.Status != tc.status {
 			t.Errorf("size %d, first %v: %s %q, want %s", tc.size, tc.first, got.Status, got.Error, tc.status)
 		}
+	}
+}
+
+// A write behind a buffer is found when a variant is verified, though all answers are
+// right and the device's memory has room there.
+func TestOverrunIsFound(t *testing.T) {
+	d := &fake.Device{F: device.Facts{Kind: device.CUDA}}
+	b := &worker.Bench{Device: d, Subjects: []subject.Subject{&fake.Subject{Plants: plants}}}
+	for plant, want := range map[string]trial.Status{"overrun": trial.Verify, "": trial.OK} {
+		got := b.Do(t.Context(), request(plant, trial.ActionVerify))
+		if got.Status != want || want == trial.Verify && !strings.Contains(got.Error, "found bytes changed from 0 to 1 behind one of 8 bytes") {
+			t.Errorf("%q: %s %q, want %s", plant, got.Status, got.Error, want)
+		}
+	}
+	if d.Buffers != 0 {
+		t.Errorf("%d buffers are left", d.Buffers)
 	}
 }
 

@@ -127,6 +127,7 @@ Results go to standard output, everything else to standard error. Exit codes:
 		Args:             cobra.ArbitraryArgs,
 	}
 	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
+	root.AddCommand(a.tuningCommands()...)
 	a.versionFlag(root)
 	return root
 }

@@ -6,7 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/tuning"
+	"coalesce/runtime/device"
 )
 
 // userDatabase is the file, below the user's configuration folder, where
@@ -43,4 +47,20 @@ func (a *app) database(named string) (*tuned.Database, error) {
 		fmt.Fprintf(a.err, "coalesce: going on without the user's tuning: %v\n", err)
 	}
 	return db, nil
+}
+
+// tuningCommands are those about what tuning left behind.
+func (a *app) tuningCommands() []*cobra.Command {
+	return tuning.Env{
+		Out: a.out,
+		Device: func(name string, threads int, work func(device.Device) error) error {
+			if err := a.handOver(name); err != nil {
+				return err
+			}
+			return a.withDevice(name, threads, work)
+		},
+		Path:     databasePath,
+		Subjects: subjects(),
+		Usage:    usagef,
+	}.Commands()
 }

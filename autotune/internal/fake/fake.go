@@ -153,7 +153,8 @@ func (e event) Since(start device.Event) (time.Duration, error) {
 // a variant for each of Plants: "" is right, "wrong" is off by one where the
 // size is odd, "late" is wrong from the fifth run on, "big" beyond Large, "crash" panics, "exit"
 // leaves the process, "hang" does not end, "compile" does not load,
-// a launch of "fault" fails, "skipped" writes nothing from the second run on.
+// a launch of "fault" fails, "skipped" writes nothing from the second run on, "overrun"
+// writes behind its output too, where there is memory.
 type Subject struct {
 	Plants []string
 	Cost   func(v, size int) time.Duration // of variant v; default none
@@ -211,6 +212,9 @@ func (s *Subject) kernel(i int, plant string) device.HostKernel {
 			return
 		}
 		binary.LittleEndian.PutUint64(out.data, sum)
+		if plant == "overrun" && len(out.data) > 8 {
+			out.data[8]++
+		}
 	}
 }
 

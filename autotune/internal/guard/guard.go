@@ -1,0 +1,193 @@
+// Package guard surrounds a device's memory with what tells of wrong kernels: buffers are
+// poisoned when they are made, so that what was never written is no number of an earlier
+// trial, and canaries stand behind each, which a write past the end kills. The beginning
+// of a buffer is watched by the canaries of the one before it, where memory is dense.
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"coalesce/runtime/device"
+)
+
+// What buffers are filled with, and how many bytes of canary stand behind each.
+const (
+	poison  = 0xa5
+	canary  = 0xc3
+	watched = 4 << 10
+)
+
+// ErrOverrun is wrapped when a kernel wrote past the end of a buffer.
+var ErrOverrun = errors.New("a kernel wrote past the end of a buffer")
+
+// A Device is another with guarded buffers. Times on it are its own too: launches only
+// look up their buffers.
+type Device struct {
+	device.Device
+	mu     sync.Mutex
+	stream device.Stream // for poison and canaries
+	live   []*buffer
+	err    error // the first overrun that Free found
+}
+
+// New guards the buffers that are made through it on d.
+func New(d device.Device) (*Device, error) {
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, fmt.Errorf("stream of the guard: %w", err)
+	}
+	return &Device{Device: d, stream: s}, nil
+}
+
+// Close checks what is left and closes the guard's stream; the device stays open. The
+// error wraps ErrOverrun when any buffer was overrun since New.
+func (d *Device) Close() error {
+	return errors.Join(d.Check(), d.stream.Close())
+}
+
+// Check returns the first overrun since New, after a look at the buffers that are live. The
+// kernels launched must have ended.
+func (d *Device) Check() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range d.live {
+		d.look(b)
+	}
+	return d.err
+}
+
+// look remembers the first overrun.
+func (d *Device) look(b *buffer) {
+	if d.err != nil {
+		return
+	}
+	got := make([]byte, watched)
+	if d.err = d.stream.Download(got, b.Buffer, b.n); d.err != nil {
+		return
+	}
+	if at := slices.IndexFunc(got, func(x byte) bool { return x != canary }); at >= 0 {
+		last := watched
+		for got[last-1] == canary {
+			last--
+		}
+		d.err = fmt.Errorf("%w: found bytes changed from %d to %d behind one of %d bytes, expected none", ErrOverrun, at, last, b.n)
+	}
+}
+
+type buffer struct {
+	device.Buffer
+	d *Device
+	n int64
+}
+
+// Len is the length asked for.
+func (b *buffer) Len() int64 { return b.n }
+
+// Free looks at the canaries once more.
+func (b *buffer) Free() error {
+	b.d.mu.Lock()
+	b.d.look(b)
+	b.d.live = slices.DeleteFunc(b.d.live, func(x *buffer) bool { return x == b })
+	b.d.mu.Unlock()
+	return b.Buffer.Free()
+}
+
+// Alloc returns a poisoned buffer of n bytes with canaries behind them.
+func (d *Device) Alloc(n int64) (device.Buffer, error) {
+	if n < 0 {
+		return d.Device.Alloc(n) // its error
+	}
+	whole, err := d.Device.Alloc(n + watched)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err = errors.Join(d.stream.Fill(whole, 0, n, poison), d.stream.Fill(whole, n, watched, canary), d.stream.Sync())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("poison: %w", err), whole.Free())
+	}
+	b := &buffer{whole, d, n}
+	d.live = append(d.live, b)
+	return b, nil
+}
+
+// NewStream returns a stream that knows guarded buffers.
+func (d *Device) NewStream() (device.Stream, error) {
+	s, err := d.Device.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	return stream{s}, nil
+}
+
+// Reaches reports what the device says of another, which may be guarded.
+func (d *Device) Reaches(other device.Device) (bool, error) {
+	if o, ok := other.(*Device); ok {
+		other = o.Device
+	}
+	r, ok := d.Device.(device.Reacher)
+	if !ok {
+		return false, nil
+	}
+	return r.Reaches(other)
+}
+
+type stream struct{ device.Stream }
+
+// bare is the device's own buffer.
+func bare(b device.Buffer) device.Buffer {
+	if g, ok := b.(*buffer); ok {
+		return g.Buffer
+	}
+	return b
+}
+
+// within refuses what lies past the end, where the canaries are.
+func within(b device.Buffer, off, n int64) error {
+	if g, ok := b.(*buffer); ok && (off < 0 || n < 0 || off+n > g.n) {
+		return fmt.Errorf("bytes %d to %d of a buffer of %d", off, off+n, g.n)
+	}
+	return nil
+}
+
+func (s stream) Upload(dst device.Buffer, off int64, src []byte) error {
+	if err := within(dst, off, int64(len(src))); err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	return s.Stream.Upload(bare(dst), off, src)
+}
+
+func (s stream) Download(dst []byte, src device.Buffer, off int64) error {
+	if err := within(src, off, int64(len(dst))); err != nil {
+		return fmt.Errorf("download: %w", err)
+	}
+	return s.Stream.Download(dst, bare(src), off)
+}
+
+func (s stream) Fill(dst device.Buffer, off, n int64, value byte) error {
+	if err := within(dst, off, n); err != nil {
+		return fmt.Errorf("fill: %w", err)
+	}
+	return s.Stream.Fill(bare(dst), off, n, value)
+}
+
+func (s stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
+	if err := errors.Join(within(dst, dstOff, n), within(src, srcOff, n)); err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	return s.Stream.Copy(bare(dst), dstOff, bare(src), srcOff, n)
+}
+
+func (s stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
+	plain := slices.Clone(args)
+	for i := range plain {
+		if plain[i].Buffer != nil {
+			plain[i].Buffer = bare(plain[i].Buffer)
+		}
+	}
+	return s.Stream.Launch(k, g, plain...)
+}

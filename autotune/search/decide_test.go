@@ -1,0 +1,112 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+func TestDecide(t *testing.T) {
+	f := family(8)
+	m := func(x int, med, mad int64) Measured {
+		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: 10, Median: med, MAD: mad}}
+	}
+	often := func(x int, med, mad int64) Measured {
+		r := m(x, med, mad)
+		r.Sample.N = 80
+		return r
+	}
+	label := func(x int) string { return f.Variants[x].Label }
+	for name, tc := range map[string]struct {
+		results   []Measured
+		incumbent string
+		want      int
+	}{
+		"faster by 2 %":           {[]Measured{m(1, 1000, 0), m(2, 980, 0)}, label(1), 2},
+		"faster by 0.9 %":         {[]Measured{m(1, 1000, 0), m(2, 991, 0)}, label(1), 1},
+		"faster by 2 %, noisy":    {[]Measured{m(1, 1000, 15), m(2, 980, 15)}, label(1), 1},
+		"by 12 %, noisy, often":   {[]Measured{often(1, 1000, 80), often(2, 880, 70)}, label(1), 2},
+		"by 5 %, noisy, often":    {[]Measured{often(1, 1000, 80), often(2, 950, 70)}, label(1), 1},
+		"tie: the faster median":  {[]Measured{m(0, 2000, 0), m(3, 1000, 0), m(2, 1005, 0), m(5, 1008, 0)}, label(0), 3},
+		"equal: lexical":          {[]Measured{m(0, 2000, 0), m(5, 1000, 0), m(1, 1000, 0)}, label(0), 1},
+		"faster by half, scatter": {[]Measured{often(1, 1000, 20), often(2, 500, 60)}, label(1), 1},
+		"holder scatters":         {[]Measured{often(1, 1000, 110), often(2, 500, 10)}, label(1), 1},
+		"tied but for the holder": {[]Measured{m(0, 1000, 0), m(1, 985, 0), m(4, 995, 0)}, label(0), 1},
+		"no incumbent":            {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, "", 2},
+		"incumbent not here":      {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, label(7), 2},
+		"incumbent alone":         {[]Measured{m(3, 1000, 0)}, label(3), 3},
+	} {
+		if v, why := Decide(tc.results, tc.incumbent); v != &f.Variants[tc.want] || why == "" {
+			t.Errorf("%s: %v (%s), want %s", name, v.Label, why, label(tc.want))
+		}
+	}
+}
+
+// What was timed on one instance alone, or twice, does not take the crown.
+func TestUnprovenDoNotWin(t *testing.T) {
+	f := family(4)
+	m := func(x int, med int64, n, instances int) Measured {
+		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: n, Median: med}, Instances: instances}
+	}
+	list := contenders([]Measured{m(1, 500, 50, 1), m(2, 600, 2, 2), m(3, 900, 3, 2), m(0, 1000, 5, 1)}, f.Variants[0].Label)
+	if v, _ := Decide(list, f.Variants[0].Label); v != &f.Variants[3] {
+		t.Errorf("%s won, want the one with three samples of two instances", v.Label)
+	}
+}
+
+// A second instance that takes twice the time of the first does not make noise of it:
+// what all have in common is taken out, what one of them has stays.
+func TestInstancesAreLevelled(t *testing.T) {
+	of := func(medians ...int64) *state {
+		c := &state{rounds: map[int][]trial.Sample{}}
+		for _, m := range medians {
+			c.rounds[20] = append(c.rounds[20], trial.Sample{N: 1, Median: m, Q1: m - 10, Q3: m + 10, Min: m - 20, MAD: 10})
+		}
+		return c
+	}
+	all := []*state{of(1000, 2000), of(1500, 3000), of(1200, 3000), of(900)}
+	level(all, 20, 1)
+	for i, want := range []int64{1000, 1500, 1500} {
+		if got := all[i].rounds[20][1]; got.Median != want || got.MAD != 5 || got.Q1 != want-5 || got.Min != want-10 {
+			t.Errorf("variant %d: %+v, want %d ns", i, got, want)
+		}
+	}
+	if got := pool(all[0].rounds[20]); got.MAD > 10 || got.N != 2 {
+		t.Errorf("pooled: %+v", got)
+	}
+	level([]*state{of(900)}, 20, 1) // nobody has a second round
+}
+
+// A near-tie must not flip between sessions: whatever the noise, the winner of
+// the first session is the winner of the next.
+func TestNearTiesDoNotFlip(t *testing.T) {
+	flat := func(v *device.Variant, size int) time.Duration {
+		var x int
+		fmt.Sscanf(v.Label, "x=%d", &x)
+		return time.Millisecond + time.Duration(x%3)*500*time.Nanosecond
+	}
+	f := family(32)
+	previous := map[int]string{}
+	for session := range 20 {
+		b := newBench(flat)
+		b.rng = rand.New(rand.NewPCG(uint64(session), 3))
+		p := plan(b, f)
+		p.Previous = previous
+		o, err := Run(t.Context(), b, p)
+		if err != nil || len(o.Sizes) != 3 {
+			t.Fatal(err, len(o.Sizes))
+		}
+		now := map[int]string{}
+		for _, s := range o.Sizes {
+			now[s.Size] = s.Winner.Label
+			if was := previous[s.Size]; was != "" && was != s.Winner.Label {
+				t.Errorf("session %d, size %d: %s became %s", session, s.Size, was, s.Winner.Label)
+			}
+		}
+		previous = now
+	}
+}

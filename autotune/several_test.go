@@ -1,0 +1,84 @@
+package autotune_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/autotune"
+	"coalesce/autotune/internal/fake"
+	"coalesce/autotune/search"
+	"coalesce/autotune/subject"
+	"coalesce/runtime/device"
+)
+
+// named is a subject under another name.
+type named struct {
+	*fake.Subject
+	family *device.Family
+}
+
+func (n named) Family() *device.Family { return n.family }
+
+func rename(name string, variants int) subject.Subject {
+	s := &fake.Subject{Plants: make([]string, variants), Cost: func(v, _ int) time.Duration { return time.Duration(2-v%2) * time.Millisecond }}
+	f := *s.Family()
+	f.Name = name
+	return named{s, &f}
+}
+
+// TestAll tunes what users asked for first, then what is untuned; all share the budget, and
+// refreshing leaves out what the database does not know.
+func TestAll(t *testing.T) {
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
+	tasks := []autotune.Task{{Subject: rename("toy/known", 2)}, {Subject: rename("toy/new", 2)}, {Subject: rename("toy/asked", 2), Wanted: true}}
+	for i := range tasks {
+		tasks[i].Sizes = []int{10}
+	}
+	var order []string
+	ended := func(s autotune.Summary, err error) {
+		if err != nil {
+			t.Errorf("%s: %v", s.Family, err)
+		}
+		order = append(order, s.Family)
+	}
+	o := autotune.Options{Device: d, Facts: d.F, Seed: 1, Budget: 30 * time.Second}
+	known, err := autotune.All(t.Context(), tasks[:1], o, ended)
+	if err != nil || known.Len() != 1 {
+		t.Fatalf("%d entries, %v", known.Len(), err)
+	}
+	order, o.Database = nil, known
+	all, err := autotune.All(t.Context(), tasks, o, ended)
+	if want := []string{"toy/asked", "toy/new", "toy/known"}; err != nil || !slices.Equal(order, want) || all.Len() != 3 {
+		t.Errorf("%v with %d entries, %v; want %v", order, all.Len(), err, want)
+	}
+	if known.Len() != 1 {
+		t.Error("the database passed in was changed")
+	}
+	if n, of := autotune.Untuned(all, tasks[0].Subject, d.F); n != 2 || of != 3 { // sizes 100 and 1000
+		t.Errorf("%d of %d sizes are untuned, want 2 of 3", n, of)
+	}
+	order, o.Refresh = nil, true
+	if _, err := autotune.All(t.Context(), tasks, o, ended); err != nil || !slices.Equal(order, []string{"toy/known"}) {
+		t.Errorf("refreshed %v, %v, want toy/known alone", order, err)
+	}
+}
+
+// The whole budget of several families is kept, and none is left out for the first's sake.
+func TestAllShareTheBudget(t *testing.T) {
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
+	tasks := []autotune.Task{{Subject: rename("toy/a", 200)}, {Subject: rename("toy/b", 200)}}
+	begin := time.Now()
+	var sums []autotune.Summary
+	_, err := autotune.All(t.Context(), tasks, autotune.Options{Device: d, Facts: d.F, Budget: 2 * time.Second}, func(s autotune.Summary, _ error) {
+		sums = append(sums, s)
+	})
+	if err != nil || len(sums) != 2 || time.Since(begin) > 10*time.Second {
+		t.Fatalf("%d summaries after %v, %v", len(sums), time.Since(begin), err)
+	}
+	for _, s := range sums {
+		if s.Stopped != search.OverBudget || s.Tried == 0 || s.Elapsed > 5*time.Second {
+			t.Errorf("%s: %s after %v with %d tried", s.Family, s.Stopped, s.Elapsed, s.Tried)
+		}
+	}
+}

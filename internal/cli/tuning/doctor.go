@@ -1,0 +1,179 @@
+package tuning
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/autotune"
+	"coalesce/autotune/measure"
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+)
+
+func (e Env) doctorCommand() *cobra.Command {
+	var name, db string
+	var threads int
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say whether a device is fit for measuring, and what is untuned on it",
+		Long: `Say what may disturb measurements on a device (other processes, ECC, MIG, a power
+cap, clocks that move), how much the same work scatters on it now, and which families
+have sizes without a winner, with the command that tunes them. Nothing is changed.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return e.Device(name, threads, func(d device.Device) error { return e.doctor(cmd.Context(), d, db) })
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&name, "device", "auto", "device to look at: auto, host, emulated, cuda or cuda:INDEX")
+	f.IntVar(&threads, "threads", 0, "cores that the host device uses (default: all)")
+	f.StringVar(&db, "tuned", "", "winners of this file (default: the user's own)")
+	return cmd
+}
+
+func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
+	facts := d.Facts()
+	var t ui.Table
+	t.Row("device", fmt.Sprintf("%s (%s)", facts, facts.Name))
+	driver := facts.Driver
+	if driver == "" {
+		driver = "-"
+	}
+	t.Row("driver", driver)
+	switch facts.Kind {
+	case device.CUDA:
+		gpu(ctx, &t, facts)
+	default:
+		load(&t)
+	}
+	s, err := steadiness(d)
+	if err != nil {
+		return err
+	}
+	t.Row("clock spread", fmt.Sprintf("%.1f %% between tenths of a second", 100*s.spread))
+	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, ui.Bytes(fillBytes)))
+	if err := t.Write(e.Out); err != nil {
+		return err
+	}
+	db, err := e.own(named)
+	if err != nil {
+		return err
+	}
+	var rows ui.Table
+	rows.Row("family", "untuned", "command")
+	for _, sub := range e.here("", facts) {
+		untuned, all := autotune.Untuned(db, sub, facts)
+		command := "-"
+		if untuned > 0 {
+			problem, family, _ := strings.Cut(sub.Family().Name, "/")
+			command = fmt.Sprintf("coalesce tune %s --family %s --device %s", problem, family, facts)
+		}
+		rows.Row(sub.Family().Name, fmt.Sprintf("%d of %d sizes", untuned, all), command)
+	}
+	fmt.Fprintln(e.Out)
+	return rows.Write(e.Out)
+}
+
+// gpu asks the driver's own tool, which may be absent, for what the runtime does not know.
+func gpu(ctx context.Context, t *ui.Table, facts device.Facts) {
+	ask := func(query ...string) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		args := append([]string{"--id=" + facts.UUID, "--format=csv,noheader"}, query...)
+		out, err := exec.CommandContext(ctx, "nvidia-smi", args...).Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	for _, row := range [][2]string{
+		{"ECC", "ecc.mode.current"}, {"MIG", "mig.mode.current"}, {"power cap", "power.limit"}, {"most power", "power.max_limit"},
+		{"clock", "clocks.sm"}, {"most clock", "clocks.max.sm"}, {"temperature °C", "temperature.gpu"},
+	} {
+		answer, err := ask("--query-gpu=" + row[1])
+		if err != nil {
+			t.Row(row[0], "not known: nvidia-smi: "+ui.OneLine(err))
+			continue
+		}
+		t.Row(row[0], ui.Plain(answer))
+	}
+	answer, err := ask("--query-compute-apps=pid,process_name")
+	switch {
+	case err != nil:
+		answer = "not known: nvidia-smi: " + ui.OneLine(err)
+	case answer == "":
+		answer = "none"
+	}
+	t.Row("other processes", ui.Plain(strings.ReplaceAll(answer, "\n", "; ")))
+}
+
+// load is how busy the processor is, where the system tells.
+func load(t *ui.Table) {
+	data, err := os.ReadFile("/proc/loadavg")
+	words := strings.Fields(string(data))
+	if err != nil || len(words) < 3 {
+		t.Row("load", "not known")
+		return
+	}
+	t.Row("load", fmt.Sprintf("%s processes computed over the last minute", words[0]))
+}
+
+// steady is how the same work scatters on a device.
+type steady struct {
+	n      int
+	noise  float64 // relative median deviation of all
+	spread float64 // relative distance of the slowest tenth of a second's median from the fastest's
+}
+
+// fillBytes are filled in each run: the same work each time.
+const fillBytes = 16 << 20
+
+// steadiness fills memory for two seconds.
+func steadiness(d device.Device) (out steady, err error) {
+	buf, err := d.Alloc(fillBytes)
+	if err != nil {
+		return out, err
+	}
+	defer buf.Free()
+	s, err := d.NewStream()
+	if err != nil {
+		return out, err
+	}
+	defer s.Close()
+	var all, medians []float64
+	for begin := time.Now(); time.Since(begin) < 2*time.Second; {
+		var part []float64
+		for tenth := time.Now(); time.Since(tenth) < 100*time.Millisecond; {
+			from, err := s.Record()
+			if err != nil {
+				return out, err
+			}
+			if err := s.Fill(buf, 0, fillBytes, 1); err != nil {
+				return out, err
+			}
+			to, err := s.Record()
+			if err != nil {
+				return out, err
+			}
+			if err := s.Sync(); err != nil {
+				return out, err
+			}
+			took, err := to.Since(from)
+			if err != nil {
+				return out, err
+			}
+			part = append(part, math.Max(1, float64(took)))
+		}
+		all = append(all, part...)
+		medians = append(medians, float64(measure.Statistics(part, 1).Median))
+	}
+	least := slices.Min(medians)
+	stat := measure.Statistics(all, 1)
+	return steady{n: len(all), noise: stat.Noise(), spread: slices.Max(medians)/least - 1}, nil
+}

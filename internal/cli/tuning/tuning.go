@@ -1,0 +1,232 @@
+// Package tuning holds the commands about what tuning left behind: merge, compare and
+// doctor. It measures no kernel, which tune does, and opens devices only as
+// the command line does.
+package tuning
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/autotune/search"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+)
+
+// Env is what the command line lends to these commands.
+type Env struct {
+	Out      io.Writer
+	Device   func(name string, threads int, work func(device.Device) error) error // opens, works, closes
+	Path     func() (string, error)                                               // of the user's own
+	Subjects []subject.Subject
+	Usage    func(format string, args ...any) error // a mistake in the command line
+}
+
+// Commands are merge, compare and doctor.
+func (e Env) Commands() []*cobra.Command {
+	return []*cobra.Command{e.mergeCommand(), e.compareCommand(), e.doctorCommand()}
+}
+
+func (e Env) mergeCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "merge FILE…",
+		Short: "Join files of tuned winners; of rivals the later stays",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, files []string) error {
+			if output == "" {
+				return e.Usage("--output is missing: expected the file to write")
+			}
+			return e.merge(files, output)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; what it holds already is kept too where it is one of FILE…")
+	return cmd
+}
+
+func (e Env) merge(files []string, output string) error {
+	return trial.Alone(filepath.Dir(output), func() error {
+		all := &tuned.Database{}
+		for _, path := range files {
+			db, err := tuned.Load(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(e.Out, "%s: %d entries\n", path, db.Len())
+			all = tuned.Merge(all, db)
+		}
+		if err := all.Save(output); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(e.Out, "%s: %d entries written\n", output, all.Len())
+		return err
+	})
+}
+
+func (e Env) compareCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compare A B",
+		Short: "Say of each tuned size whether B's winner is as fast as A's",
+		Long: `Compare the winners of two files of tuned winners, size by size: same, faster or
+slower where the medians differ by more than their noise, not known where one of the
+files has no winner for the size, has no scatter of it, or scatters by over a tenth.
+The times are those of the sessions that measured them, perhaps on another day.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, files []string) error {
+			a, err := tuned.Load(files[0])
+			if err != nil {
+				return err
+			}
+			b, err := tuned.Load(files[1])
+			if err != nil {
+				return err
+			}
+			return e.compare(a, b)
+		},
+	}
+}
+
+func (e Env) compare(a, b *tuned.Database) error {
+	type pair struct{ a, b *tuned.Entry }
+	pairs := map[string]*pair{}
+	for i, db := range []*tuned.Database{a, b} {
+		for _, entry := range db.Entries() {
+			p := pairs[entry.Key()]
+			if p == nil {
+				p = &pair{}
+				pairs[entry.Key()] = p
+			}
+			if i == 0 {
+				p.a = &entry
+			} else {
+				p.b = &entry
+			}
+		}
+	}
+	var t ui.Table
+	t.Row("family", "device", "workload", "size", "verdict", "A", "B", "winner of B")
+	counts := map[string]int{}
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		p := pairs[key]
+		verdict := Verdict(p.a, p.b)
+		counts[verdict]++
+		some := p.a
+		if p.b != nil {
+			some = p.b
+		}
+		t.Row(some.Family, some.Class, fixed(some.Fixed), fmt.Sprint(some.Size), verdict, took(p.a), took(p.b), winner(p.a, p.b))
+	}
+	if err := t.Write(e.Out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(e.Out, "%d same, %d faster, %d slower, %d not known\n", counts[Same], counts[Faster], counts[Slower], counts[NotKnown])
+	return err
+}
+
+// Verdicts of a comparison.
+const (
+	Same     = "same"
+	Faster   = "faster"
+	Slower   = "slower"
+	NotKnown = "not known"
+)
+
+// Verdict says of the winner of b whether it takes less time than that of a, beyond the
+// noise of both; nil stands for a size without one.
+func Verdict(a, b *tuned.Entry) string {
+	const tooNoisy = 0.10
+	if a == nil || b == nil {
+		return NotKnown
+	}
+	x, y := sample(a), sample(b)
+	switch {
+	case x.N < 3 || y.N < 3 || x.Q3 == 0 || y.Q3 == 0 || x.Noise() > tooNoisy || y.Noise() > tooNoisy:
+		return NotKnown
+	case float64(y.Median) < float64(x.Median)*(1-search.Margin(&x, &y)):
+		return Faster
+	case float64(x.Median) < float64(y.Median)*(1-search.Margin(&x, &y)):
+		return Slower
+	}
+	return Same
+}
+
+// sample is the time of an entry's winner; half of the quartiles' distance stands for the
+// deviation, which entries do not keep.
+func sample(e *tuned.Entry) trial.Sample {
+	r := e.Result(e.Winner)
+	return trial.Sample{N: r.Samples, Median: r.Nanos, Q1: r.Q1, Q3: r.Q3, MAD: (r.Q3 - r.Q1) / 2}
+}
+
+func took(e *tuned.Entry) string {
+	if e == nil {
+		return "-"
+	}
+	return ui.Duration(time.Duration(e.Result(e.Winner).Nanos))
+}
+
+func winner(a, b *tuned.Entry) string {
+	switch {
+	case b == nil:
+		return "-"
+	case a != nil && a.Winner == b.Winner:
+		return "that of A"
+	}
+	return b.Winner
+}
+
+// fixed writes a workload in a stable order.
+func fixed(w map[string]string) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(w)) {
+		parts = append(parts, k+"="+w[k])
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ",")
+}
+
+// own are the user's entries beside those of the binary.
+func (e Env) own(named string) (*tuned.Database, error) {
+	shipped, err := tuned.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	path := named
+	if path == "" {
+		if path, err = e.Path(); err != nil {
+			return shipped, nil // no folder of the user's: the binary's alone
+		}
+	}
+	db, err := tuned.Load(path)
+	if errors.Is(err, os.ErrNotExist) && named == "" {
+		return shipped, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tuned.Merge(shipped, db), nil
+}
+
+// here are the subjects of a problem, "" for all, that run on a device.
+func (e Env) here(problem string, facts device.Facts) []subject.Subject {
+	target := device.CUDA
+	if facts.Kind == device.Host {
+		target = device.Host
+	}
+	return slices.DeleteFunc(slices.Clone(e.Subjects), func(s subject.Subject) bool {
+		f := s.Family()
+		return f.Target != target || problem != "" && !strings.HasPrefix(f.Name, problem+"/")
+	})
+}

@@ -15,7 +15,7 @@ import (
 
 // grace is the time for each of the two steps that make an answer of an interrupted
 // solve: the bound, and the rows that are left.
-const grace = 300 * time.Millisecond
+const grace = 400 * time.Millisecond
 
 // interrupted makes r the best answer so far, after ctx or the time limit ended the
 // solve: the partial matching of part completed greedily, with the bound that the
@@ -143,10 +143,18 @@ func (c *completion) bound(end time.Time) (sum *big.Int, known bool) {
 		buf := make([]int64, 0, c.p.Cols)
 		for i := low; i < high && !over.Load(); i++ {
 			u[i] = c.p.Limit
-			c.each(i, buf, func(j int, cost int64) bool {
-				u[i] = min(u[i], cost-c.v[j])
-				return true
-			})
+			cols, costs := c.pairs(i, buf)
+			least := c.p.Limit
+			for k, cost := range costs {
+				j := k
+				if cols != nil {
+					j = int(cols[k])
+				}
+				if cost != problem.Infinity {
+					least = min(least, cost-c.v[j])
+				}
+			}
+			u[i] = least
 			if u[i] == problem.Infinity || time.Now().After(end) {
 				over.Store(true)
 			}

@@ -52,7 +52,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		inst.Maximize = c.maximize
 		best := solved(t, inst, on(Options{}, d))
-		for _, method := range []string{"host", "sequential-tree", "sequential-classical"} {
+		for _, method := range []string{"host", "sequential-tree", "sequential-classical", "reference"} {
 			for _, end := range []int{0, 1, 2, 5, 60} {
 				s, err := Open(t.Context(), inst, on(Options{Settings: solve.Settings{Algorithm: method}}, d))
 				if err != nil {

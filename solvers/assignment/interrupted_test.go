@@ -177,3 +177,17 @@ func TestCompletion(t *testing.T) {
 		t.Errorf("found %t, %v, the value %s and the bound %s, expected 101 and 2", found, err, r.Exact, r.Bound())
 	}
 }
+
+// A solve that ends before it began has a greedy matching with its bound.
+func TestEndedBeforeItBegan(t *testing.T) {
+	inst, err := problem.NewInstance(2, 3, []int32{4, 1, 9, 2, 1, 9}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got, err := unopened(ctx, inst, on(Options{}, host.Open(1)), context.Canceled)
+	if err != nil || got.Exact != "3" || got.Bound() != "2" || got.Proven || !got.Stopped {
+		t.Errorf("found %+v, %v, expected the value 3 and the bound 2, not proven", got, err)
+	}
+}

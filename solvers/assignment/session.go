@@ -104,5 +104,17 @@ func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, 
 	return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 }
 
+// unopened is the best so far of a solve that ctx ended before it began, with err: a
+// matching that is greedy alone.
+func unopened(ctx context.Context, inst *problem.Instance, o Options, err error) (*Result, error) {
+	p, failed := problem.Normalise(inst)
+	if failed != nil {
+		return nil, fmt.Errorf("open assignment: %w", failed)
+	}
+	r := newResult(inst)
+	r.Device, r.Variant, r.Reason = o.Where(), "assignment/greedy", "the solve ended before an algorithm was ready"
+	return r.orBest(ctx, &Session{inst: inst, p: p, options: o}, nil, nil, err)
+}
+
 // Close gives back the memory.
 func (s *Session) Close() error { return s.job.Close() }

@@ -139,6 +139,9 @@ func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solvin
 	begin := time.Now()
 	for run := 0; len(row.Runs) < b.settings.runs; run++ {
 		r, err := s.Solve(ctx)
+		if err == nil && r.Certificate == nil { // the best so far, of a run that ctx ended
+			err = ctx.Err()
+		}
 		if len(row.Runs) > 0 && errors.Is(err, context.DeadlineExceeded) {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -91,6 +92,7 @@ type assignmentFlags struct {
 	duals    bool
 	header   string
 	index    string
+	ends     time.Duration // time limit of each solve, 0: none
 	check    bool
 }
 
@@ -148,6 +150,7 @@ instance:
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
 	s.registerAlgorithm(f, "family", assignment.Algorithms(), "solve with")
 	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
+	f.DurationVar(&s.ends, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none)")
 	f.BoolVar(&s.check, "check", true, "check the answer against the costs")
 	s.solveFlags.register(f)
 	return cmd
@@ -185,6 +188,8 @@ func (s *assignmentFlags) source(args []string) error {
 	switch {
 	case sources != 1:
 		return usagef("expected one of a FILE, --points ROWS,COLUMNS and --kind NAME, found %d", sources)
+	case s.ends < 0:
+		return usagef("--time-limit is %v, expected a time of at least 0", s.ends)
 	case s.points != nil && len(s.points) != 2:
 		return usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
 	case s.limit != "" && !number(s.limit):
@@ -255,7 +260,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	}
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
 		o := assignment.Options{Settings: s.settings(db), Duals: s.duals, Unchecked: !s.check}
-		o.Devices = devices
+		o.Devices, o.TimeLimit = devices, s.ends
 		q := queue{a: a, s: s, options: o, left: args}
 		defer q.close(ctx)
 		return a.each(ctx, s.json, args, func(string) error {
@@ -294,6 +299,9 @@ func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Ins
 	if err != nil {
 		return "", fmt.Errorf("verify: %w", err)
 	}
+	if !ref.Proven { // the best so far
+		return "", fmt.Errorf("verify: %w", context.Canceled)
+	}
 	if gap := math.Abs(r.Value - ref.Value); r.Exact != ref.Exact && !(gap <= 2*ref.Certificate.Gap) {
 		return "", checkError{fmt.Errorf("the answer is worth %s, the reference finds %s", r.Exact, ref.Exact)}
 	}
@@ -303,6 +311,17 @@ func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Ins
 	}
 	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
 		ref.Exact, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
+}
+
+// uncertified says why an answer has no certificate.
+func uncertified(r *assignment.Result) string {
+	switch {
+	case r.Bound() != "":
+		return fmt.Sprintf("ended before the proof: no matching is better than %s", r.Bound())
+	case r.Stopped:
+		return "ended before the proof: no bound is known"
+	}
+	return "no: that was switched off"
 }
 
 // printAssignment writes an answer for people.
@@ -329,7 +348,7 @@ func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified
 	facets := answer{
 		report:   &report,
 		instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense),
-		checked:  "no: that was switched off",
+		checked:  uncertified(r),
 		verified: verified, name: facts.Name,
 	}
 	if c := r.Certificate; c != nil {

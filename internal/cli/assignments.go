@@ -52,7 +52,7 @@ func (q *queue) next(ctx context.Context) error {
 // solved alone, which says what is wrong with one of them.
 func (q *queue) read(ctx context.Context) {
 	s := q.s
-	together := len(q.options.Devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && !s.verify
+	together := len(q.options.Devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && s.ends == 0 && !s.verify
 	most, size := q.a.free()/4, int64(0)
 	var small []*waiting
 	for len(q.left) > 0 {
@@ -131,7 +131,7 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 	if r == nil {
 		o.Start = x.start
 		o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
-		r, err = await(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, inst, o) })
+		r, err = awaitBest(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, inst, o) })
 	} else if r.Column == nil {
 		err = &assignment.InfeasibleError{Hall: *r.Certificate.Hall}
 	}
@@ -149,7 +149,7 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 	}
 	r.Seconds.Read = x.seconds
 	verified := ""
-	if s.verify {
+	if s.verify && (r.Proven || !s.check) {
 		p.Set("verifying with the reference")
 		if verified, err = verifyAssignment(ctx, d, inst, r); err != nil {
 			return err

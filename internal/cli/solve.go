@@ -144,6 +144,20 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
+// answerGrace is how long after an interruption a solver may take to give the best so
+// far, less than the second in which a command ends.
+const answerGrace = 950 * time.Millisecond
+
+// awaitBest is await for work that takes ctx: when that ends the work has answerGrace
+// to give the best so far.
+func awaitBest[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(answerGrace, cancel) })
+	defer stop()
+	return await(late, work)
+}
+
 // progress is the live line of a command; quiet until something takes long.
 func (a *app) progress() *ui.Progress { return ui.Start(a.err) }
 

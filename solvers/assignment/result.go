@@ -34,9 +34,11 @@ type Result struct {
 	Counts     engine.Counts
 	// Certificate is nil where checking was switched off.
 	Certificate *problem.Certificate
+	Stopped     bool     // the caller ended the solve: Column is the best so far
 	Notes       []string // of the instance and of the solver
 
-	inst *problem.Instance
+	ceiling solve.Number // what no matching beats, of a solve that was ended; empty: not known
+	inst    *problem.Instance
 }
 
 func newResult(inst *problem.Instance) *Result {
@@ -129,10 +131,10 @@ func (r *Result) bound() solve.Number {
 	return solve.NumberOf(math.Nextafter(math.Nextafter(r.Value, worse)+gap, worse))
 }
 
-// Bound is what no matching can beat; empty where nothing is proven.
+// Bound is what no matching can beat; empty where nothing is known.
 func (r *Result) Bound() solve.Number {
 	if !r.Proven || r.Column == nil {
-		return ""
+		return r.ceiling
 	}
 	return r.bound()
 }
@@ -181,7 +183,7 @@ func (r *Result) String() string {
 func (r *Result) Report() solve.Report {
 	algorithm, _, _ := strings.Cut(strings.TrimPrefix(r.Variant, "assignment/"), " ")
 	report := solve.Report{Problem: "assignment", Instance: r.Instance, Size: map[string]int{"rows": r.Rows, "columns": r.Cols},
-		Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm, Variant: r.Variant, Reason: r.Reason, Notes: r.Notes}
+		Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm, Variant: r.Variant, Reason: r.Reason, Stopped: r.Stopped, Notes: r.Notes}
 	if r.Column != nil {
 		report.Value = solve.Number(r.Exact)
 	}
@@ -190,6 +192,8 @@ func (r *Result) Report() solve.Report {
 		report.Prove(r.bound())
 	case r.Proven:
 		report.ProveInfeasible()
+	default:
+		report.Bounded(r.ceiling)
 	}
 	return report
 }

@@ -37,7 +37,8 @@ func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, err
 	return &Session{inst, p, j, o}, nil
 }
 
-// Solve is the package's Solve without what Open has done. The result's
+// Solve is the package's Solve without what Open has done. What ctx or the time limit
+// ends has a result too: the best so far, which is not proven. The result's
 // Seconds.Solve run from the call to the matching and duals on the host,
 // Seconds.Verify to the end of the check.
 func (s *Session) Solve(ctx context.Context) (*Result, error) {
@@ -57,7 +58,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 		return r, r.refute(s.inst, none)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+		return r.orBest(ctx, s, sol, start, err)
 	}
 	var cert problem.Certificate
 	clock = time.Now()
@@ -66,7 +67,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	}
 	r.Seconds.Verify = time.Since(clock).Seconds()
 	if err != nil {
-		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+		return r.orBest(ctx, s, sol, start, err)
 	}
 	duals, err := r.keep(s.inst, s.p, sol)
 	if err != nil {
@@ -88,6 +89,31 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	}
 	r.prove(&cert)
 	return r, nil
+}
+
+// orBest is the best so far where ctx ended the solve, else the error. part is what the
+// algorithm has left of its matching, and start what it began from; both may be nil.
+func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, start *problem.Prices, err error) (*Result, error) {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		found, failed := r.interrupted(ctx, s.inst, s.p, part, start)
+		if found {
+			return r, nil
+		}
+		err = errors.Join(err, failed)
+	}
+	return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+}
+
+// unopened is the best so far of a solve that ctx ended before it began, with err: a
+// matching that is greedy alone.
+func unopened(ctx context.Context, inst *problem.Instance, o Options, err error) (*Result, error) {
+	p, failed := problem.Normalise(inst)
+	if failed != nil {
+		return nil, fmt.Errorf("open assignment: %w", failed)
+	}
+	r := newResult(inst)
+	r.Device, r.Variant, r.Reason = o.Where(), "assignment/greedy", "the solve ended before an algorithm was ready"
+	return r.orBest(ctx, &Session{inst: inst, p: p, options: o}, nil, nil, err)
 }
 
 // Close gives back the memory.

@@ -30,7 +30,8 @@ type Options struct {
 
 // Solve finds an optimal matching of an instance on o's devices and checks it:
 // the result's certificate holds matching and duals against the instance's own
-// costs. ctx and the time limit end it between steps, without a result.
+// costs. ctx and the time limit end it between steps, with the best matching so far,
+// which is not proven, and its bound; where no full matching was found, with an error.
 //
 // Of several optimal matchings any may be found; where there is only one it is
 // the one that SciPy's linear_sum_assignment gives.
@@ -44,6 +45,9 @@ func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, err
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	s, err := Open(ctx, inst, o)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return unopened(ctx, inst, o, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ import (
 // all. The result beside such an error carries the proof.
 var ErrInfeasible = errors.New("no solution is feasible")
 
+// ErrTimeLimit is the cause (context.Cause) that ends what Settings.TimeLimit limits.
+var ErrTimeLimit = errors.New("the time limit is over")
+
 // Settings are what every solver is told. The zero value, with a device, is of use.
 type Settings struct {
 	Devices   []device.Device // where to solve; one device is a group of one
@@ -87,7 +90,7 @@ func (s *Settings) Say(format string, args ...any) {
 // Limited is ctx with the time limit on it. The caller calls cancel in the end.
 func (s *Settings) Limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.TimeLimit > 0 {
-		return context.WithTimeout(ctx, s.TimeLimit)
+		return context.WithTimeoutCause(ctx, s.TimeLimit, ErrTimeLimit)
 	}
 	return context.WithCancel(ctx)
 }

@@ -75,9 +75,7 @@ func Methods() []Method {
 		{"host", true, host.Solve},
 		{"sequential-tree", false, oneCore(hungarian.SequentialTree)},
 		{"sequential-classical", false, oneCore(hungarian.SequentialClassical)},
-		{"reference", true, oneCore(func(_ context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-			return reference.Solve(p, start)
-		})},
+		{"reference", true, oneCore(reference.SolveUntil)},
 	}
 }
 

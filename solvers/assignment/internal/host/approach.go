@@ -34,12 +34,12 @@ func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, 
 		h.refine(ctx, finer)
 		err = h.finish(ctx)
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	sol := h.solution(p.Rows)
 	sol.Round(shift)
-	return sol, nil
+	return sol, err
 }
 
 // approach finds v near optimal duals, and a matching that is optimal but for

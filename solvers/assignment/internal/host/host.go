@@ -42,6 +42,9 @@ const (
 // columns that are matched for good, and searches start from one row. A start
 // is used where all columns get matched, and where there are at most twice as
 // many as rows, by adding rows (padded).
+//
+// Beside the error of a ctx that has ended stands the partial matching, where there is
+// one, with the duals so far; those of rows may be too large.
 func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
 	threads := on.Threads
 	if threads <= 0 {
@@ -72,24 +75,24 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 		h.tame()
 	}
 	if err := h.begin(ctx); err != nil {
-		return nil, err
+		return h.left(ctx), err
 	}
 	if start == nil && (h.full || padable) && h.free() > structured {
 		ok, err := h.sample(ctx, p, engine.Host{Threads: threads, Tuning: on.Tuning})
 		if err != nil {
-			return nil, err
+			return h.left(ctx), err
 		}
 		if ok && padable {
 			return padded(ctx, p, src, h.v, threads)
 		}
 		if ok {
 			if err := h.begin(ctx); err != nil {
-				return nil, err
+				return h.left(ctx), err
 			}
 		}
 	}
 	if err := h.complete(ctx, p); err != nil {
-		return nil, err
+		return h.left(ctx), err
 	}
 	return h.solution(p.Rows), nil
 }
@@ -102,6 +105,15 @@ func (h *core) complete(ctx context.Context, p *problem.Normal) error {
 		}
 	}
 	return h.finish(ctx)
+}
+
+// left is the partial matching, with -1 for free rows, of a solve that ctx ended; nil
+// where something else did.
+func (h *core) left(ctx context.Context) *engine.Solution {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return h.solution(h.rows)
 }
 
 // solution is that of the first rows.

@@ -3,6 +3,8 @@
 package reference
 
 import (
+	"context"
+
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
 )
@@ -16,8 +18,16 @@ import (
 // of zero cost stand for columns left unmatched and, with a limit, a column of
 // its own for each row left unmatched.
 func Solve(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+	return SolveUntil(context.Background(), p, start)
+}
+
+// SolveUntil is Solve that ctx ends between rows, without a matching.
+func SolveUntil(ctx context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 	s := squareOf(p, start)
 	for row := range s.n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if tree := s.augment(row); tree != nil {
 			return nil, &engine.Infeasible{Rows: tree}
 		}

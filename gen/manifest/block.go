@@ -20,7 +20,7 @@ var (
 )
 
 // directives are the first words of a line that are not a parameter's name.
-var directives = []string{"target", "vary", "where", "safe", "point"}
+var directives = []string{"target", "vary", "where", "needs", "hold", "safe", "point"}
 
 // An entry is a line of a block, to be looked at once all parameters are known.
 type entry struct {
@@ -54,6 +54,14 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 	}
 	for _, e := range later["where"] {
 		r.where(s, e)
+	}
+	for _, e := range later["needs"] {
+		r.needs(s, e)
+	}
+	for _, e := range later["hold"] {
+		if c := r.constraint(s, "hold", e); c != nil {
+			s.Hold = append(s.Hold, c)
+		}
 	}
 	r.safe(s, later["safe"])
 	for _, e := range later["point"] {
@@ -172,25 +180,56 @@ func (r *reader) quoted(directive string, e entry) (string, bool) {
 }
 
 func (r *reader) where(s *space.Space, e entry) {
-	text, ok := r.quoted("where", e)
-	if !ok {
+	if c := r.constraint(s, "where", e); c != nil {
+		s.Where = append(s.Where, c)
+	}
+}
+
+var archName = regexp.MustCompile(`^sm_[1-9][0-9]{1,2}$`)
+
+// IsArch reports whether a name is one of an architecture, such as sm_90.
+func IsArch(name string) bool { return archName.MatchString(name) }
+
+// needs reads an architecture and the constraint of the points that use a feature
+// which earlier ones lack.
+func (r *reader) needs(s *space.Space, e entry) {
+	if len(e.tokens) == 0 || !archName.MatchString(e.tokens[0]) {
+		r.fail(e.pos, "needs %s, expected an architecture and a constraint, such as: needs sm_90 \"cluster > 1\"", strings.Join(e.tokens, " "))
 		return
+	}
+	arch, err := strconv.Atoi(strings.TrimPrefix(e.tokens[0], "sm_"))
+	if err != nil {
+		r.fail(e.pos, "needs %s, expected an architecture such as sm_90", e.tokens[0])
+		return
+	}
+	if c := r.constraint(s, "needs", entry{e.pos, e.tokens[1:]}); c != nil {
+		s.Needs = append(s.Needs, space.Need{Arch: arch, Constraint: c})
+	}
+}
+
+// constraint reads a quoted constraint over the space's parameters; nil where
+// something is wrong with it.
+func (r *reader) constraint(s *space.Space, directive string, e entry) *space.Constraint {
+	text, ok := r.quoted(directive, e)
+	if !ok {
+		return nil
 	}
 	c, err := space.ParseConstraint(text, e.pos)
 	if err != nil {
 		r.errors = append(r.errors, err)
-		return
+		return nil
 	}
 	known := true
 	for _, name := range c.Names {
 		if s.Param(name) == nil {
 			known = false
-			r.fail(e.pos, "where %q: no parameter %s%s", text, name, didYouMean(name, s.Names()))
+			r.fail(e.pos, "%s %q: no parameter %s%s", directive, text, name, didYouMean(name, s.Names()))
 		}
 	}
-	if known {
-		s.Where = append(s.Where, c)
+	if !known {
+		return nil
 	}
+	return c
 }
 
 func (r *reader) safe(s *space.Space, entries []entry) {

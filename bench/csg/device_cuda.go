@@ -14,16 +14,19 @@ func openDevices(kind string) ([]device.Device, error) {
 	if kind == device.Host {
 		return []device.Device{host.Open(0)}, nil
 	}
+	code, err := bundle.Open()
+	if err != nil {
+		return nil, err
+	}
 	count := 1
 	if kind == device.CUDA+":all" {
-		var err error
 		if count, err = driver.Count(); err != nil {
 			return nil, err
 		}
 	}
 	var all []device.Device
 	for k := range max(1, count) {
-		d, err := driver.Open(k, bundle.Image)
+		d, err := driver.Open(k, code, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -71,13 +71,14 @@ type Index struct {
 
 // An Image is one compressed fatbin.
 type Image struct {
-	File       string   `json:"file"`          // its name: content hash and .zst
-	Arch       string   `json:"arch"`          // "sm_90"
-	PTX        bool     `json:"ptx,omitempty"` // it holds PTX for all architectures from Arch on
-	Variants   []string `json:"variants"`      // their hashes, 16 hexadecimal digits each
-	Bytes      int64    `json:"bytes"`         // of the fatbin
-	Compressed int64    `json:"compressed"`    // of the file
-	SHA256     string   `json:"sha256"`        // of the file
+	File       string   `json:"file"`           // its name: content hash and .zst
+	Arch       string   `json:"arch"`           // "sm_90"
+	PTX        bool     `json:"ptx,omitempty"`  // it holds PTX for all architectures from Arch on
+	Held       bool     `json:"held,omitempty"` // some of its variants are safe, won, or are named by hold in go.generate
+	Variants   []string `json:"variants"`       // their hashes, 16 hexadecimal digits each
+	Bytes      int64    `json:"bytes"`          // of the fatbin
+	Compressed int64    `json:"compressed"`     // of the file
+	SHA256     string   `json:"sha256"`         // of the file
 }
 
 // install compresses an object into the folder of images, unless it is there.
@@ -93,6 +94,7 @@ func (b *build) install(u *unit, key, object string) (Image, error) {
 	packed := z.EncodeAll(code, nil)
 	image := Image{File: key + ".zst", Arch: u.arch, PTX: u.ptx, Bytes: int64(len(code)), Compressed: int64(len(packed))}
 	for _, v := range u.variants {
+		image.Held = image.Held || v.Held
 		image.Variants = append(image.Variants, fmt.Sprintf("%016x", v.Hash))
 	}
 	sum := sha256.Sum256(packed)

@@ -41,7 +41,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// A closed pipe is a write error like any other, not a silent death.
 	signal.Ignore(syscall.SIGPIPE)
 
-	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(), free: freeMemory}
+	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(func(line string) { fmt.Fprintf(stderr, "coalesce: %s\n", line) }), free: freeMemory}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -126,8 +126,9 @@ Results go to standard output, everything else to standard error. Exit codes:
 		RunE:             a.group("devices, solve, verify, convert, generate or tune"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), a.versionCommand(), a.bundleCommand(), a.manCommand())
 	a.versionFlag(root)
+	a.bundleHelp(root)
 	return root
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"coalesce/autotune/tuned"
+	"coalesce/runtime/bundle"
 )
 
 // userDatabase is the file, below the user's configuration folder, where
@@ -23,11 +24,14 @@ func databasePath() (string, error) {
 }
 
 // database is what variants are chosen from: the winners that the binary
-// carries and those of a file, by default the user's own. A missing or broken
+// carries, those of its bundle and those of a file, by default the user's own. A missing or broken
 // file is an error only where it was named.
 func (a *app) database(named string) (*tuned.Database, error) {
 	db, err := tuned.Embedded()
 	if err != nil {
+		return nil, err
+	}
+	if db, err = a.bundled(db); err != nil {
 		return nil, err
 	}
 	path := named
@@ -46,4 +50,25 @@ func (a *app) database(named string) (*tuned.Database, error) {
 		fmt.Fprintf(a.err, "coalesce: going on without the user's tuning: %v\n", err)
 	}
 	return db, nil
+}
+
+// bundled lays the tuning data that a bundle carries over db.
+func (a *app) bundled(db *tuned.Database) (*tuned.Database, error) {
+	b, err := bundle.Open()
+	if errors.Is(err, bundle.ErrNone) {
+		return db, nil
+	}
+	if err != nil {
+		fmt.Fprintf(a.err, "coalesce: going on without the bundle's tuning: %v\n", err)
+		return db, nil
+	}
+	text, err := b.TuningData()
+	if err != nil || text == nil {
+		return db, err
+	}
+	own, err := tuned.Decode(b.Name, text)
+	if err != nil {
+		return nil, err
+	}
+	return own.Over(db), nil
 }

@@ -310,7 +310,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withDevice(name, threads, func(d device.Device) error {
-				return worker.Serve(cmd.Context(), d, slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects()), a.in, a.raw)
+				return worker.Serve(cmd.Context(), d, subjects(), a.in, a.raw)
 			})
 		},
 	}

@@ -45,6 +45,22 @@ type Facts struct {
 	ThreadsPerBlock int    `json:"threads_per_block"`
 	Driver          string `json:"driver"`
 	UUID            string `json:"uuid"` // provenance only, never part of a key
+
+	Images Images `json:"-"` // what the device can load; nil: every variant
+}
+
+// Images says which variants have code that a device loads.
+type Images interface {
+	// Holds says why a variant cannot be loaded; nil where it can.
+	Holds(f *Family, v *Variant) error
+}
+
+// Loads says why a variant cannot be loaded on the device; nil where it can.
+func (f Facts) Loads(family *Family, v *Variant) error {
+	if f.Images == nil || family.Target != CUDA {
+		return nil
+	}
+	return f.Images.Holds(family, v)
 }
 
 // Class identifies devices whose timings may be shared: name, compute

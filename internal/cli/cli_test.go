@@ -75,6 +75,9 @@ func TestScripts(t *testing.T) {
 			"field": scriptField,
 
 			"interrupt": scriptInterrupt,
+
+			"packs": scriptPacks,
+			"alter": scriptAlter,
 		},
 	})
 }

@@ -181,9 +181,6 @@ func (b *Bundle) Write(path, base string, index Index, tuning []byte) (err error
 	if err = f.Chmod(0o755); err != nil {
 		return err
 	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
 	if err = f.Close(); err != nil {
 		return err
 	}

@@ -212,3 +212,25 @@ func TestNone(t *testing.T) {
 		t.Errorf("a build without images: %v; want ErrNone and what to run", err)
 	}
 }
+
+// BenchmarkHolds is what a choice pays for each variant that it looks at.
+func BenchmarkHolds(b *testing.B) {
+	var index Index
+	for k := range 300 {
+		index.Images = append(index.Images, Image{Arch: []string{"sm_80", "sm_90", "sm_100", "sm_120"}[k%4], Variants: []string{fmt.Sprintf("%016x", k/4)}})
+	}
+	text, err := json.Marshal(index)
+	if err != nil {
+		b.Fatal(err)
+	}
+	held, err := newBundle("index", text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := held.Holds(7, 9, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

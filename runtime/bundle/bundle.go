@@ -67,6 +67,7 @@ type Bundle struct {
 	image func(i *Image) ([]byte, error) // as it lies there, compressed
 	part  func(at, n int64) io.Reader    // of the file; nil where images are embedded
 	at    map[uint64][]*Image            // by hash of a variant
+	archs []string                       // that some image is for
 }
 
 // newBundle decodes an index.
@@ -79,6 +80,9 @@ func newBundle(name string, text []byte) (*Bundle, error) {
 		i := &b.Images[k]
 		if _, ok := number(i.Arch); !ok {
 			return nil, fmt.Errorf("%s: image %.80s is for %.20q, expected an architecture such as sm_90", name, i.File, i.Arch)
+		}
+		if !slices.Contains(b.archs, i.Arch) {
+			b.archs = append(b.archs, i.Arch)
 		}
 		if i.Bytes < 0 || i.Bytes > mostBytes || i.Compressed < 0 || i.Compressed > mostBytes {
 			return nil, fmt.Errorf("%s: image %.80s has %d bytes, %d compressed, expected 0 to %d", name, i.File, i.Bytes, i.Compressed, mostBytes)
@@ -113,7 +117,7 @@ func runs(arch string, major, minor int) bool {
 
 // native reports whether there is machine code for a device.
 func (b *Bundle) native(major, minor int) bool {
-	return slices.ContainsFunc(b.Images, func(i Image) bool { return runs(i.Arch, major, minor) })
+	return slices.ContainsFunc(b.archs, func(arch string) bool { return runs(arch, major, minor) })
 }
 
 // translates reports whether an image has PTX that the driver may compile for a device.
@@ -160,14 +164,24 @@ func (b *Bundle) find(variant uint64, major, minor int) (found *Image, byPTX boo
 // Holds says why a variant, by its hash, cannot be loaded on a device of a compute
 // capability; nil where it can.
 func (b *Bundle) Holds(variant uint64, major, minor int) error {
-	found, byPTX := b.find(variant, major, minor)
-	switch {
-	case found != nil:
-		return nil
-	case byPTX:
-		return fmt.Errorf("this binary has no PTX of it, and no image for compute capability %d.%d", major, minor)
+	if found, byPTX := b.find(variant, major, minor); found == nil {
+		return missing{major, minor, byPTX}
 	}
-	return fmt.Errorf("this binary has no image of it for compute capability %d.%d: scripts/build-cuda --arch sm_%d%d builds one with every variant", major, minor, major, minor)
+	return nil
+}
+
+// missing is the error of a variant without code for a device. It is put into words
+// when it is printed: choosing among variants asks of many.
+type missing struct {
+	major, minor int
+	byPTX        bool
+}
+
+func (m missing) Error() string {
+	if m.byPTX {
+		return fmt.Sprintf("this binary has no PTX of it, and no image for compute capability %d.%d", m.major, m.minor)
+	}
+	return fmt.Sprintf("this binary has no image of it for compute capability %d.%d: scripts/build-cuda --arch sm_%d%d builds one with every variant", m.major, m.minor, m.major, m.minor)
 }
 
 // Image returns the fatbin with a variant, by its hash, for a device of a compute

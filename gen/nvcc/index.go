@@ -87,7 +87,7 @@ func (b *build) install(u *unit, key, object string) (Image, error) {
 	if err != nil {
 		return Image{}, err
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return Image{}, err
 	}

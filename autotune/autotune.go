@@ -274,6 +274,7 @@ func (r *run) open(ctx context.Context) error {
 		}
 		return fmt.Errorf("tune: trials would run on %s, expected %s", facts.Class(), r.Facts.Class())
 	}
+	facts.Images = r.Facts.Images // which a worker does not tell
 	r.Facts = facts
 	return nil
 }
@@ -286,6 +287,9 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Fixed:  fixed,
 		Sizes:  r.Sizes,
 		Feasible: func(v *device.Variant, size int) error {
+			if err := r.Facts.Loads(r.family, v); err != nil {
+				return err
+			}
 			return r.Subject.Feasible(v, r.Facts, size)
 		},
 		Previous: r.previous(db, fixed),

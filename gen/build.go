@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 
@@ -16,17 +19,32 @@ const (
 	cache  = ".build/cache"
 )
 
+// winners is the file of the winners that the binary carries.
+const winners = "autotune/tuned/tuned.json"
+
 // build compiles the packs of all CUDA families where there is nvcc.
 func (c *command) build(ctx context.Context, out *Output) error {
 	job := nvcc.Job{
 		Include: []string{filepath.Join(c.root, "templates")},
 		Archs:   c.archs,
-		Images:  filepath.Join(c.root, filepath.FromSlash(images)),
+		Some:    c.points != "all",
+		Images:  c.images,
 		Cache:   filepath.Join(c.root, filepath.FromSlash(cache)),
 		Keep:    len(c.only) > 0,
 	}
+	if job.Images == "" {
+		job.Images = filepath.Join(c.root, filepath.FromSlash(images))
+	}
+	won, err := c.winners()
+	if err != nil {
+		return err
+	}
 	for _, f := range out.Families {
-		job.Packs = append(job.Packs, c.packs(f)...)
+		packs, err := c.packs(f, won[f.Space.Family])
+		if err != nil {
+			return err
+		}
+		job.Packs = append(job.Packs, packs...)
 	}
 	if len(job.Packs) == 0 {
 		return nil
@@ -42,14 +60,46 @@ func (c *command) build(ctx context.Context, out *Output) error {
 	if tk.Note != "" {
 		fmt.Fprintln(c.stderr, tk.Note)
 	}
+	if c.ptxas != "" {
+		if job.PTXAS, err = nvcc.FindAssembler(c.ptxas); err != nil {
+			return err
+		}
+	}
 	_, err = tk.Build(ctx, job, c.stderr)
 	return err
 }
 
-// packs are a family's translation units as nvcc sees them.
-func (c *command) packs(f Family) []nvcc.Pack {
+// winners are the labels of the variants that won when they were tuned, by family;
+// none where nothing was tuned.
+func (c *command) winners() (map[string]map[string]bool, error) {
+	text, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(winners)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the winners: %w", err)
+	}
+	var file struct {
+		Entries []struct{ Family, Winner string }
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", winners, err)
+	}
+	won := map[string]map[string]bool{}
+	for _, e := range file.Entries {
+		if won[e.Family] == nil {
+			won[e.Family] = map[string]bool{}
+		}
+		won[e.Family][e.Winner] = true
+	}
+	return won, nil
+}
+
+// packs are a family's translation units as nvcc sees them; won are the labels of its
+// winners.
+func (c *command) packs(f Family, won map[string]bool) ([]nvcc.Pack, error) {
 	if f.CUDA == nil {
-		return nil
+		return nil, nil
 	}
 	at := func(name string) string {
 		return filepath.Join(c.root, filepath.FromSlash(path.Join(folder, f.Space.Problem(), name)))
@@ -59,10 +109,18 @@ func (c *command) packs(f Family) []nvcc.Pack {
 		out[i] = nvcc.Pack{Family: f.Space.Family, File: at(p.File), Hash: p.Hash}
 	}
 	for _, v := range f.CUDA.Variants {
+		least, err := f.Space.Least(v.Point)
+		if err != nil {
+			return nil, err
+		}
+		held, err := f.Space.Held(v.Point)
+		if err != nil {
+			return nil, err
+		}
+		held = v.Point.Safe || c.points != "safe" && (held || won[v.Point.Label()])
 		p := &out[v.Pack]
-		p.Variants = append(p.Variants, nvcc.Variant{Label: v.Point.Label(), Symbol: v.Symbol, File: at(v.File)})
-		// A driver newer than the images compiles the safe variants' PTX.
-		p.PTX = p.PTX || v.Point.Safe
+		p.Variants = append(p.Variants, nvcc.Variant{Label: v.Point.Label(), Symbol: v.Symbol, File: at(v.File),
+			Hash: v.Hash, Safe: v.Point.Safe, Held: held, Least: least})
 	}
-	return out
+	return out, nil
 }

@@ -56,6 +56,9 @@ type command struct {
 	allow   bool
 	compile bool
 	archs   []string
+	points  string
+	images  string
+	ptxas   string
 
 	spaces         []*space.Space
 	narrow         *space.Constraint
@@ -98,6 +101,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&c.cuda, "cuda", "", "`folder` of the CUDA toolkit (default: .build/cuda, $CUDA_HOME, $CUDA_PATH, $PATH, /usr/local/cuda)")
 	flags.BoolVar(&c.allow, "allow", false, "take a CUDA version that is not supported")
 	flags.StringSliceVar(&c.archs, "arch", nil, "`architecture` to compile for, such as sm_90; may be repeated")
+	flags.StringVar(&c.points, "points", "", "`which` variants to compile: all, held (safe, winners and what hold in go.generate names) or safe (default: all for one architecture, held for several)")
+	flags.StringVar(&c.images, "images", "", "`folder` for the images (default: "+images+")")
+	flags.StringVar(&c.ptxas, "ptxas", "", "`path` of the ptxas of CUDA 12.9, to make images for drivers from 525 on")
 	flags.Usage = func() {
 		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list | diff | explain VARIANT]\n\n%s", flags.FlagUsages())
 	}
@@ -124,6 +130,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if c.space != "core" && c.space != "full" {
 		return fmt.Errorf("%w: --space %q, expected core or full", errUsage, c.space)
+	}
+	if c.points == "" {
+		c.points = "all"
+		if len(c.archs) > 1 {
+			c.points = "held"
+		}
+	}
+	if c.points != "all" && c.points != "held" && c.points != "safe" {
+		return fmt.Errorf("%w: --points %q, expected all, held or safe", errUsage, c.points)
+	}
+	for _, a := range c.archs {
+		if !manifest.IsArch(a) {
+			return fmt.Errorf("%w: --arch %q, expected such as sm_90", errUsage, a)
+		}
 	}
 	if c.where != "" {
 		if c.space != "full" {

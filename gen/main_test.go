@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"coalesce/gen/nvcc"
+	"coalesce/gen/space"
 )
 
 // root extracts the toy family's inputs.
@@ -278,8 +280,8 @@ func TestWithoutCompiler(t *testing.T) {
 	want(t, "generate", code, 0, talk.String(), "10 written", "not compiled for GPUs: no CUDA compiler found")
 }
 
-// TestPacksForCompiler: what nvcc is given names every variant once, and asks
-// for PTX where a safe variant is.
+// TestPacksForCompiler: what nvcc is given names every variant once, and says which a
+// binary for several architectures holds.
 func TestPacksForCompiler(t *testing.T) {
 	dir := root(t)
 	c := &command{root: dir, space: "core", stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
@@ -290,9 +292,30 @@ func TestPacksForCompiler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packs := c.packs(out.Families[0])
-	if len(packs) != 1 || !packs[0].PTX || len(packs[0].Variants) != 6 {
-		t.Fatalf("packs %+v", packs)
+	points := out.Families[0].Points
+	won := points[slices.IndexFunc(points, func(p space.Point) bool { return !p.Safe })]
+	for which, want := range map[string]int{"held": 3, "safe": 2} {
+		c.points = which
+		packs, err := c.packs(out.Families[0], map[string]bool{won.Label(): true})
+		if err != nil || len(packs) != 1 || len(packs[0].Variants) != 6 {
+			t.Fatalf("packs %+v, %v", packs, err)
+		}
+		held, safe := 0, 0
+		for _, v := range packs[0].Variants {
+			if v.Held {
+				held++
+			}
+			if v.Safe {
+				safe++
+			}
+		}
+		if held != want || safe != 2 {
+			t.Errorf("%s: %d variants are held, %d safe; want %d and 2", which, held, safe, want)
+		}
+	}
+	packs, err := c.packs(out.Families[0], nil)
+	if err != nil {
+		t.Fatal(err)
 	}
 	v := packs[0].Variants[0]
 	if v.File != filepath.Join(dir, "generated/toy/scale", v.Symbol+".cu") || v.Label != "factor=2,block=32,guard=yes,value=int32" {
@@ -343,17 +366,17 @@ func TestCompilerRefusesOneVariant(t *testing.T) {
 	if strings.Contains(talk.String(), "factor=2,") {
 		t.Errorf("a sound variant is blamed:\n%s", talk.String())
 	}
-	pattern := filepath.Join(dir, images, "*.fatbin")
-	if got, _ := filepath.Glob(pattern); len(got) != 0 {
-		t.Errorf("the failing pack has images: %v", got)
+	pattern := filepath.Join(dir, images, "*.zst")
+	if got, _ := filepath.Glob(pattern); len(got) != 1 {
+		t.Errorf("images %v, expected one, of the safe variants", got)
 	}
 
 	write(t, template, string(sound))
 	talk.Reset()
 	code = Main(t.Context(), []string{"-C", dir}, &out, &talk)
 	want(t, "mended", code, 0, talk.String())
-	if got, _ := filepath.Glob(pattern); len(got) != 1 {
-		t.Errorf("images %v, expected one:\n%s", got, talk.String())
+	if got, _ := filepath.Glob(pattern); len(got) != 2 {
+		t.Errorf("images %v, expected two:\n%s", got, talk.String())
 	}
 	if out.Len() > 0 {
 		t.Errorf("stdout has %q", out.String())

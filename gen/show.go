@@ -96,6 +96,13 @@ func (c *command) explain(_ context.Context, name string) error {
 		fmt.Fprintf(w, "safe\tused where nothing is known\n")
 	}
 	at := path.Join(folder, f.Space.Problem())
+	least, err := f.Space.Least(p)
+	if err != nil {
+		return err
+	}
+	if least > 0 {
+		fmt.Fprintf(w, "needs\tsm_%d\n", least)
+	}
 	if f.CUDA == nil {
 		fmt.Fprintf(w, "file\t%s\n", path.Join(at, kernelFile(p)))
 	} else {

@@ -98,8 +98,9 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 //     that does and differs from it in the fewest parameters.
 //
 // Only variants with the workload's fixed parameters, and only results whose
-// variant is in the binary with the same hash and compiled alike, take part. feasible may be nil;
-// else it says why a variant cannot run. The error wraps ErrNoVariant.
+// variant is in the binary with the same hash and compiled alike, take part; those that the
+// device cannot load (Facts.Loads) are passed over. feasible may be nil; else it says why a
+// variant cannot run. The error wraps ErrNoVariant.
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
 	if db == nil {
 		db = nothing
@@ -142,14 +143,20 @@ type search struct {
 	why     error // of the first
 }
 
+// runs says why a variant cannot run on the device, or cannot be loaded there.
+func (s *search) runs(v *device.Variant) error {
+	if err := s.facts.Loads(s.family, v); err != nil || s.feasible == nil {
+		return err
+	}
+	return s.feasible(v)
+}
+
 // fits reports whether a variant, which has the fixed parameters, can run and, where it
 // was measured at another size, suits the problem's shape.
 func (s *search) fits(c *candidate, measured bool) bool {
-	if s.feasible != nil {
-		if err := s.feasible(c.variant); err != nil {
-			s.refused, s.why = s.refused+1, cmp.Or(s.why, err)
-			return false
-		}
+	if err := s.runs(c.variant); err != nil {
+		s.refused, s.why = s.refused+1, cmp.Or(s.why, err)
+		return false
 	}
 	return measured || s.w.Similar == nil || s.w.Similar(c.variant) == nil
 }
@@ -349,7 +356,7 @@ func (s *search) familyDefault(k *knowledge) (Choice, bool) {
 // untuned is what suits the problem's shape, or the safe point.
 func (s *search) untuned(k *knowledge) (Choice, error) {
 	f := s.family
-	if v := s.w.Suits; v != nil && (s.feasible == nil || s.feasible(v) == nil) {
+	if v := s.w.Suits; v != nil && s.runs(v) == nil {
 		return s.choice(v, Predicted, evidence{}), nil
 	}
 	var first error
@@ -357,13 +364,11 @@ func (s *search) untuned(k *knowledge) (Choice, error) {
 		if !has(f, x.variant, s.w.Fixed) {
 			continue
 		}
-		if s.feasible != nil {
-			if err := s.feasible(x.variant); err != nil {
-				if first == nil { // the safe point's tells most
-					first = fmt.Errorf("%s: %w", x.variant.Label, err)
-				}
-				continue
+		if err := s.runs(x.variant); err != nil {
+			if first == nil { // the safe point's tells most
+				first = fmt.Errorf("%s: %w", x.variant.Label, err)
 			}
+			continue
 		}
 		return s.choice(x.variant, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.known, count: x.apart}), nil
 	}

@@ -20,7 +20,7 @@ var (
 )
 
 // directives are the first words of a line that are not a parameter's name.
-var directives = []string{"target", "vary", "where", "study", "safe", "point"}
+var directives = []string{"target", "vary", "where", "study", "needs", "hold", "safe", "point"}
 
 // An entry is a line of a block, to be looked at once all parameters are known.
 type entry struct {
@@ -60,6 +60,14 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 	for _, e := range later["study"] {
 		if c := r.constraint(s, "study", space.ParseStudy, e); c != nil {
 			s.Study = append(s.Study, c)
+		}
+	}
+	for _, e := range later["needs"] {
+		r.needs(s, e)
+	}
+	for _, e := range later["hold"] {
+		if c := r.constraint(s, "hold", space.ParseConstraint, e); c != nil {
+			s.Hold = append(s.Hold, c)
 		}
 	}
 	r.safe(s, later["safe"])
@@ -176,6 +184,28 @@ func (r *reader) quoted(directive string, e entry) (string, bool) {
 	}
 	r.fail(e.pos, "%s %s, expected one text in quotes", directive, strings.Join(e.tokens, " "))
 	return "", false
+}
+
+var archName = regexp.MustCompile(`^sm_[1-9][0-9]{1,2}$`)
+
+// IsArch reports whether a name is one of an architecture, such as sm_90.
+func IsArch(name string) bool { return archName.MatchString(name) }
+
+// needs reads an architecture and the constraint of the points that use a feature
+// which earlier ones lack.
+func (r *reader) needs(s *space.Space, e entry) {
+	if len(e.tokens) == 0 || !archName.MatchString(e.tokens[0]) {
+		r.fail(e.pos, "needs %s, expected an architecture and a constraint, such as: needs sm_90 \"cluster > 1\"", strings.Join(e.tokens, " "))
+		return
+	}
+	arch, err := strconv.Atoi(strings.TrimPrefix(e.tokens[0], "sm_"))
+	if err != nil {
+		r.fail(e.pos, "needs %s, expected an architecture such as sm_90", e.tokens[0])
+		return
+	}
+	if c := r.constraint(s, "needs", space.ParseConstraint, entry{e.pos, e.tokens[1:]}); c != nil {
+		s.Needs = append(s.Needs, space.Need{Arch: arch, Constraint: c})
+	}
 }
 
 // constraint reads the expression of a line; nil where it is wrong.

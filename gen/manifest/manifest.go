@@ -67,8 +67,17 @@ func Parse(name string, data []byte) ([]*space.Space, error) {
 		return nil, r.errors
 	}
 	for _, s := range spaces {
-		if _, err := s.Enumerate(); err != nil {
+		points, err := s.Enumerate()
+		if err != nil {
 			r.errors = append(r.errors, err)
+		}
+		for _, p := range points {
+			switch least, err := s.Least(p); {
+			case err != nil:
+				r.errors = append(r.errors, err)
+			case p.Safe && least > 0:
+				r.fail(s.Safe.Pos, "the safe point (%s) needs sm_%d, expected one that runs everywhere", p.Label(), least)
+			}
 		}
 	}
 	if len(r.errors) > 0 {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -20,10 +19,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Build compiles the packs of a job that the cache does not hold, puts every
-// image in job.Images and every report in the cache, deletes stale images and
-// talks about its progress on w. When packs fail the others are still built,
-// and the error is a *BuildError naming the variants.
+// Build compiles the images of a job that the cache does not hold, puts every
+// image, compressed, in job.Images with an index beside them, and every report in
+// the cache, deletes stale images and talks about its progress on w. When images
+// fail the others are still built, and the error is a *BuildError naming the variants.
 func (tk *Toolkit) Build(ctx context.Context, job Job, w io.Writer) (*Result, error) {
 	start := time.Now()
 	job.defaults()
@@ -38,22 +37,28 @@ func (tk *Toolkit) Build(ctx context.Context, job Job, w io.Writer) (*Result, er
 	}
 	defer os.RemoveAll(work)
 
-	b := &build{tk: tk, job: job, work: work}
-	b.meter = newMeter(w, len(job.Packs))
+	units := job.units()
+	b := &build{tk: tk, job: job, work: work, reports: map[uint64]*Report{}}
+	b.meter = newMeter(w, len(units))
 	defer b.meter.stop()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(job.Parallel)
-	for i := range job.Packs {
-		g.Go(func() error { return b.pack(gctx, &job.Packs[i]) })
+	for i := range units {
+		g.Go(func() error { return b.unit(gctx, &units[i]) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	b.meter.stop()
-	if !job.Keep {
-		if err := b.deleteStale(); err != nil {
-			return nil, err
-		}
+	if err := b.report(); err != nil {
+		return nil, err
+	}
+	index, err := b.index()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.deleteStale(index); err != nil {
+		return nil, err
 	}
 	b.res.Elapsed = time.Since(start)
 	if len(b.failures) > 0 {
@@ -62,10 +67,7 @@ func (tk *Toolkit) Build(ctx context.Context, job Job, w io.Writer) (*Result, er
 		})
 		return &b.res, &BuildError{b.failures}
 	}
-	if err := b.describe(); err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(w, "nvcc %s: %d packs compiled, %d from the cache, %d stale images deleted, %.1f MB for %s in %.1f s\n",
+	fmt.Fprintf(w, "nvcc %s: %d images compiled, %d from the cache, %d stale deleted, %.1f MB for %s in %.1f s\n",
 		tk.Full, b.res.Compiled, b.res.Cached, b.res.Stale, float64(b.res.Bytes)/1e6,
 		strings.Join(job.Archs, ","), b.res.Elapsed.Seconds())
 	return &b.res, nil
@@ -96,15 +98,18 @@ type build struct {
 	res      Result
 	failures []Failure
 	names    int
+	images   []Image
+	reports  map[uint64]*Report // by the pack's hash
 }
 
-// pack brings one image about. It returns an error only for what ends the
-// whole build; a pack that does not compile is noted.
-func (b *build) pack(ctx context.Context, p *Pack) error {
+// unit brings one image about. It returns an error only for what ends the
+// whole build; an image that does not compile is noted.
+func (b *build) unit(ctx context.Context, u *unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	key, err := b.key(p)
+	p := u.pack
+	key, err := b.key(u)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.File, err)
 	}
@@ -112,13 +117,12 @@ func (b *build) pack(ctx context.Context, p *Pack) error {
 	report := filepath.Join(b.tk.objects(b.job), key+".json")
 	cached := isFile(object) && isFile(report)
 	if !cached {
-		if err := b.compile(ctx, p, object, report); err != nil {
+		if err := b.compile(ctx, u, object, report); err != nil {
 			var fail *compileError
 			if !errors.As(err, &fail) {
 				return err
 			}
-			os.Remove(filepath.Join(b.job.Images, ImageName(p.Hash)))
-			found, err := b.culprits(ctx, p, p.Variants, fail)
+			found, err := b.culprits(ctx, u, u.variants, fail)
 			if err != nil {
 				return err
 			}
@@ -134,31 +138,43 @@ func (b *build) pack(ctx context.Context, p *Pack) error {
 		now := time.Now()
 		_, _ = os.Chtimes(object, now, now), os.Chtimes(report, now, now)
 	}
-	n, err := install(object, filepath.Join(b.job.Images, ImageName(p.Hash)))
-	if err == nil {
-		_, err = install(report, reportPath(b.job.Cache, p.Hash))
-	}
+	image, err := b.install(u, key, object)
 	if err != nil {
 		return fmt.Errorf("%s: place its image: %w", p.File, err)
 	}
+	rep, err := readReport(report)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.File, err)
+	}
 	b.mu.Lock()
-	b.res.Bytes += n
+	b.images = append(b.images, image)
+	b.res.Bytes += image.Compressed
 	if cached {
 		b.res.Cached++
 	} else {
 		b.res.Compiled++
+	}
+	if all := b.reports[p.Hash]; all != nil {
+		all.Kernels, all.Seconds = append(all.Kernels, rep.Kernels...), all.Seconds+rep.Seconds
+	} else {
+		b.reports[p.Hash] = rep
 	}
 	b.mu.Unlock()
 	b.meter.add(cached, false)
 	return nil
 }
 
-// compile runs nvcc over a pack and puts image and report in the cache. A
+// compile runs nvcc over a unit and puts image and report in the cache. A
 // *compileError says that nvcc ran and refused.
-func (b *build) compile(ctx context.Context, p *Pack, object, report string) error {
+func (b *build) compile(ctx context.Context, u *unit, object, report string) error {
+	p := u.pack
+	file, err := b.text(u, u.variants)
+	if err != nil {
+		return err
+	}
 	tmp := b.temp(".fatbin")
 	start := time.Now()
-	out, err := b.tk.run(ctx, b.args(p, p.File, tmp), b.job.Timeout)
+	out, err := b.translate(ctx, u, file, tmp)
 	if err != nil {
 		return err
 	}
@@ -167,7 +183,7 @@ func (b *build) compile(ctx context.Context, p *Pack, object, report string) err
 	rep.File = filepath.Base(p.File)
 	rep.Version = b.tk.Full
 	rep.Seconds = time.Since(start).Seconds()
-	rep.threads(p.Variants)
+	rep.threads(u.variants)
 	text, err := json.MarshalIndent(rep, "", "\t")
 	if err != nil {
 		return err
@@ -186,7 +202,8 @@ func (b *build) compile(ctx context.Context, p *Pack, object, report string) err
 const maxCulprits = 3
 
 // culprits halves a failing set of variants until single ones are left.
-func (b *build) culprits(ctx context.Context, p *Pack, set []Variant, fail *compileError) ([]Failure, error) {
+func (b *build) culprits(ctx context.Context, u *unit, set []Variant, fail *compileError) ([]Failure, error) {
+	p := u.pack
 	if len(set) == 0 {
 		return []Failure{{*p, "", fail.Error()}}, nil
 	}
@@ -198,25 +215,17 @@ func (b *build) culprits(ctx context.Context, p *Pack, set []Variant, fail *comp
 		if len(found) >= maxCulprits {
 			break
 		}
-		var text strings.Builder
-		for _, v := range half {
-			abs, err := filepath.Abs(v.File)
-			if err != nil {
-				return nil, err
-			}
-			fmt.Fprintf(&text, "#include \"%s\"\n", filepath.ToSlash(abs))
-		}
-		file := b.temp(".cu")
-		if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
-			return nil, fmt.Errorf("write half a pack: %w", err)
+		file, err := b.text(u, half)
+		if err != nil {
+			return nil, err
 		}
 		b.meter.note("looking for what fails in " + filepath.Base(p.File))
-		_, err := b.tk.run(ctx, b.args(p, file, b.temp(".fatbin")), b.job.Timeout)
+		_, err = b.translate(ctx, u, file, b.temp(".fatbin"))
 		var sub *compileError
 		switch {
 		case err == nil:
 		case errors.As(err, &sub):
-			more, err := b.culprits(ctx, p, half, sub)
+			more, err := b.culprits(ctx, u, half, sub)
 			if err != nil {
 				return nil, err
 			}
@@ -238,198 +247,78 @@ func (b *build) temp(ext string) string {
 	return filepath.Join(b.work, fmt.Sprintf("%d%s", b.names, ext))
 }
 
-// optimise are the flags that every pack's code depends on.
+// optimise are the flags that every image's code depends on.
 var optimise = []string{"-O3", "-std=c++17"}
 
-// flags are everything of the command line but the file names.
-func (b *build) flags(p *Pack) []string {
-	args := append(append([]string{"-fatbin"}, optimise...), "-Xptxas", "-v")
-	low := ""
-	for _, a := range b.job.Archs {
-		num := strings.TrimPrefix(a, "sm_")
-		args = append(args, "-gencode", "arch=compute_"+num+",code=sm_"+num)
-		if low == "" || archNumber(num) < archNumber(low) {
-			low = num
-		}
+// translate makes an image of a text and returns what the compilers said.
+func (b *build) translate(ctx context.Context, u *unit, file, out string) (string, error) {
+	if b.job.PTXAS != nil {
+		return b.assemble(ctx, u, file, out)
 	}
-	if p.PTX {
-		args = append(args, "-gencode", "arch=compute_"+low+",code=compute_"+low)
+	return b.tk.run(ctx, b.args(u, file, out), b.job.Timeout)
+}
+
+// flags are everything of the command line but the file names.
+func (b *build) flags(u *unit) []string {
+	num := strings.TrimPrefix(u.arch, "sm_")
+	args := append(append([]string{"-fatbin"}, optimise...), "-Xptxas", "-v", "-gencode", "arch=compute_"+num+",code=sm_"+num)
+	if u.ptx {
+		args = append(args, "-gencode", "arch=compute_"+num+",code=compute_"+num)
 	}
 	return append(args, b.job.Flags...)
 }
 
-func (b *build) args(p *Pack, file, out string) []string {
-	args := b.flags(p)
+func (b *build) args(u *unit, file, out string) []string {
+	args := b.flags(u)
 	for _, d := range b.job.Include {
 		args = append(args, "-I", d)
 	}
 	return append(args, "-o", out, file)
 }
 
-// key is the content hash under which a pack's image is cached: compiler,
-// flags, and the text with everything it includes in quotes.
-func (b *build) key(p *Pack) (string, error) {
+// text is the file that includes some variants of a unit's pack: the pack's own
+// where it includes no others.
+func (b *build) text(u *unit, set []Variant) (string, error) {
+	if len(set) == len(u.pack.Variants) {
+		return u.pack.File, nil
+	}
+	var text strings.Builder
+	for _, v := range set {
+		abs, err := filepath.Abs(v.File)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&text, "#include \"%s\"\n", filepath.ToSlash(abs))
+	}
+	file := b.temp(".cu")
+	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
+		return "", fmt.Errorf("write a part of a pack: %w", err)
+	}
+	return file, nil
+}
+
+// key is the content hash under which an image is cached: compilers, flags, and
+// the texts with everything they include in quotes.
+func (b *build) key(u *unit) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "cache 1\n%s\n%q\n%016x\n", b.tk.Full, b.flags(p), p.Hash)
-	if err := expand(h, p.File, b.job.Include, map[string]bool{}); err != nil {
-		return "", err
+	fmt.Fprintf(h, "cache 1\n%s\n%q\n", b.tk.Full, b.flags(u))
+	if b.job.PTXAS != nil {
+		fmt.Fprintf(h, "ptxas %s\n", b.job.PTXAS.Version)
+	}
+	files := []string{u.pack.File}
+	if len(u.variants) == len(u.pack.Variants) {
+		fmt.Fprintf(h, "%016x\n", u.pack.Hash)
+	} else {
+		files = files[:0]
+		for _, v := range u.variants {
+			files = append(files, v.File)
+		}
+	}
+	seen := map[string]bool{}
+	for _, file := range files {
+		if err := expand(h, file, b.job.Include, seen); err != nil {
+			return "", err
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
-}
-
-// expand writes a file's text and, once each, the texts it includes in
-// quotes. An include that is not found is left to nvcc: it may be the
-// toolkit's.
-func expand(w io.Writer, file string, include []string, seen map[string]bool) error {
-	if seen[file] {
-		return nil
-	}
-	seen[file] = true
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\x00%d\n", len(text))
-	w.Write(text)
-	for line := range strings.Lines(string(text)) {
-		rest, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), "#")
-		if !ok {
-			continue
-		}
-		rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t"), "include")
-		if !ok {
-			continue
-		}
-		_, rest, ok = strings.Cut(rest, `"`)
-		name, _, closed := strings.Cut(rest, `"`)
-		if !ok || !closed {
-			continue
-		}
-		for _, d := range slices.Concat([]string{filepath.Dir(file)}, include) {
-			if path := filepath.Join(d, filepath.FromSlash(name)); isFile(path) {
-				if err := expand(w, path, include, seen); err != nil {
-					return err
-				}
-				break
-			}
-		}
-	}
-	return nil
-}
-
-// Description is the file beside the images that says what compiled them: a JSON
-// object with the members cuda (the compiler's version), architectures, and flags
-// (that the code depends on). The bundle embeds and reads it.
-const Description = "build.json"
-
-// describe writes the description. A build of some families only leaves the
-// one that is there, which speaks for the others.
-func (b *build) describe() error {
-	file := filepath.Join(b.job.Images, Description)
-	if _, err := os.Stat(file); err == nil && b.job.Keep {
-		return nil
-	}
-	text, err := json.Marshal(struct {
-		CUDA          string   `json:"cuda"`
-		Architectures []string `json:"architectures"`
-		Flags         []string `json:"flags"`
-	}{b.tk.Full, b.job.Archs, slices.Concat(optimise, b.job.Flags)})
-	if err != nil {
-		return err
-	}
-	if err := replace(file, append(text, '\n')); err != nil {
-		return fmt.Errorf("describe the images: %w", err)
-	}
-	return nil
-}
-
-// deleteStale removes images that no pack of the job names.
-func (b *build) deleteStale() error {
-	want := map[string]bool{}
-	for _, p := range b.job.Packs {
-		want[ImageName(p.Hash)] = true
-	}
-	entries, err := os.ReadDir(b.job.Images)
-	if err != nil {
-		return fmt.Errorf("look for stale images: %w", err)
-	}
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".fatbin" || want[e.Name()] {
-			continue
-		}
-		if err := os.Remove(filepath.Join(b.job.Images, e.Name())); err != nil {
-			return fmt.Errorf("delete a stale image: %w", err)
-		}
-		b.res.Stale++
-	}
-	return b.prune()
-}
-
-// keepObjects is how long the cache keeps what no build asks for: long enough
-// to go back to another branch.
-const keepObjects = 30 * 24 * time.Hour
-
-// prune deletes reports of packs that are gone and cached images that were
-// not used for long.
-func (b *build) prune() error {
-	want := map[string]bool{}
-	for _, p := range b.job.Packs {
-		want[reportPath(b.job.Cache, p.Hash)] = true
-	}
-	for _, dir := range []string{filepath.Join(b.job.Cache, "reports"), b.tk.objects(b.job)} {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return fmt.Errorf("prune the cache: %w", err)
-		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			info, err := e.Info()
-			if err != nil || want[path] || filepath.Base(dir) == "nvcc" && time.Since(info.ModTime()) < keepObjects {
-				continue
-			}
-			if err := os.Remove(path); err != nil {
-				return fmt.Errorf("prune the cache: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// install copies a file unless the target already has the same bytes.
-func install(from, to string) (int64, error) {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return 0, err
-	}
-	if old, err := os.ReadFile(to); err == nil && string(old) == string(text) {
-		return int64(len(text)), nil
-	}
-	return int64(len(text)), replace(to, text)
-}
-
-// replace writes a file so that no reader sees half of it.
-func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".part-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-func isFile(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular()
 }

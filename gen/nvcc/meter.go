@@ -67,7 +67,7 @@ func (m *meter) note(text string) {
 func (m *meter) print() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	line := fmt.Sprintf("nvcc: %d of %d packs (%d from the cache, %d failed), %.0f s", m.done, m.total, m.cached, m.failed, time.Since(m.start).Seconds())
+	line := fmt.Sprintf("nvcc: %d of %d images (%d from the cache, %d failed), %.0f s", m.done, m.total, m.cached, m.failed, time.Since(m.start).Seconds())
 	if m.text != "" {
 		line += "; " + m.text
 	}

@@ -52,9 +52,8 @@ type Toolkit struct {
 type Pack struct {
 	Family   string    // for messages
 	File     string    // path of the .cu file
-	Hash     uint64    // names the image: <16 hex digits>.fatbin
+	Hash     uint64    // over the text of all it includes; names the report
 	Variants []Variant // what File includes, in order
-	PTX      bool      // add PTX of the lowest architecture (packs with a safe variant)
 }
 
 // A Variant is one included file of a pack.
@@ -62,6 +61,10 @@ type Variant struct {
 	Label  string
 	Symbol string
 	File   string // path of the variant's .cu file
+	Hash   uint64 // which the index names it by
+	Safe   bool   // compiled apart from the others, for the lowest architecture as PTX too
+	Held   bool   // a job with Some compiles it
+	Least  int    // the least architecture that has what it uses, such as 90 for sm_90; 0: any
 }
 
 // A Job is everything one Build compiles. Images of packs that are not in the
@@ -70,6 +73,8 @@ type Job struct {
 	Packs    []Pack
 	Include  []string      // include folders: templates
 	Archs    []string      // default {"sm_90"}
+	Some     bool          // compile the variants that are Held, not all
+	PTXAS    *Assembler    // makes the machine code, for older drivers; nil: nvcc does
 	Flags    []string      // further nvcc flags
 	Images   string        // folder of images, runtime/bundle/images
 	Cache    string        // folder of the cache, .build/cache
@@ -78,10 +83,11 @@ type Job struct {
 	Keep     bool          // leave stale images alone (a build of some families only)
 }
 
-// Result counts what a Build did.
+// Result counts what a Build did, in images: those of a pack are one of its safe
+// variants and one of the others, for each architecture.
 type Result struct {
 	Compiled, Cached, Stale int
-	Bytes                   int64 // of all images of the job
+	Bytes                   int64 // of all images of the job, compressed
 	Elapsed                 time.Duration
 }
 
@@ -114,9 +120,6 @@ func (e *BuildError) Error() string {
 func indent(s string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n\t")
 }
-
-// ImageName is the file name of a pack's image.
-func ImageName(hash uint64) string { return fmt.Sprintf("%016x.fatbin", hash) }
 
 // Find looks for a toolkit in s.Home, or else in .build/cuda below s.Root,
 // $CUDA_HOME, $CUDA_PATH, $PATH and /usr/local/cuda, and checks its version:

@@ -3,15 +3,20 @@ package nvcc
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A bench is a folder with packs and the fake compiler.
@@ -64,7 +69,7 @@ func (b *bench) pack(hash uint64, texts ...string) {
 	p := Pack{Family: "toy/family", File: filepath.Join(dir, "pack.cu"), Hash: hash}
 	var includes strings.Builder
 	for i, text := range texts {
-		v := Variant{Label: fmt.Sprintf("v=%d", i), Symbol: fmt.Sprintf("toy_v%d", i), File: filepath.Join(dir, fmt.Sprintf("v%d.cu", i))}
+		v := Variant{Label: fmt.Sprintf("v=%d", i), Symbol: fmt.Sprintf("toy_v%d", i), File: filepath.Join(dir, fmt.Sprintf("v%d.cu", i)), Hash: hash<<8 | uint64(i)}
 		put(b.t, v.File, fmt.Sprintf("extern void __launch_bounds__(256) %s_run(int* a)\n%s\n", v.Symbol, text))
 		fmt.Fprintf(&includes, "#include \"v%d.cu\"\n", i)
 		p.Variants = append(p.Variants, v)
@@ -76,6 +81,50 @@ func (b *bench) pack(hash uint64, texts ...string) {
 func (b *bench) build() (*Result, error) {
 	b.out.Reset()
 	return b.tk.Build(context.Background(), b.job, &b.out)
+}
+
+// listed reads the index.
+func (b *bench) listed() Index {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.job.Images, IndexName))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var index Index
+	if err := json.Unmarshal(text, &index); err != nil {
+		b.t.Fatal(err)
+	}
+	return index
+}
+
+// image is what the index and its file say of the first image of a pack; "" where the
+// index names none.
+func (b *bench) image(hash uint64) (path, code string) {
+	b.t.Helper()
+	for _, i := range b.listed().Images {
+		if n, err := strconv.ParseUint(i.Variants[0], 16, 64); err != nil || n>>8 != hash {
+			continue
+		}
+		path = filepath.Join(b.job.Images, i.File)
+		packed, err := os.ReadFile(path)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		z, err := zstd.NewReader(nil)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		defer z.Close()
+		text, err := z.DecodeAll(packed, nil)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if sum := fmt.Sprintf("%x", sha256.Sum256(packed)); sum != i.SHA256 || int64(len(text)) != i.Bytes || int64(len(packed)) != i.Compressed {
+			b.t.Errorf("the index says %+v of %d bytes of sum %s", i, len(packed), sum)
+		}
+		return path, string(text)
+	}
+	return "", ""
 }
 
 // calls counts the compiler's runs since the last time it was asked.
@@ -104,14 +153,13 @@ func TestBuildAndCache(t *testing.T) {
 	if isFile(stale) {
 		t.Error("the stale image is still there")
 	}
-	image, err := os.ReadFile(filepath.Join(b.job.Images, ImageName(0xa)))
-	if err != nil || !strings.Contains(string(image), "two") {
-		t.Errorf("image of the first pack: %q, %v", image, err)
+	if _, code := b.image(0xa); !strings.Contains(code, "two") {
+		t.Errorf("image of the first pack: %q", code)
 	}
-	if text, err := os.ReadFile(filepath.Join(b.job.Images, Description)); err != nil || !strings.Contains(string(text), `"flags":["-O3","-std=c++17"]`) {
+	if text, err := os.ReadFile(filepath.Join(b.job.Images, IndexName)); err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), ""), `"flags":["-O3","-std=c++17"]`) {
 		t.Errorf("description: %s, %v", text, err)
 	}
-	if !strings.Contains(b.out.String(), "2 packs compiled, 0 from the cache") {
+	if !strings.Contains(b.out.String(), "2 images compiled, 0 from the cache") {
 		t.Errorf("said %q", b.out.String())
 	}
 
@@ -120,12 +168,13 @@ func TestBuildAndCache(t *testing.T) {
 	}
 
 	// An image that went astray comes back without the compiler.
-	put(t, filepath.Join(b.job.Images, ImageName(0xb)), "damaged")
+	astray, _ := b.image(0xb)
+	put(t, astray, "damaged")
 	if _, err = b.build(); err != nil || b.calls() != 0 {
 		t.Errorf("third build: %v", err)
 	}
-	if image, _ := os.ReadFile(filepath.Join(b.job.Images, ImageName(0xb))); !strings.Contains(string(image), "three") {
-		t.Errorf("the damaged image was not replaced: %q", image)
+	if _, code := b.image(0xb); !strings.Contains(code, "three") {
+		t.Errorf("the damaged image was not replaced: %q", code)
 	}
 
 	// What is stale leaves the cache too: a report at once, an image after long.
@@ -149,12 +198,83 @@ func TestBuildAndCache(t *testing.T) {
 		t.Errorf("after a change: %+v, %v; want 1 compiled", res, err)
 	}
 	b.job.Archs = []string{"sm_90", "sm_80"}
-	if res, err = b.build(); err != nil || res.Compiled != 2 {
+	if res, err = b.build(); err != nil || res.Compiled != 2 || res.Cached != 2 {
 		t.Errorf("with another architecture: %+v, %v; want 2 compiled", res, err)
 	}
 	b.job.Keep, b.job.Packs = true, b.job.Packs[:1]
 	if res, err = b.build(); err != nil || res.Stale != 0 {
 		t.Errorf("with Keep: %+v, %v; want nothing deleted", res, err)
+	}
+}
+
+// TestUnits: which images a job has, of which variants, and which carry PTX.
+func TestUnits(t *testing.T) {
+	p := Pack{Hash: 1, Variants: []Variant{
+		{Label: "safe", Safe: true, Held: true}, {Label: "winner", Held: true}, {Label: "cluster", Held: true, Least: 90}, {Label: "study"},
+	}}
+	for _, c := range []struct {
+		some  bool
+		archs []string
+		want  string
+	}{
+		{false, []string{"sm_90"}, "sm_90+ptx safe; sm_90 winner cluster study"},
+		{false, []string{"sm_80"}, "sm_80+ptx safe; sm_80 winner study"},
+		{true, []string{"sm_100", "sm_80"}, "sm_100 safe; sm_100 winner cluster; sm_80+ptx safe; sm_80 winner"},
+	} {
+		job := Job{Packs: []Pack{p}, Archs: c.archs, Some: c.some}
+		var list []string
+		for _, u := range job.units() {
+			line := u.arch
+			if u.ptx {
+				line += "+ptx"
+			}
+			for _, v := range u.variants {
+				line += " " + v.Label
+			}
+			list = append(list, line)
+		}
+		if got := strings.Join(list, "; "); got != c.want {
+			t.Errorf("%v, some %t: %s; want %s", c.archs, c.some, got, c.want)
+		}
+	}
+}
+
+// TestParts: the safe variants of a pack are compiled apart, are found in the cache
+// again, and the index says what loads them.
+func TestParts(t *testing.T) {
+	b := newBench(t)
+	b.pack(0xa, "one", "two", "three")
+	b.job.Packs[0].Variants[1].Safe = true
+	for want := 2; want >= 0; want -= 2 {
+		if res, err := b.build(); err != nil || res.Compiled != want || b.calls() != want {
+			t.Fatalf("build: %+v, %v; want %d compiled", res, err, want)
+		}
+	}
+	index := b.listed()
+	if index.CUDA != "13.0.88" || index.Driver != "580" || index.Least != 13000 || len(index.Images) != 2 {
+		t.Fatalf("index %+v", index)
+	}
+	for _, i := range index.Images {
+		want := "0000000000000a00 0000000000000a02"
+		if i.PTX {
+			want = "0000000000000a01"
+		}
+		if got := strings.Join(i.Variants, " "); got != want || i.Arch != "sm_90" {
+			t.Errorf("image %+v, want variants %s", i, want)
+		}
+	}
+	// Families apart from the others: their images take the place of their old ones.
+	put(t, b.job.Packs[0].Variants[0].File, "four")
+	b.job.Keep = true
+	if _, err := b.build(); err != nil || len(b.listed().Images) != 2 {
+		t.Errorf("after a change of one: %v, %+v; want 2 images", err, b.listed().Images)
+	}
+	if _, code := b.image(0xa); !strings.Contains(code, "four") && !strings.Contains(code, "two") {
+		t.Errorf("image %q", code)
+	}
+	b.job.Archs = []string{"sm_80"}
+	if _, err := b.build(); err == nil || !strings.Contains(err.Error(), "build all families") {
+		t.Errorf("another architecture for some families: %v", err)
 	}
 }
 
@@ -184,7 +304,6 @@ func TestBisect(t *testing.T) {
 	b.pack(0xa, "ok", "ok", "ok", "ok", "ok", "BAD", "ok", "ok")
 	b.pack(0xb, "fine")
 	b.pack(0xc, "PAIR1", "PAIR2")
-	put(t, filepath.Join(b.job.Images, ImageName(0xa)), "an image of the time before")
 	_, err := b.build()
 	var be *BuildError
 	if !errors.As(err, &be) || len(be.Failures) != 2 {
@@ -200,11 +319,11 @@ func TestBisect(t *testing.T) {
 	if !strings.Contains(err.Error(), "variant v=5 of toy/family") {
 		t.Errorf("message: %v", err)
 	}
-	if !isFile(filepath.Join(b.job.Images, ImageName(0xb))) {
+	if path, _ := b.image(0xb); path == "" {
 		t.Error("the sound pack has no image")
 	}
-	if isFile(filepath.Join(b.job.Images, ImageName(0xa))) {
-		t.Error("the failing pack kept its old image")
+	if path, _ := b.image(0xa); path != "" {
+		t.Error("the failing pack has an image")
 	}
 	if n := b.calls(); n > 1+6+1+1+2 {
 		t.Errorf("%d compilations; halving takes at most 11", n)

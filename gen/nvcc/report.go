@@ -43,16 +43,21 @@ func reportPath(cache string, hash uint64) string {
 // ReadReport reads what the last Build noted about a pack. The error wraps
 // fs.ErrNotExist when the pack was not compiled here.
 func ReadReport(cache string, hash uint64) (*Report, error) {
-	text, err := os.ReadFile(reportPath(cache, hash))
+	r, err := readReport(reportPath(cache, hash))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("pack %016x was not compiled here (go generate ./... with nvcc does): %w", hash, fs.ErrNotExist)
 	}
+	return r, err
+}
+
+func readReport(path string) (*Report, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var r Report
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", reportPath(cache, hash), err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &r, nil
 }

@@ -66,7 +66,42 @@ type Space struct {
 	Study  []*Constraint // points that satisfy one are not shipped
 	Safe   Assignment    // parameters not named take the first plain value
 	Points []Assignment  // extra points; parameters not named take the safe value
+	Needs  []Need        // features that older architectures lack
+	Hold   []*Constraint // points that a binary for several architectures holds too
 	Pos    string        // file:line of the block
+}
+
+// A Need says that points which satisfy a constraint use a feature that
+// architectures before Arch, such as 90 for sm_90, lack.
+type Need struct {
+	Arch int
+	*Constraint
+}
+
+// Least is the number of the least architecture that a point is compiled for; 0: any.
+func (s *Space) Least(p Point) (int, error) {
+	least := 0
+	for _, n := range s.Needs {
+		ok, err := n.Holds(s, p.Values)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			least = max(least, n.Arch)
+		}
+	}
+	return least, nil
+}
+
+// Held reports whether a binary for several architectures holds a point even where
+// nothing was tuned: the safe points, and those that lines of hold name.
+func (s *Space) Held(p Point) (bool, error) {
+	for _, c := range s.Hold {
+		if ok, err := c.Holds(s, p.Values); err != nil || ok {
+			return ok, err
+		}
+	}
+	return p.Safe, nil
 }
 
 // Param finds a parameter by name; nil when the space has none of that name.

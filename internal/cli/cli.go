@@ -41,7 +41,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// A closed pipe is a write error like any other, not a silent death.
 	signal.Ignore(syscall.SIGPIPE)
 
-	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(), free: freeMemory}
+	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(func(line string) { fmt.Fprintf(stderr, "coalesce: %s\n", line) }), free: freeMemory}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -126,9 +126,10 @@ Results go to standard output, everything else to standard error. Exit codes:
 		RunE:             a.group("devices, solve, verify, query, convert, generate, tune or explain"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.manCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.bundleCommand(), a.manCommand())
 	root.AddCommand(a.tuningCommands()...)
 	a.versionFlag(root)
+	a.bundleHelp(root)
 	return root
 }
 

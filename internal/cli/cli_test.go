@@ -75,6 +75,9 @@ func TestScripts(t *testing.T) {
 			"field": scriptField,
 
 			"interrupt": scriptInterrupt,
+
+			"packs": scriptPacks,
+			"alter": scriptAlter,
 		},
 	})
 }
@@ -179,7 +182,7 @@ func TestMemoryGuard(t *testing.T) {
 	}{{64, exitOK}, {63, exitFailed}, {0, exitOK}} {
 		for _, args := range [][]string{{path}, {"--distribution", "uniform", "--agents", "3"}} {
 			var out, talk bytes.Buffer
-			a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: openers(), free: func() int64 { return c.free }}
+			a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: openers(nil), free: func() int64 { return c.free }}
 			root := a.root()
 			root.SetArgs(append([]string{"solve", "csg", "--device", "host"}, args...))
 			code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
@@ -209,7 +212,7 @@ func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestOpenersHoldEveryKindOnce(t *testing.T) {
 	seen := map[string]bool{}
-	for _, o := range openers() {
+	for _, o := range openers(nil) {
 		if seen[o.kind] {
 			t.Errorf("%s is in the table twice", o.kind)
 		}

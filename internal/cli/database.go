@@ -10,6 +10,7 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/tuning"
+	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
 )
 
@@ -27,12 +28,15 @@ func databasePath() (string, error) {
 }
 
 // database is what variants are chosen from: the winners that the binary
-// carries and those of a file, by default the user's own. A missing or broken
+// carries, those of its bundle and those of a file, by default the user's own. A missing or broken
 // file is an error only where it was named.
 func (a *app) database(named string) (*tuned.Database, error) {
-	db, path := tuned.Shipped(), named
+	db, err := a.bundled(tuned.Shipped())
+	if err != nil {
+		return nil, err
+	}
+	path := named
 	if path == "" {
-		var err error
 		if path, err = databasePath(); err != nil {
 			return db, nil
 		}
@@ -63,4 +67,25 @@ func (a *app) tuningCommands() []*cobra.Command {
 		Subjects: subjects(),
 		Usage:    usagef,
 	}.Commands()
+}
+
+// bundled lays the tuning data that a bundle carries over db.
+func (a *app) bundled(db *tuned.Database) (*tuned.Database, error) {
+	b, err := bundle.Open()
+	if errors.Is(err, bundle.ErrNone) {
+		return db, nil
+	}
+	if err != nil {
+		fmt.Fprintf(a.err, "coalesce: going on without the bundle's tuning: %v\n", err)
+		return db, nil
+	}
+	text, err := b.TuningData()
+	if err != nil || text == nil {
+		return db, err
+	}
+	own, err := tuned.Decode(b.Name, text)
+	if err != nil {
+		return nil, err
+	}
+	return own.Over(db), nil
 }

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/internal/ui"
+	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
 )
 
@@ -18,7 +21,8 @@ func (a *app) devicesCommand() *cobra.Command {
 
 host is the processor and always there. emulated runs the CUDA kernels on the
 processor, for tests; it needs a C++ compiler. cuda:0, cuda:1, … are NVIDIA
-GPUs; they need coalesce-cuda (scripts/build-cuda) beside this binary.`,
+GPUs; they need coalesce-cuda (scripts/build-cuda) beside this binary. A CUDA binary
+says which architectures it has images for, and the least driver that loads them.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.listDevices(asJSON) },
 	}
@@ -65,5 +69,16 @@ func (a *app) listDevices(asJSON bool) error {
 		}
 		t.Row(f.String(), f.Name, capability, fmt.Sprint(f.SMs), ui.Bytes(f.Memory), ui.Bytes(f.Free), ui.Bytes(f.SharedPerBlock), ui.Bytes(f.L2), driver)
 	}
-	return t.Write(a.out)
+	if err := t.Write(a.out); err != nil {
+		return err
+	}
+	b, err := bundle.Open()
+	if errors.Is(err, bundle.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "\nimages for %s, with driver %s or newer\n", strings.Join(b.Architectures, ", "), b.Driver)
+	return err
 }

@@ -2,16 +2,12 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
-	"coalesce/internal/ui"
+	"coalesce/internal/cli/tuning"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/csg"
@@ -105,12 +101,17 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	n := 0
 	for _, sub := range picked {
 		for _, fixed := range pickFixed(sub.Fixed(), asked) {
-			x := explained(db, sub, facts, fixed, s.size)
+			x := tuning.Explain(db, sub, facts, fixed, s.size)
 			if x == nil {
 				continue
 			}
 			n++
-			if err := a.tell(x, s.json); err != nil {
+			if s.json {
+				err = printJSON(a.out, x)
+			} else {
+				err = x.Write(a.out)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -119,103 +120,4 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 		return usagef("no workload of %s has the values asked for", picked[0].Family().Name)
 	}
 	return nil
-}
-
-// An explanation is a choice, as explain prints it. Its members are those of the JSON
-// object.
-type explanation struct {
-	Family     string            `json:"family"`
-	Fixed      map[string]string `json:"fixed"` // the workload's parameters
-	Size       int               `json:"size"`
-	Device     string            `json:"device"`
-	Level      string            `json:"level"`   // what the choice rests on; empty: no variant fits
-	Variant    string            `json:"variant"` // label; empty: no variant fits
-	Reason     string            `json:"reason"`
-	Candidates []candidate       `json:"candidates"` // fastest first
-}
-
-type candidate struct {
-	Variant  string  `json:"variant"`
-	Seconds  float64 `json:"seconds"`  // measured or predicted; 0: not known
-	Size     int     `json:"size"`     // that Seconds is for
-	Slowdown float64 `json:"slowdown"` // over the fastest candidate
-	Refused  string  `json:"refused"`  // why it does not take part; empty: it does
-}
-
-// explained is the choice that solve makes; nil where problems with these parameters
-// take another workload, that of a type that suits them better.
-func explained(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int) *explanation {
-	f := sub.Family()
-	x := &explanation{Family: f.Name, Fixed: fixed, Size: size, Device: facts.String(), Candidates: []candidate{}}
-	w := tuned.Workload{Fixed: fixed, Size: size}
-	var err error
-	if shape, ok := sub.(interface {
-		Workload(map[string]string, device.Facts, int) (tuned.Workload, error)
-	}); ok {
-		w, err = shape.Workload(fixed, facts, size)
-		if err == nil && !maps.Equal(w.Fixed, fixed) {
-			return nil
-		}
-	}
-	feasible := func(v *device.Variant) error { return sub.Feasible(v, facts, size) }
-	var c tuned.Choice
-	if err == nil {
-		c, err = db.Choose(f, facts, w, feasible)
-	}
-	if err != nil {
-		x.Reason = err.Error()
-		return x
-	}
-	x.Level, x.Variant, x.Reason = c.Level, c.Variant.Label, c.Reason()
-	for _, k := range c.Candidates(w, feasible) {
-		one := candidate{Variant: k.Variant.Label, Seconds: k.Time.Seconds(), Size: k.Size, Slowdown: k.Slowdown}
-		if k.Refused != nil {
-			one.Refused = k.Refused.Error()
-		}
-		x.Candidates = append(x.Candidates, one)
-	}
-	return x
-}
-
-// tell prints an explanation: what was chosen, why, and the candidates.
-func (a *app) tell(x *explanation, asJSON bool) error {
-	if asJSON {
-		return printJSON(a.out, x)
-	}
-	var work string
-	for _, p := range slices.Sorted(maps.Keys(x.Fixed)) {
-		work += " " + p + "=" + x.Fixed[p]
-	}
-	var head ui.Table
-	head.Row("family", fmt.Sprintf("%s%s on %s, size %d", x.Family, work, x.Device, x.Size))
-	if x.Variant != "" {
-		head.Row("variant", x.Variant)
-	}
-	head.Row("reason", x.Reason)
-	if err := head.Write(a.out); err != nil {
-		return err
-	}
-	if len(x.Candidates) > 0 {
-		var t ui.Table
-		t.Right(1, 2, 3)
-		t.Row("", "time", "at size", "slowdown", "variant")
-		for _, k := range x.Candidates {
-			mark, took, at, label := "", "-", "-", k.Variant
-			if k.Variant == x.Variant {
-				mark = "*"
-			}
-			if k.Seconds > 0 {
-				took, at = ui.Duration(time.Duration(k.Seconds*float64(time.Second))), fmt.Sprint(k.Size)
-			}
-			if k.Refused != "" {
-				label += " (not here: " + k.Refused + ")"
-			}
-			t.Row(mark, took, at, fmt.Sprintf("%.2f", k.Slowdown), label)
-		}
-		if err := t.Write(a.out); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(a.out)
-	return err
 }

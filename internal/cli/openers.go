@@ -28,10 +28,10 @@ type opener struct {
 }
 
 // openers is the table of devices: GPUs first where this is the CUDA binary,
-// then the processor, which is always there.
-func openers() []opener {
+// then the processor, which is always there. say is told of waits.
+func openers(say func(string)) []opener {
 	one := func() (int, error) { return 1, nil }
-	return append(gpus(),
+	return append(gpus(say),
 		opener{
 			kind:  device.Host,
 			auto:  true,
@@ -170,7 +170,7 @@ func (a *app) handOver(name string) error {
 	if err != nil {
 		return err
 	}
-	if kind != "auto" && kind != device.CUDA || len(gpus()) > 0 {
+	if kind != "auto" && kind != device.CUDA || len(gpus(nil)) > 0 {
 		return nil
 	}
 	env := handover.System()

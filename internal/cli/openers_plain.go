@@ -3,4 +3,4 @@
 package cli
 
 // gpus is empty: the plain build links nothing of CUDA.
-func gpus() []opener { return nil }
+func gpus(func(string)) []opener { return nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -361,4 +362,14 @@ func fixedText(fixed map[int]int) string {
 		list = append(list, fmt.Sprintf("%d=%d", i, fixed[i]))
 	}
 	return fmt.Sprintf("%s: %s", count(len(fixed), "variable"), strings.Join(list, ", "))
+}
+
+// writePlot writes the history of a result as an SVG.
+func writePlot(ctx context.Context, path string, r *qubo.Result) error {
+	points := make([]ui.Point, len(r.History))
+	for k, h := range r.History {
+		points[k] = ui.Point{Seconds: h.Seconds, Value: h.Value.Float()}
+	}
+	title := fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(points[len(points)-1].Seconds))
+	return writeFile(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
 }

@@ -3,10 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,25 +25,31 @@ type version struct {
 	System        string   `json:"system"`        // such as "linux/amd64"
 	CUDA          string   `json:"cuda"`          // of the compiler of the images, "none" without images, "unknown" without their description
 	Architectures []string `json:"architectures"` // that the images are for
+	Driver        string   `json:"driver"`        // release of the least driver that loads the images, "none" without images
+	Images        int      `json:"images"`        // how many there are
+	Families      []string `json:"families"`      // that a bundle was made for; none: all
+	OwnTuning     string   `json:"own_tuning"`    // of the tuning data that a bundle carries, as Tuning; "none" without
 	Tuning        string   `json:"tuning"`        // first 12 digits of the SHA-256 of the embedded tuning data
 }
 
 // about asks the build what it is.
 func about() (version, error) {
 	v := version{Version: "devel", Commit: "unknown", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		CUDA: "none", Architectures: []string{}, Tuning: tuned.Fingerprint()[:12]}
+		CUDA: "none", Architectures: []string{}, Driver: "none", Families: []string{}, OwnTuning: "none", Tuning: tuned.Fingerprint()[:12]}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v.stamp(info, commit)
 	}
-	d, err := bundle.Describe()
+	b, err := bundle.Open()
 	switch {
 	case errors.Is(err, bundle.ErrNone):
-	case errors.Is(err, fs.ErrNotExist):
-		v.CUDA = "unknown"
+		return v, nil
 	case err != nil:
 		return v, err
-	default:
-		v.CUDA, v.Architectures = d.CUDA, d.Architectures
+	}
+	v.CUDA, v.Architectures, v.Driver, v.Images = b.CUDA, b.Architectures, b.Driver, len(b.Images)
+	v.Families = append(v.Families, b.Families...)
+	if b.Tuning != nil {
+		v.OwnTuning = fmt.Sprintf("%.12s", b.Tuning.SHA256)
 	}
 	return v, nil
 }
@@ -80,8 +84,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Say what this binary is and holds",
 		Long: `Say what this binary is and holds: its version and commit, the Go that built it,
-the CUDA version and the architectures of its images (none in the plain binary),
-and the hash of its tuning data. It speaks of the binary that was called: the
+the CUDA version of its images (none in the plain binary), their architectures,
+families and least driver, and the hash of its tuning data. It speaks of the binary that was called: the
 plain one does not hand over to coalesce-cuda.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.printVersion(asJSON) },
@@ -116,8 +120,10 @@ func (a *app) printVersion(asJSON bool) error {
 	t.Row("commit", v.Commit)
 	t.Row("go", fmt.Sprintf("%s %s", v.Go, v.System))
 	t.Row("cuda", v.CUDA)
-	if len(v.Architectures) > 0 {
-		t.Row("architectures", strings.Join(v.Architectures, ", "))
+	if b, err := bundle.Open(); err == nil {
+		for _, row := range contents(b) {
+			t.Row(row[0], row[1])
+		}
 	}
 	t.Row("tuning data", v.Tuning)
 	return t.Write(a.out)

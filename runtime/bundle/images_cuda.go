@@ -1,4 +1,4 @@
-//go:build cuda
+//go:build cuda && !apart
 
 package bundle
 
@@ -13,4 +13,13 @@ import (
 //go:embed all:images
 var images embed.FS
 
-func embedded() fs.FS { return images }
+func embedded() fs.FS {
+	folder, err := fs.Sub(images, "images")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return folder
+}
+
+// apart: the images lie behind the executable, and a program without them was cut off.
+const apart = false

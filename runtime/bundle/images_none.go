@@ -5,3 +5,5 @@ package bundle
 import "io/fs"
 
 func embedded() fs.FS { return nil }
+
+const apart = false

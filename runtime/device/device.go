@@ -48,6 +48,22 @@ type Facts struct {
 	// Compiler of the images that the device loads, its version and flags. Times of
 	// kernels that another one compiled tell nothing. Empty: not known, or no images.
 	Compiler string `json:"compiler,omitempty"`
+
+	Images Images `json:"-"` // what the device can load; nil: every variant
+}
+
+// Images says which variants have code that a device loads.
+type Images interface {
+	// Holds says why a variant cannot be loaded; nil where it can.
+	Holds(f *Family, v *Variant) error
+}
+
+// Loads says why a variant cannot be loaded on the device; nil where it can.
+func (f Facts) Loads(family *Family, v *Variant) error {
+	if f.Images == nil || family.Target != CUDA {
+		return nil
+	}
+	return f.Images.Holds(family, v)
 }
 
 // Class identifies devices whose timings may be shared: name, compute

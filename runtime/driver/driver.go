@@ -12,21 +12,22 @@ import (
 
 	"gorgonia.org/cu"
 
-	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
 )
 
 // gpu is a device: the GPU's primary context, which libraries such as NCCL
 // share, its modules, and the events that can be used again.
 type gpu struct {
-	dev    cu.Device
-	images func(pack uint64) ([]byte, error)
+	dev  cu.Device
+	code Code
+	say  func(string)
 
 	mu      sync.Mutex
 	ctx     cu.CUContext
 	closed  bool
 	facts   device.Facts
-	modules map[uint64]cu.Module // loaded packs, by hash
+	modules map[string]cu.Module // loaded images, by name
+	loaded  map[uint64]cu.Module // the same by the hash of each variant that was asked for
 	events  []cu.Event
 	halves  []half        // pinned memory that no stream has
 	peers   map[*gpu]bool // devices whose memory this one was given access to
@@ -62,10 +63,37 @@ func List() ([]device.Facts, error) {
 	return all, nil
 }
 
+// Code is what a device loads: the images of a binary. A bundle.Bundle is one.
+type Code interface {
+	// Suits says why nothing runs on a device of a compute capability; byPTX: there is
+	// PTX alone, for the driver to compile.
+	Suits(major, minor int) (byPTX bool, err error)
+	// Holds says why a variant, by its hash, cannot be loaded there.
+	Holds(variant uint64, major, minor int) error
+	// Image returns the fatbin that holds a variant, and its name.
+	Image(variant uint64, major, minor int) (name string, code []byte, byPTX bool, err error)
+	// Needs is the least version of CUDA that a driver must support to load them,
+	// 13000 for 13.0, and the release of the driver that does; 0: any.
+	Needs() (version int, release string)
+	// Compiler is what made them, its version and flags; empty: not known.
+	Compiler() string
+}
+
+// holder tells the device's facts what code has for it.
+type holder struct {
+	code         Code
+	major, minor int
+}
+
+func (h *holder) Holds(_ *device.Family, v *device.Variant) error {
+	return h.code.Holds(v.Hash, h.major, h.minor)
+}
+
 // Open takes the primary context of the GPU with that index; several devices
-// may be open on one GPU and then share it. images returns the fatbin
-// of a pack by the pack's hash; bundle.Image is one.
-func Open(index int, images func(pack uint64) ([]byte, error)) (device.Device, error) {
+// may be open on one GPU and then share it. It fails where nothing of code runs on
+// the GPU, or with its driver. say is told of waits that users wonder about, a
+// sentence each; it may be nil.
+func Open(index int, code Code, say func(string)) (device.Device, error) {
 	n, err := Count()
 	if err != nil {
 		return nil, err
@@ -73,10 +101,18 @@ func Open(index int, images func(pack uint64) ([]byte, error)) (device.Device, e
 	if index < 0 || index >= n {
 		return nil, fmt.Errorf("open cuda:%d: there are %d CUDA devices, numbered from 0", index, n)
 	}
-	g := &gpu{images: images, modules: map[uint64]cu.Module{}, peers: map[*gpu]bool{}}
+	g := &gpu{code: code, say: say, modules: map[string]cu.Module{}, loaded: map[uint64]cu.Module{}, peers: map[*gpu]bool{}}
 	if g.facts, err = readFacts(index); err != nil {
 		return nil, err
 	}
+	if least, release := code.Needs(); cu.Version() < least {
+		return nil, fmt.Errorf("open cuda:%d: the images need driver %s or newer (CUDA %d.%d), the driver is %s", index, release, least/1000, least%1000/10, g.facts.Driver)
+	}
+	if _, err := code.Suits(g.facts.Major, g.facts.Minor); err != nil {
+		return nil, fmt.Errorf("open cuda:%d, %s: %w", index, g.facts.Name, err)
+	}
+	g.facts.Compiler = code.Compiler()
+	g.facts.Images = &holder{code, g.facts.Major, g.facts.Minor}
 	if g.dev, err = cu.GetDevice(index); err != nil {
 		return nil, fmt.Errorf("open cuda:%d: %w", index, err)
 	}
@@ -172,9 +208,6 @@ func readFacts(index int) (device.Facts, error) {
 	}
 	f.SharedPerBlock, f.L2 = int64(shared), int64(l2)
 	f.Driver = driverVersion()
-	if d, err := bundle.Describe(); err == nil {
-		f.Compiler = d.Compiler()
-	}
 	if id, err := d.UUID(); err == nil {
 		f.UUID = "GPU-" + id.String()
 	}
@@ -202,7 +235,7 @@ func explain(err error) error {
 	case cu.OutOfMemory:
 		return fmt.Errorf("%w (%w)", device.ErrMemory, err)
 	case cu.NoBinaryForGpu:
-		hint = "the image has no code for this GPU: generate it with its architecture added to --arch"
+		hint = "the image has no code for this GPU: scripts/build-cuda --arch builds one that has"
 	case cu.IllegalAddress:
 		hint = "a kernel read or wrote outside its buffers; the context is lost"
 	case cu.LaunchOutOfResources:

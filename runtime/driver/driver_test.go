@@ -22,13 +22,75 @@ import (
 // for the driver's library: scripts/driver-test. Those that need the one or
 // the other say so.
 
-const toyPack = 0x77
+// images are those of the build, of which there may be none, and one that the stand-in
+// loads.
+var images = code{}
 
-func images(pack uint64) ([]byte, error) {
-	if pack == toyPack {
-		return []byte("FAKE toy_a_hash=1234 toy_a_run toy_b_hash=99"), nil
+type code struct {
+	byPTX  bool // the stand-in's
+	least  int
+	refuse error
+}
+
+func (c code) Suits(major, minor int) (bool, error) { return c.byPTX, c.refuse }
+func (c code) Needs() (int, string)                 { return c.least, "999" }
+func (c code) Compiler() string                     { return "" }
+func (c code) Holds(variant uint64, major, minor int) error {
+	_, _, _, err := c.Image(variant, major, minor)
+	return err
+}
+
+func (c code) Image(variant uint64, major, minor int) (string, []byte, bool, error) {
+	if variant == 0x1234 || variant == 0x98 {
+		return "toy", []byte("FAKE toy_a_hash=1234 toy_a_run toy_b_hash=99"), c.byPTX, nil
 	}
-	return bundle.Image(pack)
+	b, err := bundle.Open()
+	if err != nil {
+		return "", nil, false, err
+	}
+	return b.Image(variant, major, minor)
+}
+
+// TestRefused: a GPU that no image is for, and a driver older than the images, are
+// told of when the device is opened.
+func TestRefused(t *testing.T) {
+	open(t)
+	none := errors.New("no image for it")
+	if _, err := driver.Open(0, code{refuse: none}, nil); !errors.Is(err, none) {
+		t.Errorf("no image: %v", err)
+	}
+	if _, err := driver.Open(0, code{least: 99010}, nil); err == nil || !strings.Contains(err.Error(), "need driver 999 or newer (CUDA 99.1)") {
+		t.Errorf("old driver: %v", err)
+	}
+}
+
+// TestByPTX: the driver's compiling is announced, once an image, and the facts say what
+// can be loaded.
+func TestByPTX(t *testing.T) {
+	_, fake := open(t)
+	if !fake {
+		t.Skip("the image is the stand-in library's")
+	}
+	var said []string
+	d, err := driver.Open(0, code{byPTX: true}, func(line string) { said = append(said, line) })
+	must(t, err)
+	defer d.Close()
+	f := toy()
+	for range 2 {
+		if _, err := d.Load(f, &f.Variants[0]); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "the driver compiles toy/add") {
+		t.Errorf("said %q", said)
+	}
+	facts := d.Facts()
+	if err := facts.Loads(f, &f.Variants[0]); err != nil {
+		t.Error(err)
+	}
+	if err := facts.Loads(f, &device.Variant{Hash: 1}); err == nil {
+		t.Error("a variant without an image is said to load")
+	}
 }
 
 func toy() *device.Family {
@@ -42,7 +104,7 @@ func toy() *device.Family {
 			{Label: "v=a", Symbol: "toy_a", Hash: 0x1234, Values: []string{"128", "4"}},
 			{Label: "v=b", Symbol: "toy_b", Hash: 0x98, Values: []string{"128", "1"}},
 		},
-		Packs: []device.Pack{{File: "add/pack_000.cu", Hash: toyPack}},
+		Packs: []device.Pack{{File: "add/pack_000.cu", Hash: 0x77}},
 	}
 }
 
@@ -52,7 +114,7 @@ func open(t *testing.T) (d device.Device, fake bool) {
 	if err != nil || n == 0 {
 		t.Fatalf("%d devices, %v", n, err)
 	}
-	if d, err = driver.Open(0, images); err != nil {
+	if d, err = driver.Open(0, images, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -109,7 +171,7 @@ func TestFacts(t *testing.T) {
 	if err != nil || len(all) == 0 || all[0].Class() != f.Class() {
 		t.Errorf("list: %v, %v", all, err)
 	}
-	if _, err := driver.Open(len(all), images); err == nil {
+	if _, err := driver.Open(len(all), images, nil); err == nil {
 		t.Error("a device past the last was opened")
 	}
 	t.Logf("%s, driver %s, %s", f.Class(), f.Driver, f.UUID)
@@ -121,7 +183,7 @@ func TestNoGPU(t *testing.T) {
 	const asked = "COALESCE_TEST_COUNT"
 	if os.Getenv(asked) != "" {
 		n, err := driver.Count()
-		_, refused := driver.Open(0, images)
+		_, refused := driver.Open(0, images, nil)
 		fmt.Printf("%d %v; %v\n", n, err, refused)
 		return
 	}
@@ -231,7 +293,7 @@ func TestStage(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	d, _ := open(t)
-	other, err := driver.Open(0, images)
+	other, err := driver.Open(0, images, nil)
 	must(t, err)
 	defer other.Close()
 	s := stream(t, d)
@@ -385,7 +447,7 @@ func testFakeGrids(t *testing.T, s device.Stream, k device.Kernel, buf device.Bu
 
 // BenchmarkLaunch times handing a launch to the driver.
 func BenchmarkLaunch(b *testing.B) {
-	d, err := driver.Open(0, images)
+	d, err := driver.Open(0, images, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -36,6 +36,17 @@ func gridFamily() *device.Family {
 	}
 }
 
+// oneImage has every variant.
+type oneImage []byte
+
+func (i oneImage) Suits(_, _ int) (bool, error)   { return false, nil }
+func (i oneImage) Needs() (int, string)           { return 0, "" }
+func (i oneImage) Compiler() string               { return "" }
+func (i oneImage) Holds(_ uint64, _, _ int) error { return nil }
+func (i oneImage) Image(uint64, int, int) (string, []byte, bool, error) {
+	return "one", i, false, nil
+}
+
 // openGrid loads the kernels on a GPU that has them.
 func openGrid(t *testing.T) (device.Device, device.Module) {
 	t.Helper()
@@ -45,7 +56,7 @@ func openGrid(t *testing.T) (device.Device, device.Module) {
 	}
 	image, err := os.ReadFile(path)
 	must(t, err)
-	d, err := driver.Open(0, func(uint64) ([]byte, error) { return image, nil })
+	d, err := driver.Open(0, oneImage(image), nil)
 	must(t, err)
 	t.Cleanup(func() { d.Close() })
 	if d.Facts().Name == "Fake GPU" {

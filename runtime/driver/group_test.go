@@ -23,7 +23,7 @@ func all(t *testing.T) []device.Device {
 	}
 	var devices []device.Device
 	for i := range n {
-		d, err := driver.Open(i, images)
+		d, err := driver.Open(i, images, nil)
 		must(t, err)
 		t.Cleanup(func() { must(t, d.Close()) })
 		devices = append(devices, d)

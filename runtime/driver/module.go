@@ -48,7 +48,7 @@ func (g *gpu) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 		return nil, err
 	}
 	defer leave()
-	img, err := g.image(f.Packs[v.Pack])
+	img, err := g.image(f, v)
 	if err != nil {
 		return nil, fmt.Errorf("load %s %s: %w", f.Name, v.Label, err)
 	}
@@ -58,22 +58,29 @@ func (g *gpu) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 	return &module{g: g, img: img, family: f, v: v}, nil
 }
 
-// image loads a pack's image, or finds it loaded. Modules of its variants share
-// it, and it stays until the device is closed: loading takes milliseconds, and
-// the next solve asks for it again.
-func (g *gpu) image(p device.Pack) (cu.Module, error) {
-	if img, loaded := g.modules[p.Hash]; loaded {
+// image loads the image of a variant, or finds it loaded. Modules of the variants that
+// it holds share it, and it stays until the device is closed: loading takes
+// milliseconds, and the next solve asks for it again.
+func (g *gpu) image(f *device.Family, v *device.Variant) (cu.Module, error) {
+	if img, loaded := g.loaded[v.Hash]; loaded {
 		return img, nil
 	}
-	data, err := g.images(p.Hash)
+	name, data, byPTX, err := g.code.Image(v.Hash, g.facts.Major, g.facts.Minor)
 	if err != nil {
-		return cu.Module{}, fmt.Errorf("image of %s: %w", p.File, err)
+		return cu.Module{}, err
 	}
-	img, err := cu.LoadData(string(data))
-	if err != nil {
-		return cu.Module{}, fmt.Errorf("image of %s (%d bytes): %w", p.File, len(data), explain(err))
+	img, loaded := g.modules[name]
+	if !loaded {
+		if byPTX && g.say != nil {
+			g.say(fmt.Sprintf("no image is for compute capability %d.%d: the driver compiles %s, which takes seconds to minutes the first time, and keeps the result",
+				g.facts.Major, g.facts.Minor, f.Name))
+		}
+		if img, err = cu.LoadData(string(data)); err != nil {
+			return cu.Module{}, fmt.Errorf("image %s (%d bytes): %w", name, len(data), explain(err))
+		}
+		g.modules[name] = img
 	}
-	g.modules[p.Hash] = img
+	g.loaded[v.Hash] = img
 	return img, nil
 }
 
@@ -86,6 +93,7 @@ func (g *gpu) unload() error {
 		}
 	}
 	clear(g.modules)
+	clear(g.loaded)
 	return errors.Join(errs...)
 }
 

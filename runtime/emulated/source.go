@@ -71,7 +71,8 @@ func variantFile(f *device.Family, v *device.Variant) (string, string, error) {
 		return "", "", fmt.Errorf("variant %s is of pack %d, the family has %d", v.Label, v.Pack, len(f.Packs))
 	}
 	pack := f.Packs[v.Pack].File
-	text, err := fs.ReadFile(f.Source, pack)
+	source := texts{f.Source}
+	text, err := source.ReadFile(pack)
 	if err != nil {
 		return "", "", err
 	}
@@ -89,7 +90,7 @@ func variantFile(f *device.Family, v *device.Variant) (string, string, error) {
 		}
 	}
 	for _, file := range files {
-		if b, err := fs.ReadFile(f.Source, file); err == nil && mark.Match(b) {
+		if b, err := source.ReadFile(file); err == nil && mark.Match(b) {
 			return file, string(b), nil
 		}
 	}

@@ -1,5 +1,5 @@
 // Package tuning holds the commands about what tuning left behind: merge, compare and
-// doctor. It measures no kernel, which tune does, and opens devices only as
+// doctor, and what explain says. It measures no kernel, which tune does, and opens devices only as
 // the command line does.
 package tuning
 

@@ -1,14 +1,10 @@
-package cli
+package ui
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
 	"strings"
-
-	"coalesce/internal/ui"
-	"coalesce/solvers/qubo"
 )
 
 // Sizes of a progress plot, in pixels.
@@ -18,23 +14,22 @@ const (
 	plotTop, plotBottom   = 40, 50
 )
 
-// writePlot writes the history of a result as an SVG: the best value by the
-// time since the start of the solve, on a logarithmic scale.
-func writePlot(ctx context.Context, path string, r *qubo.Result) error {
-	return writeFile(ctx, path, func(w io.Writer) error { return plot(w, r) })
-}
+// A Point is a value and when it was reached, in seconds from the start.
+type Point struct{ Seconds, Value float64 }
 
-func plot(w io.Writer, r *qubo.Result) error {
-	first, last := r.History[0], r.History[len(r.History)-1]
-	begin, end := max(1e-6, first.Seconds), max(2e-6, r.Seconds.Solve)
+// Plot writes an SVG of the best value by the time since the start of a solve, which
+// ended after so many seconds, on a logarithmic scale. There is one point at least.
+func Plot(w io.Writer, title string, points []Point, ended float64) error {
+	first, last := points[0], points[len(points)-1]
+	begin, end := max(1e-6, first.Seconds), max(2e-6, ended)
 	begin = math.Pow(10, math.Floor(math.Log10(begin)))
 	x := func(seconds float64) float64 {
 		share := math.Log(max(seconds, begin)/begin) / math.Log(max(end/begin, 1.01))
 		return plotLeft + share*(plotWidth-plotLeft-plotRight)
 	}
 	// The last two percent are what is worth seeing; what is worse lies on the edge.
-	best, near := last.Value.Float(), 0.02*math.Abs(last.Value.Float())
-	low, high := max(min(first.Value.Float(), best), best-near), min(max(first.Value.Float(), best), best+near)
+	best, near := last.Value, 0.02*math.Abs(last.Value)
+	low, high := max(min(first.Value, best), best-near), min(max(first.Value, best), best+near)
 	if low == high {
 		low, high = low-1, high+1
 	}
@@ -52,10 +47,10 @@ func plot(w io.Writer, r *qubo.Result) error {
 	}
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", plotWidth, plotHeight)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n", plotWidth, plotHeight)
-	text(plotLeft, 20, "start", fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(last.Seconds)))
+	text(plotLeft, 20, "start", title)
 	for decade := begin; decade <= end*1.0001; decade *= 10 {
 		line(x(decade), plotTop, x(decade), plotHeight-plotBottom)
-		text(x(decade), plotHeight-plotBottom+18, "middle", ui.Seconds(decade))
+		text(x(decade), plotHeight-plotBottom+18, "middle", Seconds(decade))
 	}
 	for k := range 5 {
 		v := low + (high-low)*float64(k)/4
@@ -63,9 +58,9 @@ func plot(w io.Writer, r *qubo.Result) error {
 		text(plotLeft-8, y(v)+4, "end", fmt.Sprintf("%.6g", v))
 	}
 	text((plotLeft+plotWidth-plotRight)/2, plotHeight-10, "middle", "time since the start of the solve")
-	fmt.Fprintf(&b, "<path fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"2\" d=\"M%.1f %.1f", x(first.Seconds), y(first.Value.Float()))
-	for _, step := range r.History[1:] {
-		fmt.Fprintf(&b, "H%.1fV%.1f", x(step.Seconds), y(step.Value.Float()))
+	fmt.Fprintf(&b, "<path fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"2\" d=\"M%.1f %.1f", x(first.Seconds), y(first.Value))
+	for _, step := range points[1:] {
+		fmt.Fprintf(&b, "H%.1fV%.1f", x(step.Seconds), y(step.Value))
 	}
 	fmt.Fprintf(&b, "H%.1f\"/>\n</svg>\n", x(end))
 	_, err := io.WriteString(w, b.String())

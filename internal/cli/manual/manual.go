@@ -1,0 +1,96 @@
+// Package manual makes manual pages of commands, in the language of man(7).
+package manual
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Name is "coalesce-solve-csg" for "coalesce solve csg".
+func Name(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// Shown are the commands that a command's help lists.
+func Shown(c *cobra.Command) []*cobra.Command {
+	var list []*cobra.Command
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
+			list = append(list, sub)
+		}
+	}
+	return list
+}
+
+// Page is a command's page in the language of man(7). The description keeps its
+// lines, since some of them are tables.
+func Page(c *cobra.Command) string {
+	c.InitDefaultHelpFlag()
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %q 1 \"\" \"Coalesce\" \"Coalesce\"\n", strings.ToUpper(Name(c)))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(Name(c)), roff(c.Short))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(c.UseLine()))
+	text := c.Long
+	if text == "" {
+		text = c.Short
+	}
+	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(strings.TrimSpace(text)))
+	options := func(title string, flags *pflag.FlagSet) {
+		if !flags.HasAvailableFlags() {
+			return
+		}
+		fmt.Fprintf(&b, ".SH %s\n", title)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				b.WriteString(option(f))
+			}
+		})
+	}
+	options("OPTIONS", c.NonInheritedFlags())
+	options("OPTIONS OF ALL COMMANDS", c.InheritedFlags())
+	var see []string
+	if c.HasParent() {
+		see = append(see, Name(c.Parent()))
+	}
+	for _, sub := range Shown(c) {
+		see = append(see, Name(sub))
+	}
+	for i, name := range see {
+		see[i] = fmt.Sprintf(".BR %s (1)", roff(name))
+	}
+	if len(see) > 0 {
+		fmt.Fprintf(&b, ".SH SEE ALSO\n%s\n", strings.Join(see, " ,\n"))
+	}
+	return b.String()
+}
+
+// option is a flag with its use, and its default where that is worth telling.
+func option(f *pflag.Flag) string {
+	kind, use := pflag.UnquoteUsage(f)
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	if kind != "" {
+		name += " " + kind
+	}
+	switch f.DefValue {
+	case "", "0", "false", "[]":
+	default:
+		use += fmt.Sprintf(" (default %s)", f.DefValue)
+	}
+	return fmt.Sprintf(".TP\n.B %s\n%s\n", roff(name), roff(use))
+}
+
+// roff writes text so that none of it is read as a request.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

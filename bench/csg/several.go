@@ -11,7 +11,7 @@ import (
 	solver "coalesce/solvers/csg"
 )
 
-// several solves the same int32 values on one device, on two, and so on: 26, 30 and
+// several solves the same int32 values by tiles on one device, on two, and so on: 26, 30 and
 // 33 agents, as far as asked. Seconds are those of the solve once the values lie on the
 // devices; every answer is certified, and all devices' values are the same.
 func (b *bench) several() error {
@@ -33,7 +33,7 @@ func (b *bench) several() error {
 			}
 			var prepare time.Duration
 			for range runs + 1 {
-				r, err := solver.Solve(context.Background(), inst, solver.Options{Devices: all[:count]})
+				r, err := solver.Solve(context.Background(), inst, solver.Options{Devices: all[:count], Algorithm: string(solver.Apart)})
 				if err != nil {
 					return err
 				}

@@ -41,6 +41,7 @@ func tables(r results) map[string]string {
 		"ceilings":    ceilingTable(r["tiles"]),
 		"tiles-int32": tilesEffects(r["tiles"]),
 		"prices":      priceTable(r["price"]),
+		"several":     groupTable(r["several"]),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 // auctionFlags are the flags of solve auction.
 type auctionFlags struct {
 	solveFlags
-	limit time.Duration // 0: none
+	limit    time.Duration // 0: none
+	payments string
 }
 
 func (a *app) solveAuctionCommand() *cobra.Command {
@@ -48,6 +50,7 @@ and --json prints a line for each.`, auction.MaxItems),
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
 	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; apart, dp, idp: coalition structures, which splittings are evaluated, a host has apart alone")
+	cmd.Flags().StringVar(&s.payments, "payments", "", "also say what each winning bid pays: "+strings.Join(auction.Rules(), ", ")+" (vcg takes a solve for every winner)")
 	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
 	return cmd
 }
@@ -55,6 +58,9 @@ and --json prints a line for each.`, auction.MaxItems),
 func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string) error {
 	if err := s.check(a); err != nil {
 		return err
+	}
+	if s.payments != "" && !slices.Contains(auction.Rules(), s.payments) {
+		return usagef("--payments is %q, expected one of %s", s.payments, strings.Join(auction.Rules(), ", "))
 	}
 	if s.limit < 0 {
 		return usagef("--time-limit is %v, expected a time of at least 0", s.limit)
@@ -92,6 +98,11 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 		return solverError(err)
 	}
 	r.Seconds.Read = read
+	if s.payments != "" {
+		if err := r.Pay(ctx, s.payments, o); err != nil {
+			return solverError(err)
+		}
+	}
 	verified := ""
 	if s.verify {
 		p.Set("verifying with the reference")
@@ -125,17 +136,32 @@ func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result)
 func (a *app) printAuction(r *auction.Result, facts device.Facts, verified string) error {
 	var bids ui.Table
 	bids.Right(0, 1)
-	bids.Row("price", "bid", "goods")
-	for _, b := range r.Accepted() {
+	row := func(price, pays, bid, goods string) {
+		cells := []string{price, pays, bid, goods}
+		if r.Payments == nil {
+			cells = slices.Delete(cells, 1, 2)
+		}
+		bids.Row(cells...)
+	}
+	row("price", "pays", "bid", "goods")
+	pays := ""
+	for k, b := range r.Accepted() {
 		var goods []string
 		for _, g := range b.Goods {
 			if !r.Auction.Dummy(g) {
 				goods = append(goods, fmt.Sprint(g))
 			}
 		}
-		bids.Row(r.Auction.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), strings.Join(goods, " "))
+		if r.Payments != nil {
+			pays = r.Payments.Each[k].Amount
+		}
+		row(r.Auction.Price(big.NewInt(b.Price)), pays, fmt.Sprint(b.Number), strings.Join(goods, " "))
 	}
-	bids.Row(r.Value.String(), "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
+	if r.Payments != nil {
+		bids.Right(2)
+		pays = r.Payments.Total
+	}
+	row(r.Value.String(), pays, "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
 	if err := bids.Write(a.out); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/whole"
 	"coalesce/solvers/qubo"
 )
 
@@ -67,7 +68,7 @@ format cannot hold, is said. The formats:
 // writeQUBO writes a file and says what was changed.
 func (a *app) writeQUBO(ctx context.Context, say func(string, ...any), inst *qubo.Instance, path, format string) error {
 	var notes []string
-	err := writeFile(ctx, path, func(w io.Writer) (err error) {
+	err := whole.Write(ctx, path, func(w io.Writer) (err error) {
 		notes, err = qubo.Write(w, inst, format)
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
@@ -200,7 +201,7 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, o solve.Settin
 	if err != nil {
 		return r, err
 	}
-	return r, writeFile(ctx, s.values, func(w io.Writer) error { return csg.WriteNPY(w, cover) })
+	return r, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteNPY(w, cover) })
 }
 
 // freeMemory is the memory in bytes that this machine has for an instance, 0
@@ -372,9 +373,9 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 		x := answerToQuery{Problem: "csg", Instance: inst.Source, Coalition: names(inst, coalition), Structures: []rankedAnswer{},
 			Seconds: map[string]float64{"read": read, "solve": time.Since(start).Seconds()}}
 		for _, f := range found {
-			y := rankedAnswer{Value: f.Value, Blocks: [][]string{}}
-			for _, b := range f.Structure {
-				y.Blocks = append(y.Blocks, names(inst, b))
+			y := rankedAnswer{f.Value, make([][]string, len(f.Structure))}
+			for k, b := range f.Structure {
+				y.Blocks[k] = names(inst, b)
 			}
 			x.Structures = append(x.Structures, y)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
 )
 
@@ -57,7 +58,7 @@ Matrix Market coordinates. The kinds are:
 			if err != nil {
 				return err
 			}
-			return writeFile(cmd.Context(), output, func(w io.Writer) error { return writeCosts(w, inst) })
+			return whole.Write(cmd.Context(), output, func(w io.Writer) error { return writeCosts(w, inst) })
 		},
 	}
 	f := cmd.Flags()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"coalesce/internal/cli/manual"
+	"coalesce/internal/cli/whole"
 
 	"github.com/spf13/cobra"
 )
@@ -34,21 +35,14 @@ func writeManual(ctx context.Context, root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("make a folder for manual pages: %w", err)
 	}
-	var pages func(c *cobra.Command) error
-	pages = func(c *cobra.Command) error {
-		err := writeFile(ctx, filepath.Join(dir, manual.Name(c)+".1"), func(w io.Writer) error {
-			_, err := io.WriteString(w, manual.Page(c))
+	for _, p := range manual.Pages(root) {
+		err := whole.Write(ctx, filepath.Join(dir, p.Name+".1"), func(w io.Writer) error {
+			_, err := io.WriteString(w, p.Text)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		for _, sub := range manual.Shown(c) {
-			if err := pages(sub); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-	return pages(root)
+	return nil
 }

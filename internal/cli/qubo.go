@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
@@ -371,5 +372,5 @@ func writePlot(ctx context.Context, path string, r *qubo.Result) error {
 		points[k] = ui.Point{Seconds: h.Seconds, Value: h.Value.Float()}
 	}
 	title := fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(points[len(points)-1].Seconds))
-	return writeFile(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
+	return whole.Write(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
@@ -130,7 +131,7 @@ func (a *app) intoFile(ctx context.Context, path string, work func() error) erro
 	}
 	var none *assignment.InfeasibleError
 	if err == nil || errors.As(err, &none) {
-		failed := writeFile(context.WithoutCancel(ctx), path, func(w io.Writer) error {
+		failed := whole.Write(context.WithoutCancel(ctx), path, func(w io.Writer) error {
 			_, err := w.Write(text.Bytes())
 			return err
 		})

@@ -146,19 +146,30 @@ func TestTuningIsUsed(t *testing.T) {
 	}
 }
 
-// others are the variants of a family that can do what the one with this label does.
+// others are the variants of a family that can do what the one with this label does, those
+// first that differ from it in the fewest parameters.
 func others(s subject.Subject, label string, facts device.Facts, size int) []*device.Variant {
 	f := s.Family()
+	was := f.Variant(label)
+	differs := func(v *device.Variant) (n int) {
+		for k := range v.Values {
+			if v.Values[k] != was.Values[k] {
+				n++
+			}
+		}
+		return n
+	}
 	var list []*device.Variant
 	for i := range f.Variants {
 		v := &f.Variants[i]
 		for _, fixed := range s.Fixed() {
-			if v.Label != label && f.Fits(v, fixed) == nil && f.Fits(f.Variant(label), fixed) == nil && s.Feasible(v, facts, size) == nil {
+			if v != was && f.Fits(v, fixed) == nil && f.Fits(was, fixed) == nil && s.Feasible(v, facts, size) == nil {
 				list = append(list, v)
 				break
 			}
 		}
 	}
+	slices.SortStableFunc(list, func(a, b *device.Variant) int { return differs(a) - differs(b) })
 	return list
 }
 

@@ -20,6 +20,7 @@ type Result struct {
 	Splittings float64      // of coalition structures
 	Nodes      int64        // of branch and cut
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
+	Payments   *Payments    // set by Pay
 }
 
 // NewResult is a result that knows its auction and nothing else.
@@ -137,8 +138,9 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		Splittings  float64     `json:"splittings"`
 		Nodes       int64       `json:"nodes"`
 		LPBound     *string     `json:"lp_bound"`
+		Payments    *Payments   `json:"payments,omitempty"`
 		Certificate certificate `json:"certificate"`
-	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.certificate()})
+	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.Payments, res.certificate()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -16,6 +16,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
 		Solution    []int64     `json:"solution"`
+		Payments    *Payments   `json:"payments"`
 		Certificate certificate `json:"certificate"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
@@ -55,6 +56,9 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	v.Recomputed(r.Value, true)
 	if found := r.certificate(); !reflect.DeepEqual(x.Certificate, found) {
 		v.Refute("the certificate differs from that of the auction's bids, whose prices add up to %s", found.Sum)
+	}
+	if x.Payments != nil {
+		verifyPayments(v, r, x.Payments)
 	}
 	v.Unchecked()
 	return v, nil

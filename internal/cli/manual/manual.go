@@ -9,11 +9,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Name is "coalesce-solve-csg" for "coalesce solve csg".
-func Name(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+// A Page is a manual page: its name, without the section, and its text.
+type Page struct{ Name, Text string }
 
-// Shown are the commands that a command's help lists.
-func Shown(c *cobra.Command) []*cobra.Command {
+// Pages are those of a command and of all that its help lists.
+func Pages(c *cobra.Command) []Page {
+	list := []Page{{name(c), page(c)}}
+	for _, sub := range shown(c) {
+		list = append(list, Pages(sub)...)
+	}
+	return list
+}
+
+// name is "coalesce-solve-csg" for "coalesce solve csg".
+func name(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// shown are the commands that a command's help lists.
+func shown(c *cobra.Command) []*cobra.Command {
 	var list []*cobra.Command
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
@@ -23,13 +35,13 @@ func Shown(c *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// Page is a command's page in the language of man(7). The description keeps its
+// page is a command's page in the language of man(7). The description keeps its
 // lines, since some of them are tables.
-func Page(c *cobra.Command) string {
+func page(c *cobra.Command) string {
 	c.InitDefaultHelpFlag()
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %q 1 \"\" \"Coalesce\" \"Coalesce\"\n", strings.ToUpper(Name(c)))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(Name(c)), roff(c.Short))
+	fmt.Fprintf(&b, ".TH %q 1 \"\" \"Coalesce\" \"Coalesce\"\n", strings.ToUpper(name(c)))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name(c)), roff(c.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(c.UseLine()))
 	text := c.Long
 	if text == "" {
@@ -51,10 +63,10 @@ func Page(c *cobra.Command) string {
 	options("OPTIONS OF ALL COMMANDS", c.InheritedFlags())
 	var see []string
 	if c.HasParent() {
-		see = append(see, Name(c.Parent()))
+		see = append(see, name(c.Parent()))
 	}
-	for _, sub := range Shown(c) {
-		see = append(see, Name(sub))
+	for _, sub := range shown(c) {
+		see = append(see, name(sub))
 	}
 	for i, name := range see {
 		see[i] = fmt.Sprintf(".BR %s (1)", roff(name))

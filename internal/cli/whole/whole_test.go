@@ -1,4 +1,4 @@
-package cli
+package whole
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // A file is written whole or stays as it was, whatever fails, and nothing is left
 // beside it.
-func TestWriteFile(t *testing.T) {
+func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	text := func(s string, err error) func(io.Writer) error {
@@ -33,7 +33,7 @@ func TestWriteFile(t *testing.T) {
 		{over, text("late", nil), "first", true},
 		{context.Background(), text("second", nil), "second", false},
 	} {
-		if err := writeFile(c.ctx, path, c.write); (err != nil) != c.fails {
+		if err := Write(c.ctx, path, c.write); (err != nil) != c.fails {
 			t.Errorf("error %v, expected one: %v", err, c.fails)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
@@ -47,7 +47,7 @@ func TestWriteFile(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFile(context.Background(), link, text("third", nil)); err != nil {
+	if err := Write(context.Background(), link, text("third", nil)); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "third" {
@@ -56,16 +56,16 @@ func TestWriteFile(t *testing.T) {
 }
 
 // What is no regular file is written in place and never removed.
-func TestWriteFileToADevice(t *testing.T) {
+func TestWriteToADevice(t *testing.T) {
 	write := func(w io.Writer) error { _, err := w.Write(make([]byte, 1<<17)); return err }
-	if err := writeFile(context.Background(), os.DevNull, write); err != nil {
+	if err := Write(context.Background(), os.DevNull, write); err != nil {
 		t.Error(err)
 	}
 	full := "/dev/full"
 	if _, err := os.Stat(full); err != nil {
 		t.Skip("there is no /dev/full")
 	}
-	if err := writeFile(context.Background(), full, write); err == nil {
+	if err := Write(context.Background(), full, write); err == nil {
 		t.Error("wrote to a device that is full")
 	}
 	if _, err := os.Stat(full); err != nil {

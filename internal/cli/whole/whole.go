@@ -1,4 +1,5 @@
-package cli
+// Package whole writes files whole or not at all.
+package whole
 
 import (
 	"bufio"
@@ -10,10 +11,10 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a file whole or not at all: beside its place first, from where
+// Write writes a file whole or not at all: beside its place first, from where
 // it is moved. What was there stays until then, and where the command is
 // interrupted. What is no regular file, such as a pipe, is written in place.
-func writeFile(ctx context.Context, path string, write func(io.Writer) error) (err error) {
+func Write(ctx context.Context, path string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("write %s: %w", path, err)

@@ -261,6 +261,16 @@ func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
 	if p.Transposed {
 		row, column = column, row
 	}
+	rows, cols := uint64(p.Rows), uint64(p.Cols)
+	for _, x := range []struct{ wrong, first, end uint64 }{
+		{found[assignment.CheckWordRowsWrong], found[assignment.CheckWordFirstRow], 8 * rows},
+		{found[assignment.CheckWordColumnsWrong], found[assignment.CheckWordFirstColumn], 4 * cols},
+		{found[assignment.CheckWordEntries], found[assignment.CheckWordFirstEntry], rows * cols},
+	} {
+		if x.wrong > 0 && x.first >= x.end {
+			return fmt.Errorf("%w: the check itself is wrong: found %d errors, the first at %d of %d places", problem.ErrCheck, x.wrong, x.first, x.end)
+		}
+	}
 	if n := found[assignment.CheckWordRowsWrong]; n > 0 {
 		i, reason := found[assignment.CheckWordFirstRow]/8, found[assignment.CheckWordFirstRow]%8
 		say("%d %ss, the first %d (from 0, column %d, dual %d): %s", n, row, i, sol.Column[i], sol.U[i], rowReasons[reason])

@@ -14,6 +14,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/problem"
 )
 
@@ -364,5 +365,23 @@ func TestCheckAgreesWithTheHost(t *testing.T) {
 	}
 	if rejected < 100 || rejected > 470 {
 		t.Errorf("%d of 480 changed certificates are wrong: the changes are too mild or too strong", rejected)
+	}
+}
+
+// Findings that no kernel wrote are refused, not taken for places of the problem.
+func TestJudgeOfPoison(t *testing.T) {
+	p, err := problem.Normalise(enginetest.MatrixOf(t, 2, int32(1), 2, 3, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sol := &engine.Solution{Column: []int32{0, 1}, Prices: problem.Prices{U: make([]int64, 2), V: make([]int64, 2)}}
+	for _, poison := range []uint64{math.MaxUint64, 0xa5a5a5a5a5a5a5a5, 17} {
+		var found Findings
+		for k := range found {
+			found[k] = poison
+		}
+		if err := found.Judge(p, sol); !errors.Is(err, problem.ErrCheck) || !strings.Contains(err.Error(), "the check itself is wrong") {
+			t.Errorf("words of %#x: %v", poison, err)
+		}
 	}
 }

@@ -121,7 +121,7 @@ func TestTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, limit := range []time.Duration{100 * time.Millisecond, 250 * time.Millisecond} {
+	for _, limit := range []time.Duration{100 * time.Millisecond, time.Second} {
 		for _, engine := range []string{"host", "reference"} {
 			start := time.Now()
 			r := solved(t, inst, Options{Settings: solve.Settings{TimeLimit: limit, Algorithm: engine}})
@@ -132,7 +132,8 @@ func TestTimeLimit(t *testing.T) {
 			if took < limit*8/10 || r.Seconds.Solve > took.Seconds() {
 				t.Errorf("%s: %v (told: %v s) for a limit of %v", engine, took, r.Seconds.Solve, limit)
 			}
-			if r.Value.Float() <= 0 || r.Proven || r.Bound == nil || r.Bound.Float() < r.Value.Float() {
+			// All zeros are worth 0; a machine that is busy may find no better in 0.1 s.
+			if r.Value.Float() < 0 || r.Value.Float() == 0 && limit == time.Second || r.Proven || r.Bound == nil || r.Bound.Float() < r.Value.Float() {
 				t.Errorf("%s: value %v, bound %v, proven %v", engine, r.Value, r.Bound, r.Proven)
 			}
 		}

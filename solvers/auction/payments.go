@@ -1,0 +1,266 @@
+package auction
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"sync"
+
+	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/cores"
+)
+
+// A Rule says what winners pay.
+type Rule string
+
+// The rules of payments. What a bidder won is worth to it the prices of its winning bids.
+const (
+	// FirstPrice: the prices that they bid.
+	FirstPrice Rule = "first"
+	// VCG, the payments of Vickrey, Clarke and Groves: what the others lose by a winner's
+	// presence, the best revenue without its bids less what the other winners bid.
+	VCG Rule = "vcg"
+	// Core: bidder-optimal core-selecting payments (Day and Raghavan, Management Science
+	// 53, 2007). No coalition of bidders would give the seller more than it gets, the
+	// revenue is the least of all such payments, and they are the nearest to VCG's, in the
+	// sum of squares (Day and Cramton, Operations Research 60, 2012). The exact rational
+	// payments are rounded up to the auction's unit, 10^-Scale, which keeps them in the
+	// core; the revenue is less than a unit a winner above the least.
+	Core Rule = "core"
+)
+
+// Rules are all rules of payments.
+func Rules() []string { return []string{string(FirstPrice), string(VCG), string(Core)} }
+
+// Payments are what winners pay. Amounts are in units of 10^-Scale of the auction.
+type Payments struct {
+	Rule       Rule
+	Winners    []Winner // in the order of their first winning bids
+	Coalitions [][]int  // of Core: bids, by place, of those who would block lower payments, without winners that stay as they are
+}
+
+// A Winner is a bidder of whom bids win.
+type Winner struct {
+	Bids  []int // by place, ascending
+	Value int64 // their prices' sum
+	Pays  int64
+}
+
+// Revenue is what all winners pay.
+func (p *Payments) Revenue() *big.Int {
+	sum := new(big.Int)
+	for _, w := range p.Winners {
+		sum.Add(sum, big.NewInt(w.Pays))
+	}
+	return sum
+}
+
+// Pay computes what the winners of a result pay and keeps it there. Rules other than
+// FirstPrice need winners that are proven to be the best; where they are not, or where
+// ctx ends before the payments are known, the result's notes say so and it has none.
+//
+// VCG solves one auction a winner by branch and cut, on all cores, from the known winners
+// and clique prices; Core, after that, one a coalition that blocks. Errors of too many
+// bids wrap ErrSize.
+func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
+	if !slices.Contains(Rules(), string(rule)) {
+		return fmt.Errorf("payments: found the rule %.40q, expected one of %v", rule, Rules())
+	}
+	if rule != FirstPrice && (!res.Proven || res.Gap == nil || *res.Gap != 0) {
+		res.Notes = append(slices.Clone(res.Notes), fmt.Sprintf("no payments by the rule %s: the winners are not proven to be the best", rule))
+		return nil
+	}
+	c := newCashier(res, o)
+	if err := c.pay(ctx, rule); err != nil {
+		return fmt.Errorf("payments: %s: %w", res.Auction.Source, err)
+	}
+	if ctx.Err() != nil && rule != FirstPrice {
+		res.Stopped = res.Stopped || ctx.Err() == context.Canceled
+		res.Notes = append(slices.Clone(res.Notes), fmt.Sprintf("no payments by the rule %s: the solve ended before they were known", rule))
+		return nil
+	}
+	res.Payments = &c.Payments
+	return nil
+}
+
+// A cashier computes payments part by part: parts have no good and no bidder in common,
+// and neither do coalitions that block.
+type cashier struct {
+	Payments
+	res    *Result
+	o      Options
+	whole  *packing.Problem
+	bidder []int   // of each bid, numbered from 0
+	of     [][]int // bids of each bidder
+	part   []int   // of each bid
+	mu     sync.Mutex
+	done   int
+}
+
+func newCashier(res *Result, o Options) *cashier {
+	a := res.Auction
+	c := &cashier{res: res, o: o, whole: toPacking(a), bidder: a.Bidders()}
+	for i, b := range c.bidder {
+		if b == len(c.of) {
+			c.of = append(c.of, nil)
+		}
+		c.of[b] = append(c.of[b], i)
+	}
+	c.part = parts(len(a.Bids), c.whole.Cliques, c.of)
+	place := map[int]int{}
+	for _, i := range res.Winners {
+		k, ok := place[c.bidder[i]]
+		if !ok {
+			k = len(c.Winners)
+			place[c.bidder[i]] = k
+			c.Winners = append(c.Winners, Winner{})
+		}
+		w := &c.Winners[k]
+		w.Bids = append(w.Bids, i)
+		w.Value += a.Bids[i].Price
+		w.Pays = w.Value
+	}
+	return c
+}
+
+// parts numbers the parts of the bids that neither a clique nor a bidder joins.
+func parts(bids int, cliques [][]int32, of [][]int) []int {
+	root := make([]int, bids)
+	for i := range root {
+		root[i] = i
+	}
+	find := func(i int) int {
+		for root[i] != i {
+			root[i] = root[root[i]]
+			i = root[i]
+		}
+		return i
+	}
+	for _, clique := range cliques {
+		for _, j := range clique[1:] {
+			root[find(int(j))] = find(int(clique[0]))
+		}
+	}
+	for _, own := range of {
+		for _, j := range own {
+			root[find(j)] = find(own[0])
+		}
+	}
+	for i := range root {
+		root[i] = find(i)
+	}
+	return root
+}
+
+func (c *cashier) pay(ctx context.Context, rule Rule) error {
+	c.Rule = rule
+	if rule == FirstPrice {
+		return nil
+	}
+	errs := make([]error, len(c.Winners))
+	cores.Pieces(len(c.Winners), func(k int) {
+		w := &c.Winners[k]
+		others, err := c.without(ctx, k)
+		if err != nil {
+			errs[k] = err
+			return
+		}
+		w.Pays = others - (c.bid(c.sold(w)) - w.Value)
+		c.told()
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	if rule == VCG || ctx.Err() != nil {
+		return nil
+	}
+	order, members := c.partners()
+	found := make([][][]int, len(order))
+	errs = make([]error, len(order))
+	cores.Pieces(len(order), func(k int) { found[k], errs[k] = c.core(ctx, members[order[k]]) })
+	for k, err := range errs {
+		if err != nil {
+			return err
+		}
+		c.Coalitions = append(c.Coalitions, found[k]...)
+	}
+	return nil
+}
+
+// partners are the parts that have winners, and the winners of each.
+func (c *cashier) partners() (order []int, members map[int][]int) {
+	members = map[int][]int{}
+	for k, w := range c.Winners {
+		p := c.part[w.Bids[0]]
+		if members[p] == nil {
+			order = append(order, p)
+		}
+		members[p] = append(members[p], k)
+	}
+	return order, members
+}
+
+func (c *cashier) told() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	c.o.Say("payments of %d winners: %d auctions solved", len(c.Winners), c.done)
+}
+
+// bid is what bids pay together.
+func (c *cashier) bid(bids []int) int64 {
+	sum := int64(0)
+	for _, i := range bids {
+		sum += c.whole.Prices[i]
+	}
+	return sum
+}
+
+// sold are the winning bids of a winner's part.
+func (c *cashier) sold(w *Winner) []int {
+	var bids []int
+	for _, i := range c.res.Winners {
+		if c.part[i] == c.part[w.Bids[0]] {
+			bids = append(bids, i)
+		}
+	}
+	return bids
+}
+
+// only are the prices of one part, 0 elsewhere.
+func (c *cashier) only(part int) []int64 {
+	prices := make([]int64, len(c.whole.Prices))
+	for i, p := range c.whole.Prices {
+		if c.part[i] == part {
+			prices[i] = p
+		}
+	}
+	return prices
+}
+
+// without is the best revenue of a winner's part without its bids. Where ctx ends first
+// the value means nothing.
+func (c *cashier) without(ctx context.Context, k int) (int64, error) {
+	w := &c.Winners[k]
+	p := &packing.Problem{Prices: c.only(c.part[w.Bids[0]]), Cliques: c.whole.Cliques}
+	for _, i := range c.of[c.bidder[w.Bids[0]]] {
+		p.Prices[i] = 0
+	}
+	set := packing.Settings{Known: c.res.prices}
+	for _, i := range c.sold(w) {
+		if p.Prices[i] > 0 {
+			set.Start = append(set.Start, i)
+		}
+	}
+	if len(c.Winners) > 1 {
+		set.Workers = 1 // winners are on all cores
+	}
+	solved, err := packing.Solve(ctx, p, set)
+	if err != nil {
+		return 0, err
+	}
+	return solved.Value, nil
+}

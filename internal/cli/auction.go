@@ -21,7 +21,7 @@ import (
 type auctionFlags struct {
 	solveFlags
 	limit    time.Duration // 0: none
-	payments string
+	payments string        // a rule; empty: none
 }
 
 func (a *app) solveAuctionCommand() *cobra.Command {
@@ -38,7 +38,12 @@ Goods and dummies that at least two bids ask for, those that the same bids ask f
 counted as one, are a coalition structure where they are at most %d; more are solved
 by branch and cut on the host. --time-limit and ctrl-C end branch and cut with the
 best bids found and a bound on what others may pay. Of several files each is solved,
-and --json prints a line for each.`, auction.MaxItems),
+and --json prints a line for each.
+
+--payments says what each winner pays: first, the prices bid; vcg, what the others
+lose by its presence (Vickrey, Clarke and Groves); core, the least revenue that no
+coalition of bidders would beat, nearest to vcg. Bids that share a dummy are of one
+bidder, others have a bidder each.`, auction.MaxItems),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -50,7 +55,7 @@ and --json prints a line for each.`, auction.MaxItems),
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
 	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; apart, dp, idp: coalition structures, which splittings are evaluated, a host has apart alone")
-	cmd.Flags().StringVar(&s.payments, "payments", "", "also say what each winning bid pays: "+strings.Join(auction.Rules(), ", ")+" (vcg takes a solve for every winner)")
+	cmd.Flags().StringVar(&s.payments, "payments", "", "also tell what winners pay, by a rule: "+strings.Join(auction.Rules(), ", ")+" (default: not told)")
 	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
 	return cmd
 }
@@ -59,11 +64,11 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 	if err := s.check(a); err != nil {
 		return err
 	}
-	if s.payments != "" && !slices.Contains(auction.Rules(), s.payments) {
-		return usagef("--payments is %q, expected one of %s", s.payments, strings.Join(auction.Rules(), ", "))
-	}
 	if s.limit < 0 {
 		return usagef("--time-limit is %v, expected a time of at least 0", s.limit)
+	}
+	if s.payments != "" && !slices.Contains(auction.Rules(), s.payments) {
+		return usagef("--payments is %q, expected one of %s", s.payments, strings.Join(auction.Rules(), ", "))
 	}
 	if err := a.handOver(s.device); err != nil {
 		return err
@@ -97,12 +102,12 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 	if err != nil {
 		return solverError(err)
 	}
-	r.Seconds.Read = read
 	if s.payments != "" {
-		if err := r.Pay(ctx, s.payments, o); err != nil {
+		if err := a.pay(ctx, s, r, o); err != nil {
 			return solverError(err)
 		}
 	}
+	r.Seconds.Read = read
 	verified := ""
 	if s.verify {
 		p.Set("verifying with the reference")
@@ -115,6 +120,22 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 		return printJSON(a.out, r)
 	}
 	return a.printAuction(r, facts, verified)
+}
+
+// pay computes payments in what the solve left of the time limit, and adds its seconds.
+func (a *app) pay(ctx context.Context, s *auctionFlags, r *auction.Result, o auction.Options) error {
+	start := time.Now()
+	if s.limit > 0 {
+		spent := time.Duration((r.Seconds.Prepare + r.Seconds.Solve) * float64(time.Second))
+		limited, cancel := context.WithTimeout(ctx, s.limit-spent)
+		defer cancel()
+		ctx = limited
+	}
+	if err := auction.Pay(ctx, r, auction.Rule(s.payments), o); err != nil {
+		return err
+	}
+	r.Seconds.Solve += time.Since(start).Seconds()
+	return nil
 }
 
 // verifyAuction solves with the reference, which shares nothing with the
@@ -136,36 +157,26 @@ func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result)
 func (a *app) printAuction(r *auction.Result, facts device.Facts, verified string) error {
 	var bids ui.Table
 	bids.Right(0, 1)
-	row := func(price, pays, bid, goods string) {
-		cells := []string{price, pays, bid, goods}
-		if r.Payments == nil {
-			cells = slices.Delete(cells, 1, 2)
-		}
-		bids.Row(cells...)
-	}
-	row("price", "pays", "bid", "goods")
-	pays := ""
-	for k, b := range r.Accepted() {
+	bids.Row("price", "bid", "goods")
+	for _, b := range r.Accepted() {
 		var goods []string
 		for _, g := range b.Goods {
 			if !r.Auction.Dummy(g) {
 				goods = append(goods, fmt.Sprint(g))
 			}
 		}
-		if r.Payments != nil {
-			pays = r.Payments.Each[k].Amount
-		}
-		row(r.Auction.Price(big.NewInt(b.Price)), pays, fmt.Sprint(b.Number), strings.Join(goods, " "))
+		bids.Row(r.Auction.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), strings.Join(goods, " "))
 	}
-	if r.Payments != nil {
-		bids.Right(2)
-		pays = r.Payments.Total
-	}
-	row(r.Value.String(), pays, "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
+	bids.Row(r.Value.String(), "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
 	if err := bids.Write(a.out); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.out)
+	if p := r.Payments; p != nil {
+		if err := a.printPayments(r.Auction, p); err != nil {
+			return err
+		}
+	}
 
 	facets := answer{
 		report:   &r.Report,
@@ -177,4 +188,24 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 		facets.name = count(runtime.GOMAXPROCS(0), "core")
 	}
 	return facets.write(a.out)
+}
+
+// printPayments writes what each winner pays.
+func (a *app) printPayments(auc *auction.Auction, p *auction.Payments) error {
+	var t ui.Table
+	t.Right(0, 1)
+	t.Row("pays", "bids")
+	for _, w := range p.Winners {
+		numbers := make([]string, len(w.Bids))
+		for k, i := range w.Bids {
+			numbers[k] = fmt.Sprint(auc.Bids[i].Number)
+		}
+		t.Row(auc.Price(big.NewInt(w.Pays)), strings.Join(numbers, " "))
+	}
+	t.Row(auc.Price(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", count(len(p.Winners), "winner"), p.Rule))
+	if err := t.Write(a.out); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	return nil
 }

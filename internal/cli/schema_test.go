@@ -94,6 +94,7 @@ func TestResultsFollowTheSchema(t *testing.T) {
 		{"csg " + file("forbidden.csv", "1,-inf\n2,3\n1 2,-inf\n"), 1},
 		{"auction ../../examples/auction.txt", 0},
 		{"auction ../../examples/auction.txt --payments vcg", 0},
+		{"auction ../../examples/auction.txt --payments core", 0},
 		{"assignment ../../examples/tasks.csv", 0},
 		{"assignment --kind geom --rows 8 --cols 11 --type float32", 0},
 		{"assignment --kind machol --rows 1500 --time-limit 30ms", 0},

@@ -54,6 +54,26 @@ func (a *Auction) Bidder(b Bid) (int64, bool) {
 	return last, last >= a.Goods
 }
 
+// Bidders numbers the bidder of each bid, by place, from 0 in the order of first bids.
+func (a *Auction) Bidders() []int {
+	number := map[int64]int{}
+	list := make([]int, len(a.Bids))
+	count := 0
+	for i, b := range a.Bids {
+		id, named := a.Bidder(b)
+		k, seen := number[id]
+		if !named || !seen {
+			k = count
+			count++
+		}
+		if named {
+			number[id] = k
+		}
+		list[i] = k
+	}
+	return list
+}
+
 // Price writes an amount of 10^-Scale as a decimal, without zeros at the end.
 func (a *Auction) Price(amount *big.Int) string { return decimal(amount, a.Scale) }
 

@@ -55,6 +55,7 @@ func branch(ctx context.Context, a *Auction, o Options, reason string) (*Result,
 	res.Algorithm, res.Variant, res.Reason = Branch, "packing/branch", reason
 	res.Device = "host"
 	res.Nodes = solved.Nodes
+	res.prices = solved.Prices
 	res.LPBound = solve.Number(a.Price(big.NewInt(solved.LPBound)))
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err

@@ -2,8 +2,8 @@ package auction
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -11,170 +11,344 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/auction/internal/core"
 )
 
-// best is the most that bids pay together, by trying all sets.
-func best(a *Auction) int64 {
-	most := int64(0)
-	for set := range 1 << len(a.Bids) {
-		var winners []int
-		sum := int64(0)
-		for i, b := range a.Bids {
-			if set>>i&1 == 1 {
-				winners, sum = append(winners, i), sum+b.Price
-			}
-		}
-		if sum > most && a.Check(winners) == nil {
-			most = sum
-		}
-	}
-	return most
-}
-
-// VCG payments of random small auctions, some bids being alternatives of one bidder,
-// are those of the definition by brute force.
-func TestVCGByDefinition(t *testing.T) {
-	r := rand.New(rand.NewPCG(25, 5))
-	for round := range 200 {
-		a := &Auction{Goods: int64(1 + r.IntN(6)), Dummies: 3, Scale: r.IntN(3), Source: "drawn"}
-		for k := range r.IntN(11) {
-			b := Bid{Number: int64(k), Price: int64(r.IntN(40))}
-			for g := range a.Goods {
-				if r.IntN(3) == 0 {
-					b.Goods = append(b.Goods, g)
-				}
-			}
-			if r.IntN(2) == 0 {
-				b.Goods = append(b.Goods, a.Goods+int64(r.IntN(3)))
-			}
-			if len(b.Goods) == 0 {
-				b.Goods = []int64{0}
-			}
-			a.Bids = append(a.Bids, b)
-		}
-		res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := res.Pay(context.Background(), VCG, Options{}); err != nil {
-			t.Fatalf("round %d: %v", round, err)
-		}
-		value := best(a)
-		total := new(big.Int)
-		for k, w := range res.Winners {
-			rest := &Auction{Goods: a.Goods, Dummies: a.Dummies}
-			mine, named := a.Bidder(a.Bids[w])
-			for i, b := range a.Bids {
-				if other, ok := a.Bidder(b); i != w && !(named && ok && other == mine) {
-					rest.Bids = append(rest.Bids, b)
-				}
-			}
-			want := best(rest) - (value - a.Bids[w].Price)
-			total.Add(total, big.NewInt(want))
-			if got := res.Payments.Each[k].Amount; got != a.Price(big.NewInt(want)) {
-				t.Errorf("round %d: bid %d pays %s, expected %s", round, w, got, a.Price(big.NewInt(want)))
-			}
-		}
-		if res.Payments.Total != a.Price(total) {
-			t.Errorf("round %d: total %s, expected %s", round, res.Payments.Total, a.Price(total))
-		}
-		text, err := json.Marshal(res)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := Verify(a, text)
-		if err != nil || v.Err() != nil {
-			t.Errorf("round %d: %v, %v", round, err, v.Err())
-		}
-		if len(res.Winners) == 0 {
-			continue
-		}
-		wrong := strings.Replace(string(text), fmt.Sprintf(`"total":%q`, res.Payments.Total), `"total":"-1"`, 1)
-		if v, err := Verify(a, []byte(wrong)); err != nil || v.Err() == nil {
-			t.Errorf("round %d: a wrong total passes (%v)", round, err)
-		}
-	}
-}
-
-// First price is the bids; what is not proven has no VCG payments, and other rules are
-// refused.
-func TestPayRefuses(t *testing.T) {
-	a := &Auction{Goods: 2, Bids: []Bid{{Number: 7, Price: 5, Goods: []int64{0}}, {Number: 8, Price: 3, Goods: []int64{1}}, {Number: 9, Price: 6, Goods: []int64{0, 1}}}}
+func paid(t *testing.T, a *Auction, rule Rule) *Result {
+	t.Helper()
 	res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := res.Pay(context.Background(), FirstPrice, Options{}); err != nil || res.Payments.Total != "8" || len(res.Payments.Each) != 2 || res.Payments.Each[1] != (Payment{8, "3"}) {
-		t.Errorf("first price: %+v, %v", res.Payments, err)
+	if err := Pay(context.Background(), res, rule, Options{}); err != nil {
+		t.Fatal(err)
 	}
-	if err := res.Pay(context.Background(), "second", Options{}); err == nil {
-		t.Error("another rule: no error")
+	if res.Payments == nil {
+		t.Fatalf("%s: no payments: %v", a.Source, res.Notes)
 	}
-	res.Proven = false
-	if err := res.Pay(context.Background(), VCG, Options{}); !errors.Is(err, ErrUnproven) {
-		t.Errorf("unproven: %v", err)
+	return res
+}
+
+// held holds a result's JSON against its auction.
+func held(t *testing.T, res *Result) {
+	t.Helper()
+	text, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(res.Auction, text); err != nil || v.Err() != nil || !v.Proven {
+		t.Fatalf("%s: %v %v", text, err, v)
 	}
 }
 
-// The payments listed for auctions of CATS, where COALESCE_WDP names their folder: their
-// files are too large for this repository.
-func TestListedPayments(t *testing.T) {
+// What is changed in stated payments is found out.
+func TestWrongPayments(t *testing.T) {
+	a, err := Read("testdata/scheduling_g20_b100_s51.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rule            Rule
+		from, to, found string
+	}{
+		{FirstPrice, `"pays":"0.414429"`, `"pays":"0.41443"`, "pay"},
+		{VCG, `"revenue":"26.031944"`, `"revenue":"26.031945"`, "revenue"},
+		{VCG, `"rule":"vcg"`, `"rule":"third"`, "rule"},
+		{VCG, `"rule":"vcg"`, `"rule":"core"`, "blocks"},
+		{Core, `"rule":"core"`, `"rule":"vcg"`, "pay"},
+		{Core, `"coalitions":[[`, `"coalitions":[[99999],[`, "99999"},
+		{Core, `"coalitions":[[`, `"coalitions":[[0,0],[`, "wins twice"},
+		{Core, `"revenue":"27.084566"`, `"revenue":"27.084567"`, "revenue"},
+	} {
+		text, err := json.Marshal(paid(t, a, c.rule))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := strings.Replace(string(text), c.from, c.to, 1)
+		if wrong == string(text) {
+			t.Fatalf("%s lacks %s", text, c.from)
+		}
+		v, err := Verify(a, []byte(wrong))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Err() == nil || v.Proven || !strings.Contains(v.Err().Error(), c.found) {
+			t.Errorf("%s, %s: %v, expected %q", c.rule, c.to, v.Err(), c.found)
+		}
+	}
+	// Coalitions that are left out take the reason from higher payments.
+	res := paid(t, a, Core)
+	res.Payments.Coalitions = nil
+	text, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(a, text); err != nil || v.Err() == nil || !strings.Contains(v.Err().Error(), "coalitions") {
+		t.Errorf("no coalitions: %v %v", v.Err(), err)
+	}
+}
+
+func TestVCGOfCATS(t *testing.T) {
+	f, err := os.Open("testdata/vcg.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]map[string]string{}
+	for _, row := range rows[1:] {
+		if want[row[0]] == nil {
+			want[row[0]] = map[string]string{}
+		}
+		want[row[0]][row[1]] = row[2]
+	}
+	for file, pays := range want {
+		compareVCG(t, filepath.Join("testdata", file), pays)
+	}
+}
+
+// All files of a folder that has solutions.json, with the payments of each: the large
+// ones do not belong to the repository.
+func TestVCGOfFolder(t *testing.T) {
 	folder := os.Getenv("COALESCE_WDP")
 	if folder == "" {
-		t.Skip("COALESCE_WDP names no folder of auctions with solutions.json")
+		t.Skip("COALESCE_WDP names no folder of CATS files and solutions.json")
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "solutions.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var listed map[string]struct {
-		VCG     map[string]string `json:"vcg"`
-		Winners []int64           `json:"winners_vcg"` // to which the payments belong: several sets may be optimal
+	var all map[string]struct {
+		VCG map[string]string `json:"vcg"`
 	}
-	if err := json.Unmarshal(text, &listed); err != nil {
+	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range listed {
-		if len(want.VCG) == 0 {
-			continue
+	for file, one := range all {
+		if one.VCG != nil {
+			compareVCG(t, filepath.Join(folder, file), one.VCG)
 		}
-		a, err := Read(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
+	}
+}
+
+func compareVCG(t *testing.T, path string, want map[string]string) {
+	t.Helper()
+	a, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := paid(t, a, VCG)
+	held(t, res)
+	sum := new(big.Rat)
+	for number, pays := range want {
+		amount, ok := new(big.Rat).SetString(pays)
+		if !ok {
+			t.Fatalf("%s: found the payment %q", path, pays)
 		}
-		res, err := Solve(t.Context(), a, Options{Algorithm: Branch})
-		if err == nil {
-			value := res.Value
-			places := map[int64]int{}
-			for k, b := range a.Bids {
-				places[b.Number] = k
-			}
-			winners := make([]int, len(want.Winners))
-			for k, number := range want.Winners {
-				winners[k] = places[number]
-			}
-			if err = res.Accept(winners); err == nil && res.Value != value {
-				t.Errorf("%s: the listed winners pay %s, expected %s", name, res.Value, value)
-			}
-		}
-		if err == nil {
-			err = res.Pay(t.Context(), VCG, Options{})
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		wrong := 0
-		for _, p := range res.Payments.Each {
-			x, ok := new(big.Rat).SetString(want.VCG[fmt.Sprint(p.Bid)])
-			y, _ := new(big.Rat).SetString(p.Amount)
-			if !ok || x.Cmp(y) != 0 {
-				wrong++
-				t.Logf("%s: bid %d pays %s, listed %q", name, p.Bid, p.Amount, want.VCG[fmt.Sprint(p.Bid)])
+		sum.Add(sum, amount)
+		for _, w := range res.Payments.Winners {
+			if got, _ := new(big.Rat).SetString(a.Price(big.NewInt(w.Pays))); fmt.Sprint(a.Bids[w.Bids[0]].Number) == number && got.Cmp(amount) != 0 {
+				t.Errorf("%s: bid %s pays %s, expected %s", path, number, got.FloatString(9), pays)
 			}
 		}
-		if wrong > 0 || len(res.Payments.Each) != len(want.VCG) {
-			t.Errorf("%s: %d of %d payments differ, %d are listed", name, wrong, len(res.Payments.Each), len(want.VCG))
+	}
+	if got, _ := new(big.Rat).SetString(a.Price(res.Payments.Revenue())); got.Cmp(sum) != 0 || len(res.Payments.Winners) != len(want) {
+		t.Errorf("%s: %d winners pay %s, expected %d and %s", path, len(res.Payments.Winners), got.FloatString(9), len(want), sum.FloatString(9))
+	}
+	if len(want) > 50 { // the core of so many winners takes minutes
+		return
+	}
+	core := paid(t, a, Core)
+	held(t, core)
+	for k, w := range core.Payments.Winners {
+		if vcg := res.Payments.Winners[k].Pays; w.Pays < vcg || w.Pays > w.Value {
+			t.Errorf("%s: bid %d pays %d in the core, by VCG %d, and bids %d", path, a.Bids[w.Bids[0]].Number, w.Pays, vcg, w.Value)
 		}
+	}
+	t.Logf("%s: %s, by VCG %s, in the core %s, %d coalitions", path, res.Value, a.Price(res.Payments.Revenue()), a.Price(core.Payments.Revenue()), len(core.Payments.Coalitions))
+}
+
+// drawn is a small auction of bidders with one to three XOR bids, in ten-thousandths.
+func drawn(r *rand.Rand) *Auction {
+	goods, bids := 1+r.IntN(6), r.IntN(11)
+	var b strings.Builder
+	fmt.Fprintf(&b, "goods %d\nbids %d\ndummy 7\n", goods, bids)
+	for i := range bids {
+		fmt.Fprintf(&b, "%d %d.%04d", i, r.IntN(8), 10*r.IntN(1000)+1)
+		for g := range goods {
+			if r.IntN(3) == 0 {
+				fmt.Fprintf(&b, " %d", g)
+			}
+		}
+		if r.IntN(4) > 0 {
+			fmt.Fprintf(&b, " %d", goods+r.IntN(7))
+		}
+		b.WriteString(" #\n")
+	}
+	a, err := read(b.String())
+	if err != nil {
+		panic(err) // the text is well formed
+	}
+	return a
+}
+
+// worths are the best revenues of the bids of every set of bidders, from every set of bids.
+func worths(a *Auction, bidder []int, bidders int) []int64 {
+	best := make([]int64, 1<<bidders)
+	for set := range uint(1) << len(a.Bids) {
+		var winners []int
+		coalition := 0
+		for i := range a.Bids {
+			if set>>i&1 != 0 {
+				winners = append(winners, i)
+				coalition |= 1 << bidder[i]
+			}
+		}
+		if a.Check(winners) == nil {
+			best[coalition] = max(best[coalition], a.Revenue(winners).Int64())
+		}
+	}
+	for c := range best {
+		for i := range bidders {
+			if c>>i&1 != 0 {
+				best[c] = max(best[c], best[c&^(1<<i)])
+			}
+		}
+	}
+	return best
+}
+
+// Payments are held against their definitions, with the worth of every coalition.
+func TestPaymentsAgainstEveryCoalition(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	blocked := 0
+	for range 250 {
+		a := drawn(r)
+		bidder := a.Bidders()
+		bidders := 0
+		for _, b := range bidder {
+			bidders = max(bidders, b+1)
+		}
+		worth := worths(a, bidder, bidders)
+		all := len(worth) - 1
+		first, vcg, selected := paid(t, a, FirstPrice).Payments, paid(t, a, VCG).Payments, paid(t, a, Core).Payments
+		gain := make([]int64, bidders)
+		upper, place := make([]int64, len(vcg.Winners)), make([]int, bidders)
+		for b := range place {
+			place[b] = -1
+		}
+		for k, w := range vcg.Winners {
+			b := bidder[w.Bids[0]]
+			place[b] = k
+			if want := worth[all&^(1<<b)] - (worth[all] - w.Value); w.Pays != want {
+				t.Fatalf("%v: bidder %d pays %d, expected %d", a.Bids, b, w.Pays, want)
+			}
+			if first.Winners[k].Pays != w.Value {
+				t.Fatalf("%v: bidder %d pays %d of %d", a.Bids, b, first.Winners[k].Pays, w.Value)
+			}
+			upper[k] = w.Value - w.Pays
+			gain[b] = w.Value - selected.Winners[k].Pays
+		}
+		held(t, paid(t, a, Core))
+		point := core.New(upper)
+		for c := range worth {
+			need := worth[c]
+			least := worth[c]
+			var out []int
+			for b := range bidders {
+				in := c>>b&1 != 0
+				if in {
+					need -= gain[b]
+				}
+				if k := place[b]; k >= 0 && in {
+					least -= vcg.Winners[k].Value
+				} else if k >= 0 {
+					least -= vcg.Winners[k].Pays
+					out = append(out, k)
+				}
+			}
+			if revenue := selected.Revenue().Int64(); revenue < need {
+				t.Fatalf("%v: the coalition %b would pay %d, the winners pay %d", a.Bids, c, need, revenue)
+			}
+			if !point.Add(out, least) {
+				t.Fatalf("%v: the core is empty", a.Bids)
+			}
+		}
+		least := new(big.Rat).SetInt(vcg.Revenue())
+		for k := range upper {
+			least.Add(least, point.Value(k))
+			if off := selected.Winners[k].Pays - vcg.Winners[k].Pays - point.Up(k); off > 20 || off < -20 {
+				t.Fatalf("%v: winner %d pays %d units more than the nearest payment", a.Bids, k, off)
+			}
+		}
+		over := new(big.Rat).SetInt(selected.Revenue())
+		if over.Sub(over, least); over.Sign() < 0 || over.Cmp(big.NewRat(int64(len(upper)), 1)) > 0 {
+			t.Fatalf("%v: the revenue is %s above the least", a.Bids, over)
+		}
+		if len(selected.Coalitions) > 0 {
+			blocked++
+		}
+	}
+	if blocked < 10 {
+		t.Errorf("coalitions blocked VCG in %d auctions: too easy", blocked)
+	}
+}
+
+// Known packings and prices help the solver without changing what it finds, in auctions
+// large enough for linear programs.
+func TestVCGFromScratch(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 4 {
+		a := regional(r, 30, 160)
+		res := paid(t, a, VCG)
+		bidder := a.Bidders()
+		for _, w := range res.Payments.Winners {
+			less := *a
+			less.Bids = nil
+			for i, b := range a.Bids {
+				if bidder[i] != bidder[w.Bids[0]] {
+					less.Bids = append(less.Bids, b)
+				}
+			}
+			other, err := Solve(context.Background(), &less, Options{Algorithm: Branch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			revenue := less.Revenue(other.Winners).Int64()
+			if want := revenue - a.Revenue(res.Winners).Int64() + w.Value; w.Pays != want {
+				t.Fatalf("bid %d pays %d, expected %d", w.Bids[0], w.Pays, want)
+			}
+		}
+	}
+}
+
+func TestPaymentsOfNothingProven(t *testing.T) {
+	a := regional(rand.New(rand.NewPCG(2, 2)), 80, 320)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	res, err := Solve(ctx, a, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Proven = false
+	if err := Pay(context.Background(), res, Core, Options{}); err != nil || res.Payments != nil || !strings.Contains(fmt.Sprint(res.Notes), "not proven to be the best") {
+		t.Errorf("%v, notes %v", err, res.Notes)
+	}
+	if err := Pay(ctx, res, FirstPrice, Options{}); err != nil || res.Payments == nil {
+		t.Errorf("first price: %v", err)
+	}
+	whole, err := Solve(context.Background(), a, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Pay(ctx, whole, VCG, Options{}); err != nil || whole.Payments != nil || !whole.Stopped || !strings.Contains(fmt.Sprint(whole.Notes), "ended before") {
+		t.Errorf("cancelled: %v, notes %v", err, whole.Notes)
+	}
+	if err := Pay(ctx, whole, "second", Options{}); err == nil || !strings.Contains(err.Error(), `found the rule "second"`) {
+		t.Errorf("an unknown rule: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strings"
 
+	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -20,7 +21,9 @@ type Result struct {
 	Splittings float64      // of coalition structures
 	Nodes      int64        // of branch and cut
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
-	Payments   *Payments    // set by Pay
+	Payments   *Payments    // nil: none were asked for, or they are not known
+
+	prices []packing.Price // of branch and cut
 }
 
 // NewResult is a result that knows its auction and nothing else.
@@ -75,7 +78,7 @@ func (res *Result) Accepted() []Bid {
 }
 
 // String is one winning bid a line, its price and its goods without dummies,
-// and the revenue.
+// the revenue, and what is paid for the bids of each winner.
 func (res *Result) String() string {
 	var b strings.Builder
 	for _, bid := range res.Accepted() {
@@ -88,6 +91,11 @@ func (res *Result) String() string {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
+	if res.Payments != nil {
+		for _, w := range res.payments().Winners {
+			fmt.Fprintf(&b, "bids %v\tpay %s\n", w.Bids, w.Pays)
+		}
+	}
 	return b.String()
 }
 
@@ -111,6 +119,43 @@ func (res *Result) certificate() certificate {
 		c.Accepted = append(c.Accepted, accepted{b.Number, res.Auction.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...)})
 	}
 	return c
+}
+
+// payments are Payments by the file's numbers, in decimals.
+type payments struct {
+	Rule       Rule      `json:"rule"`
+	Revenue    string    `json:"revenue"`
+	Winners    []winner  `json:"winners"`
+	Coalitions [][]int64 `json:"coalitions"`
+}
+
+type winner struct {
+	Bids  []int64 `json:"bids"`
+	Value string  `json:"value"`
+	Pays  string  `json:"pays"`
+}
+
+func (res *Result) payments() *payments {
+	p := res.Payments
+	if p == nil {
+		return nil
+	}
+	a := res.Auction
+	numbers := func(bids []int) []int64 {
+		list := make([]int64, len(bids))
+		for k, i := range bids {
+			list[k] = a.Bids[i].Number
+		}
+		return list
+	}
+	told := &payments{Rule: p.Rule, Revenue: a.Price(p.Revenue()), Winners: []winner{}, Coalitions: [][]int64{}}
+	for _, w := range p.Winners {
+		told.Winners = append(told.Winners, winner{numbers(w.Bids), a.Price(big.NewInt(w.Value)), a.Price(big.NewInt(w.Pays))})
+	}
+	for _, c := range p.Coalitions {
+		told.Coalitions = append(told.Coalitions, numbers(c))
+	}
+	return told
 }
 
 // MarshalJSON writes the object that every problem's --json shares. Revenue
@@ -138,9 +183,9 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		Splittings  float64     `json:"splittings"`
 		Nodes       int64       `json:"nodes"`
 		LPBound     *string     `json:"lp_bound"`
-		Payments    *Payments   `json:"payments,omitempty"`
+		Payments    *payments   `json:"payments"`
 		Certificate certificate `json:"certificate"`
-	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.Payments, res.certificate()})
+	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), res.certificate()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -39,20 +39,32 @@ type Problem struct {
 type Settings struct {
 	Workers  int                             // open nodes worked on at once; 0: one a core
 	Progress func(value, bound, nodes int64) // told of progress, from any goroutine; may be nil
+	Start    []int                           // a packing that is known, of bids of prices above 0; nil: none
+	Known    []Price                         // prices of a problem like this one, and its cliques
+	Enough   bool                            // end a component, after its root, with any packing better than the start's
 
 	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
 }
 
+// A Price is what a clique of bids, of which one can win, pays. No packing is worth more
+// than the sum of any prices of at least 0, and of what each bid's price lacks in those
+// of its cliques.
+type Price struct {
+	Bids   []int32
+	Amount int64
+}
+
 // A Result is the best packing found and what is known of better ones.
 type Result struct {
-	Winners []int // bids, ascending
-	Value   int64 // their prices' sum
-	Bound   int64 // no packing is worth more; Value where the search ended
-	LPBound int64 // of the linear relaxation over the cliques given, made maximal, or less; of parts that were enumerated, their value
-	Nodes   int64 // solved linear programs, the root's rounds counted as one
-	Bids    int   // left after dominated ones went
-	Cliques int   // at the root's end
-	Parts   int   // components
+	Winners []int   // bids, ascending
+	Value   int64   // their prices' sum
+	Bound   int64   // no packing is worth more; Value where the search ended
+	LPBound int64   // of the linear relaxation over the cliques given, made maximal, or less; of parts that were enumerated, their value
+	Nodes   int64   // solved linear programs, the root's rounds counted as one
+	Bids    int     // left after dominated ones went
+	Cliques int     // at the root's end
+	Parts   int     // components
+	Prices  []Price // of the root's last linear program, those above 0; parts that were enumerated have none
 }
 
 // Proven reports whether the packing is optimal.
@@ -77,15 +89,41 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	if len(live) > MaxBids {
 		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", ErrSize, len(live), MaxBids)
 	}
-	whole := p.restrict(live)
+	start := map[int32]bool{}
+	least := int64(0)
+	for _, j := range set.Start {
+		start[int32(j)] = true
+		least += p.Prices[j]
+	}
+	known := &Problem{Prices: p.Prices, Cliques: slices.Clone(p.Cliques)}
+	for _, c := range set.Known {
+		known.Cliques = append(known.Cliques, c.Bids)
+	}
+	live = ruledOut(p, set.Known, live, start, least)
+	whole := known.restrict(live)
 	g := newGraph(len(live), whole.Cliques)
-	kept := g.undominated(whole.Prices)
+	kept, instead := g.undominated(whole.Prices)
+	begun := g.empty() // the start, in bids that are kept
+	for k, j := range live {
+		if start[j] {
+			for instead[k] >= 0 {
+				k = int(instead[k])
+			}
+			begun.add(k)
+		}
+	}
 	res := &Result{Bids: len(kept)}
 	parts := g.components(kept)
 	res.Parts = len(parts)
 	for _, part := range parts {
 		inner := whole.restrict(part)
 		told := set
+		told.Start = nil
+		for k, j := range part {
+			if begun.has(int(j)) {
+				told.Start = append(told.Start, k)
+			}
+		}
 		if set.Progress != nil {
 			told.Progress = func(value, bound, nodes int64) { set.Progress(res.Value+value, bound, res.Nodes+nodes) }
 			if len(parts) > 1 { // the bounds of parts to come are not known yet
@@ -104,9 +142,47 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		for _, w := range one.Winners {
 			res.Winners = append(res.Winners, int(live[part[w]]))
 		}
+		for _, price := range one.Prices {
+			for k, j := range price.Bids {
+				price.Bids[k] = live[part[j]]
+			}
+			res.Prices = append(res.Prices, price)
+		}
 	}
 	slices.Sort(res.Winners)
 	return res, nil
+}
+
+// ruledOut leaves out the bids that no packing worth more than the start has, by known
+// prices. Bids of the start stay.
+func ruledOut(p *Problem, known []Price, live []int32, start map[int32]bool, least int64) []int32 {
+	if len(known) == 0 {
+		return live
+	}
+	reduced := slices.Clone(p.Prices)
+	present := make([]bool, len(p.Prices))
+	for _, j := range live {
+		present[j] = true
+	}
+	bound := int64(0)
+	for _, c := range known {
+		if slices.ContainsFunc(c.Bids, func(j int32) bool { return present[j] }) {
+			bound += c.Amount
+		}
+		for _, j := range c.Bids {
+			reduced[j] -= c.Amount
+		}
+	}
+	for _, j := range live {
+		bound += max(0, reduced[j])
+	}
+	var left []int32
+	for _, j := range live {
+		if start[j] || bound+min(0, reduced[j]) > least {
+			left = append(left, j)
+		}
+	}
+	return left
 }
 
 // restrict is the problem of some of the bids, renumbered by their place in the list.
@@ -209,26 +285,29 @@ func (g *graph) density() float64 {
 func (g *graph) empty() set { return make(set, (g.n+63)/64) }
 
 // undominated leaves out each bid that another could replace in any packing: one that
-// conflicts with it and with nothing else that it does not, and pays as much.
-func (g *graph) undominated(prices []int64) []int32 {
+// conflicts with it and with nothing else that it does not, and pays as much. It also
+// tells which other, -1 for bids that are kept.
+func (g *graph) undominated(prices []int64) (kept, instead []int32) {
 	gone := g.empty()
+	instead = make([]int32, g.n)
 	for j := range g.n {
+		instead[j] = -1
 		for k, w := range g.conflict[j] {
 			for ; w != 0 && !gone.has(j); w &= w - 1 {
 				i := k<<6 + bits.TrailingZeros64(w)
 				if prices[i] >= prices[j] && !gone.has(i) && g.replaces(i, j) {
 					gone.add(j)
+					instead[j] = int32(i)
 				}
 			}
 		}
 	}
-	var kept []int32
 	for j := range g.n {
 		if !gone.has(j) {
 			kept = append(kept, int32(j))
 		}
 	}
-	return kept
+	return kept, instead
 }
 
 // replaces reports whether all conflicts of i, but for the two themselves, are j's.

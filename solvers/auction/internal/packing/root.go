@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"coalesce/solvers/auction/internal/lp"
 )
@@ -30,6 +31,14 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 		live.add(j)
 	}
 	t := &tree{g: g, prices: p.Prices, set: set, best: -1}
+	value := int64(0)
+	if set.Start != nil {
+		begun := make([]int32, len(set.Start))
+		for k, j := range set.Start {
+			begun[k], value = int32(j), value+p.Prices[j]
+		}
+		t.offer(begun, value)
+	}
 	h := newImprover(g, p.Prices, 1)
 	if !set.bare {
 		t.offer(h.start(live, starts))
@@ -42,7 +51,10 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	if err := t.root(ctx, p.Cliques, live, res); err != nil {
 		return nil, err
 	}
-	if res.Bound > t.best {
+	if t.enough = value; !set.Enough {
+		t.enough = math.MaxInt64
+	}
+	if res.Bound > t.best && t.best <= t.enough {
 		t.search(ctx, live, res)
 	}
 	res.Nodes += t.nodes.Load()
@@ -106,6 +118,12 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 		}
 		if whole < res.Bound {
 			res.Bound = whole
+			res.Prices = res.Prices[:0]
+			for i, c := range rows {
+				if amount := (y[i] + 1<<t.shift - 1) >> t.shift; amount > 0 {
+					res.Prices = append(res.Prices, Price{slices.Clone(c), amount})
+				}
+			}
 			t.tell(res.Bound)
 		}
 		if res.Bound <= t.best || !done {

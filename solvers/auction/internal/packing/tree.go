@@ -57,6 +57,7 @@ type tree struct {
 	work    []int64 // bound of what each worker has, -1: nothing
 	wake    *sync.Cond
 	stop    bool
+	enough  int64 // a packing worth more ends the search
 	gains   []gain
 	overall gain
 }
@@ -122,7 +123,7 @@ func (t *tree) next(worker int) *node {
 	defer t.mu.Unlock()
 	t.work[worker] = -1
 	for {
-		if t.stop {
+		if t.stop = t.stop || t.best > t.enough; t.stop {
 			t.wake.Broadcast()
 			return nil
 		}

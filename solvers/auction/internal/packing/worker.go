@@ -49,7 +49,7 @@ func newWorker(t *tree, id int, basis *lp.State) *worker {
 func (w *worker) run(ctx context.Context) {
 	for n := w.next(w.id); n != nil; n = w.next(w.id) {
 		for n != nil {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || w.incumbent() > w.enough {
 				w.push(n)
 				return
 			}

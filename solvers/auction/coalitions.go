@@ -1,0 +1,194 @@
+package auction
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"coalesce/solvers/auction/internal/core"
+	"coalesce/solvers/auction/internal/packing"
+)
+
+// core moves the payments of a part's winners, VCG's so far, into the core, and returns
+// the coalitions that asked for that.
+func (c *cashier) core(ctx context.Context, winners []int) ([][]int, error) {
+	point := c.vickrey(winners)
+	base := make([]int64, len(winners))
+	for n, k := range winners {
+		base[n] = c.Winners[k].Pays
+	}
+	known := c.res.prices
+	var found [][]int
+	for {
+		for n, k := range winners {
+			c.Winners[k].Pays = base[n] + point.Up(n)
+		}
+		solved, blocking, err := c.blocking(ctx, winners, known)
+		if err != nil || ctx.Err() != nil || blocking == nil {
+			return found, err
+		}
+		known = solved.Prices
+		before := len(found)
+		for _, in := range c.split(blocking) {
+			members, least := c.ask(in, winners, base)
+			now := int64(0)
+			for _, n := range members {
+				now += point.Up(n)
+			}
+			if now >= least {
+				continue
+			}
+			if !point.Add(members, least) {
+				return nil, fmt.Errorf("the bids %v pay more than those that win in their place", in)
+			}
+			found = append(found, in)
+		}
+		if len(found) == before {
+			return nil, fmt.Errorf("the coalition of the bids %v blocks, none of its parts does", blocking)
+		}
+		c.told()
+	}
+}
+
+// vickrey is the point of VCG's payments of winners.
+func (c *cashier) vickrey(winners []int) *core.Point {
+	upper := make([]int64, len(winners))
+	for n, k := range winners {
+		upper[n] = c.Winners[k].Value - c.Winners[k].Pays
+	}
+	return core.New(upper)
+}
+
+// blocking finds the bids of a coalition that would give the seller more than the
+// winners of a part pay, nil where there is none.
+//
+// A winner that takes part in a coalition keeps what it gains now. So the best coalition
+// is the best packing where each winner has one more bid, against all others of its, to
+// stay out at the price of its gain: the packing is worth the coalition's payment and
+// all gains.
+func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.Price) (*packing.Result, []int, error) {
+	bids := len(c.whole.Prices)
+	first := &c.Winners[winners[0]]
+	p := &packing.Problem{Prices: c.only(c.part[first.Bids[0]]), Cliques: slices.Clone(c.whole.Cliques)}
+	for n, k := range winners {
+		w := c.Winners[k]
+		p.Prices = append(p.Prices, w.Value-w.Pays)
+		for _, i := range c.of[c.bidder[w.Bids[0]]] {
+			p.Cliques = append(p.Cliques, []int32{int32(i), int32(bids + n)})
+		}
+	}
+	set := packing.Settings{Enough: true, Known: known, Start: c.sold(first)}
+	solved, err := packing.Solve(ctx, p, set)
+	if err != nil || solved.Value == c.bid(set.Start) { // that of the winners themselves
+		return solved, nil, err
+	}
+	var coalition []int
+	for _, i := range solved.Winners {
+		if i < bids {
+			coalition = append(coalition, i)
+		}
+	}
+	return solved, coalition, nil
+}
+
+// split cuts the bids of a coalition, without winning ones, into groups that push out
+// no winning bid and have no bidder in common.
+func (c *cashier) split(coalition []int) [][]int {
+	var in []int
+	for _, i := range coalition {
+		if !slices.Contains(c.res.Winners, i) {
+			in = append(in, i)
+		}
+	}
+	pushed, own := map[int]int{}, map[int]int{}
+	var cliques [][]int32
+	for k, i := range in {
+		for _, w := range append(c.pushedOut([]int{i}), c.rest(i)...) {
+			if other, ok := pushed[w]; ok {
+				cliques = append(cliques, []int32{int32(other), int32(k)})
+			}
+			pushed[w] = k
+		}
+		if other, ok := own[c.bidder[i]]; ok {
+			cliques = append(cliques, []int32{int32(other), int32(k)})
+		}
+		own[c.bidder[i]] = k
+	}
+	at := map[int]int{}
+	var groups [][]int
+	for k, part := range parts(len(in), cliques, nil) {
+		n, ok := at[part]
+		if !ok {
+			n = len(groups)
+			at[part] = n
+			groups = append(groups, nil)
+		}
+		groups[n] = append(groups[n], in[k])
+	}
+	return groups
+}
+
+// rest are the winning bids of the bidders whose winning bids a bid pushes out: whether
+// such a bidder stays in a coalition depends on all of them.
+func (c *cashier) rest(i int) []int {
+	var bids []int
+	for _, w := range c.pushedOut([]int{i}) {
+		for _, other := range c.of[c.bidder[w]] {
+			if slices.Contains(c.res.Winners, other) {
+				bids = append(bids, other)
+			}
+		}
+	}
+	return bids
+}
+
+// pushedOut are the winning bids that share a good with any of some bids.
+func (c *cashier) pushedOut(in []int) []int {
+	goods := map[int64]bool{}
+	for _, i := range in {
+		for _, g := range c.res.Auction.Bids[i].Goods {
+			goods[g] = true
+		}
+	}
+	var out []int
+	for _, w := range c.res.Winners {
+		if slices.ContainsFunc(c.res.Auction.Bids[w].Goods, func(g int64) bool { return goods[g] }) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// ask is what a coalition, in place of the winning bids that it pushes out, asks of the
+// core: the winners that keep no bid, by their place in the list, pay together at least
+// so much beyond base.
+func (c *cashier) ask(in, winners []int, base []int64) (members []int, least int64) {
+	lost := map[int]bool{}
+	for _, w := range c.pushedOut(in) {
+		lost[w] = true
+	}
+	stays := map[int]bool{}
+	for _, i := range in {
+		stays[c.bidder[i]] = true
+	}
+	for _, w := range c.res.Winners {
+		if !lost[w] {
+			stays[c.bidder[w]] = true
+		}
+	}
+	least = c.bid(in)
+	for n, k := range winners {
+		w := c.Winners[k]
+		if !stays[c.bidder[w.Bids[0]]] {
+			members = append(members, n)
+			least -= base[n]
+			continue
+		}
+		for _, i := range w.Bids {
+			if lost[i] {
+				least -= c.whole.Prices[i]
+			}
+		}
+	}
+	return members, least
+}

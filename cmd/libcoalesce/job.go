@@ -118,3 +118,11 @@ func goClose(handle C.int64_t) C.int32_t {
 func bad(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errInvalid, fmt.Sprintf(format, args...))
 }
+
+// aside does work on a goroutine of Go: one that C called is bound to its thread, so that
+// each of the goroutines that it starts and waits for costs changes of thread.
+func aside(work func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- guarded(work) }()
+	return done
+}

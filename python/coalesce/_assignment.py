@@ -42,11 +42,9 @@ def _matrix(cost: ArrayLike) -> NDArray[Any]:
         return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
     if a.dtype == np.float16:
         return a.astype(np.float32)
-    if a.dtype.kind in "biuf" and a.dtype.itemsize <= 8:
+    if a.dtype.kind in "iuf" and a.dtype.itemsize <= 8:
         return a.astype(a.dtype.newbyteorder("="))
-    if a.dtype.kind == "c":
-        raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
-    return a.astype(np.float64)
+    raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('float64') according to the rule 'safe'")
 
 
 def linear_sum_assignment(cost_matrix: ArrayLike, maximize: bool = False) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -157,7 +155,7 @@ def _pairs(answer: _Answer, shape: tuple[int, ...]) -> tuple[NDArray[np.intp], N
         row = np.broadcast_to(np.arange(rows), answer.column.shape)
         chosen = answer.column
     else:
-        row = np.nonzero(answer.column >= 0)[1].reshape(-1, least)
+        row = np.nonzero(answer.column >= 0)[1].reshape(len(answer.column), least)
         chosen = np.take_along_axis(answer.column, row, 1)
     r, c = row.astype(np.intp), chosen.astype(np.intp)
     return (r, c) if len(shape) == 3 else (r[0], c[0])

@@ -89,8 +89,8 @@ def entries(Q: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32], NDArray[
     a = np.asarray(Q)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"Q: found an array of the shape {a.shape}, expected a square matrix")
-    i, j = np.nonzero(a)
-    return a.shape[0], i.astype(np.int32), j.astype(np.int32), a[i, j], list(range(a.shape[0]))
+    row, col = np.nonzero(a)
+    return a.shape[0], row.astype(np.int32), col.astype(np.int32), a[row, col], list(range(a.shape[0]))
 
 
 def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limit: Optional[float] = None,
@@ -103,7 +103,8 @@ def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limi
     linear. ising: x in {-1, +1}^n; the diagonal stays linear.
     Ends at time_limit (seconds; without it and without work 10), at target, after work flips, or when the best is
     proven. With work the answer depends on seed, device and settings alone.
-    solutions: how many distinct ones to look for, which differ in at least distance variables.
+    solutions: how many distinct ones to look for, which differ in at least distance variables. Small programs are
+    proven where one is asked for; looking for several takes shortcuts away that proofs need.
     progress: called with an Incumbent at each improvement; one that returns True ends the solve, one that raises too,
     and its exception is raised here. Ctrl-C raises Interrupted, whose result is the best so far.
     """

@@ -40,13 +40,14 @@ class Sampler(_Base):  # type: ignore[misc]
         """Samples of a binary quadratic model: a dimod.SampleSet."""
         import dimod
 
+        sample_set: Any = dimod.SampleSet
         parameters = self.remove_unknown_kwargs(**parameters)
         seed = parameters.get("seed")
         seed = int(np.random.default_rng().integers(1 << 32)) if seed is None else int(seed)
         reads = int(parameters.pop("num_reads", None) or 1)
         labels = list(bqm.variables)
         if not labels:
-            return dimod.SampleSet.from_samples_bqm(np.empty((1, 0), np.int8), bqm)
+            return sample_set.from_samples_bqm(np.empty((1, 0), np.int8), bqm)
         linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=labels)
         diagonal = np.arange(len(labels), dtype=np.int32)
         result = solve_entries(
@@ -57,4 +58,4 @@ class Sampler(_Base):  # type: ignore[misc]
         offset = float(bqm.offset)
         info = {"timing": result.seconds, "bound": None if result.bound is None else result.bound + offset, "gap": result.gap,
                 "proven": result.proven, "seed": seed, "device": result.device, "reason": result.reason}
-        return dimod.SampleSet.from_samples_bqm((np.array(found), labels), bqm, info=info)
+        return sample_set.from_samples_bqm((np.array(found), labels), bqm, info=info)

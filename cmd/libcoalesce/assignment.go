@@ -1,0 +1,205 @@
+package main
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/solve"
+)
+
+// source is what errors and results call instances of this library.
+const source = "an array"
+
+// few is up to how many costs one core's search along trees beats the host's method,
+// which starts goroutines: 30 x 30 costs take 52 µs instead of 80 (two cores of a Xeon).
+const few = 2048
+
+//export goAssign
+func goAssign(p *C.coalesce_assignment) C.int32_t {
+	err := <-aside(func() error { return assign(context.Background(), p, nil) })
+	if err != nil && p != nil && p.text != nil && p.text_size > 0 {
+		text := append(clean(err), 0)
+		text = text[:min(len(text), int(p.text_size))]
+		text[len(text)-1] = 0
+		write(text, p.text, p.text_size)
+	}
+	return codeOf(err)
+}
+
+//export goStartAssignment
+func goStartAssignment(p *C.coalesce_assignment, handle *C.int64_t) C.int32_t {
+	return start(handle, func(ctx context.Context, _ func()) (text []byte, err error) {
+		err = assign(ctx, p, &text)
+		return text, err
+	})
+}
+
+// assign solves what a struct describes and writes the answers there; report, where it
+// is not nil, becomes a JSON list of what the command would print, but for solutions.
+func assign(ctx context.Context, p *C.coalesce_assignment, report *[]byte) error {
+	if p == nil {
+		return bad("no struct")
+	}
+	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+		return err
+	}
+	o := assignment.Options{Duals: p.u != nil || p.v != nil, Unchecked: p.flags&C.COALESCE_UNCHECKED != 0}
+	var err error
+	if o.Settings, err = settings(p.device, p.time_limit, p.algorithm); err != nil {
+		return err
+	}
+	plain := p.device == C.COALESCE_HOST && p.start == nil && p.flags&C.COALESCE_LIMIT == 0
+	if report == nil && plain && o.Algorithm == "" && p.batch == 1 && p.rows <= few && p.cols <= few && p.rows*p.cols <= few {
+		o.Algorithm = "sequential-tree"
+	}
+	list, err := instances(p)
+	if err != nil {
+		return err
+	}
+	var results []*assignment.Result
+	if len(list) == 1 {
+		var r *assignment.Result
+		r, err = assignment.Solve(ctx, list[0], o)
+		var none *assignment.InfeasibleError
+		if err != nil && !(errors.As(err, &none) && r != nil) {
+			return err
+		}
+		results = []*assignment.Result{r}
+	} else if results, err = assignment.SolveBatch(ctx, list, o); err != nil {
+		return err
+	}
+	for k, r := range results {
+		put(p, k, r)
+	}
+	if report != nil {
+		return errors.Join(err, reports(results, report))
+	}
+	return err
+}
+
+// put writes an answer where the struct asks for it.
+func put(p *C.coalesce_assignment, k int, r *assignment.Result) {
+	rows, cols := int(p.rows), int(p.cols)
+	if p.column != nil {
+		column := unsafe.Slice((*int32)(unsafe.Pointer(p.column)), (k+1)*rows)[k*rows:]
+		for i := range column {
+			column[i] = -1
+		}
+		copy(column, r.Column)
+	}
+	if d := r.Duals; d != nil {
+		if p.u != nil {
+			copy(unsafe.Slice((*int64)(unsafe.Pointer(p.u)), (k+1)*rows)[k*rows:], d.U)
+		}
+		if p.v != nil {
+			copy(unsafe.Slice((*int64)(unsafe.Pointer(p.v)), (k+1)*cols)[k*cols:], d.V)
+		}
+		set(p.scale, k, C.double(d.Scale))
+	}
+	value, gap, code := r.Value, math.NaN(), C.int32_t(C.COALESCE_OK)
+	if r.Proven && r.Certificate != nil {
+		gap = r.Certificate.Gap
+	}
+	if r.Column == nil {
+		value, gap, code = math.NaN(), math.NaN(), C.COALESCE_INFEASIBLE
+	}
+	set(p.value, k, C.double(value))
+	set(p.gap, k, C.double(gap))
+	set(p.code, k, code)
+}
+
+// set writes the k-th of a list of C that may be missing.
+func set[T any](list *T, k int, x T) {
+	if list != nil {
+		*(*T)(unsafe.Add(unsafe.Pointer(list), k*int(unsafe.Sizeof(x)))) = x
+	}
+}
+
+// reports writes what results tell besides their solutions.
+func reports(results []*assignment.Result, text *[]byte) error {
+	type answer struct {
+		solve.Report
+		Matched     int                     `json:"matched"`
+		Certificate *assignment.Certificate `json:"certificate"`
+		Type        assignment.Value        `json:"type"`
+	}
+	list := make([]answer, len(results))
+	for k, r := range results {
+		list[k] = answer{r.Report(), r.Matched, r.Certificate, r.Type}
+	}
+	var err error
+	*text, err = json.Marshal(list)
+	return err
+}
+
+// instances are those that a struct describes.
+func instances(p *C.coalesce_assignment) ([]*assignment.Instance, error) {
+	const most = math.MaxInt32
+	switch {
+	case p.batch < 1 || p.batch > most:
+		return nil, bad("a batch of %d: expected 1 to %d", p.batch, most)
+	case p.rows < 0 || p.cols < 0 || p.rows > most || p.cols > most:
+		return nil, bad("%d x %d costs: expected 0 to %d rows and columns", p.rows, p.cols, most)
+	case p.costs == nil && p.rows > 0 && p.cols > 0:
+		return nil, bad("no costs")
+	case p.start != nil && p.batch > 1:
+		return nil, bad("sparse costs come one at a time")
+	}
+	list := make([]*assignment.Instance, p.batch)
+	for k := range list {
+		v := view{unsafe.Add(p.costs, k*int(p.batch_stride)), int(p.rows), int(p.cols), int(p.row_stride), int(p.col_stride)}
+		inst, err := instance(p, v)
+		if err != nil {
+			return nil, err
+		}
+		list[k] = inst
+	}
+	return list, nil
+}
+
+func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
+	var sparse *assignment.Sparse
+	if p.start != nil {
+		first := unsafe.Slice((*int64)(unsafe.Pointer(p.start)), v.rows+1)
+		count := first[v.rows]
+		if count < 0 || count > math.MaxInt64/8 || count > 0 && p.col == nil {
+			return nil, bad("%d pairs, or no columns", count)
+		}
+		sparse = &assignment.Sparse{Start: first, Col: unsafe.Slice((*int32)(unsafe.Pointer(p.col)), count)}
+		size := int(p.col_stride)
+		v = view{p.costs, 1, int(count), int(count) * size, size}
+	}
+	numbers, err := costs(v, p._type)
+	if err != nil {
+		return nil, err
+	}
+	inst := &assignment.Instance{Rows: int(p.rows), Cols: int(p.cols), Sparse: sparse, Source: source, Maximize: p.flags&C.COALESCE_MAXIMIZE != 0}
+	switch c := numbers.(type) {
+	case []int32:
+		inst.Type, inst.I32 = assignment.Int32, c
+	case []int64:
+		inst.Type, inst.I64 = assignment.Int64, c
+	case []float32:
+		inst.Type, inst.F32 = assignment.Float32, c
+	case []float64:
+		inst.Type, inst.F64 = assignment.Float64, c
+	}
+	if p.flags&C.COALESCE_LIMIT != 0 {
+		limit := float64(p.limit)
+		inst.Limit = &limit
+	}
+	if err := inst.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errInvalid, err)
+	}
+	return inst, nil
+}

@@ -1,0 +1,177 @@
+/* The C interface of Coalesce: exact assignments, binary quadratic programs, coalition
+ * structures and combinatorial auctions, from any language that calls C.
+ *
+ * Arrays are passed by pointer, shape and strides in bytes, and are read in place where
+ * they can be; they must stay as they are until the call returns, or until
+ * coalesce_close. Nothing is printed. All functions may be called from several threads
+ * at once. No signal handler is needed; the library must not be unloaded.
+ *
+ * Every problem is a struct whose first field is its size in bytes, so that fields can
+ * be added at its end. Unused fields are 0.
+ *
+ * A solve is a job: coalesce_start_... gives its handle, coalesce_wait waits for its end,
+ * coalesce_text is its answer (JSON, as the command prints with --json) or its error,
+ * coalesce_close gives it back. coalesce_assign is an assignment without a job, on the
+ * calling thread, for small problems that are called often.
+ */
+#ifndef COALESCE_H
+#define COALESCE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Codes that functions return. */
+enum {
+    COALESCE_RUNNING = -1,   /* of coalesce_wait: the job has not ended */
+    COALESCE_OK = 0,
+    COALESCE_INVALID = 1,    /* an argument cannot be used */
+    COALESCE_COST = 2,       /* a cost, value or coefficient cannot be used */
+    COALESCE_INFEASIBLE = 3, /* no solution is feasible; the text of a job holds the proof */
+    COALESCE_CANCELLED = 4,  /* coalesce_cancel or the time limit ended the solve before an answer */
+    COALESCE_MEMORY = 5,     /* memory of the device or the machine does not suffice */
+    COALESCE_INTERNAL = 6,   /* anything else; an answer that a check refuted is a bug, please report it */
+    COALESCE_FORKED = 7      /* the process was forked after the library was loaded */
+};
+
+/* Types of numbers. */
+enum {
+    COALESCE_INT8 = 1,
+    COALESCE_INT16 = 2,
+    COALESCE_INT32 = 3,
+    COALESCE_INT64 = 4,
+    COALESCE_UINT8 = 5,
+    COALESCE_UINT16 = 6,
+    COALESCE_UINT32 = 7,
+    COALESCE_UINT64 = 8,
+    COALESCE_FLOAT32 = 9,
+    COALESCE_FLOAT64 = 10
+};
+
+/* Flags. */
+enum {
+    COALESCE_MAXIMIZE = 1,  /* the largest value is asked for, not the smallest */
+    COALESCE_LIMIT = 2,     /* of assignments: limit is set */
+    COALESCE_UNCHECKED = 4, /* of assignments: no certificate */
+    COALESCE_ISING = 8      /* of quadratic programs: variables are -1 and +1 */
+};
+
+/* COALESCE_HOST is the device of the processor's cores; 0, 1, ... are GPUs. */
+#define COALESCE_HOST (-1)
+
+/* coalesce_progress is told of better solutions, one call at a time, on a thread of the
+ * library. NaN stands for a value or a bound that is not known. Not 0 ends the solve. */
+typedef int32_t (*coalesce_progress)(void *user, double seconds, double value, double bound, double share);
+
+/* An assignment, or many of one shape. Forbidden pairs cost plus infinity, or minus
+ * infinity where it maximises; the largest number of an integer type is a cost like any
+ * other. A sparse one (start is set) lists the allowed pairs row by row: columns
+ * col[start[i]] ... col[start[i+1]-1] of row i, ascending, each with a cost in costs. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;
+    int32_t device;
+    int32_t type;          /* of costs */
+    int64_t batch;         /* number of matrices, at least 1 */
+    int64_t rows, cols;
+    int64_t batch_stride;  /* bytes, as the two that follow */
+    int64_t row_stride, col_stride;
+    const void *costs;
+    const int64_t *start;  /* rows + 1 of them */
+    const int32_t *col;
+    double limit;          /* what a row and a column left unmatched cost together */
+    double time_limit;     /* seconds; 0: none */
+    const char *algorithm; /* null: the library's choice */
+
+    /* Answers. Pointers may be null: not asked for. */
+    int32_t *column;       /* batch x rows: the column of each row, -1: unmatched */
+    int64_t *u, *v;        /* batch x rows and batch x cols: duals in units of 1/scale */
+    double *scale;         /* batch */
+    double *value;         /* batch: sums of the matched costs */
+    double *gap;           /* batch: no matching is better by more; NaN: not proven */
+    int32_t *code;         /* batch: COALESCE_OK or COALESCE_INFEASIBLE */
+    char *text;            /* of coalesce_assign: where to write an error, ends with 0 */
+    int64_t text_size;     /* bytes there */
+} coalesce_assignment;
+
+/* A quadratic program: the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries of the
+ * same variables add up; i[k] == j[k] is a linear term, of spins too. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;
+    int32_t device;
+    int32_t type;          /* of coefficients: COALESCE_INT64 or COALESCE_FLOAT64 */
+    int64_t n;             /* variables */
+    int64_t entries;
+    const int32_t *i, *j;
+    const void *coefficients;
+    double time_limit;     /* seconds; 0: the solver's default */
+    double target;         /* stop at this value or a better one; NaN: none */
+    uint64_t seed;
+    int64_t work;          /* flips; 0: no limit */
+    int32_t solutions;     /* distinct ones that are asked for; 0: the best */
+    int32_t distance;      /* variables in which they differ at least; 0: 1 */
+    const char *algorithm;
+    coalesce_progress progress;
+    void *user;
+} coalesce_qubo;
+
+/* Coalition structures: the values of all coalitions, agent i being bit i-1 of a
+ * coalition's number. Minus infinity forbids a coalition. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;
+    int32_t device;
+    int32_t type;          /* COALESCE_INT32, _INT64, _FLOAT32 or _FLOAT64 */
+    int64_t count;         /* of values, 2 to the power of the agents */
+    const void *values;
+    double time_limit;     /* seconds; 0: none */
+    const char *algorithm;
+    coalesce_progress progress;
+    void *user;
+} coalesce_csg;
+
+/* An auction, as the text of a CATS file. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;
+    int32_t device;
+    const char *text;
+    int64_t text_size;     /* bytes */
+    double time_limit;     /* seconds; 0: none */
+    const char *algorithm;
+} coalesce_auction;
+
+/* coalesce_assign solves on the calling thread. */
+int32_t coalesce_assign(coalesce_assignment *p);
+
+/* These start a job; struct and arrays must live until coalesce_close. On an error there is no job. */
+int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job);
+int32_t coalesce_start_qubo(coalesce_qubo *p, int64_t *job);
+int32_t coalesce_start_csg(coalesce_csg *p, int64_t *job);
+int32_t coalesce_start_auction(coalesce_auction *p, int64_t *job);
+
+/* coalesce_wait waits for the end of a job, at most so many milliseconds, and returns
+ * its code or COALESCE_RUNNING. */
+int32_t coalesce_wait(int64_t job, int32_t milliseconds);
+
+/* coalesce_cancel asks a job to end soon, with the best so far where there is one. */
+int32_t coalesce_cancel(int64_t job);
+
+/* coalesce_text copies the answer or the error of a job that has ended to buffer, at most
+ * size bytes and without a 0 at its end, and returns its length in bytes; negative: no
+ * such job, or it runs. */
+int64_t coalesce_text(int64_t job, char *buffer, int64_t size);
+
+/* coalesce_close ends a job, waits for its end, and gives it back. */
+int32_t coalesce_close(int64_t job);
+
+/* coalesce_devices is a JSON list of the devices' facts, in the manner of coalesce_text. */
+int64_t coalesce_devices(char *buffer, int64_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

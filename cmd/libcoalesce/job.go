@@ -1,0 +1,128 @@
+package main
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A job is a solve that somebody waits for.
+type job struct {
+	cancel context.CancelFunc
+	done   chan struct{} // closed at its end
+	err    error         // the three of them: read after done
+	text   []byte
+}
+
+var (
+	jobsMu sync.Mutex
+	jobs   = map[int64]*job{}
+	latest int64
+)
+
+// start begins a job. work returns the text of its answer, beside an error too where
+// that is an answer.
+func start(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]byte, error)) C.int32_t {
+	if handle == nil {
+		return C.COALESCE_INVALID
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	j := &job{cancel: cancel, done: make(chan struct{})}
+	jobsMu.Lock()
+	latest++
+	id := latest
+	jobs[id] = j
+	jobsMu.Unlock()
+	*handle = C.int64_t(id)
+	go func() {
+		defer close(j.done)
+		defer cancel()
+		j.err = guarded(func() (err error) {
+			j.text, err = work(ctx, cancel)
+			return err
+		})
+		if j.err != nil && (j.text == nil || codeOf(j.err) != C.COALESCE_INFEASIBLE) {
+			j.text = clean(j.err)
+		}
+	}()
+	return C.COALESCE_OK
+}
+
+func jobOf(handle C.int64_t) *job {
+	jobsMu.Lock()
+	defer jobsMu.Unlock()
+	return jobs[int64(handle)]
+}
+
+//export goWait
+func goWait(handle C.int64_t, milliseconds C.int32_t) C.int32_t {
+	j := jobOf(handle)
+	if j == nil {
+		return C.COALESCE_INVALID
+	}
+	late := time.NewTimer(time.Duration(milliseconds) * time.Millisecond)
+	defer late.Stop()
+	select {
+	case <-j.done:
+		return codeOf(j.err)
+	case <-late.C:
+		return C.COALESCE_RUNNING
+	}
+}
+
+//export goCancel
+func goCancel(handle C.int64_t) C.int32_t {
+	j := jobOf(handle)
+	if j == nil {
+		return C.COALESCE_INVALID
+	}
+	j.cancel()
+	return C.COALESCE_OK
+}
+
+//export goText
+func goText(handle C.int64_t, buffer *C.char, size C.int64_t) C.int64_t {
+	j := jobOf(handle)
+	if j == nil {
+		return -1
+	}
+	select {
+	case <-j.done:
+		return write(j.text, buffer, size)
+	default:
+		return -1
+	}
+}
+
+//export goClose
+func goClose(handle C.int64_t) C.int32_t {
+	j := jobOf(handle)
+	if j == nil {
+		return C.COALESCE_INVALID
+	}
+	j.cancel()
+	<-j.done
+	jobsMu.Lock()
+	delete(jobs, int64(handle))
+	jobsMu.Unlock()
+	return C.COALESCE_OK
+}
+
+// bad is an error of an argument.
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errInvalid, fmt.Sprintf(format, args...))
+}
+
+// aside does work on a goroutine of Go: one that C called is bound to its thread, so that
+// each of the goroutines that it starts and waits for costs changes of thread.
+func aside(work func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- guarded(work) }()
+	return done
+}

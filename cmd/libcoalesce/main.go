@@ -1,0 +1,192 @@
+// Command libcoalesce is the library behind the Python package: the public solvers
+// below the C interface that coalesce.h describes, to be built with
+// -buildmode=c-shared. shim.c holds the C functions, the other files what they call:
+// job.go runs solves that are waited for, numbers.go reads arrays, and each problem has
+// a file.
+package main
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+	"unsafe"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
+)
+
+func main() {}
+
+// errInvalid is wrapped by the errors of arguments that cannot be used.
+var errInvalid = errors.New("invalid argument")
+
+// codeOf is the code of an error; nil is OK.
+func codeOf(err error) C.int32_t {
+	var none *assignment.InfeasibleError
+	switch {
+	case err == nil:
+		return C.COALESCE_OK
+	case errors.As(err, &none), errors.Is(err, solve.ErrInfeasible):
+		return C.COALESCE_INFEASIBLE
+	case errors.Is(err, errInvalid):
+		return C.COALESCE_INVALID
+	case errors.Is(err, assignment.ErrCost), errors.Is(err, csg.ErrValue), errors.Is(err, qubo.ErrCoefficient):
+		return C.COALESCE_COST
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return C.COALESCE_CANCELLED
+	case errors.Is(err, device.ErrMemory):
+		return C.COALESCE_MEMORY
+	}
+	return C.COALESCE_INTERNAL
+}
+
+// guarded makes an error of a panic.
+func guarded(work func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return work()
+}
+
+// A processor is the host's device with facts that are read once in a while: reading the
+// free memory takes longer than a small solve.
+type processor struct {
+	device.Device
+	mu    sync.Mutex
+	facts device.Facts
+	read  time.Time
+}
+
+// Facts are at most a second old.
+func (p *processor) Facts() device.Facts {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.read) > time.Second {
+		p.facts, p.read = p.Device.Facts(), now
+	}
+	return p.facts
+}
+
+// devices are opened when they are first used, and stay open: index -1 is the host.
+var (
+	devicesMu sync.Mutex
+	devices   = map[int]device.Device{}
+)
+
+func openDevice(index int) (device.Device, error) {
+	devicesMu.Lock()
+	defer devicesMu.Unlock()
+	if d := devices[index]; d != nil {
+		return d, nil
+	}
+	var d device.Device
+	switch n, err := countGPUs(); {
+	case index == C.COALESCE_HOST:
+		d = &processor{Device: host.Open(0)}
+	case err != nil:
+		return nil, fmt.Errorf("%w: device cuda:%d: %w", errInvalid, index, err)
+	case index < 0 || index >= n:
+		return nil, fmt.Errorf("%w: device cuda:%d: found %d GPUs", errInvalid, index, n)
+	default:
+		if d, err = openGPU(index); err != nil {
+			return nil, err
+		}
+	}
+	devices[index] = d
+	return d, nil
+}
+
+// settings are those of all solvers.
+func settings(index C.int32_t, seconds C.double, algorithm *C.char) (solve.Settings, error) {
+	var s solve.Settings
+	limit := float64(seconds)
+	if math.IsNaN(limit) || limit < 0 || limit > math.MaxInt64/float64(time.Second)/2 {
+		return s, fmt.Errorf("%w: time limit: found %v seconds, expected 0 or more", errInvalid, limit)
+	}
+	d, err := openDevice(int(index))
+	s.Devices = []device.Device{d}
+	s.TimeLimit = time.Duration(limit * float64(time.Second))
+	if limit > 0 {
+		s.TimeLimit = max(s.TimeLimit, 1)
+	}
+	if algorithm != nil {
+		s.Algorithm = C.GoString(algorithm)
+	}
+	return s, err
+}
+
+// progress is what tells a C function of incumbents; one that returns not 0 ends the solve.
+func progress(f C.coalesce_progress, user unsafe.Pointer, stop func()) func(solve.Incumbent) {
+	if f == nil {
+		return nil
+	}
+	return func(i solve.Incumbent) {
+		if C.coalesce_tell(f, user, C.double(i.Seconds), C.double(i.Value.Float()), C.double(i.Bound.Float()), C.double(i.Share)) != 0 {
+			stop()
+		}
+	}
+}
+
+// sized holds the size of a struct that came in against that of this library.
+func sized(found C.uint32_t, expected uintptr) error {
+	if uintptr(found) < expected {
+		return fmt.Errorf("%w: a struct of %d bytes: expected %d, as this version's header has", errInvalid, found, expected)
+	}
+	return nil
+}
+
+// write copies text to a buffer of C, as far as there is room, and returns its length.
+func write(text []byte, buffer *C.char, size C.int64_t) C.int64_t {
+	if buffer != nil && size > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(buffer)), size), text)
+	}
+	return C.int64_t(len(text))
+}
+
+//export goDevices
+func goDevices(buffer *C.char, size C.int64_t) C.int64_t {
+	var text []byte
+	err := guarded(func() error {
+		found := []device.Facts{}
+		n, err := countGPUs()
+		if err != nil {
+			n = 0 // no driver: no GPUs
+		}
+		for index := C.COALESCE_HOST; index < n; index++ {
+			d, err := openDevice(index)
+			if err != nil {
+				return err
+			}
+			found = append(found, d.Facts())
+		}
+		text, err = json.Marshal(found)
+		return err
+	})
+	if err != nil {
+		return -C.int64_t(codeOf(err))
+	}
+	return write(text, buffer, size)
+}
+
+// clean is an error's text in one line, bounded.
+func clean(err error) []byte {
+	const most = 4000
+	text := bytes.ReplaceAll([]byte(err.Error()), []byte("\n"), []byte("; "))
+	return text[:min(len(text), most)]
+}

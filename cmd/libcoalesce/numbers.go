@@ -1,0 +1,115 @@
+package main
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"math"
+	"unsafe"
+)
+
+// A number is what arrays of C hold.
+type number interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// A view is a matrix of C: memory and strides in bytes.
+type view struct {
+	data       unsafe.Pointer
+	rows, cols int
+	down, over int // bytes from a row to the next, and from a column to the next
+}
+
+// viewed is a view's numbers row by row: the memory itself where numbers lie so, else a copy.
+func viewed[T number](v view) []T {
+	size := int(unsafe.Sizeof(T(0)))
+	count := v.rows * v.cols
+	if count == 0 {
+		return []T{}
+	}
+	if aligned := uintptr(v.data)%uintptr(size) == 0; aligned && (v.cols == 1 || v.over == size) && (v.rows == 1 || v.down == v.cols*size) {
+		return unsafe.Slice((*T)(v.data), count)
+	}
+	return converted[T, T](v)
+}
+
+// converted is a copy of a view's numbers of type S as numbers of type T. Their memory
+// need not be aligned: x86 and arm64 read it all the same.
+func converted[S, T number](v view) []T {
+	out := make([]T, v.rows*v.cols)
+	const tile = 32 // rows and columns: both memories stay in the cache
+	for top := 0; top < v.rows; top += tile {
+		for left := 0; left < v.cols; left += tile {
+			for i := top; i < min(top+tile, v.rows); i++ {
+				row := unsafe.Add(v.data, i*v.down)
+				for j := left; j < min(left+tile, v.cols); j++ {
+					out[i*v.cols+j] = T(*(*S)(unsafe.Add(row, j*v.over)))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// costs are a view's numbers in the narrowest of the solver's types that hold them all,
+// so that none of them is the integer that means forbidden: int32, int64 or a float.
+// Integers of C whose sums could leave int64 become float64, as all do in SciPy.
+func costs(v view, kind C.int32_t) (any, error) {
+	switch kind {
+	case C.COALESCE_INT8:
+		return converted[int8, int32](v), nil
+	case C.COALESCE_INT16:
+		return converted[int16, int32](v), nil
+	case C.COALESCE_UINT8:
+		return converted[uint8, int32](v), nil
+	case C.COALESCE_UINT16:
+		return converted[uint16, int32](v), nil
+	case C.COALESCE_INT32:
+		if c := viewed[int32](v); most(c) < math.MaxInt32 {
+			return c, nil
+		}
+		return converted[int32, int64](v), nil
+	case C.COALESCE_UINT32:
+		return converted[uint32, int64](v), nil
+	case C.COALESCE_INT64:
+		if c := viewed[int64](v); small(c, v.bound()) {
+			return c, nil
+		}
+		return converted[int64, float64](v), nil
+	case C.COALESCE_UINT64:
+		if c := viewed[uint64](v); most(c) < v.bound() {
+			return converted[uint64, int64](v), nil
+		}
+		return converted[uint64, float64](v), nil
+	case C.COALESCE_FLOAT32:
+		return viewed[float32](v), nil
+	case C.COALESCE_FLOAT64:
+		return viewed[float64](v), nil
+	}
+	return nil, bad("numbers of type %d", kind)
+}
+
+// bound is the first integer that is not solved with as an integer: matchings of smaller
+// ones add up to less than 2^59.
+func (v view) bound() uint64 { return 1 << 59 / uint64(max(1, min(v.rows, v.cols))) }
+
+// small reports whether the absolute values of a list are below a bound.
+func small(list []int64, bound uint64) bool {
+	for _, x := range list {
+		if uint64(x)+bound-1 > 2*bound-2 {
+			return false
+		}
+	}
+	return true
+}
+
+// most is the largest of a list, or 0.
+func most[T number](list []T) T {
+	var m T
+	for _, x := range list {
+		m = max(m, x)
+	}
+	return m
+}

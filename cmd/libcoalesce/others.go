@@ -1,0 +1,175 @@
+package main
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+)
+
+// answered is the text of an answer, which errors of infeasible instances have too.
+func answered[R any](r *R, err error) ([]byte, error) {
+	if r == nil {
+		return nil, err
+	}
+	text, failed := json.Marshal(r)
+	if err == nil {
+		err = failed
+	}
+	return text, err
+}
+
+//export goStartQUBO
+func goStartQUBO(p *C.coalesce_qubo, handle *C.int64_t) C.int32_t {
+	return start(handle, func(ctx context.Context, stop func()) ([]byte, error) {
+		if p == nil {
+			return nil, bad("no struct")
+		}
+		if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+			return nil, err
+		}
+		o := qubo.Options{Seed: uint64(p.seed), Work: int64(p.work), Solutions: int(p.solutions), Distance: int(p.distance)}
+		var err error
+		if o.Settings, err = settings(p.device, p.time_limit, p.algorithm); err != nil {
+			return nil, err
+		}
+		if target := float64(p.target); !math.IsNaN(target) {
+			o.Target = &target
+		}
+		o.Progress = progress(p.progress, p.user, stop)
+		inst, err := program(p)
+		if err != nil {
+			return nil, err
+		}
+		return answered(qubo.Solve(ctx, inst, o))
+	})
+}
+
+// program is the instance that a struct describes.
+func program(p *C.coalesce_qubo) (*qubo.Instance, error) {
+	if p.n < 0 || p.n > qubo.MaxVariables {
+		return nil, bad("%d variables: expected 0 to %d", p.n, qubo.MaxVariables)
+	}
+	if p.entries < 0 || p.entries > 0 && (p.i == nil || p.j == nil || p.coefficients == nil) {
+		return nil, bad("%d entries, or no arrays of them", p.entries)
+	}
+	n, count := int32(p.n), int(p.entries)
+	b := qubo.NewBuilder(int(n))
+	if p.flags&C.COALESCE_ISING != 0 {
+		b.Form(qubo.Ising)
+	}
+	if p.flags&C.COALESCE_MAXIMIZE != 0 {
+		b.Maximize()
+	} else {
+		b.Minimize()
+	}
+	rows, cols := unsafe.Slice((*int32)(unsafe.Pointer(p.i)), count), unsafe.Slice((*int32)(unsafe.Pointer(p.j)), count)
+	for k := range rows {
+		if i, j := rows[k], cols[k]; i < 0 || j < 0 || i >= n || j >= n {
+			return nil, bad("entry %d: found the variables %d and %d, expected 0 to %d", k, i, j, n-1)
+		}
+	}
+	switch p._type {
+	case C.COALESCE_INT64:
+		for k, c := range unsafe.Slice((*int64)(p.coefficients), count) {
+			if i, j := int(rows[k]), int(cols[k]); i == j {
+				b.LinearInt(i, c)
+			} else {
+				b.PairInt(i, j, c)
+			}
+		}
+	case C.COALESCE_FLOAT64:
+		for k, c := range unsafe.Slice((*float64)(p.coefficients), count) {
+			if i, j := int(rows[k]), int(cols[k]); i == j {
+				b.Linear(i, c)
+			} else {
+				b.Pair(i, j, c)
+			}
+		}
+	default:
+		return nil, bad("coefficients of type %d: expected int64 or float64", p._type)
+	}
+	return b.Build()
+}
+
+//export goStartCSG
+func goStartCSG(p *C.coalesce_csg, handle *C.int64_t) C.int32_t {
+	return start(handle, func(ctx context.Context, stop func()) ([]byte, error) {
+		if p == nil {
+			return nil, bad("no struct")
+		}
+		if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+			return nil, err
+		}
+		o, err := settings(p.device, p.time_limit, p.algorithm)
+		if err != nil {
+			return nil, err
+		}
+		o.Progress = progress(p.progress, p.user, stop)
+		if p.count < 2 || bits.OnesCount64(uint64(p.count)) != 1 || p.count > 1<<csg.MaxAgents || p.values == nil {
+			return nil, bad("%d values: expected 2 to the power of the agents, at most %d of them", p.count, csg.MaxAgents)
+		}
+		inst, err := game(p)
+		if err != nil {
+			return nil, err
+		}
+		return answered(csg.Solve(ctx, inst, o))
+	})
+}
+
+// game is the instance that a struct describes; it keeps a copy of the values, since an
+// instance may change its own.
+func game(p *C.coalesce_csg) (*csg.Instance, error) {
+	v := view{p.values, 1, int(p.count), 0, 0}
+	switch p._type {
+	case C.COALESCE_INT32:
+		v.over = 4
+		return csg.NewInstance(converted[int32, int32](v), source)
+	case C.COALESCE_INT64:
+		v.over = 8
+		return csg.NewInstance(converted[int64, int64](v), source)
+	case C.COALESCE_FLOAT32:
+		v.over = 4
+		return csg.NewInstance(converted[float32, float32](v), source)
+	case C.COALESCE_FLOAT64:
+		v.over = 8
+		return csg.NewInstance(converted[float64, float64](v), source)
+	}
+	return nil, bad("values of type %d: expected int32, int64, float32 or float64", p._type)
+}
+
+//export goStartAuction
+func goStartAuction(p *C.coalesce_auction, handle *C.int64_t) C.int32_t {
+	return start(handle, func(ctx context.Context, _ func()) ([]byte, error) {
+		if p == nil {
+			return nil, bad("no struct")
+		}
+		if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+			return nil, err
+		}
+		o, err := settings(p.device, p.time_limit, p.algorithm)
+		if err != nil {
+			return nil, err
+		}
+		if p.text_size < 0 || p.text == nil {
+			return nil, bad("no text")
+		}
+		text := unsafe.Slice((*byte)(unsafe.Pointer(p.text)), p.text_size)
+		bids, err := auction.ReadFrom(bytes.NewReader(text), "bids")
+		if err != nil {
+			return nil, bad("%v", err)
+		}
+		return answered(auction.Solve(ctx, bids, o))
+	})
+}

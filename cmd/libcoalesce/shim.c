@@ -1,0 +1,27 @@
+/* The public functions: each refuses to enter Go in a forked child, where the threads
+ * of Go's runtime are missing and a call would hang. */
+#include <pthread.h>
+
+#include "_cgo_export.h"
+#include "shim.h"
+
+static volatile int forked;
+
+static void in_child(void) { forked = 1; }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(0, 0, in_child); }
+
+int32_t coalesce_tell(coalesce_progress f, void *user, double seconds, double value, double bound, double share) {
+    return f(user, seconds, value, bound, share);
+}
+
+int32_t coalesce_assign(coalesce_assignment *p) { return forked ? COALESCE_FORKED : goAssign(p); }
+int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAssignment(p, job); }
+int32_t coalesce_start_qubo(coalesce_qubo *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartQUBO(p, job); }
+int32_t coalesce_start_csg(coalesce_csg *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartCSG(p, job); }
+int32_t coalesce_start_auction(coalesce_auction *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAuction(p, job); }
+int32_t coalesce_wait(int64_t job, int32_t milliseconds) { return forked ? COALESCE_FORKED : goWait(job, milliseconds); }
+int32_t coalesce_cancel(int64_t job) { return forked ? COALESCE_FORKED : goCancel(job); }
+int64_t coalesce_text(int64_t job, char *buffer, int64_t size) { return forked ? -COALESCE_FORKED : goText(job, buffer, size); }
+int32_t coalesce_close(int64_t job) { return forked ? COALESCE_FORKED : goClose(job); }
+int64_t coalesce_devices(char *buffer, int64_t size) { return forked ? -COALESCE_FORKED : goDevices(buffer, size); }

@@ -1,0 +1,245 @@
+"""Linear assignment: SciPy's function, batches, and answers with their certificate."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import threading
+from dataclasses import dataclass
+from typing import Any, Optional, Union, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _library as lib
+from ._report import Report
+
+# A solve of at most so many costs keeps its thread: ctrl-C comes after it.
+_DIRECT = 1 << 16
+
+
+class _Small(threading.local):
+    """A thread's struct and answers, kept open from call to call."""
+
+    def __init__(self) -> None:
+        self.problem = lib.Assignment(size=ctypes.sizeof(lib.Assignment), batch=1)
+        self.text = ctypes.create_string_buffer(512)
+        self.problem.text, self.problem.text_size = ctypes.addressof(self.text), len(self.text)
+        self.address = ctypes.addressof(self.problem)
+        self.room = -1
+        self.busy = False
+
+
+_small = _Small()
+
+
+def _matrix(cost: ArrayLike) -> NDArray[Any]:
+    """An array of a type that the library reads, in memory as it is where that can be."""
+    a = np.asarray(cost)
+    if a.ndim not in (2, 3):
+        raise ValueError(f"expected a matrix (2-D array) or a batch of them (3-D array), got a {a.ndim} array")
+    if a.dtype.char in lib.TYPES:
+        return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
+    if a.dtype == np.float16:
+        return a.astype(np.float32)
+    if a.dtype.kind in "iuf" and a.dtype.itemsize <= 8:
+        return a.astype(a.dtype.newbyteorder("="))
+    raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('float64') according to the rule 'safe'")
+
+
+def linear_sum_assignment(cost_matrix: ArrayLike, maximize: bool = False) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The matching of rows to columns of the least total cost, with the signature of SciPy's function of that name.
+
+    cost_matrix: an array (n, m) of any real type, order and stride, read in place where it can be. Infinite costs
+    forbid pairs (minus infinite ones, with maximize). A batch (B, n, m) gives arrays (B, min(n, m)).
+    Returns row indices, ascending, and their columns. Integers are solved exactly, and floats to the rounding that
+    solve_assignment's gap tells. Of several optimal matchings it may give another than SciPy.
+    Raises ValueError, as SciPy: not a matrix, invalid numeric entries, infeasible.
+    """
+    a = _matrix(cost_matrix)
+    if a.ndim == 3 or a.size > _DIRECT or a.size == 0 or _small.busy:
+        return _pairs(_solve(a, bool(maximize)), a.shape)
+    rows, cols = a.shape
+    small = _small
+    p = small.problem
+    if small.room < rows:
+        column = np.empty(max(rows, 64), np.int32)
+        small.column, small.room = column, len(column)
+        p.column = column.ctypes.data
+    p.flags = lib.MAXIMIZE if maximize else 0
+    p.device = -1
+    p.type = lib.TYPES[a.dtype.char]
+    p.rows, p.cols = rows, cols
+    p.row_stride, p.col_stride = a.strides
+    p.costs = a.__array_interface__["data"][0]
+    small.busy = True
+    try:
+        code = lib.LIB.coalesce_assign(small.address)
+    finally:
+        small.busy = False
+    if code:
+        raise _failed(lib.error(code, small.text.value.decode(errors="replace")))
+    chosen = small.column[:rows].astype(np.intp)
+    if rows > cols:
+        matched = np.flatnonzero(chosen >= 0)
+        return matched, chosen[matched]
+    return np.arange(rows), chosen
+
+
+def _failed(e: Exception) -> Exception:
+    """An error in SciPy's words."""
+    if isinstance(e, lib.InfeasibleError):
+        same = lib.InfeasibleError("cost matrix is infeasible")
+        same.report = e.report
+        return same
+    if isinstance(e, lib.CostError):
+        return lib.CostError(f"matrix contains invalid numeric entries: {e}")
+    return e
+
+
+class _Answer:
+    """The arrays that a solve writes, all with the batch first."""
+
+    def __init__(self, batch: int, rows: int, cols: int, duals: bool) -> None:
+        self.column = np.empty((batch, rows), np.int32)
+        self.u = np.zeros((batch, rows), np.int64) if duals else None
+        self.v = np.zeros((batch, cols), np.int64) if duals else None
+        self.scale, self.value, self.gap = np.ones(batch), np.empty(batch), np.empty(batch)
+        self.code = np.zeros(batch, np.int32)
+        self.reports: list[dict[str, Any]] = []
+
+
+def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np.int64], NDArray[np.int32], tuple[int, int]]] = None,
+           limit: Optional[float] = None, duals: bool = False, device: int = -1, algorithm: Optional[str] = None,
+           time_limit: Optional[float] = None, check: bool = True, infeasible: bool = False) -> _Answer:
+    batch, rows, cols = (1, *sparse[2]) if sparse else (1, *a.shape) if a.ndim == 2 else a.shape
+    answer = _Answer(batch, rows, cols, duals)
+    if batch == 0:
+        return answer
+    p = lib.Assignment(size=ctypes.sizeof(lib.Assignment), batch=batch, rows=rows, cols=cols, device=device,
+                       type=lib.TYPES[a.dtype.char], algorithm=lib.encoded(algorithm), time_limit=lib.seconds(time_limit))
+    p.flags = (lib.MAXIMIZE if maximize else 0) | (0 if check else lib.UNCHECKED)
+    if limit is not None:
+        p.flags, p.limit = p.flags | lib.LIMIT, limit
+    if sparse:
+        p.start, p.col, p.col_stride = sparse[0].ctypes.data, sparse[1].ctypes.data, a.itemsize
+    else:
+        p.batch_stride, p.row_stride, p.col_stride = a.strides if a.ndim == 3 else (0, *a.strides)
+    p.costs = a.ctypes.data
+    for name in ("column", "u", "v", "scale", "value", "gap", "code"):
+        array = getattr(answer, name)
+        if array is not None:
+            setattr(p, name, array.ctypes.data)
+
+    def finish(text: str) -> _Answer:
+        answer.reports = json.loads(text)
+        return answer
+
+    try:
+        lib.solve("assignment", p, finish)
+    except lib.InfeasibleError as e:
+        if not infeasible:
+            raise _failed(e) from None
+        answer.reports = e.report
+    except lib.CostError as e:
+        raise _failed(e) from None
+    if not infeasible and answer.code.any():
+        raise _failed(lib.InfeasibleError(f"matrix {int(np.flatnonzero(answer.code)[0])} of the batch"))
+    return answer
+
+
+def _pairs(answer: _Answer, shape: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    rows, cols = shape[-2:]
+    least = min(rows, cols)
+    if rows <= cols:
+        row = np.broadcast_to(np.arange(rows), answer.column.shape)
+        chosen = answer.column
+    else:
+        row = np.nonzero(answer.column >= 0)[1].reshape(len(answer.column), least)
+        chosen = np.take_along_axis(answer.column, row, 1)
+    r, c = row.astype(np.intp), chosen.astype(np.intp)
+    return (r, c) if len(shape) == 3 else (r[0], c[0])
+
+
+@dataclass(repr=False, eq=False)
+class AssignmentResult(Report):
+    """An answer to an assignment.
+
+    row_ind, col_ind: the matched pairs, rows ascending. column: int32 (n,), the column of each row, -1 where it is
+    unmatched. u, v: duals (n,) and (m,) in the costs' unit: u[i] + v[j] <= c[i, j] for every allowed pair (>= where it
+    maximises), to the rounding that certificate["scale"] tells; their sum is the value where all rows or all columns
+    are matched. raw_duals: the same as the library computed them, int64 u and v and a float scale that divides them.
+    infeasible: no full matching exists; certificate["hall"] proves it.
+    """
+
+    column: NDArray[np.int32]
+    raw_duals: Optional[tuple[NDArray[np.int64], NDArray[np.int64], float]]
+    infeasible: bool
+
+    @property
+    def row_ind(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.column >= 0)
+
+    @property
+    def col_ind(self) -> NDArray[np.intp]:
+        return self.column[self.column >= 0].astype(np.intp)
+
+    @property
+    def u(self) -> Optional[NDArray[Any]]:
+        return self._dual(0)
+
+    @property
+    def v(self) -> Optional[NDArray[Any]]:
+        return self._dual(1)
+
+    def _dual(self, side: int) -> Optional[NDArray[Any]]:
+        if self.raw_duals is None:
+            return None
+        x, scale = cast("NDArray[np.int64]", self.raw_duals[side]), self.raw_duals[2]
+        return x * int(scale) if abs(scale) == 1 else x / scale
+
+
+def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[ArrayLike] = None,
+                     limit: Optional[float] = None, duals: bool = True, check: bool = True,
+                     device: Union[str, int, None] = None, algorithm: Optional[str] = None,
+                     time_limit: Optional[float] = None) -> Union[AssignmentResult, list[AssignmentResult]]:
+    """An optimal matching with its duals and the certificate that proves it.
+
+    cost: an array (n, m), a batch (B, n, m), whose answer is a list, or a matrix of scipy.sparse, whose stored
+    entries are the allowed pairs, explicit zeros too.
+    forbidden: a boolean array of cost's shape, True where a pair must not be matched; infinite costs forbid too.
+    limit: a row and a column left unmatched cost so much together, so that no dearer pair is matched.
+    check: False leaves out the check of the answer; nothing is proven then.
+    device: "host", "cuda" or "cuda:1"; None is the first GPU where there is one.
+    time_limit: seconds. Raises CancelledError where it ends the solve without an answer, InfeasibleError (with the
+    proof in `report`) where one matrix has no full matching, CostError where a cost cannot be used. In a batch
+    infeasible matrices have results with `infeasible` set.
+    """
+    sparse = None
+    if hasattr(cost, "tocsr"):
+        if forbidden is not None:
+            raise ValueError("forbidden: a sparse matrix leaves forbidden pairs out")
+        csr = cost.tocsr()
+        if not csr.has_canonical_format:
+            csr = csr.copy()
+            csr.sum_duplicates()
+        a = _matrix(csr.data.reshape(1, -1))
+        sparse = (np.ascontiguousarray(csr.indptr, np.int64), np.ascontiguousarray(csr.indices, np.int32), csr.shape)
+        a = np.ascontiguousarray(a)
+    else:
+        a = _matrix(cost)
+        if forbidden is not None:
+            mask = np.asarray(forbidden, bool)
+            if mask.shape != a.shape:
+                raise ValueError(f"forbidden: found the shape {mask.shape}, expected {a.shape}")
+            a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
+    batch = not sparse and a.ndim == 3
+    answer = _solve(a, bool(maximize), sparse=sparse, limit=limit, duals=duals, device=lib.device_index(device),
+                    algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch)
+    results = []
+    for k, report in enumerate(answer.reports):
+        raw = None
+        if answer.u is not None and answer.v is not None and not answer.code[k]:
+            raw = answer.u[k], answer.v[k], float(answer.scale[k])
+        results.append(AssignmentResult(report, answer.column[k], raw, bool(answer.code[k])))
+    return results if batch else results[0]

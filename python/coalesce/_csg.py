@@ -1,0 +1,67 @@
+"""Coalition structure generation."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Optional, Union
+
+import numpy as np
+
+from . import _library as lib
+from ._qubo import Incumbent, Told
+from ._report import Report
+
+
+@dataclass(repr=False, eq=False)
+class CSGResult(Report):
+    """The coalition structure of the largest value. structure: lists of agents, numbers from 0."""
+
+    structure: list[list[int]]
+
+
+def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, int, None] = None, algorithm: Optional[str] = None,
+              time_limit: Optional[float] = None, progress: Optional[Callable[[Incumbent], Any]] = None) -> CSGResult:
+    """The partition of n agents into coalitions whose values add up to the most.
+
+    values: an array of 2**n numbers, agent i (from 0) being bit i of a coalition's number, or a function of a tuple
+    of agents, ascending; agents (n) is needed then. The empty coalition is worth 0, its entry is not used. Minus
+    infinity forbids a coalition.
+    progress: called with an Incumbent, whose share says how much of the work is done.
+    """
+    if callable(values):
+        if agents is None or agents < 1:
+            raise ValueError(f"agents {agents!r}: expected how many there are, where values is a function")
+        n = int(agents)
+        a = np.array([0] + [values(tuple(k for k in range(n) if c >> k & 1)) for c in range(1, 1 << n)])
+    else:
+        a = np.asarray(values)
+        if a.ndim != 1 or a.size < 2 or a.size & (a.size - 1):
+            raise ValueError(f"values: found an array of the shape {a.shape}, expected 2**n numbers")
+        n = a.size.bit_length() - 1
+        if agents is not None and agents != n:
+            raise ValueError(f"values: found those of {n} agents, expected {agents}")
+    if a.dtype.kind not in "biuf":
+        raise TypeError(f"values: found the type {a.dtype}, expected real numbers")
+    kind = np.float32 if a.dtype == np.float32 else np.float64 if a.dtype.kind == "f" or a.dtype == np.uint64 else \
+        np.int32 if np.can_cast(a.dtype, np.int32) else np.int64
+    a = np.array(a, kind, order="C")
+    a[0] = 0
+    p = lib.CSG(size=ctypes.sizeof(lib.CSG), device=lib.device_index(device), type=lib.TYPES[a.dtype.char], count=a.size,
+                values=a.ctypes.data, time_limit=lib.seconds(time_limit), algorithm=lib.encoded(algorithm))
+    told = Told(progress)
+    p.progress = told.function
+
+    def finish(text: str) -> CSGResult:
+        report = json.loads(text)
+        blocks: Iterable[Iterable[int]] = report.pop("solution")
+        return CSGResult(report, [[agent - 1 for agent in block] for block in blocks])
+
+    try:
+        result: CSGResult = lib.solve("csg", p, finish)
+    except lib.CancelledError:
+        told.check()
+        raise
+    told.check()
+    return result

@@ -1,0 +1,232 @@
+"""The C library: its structs, as cmd/libcoalesce/coalesce.h describes them, and jobs."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import pathlib
+from typing import Any, Callable, Optional, Union
+
+RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
+MAXIMIZE, LIMIT, UNCHECKED, ISING = 1, 2, 4, 8
+
+# Codes of NumPy's types, by dtype.char.
+TYPES = {"b": 1, "h": 2, "i": 3, "B": 5, "H": 6, "I": 7, "f": 9, "d": 10, "?": 5}
+TYPES["l"], TYPES["L"] = (4, 8) if ctypes.sizeof(ctypes.c_long) == 8 else (3, 7)
+TYPES["q"], TYPES["Q"] = 4, 8
+
+
+class CoalesceError(Exception):
+    """The errors of this package."""
+
+
+class CostError(CoalesceError, ValueError):
+    """A cost, value or coefficient cannot be used: not a number, an infinity of the wrong sign."""
+
+
+class InfeasibleError(CoalesceError, ValueError):
+    """No solution is feasible. `report` is the library's answer, with the proof, where there is one."""
+
+    report: Any = None
+
+
+class CancelledError(CoalesceError, TimeoutError):
+    """The time limit ended a solve before there was an answer."""
+
+
+class ForkedError(CoalesceError, RuntimeError):
+    """The process was forked after the library was loaded, whose threads stayed in the parent."""
+
+
+class InternalError(CoalesceError, RuntimeError):
+    """Anything else that went wrong: of the device, or a bug."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a solve. `result` is the best so far, None where there is none."""
+
+    def __init__(self, result: Any = None) -> None:
+        super().__init__("the solve was interrupted; result is the best so far" if result is not None else "the solve was interrupted")
+        self.result = result
+
+
+Progress = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_double, ctypes.c_double)
+
+
+class Assignment(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
+        ("batch", ctypes.c_int64), ("rows", ctypes.c_int64), ("cols", ctypes.c_int64),
+        ("batch_stride", ctypes.c_int64), ("row_stride", ctypes.c_int64), ("col_stride", ctypes.c_int64),
+        ("costs", ctypes.c_void_p), ("start", ctypes.c_void_p), ("col", ctypes.c_void_p),
+        ("limit", ctypes.c_double), ("time_limit", ctypes.c_double), ("algorithm", ctypes.c_char_p),
+        ("column", ctypes.c_void_p), ("u", ctypes.c_void_p), ("v", ctypes.c_void_p), ("scale", ctypes.c_void_p),
+        ("value", ctypes.c_void_p), ("gap", ctypes.c_void_p), ("code", ctypes.c_void_p),
+        ("text", ctypes.c_void_p), ("text_size", ctypes.c_int64),
+    ]
+
+
+class QUBO(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
+        ("n", ctypes.c_int64), ("entries", ctypes.c_int64),
+        ("i", ctypes.c_void_p), ("j", ctypes.c_void_p), ("coefficients", ctypes.c_void_p),
+        ("time_limit", ctypes.c_double), ("target", ctypes.c_double), ("seed", ctypes.c_uint64), ("work", ctypes.c_int64),
+        ("solutions", ctypes.c_int32), ("distance", ctypes.c_int32), ("algorithm", ctypes.c_char_p),
+        ("progress", Progress), ("user", ctypes.c_void_p),
+    ]
+
+
+class CSG(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
+        ("count", ctypes.c_int64), ("values", ctypes.c_void_p), ("time_limit", ctypes.c_double),
+        ("algorithm", ctypes.c_char_p), ("progress", Progress), ("user", ctypes.c_void_p),
+    ]
+
+
+class Auction(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32),
+        ("text", ctypes.c_char_p), ("text_size", ctypes.c_int64), ("time_limit", ctypes.c_double),
+        ("algorithm", ctypes.c_char_p),
+    ]
+
+
+def _load() -> ctypes.CDLL:
+    """The library with CUDA where the wheel has it and a driver answers, else the plain one."""
+    here = pathlib.Path(__file__).parent
+    path = here / "libcoalesce-cuda.so"
+    if path.exists():
+        try:
+            if ctypes.CDLL("libcuda.so.1").cuInit(0) != 0:
+                path = here / "libcoalesce.so"
+        except OSError:
+            path = here / "libcoalesce.so"
+    else:
+        path = here / "libcoalesce.so"
+    lib = ctypes.CDLL(str(path))
+    for name in ("assignment", "qubo", "csg", "auction"):
+        getattr(lib, "coalesce_start_" + name).argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
+    lib.coalesce_assign.argtypes = [ctypes.c_void_p]
+    lib.coalesce_wait.argtypes = [ctypes.c_int64, ctypes.c_int32]
+    lib.coalesce_cancel.argtypes = lib.coalesce_close.argtypes = [ctypes.c_int64]
+    lib.coalesce_text.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
+    lib.coalesce_devices.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+    lib.coalesce_text.restype = lib.coalesce_devices.restype = ctypes.c_int64
+    return lib
+
+
+LIB = _load()
+
+
+def error(code: int, text: str) -> Exception:
+    """The exception of a code."""
+    if code == INFEASIBLE:
+        return InfeasibleError(text or "no solution is feasible")
+    if code == COST:
+        return CostError(text)
+    if code == INVALID:
+        return ValueError(text)
+    if code == MEMORY:
+        return MemoryError(text)
+    if code == CANCELLED:
+        return CancelledError("the time limit ended the solve before there was an answer")
+    if code == FORKED:
+        return ForkedError("this process was forked after coalesce was imported, and the library's threads stayed in the "
+                           "parent: start processes by the methods spawn or forkserver, or import coalesce in the child alone")
+    return InternalError(text)
+
+
+def _text(job: int) -> str:
+    size = LIB.coalesce_text(job, None, 0)
+    if size <= 0:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    LIB.coalesce_text(job, buffer, size)
+    return buffer.raw.decode()
+
+
+def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) -> Any:
+    """Starts a job, waits for its end with the GIL released, and makes finish's result of its text.
+
+    Ctrl-C ends the job and raises Interrupted with what it has found by then.
+    """
+    handle = ctypes.c_int64()
+    code = getattr(LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle))
+    if code != OK:
+        raise error(code, "")
+    interrupted = False
+    try:
+        wait = 1
+        while True:
+            try:
+                code = LIB.coalesce_wait(handle, wait)
+                if code != RUNNING:
+                    break
+                wait = min(2 * wait, 50)
+            except KeyboardInterrupt:
+                interrupted = True
+                LIB.coalesce_cancel(handle)
+        text = _text(handle.value)
+    finally:
+        LIB.coalesce_close(handle)
+    if code == OK:
+        result = finish(text)
+        if interrupted:
+            raise Interrupted(result)
+        return result
+    if interrupted:
+        raise Interrupted()
+    if code == INFEASIBLE and text.startswith(("{", "[")):
+        failed = InfeasibleError("no solution is feasible")
+        failed.report = json.loads(text)
+        raise failed
+    raise error(code, text)
+
+
+def device_index(device: Union[str, int, None]) -> int:
+    """The library's number of a device: "host", "cuda", "cuda:1"; None is the first GPU, or the host."""
+    if device is None:
+        return _default()
+    if isinstance(device, int):
+        return device
+    if device in ("host", "cpu"):
+        return -1
+    kind, _, index = device.partition(":")
+    if kind == "cuda" and (index or "0").isdecimal():
+        return int(index or "0")
+    raise ValueError(f"device {device!r}: expected host, cuda or cuda:N")
+
+
+_first: Optional[int] = None
+
+
+def _default() -> int:
+    global _first
+    if _first is None:
+        _first = 0 if any(d["kind"] == "cuda" for d in devices()) else -1
+    return _first
+
+
+def devices() -> list[dict[str, Any]]:
+    """The devices that can solve here: the facts of each, "kind" ("host" or "cuda"), "index", "name", "memory", ... in bytes."""
+    size = LIB.coalesce_devices(None, 0)
+    if size < 0:
+        raise error(-size, "the devices cannot be listed")
+    buffer = ctypes.create_string_buffer(size + 4096)
+    size = LIB.coalesce_devices(buffer, size + 4096)
+    found: list[dict[str, Any]] = json.loads(buffer.raw[:size])
+    return found
+
+
+def encoded(algorithm: Optional[str]) -> Optional[bytes]:
+    return None if algorithm is None else algorithm.encode()
+
+
+def seconds(limit: Optional[float]) -> float:
+    if limit is None:
+        return 0.0
+    if not 0 < limit < 1e9:
+        raise ValueError(f"time_limit {limit!r}: expected seconds, more than 0, or None")
+    return float(limit)

@@ -1,0 +1,142 @@
+"""Forks, threads, signals, standard output, memory."""
+
+import multiprocessing
+import resource
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import coalesce
+
+
+def run(text, **options):
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=60, **options)
+
+
+def test_fork_is_refused():
+    done = run("""
+        import os, coalesce
+        coalesce.linear_sum_assignment([[1]])
+        child = os.fork()
+        if child == 0:
+            failed = 0
+            for call in (lambda: coalesce.linear_sum_assignment([[1]]), lambda: coalesce.solve_qubo([[1]]), coalesce.devices):
+                try:
+                    call()
+                except coalesce.ForkedError:
+                    failed += 1
+            os._exit(10 + failed)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 13
+        print(coalesce.linear_sum_assignment([[1]])[1])
+    """)
+    assert done.returncode == 0 and done.stdout == "[0]\n", done.stderr
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_other_methods_of_starting(method):
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.apply(coalesce.linear_sum_assignment, ([[3, 1], [1, 3]],))[1].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("problem", ["qubo", "assignment"])
+def test_interrupt(problem):
+    done = run("""
+        import numpy as np, coalesce, os, signal, sys, threading, time
+        a = np.random.default_rng(0).integers(-100, 101, (600, 600))
+        threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        began = time.time()
+        try:
+            if sys.argv[1] == "qubo":
+                coalesce.solve_qubo(a, time_limit=50)
+            else:
+                while True:
+                    coalesce.linear_sum_assignment(np.random.random((600, 600)))
+        except KeyboardInterrupt as e:
+            took = time.time() - began
+            assert took < 8, took
+            if sys.argv[1] == "qubo":
+                assert isinstance(e, coalesce.Interrupted)
+                assert e.result.interrupted and e.result.value < 0 and len(e.result.x) == 600
+            print("interrupted")
+    """.replace("sys.argv[1]", repr(problem)))
+    assert done.returncode == 0 and done.stdout == "interrupted\n", done.stderr
+
+
+def test_nothing_is_printed():
+    done = run("""
+        import coalesce
+        coalesce.linear_sum_assignment([[1, 2], [3, 4]])
+        coalesce.solve_qubo([[1, -2], [0, 1]])
+        coalesce.solve_csg([0, 1])
+        coalesce.solve_auction([(1, ["x"])])
+    """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_threads():
+    rng = np.random.default_rng(7)
+    matrices = [rng.random(rng.integers(1, 60, 2)) for _ in range(400)]
+    expected = [scipy.optimize.linear_sum_assignment(a)[1].tolist() for a in matrices]
+    wrong = []
+
+    def work(first):
+        for k in range(first, len(matrices), 8):
+            if coalesce.linear_sum_assignment(matrices[k])[1].tolist() != expected[k]:
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_the_gil_is_released():
+    turns = 0
+    ended = threading.Event()
+
+    def count():
+        nonlocal turns
+        while not ended.wait(0.005):
+            turns += 1
+
+    t = threading.Thread(target=count)
+    t.start()
+    coalesce.solve_qubo(np.random.default_rng(8).integers(-100, 101, (300, 300)), time_limit=1)
+    ended.set()
+    t.join()
+    assert turns > 10
+
+
+def held():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * resource.getpagesize()
+
+
+def test_memory_does_not_grow():
+    a = np.random.default_rng(9).random((4, 4))
+    bad = np.full((2, 2), np.inf)
+
+    def calls(n):
+        for k in range(n):
+            coalesce.linear_sum_assignment(a)
+            if k % 10 == 0:
+                try:
+                    coalesce.linear_sum_assignment(bad)
+                except ValueError:
+                    pass
+            if k % 100 == 0:
+                coalesce.solve_assignment(a)
+
+    calls(20_000)
+    before = held()
+    calls(100_000)
+    assert held() - before < 8 << 20
+
+

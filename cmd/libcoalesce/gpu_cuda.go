@@ -10,4 +10,10 @@ import (
 
 func countGPUs() (int, error) { return driver.Count() }
 
-func openGPU(index int) (device.Device, error) { return driver.Open(index, bundle.Image) }
+func openGPU(index int) (device.Device, error) {
+	code, err := bundle.Open()
+	if err != nil {
+		return nil, err
+	}
+	return driver.Open(index, code, nil)
+}

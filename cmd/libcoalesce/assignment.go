@@ -179,7 +179,7 @@ func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
 		size := int(p.col_stride)
 		v = view{p.costs, 1, int(count), int(count) * size, size}
 	}
-	numbers, err := costs(v, p._type)
+	numbers, err := costs(v, int(min(p.rows, p.cols)), p._type)
 	if err != nil {
 		return nil, err
 	}

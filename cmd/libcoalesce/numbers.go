@@ -53,10 +53,11 @@ func converted[S, T number](v view) []T {
 	return out
 }
 
-// costs are a view's numbers in the narrowest of the solver's types that hold them all,
-// so that none of them is the integer that means forbidden: int32, int64 or a float.
+// costs are a view's numbers, of which matchings have at most so many pairs, in the
+// narrowest of the solver's types that hold them all, so that none of them is the integer that means forbidden: int32, int64 or a float.
 // Integers of C whose sums could leave int64 become float64, as all do in SciPy.
-func costs(v view, kind C.int32_t) (any, error) {
+func costs(v view, pairs int, kind C.int32_t) (any, error) {
+	bound := 1 << 59 / uint64(max(1, pairs)) // matchings of lesser integers add up to less than 2^59
 	switch kind {
 	case C.COALESCE_INT8:
 		return converted[int8, int32](v), nil
@@ -74,12 +75,12 @@ func costs(v view, kind C.int32_t) (any, error) {
 	case C.COALESCE_UINT32:
 		return converted[uint32, int64](v), nil
 	case C.COALESCE_INT64:
-		if c := viewed[int64](v); small(c, v.bound()) {
+		if c := viewed[int64](v); small(c, bound) {
 			return c, nil
 		}
 		return converted[int64, float64](v), nil
 	case C.COALESCE_UINT64:
-		if c := viewed[uint64](v); most(c) < v.bound() {
+		if c := viewed[uint64](v); most(c) < bound {
 			return converted[uint64, int64](v), nil
 		}
 		return converted[uint64, float64](v), nil
@@ -90,10 +91,6 @@ func costs(v view, kind C.int32_t) (any, error) {
 	}
 	return nil, bad("numbers of type %d", kind)
 }
-
-// bound is the first integer that is not solved with as an integer: matchings of smaller
-// ones add up to less than 2^59.
-func (v view) bound() uint64 { return 1 << 59 / uint64(max(1, min(v.rows, v.cols))) }
 
 // small reports whether the absolute values of a list are below a bound.
 func small(list []int64, bound uint64) bool {

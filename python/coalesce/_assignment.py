@@ -58,7 +58,10 @@ def linear_sum_assignment(cost_matrix: ArrayLike, maximize: bool = False) -> tup
     """
     a = _matrix(cost_matrix)
     if a.ndim == 3 or a.size > _DIRECT or a.size == 0 or _small.busy:
-        return _pairs(_solve(a, bool(maximize)), a.shape)
+        try:
+            return _pairs(_solve(a, bool(maximize)), a.shape)
+        except lib.Interrupted:
+            raise lib.Interrupted() from None
     rows, cols = a.shape
     small = _small
     p = small.problem
@@ -104,7 +107,7 @@ class _Answer:
         self.column = np.empty((batch, rows), np.int32)
         self.u = np.zeros((batch, rows), np.int64) if duals else None
         self.v = np.zeros((batch, cols), np.int64) if duals else None
-        self.scale, self.value, self.gap = np.ones(batch), np.empty(batch), np.empty(batch)
+        self.scale, self.value, self.gap = np.full(batch, np.nan), np.empty(batch), np.empty(batch)  # scale: NaN without duals
         self.code = np.zeros(batch, np.int32)
         self.reports: list[dict[str, Any]] = []
 
@@ -234,12 +237,19 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                 raise ValueError(f"forbidden: found the shape {mask.shape}, expected {a.shape}")
             a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
     batch = not sparse and a.ndim == 3
-    answer = _solve(a, bool(maximize), sparse=sparse, limit=limit, duals=duals, device=lib.device_index(device),
-                    algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch)
+    try:
+        answer = _solve(a, bool(maximize), sparse=sparse, limit=limit, duals=duals, device=lib.device_index(device),
+                        algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch)
+    except lib.Interrupted as e:
+        raise lib.Interrupted(None if e.result is None else _results(e.result, batch)) from None
+    return _results(answer, batch)
+
+
+def _results(answer: _Answer, batch: bool) -> Union[AssignmentResult, list[AssignmentResult]]:
     results = []
     for k, report in enumerate(answer.reports):
         raw = None
-        if answer.u is not None and answer.v is not None and not answer.code[k]:
+        if answer.u is not None and answer.v is not None and not np.isnan(answer.scale[k]):
             raw = answer.u[k], answer.v[k], float(answer.scale[k])
         results.append(AssignmentResult(report, answer.column[k], raw, bool(answer.code[k])))
     return results if batch else results[0]

@@ -153,11 +153,11 @@ def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) ->
     Ctrl-C ends the job and raises Interrupted with what it has found by then.
     """
     handle = ctypes.c_int64()
-    code = getattr(LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle))
-    if code != OK:
-        raise error(code, "")
     interrupted = False
     try:
+        code = getattr(LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle))
+        if code != OK:
+            raise error(code, "")
         wait = 1
         while True:
             try:
@@ -169,8 +169,9 @@ def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) ->
                 interrupted = True
                 LIB.coalesce_cancel(handle)
         text = _text(handle.value)
-    finally:
-        LIB.coalesce_close(handle)
+    finally:  # until then the library may read the caller's arrays
+        if handle.value:
+            LIB.coalesce_close(handle)
     if code == OK:
         result = finish(text)
         if interrupted:

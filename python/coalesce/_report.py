@@ -76,4 +76,4 @@ class Report:
             proof += f", bound {self.bound:g}"
         value = "none" if self.value is None else f"{self.value:.15g}"
         size = ", ".join(f"{count} {name}" for name, count in self.report["size"].items())
-        return f"<{type(self).__name__}: value {value}, {proof}; {size}; {self.report['variant']} on {self.device}, {self.seconds['solve']:.3g} s>"
+        return f"<{type(self).__name__}: value {value}, {proof}; {size}; {self.report['variant'] or 'no search'} on {self.device}, {self.seconds['solve']:.3g} s>"

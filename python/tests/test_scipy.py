@@ -122,3 +122,18 @@ def test_integers_are_exact():
     a = np.array([[big, big - 1], [0, 0]], np.int64)
     assert coalesce.linear_sum_assignment(a)[1].tolist() == [1, 0]
     assert coalesce.linear_sum_assignment(a, maximize=True)[1].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_extremes(maximize):
+    rng = np.random.default_rng(10)
+    for n in (2, 5, 70):
+        drawn = [rng.random((n, n)) * scale for scale in (1e-320, 1e-300, 1e-20, 1e20, 1e300)]
+        drawn += [10.0 ** rng.integers(-20, 20, (n, n)), rng.integers(-(1 << 62), 1 << 62, (n, n)),
+                  rng.integers(0, (1 << 64) - 1, (n, n), np.uint64), rng.integers(-(1 << 63), (1 << 63) - 1, (n, n + 1))]
+        for a in drawn:
+            expected, found = (f(a, maximize) for f in (scipy.optimize.linear_sum_assignment, coalesce.linear_sum_assignment))
+            best, worst = a[expected].astype(float).sum(), np.abs(a.astype(float)).max()
+            gap = coalesce.solve_assignment(a, maximize).gap  # of costs below 1e-300, which are rounded
+            assert gap < 1e-9 * worst or worst < 1e-300
+            assert a[found].astype(float).sum() == pytest.approx(best, rel=1e-12, abs=max(gap, 1e-12 * worst)), (n, a.dtype, worst)

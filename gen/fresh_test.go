@@ -70,7 +70,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestWinnersAreNoStudies: what tuning chose is shipped.
+// TestWinnersAreNoStudies: shipped binaries need what tuning chose.
 func TestWinnersAreNoStudies(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", manifest.File))
 	if err != nil {

@@ -13,7 +13,7 @@ type Point struct {
 	Params []string // every parameter, manifest order
 	Values []string // aligned with Params
 	Safe   bool     // the safe point of its value type
-	Study  bool     // compiled, tested and measured, and not shipped
+	Study  bool     // compiled, tested and measured; no shipped binary needs it
 }
 
 // Get returns the value of a parameter; false when the space has none of

@@ -63,7 +63,7 @@ type Space struct {
 	Target string // CUDA or Host
 	Params []Param
 	Where  []*Constraint
-	Study  []*Constraint // points that satisfy one are not shipped
+	Study  []*Constraint // no shipped binary needs points that satisfy one
 	Safe   Assignment    // parameters not named take the first plain value
 	Points []Assignment  // extra points; parameters not named take the safe value
 	Needs  []Need        // features that older architectures lack

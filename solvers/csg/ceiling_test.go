@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"coalesce/solvers/csg/problem"
-
 	"coalesce/solvers/solve"
 )
 

@@ -8,10 +8,9 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"coalesce/solvers/csg/problem"
-
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/problem"
 )
 
 // An engine is a variant bound to device memory for n agents: what the families

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"coalesce/solvers/csg/problem"
-
 	"coalesce/solvers/solve"
 )
 

@@ -17,9 +17,8 @@ import (
 type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device, or on several
-// GPUs together, and
-// checks it: the result's certificate recomputes the value from the instance.
-// ctx and the time limit end it between launches, without a result. Where every
+// GPUs together, and checks it: the result's certificate recomputes the value from the
+// instance. ctx and the time limit end it between launches, without a result. Where every
 // structure has a forbidden block, the error wraps solve.ErrInfeasible and the
 // result says so. Errors of memory wrap device.ErrMemory, those of a wrong answer
 // ErrCheck.

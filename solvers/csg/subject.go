@@ -8,11 +8,10 @@ import (
 	"math/bits"
 	"sync"
 
-	"coalesce/solvers/csg/problem"
-
 	"coalesce/autotune/subject"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 

@@ -19,8 +19,8 @@ import (
 // too, and each device holds the values of its own alone.
 //
 // Bytes: of each table of 2^(n-1) values a device of D receives (D-1)/D, twice: the
-// values, of which each device gets 1/D from the host, and f. At 30 agents of int32 the
-// second is 1.07 GB for each of two devices, against 17 TB of shared memory traffic.
+// values, of which each device gets 1/D from the host, and f: at
+// 30 agents of int32 the second is 1.07 GB for each of two devices.
 type tilesGroup struct {
 	group  *collective.Group
 	parts  []*tiles

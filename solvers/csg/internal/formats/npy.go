@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"coalesce/solvers/csg/problem"
-
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/npy"
 )

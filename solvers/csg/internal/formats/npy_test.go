@@ -10,7 +10,6 @@ import (
 
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/problem"
-
 	"coalesce/solvers/formats/npy"
 )
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"coalesce/solvers/csg/problem"
-
 	"coalesce/solvers/formats"
 )
 

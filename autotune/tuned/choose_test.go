@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -137,6 +138,28 @@ func TestChoose(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Many goroutines choose from one database at once, some for workloads that were
+// asked for before and some for new ones; the race detector watches.
+func TestChooseAtOnce(t *testing.T) {
+	db, err := New(tunedAt(20, 10, 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := family()
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for k := range 50 {
+				w := Workload{Fixed: map[string]string{"value": "float64", "density": fmt.Sprint(k * (g % 2))}, Size: 20}
+				if c, err := db.Choose(f, facts, w, nil); err != nil || f.Value(c.Variant, "value") != "float64" {
+					t.Errorf("chose %v, %v", c.Variant, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // What is no parameter of the family keys the results and fits every variant.

@@ -245,8 +245,9 @@ func (k *knowledge) relatives(f *device.Family, fixed map[string]string) []*pool
 	k.mutex.RLock()
 	for i := range k.asked {
 		if maps.Equal(k.asked[i].fixed, fixed) {
+			pools := k.asked[i].pools
 			k.mutex.RUnlock()
-			return k.asked[i].pools
+			return pools
 		}
 	}
 	k.mutex.RUnlock()

@@ -9,13 +9,13 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -34,6 +34,7 @@ type csgFlags struct {
 	seed         uint64
 	value        string
 	values       string // file for the values of all coalitions' best partitions
+	keep         csg.Checkpoint
 }
 
 func (a *app) solveCSGCommand() *cobra.Command {
@@ -83,6 +84,8 @@ literature, each a function of the seed and the coalition alone:
 	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance")
 	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int32, int64, float32 or float64")
 	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
+	f.StringVar(&s.keep.Path, "checkpoint", "", "append finished levels of the tiles to this file, to go on with after an interruption")
+	f.BoolVar(&s.keep.Resume, "resume", false, "go on with the file of --checkpoint, on any device")
 	s.register(f)
 	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP)}, "prices, or which splittings are evaluated; dp and idp are a GPU's")
 	return cmd
@@ -106,6 +109,12 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("--values is for one instance, found %d files", len(args))
 	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):
 		return usagef("--values is %s, expected a .npy file", s.values)
+	case s.keep.Resume && s.keep.Path == "":
+		return usagef("--resume is for --checkpoint FILE")
+	case s.keep.Path != "" && (len(args) > 1 || s.values != ""):
+		return usagef("--checkpoint is for one instance, without --values")
+	case s.keep.Path != "" && s.algorithm != "" && s.algorithm != string(csg.Apart):
+		return usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
 	case s.distribution != "" && s.missing != "":
 		return usagef("--missing is for files: a distribution lacks no coalition")
 	case s.distribution != "" && s.names != nil:
@@ -166,10 +175,18 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 	read := time.Since(start).Seconds()
 	p.Set("solving %d agents on %s", inst.N, o.Where())
 	o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
-	o.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, sharing(now)) }
+	estimate := structures.Estimate()
+	o.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, estimate(now)) }
 	r, err := s.solve(ctx, inst, o)
 	if r != nil {
 		r.Seconds.Read = read
+	}
+	if r != nil && r.Stopped { // the best so far, and how the solve ended
+		p.Close()
+		if s.json {
+			return errors.Join(err, printJSON(a.out, r))
+		}
+		return errors.Join(err, a.printCSG(r, facts, ""))
 	}
 	if errors.Is(err, solve.ErrInfeasible) && s.json {
 		p.Close()
@@ -194,6 +211,9 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.
 func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, o solve.Settings) (*csg.Result, error) {
+	if s.keep.Path != "" {
+		return csg.SolveKept(ctx, inst, o, &s.keep)
+	}
 	if s.values == "" {
 		return csg.Solve(ctx, inst, o)
 	}
@@ -320,20 +340,6 @@ shows.`,
 	return cmd
 }
 
-// An answerToQuery is what query prints with --json.
-type answerToQuery struct {
-	Problem    string             `json:"problem"`
-	Instance   string             `json:"instance"`
-	Coalition  []string           `json:"coalition"`
-	Structures []rankedAnswer     `json:"structures"`
-	Seconds    map[string]float64 `json:"seconds"`
-}
-
-type rankedAnswer struct {
-	Value  float64    `json:"value"`
-	Blocks [][]string `json:"blocks"`
-}
-
 func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error {
 	if s.best < 1 {
 		return usagef("--best is %d, expected 1 or more", s.best)
@@ -369,40 +375,9 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 		return solverError(fmt.Errorf("%s: %w", called(args[1]), err))
 	}
 	p.Close()
+	answer := structures.Answer{Instance: inst, Coalition: coalition, Found: found, Read: read, Solve: time.Since(start).Seconds()}
 	if s.json {
-		x := answerToQuery{Problem: "csg", Instance: inst.Source, Coalition: names(inst, coalition), Structures: []rankedAnswer{},
-			Seconds: map[string]float64{"read": read, "solve": time.Since(start).Seconds()}}
-		for _, f := range found {
-			y := rankedAnswer{f.Value, make([][]string, len(f.Structure))}
-			for k, b := range f.Structure {
-				y.Blocks[k] = names(inst, b)
-			}
-			x.Structures = append(x.Structures, y)
-		}
-		return printJSON(a.out, x)
+		return printJSON(a.out, answer.Object())
 	}
-	if len(found) == 0 {
-		_, err := fmt.Fprintf(a.out, "every structure of %s has a forbidden block\n", inst.Coalition(coalition))
-		return err
-	}
-	var t ui.Table
-	t.Right(0)
-	t.Row("value", "structure")
-	for _, f := range found {
-		var blocks []string
-		for _, b := range f.Structure {
-			blocks = append(blocks, inst.Coalition(b))
-		}
-		t.Row(strconv.FormatFloat(f.Value, 'f', -1, 64), strings.Join(blocks, " "))
-	}
-	return t.Write(a.out)
-}
-
-// names are those of a coalition's agents.
-func names(inst *csg.Instance, coalition uint64) []string {
-	list := []string{}
-	for _, agent := range csg.Agents(coalition) {
-		list = append(list, inst.Name(agent))
-	}
-	return list
+	return answer.Write(a.out)
 }

@@ -161,12 +161,6 @@ func awaitBest[T any](ctx context.Context, work func() (T, error)) (T, error) {
 // progress is the live line of a command; quiet until something takes long.
 func (a *app) progress() *ui.Progress { return ui.Start(a.err) }
 
-// sharing is the share of the work that is done, and the time left at the same pace.
-func sharing(now solve.Incumbent) string {
-	left := now.Seconds / now.Share * (1 - now.Share)
-	return fmt.Sprintf("%.0f %% done, about %s left", 100*now.Share, (time.Duration(left) * time.Second).String())
-}
-
 // standing shows how a solve stands, after what is solved and before the work done,
 // counted in a unit.
 func standing(p *ui.Progress, what, unit string) func(solve.Incumbent) {

@@ -94,6 +94,7 @@ var rooms = []room{
 	// csg's rooms: files and distributions know the problem, and no solver.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
+	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores"}},
 	{"solvers/csg/internal/price", []string{"generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and

@@ -103,7 +103,7 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	}
 	r.Seconds.Prepare = time.Since(start).Seconds()
 	start = time.Now()
-	if err := e.run(ctx, s, telling(o, start)); err != nil {
+	if err := e.run(ctx, s, follow{told: telling(o, start, &incumbent{})}); err != nil {
 		return nil, err
 	}
 	if err := wait(ctx, s); err != nil {

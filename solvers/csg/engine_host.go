@@ -43,12 +43,18 @@ func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) 
 	return uploadPieces(ctx, s, r.f, 0, values)
 }
 
-func (r *hosttiles) run(ctx context.Context, s device.Stream, told func(share float64)) error {
+func (r *hosttiles) run(ctx context.Context, s device.Stream, w follow) error {
 	s = guarded{s, ctx}
 	if r.lower {
-		return hostTilesLevels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, told)
+		return hostTilesLevels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, w)
 	}
-	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers, told)
+	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers, w)
+}
+
+func (r *hosttiles) tileBits() int { return r.family.Int(r.variant, "k") }
+
+func (r *hosttiles) tables() ([]device.Device, []device.Buffer) {
+	return nil, []device.Buffer{r.f}
 }
 
 func (r *hosttiles) lowerOnly() { r.lower = true }

@@ -16,17 +16,16 @@ import (
 //
 // tileBits is the variant's parameter k. out holds at least one value; with
 // lastBlocks values the last step uses that many blocks at once (hostTilesOut
-// says how many pay). workers is the device's number of cores (Facts.SMs). told, which
-// may be nil, is told the share of the work done after each level: a host's launches
-// are waited for.
-func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int, told func(share float64)) error {
+// says how many pay). workers is the device's number of cores (Facts.SMs). w is told of
+// each level: a host's launches are waited for.
+func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int, w follow) error {
 	if n < 1 || n > 60 {
 		return fmt.Errorf("host tiles: %d agents, expected 1 to 60", n)
 	}
 	if size := f.Len() >> n; size < 4 || out.Len() < size*int64(lastBlocks) || lastBlocks < 1 {
 		return fmt.Errorf("host tiles: buffers of %d and %d bytes are too small for %d agents and %d blocks", f.Len(), out.Len(), n, lastBlocks)
 	}
-	if err := hostTilesLevels(k, s, f, n-1, tileBits, workers, told); err != nil {
+	if err := hostTilesLevels(k, s, f, n-1, tileBits, workers, w); err != nil {
 		return err
 	}
 	if err := k.Last(s, device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
@@ -36,13 +35,19 @@ func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buf
 }
 
 // hostTilesLevels makes f of the coalitions of m agents, of 2^m values v.
-func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, tileBits, workers int, told func(share float64)) error {
-	if err := k.Direct(s, device.Grid{Blocks: 1, Threads: 1}, f, uint64(min(tileBits, m))); err != nil {
-		return err
-	}
+func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, tileBits, workers int, w follow) error {
 	high := uint64(max(0, m-tileBits))
-	done := 0.0
-	for p := uint64(1); p <= high; p++ {
+	if w.from == 0 {
+		if err := k.Direct(s, device.Grid{Blocks: 1, Threads: 1}, f, uint64(min(tileBits, m))); err != nil {
+			return err
+		}
+		if err := w.finished(0); err != nil {
+			return err
+		}
+	}
+	done := pairsBefore(int(high), w.from)
+	w.share(shareOf(done, int(high)))
+	for p := uint64(max(1, w.from)); p <= high; p++ {
 		tiles := binomial64(int(high), int(p))
 		grid := device.Grid{Blocks: tiles, Threads: 1}
 		if p > 1 {
@@ -55,8 +60,10 @@ func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffe
 		if err := k.Couple(s, grid, f, high, p); err != nil {
 			return err
 		}
-		if done += float64(tiles) * float64(pairsOf(int(p))+1); told != nil {
-			told(done / pairsOfAll(int(high)))
+		done += float64(tiles) * float64(pairsOf(int(p))+1)
+		w.share(shareOf(done, int(high)))
+		if err := w.finished(int(p)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -83,6 +90,23 @@ func pairsOf(size int) int64 { return 1<<(size-1) - 1 }
 // pairsOfAll is how many pairs all targets of so many high agents have, one with tile 0
 // each: the sum of binomial(high, size) 2^(size-1).
 func pairsOfAll(high int) float64 { return (math.Pow(3, float64(high)) - 1) / 2 }
+
+// pairsBefore is how many of them the levels below `from` have.
+func pairsBefore(high, from int) float64 {
+	done := 0.0
+	for p := 1; p < min(from, high+1); p++ {
+		done += float64(binomial64(high, p)) * float64(pairsOf(p)+1)
+	}
+	return done
+}
+
+// shareOf is the share of all pairs that so many are; 1 where there are none.
+func shareOf(pairs float64, high int) float64 {
+	if high == 0 {
+		return 1
+	}
+	return pairs / pairsOfAll(high)
+}
 
 // binomial64 is exact where the result fits.
 func binomial64(n, p int) int64 {

@@ -22,10 +22,10 @@ type engine interface {
 	free() error
 	// upload sends v, by bit mask, in pieces, so that ctx can end it.
 	upload(ctx context.Context, s device.Stream, values []byte) error
-	// run enqueues every launch; it may wait for the first of them. told, which may be
-	// nil, is told the share of the work that is known to be done, 0 to 1. Nothing is
-	// launched once ctx has ended.
-	run(ctx context.Context, s device.Stream, told func(share float64)) error
+	// run enqueues every launch; it may wait for the first of them. w, of which all may
+	// be left out, is told what is known to be done. Nothing is launched once ctx has
+	// ended.
+	run(ctx context.Context, s device.Stream, w follow) error
 	// table is the buffer f, total where f(A) is found after run.
 	table() device.Buffer
 	total() (device.Buffer, int64)
@@ -127,15 +127,15 @@ func (j *job) Close() error {
 }
 
 // solve runs the variant on values that were uploaded; it sets the structure and
-// returns the total that the kernels claim. told is that of run.
-func (j *job) solve(ctx context.Context, r *Result, told func(share float64)) (string, error) {
-	if err := j.run(ctx, j.stream, told); err != nil {
+// returns the total that the kernels claim. w is that of run.
+func (j *job) solve(ctx context.Context, r *Result, w follow) (string, error) {
+	if err := j.run(ctx, j.stream, w); err != nil {
 		return "", err
 	}
 	if err := wait(ctx, j.stream); err != nil {
 		return "", err
 	}
-	told(1)
+	w.share(1)
 	word, err := j.totalBits()
 	if err != nil {
 		return "", err

@@ -68,7 +68,7 @@ func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, e
 
 // byPrices solves an instance by prices, within limits. Errors wrap price.ErrCostly where
 // these do not suffice.
-func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings) error {
+func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings, best *incumbent) error {
 	start := time.Now()
 	d := o.Devices[0]
 	facts := d.Facts()
@@ -84,8 +84,10 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 		r.Variant = csg.Price.Name + " " + choice.Variant.Label
 	}
 	o.Say("%s on %s", r.Variant, facts)
-	if o.Progress != nil {
-		limits.Told = func(value, bound float64) {
+	limits.Told = func(blocks []uint64, value, bound float64) {
+		// A float64 may be less than an integer bound of 64 bits.
+		best.offer(inst, blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
+		if o.Progress != nil {
 			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), solve.NumberOf(value), solve.NumberOf(bound), 0))
 		}
 	}

@@ -18,19 +18,27 @@ type Options = solve.Settings
 
 // Solve finds an optimal coalition structure of an instance on a device, or on several
 // GPUs together, and checks it: the result's certificate recomputes the value from the
-// instance. ctx and the time limit end it between launches, without a result. Where every
-// structure has a forbidden block, the error wraps solve.ErrInfeasible and the
-// result says so. Errors of memory wrap device.ErrMemory, those of a wrong answer
+// instance. ctx and the time limit end it, within a second; the error wraps ctx's then, and
+// the result, where it is not nil, is the best structure so far, with a bound where one is
+// known. Where every structure has a forbidden block, the error wraps solve.ErrInfeasible and
+// the result says so. Errors of memory wrap device.ErrMemory, those of a wrong answer
 // ErrCheck.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
-	r, err := solveChecked(ctx, inst, o)
+	return SolveKept(ctx, inst, o, nil)
+}
+
+// SolveKept is Solve by the method Apart, after prices have been tried, with a checkpoint
+// of its levels where keep is not nil. Errors of files that cannot be gone on with wrap
+// ErrCheckpoint.
+func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (*Result, error) {
+	r, err := solveChecked(ctx, inst, o, keep)
 	if err != nil {
 		return r, fmt.Errorf("solve csg: %w", err)
 	}
 	return r, nil
 }
 
-func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (*Result, error) {
 	if inst == nil {
 		return nil, errors.New("no instance")
 	}
@@ -64,8 +72,16 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	if byPrices {
-		err := r.byPrices(ctx, inst, o, limits)
+	best := &incumbent{}
+	best.plain(inst)
+	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
+		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
+	}
+	if byPrices && (keep == nil || !keep.Resume) {
+		err := r.byPrices(ctx, inst, o, limits, best)
+		if err != nil && ctx.Err() != nil && r.stop(ctx, inst, best) {
+			return r, err
+		}
 		if !errors.Is(err, price.ErrCostly) || o.Algorithm != "" || o.Variant != "" {
 			return r.answered(err)
 		}
@@ -79,7 +95,10 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	start := time.Now()
-	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, telling(o, start))
+	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, telling(o, start, best), keep, best)
+	if err != nil && ctx.Err() != nil && r.stop(ctx, inst, best) {
+		return r, err
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +110,15 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	return r, nil
 }
 
-// telling tells o's progress the share of the work that is done.
-func telling(o Options, start time.Time) func(share float64) {
+// telling tells o's progress the share of the work that is done, and the best so far.
+func telling(o Options, start time.Time, best *incumbent) func(share float64) {
 	return func(share float64) {
-		if o.Progress != nil {
-			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
+		if o.Progress == nil {
+			return
 		}
+		now := solve.NewIncumbent(time.Since(start).Seconds(), best.value, best.bound, 0)
+		now.Share = share
+		o.Progress(now)
 	}
 }
 
@@ -110,26 +132,78 @@ func (r *Result) answered(err error) (*Result, error) {
 
 // run runs one variant on one device or several; it sets the structure and the seconds,
 // and returns the total that the kernels claim.
-func run(ctx context.Context, devices []device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64)) (string, error) {
+func run(ctx context.Context, devices []device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
 	start := time.Now()
 	kernels, err := openAll(devices, f, v)
 	if err != nil {
 		return "", err
 	}
-	defer kernels.Close()
 	j, err := kernels.prepare(inst)
 	if err != nil {
+		return "", errors.Join(err, kernels.Close())
+	}
+	free := func() { j.Close(); kernels.Close() }
+	if err := j.upload(ctx, j.stream, inst.Bytes()); err != nil {
+		free()
 		return "", err
 	}
-	defer j.Close()
-	if err := j.upload(ctx, j.stream, inst.Bytes()); err != nil {
-		return "", err
+	w := follow{told: func(share float64) {
+		if ctx.Err() == nil {
+			told(share)
+		}
+	}}
+	var file *keeping
+	if keep != nil {
+		if file, err = keep.kept(j.engine, inst, best); err != nil {
+			free()
+			return "", err
+		}
+		file.start(ctx, best)
+		w = file.follow(w)
 	}
 	r.Seconds.Prepare = time.Since(start).Seconds()
 	start = time.Now()
-	claimed, err := j.solve(ctx, r, told)
+	own := NewResult(inst) // the solve's, which may go on after ctx has ended
+	var claimed string
+	err = withinGrace(ctx, f.Target == device.Host, func() (err error) {
+		defer free()
+		claimed, err = j.solve(ctx, own, w)
+		if file != nil {
+			own.Splittings *= 1 - shareOf(pairsBefore(file.high, file.from), file.high)
+			err = file.end(keep.Path, own, err)
+		}
+		return err
+	})
 	r.Seconds.Solve = time.Since(start).Seconds()
-	return claimed, err
+	if err != nil {
+		return "", err
+	}
+	r.Structure, r.Splittings, r.Notes = own.Structure, own.Splittings, append(r.Notes, own.Notes[len(inst.Notes):]...)
+	return claimed, nil
+}
+
+// grace is how long a solve has to end once its context has. A host's launch cannot be
+// ended: it is left to itself then, and nothing is launched after it.
+const grace = 500 * time.Millisecond
+
+// withinGrace is work's error, or ctx's where work may be left and takes too long to end.
+func withinGrace(ctx context.Context, leave bool, work func() error) error {
+	if !leave {
+		return work()
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(grace):
+		return ctx.Err()
+	}
 }
 
 // wait waits for the stream, or for ctx; kernels that run are left to run.

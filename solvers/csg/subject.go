@@ -241,7 +241,7 @@ func (t *trialJob) Reset(s device.Stream) error {
 	return t.upload(context.Background(), s, t.inst.Bytes())
 }
 
-func (t *trialJob) Run(s device.Stream) error { return t.run(context.Background(), s, nil) }
+func (t *trialJob) Run(s device.Stream) error { return t.run(context.Background(), s, follow{}) }
 
 func (t *trialJob) Work() float64 { return t.splittings() }
 

@@ -41,6 +41,7 @@ type tiles struct {
 	with  device.Buffer // piece values of coalitions with the last agent
 	piece uint64
 	upper []byte        // those values where they do not fit the device, else nil
+	own   device.Device // that holds the buffers
 	best  device.Buffer // f of all agents, then the best of each piece
 	found device.Buffer
 }
@@ -73,6 +74,7 @@ func tilesMemory(size int64, n int) int64 {
 }
 
 func (r *tiles) alloc(d device.Device, _ device.Stream) (err error) {
+	r.own = d
 	facts := d.Facts()
 	r.shared = tilesShared(r.family, r.variant)
 	r.blocks = int64(max(1, facts.SMs) * r.resident(facts))
@@ -144,14 +146,23 @@ func (r *tiles) uploadWith(ctx context.Context, s device.Stream, values []byte) 
 // a solve can be ended: a tenth of a second of a large GPU.
 const launchWork = 1 << 40
 
-func (r *tiles) run(ctx context.Context, s device.Stream, told func(share float64)) error {
+func (r *tiles) run(ctx context.Context, s device.Stream, w follow) error {
 	s = guarded{s, ctx}
-	if err := r.direct(s); err != nil {
-		return err
+	if w.from == 0 {
+		if err := r.direct(s); err != nil {
+			return err
+		}
+		if err := w.waited(s, 0); err != nil {
+			return err
+		}
 	}
-	p := pace{told: told}
-	for size := 1; size <= r.high(); size++ {
+	p := pace{told: w.share, pairs: pairsBefore(r.high(), w.from)}
+	w.share(shareOf(p.pairs, r.high()))
+	for size := max(1, w.from); size <= r.high(); size++ {
 		if err := r.level(s, size, 0, binomial64(r.high(), size), &p); err != nil {
+			return err
+		}
+		if err := w.waited(s, size); err != nil {
 			return err
 		}
 	}
@@ -159,6 +170,10 @@ func (r *tiles) run(ctx context.Context, s device.Stream, told func(share float6
 		return nil
 	}
 	return r.last(s)
+}
+
+func (r *tiles) tables() ([]device.Device, []device.Buffer) {
+	return []device.Device{r.own}, []device.Buffer{r.f}
 }
 
 func (r *tiles) lowerOnly() { r.lower = true }
@@ -208,7 +223,7 @@ func (r *tiles) level(s device.Stream, size int, first, end int64, p *pace) erro
 			}
 			p.queued = 0
 			if p.told != nil {
-				p.told(p.pairs / pairsOfAll(high))
+				p.told(shareOf(p.pairs, high))
 			}
 		}
 	}

@@ -120,13 +120,15 @@ func (r *tilesGroup) free() error {
 }
 
 // tables are the devices' tables f.
-func (r *tilesGroup) tables() []device.Buffer {
+func (r *tilesGroup) tables() ([]device.Device, []device.Buffer) {
 	list := make([]device.Buffer, len(r.parts))
 	for k, t := range r.parts {
 		list[k] = t.f
 	}
-	return list
+	return r.group.Devices, list
 }
+
+func (r *tilesGroup) tileBits() int { return r.parts[0].tileBits() }
 
 func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte) error {
 	half := len(values) / 2
@@ -151,13 +153,14 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	if err != nil {
 		return err
 	}
-	if err := r.group.AllGather(r.tables(), bounds); err != nil {
+	_, tables := r.tables()
+	if err := r.group.AllGather(tables, bounds); err != nil {
 		return err
 	}
 	return r.group.Sync()
 }
 
-func (r *tilesGroup) run(ctx context.Context, _ device.Stream, told func(share float64)) error {
+func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w follow) error {
 	streams := make([]device.Stream, len(r.parts))
 	paces := make([]pace, len(r.parts))
 	for k := range r.parts {
@@ -165,11 +168,18 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, told func(share f
 	}
 	// The devices' shares are equal but for one target: the first's tells of all.
 	high := r.parts[0].high()
-	paces[0].told = func(share float64) { told(min(1, share*float64(len(r.parts)))) }
-	if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].direct(streams[k]) }); err != nil {
-		return err
+	before := shareOf(pairsBefore(high, w.from), high)
+	paces[0].told = func(share float64) { w.share(min(1, before+share*float64(len(r.parts)))) }
+	w.share(before)
+	if w.from == 0 {
+		if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].direct(streams[k]) }); err != nil {
+			return err
+		}
+		if err := w.waited(streams[0], 0); err != nil {
+			return err
+		}
 	}
-	for size := 1; size <= high; size++ {
+	for size := max(1, w.from); size <= high; size++ {
 		first := collective.Split(int(binomial64(high, size)), len(r.parts))
 		err := collective.OnAll(len(r.parts), func(k int) error {
 			return r.parts[k].level(streams[k], size, int64(first[k]), int64(first[k+1]), &paces[k])
@@ -179,6 +189,9 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, told func(share f
 		}
 		if err := r.exchange(streams, size, first); err != nil {
 			return fmt.Errorf("tiles of %d high members to all devices: %w", size, err)
+		}
+		if err := w.waited(streams[0], size); err != nil {
+			return err
 		}
 	}
 	if r.parts[0].lower {

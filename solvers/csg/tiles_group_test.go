@@ -74,7 +74,7 @@ func TestExchangeInPieces(t *testing.T) {
 		if err := j.upload(context.Background(), j.stream, inst.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		claimed, err := j.solve(context.Background(), r, func(float64) {})
+		claimed, err := j.solve(context.Background(), r, follow{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ func TestTilesInPieces(t *testing.T) {
 		if err := j.upload(context.Background(), j.stream, inst.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		claimed, err := j.solve(context.Background(), r, func(share float64) { told = append(told, share) })
+		claimed, err := j.solve(context.Background(), r, follow{told: func(share float64) { told = append(told, share) }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,9 +78,9 @@ type Settings struct {
 	Columns int
 	Cores   int // that work at once; 0: all of this machine
 	On      *On // where passes are made; nil: on the cores
-	// Told, which may be nil, is told of each better structure's value, and of each
-	// better value that no structure exceeds.
-	Told func(value, bound float64)
+	// Told, which may be nil, is told of each better structure and its value, and of each
+	// better value that no structure exceeds; both rounded to float64.
+	Told func(blocks []uint64, value, bound float64)
 }
 
 func (o *Settings) cores() int {

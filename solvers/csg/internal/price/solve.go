@@ -171,9 +171,14 @@ func (s *solver) prove(value, total int64, prices []int64, f found) {
 }
 
 func (s *solver) tell() {
-	if s.limits.Told != nil && s.value != forbidden {
-		s.limits.Told(math.Ldexp(float64(s.value), -s.Unit), math.Ldexp(float64(s.proven), -s.Unit))
+	if s.limits.Told == nil || s.value == forbidden {
+		return
 	}
+	most := s.proven
+	if s.grain != 1 && most < math.MaxInt64-int64(s.n) {
+		most += int64(s.n) // float values were rounded down
+	}
+	s.limits.Told(slices.Clone(s.Blocks), math.Ldexp(float64(s.value), -s.Unit), math.Ldexp(float64(most), -s.Unit))
 }
 
 func (s *solver) finish() *Result {

@@ -1,0 +1,102 @@
+// Package structures writes what the commands about coalition structures tell besides
+// an answer: how a solve stands, and what a query has found.
+package structures
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"coalesce/internal/ui"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
+)
+
+// Estimate is a function that says how a solve stands: the share of the work done, the
+// time left at the pace since the first share it was told, and the best so far.
+func Estimate() func(now solve.Incumbent) string {
+	began, first := 0.0, -1.0
+	return func(now solve.Incumbent) string {
+		var parts []string
+		if now.Share > 0 {
+			parts = append(parts, fmt.Sprintf("%.0f %% done", 100*now.Share))
+		}
+		if first < 0 {
+			began, first = now.Seconds, now.Share
+		}
+		if done := now.Share - first; done > 0 {
+			left := (now.Seconds - began) / done * (1 - now.Share)
+			parts = append(parts, fmt.Sprintf("about %s left", time.Duration(left)*time.Second))
+		}
+		if now.Value != "" {
+			parts = append(parts, now.String())
+		}
+		return strings.Join(parts, ", ")
+	}
+}
+
+// An Answer is the best structures of a coalition, best first, and the seconds that
+// reading and looking took.
+type Answer struct {
+	Instance    *csg.Instance
+	Coalition   uint64
+	Found       []csg.Ranked
+	Read, Solve float64
+}
+
+type object struct {
+	Problem    string             `json:"problem"`
+	Instance   string             `json:"instance"`
+	Coalition  []string           `json:"coalition"`
+	Structures []ranked           `json:"structures"`
+	Seconds    map[string]float64 `json:"seconds"`
+}
+
+type ranked struct {
+	Value  float64    `json:"value"`
+	Blocks [][]string `json:"blocks"`
+}
+
+// Object is what query prints with --json.
+func (a *Answer) Object() any {
+	x := object{Problem: "csg", Instance: a.Instance.Source, Coalition: names(a.Instance, a.Coalition), Structures: []ranked{},
+		Seconds: map[string]float64{"read": a.Read, "solve": a.Solve}}
+	for _, f := range a.Found {
+		y := ranked{f.Value, make([][]string, len(f.Structure))}
+		for k, b := range f.Structure {
+			y.Blocks[k] = names(a.Instance, b)
+		}
+		x.Structures = append(x.Structures, y)
+	}
+	return x
+}
+
+// Write writes a table for people.
+func (a *Answer) Write(w io.Writer) error {
+	if len(a.Found) == 0 {
+		_, err := fmt.Fprintf(w, "every structure of %s has a forbidden block\n", a.Instance.Coalition(a.Coalition))
+		return err
+	}
+	var t ui.Table
+	t.Right(0)
+	t.Row("value", "structure")
+	for _, f := range a.Found {
+		var blocks []string
+		for _, b := range f.Structure {
+			blocks = append(blocks, a.Instance.Coalition(b))
+		}
+		t.Row(strconv.FormatFloat(f.Value, 'f', -1, 64), strings.Join(blocks, " "))
+	}
+	return t.Write(w)
+}
+
+// names are those of a coalition's agents.
+func names(inst *csg.Instance, coalition uint64) []string {
+	list := []string{}
+	for _, agent := range csg.Agents(coalition) {
+		list = append(list, inst.Name(agent))
+	}
+	return list
+}

@@ -1,0 +1,86 @@
+package csg
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"coalesce/solvers/csg/internal/checkpoint"
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
+)
+
+// An incumbent is the best structure that is known so far, and a bound.
+type incumbent struct {
+	blocks Structure
+	value  solve.Number // of the blocks; empty: there are none
+	bound  solve.Number // no structure is worth more; empty: nothing is known
+}
+
+// encode is blocks' count, blocks, and the bound's text.
+func (b *incumbent) encode() []byte {
+	text := binary.LittleEndian.AppendUint64(nil, uint64(len(b.blocks)))
+	for _, block := range b.blocks {
+		text = binary.LittleEndian.AppendUint64(text, block)
+	}
+	return append(text, b.bound...)
+}
+
+// decode reads what encode wrote, and keeps what is better than before.
+func (b *incumbent) decode(text []byte, inst *Instance) error {
+	if len(text) < 8 || uint64(len(text)-8)/8 < binary.LittleEndian.Uint64(text) {
+		return fmt.Errorf("%w: the record of the best structure is damaged", checkpoint.ErrRefused)
+	}
+	count := int(binary.LittleEndian.Uint64(text))
+	x := incumbent{bound: solve.Number(text[8+8*count:])}
+	for k := range count {
+		x.blocks = append(x.blocks, binary.LittleEndian.Uint64(text[8+8*k:]))
+	}
+	b.offer(inst, x.blocks, x.bound)
+	return nil
+}
+
+// offer keeps blocks that are worth more than those before, and the lower of two bounds.
+func (b *incumbent) offer(inst *Instance, blocks Structure, bound solve.Number) {
+	if b.bound == "" || bound != "" && bound.Float() < b.bound.Float() {
+		b.bound = bound
+	}
+	worth, err := Check(inst, blocks, "-inf")
+	if err != nil && worth.Sum == "" || worth.Sum == "-inf" {
+		return // no partition, or one with a forbidden block
+	}
+	if x := solve.Number(worth.Sum); b.value == "" || x.Float() > b.value.Float() {
+		b.blocks, b.value = slices.Clone(blocks), x
+	}
+}
+
+// plain offers the structures of single agents and of one block.
+func (b *incumbent) plain(inst *Instance) {
+	single := make(Structure, inst.N)
+	for agent := range single {
+		single[agent] = 1 << agent
+	}
+	b.offer(inst, single, "")
+	b.offer(inst, Structure{inst.Grand()}, "")
+}
+
+// stop makes the result that of a solve which ctx has ended: the best structure so far
+// and what bound is known, not proven. It returns false where there is no structure.
+func (r *Result) stop(ctx context.Context, inst *Instance, best *incumbent) bool {
+	if best.value == "" {
+		return false
+	}
+	r.Structure, r.Prices, r.Splittings = best.blocks, nil, 0
+	r.Structure.Sort()
+	c, err := problem.Check(inst, r.Structure, best.value.String())
+	if err != nil {
+		return false
+	}
+	r.Certificate, r.Value = c, best.value
+	r.Bounded(best.bound)
+	r.Stopped = !errors.Is(context.Cause(ctx), solve.ErrTimeLimit)
+	r.Notes = append(r.Notes, "the solve was ended: the structure is the best so far")
+	return true
+}

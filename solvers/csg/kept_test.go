@@ -1,0 +1,255 @@
+package csg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/runtime/host"
+	"coalesce/solvers/solve"
+)
+
+// resumed solves with a checkpoint's file and returns the share that was done at first.
+func resumed(t *testing.T, inst *Instance, path string, o Options) float64 {
+	t.Helper()
+	want, err := Reference(inst, Apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := -1.0
+	o.Progress = func(now solve.Incumbent) {
+		if first < 0 {
+			first = now.Share
+		}
+	}
+	got, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path, Resume: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Value != want.Value || !got.Proven {
+		t.Fatalf("found %s, proven %v, expected %s", got.Value, got.Proven, want.Value)
+	}
+	return first
+}
+
+// A process that is killed leaves a file cut off anywhere: what its whole levels hold is
+// not computed again.
+func TestKilledAnywhere(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, v := range []struct {
+		value Value
+		n     int
+	}{{Int32, 15}, {Float64, 14}, {Int64, 9}, {Float32, 1}} {
+		inst, err := drawInstance(v.value, v.n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "run")
+		o := Options{Devices: []device.Device{d}, Algorithm: string(Apart)}
+		if v.value == Int32 {
+			o.Variant = "k=8,r=2,unit=vector,value=int32"
+		}
+		got, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path})
+		if err != nil || !got.Proven {
+			t.Fatal(got, err)
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if share := resumed(t, inst, path, o); share != 1 {
+			t.Errorf("%d agents, all levels kept: began at %v", v.n, share)
+		}
+		before := 0.0
+		for k := range 20 {
+			size := 112 + (len(whole)-112)*k/20 + r.IntN(1+len(whole)/40)
+			if err := os.WriteFile(path, whole[:min(size, len(whole))], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			share := resumed(t, inst, path, o)
+			if share < before {
+				t.Errorf("%d agents, %d bytes: began at %v, with less at %v", v.n, size, share, before)
+			}
+			before = share
+		}
+		if v.n == 15 && before == 0 {
+			t.Error("no level was kept")
+		}
+	}
+}
+
+// killable is the instance of TestKilled, and how it is solved.
+func killable(t *testing.T) (*Instance, Options) {
+	inst, err := drawInstance(Int32, 17, func(mask uint64) float64 { return float64(mix(7<<40^mask) % 4000) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst, Options{Devices: []device.Device{host.Open(1)}, Algorithm: string(Apart), Variant: "k=8,r=2,unit=vector,value=int32"}
+}
+
+// TestKilled kills a process that solves, again and again, until one of them ends: each
+// goes on with the levels that those before have finished.
+func TestKilled(t *testing.T) {
+	inst, o := killable(t)
+	if path := os.Getenv("COALESCE_TEST_KILLED"); path != "" {
+		// This is the process to kill; levels take long enough to be met.
+		_, err := os.Stat(path)
+		o.Progress = func(solve.Incumbent) { time.Sleep(15 * time.Millisecond) }
+		if _, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path, Resume: err == nil}); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	path := filepath.Join(t.TempDir(), "run")
+	r := rand.New(rand.NewPCG(5, 6))
+	before, kills := 0.0, 0
+	for range 20 {
+		child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+		child.Env = append(os.Environ(), "COALESCE_TEST_KILLED="+path)
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(20+r.IntN(100))*time.Millisecond, func() { child.Process.Kill() })
+		err := child.Wait()
+		kill.Stop()
+		if err == nil {
+			break
+		}
+		if !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("the process ended otherwise: %v", err)
+		}
+		kills++
+		if _, err := os.Stat(path); err != nil {
+			continue // killed before it began
+		}
+		copied := filepath.Join(t.TempDir(), "copy")
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(copied, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		share := resumed(t, inst, copied, o)
+		if share < before {
+			t.Errorf("after %d kills %v of the work is done, before it was %v", kills, share, before)
+		}
+		before = share
+	}
+	if kills == 0 || before == 0 {
+		t.Errorf("%d kills, and then %v of the work was done: expected some of both", kills, before)
+	}
+}
+
+// A checkpoint of one device is gone on with on others, whose tiles have other sizes.
+func TestResumeElsewhere(t *testing.T) {
+	devices := emulatedtest.Several(t, 2)
+	h := host.Open(2)
+	defer h.Close()
+	inst, err := drawInstance(Int32, 14, func(mask uint64) float64 { return float64(mix(3<<40^mask) % 3000) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := map[string]Options{
+		"a host":    {Devices: []device.Device{h}, Algorithm: string(Apart), Variant: "k=10,r=2,unit=vector,value=int32"},
+		"a GPU":     {Devices: devices[:1], Variant: "chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"},
+		"two of it": {Devices: devices, Variant: "chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"},
+	}
+	for from, o := range on {
+		path := filepath.Join(t.TempDir(), "run")
+		if _, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path}); err != nil {
+			t.Fatal(from, err)
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for to, other := range on {
+			if err := os.WriteFile(path, whole[:len(whole)*9/10], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if share := resumed(t, inst, path, other); share == 0 || share == 1 {
+				t.Errorf("from %s to %s: began at the share %v", from, to, share)
+			}
+		}
+	}
+}
+
+// A solve that ends says the best so far, and what the checkpoint holds.
+func TestStoppedWithCheckpoint(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	inst, err := drawInstance(Int32, 16, drawnMask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o := Options{Devices: []device.Device{d}, Algorithm: string(Apart), Variant: "k=8,r=2,unit=vector,value=int32"}
+	o.Progress = func(now solve.Incumbent) {
+		if now.Share > 0.2 {
+			cancel()
+		}
+	}
+	r, err := SolveKept(ctx, inst, o, &Checkpoint{Path: path})
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "--resume") {
+		t.Fatalf("found %v", err)
+	}
+	if r == nil || !r.Stopped || r.Proven || len(r.Structure) == 0 || r.Value == "" {
+		t.Fatalf("found the result %+v", r)
+	}
+	resumed(t, inst, path, o)
+	other, err := drawInstance(Int32, 16, func(mask uint64) float64 { return 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := SolveKept(context.Background(), other, o, &Checkpoint{Path: path, Resume: true}); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "another instance") {
+		t.Errorf("another instance: found %v", err)
+	}
+	if _, err := SolveKept(context.Background(), inst, Options{Devices: o.Devices, Algorithm: string(ByPrices)}, &Checkpoint{Path: path + "2"}); err == nil || !strings.Contains(err.Error(), fmt.Sprint(Apart)) {
+		t.Errorf("by prices: found %v", err)
+	}
+}
+
+// What prices have found is the best so far of a later run.
+func TestKeptBest(t *testing.T) {
+	inst, err := drawInstance(Int32, 4, drawnMask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := incumbent{}
+	a.offer(inst, Structure{3, 12}, "500")
+	var b incumbent
+	b.plain(inst)
+	if err := b.decode(a.encode(), inst); err != nil || b.bound != "500" || b.value.Float() < a.value.Float() {
+		t.Errorf("found %+v, %v", b, err)
+	}
+	if err := b.decode(a.encode()[:9], inst); !errors.Is(err, ErrCheckpoint) {
+		t.Errorf("cut off: found %v", err)
+	}
+}
+
+// Ranks of sets are in the order of their numbers.
+func TestUnrank(t *testing.T) {
+	for members := range 5 {
+		set := unrank(0, members)
+		for rank := range binomial64(9, members) {
+			if got := unrank(rank, members); got != set {
+				t.Fatalf("%d members, rank %d: found %b, expected %b", members, rank, got, set)
+			}
+			set = following(set)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type csgFlags struct {
 	value        string
 	values       string // file for the values of all coalitions' best partitions
 	keep         csg.Checkpoint
+	sizes        string
 }
 
 func (a *app) solveCSGCommand() *cobra.Command {
@@ -84,6 +85,7 @@ literature, each a function of the seed and the coalition alone:
 	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance")
 	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int32, int64, float32 or float64")
 	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
+	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
 	f.StringVar(&s.keep.Path, "checkpoint", "", "append finished levels of the tiles to this file, to go on with after an interruption")
 	f.BoolVar(&s.keep.Resume, "resume", false, "go on with the file of --checkpoint, on any device")
 	s.register(f)
@@ -111,6 +113,8 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("--values is %s, expected a .npy file", s.values)
 	case s.keep.Resume && s.keep.Path == "":
 		return usagef("--resume is for --checkpoint FILE")
+	case s.sizes != "" && s.values != "":
+		return usagef("--values knows no --sizes")
 	case s.keep.Path != "" && (len(args) > 1 || s.values != ""):
 		return usagef("--checkpoint is for one instance, without --values")
 	case s.keep.Path != "" && s.algorithm != "" && s.algorithm != string(csg.Apart):
@@ -124,6 +128,9 @@ func (s *csgFlags) check(a *app, args []string) error {
 		if err := csg.CheckMissing(s.missing); err != nil {
 			return usagef("--missing: %w", err)
 		}
+	}
+	if _, err := csg.ParseSizes(cmp.Or(s.sizes, "1-")); err != nil {
+		return usagef("--sizes: %w", err)
 	}
 	return s.solveFlags.check(a)
 }
@@ -171,6 +178,12 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 	})
 	if err != nil {
 		return err
+	}
+	if s.sizes != "" {
+		sizes, err := csg.ParseSizes(s.sizes)
+		if err := cmp.Or(err, inst.Restrict(sizes)); err != nil {
+			return err
+		}
 	}
 	read := time.Since(start).Seconds()
 	p.Set("solving %d agents on %s", inst.N, o.Where())

@@ -37,6 +37,8 @@ type (
 	Certificate = problem.Certificate
 	// A Block is one block of a structure and its value.
 	Block = problem.Block
+	// Sizes are how many members a block may have: Instance.Restrict.
+	Sizes = problem.Sizes
 	// An EntryError is a value that cannot be solved with; it unwraps to ErrValue.
 	EntryError = problem.EntryError
 )
@@ -64,6 +66,9 @@ var (
 func NewInstance[T Number](values []T, source string) (*Instance, error) {
 	return problem.NewInstance(values, source)
 }
+
+// ParseSizes reads sizes and ranges of them, such as "1-3,5" or "2-", which has no end.
+func ParseSizes(text string) (Sizes, error) { return problem.ParseSizes(text) }
 
 // Agents are the agents of a coalition, ascending, as numbers 1..N.
 func Agents(coalition uint64) []int { return problem.Agents(coalition) }

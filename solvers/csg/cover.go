@@ -42,6 +42,9 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	if err := inst.Check(); err != nil {
 		return nil, nil, err
 	}
+	if inst.Sizes != 0 {
+		return nil, nil, errors.New("the table of all coalitions knows no sizes of blocks")
+	}
 	if _, err := o.First(); err != nil {
 		return nil, nil, err
 	}

@@ -88,7 +88,7 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 		// A float64 may be less than an integer bound of 64 bits.
 		best.offer(inst, blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
 		if o.Progress != nil {
-			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), solve.NumberOf(value), solve.NumberOf(bound), 0))
+			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), best.value, solve.NumberOf(bound), 0))
 		}
 	}
 	var found *price.Result

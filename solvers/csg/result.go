@@ -20,12 +20,13 @@ type Result struct {
 	Prices      *Prices  // what proves it, of ByPrices; else nil
 	Names       []string // of the agents, nil when they have none
 	Type        Value
+	Sizes       Sizes // that blocks may have
 }
 
 // NewResult is a result that knows its instance and nothing else.
 func NewResult(inst *Instance) *Result {
 	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: inst.Notes},
-		Names: inst.Names, Type: inst.Type}
+		Names: inst.Names, Type: inst.Type, Sizes: inst.Sizes}
 }
 
 // Certify checks the result's structure against the total its solver claims,
@@ -43,9 +44,7 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 		return err
 	}
 	if c.Sum == "-inf" {
-		r.Structure = nil
-		r.ProveInfeasible()
-		return fmt.Errorf("every structure of %d agents has a forbidden block: %w", inst.N, solve.ErrInfeasible)
+		return r.infeasible(inst)
 	}
 	r.Value = solve.Number(c.Sum)
 	bound, err := problem.Ceiling(inst, claimed, c.Sum)
@@ -57,6 +56,16 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 	}
 	r.Prove(bound)
 	return nil
+}
+
+// infeasible makes the result a proof that every structure has a forbidden block.
+func (r *Result) infeasible(inst *Instance) error {
+	r.Structure = nil
+	r.ProveInfeasible()
+	if !inst.Sizes.Divide(inst.N) {
+		return fmt.Errorf("%d agents are no sum of the sizes %s: %w", inst.N, inst.Sizes, solve.ErrInfeasible)
+	}
+	return fmt.Errorf("every structure of %d agents has a forbidden block: %w", inst.N, solve.ErrInfeasible)
 }
 
 // BlockValues are the values of the structure's blocks, in decimals.
@@ -89,10 +98,11 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Solution    [][]int     `json:"solution"`
 		Agents      []string    `json:"agents,omitempty"`
 		Type        Value       `json:"type"`
+		Sizes       string      `json:"sizes,omitempty"`
 		Splittings  float64     `json:"splittings"`
 		Prices      *Prices     `json:"prices,omitempty"`
 		Certificate Certificate `json:"certificate"`
-	}{r.Report, lists, r.Names, r.Type, r.Splittings, r.Prices, r.Certificate})
+	}{r.Report, lists, r.Names, r.Type, r.Sizes.String(), r.Splittings, r.Prices, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -70,6 +70,10 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 		r.Structure, r.Reason = Structure{}, "no agents, nothing to solve"
 		return r, r.Certify(inst, "0")
 	}
+	if !inst.Sizes.Divide(inst.N) {
+		r.Reason = "sums of the sizes that blocks may have"
+		return r, r.infeasible(inst)
+	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	best := &incumbent{}

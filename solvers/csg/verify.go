@@ -15,14 +15,15 @@ import (
 // the blocks are a partition of its agents, their values add up to the stated value,
 // and bound, gap and certificate are what Certify makes of the solver's total. That
 // no structure exceeds this total is proven by prices alone, whose proof is checked; other
-// algorithms leave none. Errors are those of an
-// object that cannot be read.
+// algorithms leave none. An instance that is not restricted is restricted to the sizes
+// of blocks that the result names. Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
 		Solution    [][]int     `json:"solution"`
 		Agents      []string    `json:"agents"`
 		Type        Value       `json:"type"`
+		Sizes       string      `json:"sizes"`
 		Prices      *Prices     `json:"prices"`
 		Certificate Certificate `json:"certificate"`
 	}
@@ -33,11 +34,21 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.Sizes != "" && inst.Sizes == 0 {
+		sizes, err := ParseSizes(x.Sizes)
+		if err != nil {
+			return nil, fmt.Errorf("result: %w", err)
+		}
+		if err := inst.Restrict(sizes); err != nil {
+			return nil, err
+		}
+	}
 	r := NewResult(inst)
 	r.Prices = x.Prices
 	if !v.SameSize(r.Size) {
 		return v, nil
 	}
+	solve.Same(v, "sizes", x.Sizes, inst.Sizes.String(), "")
 	solve.Same(v, "type", x.Type, inst.Type, "")
 	if !slices.Equal(x.Agents, inst.Names) {
 		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Agents, inst.Names)
@@ -95,6 +106,11 @@ func structure(inst *Instance, lists [][]int) (Structure, error) {
 func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 	if !stated.Proven || stated.Value != "" {
 		v.Refute("the result has no solution, and does not say that none is feasible")
+		return
+	}
+	if !inst.Sizes.Divide(inst.N) {
+		v.BoundChecked = true
+		v.Note("no structure is feasible: %d agents are no sum of the sizes %s", inst.N, inst.Sizes)
 		return
 	}
 	allowed := func(mask uint64) bool { return !math.IsInf(inst.Value64(mask), -1) }

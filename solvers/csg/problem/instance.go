@@ -49,6 +49,7 @@ type Instance struct {
 	I64    []int64
 	F32    []float32
 	F64    []float64
+	Sizes  Sizes    // of blocks, which Restrict sets; other coalitions are forbidden
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
 }
@@ -111,8 +112,11 @@ func Footprint(n int, as Value) int64 {
 func (inst *Instance) Grand() uint64 { return inst.Len() - 1 }
 
 // Value64 is a coalition's value as a float64: exact unless it is an int64
-// beyond 2^53.
+// beyond 2^53. It is minus infinity for a coalition that Sizes forbids.
 func (inst *Instance) Value64(mask uint64) float64 {
+	if !inst.Sizes.Allow(mask) {
+		return math.Inf(-1)
+	}
 	switch inst.Type {
 	case Int32:
 		return float64(inst.I32[mask])
@@ -125,8 +129,11 @@ func (inst *Instance) Value64(mask uint64) float64 {
 }
 
 // Exact is a coalition's value in decimals: every digit of an integer, the
-// shortest decimals that give the same float.
+// shortest decimals that give the same float, -inf of a coalition that Sizes forbids.
 func (inst *Instance) Exact(mask uint64) string {
+	if !inst.Sizes.Allow(mask) {
+		return "-inf"
+	}
 	switch inst.Type {
 	case Int32:
 		return strconv.FormatInt(int64(inst.I32[mask]), 10)

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"coalesce/solvers/cores"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -276,10 +277,12 @@ func scaled(x, scale, most float64) float64 {
 
 func generate[T problem.Number](s *source, n int, as func(float64) T) []T {
 	values := make([]T, uint64(1)<<n)
-	problem.Spread(uint64(len(values)), func(_ int, from, to uint64) {
+	const piece = 1 << 14 // coalitions that a core draws at a time
+	cores.Pieces((len(values)+piece-1)/piece, func(k int) {
 		var d draws
-		for mask := from; mask < to; mask++ {
-			values[mask] = as(s.value(&d, mask))
+		part := values[k*piece : min(len(values), (k+1)*piece)]
+		for i := range part {
+			part[i] = as(s.value(&d, uint64(k*piece+i)))
 		}
 	})
 	return values

@@ -26,7 +26,9 @@ func TestPhilox(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		if got := philox(test.c, test.k); got != test.want {
+		var got [4]uint32
+		got[0], got[1], got[2], got[3] = philox(test.c[0], test.c[1], test.c[2], test.c[3], test.k[0], test.k[1])
+		if got != test.want {
 			t.Errorf("philox(%x, %x) = %x, want %x", test.c, test.k, got, test.want)
 		}
 	}

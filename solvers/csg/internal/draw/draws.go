@@ -35,10 +35,10 @@ func (d *draws) uniform() float64 {
 		d.have = false
 		return d.spare
 	}
-	x := philox([4]uint32{uint32(d.number), uint32(d.number >> 32), d.block, d.stream}, [2]uint32{uint32(d.seed), uint32(d.seed >> 32)})
+	x0, x1, x2, x3 := philox(uint32(d.number), uint32(d.number>>32), d.block, d.stream, uint32(d.seed), uint32(d.seed>>32))
 	d.block++
-	d.spare, d.have = unit(x[2], x[3]), true
-	return unit(x[0], x[1])
+	d.spare, d.have = unit(x2, x3), true
+	return unit(x0, x1)
 }
 
 func unit(lo, hi uint32) float64 {
@@ -46,16 +46,17 @@ func unit(lo, hi uint32) float64 {
 	return (float64(b) + 0.5) * 0x1p-52
 }
 
-// philox is Philox4x32-10.
-func philox(c [4]uint32, k [2]uint32) [4]uint32 {
+// philox is Philox4x32-10 of the counter c and the key k. Words are variables of their
+// own, since Go keeps arrays in memory.
+func philox(c0, c1, c2, c3, k0, k1 uint32) (x0, x1, x2, x3 uint32) {
 	for range 10 {
-		p := uint64(c[0]) * 0xD2511F53
-		q := uint64(c[2]) * 0xCD9E8D57
-		c = [4]uint32{uint32(q>>32) ^ c[1] ^ k[0], uint32(q), uint32(p>>32) ^ c[3] ^ k[1], uint32(p)}
-		k[0] += 0x9E3779B9
-		k[1] += 0xBB67AE85
+		p := uint64(c0) * 0xD2511F53
+		q := uint64(c2) * 0xCD9E8D57
+		c0, c1, c2, c3 = uint32(q>>32)^c1^k0, uint32(q), uint32(p>>32)^c3^k1, uint32(p)
+		k0 += 0x9E3779B9
+		k1 += 0xBB67AE85
 	}
-	return c
+	return c0, c1, c2, c3
 }
 
 // exponential has mean 1: -ln u.

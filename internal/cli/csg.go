@@ -163,7 +163,8 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 	facts := devices[0].Facts()
 	if s.distribution != "" {
 		value := csg.Value(s.value)
-		if err := cmp.Or(fits(s.agents, value, a.free()), csg.Takes(facts, s.agents, value)); err != nil {
+		takes := func(n int) error { return cmp.Or(fits(n, value, a.free()), csg.Takes(facts, n, value)) }
+		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
 // Package structures writes what the commands about coalition structures tell besides
-// an answer: how a solve stands, and what a query has found.
+// an answer: how many agents fit, how a solve stands, and what a query has found.
 package structures
 
 import (
@@ -35,6 +35,17 @@ func Estimate() func(now solve.Incumbent) string {
 		}
 		return strings.Join(parts, ", ")
 	}
+}
+
+// Largest is takes' error of n agents, with the most agents that takes has none of.
+func Largest(n int, takes func(n int) error) error {
+	err := takes(n)
+	for m := n - 1; err != nil && m > 0; m-- {
+		if takes(m) == nil {
+			return fmt.Errorf("%w: at most %d agents fit", err, m)
+		}
+	}
+	return err
 }
 
 // An Answer is the best structures of a coalition, best first, and the seconds that

@@ -191,7 +191,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 	o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
 	estimate := structures.Estimate()
 	o.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, estimate(now)) }
-	r, err := s.solve(ctx, inst, o)
+	r, err := awaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, o) })
 	if r != nil {
 		r.Seconds.Read = read
 	}

@@ -3,6 +3,7 @@ package csg
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"coalesce/solvers/csg/problem"
@@ -25,7 +26,7 @@ type Result struct {
 
 // NewResult is a result that knows its instance and nothing else.
 func NewResult(inst *Instance) *Result {
-	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: inst.Notes},
+	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: slices.Clip(inst.Notes)},
 		Names: inst.Names, Type: inst.Type, Sizes: inst.Sizes}
 }
 

@@ -61,8 +61,14 @@ func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, e
 		return true, limits, nil
 	}
 	limits.Steps = int64(stepShare * splittings(Apart, n) * stepRate / rate)
-	// Keeping and sorting a coalition takes as long as some hundred steps.
-	limits.Columns = max(1<<min(max(14, n-4), 17), int(min(limits.Steps/256, 1<<24)))
+	// Keeping and sorting a coalition takes as long as some hundred steps. A host's tiles
+	// leave time for 2^20 of them at 24 agents: there the heavy tails of cauchy and pascal need
+	// more than 2^17, and take half and a quarter of the tiles' time.
+	most := 17
+	if facts.Kind == device.Host {
+		most = 20
+	}
+	limits.Columns = max(1<<min(max(14, n-4), most), int(min(limits.Steps/256, 1<<24)))
 	return o.Algorithm == "" && o.Variant == "" && len(o.Devices) == 1 && n >= from, limits, nil
 }
 

@@ -9,13 +9,14 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/facets"
+	"coalesce/internal/cli/query"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -266,13 +267,13 @@ func (a *app) printCSG(r *csg.Result, facts device.Facts, verified string) error
 	}
 	fmt.Fprintln(a.out)
 
-	facets := answer{
-		report:   &r.Report,
-		instance: fmt.Sprintf("%s (%s, %s)", r.Instance, count(r.Size["agents"], "agent"), r.Type),
-		checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
-		verified: verified, splittings: r.Splittings, name: facts.Name,
+	told := facets.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, count(r.Size["agents"], "agent"), r.Type),
+		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
+		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
-	return facets.write(a.out)
+	return told.Write(a.out)
 }
 
 // queryFlags are the flags of `query csg`.
@@ -320,20 +321,6 @@ shows.`,
 	return cmd
 }
 
-// An answerToQuery is what query prints with --json.
-type answerToQuery struct {
-	Problem    string             `json:"problem"`
-	Instance   string             `json:"instance"`
-	Coalition  []string           `json:"coalition"`
-	Structures []rankedAnswer     `json:"structures"`
-	Seconds    map[string]float64 `json:"seconds"`
-}
-
-type rankedAnswer struct {
-	Value  float64    `json:"value"`
-	Blocks [][]string `json:"blocks"`
-}
-
 func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error {
 	if s.best < 1 {
 		return usagef("--best is %d, expected 1 or more", s.best)
@@ -369,40 +356,5 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 		return solverError(fmt.Errorf("%s: %w", called(args[1]), err))
 	}
 	p.Close()
-	if s.json {
-		x := answerToQuery{Problem: "csg", Instance: inst.Source, Coalition: names(inst, coalition), Structures: []rankedAnswer{},
-			Seconds: map[string]float64{"read": read, "solve": time.Since(start).Seconds()}}
-		for _, f := range found {
-			y := rankedAnswer{f.Value, make([][]string, len(f.Structure))}
-			for k, b := range f.Structure {
-				y.Blocks[k] = names(inst, b)
-			}
-			x.Structures = append(x.Structures, y)
-		}
-		return printJSON(a.out, x)
-	}
-	if len(found) == 0 {
-		_, err := fmt.Fprintf(a.out, "every structure of %s has a forbidden block\n", inst.Coalition(coalition))
-		return err
-	}
-	var t ui.Table
-	t.Right(0)
-	t.Row("value", "structure")
-	for _, f := range found {
-		var blocks []string
-		for _, b := range f.Structure {
-			blocks = append(blocks, inst.Coalition(b))
-		}
-		t.Row(strconv.FormatFloat(f.Value, 'f', -1, 64), strings.Join(blocks, " "))
-	}
-	return t.Write(a.out)
-}
-
-// names are those of a coalition's agents.
-func names(inst *csg.Instance, coalition uint64) []string {
-	list := []string{}
-	for _, agent := range csg.Agents(coalition) {
-		list = append(list, inst.Name(agent))
-	}
-	return list
+	return query.Write(a.out, inst, coalition, found, query.Seconds{Read: read, Solve: time.Since(start).Seconds()}, s.json)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/facets"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
@@ -263,7 +264,10 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		o.Devices, o.TimeLimit = devices, s.ends
 		q := queue{a: a, s: s, options: o, left: args}
 		defer q.close(ctx)
-		return a.each(ctx, s.json, args, func(string) error {
+		return a.each(ctx, s.json, args, func(path string) error {
+			if a.team != nil || a.folder != "" {
+				q.left = []string{path} // which comes in no order
+			}
 			err := q.next(ctx)
 			if s.points != nil && err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), s.points[0]) {
 				err = fmt.Errorf("%s: %w", strings.Join(s.points, ","), err)
@@ -345,20 +349,20 @@ func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified
 		sense = "maximised"
 	}
 	report := r.Report()
-	facets := answer{
-		report:   &report,
-		instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense),
-		checked:  uncertified(r),
-		verified: verified, name: facts.Name,
+	told := facets.Answer{
+		Report:   &report,
+		Instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense),
+		Checked:  uncertified(r),
+		Verified: verified, Name: facts.Name,
 	}
 	if c := r.Certificate; c != nil {
-		facets.checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", count(int(c.Pairs), "cost"))
+		told.Checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", count(int(c.Pairs), "cost"))
 		if !c.Exact {
-			facets.checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
+			told.Checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
 		}
 	}
 	if r.Counts.Switch != "" {
 		report.Notes = append(report.Notes, r.Counts.Switch)
 	}
-	return facets.write(a.out)
+	return told.Write(a.out)
 }

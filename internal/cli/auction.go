@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/facets"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
@@ -178,16 +179,16 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 		}
 	}
 
-	facets := answer{
-		report:   &r.Report,
-		instance: fmt.Sprintf("%s (%s, %s, %s)", r.Auction.Source, count(int(r.Auction.Goods), "good"), count(len(r.Auction.Bids), "bid"), count(r.Items, "contested item")),
-		checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Value),
-		verified: verified, splittings: r.Splittings, name: facts.Name,
+	told := facets.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s, %s)", r.Auction.Source, count(int(r.Auction.Goods), "good"), count(len(r.Auction.Bids), "bid"), count(r.Items, "contested item")),
+		Checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Value),
+		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
 	if r.Algorithm == auction.Branch {
-		facets.name = count(runtime.GOMAXPROCS(0), "core")
+		told.Name = count(runtime.GOMAXPROCS(0), "core")
 	}
-	return facets.write(a.out)
+	return told.Write(a.out)
 }
 
 // printPayments writes what each winner pays.

@@ -18,8 +18,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/ranks"
 	"coalesce/internal/ui"
 	"coalesce/runtime/host"
+	"coalesce/runtime/mpi"
 )
 
 // Exit codes.
@@ -41,22 +43,38 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// A closed pipe is a write error like any other, not a silent death.
 	signal.Ignore(syscall.SIGPIPE)
 
-	a := &app{args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(func(line string) { fmt.Fprintf(stderr, "coalesce: %s\n", line) }), free: freeMemory}
+	team, err := ranks.Enter(args, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "coalesce: %s\n", ui.OneLine(err))
+		return exitFailed
+	}
+	if team != nil && team.Rank() > 0 {
+		stdout, stderr = io.Discard, io.Discard
+	}
+	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(func(line string) { fmt.Fprintf(stderr, "coalesce: %s\n", line) }), free: freeMemory}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(a.out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err = root.ExecuteContext(ctx)
 	if flush := a.out.Flush(); flush != nil {
 		a.started = true // no mistake of the command line's
 		err = errors.Join(fmt.Errorf("standard output is incomplete: %w", flush), err)
+	}
+	if team != nil {
+		ranks.Leave(team, os.Stderr, func(talk io.Writer) int {
+			a.err = talk
+			return a.exit(ctx, err)
+		})
 	}
 	return a.exit(ctx, err)
 }
 
 // app is one run of the program.
 type app struct {
+	team    *mpi.World   // the processes that solve together; nil: this one alone
+	folder  ranks.Folder // of --output, for the results of several files
 	args    []string
 	in      io.Reader
 	out     *bufio.Writer // data; keeps the first write error until the end

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
@@ -300,13 +301,13 @@ func (a *app) printCSG(r *csg.Result, facts device.Facts, verified string) error
 	}
 	fmt.Fprintln(a.out)
 
-	facets := answer{
-		report:   &r.Report,
-		instance: fmt.Sprintf("%s (%s, %s)", r.Instance, count(r.Size["agents"], "agent"), r.Type),
-		checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
-		verified: verified, splittings: r.Splittings, name: facts.Name,
+	told := facets.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, count(r.Size["agents"], "agent"), r.Type),
+		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
+		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
-	return facets.write(a.out)
+	return told.Write(a.out)
 }
 
 // queryFlags are the flags of `query csg`.

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+
+	"coalesce/internal/cli/ranks"
 )
 
 // each solves files one after the other, in their order: an empty line stands between
@@ -12,6 +16,9 @@ import (
 // Of several files one that fails is told and the next goes on; the error is then a
 // someFailed. A mistake in the command line and an interruption end it.
 func (a *app) each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
+	if a.folder != "" || a.team != nil && len(paths) > 1 {
+		return a.share(ctx, json, paths, solve)
+	}
 	some := someFailed{all: len(paths)}
 	for k, path := range paths {
 		err := solve(path)
@@ -42,6 +49,32 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 		return some
 	}
 	return nil
+}
+
+// share is each for several ranks, and for results in a folder: answers come as they are
+// there, and those that the folder has are not looked for again.
+func (a *app) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
+	some, stdout, stderr := someFailed{all: len(paths)}, a.out, a.err
+	job := ranks.Job{Team: a.team, Folder: a.folder, Talk: stderr, Out: stdout, Lines: json}
+	err := job.Run(ctx, paths, func(path string) ranks.Outcome {
+		var text, talk bytes.Buffer
+		a.out, a.err = bufio.NewWriter(&text), &talk
+		err := solve(path)
+		if name := called(path); err != nil && !strings.Contains(err.Error(), name+":") {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		err = errors.Join(err, a.out.Flush())
+		code := a.exit(ctx, err)
+		return ranks.Outcome{Code: code, Text: text.Bytes(), Talk: talk.String()}
+	}, func(path string, code int) {
+		some.code = max(some.code, code)
+		some.names = append(some.names, called(path))
+	})
+	a.out, a.err = stdout, stderr
+	if err == nil && some.code != exitOK {
+		return some
+	}
+	return err
 }
 
 // A someFailed is that some of several files failed, each for a reason that was told.

@@ -96,6 +96,9 @@ func (a *app) openDevices(name string, threads int) (opened []device.Device, err
 	if err != nil {
 		return nil, err
 	}
+	if a.team != nil && len(indices) != 1 {
+		return nil, usagef("--device is %s: under a launcher each rank has one device", name)
+	}
 	if len(indices) == 1 {
 		d, err := a.openDevice(name, threads)
 		return []device.Device{d}, err
@@ -146,6 +149,9 @@ func (a *app) openDevice(name string, threads int) (device.Device, error) {
 		if o.kind != kind && !(kind == "auto" && o.auto) {
 			continue
 		}
+		if n, _ := o.count(); a.team != nil && n > 0 && !strings.Contains(name, ":") {
+			index = a.team.Local() % n // the ranks of a host take its GPUs in turns
+		}
 		d, err := o.open(index, threads)
 		if err == nil {
 			if there {
@@ -170,8 +176,8 @@ func (a *app) handOver(name string) error {
 	if err != nil {
 		return err
 	}
-	if kind != "auto" && kind != device.CUDA || len(gpus(nil)) > 0 {
-		return nil
+	if kind != "auto" && kind != device.CUDA || len(gpus(nil)) > 0 || a.team != nil && kind == "auto" {
+		return nil // ranks handed over before they joined
 	}
 	env := handover.System()
 	code, done, err := handover.Run(env, a.args)

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"coalesce/internal/ui"
-	"coalesce/solvers/solve"
 )
 
 // printJSON writes one JSON document, on one line.
@@ -18,44 +15,6 @@ func printJSON(w io.Writer, value any) error {
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err
-}
-
-// answer is what is told of every answer besides the solution.
-type answer struct {
-	report     *solve.Report
-	instance   string
-	checked    string
-	verified   string
-	splittings float64
-	name       string // of the device
-}
-
-func (x answer) write(w io.Writer) error {
-	var t ui.Table
-	r := x.report
-	t.Row("instance", x.instance)
-	switch {
-	case r.Proven && r.Gap != nil && *r.Gap > 0:
-		t.Row("proven", fmt.Sprintf("within %.2g of the optimum: none is better than %s", *r.Gap, r.Bound))
-	case r.Proven:
-		t.Row("proven", "optimal")
-	}
-	t.Row("checked", x.checked)
-	if x.verified != "" {
-		t.Row("verified", x.verified)
-	}
-	speed := ""
-	if x.splittings > 0 && r.Seconds.Solve > 0 {
-		speed = fmt.Sprintf(" (%s splittings/s)", ui.Rate(x.splittings/r.Seconds.Solve))
-	}
-	t.Row("time", fmt.Sprintf("read %s, solve %s%s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), speed))
-	t.Row("device", fmt.Sprintf("%s (%s)", r.Device, x.name))
-	t.Row("variant", r.Variant)
-	t.Row("reason", r.Reason)
-	for _, note := range r.Notes {
-		t.Row("note", note)
-	}
-	return t.Write(w)
 }
 
 // count is "1 block", "2 blocks".

@@ -9,9 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
@@ -65,7 +67,7 @@ func (a *app) readQUBO(path string, o qubo.ReadOptions) (*qubo.Instance, error) 
 // withOutput gives a command that solves the flag --output.
 func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 	var path string
-	cmd.Flags().StringVarP(&path, "output", "o", "", "write the answer to this file, whole or not at all, instead of standard output")
+	cmd.Flags().StringVarP(&path, "output", "o", "", "write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		dashes := 0
@@ -77,8 +79,15 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 		if dashes > 1 {
 			return usagef("FILE is %s %d times: standard input can be read once", dash, dashes)
 		}
+		if a.team != nil && dashes > 0 {
+			return usagef("FILE is %s, which several ranks cannot read", dash)
+		}
 		if !cmd.Flags().Changed("output") {
 			return run(cmd, args)
+		}
+		if info, err := os.Stat(path); len(args) > 0 && dashes == 0 && (strings.HasSuffix(path, "/") || err == nil && info.IsDir()) {
+			a.folder = ranks.Folder(path)
+			return errors.Join(cmd.Flags().Set("json", "true"), run(cmd, args))
 		}
 		if err := checkOutput(path, args); err != nil {
 			return err

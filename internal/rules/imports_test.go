@@ -50,7 +50,7 @@ var rooms = []room{
 	{"runtime/device", nil},
 	{"runtime/...", []string{"runtime/...", "templates"}},
 	{"autotune/tuned", []string{"runtime/device"}},
-	{"solvers/solve", []string{"runtime/device", "autotune/tuned"}},
+	{"solvers/solve", []string{"runtime/device", "runtime/collective", "autotune/tuned"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
 	// What readers of all problems share knows no problem.
@@ -218,6 +218,21 @@ func TestOnlyTheDriverKnowsCUDA(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("under the tag cuda nothing imports %s", binding)
+	}
+}
+
+// Loading MPI needs the loader of the C library: binaries without the tag mpi stay static.
+func TestOnlyMPIKnowsPurego(t *testing.T) {
+	const binding = "github.com/ebitengine/purego"
+	for _, p := range every(t, "") {
+		if _, ok := p.Imports[binding]; ok {
+			t.Errorf("%s imports %s without the tag mpi", p.PkgPath, binding)
+		}
+	}
+	for _, p := range load(t, "mpi", "./...") {
+		if _, ok := p.Imports[binding]; ok != (p.PkgPath == module+"runtime/mpi") {
+			t.Errorf("under the tag mpi %s imports %s: %v, runtime/mpi does alone", p.PkgPath, binding, ok)
+		}
 	}
 }
 

@@ -1,5 +1,6 @@
-// Package collective lets several devices of one host work as a group: what
-// one of them holds comes to all, and what all hold is combined.
+// Package collective lets several devices of one host work as a group, and those of
+// several processes (Join): what one of them holds comes to all, and what all hold is
+// combined.
 //
 // The devices of a group are of one kind. GPUs talk through NCCL where its
 // library is found when the group opens, and otherwise through copies between
@@ -63,12 +64,22 @@ type Linker interface {
 	Link(devices []device.Device) (Transport, error)
 }
 
-// A Group is several devices with a stream each.
+// A RankLinker is a device that has a transport of its own kind among processes. Of all
+// members, the devices of this process are number first and on; share is Ranks.Broadcast.
+type RankLinker interface {
+	LinkRanks(devices []device.Device, first, members int, share func(p []byte) error) (Transport, error)
+}
+
+// A Group is several devices with a stream each, all of this process. Groups of
+// processes have members in others too: of all members, which are numbered, Devices[0]
+// is number First.
 type Group struct {
 	Devices []device.Device
 	Streams []device.Stream
 	link    Transport
 	method  string
+	ranks   Ranks // nil: this process alone
+	members []int // before those of each rank, and all
 }
 
 // Open makes a group of devices, at least one, and takes the devices' own
@@ -111,8 +122,21 @@ func open(devices []device.Device, own bool) (*Group, error) {
 	return g, nil
 }
 
-// Len is the number of devices.
-func (g *Group) Len() int { return len(g.Devices) }
+// Len is the number of members, those of other processes too.
+func (g *Group) Len() int {
+	if g.ranks != nil {
+		return g.members[g.ranks.Size()]
+	}
+	return len(g.Devices)
+}
+
+// First is the number of the first member that is a device of this process.
+func (g *Group) First() int {
+	if g.ranks != nil {
+		return g.members[g.ranks.Rank()]
+	}
+	return 0
+}
 
 // Method says how the devices talk: "NCCL 2.28.9", or "copies" with the reason.
 func (g *Group) Method() string { return g.method }
@@ -178,8 +202,8 @@ func (g *Group) AllGather(buffers []device.Buffer, bounds []int64) error {
 
 // check looks at a buffer for each device and n bytes at off of each.
 func (g *Group) check(buffers []device.Buffer, off, n int64) error {
-	if len(buffers) != g.Len() {
-		return fmt.Errorf("%d buffers for %d devices", len(buffers), g.Len())
+	if len(buffers) != len(g.Devices) {
+		return fmt.Errorf("%d buffers for %d devices", len(buffers), len(g.Devices))
 	}
 	for i, b := range buffers {
 		if b == nil || off < 0 || n < 0 || off > b.Len() || n > b.Len()-off {

@@ -170,3 +170,10 @@ func Run(e Env, args []string) (code int, done bool, err error) {
 	argv := append([]string{path}, args...)
 	return replaceProcess(path, argv, append(os.Environ(), Off+"=1"))
 }
+
+// Replace has another binary do the command. Where the system can replace a process it
+// returns with an error alone.
+func Replace(path string, args []string) error {
+	_, _, err := replaceProcess(path, append([]string{path}, args...), append(os.Environ(), Off+"=1"))
+	return err
+}

@@ -1,6 +1,6 @@
 // Command notices writes THIRD_PARTY_NOTICES.md: the licences of Go and of all
 // modules that the binaries link, from the module cache. It looks at the plain
-// binary for every system it is built for, and at the CUDA binary.
+// binary for every system it is built for, at that with MPI, and at the CUDA binary.
 //
 //	go run ./scripts/notices          writes the file
 //	go run ./scripts/notices -check   fails where the file is stale
@@ -57,7 +57,7 @@ type module struct {
 }
 
 // builds are the systems and tags whose binaries are given away.
-var builds = []struct{ system, tags string }{{"linux", ""}, {"darwin", ""}, {"windows", ""}, {"linux", "cuda"}}
+var builds = []struct{ system, tags string }{{"linux", ""}, {"darwin", ""}, {"windows", ""}, {"linux", "mpi"}, {"linux", "cuda"}}
 
 // notices composes the file.
 func notices(root string) ([]byte, error) {

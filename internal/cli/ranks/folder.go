@@ -1,0 +1,66 @@
+package ranks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"coalesce/internal/cli/whole"
+)
+
+// A Folder keeps the results of several instances, a file each, written whole: that of
+// FILE is FILE's name and .json.
+type Folder string
+
+// Open makes the folder where it is missing, and refuses instances of the same name.
+func (f Folder) Open(paths []string) error {
+	seen := map[string]string{}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		if other, ok := seen[name]; ok {
+			return fmt.Errorf("results in %s are named after their instances: found %s and %s, expected different names", f, other, path)
+		}
+		seen[name] = path
+	}
+	return os.MkdirAll(string(f), 0o777)
+}
+
+func (f Folder) file(path string) string {
+	return filepath.Join(string(f), filepath.Base(path)+".json")
+}
+
+// Has reports whether the result of an instance is there, and no older than the instance.
+func (f Folder) Has(path string) bool {
+	result, err := os.Stat(f.file(path))
+	if err != nil || !result.Mode().IsRegular() || result.Size() == 0 {
+		return false
+	}
+	inst, err := os.Stat(path)
+	return err == nil && !result.ModTime().Before(inst.ModTime())
+}
+
+// Write writes the result of an instance.
+func (f Folder) Write(path string, text []byte) error {
+	return whole.Write(context.Background(), f.file(path), func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// LongestFirst are the numbers of files, the largest first; those whose size is not
+// known come before, and those of one size keep their order.
+func LongestFirst(paths []string) []int {
+	order, size := make([]int, len(paths)), make([]int64, len(paths))
+	for k, path := range paths {
+		order[k], size[k] = k, 1<<62
+		if info, err := os.Stat(path); err == nil {
+			size[k] = info.Size()
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	return order
+}

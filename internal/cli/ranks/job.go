@@ -1,0 +1,99 @@
+package ranks
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/mpi"
+)
+
+// A Job is instances that ranks share, or one process alone, with where their answers go.
+type Job struct {
+	Team   *mpi.World    // nil: this process
+	Folder Folder        // for the answers; empty: Out
+	Out    *bufio.Writer // of rank 0, as are the next
+	Talk   io.Writer
+	Lines  bool // an answer is a line; others have an empty line between them
+}
+
+// Run solves files, the largest first. A file that fails is told, with failed, and costs
+// only itself. Answers are written as they come.
+func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) Outcome, failed func(path string, code int)) error {
+	first := j.Team == nil || j.Team.Rank() == 0
+	var items []int
+	if first {
+		if j.Folder != "" {
+			if err := j.Folder.Open(paths); err != nil {
+				return err
+			}
+		}
+		for _, k := range LongestFirst(paths) {
+			if j.Folder == "" || !j.Folder.Has(paths[k]) {
+				items = append(items, k)
+			}
+		}
+		if j.Team != nil {
+			fmt.Fprintf(j.Talk, "coalesce: %s, %d files shared out\n", Describe(j.Team), len(paths))
+		}
+		if there := len(paths) - len(items); there > 0 {
+			fmt.Fprintf(j.Talk, "coalesce: %s has %d of %d results already\n", j.Folder, there, len(paths))
+		}
+	}
+	p := ui.Start(j.Talk)
+	defer p.Close()
+	came := 0
+	err := Share(ctx, j.Team, items, func(k int) Outcome { return solve(paths[k]) }, func(k int, o Outcome) error {
+		came++
+		p.Set("%d of %d solved", came, len(items))
+		if o.Talk != "" {
+			p.Say("%s", strings.TrimSpace(o.Talk))
+		}
+		if o.Code != 0 {
+			failed(paths[k], o.Code)
+		}
+		return j.write(paths[k], o.Text, came > 1)
+	})
+	if left := len(items) - came; first && err != nil && left > 0 {
+		err = errors.Join(fmt.Errorf("%d of %d files were not solved", left, len(paths)), err)
+	}
+	return err
+}
+
+// write writes an answer, if there is one.
+func (j *Job) write(path string, text []byte, later bool) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if j.Folder != "" {
+		return j.Folder.Write(path, text)
+	}
+	if later && !j.Lines {
+		fmt.Fprintln(j.Out)
+	}
+	_, err := j.Out.Write(text)
+	return errors.Join(err, j.Out.Flush())
+}
+
+// Leave ends the program on all ranks with the exit code of the lowest that failed, which
+// tells why: run writes that and returns the code.
+func Leave(w *mpi.World, stderr *os.File, run func(talk io.Writer) int) {
+	var talk strings.Builder
+	code := run(&talk)
+	w.End(code, func() {
+		text := talk.String()
+		if w.Rank() > 0 {
+			host, err := os.Hostname()
+			if err != nil {
+				host = "?"
+			}
+			text = strings.Replace(text, "coalesce: ", fmt.Sprintf("coalesce: rank %d on %s: ", w.Rank(), host), 1)
+		}
+		fmt.Fprint(stderr, text)
+	})
+}

@@ -1,0 +1,150 @@
+// Package ranks is the command under a launcher of MPI: processes join before anything
+// else (Enter), rank 0 alone talks, instances go to ranks as they get free (Share), and
+// all end together (World.End).
+package ranks
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"coalesce/runtime/collective"
+	"coalesce/runtime/handover"
+	"coalesce/runtime/mpi"
+)
+
+// Enter joins the other processes where a launcher has started several for a command
+// that they do together, and where this binary has no MPI hands over to coalesce-mpi
+// beside it. It returns nil for a process that goes its way alone. Errors are told here:
+// then, and where processes cannot work together, the process ends.
+func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
+	l := mpi.Launched(os.Getenv)
+	if l.Size < 2 || !together(args) {
+		return nil, nil
+	}
+	if !mpi.Built {
+		return nil, l.Alone(handOver(l, args))
+	}
+	w, err := mpi.Join(l)
+	if w == nil {
+		return nil, l.Alone(err)
+	}
+	if err == nil {
+		err = sameProgram(w, args)
+	}
+	if err != nil {
+		w.End(1, func() { fmt.Fprintf(stderr, "coalesce: %v\n", err) })
+	}
+	share(w)
+	return w, nil
+}
+
+// together reports whether ranks do a command line together: others, such as devices
+// and version, each does alone.
+func together(args []string) bool {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			return arg == "solve"
+		}
+	}
+	return false
+}
+
+// handOver replaces this process by a binary that has MPI: coalesce-cuda beside it where
+// there is a GPU, else coalesce-mpi.
+func handOver(l mpi.Launch, args []string) error {
+	env := handover.System()
+	path, _ := handover.Target(env)
+	if path == "" && env.Executable != "" {
+		path = filepath.Join(filepath.Dir(env.Executable), "coalesce-mpi")
+	}
+	if path == env.Executable || !env.Runnable(path) {
+		return fmt.Errorf("%s has started %d processes, and this binary has no MPI: run scripts/mpi and put coalesce-mpi and its libraries beside it, or set %s=off so that each works alone", l.Launcher, l.Size, mpi.LibraryVariable)
+	}
+	return handover.Replace(path, args)
+}
+
+// share divides a host's cores among its ranks, unless the launcher bound each to some.
+func share(w *mpi.World) {
+	text, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil || runtime.NumCPU() < online(strings.TrimSpace(string(text))) {
+		return
+	}
+	runtime.GOMAXPROCS(max(1, runtime.NumCPU()/((w.Size()+w.Hosts()-1)/w.Hosts())))
+}
+
+// online counts the cores of a list such as 0-3,8.
+func online(list string) (n int) {
+	for part := range strings.SplitSeq(list, ",") {
+		var low, high int
+		if k, _ := fmt.Sscanf(part, "%d-%d", &low, &high); k == 2 {
+			n += high - low
+		}
+		n++
+	}
+	return n
+}
+
+// sameProgram refuses ranks of different binaries, and ranks with different arguments.
+func sameProgram(w *mpi.World, args []string) error {
+	path, err := os.Executable()
+	var binary []byte
+	if err == nil {
+		binary, err = os.ReadFile(path)
+	}
+	return errors.Join(err, Same(w, "another binary", crc(binary)), Same(w, "other arguments", crc([]byte(strings.Join(args, "\x00")))))
+}
+
+func crc(p []byte) uint32 { return crc32.Checksum(p, crc32.MakeTable(crc32.Castagnoli)) }
+
+// Same fails on all ranks, naming one, where a sum differs from rank 0's. Nil ranks are
+// one process.
+func Same(r collective.Ranks, what string, sum uint32) error {
+	if r == nil || r.Size() == 1 {
+		return nil
+	}
+	all, bounds := make([]byte, 4*r.Size()), make([]int64, 1+r.Size())
+	for k := range r.Size() {
+		bounds[k+1] = int64(4 * (k + 1))
+	}
+	binary.LittleEndian.PutUint32(all[4*r.Rank():], sum)
+	if err := r.AllGather(all, bounds); err != nil {
+		return err
+	}
+	for k := range r.Size() {
+		if binary.LittleEndian.Uint32(all[4*k:]) != binary.LittleEndian.Uint32(all) {
+			return fmt.Errorf("rank %d has %s than rank 0", k, what)
+		}
+	}
+	return nil
+}
+
+// Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11".
+func Describe(w *mpi.World) string {
+	library, _, _ := strings.Cut(w.Library, ",")
+	hosts := "1 host"
+	if n := w.Hosts(); n != 1 {
+		hosts = fmt.Sprintf("%d hosts", n)
+	}
+	return fmt.Sprintf("%d of %d ranks on %s, %s", w.Size(), w.Launch.Size, hosts, strings.Join(strings.Fields(strings.ReplaceAll(library, "Version:", "")), " "))
+}
+
+// poll calls look until it is done, ever less often.
+func poll(look func() (done bool, err error)) error {
+	nap := 20 * time.Microsecond
+	for {
+		done, err := look()
+		if done || err != nil {
+			return err
+		}
+		time.Sleep(nap)
+		nap = min(2*nap, 2*time.Millisecond)
+	}
+}

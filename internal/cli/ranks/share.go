@@ -1,0 +1,159 @@
+package ranks
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"coalesce/runtime/mpi"
+)
+
+// Tags of messages: a rank that is free, with the outcome of what it did; and what rank 0
+// gives it to do next.
+const (
+	tagFree = 1
+	tagNext = 2
+)
+
+// An Outcome is what solving one instance gave.
+type Outcome struct {
+	Text []byte // the answer; empty where there is none
+	Code int    // exit code
+	Talk string // why it failed
+}
+
+// Share hands items to ranks as they get free, in their order, and calls done on rank 0
+// with each outcome as it comes, one call at a time. It returns when all are done, on
+// the other ranks when nothing is left for them. What done returns, and the end of ctx,
+// end it. Without a world this process does all.
+func Share(ctx context.Context, w *mpi.World, items []int, do func(item int) Outcome, done func(item int, o Outcome) error) error {
+	if w != nil && w.Rank() > 0 {
+		return work(ctx, w, do)
+	}
+	h := &hand{left: items, done: done}
+	var served sync.WaitGroup
+	var failed error
+	if w != nil {
+		served.Go(func() { failed = h.serve(ctx, w) })
+	}
+	err := h.solve(ctx, do)
+	served.Wait()
+	return errors.Join(err, failed)
+}
+
+// A hand is rank 0's list of what is left.
+type hand struct {
+	mu   sync.Mutex
+	left []int
+	done func(int, Outcome) error
+}
+
+// next takes the next item, or -1.
+func (h *hand) next() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.left) == 0 {
+		return -1
+	}
+	item := h.left[0]
+	h.left = h.left[1:]
+	return item
+}
+
+func (h *hand) finish(item int, o Outcome) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	err := h.done(item, o)
+	if err != nil {
+		h.left = nil
+	}
+	return err
+}
+
+// solve does items on this rank.
+func (h *hand) solve(ctx context.Context, do func(int) Outcome) error {
+	for {
+		item := h.next()
+		if item < 0 {
+			return nil
+		}
+		o := do(item)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := h.finish(item, o); err != nil {
+			return err
+		}
+	}
+}
+
+// A report is what a free rank sends.
+type report struct {
+	Item    int // -1: the first time
+	Outcome Outcome
+}
+
+// serve gives items to the other ranks until each has heard that none is left.
+func (h *hand) serve(ctx context.Context, w *mpi.World) error {
+	for told := 1; told < w.Size(); {
+		var text []byte
+		from := -1
+		err := poll(func() (bool, error) {
+			var err error
+			text, from, err = w.Receive(tagFree)
+			return from >= 0, errors.Join(err, ctx.Err())
+		})
+		if err != nil {
+			return err
+		}
+		var r report
+		if err := json.Unmarshal(text, &r); err != nil {
+			return err
+		}
+		if r.Item >= 0 {
+			if err := h.finish(r.Item, r.Outcome); err != nil {
+				return err
+			}
+		}
+		item := h.next()
+		if item < 0 {
+			told++
+		}
+		if err := w.Send(binary.LittleEndian.AppendUint64(nil, uint64(item)), from, tagNext); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work does what rank 0 gives.
+func work(ctx context.Context, w *mpi.World, do func(int) Outcome) error {
+	r := report{Item: -1}
+	for {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if err := w.Send(text, 0, tagFree); err != nil {
+			return err
+		}
+		err = poll(func() (bool, error) {
+			var from int
+			text, from, err = w.Receive(tagNext)
+			return from >= 0, errors.Join(err, ctx.Err())
+		})
+		if err != nil {
+			return err
+		}
+		item := int(int64(binary.LittleEndian.Uint64(text)))
+		if item < 0 {
+			return nil
+		}
+		r = report{item, do(item)}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}

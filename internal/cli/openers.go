@@ -149,7 +149,9 @@ func (a *app) openDevice(name string, threads int) (device.Device, error) {
 		if o.kind != kind && !(kind == "auto" && o.auto) {
 			continue
 		}
-		if n, _ := o.count(); a.team != nil && n > 0 && !strings.Contains(name, ":") {
+		if a.team == nil || strings.Contains(name, ":") {
+			// the device that was named
+		} else if n, _ := o.count(); n > 0 {
 			index = a.team.Local() % n // the ranks of a host take its GPUs in turns
 		}
 		d, err := o.open(index, threads)

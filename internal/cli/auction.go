@@ -94,7 +94,9 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 		return err
 	}
 	read := time.Since(start).Seconds()
-
+	if err := a.oneProcess("auction"); err != nil {
+		return err
+	}
 	facts := d.Facts()
 	o := s.settings(db)
 	o.Devices, o.TimeLimit = []device.Device{d}, s.limit

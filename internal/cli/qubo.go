@@ -232,6 +232,9 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 
 // solveOneQUBO reads, solves and prints.
 func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error {
+	if err := a.oneProcess("binary quadratic program"); err != nil {
+		return err
+	}
 	path := called(file)
 	p := a.progress()
 	defer p.Close()

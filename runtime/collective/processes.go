@@ -66,6 +66,19 @@ func (g *Group) linkRanks() error {
 	return nil
 }
 
+// Words are a word of each rank, in all of them; one process has its own alone.
+func (g *Group) Words(word uint64) ([]uint64, error) {
+	if g.ranks == nil {
+		return []uint64{word}, nil
+	}
+	all, bounds := make([]uint64, g.ranks.Size()), make([]int64, 1+g.ranks.Size())
+	for k := range all {
+		bounds[k+1] = int64(8 * (k + 1))
+	}
+	all[g.ranks.Rank()] = word
+	return all, g.ranks.AllGather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)), bounds)
+}
+
 // ReduceInt64 combines a value of all ranks in all of them; one process alone keeps its own.
 func ReduceInt64(r Ranks, x *int64, op Op) error {
 	if r == nil || r.Size() == 1 {

@@ -56,6 +56,9 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	if len(o.Devices) > 1 && f != &csg.Tiles {
 		return nil, fmt.Errorf("%d devices: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
 	}
+	if o.Together() > 1 && f != &csg.Tiles && f != &csg.Hosttiles {
+		return nil, fmt.Errorf("%d ranks: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
+	}
 	r := NewResult(inst)
 	r.Device, r.Algorithm = o.Where(), string(method)
 	if inst.N == 0 {
@@ -79,7 +82,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options) (*Result, erro
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	start := time.Now()
-	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, telling(o, start))
+	claimed, err := run(ctx, o, inst, f, choice.Variant, r, telling(o, start))
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +113,9 @@ func (r *Result) answered(err error) (*Result, error) {
 
 // run runs one variant on one device or several; it sets the structure and the seconds,
 // and returns the total that the kernels claim.
-func run(ctx context.Context, devices []device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64)) (string, error) {
+func run(ctx context.Context, o Options, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64)) (string, error) {
 	start := time.Now()
-	kernels, err := openAll(devices, f, v)
+	kernels, err := openAll(o, f, v)
 	if err != nil {
 		return "", err
 	}

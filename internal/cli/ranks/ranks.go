@@ -126,6 +126,9 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	return nil
 }
 
+// SameBytes is Same for bytes.
+func SameBytes(r collective.Ranks, what string, p []byte) error { return Same(r, what, crc(p)) }
+
 // Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11".
 func Describe(w *mpi.World) string {
 	library, _, _ := strings.Cut(w.Library, ",")

@@ -97,14 +97,6 @@ func (a *app) together(inst []byte) (collective.Ranks, error) {
 	return a.team, ranks.SameBytes(a.team, "another instance", inst)
 }
 
-// oneProcess refuses several ranks for one instance of a problem that one process solves.
-func (a *app) oneProcess(what string) error {
-	if a.team == nil || a.shared {
-		return nil
-	}
-	return fmt.Errorf("one %s is solved by one process, found %d ranks: several FILEs are shared out among them", what, a.team.Size())
-}
-
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 

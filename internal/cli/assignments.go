@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"coalesce/internal/cli/ranks"
 	"coalesce/solvers/assignment"
 )
 
@@ -124,6 +125,9 @@ func (x *waiting) close(ctx context.Context) {
 
 // solveOneAssignment solves what no batch has solved, and prints.
 func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
+	if err := ranks.One(a.team, a.shared, "assignment"); err != nil {
+		return err
+	}
 	p := a.progress()
 	defer p.Close()
 	inst, d := x.inst, o.Devices[0]

@@ -13,6 +13,7 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/facets"
+	"coalesce/internal/cli/ranks"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
@@ -94,7 +95,9 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 		return err
 	}
 	read := time.Since(start).Seconds()
-
+	if err := ranks.One(a.team, a.shared, "auction"); err != nil {
+		return err
+	}
 	facts := d.Facts()
 	o := s.settings(db)
 	o.Devices, o.TimeLimit = []device.Device{d}, s.limit

@@ -20,6 +20,7 @@ import (
 
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/ui"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/host"
 	"coalesce/runtime/mpi"
 )
@@ -74,6 +75,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // app is one run of the program.
 type app struct {
 	team    *mpi.World   // the processes that solve together; nil: this one alone
+	shared  bool         // ranks share files out, and solve each alone
 	folder  ranks.Folder // of --output, for the results of several files
 	args    []string
 	in      io.Reader
@@ -83,6 +85,16 @@ type app struct {
 	devices []opener
 	free    func() int64 // memory for an instance in bytes, 0 when not known
 	started bool         // the command line was understood and its command runs
+}
+
+// together are the ranks that solve one instance together, whose bytes are the same on
+// all; nil where this process solves alone, and where ranks share files out.
+func (a *app) together(inst []byte) (collective.Ranks, error) {
+	if a.team == nil || a.shared {
+		return nil, nil
+	}
+	fmt.Fprintf(a.err, "coalesce: %s\n", ranks.Describe(a.team))
+	return a.team, ranks.SameBytes(a.team, "another instance", inst)
 }
 
 // usageError is a mistake in the command line.

@@ -140,6 +140,9 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if err := s.check(a, args); err != nil {
 		return err
 	}
+	if a.team != nil && s.values != "" {
+		return usagef("--values is for one process, found %d ranks", a.team.Size())
+	}
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
@@ -188,6 +191,9 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 		}
 	}
 	read := time.Since(start).Seconds()
+	if o.Ranks, err = a.together(inst.Bytes()); err != nil {
+		return err
+	}
 	p.Set("solving %d agents on %s", inst.N, o.Where())
 	o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
 	estimate := structures.Estimate()

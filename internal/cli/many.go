@@ -55,6 +55,7 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 // there, and those that the folder has are not looked for again.
 func (a *app) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
 	some, stdout, stderr := someFailed{all: len(paths)}, a.out, a.err
+	a.shared = true
 	job := ranks.Job{Team: a.team, Folder: a.folder, Talk: stderr, Out: stdout, Lines: json}
 	err := job.Run(ctx, paths, func(path string) ranks.Outcome {
 		var text, talk bytes.Buffer

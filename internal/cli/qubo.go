@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -232,6 +233,9 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 
 // solveOneQUBO reads, solves and prints.
 func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error {
+	if err := ranks.One(a.team, a.shared, "binary quadratic program"); err != nil {
+		return err
+	}
 	path := called(file)
 	p := a.progress()
 	defer p.Close()

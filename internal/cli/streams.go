@@ -92,6 +92,9 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 		if err := checkOutput(path, args); err != nil {
 			return err
 		}
+		if a.team != nil && a.team.Rank() > 0 {
+			return run(cmd, args) // rank 0 writes
+		}
 		return a.intoFile(cmd.Context(), path, func() error { return run(cmd, args) })
 	}
 	return cmd

@@ -64,12 +64,6 @@ type Linker interface {
 	Link(devices []device.Device) (Transport, error)
 }
 
-// A RankLinker is a device that has a transport of its own kind among processes. Of all
-// members, the devices of this process are number first and on; share is Ranks.Broadcast.
-type RankLinker interface {
-	LinkRanks(devices []device.Device, first, members int, share func(p []byte) error) (Transport, error)
-}
-
 // A Group is several devices with a stream each, all of this process. Groups of
 // processes have members in others too: of all members, which are numbered, Devices[0]
 // is number First.

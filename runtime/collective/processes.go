@@ -3,15 +3,13 @@ package collective
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"unsafe"
 
 	"coalesce/runtime/device"
 )
 
 // Join makes a group of the devices of all ranks: each calls it with its own, at least
-// one, of one kind on all. GPUs talk by NCCL where every rank has it, and others by
-// copies through the memory of the processes. Without ranks, or with one, it is Open.
+// one, of one kind on all. They talk by copies through the memory of the processes. Without ranks, or with one, it is Open.
 //
 // Operations of the group are called by all ranks in the same order, with the buffers of
 // their own devices; those of copies are done when they return.
@@ -35,43 +33,20 @@ func Join(devices []device.Device, ranks Ranks) (*Group, error) {
 	}
 	g.link = staged{ranks, g.members}
 	g.method = g.link.Name()
-	return g, g.linkRanks()
+	return g, nil
 }
 
-// linkRanks takes the devices' own transport among processes, where all ranks have one.
-func (g *Group) linkRanks() error {
-	linker, ok := g.Devices[0].(RankLinker)
-	able := int64(0)
-	if ok {
-		able = 1
+// Words are a word of each rank, in all of them; one process has its own alone.
+func (g *Group) Words(word uint64) ([]uint64, error) {
+	if g.ranks == nil {
+		return []uint64{word}, nil
 	}
-	if err := ReduceInt64(g.ranks, &able, Min); err != nil || able == 0 {
-		return err
+	all, bounds := make([]uint64, g.ranks.Size()), make([]int64, 1+g.ranks.Size())
+	for k := range all {
+		bounds[k+1] = int64(8 * (k + 1))
 	}
-	link, failed := linker.LinkRanks(g.Devices, g.First(), g.Len(), func(p []byte) error { return g.ranks.Broadcast(p, 0) })
-	if failed != nil {
-		able = 0
-	}
-	if err := ReduceInt64(g.ranks, &able, Min); err != nil {
-		return err
-	}
-	switch {
-	case able == 1:
-		g.link, g.method = link, link.Name()
-	case failed != nil:
-		g.method = fmt.Sprintf("%s (%v)", g.method, failed)
-	default:
-		return link.Close()
-	}
-	return nil
-}
-
-// ReduceInt64 combines a value of all ranks in all of them; one process alone keeps its own.
-func ReduceInt64(r Ranks, x *int64, op Op) error {
-	if r == nil || r.Size() == 1 {
-		return nil
-	}
-	return r.AllReduce(unsafe.Slice((*byte)(unsafe.Pointer(x)), 8), Int64, op)
+	all[g.ranks.Rank()] = word
+	return all, g.ranks.AllGather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)), bounds)
 }
 
 // staged brings values through the memory of the processes, a piece at a time.

@@ -82,7 +82,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 // coverOn makes the cover on the devices and brings it to the host.
 func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result) (*Instance, error) {
 	start := time.Now()
-	kernels, err := openAll(o.Devices, f, v)
+	kernels, err := openAll(o, f, v)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"coalesce/generated/csg"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 )
@@ -19,7 +20,9 @@ type hosttiles struct {
 	kernels *csg.HosttilesKernels
 	n       int
 	workers int
-	lower   bool // coalitions with the last agent are left out
+	blocks  int              // that the last step's number is made of
+	ranks   collective.Ranks // nil: this process alone
+	lower   bool             // coalitions with the last agent are left out
 	f, out  device.Buffer
 }
 
@@ -33,7 +36,11 @@ func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 	if r.f, err = d.Alloc(size << n); err != nil {
 		return err
 	}
-	r.out, err = d.Alloc(size * int64(hostTilesOut(r.n, r.workers)))
+	r.blocks = r.workers
+	if r.ranks != nil { // which agree on the number of blocks, whatever their cores
+		r.blocks = 2 * r.ranks.Size()
+	}
+	r.out, err = d.Alloc(size * int64(hostTilesOut(r.n, r.blocks)))
 	return err
 }
 
@@ -46,9 +53,9 @@ func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) 
 func (r *hosttiles) run(ctx context.Context, s device.Stream, w follow) error {
 	s = guarded{s, ctx}
 	if r.lower {
-		return hostTilesLevels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, w)
+		return hostTilesLevels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, int(r.f.Len()>>(r.n-1)), r.ranks, w)
 	}
-	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.workers), r.workers, w)
+	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.blocks), r.workers, r.ranks, w)
 }
 
 func (r *hosttiles) tileBits() int { return r.family.Int(r.variant, "k") }

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	gencsg "coalesce/generated/csg"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/runtime/host"
 )
 
 // runHostTiles enqueues the whole dynamic program of a host device on s. f
@@ -18,24 +21,38 @@ import (
 // lastBlocks values the last step uses that many blocks at once (hostTilesOut
 // says how many pay). workers is the device's number of cores (Facts.SMs). w is told of
 // each level: a host's launches are waited for.
-func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int, w follow) error {
+//
+// Each of several ranks makes its share of every level's tiles, and of the last step's
+// blocks, and gets those of the others.
+func runHostTiles(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int, ranks collective.Ranks, w follow) error {
 	if n < 1 || n > 60 {
 		return fmt.Errorf("host tiles: %d agents, expected 1 to 60", n)
 	}
 	if size := f.Len() >> n; size < 4 || out.Len() < size*int64(lastBlocks) || lastBlocks < 1 {
 		return fmt.Errorf("host tiles: buffers of %d and %d bytes are too small for %d agents and %d blocks", f.Len(), out.Len(), n, lastBlocks)
 	}
-	if err := hostTilesLevels(k, s, f, n-1, tileBits, workers, w); err != nil {
+	if err := hostTilesLevels(k, s, f, n-1, tileBits, workers, int(f.Len()>>n), ranks, w); err != nil {
 		return err
 	}
-	if err := k.Last(s, device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
+	size := f.Len() >> n
+	first := shares(lastBlocks, ranks)
+	if err := k.Last(ownPart(s, first, ranks), device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
 		return err
+	}
+	if ranks != nil {
+		bounds := make([]int64, len(first))
+		for r := range first {
+			bounds[r] = int64(first[r]) * size
+		}
+		if err := ranks.AllGather(host.Slice[byte](device.Ptr(out)), bounds); err != nil {
+			return err
+		}
 	}
 	return k.Best(s, device.Grid{Blocks: 1, Threads: 1}, out, uint64(lastBlocks))
 }
 
-// hostTilesLevels makes f of the coalitions of m agents, of 2^m values v.
-func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, tileBits, workers int, w follow) error {
+// hostTilesLevels makes f of the coalitions of m agents, of 2^m values v of size bytes.
+func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, tileBits, workers, size int, ranks collective.Ranks, w follow) error {
 	high := uint64(max(0, m-tileBits))
 	if w.from == 0 {
 		if err := k.Direct(s, device.Grid{Blocks: 1, Threads: 1}, f, uint64(min(tileBits, m))); err != nil {
@@ -49,21 +66,92 @@ func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffe
 	w.share(shareOf(done, int(high)))
 	for p := uint64(max(1, w.from)); p <= high; p++ {
 		tiles := binomial64(int(high), int(p))
+		first := shares(int(tiles), ranks)
 		grid := device.Grid{Blocks: tiles, Threads: 1}
 		if p > 1 {
-			split := hostTilesSplit(tiles, workers)
+			split := hostTilesSplit(max(1, tiles/int64(len(first)-1)), workers)
 			cut := device.Grid{Blocks: tiles << split, Threads: 1}
-			if err := k.Level(s, cut, f, high, p, split); err != nil {
+			pieces := slices.Clone(first)
+			for r := range pieces {
+				pieces[r] <<= split
+			}
+			if err := k.Level(ownPart(s, pieces, ranks), cut, f, high, p, split); err != nil {
 				return err
 			}
 		}
-		if err := k.Couple(s, grid, f, high, p); err != nil {
+		if err := k.Couple(ownPart(s, first, ranks), grid, f, high, p); err != nil {
 			return err
+		}
+		if err := exchangeTiles(ranks, host.Slice[byte](device.Ptr(f)), size<<tileBits, int(high), int(p), first); err != nil {
+			return fmt.Errorf("tiles of %d high members to all ranks: %w", p, err)
 		}
 		done += float64(tiles) * float64(pairsOf(int(p))+1)
 		w.share(shareOf(done, int(high)))
 		if err := w.finished(int(p)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// shares are how many things are shared out: rank r has number first[r] to first[r+1].
+func shares(count int, ranks collective.Ranks) (first []int) {
+	if ranks == nil {
+		return []int{0, count}
+	}
+	return collective.Split(count, ranks.Size())
+}
+
+// ownPart runs this rank's blocks of every launch on s.
+func ownPart(s device.Stream, first []int, ranks collective.Ranks) device.Stream {
+	if ranks == nil {
+		return s
+	}
+	return host.Part(s, int64(first[ranks.Rank()]), int64(first[ranks.Rank()+1]))
+}
+
+// exchangeTiles brings the tiles of p high members to all ranks, 64 MiB at a time: rank r
+// made those of numbers first[r] to first[r+1], in the order of their masks. Of a level of
+// t tiles a rank of R sends about t/R tiles, once, and receives the others.
+func exchangeTiles(ranks collective.Ranks, f []byte, tile, high, p int, first []int) error {
+	if ranks == nil {
+		return nil
+	}
+	size := ranks.Size()
+	longest := 0
+	for r := range size {
+		longest = max(longest, first[r+1]-first[r])
+	}
+	step := max(1, min(longest, (64<<20)/tile/size))
+	room := make([]byte, step*size*tile)
+	next := make([]uint64, size) // mask of each rank's next tile
+	mask := uint64(1)<<p - 1
+	for number, r := 0, 0; r < size; number++ {
+		for ; r < size && first[r] == number; r++ {
+			next[r] = mask
+		}
+		mask = following(mask)
+	}
+	for done := 0; done < longest; done += step {
+		bounds := make([]int64, 1+size)
+		for r := range size {
+			bounds[r+1] = bounds[r] + int64(tile*min(step, max(0, first[r+1]-first[r]-done)))
+		}
+		mine := next[ranks.Rank()]
+		for at := bounds[ranks.Rank()]; at < bounds[ranks.Rank()+1]; at += int64(tile) {
+			copy(room[at:], f[int(mine)*tile:][:tile])
+			mine = following(mine)
+		}
+		if err := ranks.AllGather(room, bounds); err != nil {
+			return err
+		}
+		for r := range size {
+			for at := bounds[r]; at < bounds[r+1]; at += int64(tile) {
+				if r != ranks.Rank() {
+					copy(f[int(next[r])*tile:], room[at:][:tile])
+				}
+				next[r] = following(next[r])
+			}
 		}
 	}
 	return nil

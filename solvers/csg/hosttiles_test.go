@@ -52,7 +52,7 @@ func hostTilesTry[T int32 | int64 | float32 | float64](d device.Device, variant 
 		return nil, 0, err
 	}
 	k := gencsg.Hosttiles.Int(variant, "k")
-	if err := runHostTiles(kernels, s, f, out, n, k, blocks, workers, follow{}); err != nil {
+	if err := runHostTiles(kernels, s, f, out, n, k, blocks, workers, nil, follow{}); err != nil {
 		return nil, 0, err
 	}
 	if err := s.Sync(); err != nil {
@@ -286,7 +286,7 @@ func hostTilesBench[T int32 | int64 | float32 | float64](b *testing.B, d device.
 	fresh := append([]T(nil), v...)
 	for b.Loop() {
 		copy(v, fresh) // a solved buffer has fewer maxima to raise
-		if err := runHostTiles(kernels, s, f, out, n, gencsg.Hosttiles.Int(variant, "k"), blocks, workers, follow{}); err != nil {
+		if err := runHostTiles(kernels, s, f, out, n, gencsg.Hosttiles.Int(variant, "k"), blocks, workers, nil, follow{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -46,11 +46,22 @@ type runner struct {
 }
 
 // openAll loads a variant on the devices of a solve.
-func openAll(devices []device.Device, f *device.Family, v *device.Variant) (*runner, error) {
-	if len(devices) > 1 {
-		return openGroup(devices, v)
+func openAll(o Options, f *device.Family, v *device.Variant) (*runner, error) {
+	together := o.Together() > 1
+	if f == &csg.Tiles && (len(o.Devices) > 1 || together) {
+		return openGroup(o.Devices, o.Ranks, v)
 	}
-	return open(devices[0], f, v)
+	r, err := open(o.Devices[0], f, v)
+	if err != nil || !together {
+		return r, err
+	}
+	alone := r.engine
+	r.engine = func(n int) engine {
+		e := alone(n)
+		e.(*hosttiles).ranks = o.Ranks
+		return e
+	}
+	return r, nil
 }
 
 func open(d device.Device, f *device.Family, v *device.Variant) (*runner, error) {

@@ -52,8 +52,8 @@ func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, e
 		limits.Cores = facts.SMs
 	}
 	if o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil {
-		if len(o.Devices) > 1 {
-			return false, limits, fmt.Errorf("%d devices: algorithm %s runs on one", len(o.Devices), ByPrices)
+		if all := len(o.Devices) * o.Together(); all > 1 {
+			return false, limits, fmt.Errorf("%d devices: algorithm %s runs on one", all, ByPrices)
 		}
 		if facts.Kind == device.Host && o.Variant != "" {
 			return false, limits, fmt.Errorf("variant %q: a host's passes have none", o.Variant)
@@ -69,7 +69,7 @@ func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, e
 		most = 20
 	}
 	limits.Columns = max(1<<min(max(14, n-4), most), int(min(limits.Steps/256, 1<<24)))
-	return o.Algorithm == "" && o.Variant == "" && len(o.Devices) == 1 && n >= from, limits, nil
+	return o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && n >= from, limits, nil
 }
 
 // byPrices solves an instance by prices, within limits. Errors wrap price.ErrCostly where

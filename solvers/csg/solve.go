@@ -64,6 +64,9 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	if len(o.Devices) > 1 && f != &csg.Tiles {
 		return nil, fmt.Errorf("%d devices: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
 	}
+	if o.Together() > 1 && f != &csg.Tiles && f != &csg.Hosttiles {
+		return nil, fmt.Errorf("%d ranks: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
+	}
 	r := NewResult(inst)
 	r.Device, r.Algorithm = o.Where(), string(method)
 	if inst.N == 0 {
@@ -80,6 +83,9 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	best.plain(inst)
 	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
 		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
+	}
+	if keep != nil && o.Together() > 1 {
+		return nil, fmt.Errorf("a checkpoint is kept by one process, found %d", o.Together())
 	}
 	if byPrices && (keep == nil || !keep.Resume) {
 		err := r.byPrices(ctx, inst, o, limits, best)
@@ -99,7 +105,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	start := time.Now()
-	claimed, err := run(ctx, o.Devices, inst, f, choice.Variant, r, telling(o, start, best), keep, best)
+	claimed, err := run(ctx, o, inst, f, choice.Variant, r, telling(o, start, best), keep, best)
 	if err != nil && ctx.Err() != nil && r.stop(ctx, inst, best) {
 		return r, err
 	}
@@ -136,9 +142,9 @@ func (r *Result) answered(err error) (*Result, error) {
 
 // run runs one variant on one device or several; it sets the structure and the seconds,
 // and returns the total that the kernels claim.
-func run(ctx context.Context, devices []device.Device, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
+func run(ctx context.Context, o Options, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
 	start := time.Now()
-	kernels, err := openAll(devices, f, v)
+	kernels, err := openAll(o, f, v)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
@@ -33,8 +34,8 @@ type tilesGroup struct {
 const gatherBytes = 256 << 20
 
 // openGroup loads a variant on every device of a group, which belongs to the runner.
-func openGroup(devices []device.Device, v *device.Variant) (_ *runner, err error) {
-	g, err := collective.Open(devices)
+func openGroup(devices []device.Device, ranks collective.Ranks, v *device.Variant) (_ *runner, err error) {
+	g, err := collective.Join(devices, ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func openGroup(devices []device.Device, v *device.Variant) (_ *runner, err error
 	r.engine = func(n int) engine {
 		e := &tilesGroup{group: g, gather: all.gather}
 		half := 1 << (n - 1)
-		share := collective.Split(half, g.Len())
+		share := collective.Split(half, g.Len())[g.First():]
 		for k := range devices {
 			e.parts = append(e.parts, &tiles{family: &csg.Tiles, variant: v, kernels: all.tiles[k], n: n, from: uint64(share[k]), end: uint64(share[k+1])})
 		}
@@ -100,7 +101,7 @@ func (r *tilesGroup) alloc(device.Device, device.Stream) error {
 	if r.most == 0 {
 		r.most = gatherBytes
 	}
-	r.most = min(largest, max(r.most, tile*int64(len(r.parts))))
+	r.most = min(largest, max(r.most, tile*int64(r.group.Len())))
 	r.rooms = make([]device.Buffer, len(r.parts))
 	return collective.OnAll(len(r.parts), func(k int) (err error) {
 		d := r.group.Devices[k]
@@ -140,9 +141,14 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	for k, first := range collective.Split(half/int(size), len(r.parts)) {
 		bounds[k] = int64(first) * size
 	}
+	ranked := r.group.Len() > len(r.parts) // each of which has all values on its host
 	err := collective.OnAll(len(r.parts), func(k int) error {
 		t, s := r.parts[k], r.group.Streams[k]
-		if err := uploadPieces(ctx, s, t.f, bounds[k], values[bounds[k]:bounds[k+1]]); err != nil {
+		from, to := bounds[k], bounds[k+1]
+		if ranked {
+			from, to = 0, int64(half)
+		}
+		if err := uploadPieces(ctx, s, t.f, from, values[from:to]); err != nil {
 			return err
 		}
 		if t.lower {
@@ -152,6 +158,9 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	})
 	if err != nil {
 		return err
+	}
+	if ranked {
+		return r.group.Sync()
 	}
 	_, tables := r.tables()
 	if err := r.group.AllGather(tables, bounds); err != nil {
@@ -169,7 +178,7 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w follow) error {
 	// The devices' shares are equal but for one target: the first's tells of all.
 	high := r.parts[0].high()
 	before := shareOf(pairsBefore(high, w.from), high)
-	paces[0].told = func(share float64) { w.share(min(1, before+share*float64(len(r.parts)))) }
+	paces[0].told = func(share float64) { w.share(min(1, before+share*float64(r.group.Len()))) }
 	w.share(before)
 	if w.from == 0 {
 		if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].direct(streams[k]) }); err != nil {
@@ -180,9 +189,10 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w follow) error {
 		}
 	}
 	for size := max(1, w.from); size <= high; size++ {
-		first := collective.Split(int(binomial64(high, size)), len(r.parts))
+		first := collective.Split(int(binomial64(high, size)), r.group.Len())
+		own := first[r.group.First():]
 		err := collective.OnAll(len(r.parts), func(k int) error {
-			return r.parts[k].level(streams[k], size, int64(first[k]), int64(first[k+1]), &paces[k])
+			return r.parts[k].level(streams[k], size, int64(own[k]), int64(own[k+1]), &paces[k])
 		})
 		if err != nil {
 			return err
@@ -217,8 +227,8 @@ type parcel struct{ at, first, count int64 }
 // hold: device k made those of ranks first[k] to first[k+1]-1.
 func (r *tilesGroup) exchange(streams []device.Stream, size int, first []int) error {
 	tile := r.tileBytes()
-	step := max(1, r.most/tile/int64(len(r.parts)))
-	sent := make([]parcel, len(r.parts))
+	step := max(1, r.most/tile/int64(r.group.Len()))
+	sent, me := make([]parcel, r.group.Len()), r.group.First()
 	for done := int64(0); ; done += step {
 		bounds, most := make([]int64, 1+len(sent)), int64(0)
 		for k := range sent {
@@ -230,17 +240,17 @@ func (r *tilesGroup) exchange(streams []device.Stream, size int, first []int) er
 		if most == 0 {
 			return nil
 		}
-		for k, p := range sent {
-			if err := r.carry(r.gather[k].Pack, streams[k], k, size, p); err != nil {
+		for k := range r.parts {
+			if err := r.carry(r.gather[k].Pack, streams[k], k, size, sent[me+k]); err != nil {
 				return err
 			}
 		}
 		if err := r.group.AllGather(r.rooms, bounds); err != nil {
 			return err
 		}
-		for k := range sent {
+		for k := range r.parts {
 			for owner, p := range sent {
-				if owner == k {
+				if owner == me+k {
 					continue
 				}
 				if err := r.carry(r.gather[k].Unpack, streams[k], k, size, p); err != nil {
@@ -275,6 +285,15 @@ func (r *tilesGroup) agree() error {
 			best = x
 		}
 	}
+	all, err := r.group.Words(best)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if exceeds(r.parts[0].value(), x, best) {
+			best = x
+		}
+	}
 	word := binary.NativeEndian.AppendUint64(nil, best)
 	for k, t := range r.parts {
 		if err := r.group.Streams[k].Upload(t.best, 0, word[:t.size()]); err != nil {
@@ -304,10 +323,16 @@ func (r *tilesGroup) split(s device.Stream, c uint64) (uint64, error) {
 	if c&r.parts[0].half() == 0 {
 		return r.parts[0].split(s, c)
 	}
+	found := uint64(0)
 	for k, t := range r.parts {
-		if part, err := t.split(r.group.Streams[k], c); part != 0 || err != nil {
-			return part, err
+		part, err := t.split(r.group.Streams[k], c)
+		if err != nil {
+			return 0, err
+		}
+		if found = part; found != 0 {
+			break
 		}
 	}
-	return 0, nil
+	all, err := r.group.Words(found)
+	return slices.Max(all), err // of several ranks' parts one, the same on all
 }

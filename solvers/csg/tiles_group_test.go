@@ -53,7 +53,7 @@ func TestExchangeInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := openGroup(devices, v)
+	run, err := openGroup(devices, nil, v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@
 package solve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"coalesce/autotune/tuned"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 )
 
@@ -34,6 +36,11 @@ type Settings struct {
 	Tuning    *tuned.Database // nil: the one embedded in the binary
 	TimeLimit time.Duration   // from the start of the solve; 0: none
 	Log       func(string)    // told what was decided, a sentence each; may be nil
+
+	// Ranks are the processes that solve an instance together, each with Devices of its
+	// own: all of them call the solver, with the same instance and settings, and each gets
+	// the answer. Nil: this process alone.
+	Ranks collective.Ranks
 
 	// Progress is told of better solutions and, now and then, of the work so far, one
 	// call at a time; it must return quickly. It may be nil. Binary quadratic programs
@@ -77,7 +84,19 @@ func (s *Settings) Where() string {
 	for k, d := range s.Devices {
 		names[k] = d.Facts().String()
 	}
-	return strings.Join(names, ",")
+	where := strings.Join(names, ",")
+	if s.Together() > 1 {
+		where = fmt.Sprintf("%s on each of %d ranks", where, s.Together())
+	}
+	return where
+}
+
+// Together is the number of processes that solve together, 1 without Ranks.
+func (s *Settings) Together() int {
+	if s.Ranks == nil {
+		return 1
+	}
+	return s.Ranks.Size()
 }
 
 // Say tells the log a sentence.
@@ -99,7 +118,28 @@ func (s *Settings) Limited(ctx context.Context) (context.Context, context.Cancel
 // that the tuning data says for the workload (tuned.Database.Choose), which falls
 // back on the family's safe point. feasible says why a variant cannot solve the
 // instance on the device; it may be nil.
+//
+// Of several ranks the first chooses for all.
 func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
+	c, err := s.chooseAlone(f, facts, w, feasible)
+	if s.Together() == 1 {
+		return c, err
+	}
+	var name [512]byte // of rank 0's choice, empty where it has none
+	if err == nil {
+		copy(name[:], c.Variant.Label)
+	}
+	if failed := s.Ranks.Broadcast(name[:], 0); failed != nil || err != nil {
+		return c, errors.Join(err, failed)
+	}
+	label := string(bytes.TrimRight(name[:], "\x00"))
+	if label == c.Variant.Label {
+		return c, nil
+	}
+	return tuned.Asked(f, label, w, feasible)
+}
+
+func (s *Settings) chooseAlone(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	if s.Variant != "" {
 		return tuned.Asked(f, s.Variant, w, feasible)
 	}

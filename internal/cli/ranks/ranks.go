@@ -126,6 +126,18 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	return nil
 }
 
+// One refuses several ranks for one instance of a problem that one process solves; shared
+// are files that ranks solve each alone.
+func One(w *mpi.World, shared bool, what string) error {
+	if w == nil || shared {
+		return nil
+	}
+	return fmt.Errorf("one %s is solved by one process, found %d ranks: several FILEs are shared out among them", what, w.Size())
+}
+
+// SameBytes is Same for bytes.
+func SameBytes(r collective.Ranks, what string, p []byte) error { return Same(r, what, crc(p)) }
+
 // Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11".
 func Describe(w *mpi.World) string {
 	library, _, _ := strings.Cut(w.Library, ",")

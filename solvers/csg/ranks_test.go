@@ -1,0 +1,113 @@
+package csg
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"coalesce/generated/csg"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/runtime/host"
+)
+
+// onRanks solves an instance on ranks with a device each; they must give one answer.
+func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) ([]collective.Ranks, *Result) {
+	t.Helper()
+	ranks, results := collective.NewThreads(len(devices)), make([]*Result, len(devices))
+	err := collective.OnAll(len(devices), func(k int) (err error) {
+		own := o
+		own.Devices, own.Ranks = devices[k:k+1], ranks[k]
+		if results[k], err = Solve(context.Background(), inst, own); err != nil {
+			ranks[k].(interface{ Leave() }).Leave()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, r := range results {
+		if r.Value != results[0].Value || !r.Proven {
+			t.Errorf("rank %d finds %s, rank 0 %s", k, r.Value, results[0].Value)
+		}
+	}
+	return ranks, results[0]
+}
+
+// TestHostRanks compares ranks of unlike numbers of cores with the reference.
+func TestHostRanks(t *testing.T) {
+	devices := []device.Device{host.Open(1), host.Open(3), host.Open(2)}
+	for _, c := range []struct {
+		value Value
+		n     int
+	}{{Int32, 1}, {Int64, 2}, {Float32, 10}, {Float64, 13}, {Int64, 14}, {Int32, 16}} {
+		inst, err := drawInstance(c.value, c.n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got := onRanks(t, inst, devices, Options{})
+		want, err := Reference(inst, Apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Value != want.Value {
+			t.Errorf("%d agents, %s: found %s, expected %s", c.n, c.value, got.Value, want.Value)
+		}
+	}
+}
+
+// TestBytesSent holds the bytes that a rank hands to others against the prediction of
+// docs/cluster.md: a share of the tiles of every level, and words.
+func TestBytesSent(t *testing.T) {
+	const n, size = 20, 4
+	devices := []device.Device{host.Open(1), host.Open(1), host.Open(1), host.Open(1)}
+	inst, err := drawInstance(Int32, n, func(mask uint64) float64 { return float64(mix(mask) % 1000) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := csg.Hosttiles.Variant("k=8,r=2,unit=vector,value=int32")
+	if v == nil {
+		t.Fatal("no such variant")
+	}
+	ranks, _ := onRanks(t, inst, devices, Options{Variant: v.Label})
+	predicted := float64(size<<(n-1)-size<<8) / float64(len(devices)) // all tiles but tile 0
+	for k, r := range ranks {
+		sent := float64(r.(interface{ Sent() int64 }).Sent())
+		if math.Abs(sent-predicted) > 0.02*predicted {
+			t.Errorf("rank %d has sent %.0f bytes, predicted are %.0f", k, sent, predicted)
+		}
+	}
+}
+
+// TestEmulatedRanks runs the tiles of a GPU on two ranks.
+func TestEmulatedRanks(t *testing.T) {
+	devices := emulatedtest.Several(t, 2)
+	for _, n := range []int{1, 9, 13} {
+		inst, err := drawInstance(Int32, n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got := onRanks(t, inst, devices, Options{})
+		want, err := Reference(inst, Apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Value != want.Value || got.Variant[:len(csg.Tiles.Name)] != csg.Tiles.Name {
+			t.Errorf("%d agents: found %s by %s, expected %s", n, got.Value, got.Variant, want.Value)
+		}
+	}
+}
+
+// Prices run on one rank.
+func TestRanksRefused(t *testing.T) {
+	h := host.Open(1)
+	inst, err := drawInstance(Int32, 5, drawnMask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Solve(context.Background(), inst, Options{Devices: []device.Device{h}, Ranks: collective.NewThreads(2)[0], Algorithm: string(ByPrices)})
+	if err == nil {
+		t.Error("prices on two ranks: no error")
+	}
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/manual"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
@@ -156,7 +157,7 @@ Results go to standard output, everything else to standard error. Exit codes:
 		RunE:             a.group("devices, solve, verify, query, convert, generate, tune or explain"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.bundleCommand(), a.manCommand())
+	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.bundleCommand(), manual.Command(usagef("expected a folder, DIR")))
 	root.AddCommand(a.tuningCommands()...)
 	a.versionFlag(root)
 	a.bundleHelp(root)

@@ -1,4 +1,4 @@
-// Package manual makes manual pages of commands, in the language of man(7).
+// Package manual makes manual pages of commands, in the language of man(7), and writes them.
 package manual
 
 import (

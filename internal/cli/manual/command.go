@@ -1,4 +1,4 @@
-package cli
+package manual
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"coalesce/internal/cli/manual"
-	"coalesce/internal/cli/whole"
-
 	"github.com/spf13/cobra"
+
+	"coalesce/internal/cli/whole"
 )
 
-func (a *app) manCommand() *cobra.Command {
+// Command is the command that writes the pages of the program that it is part of; missing
+// is its error where no folder is named.
+func Command(missing error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write manual pages",
@@ -23,19 +24,19 @@ DIR is a folder man1 of $MANPATH, "man coalesce-solve-csg" shows the last.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("expected a folder, DIR")
+				return missing
 			}
-			return writeManual(cmd.Context(), cmd.Root(), args[0])
+			return write(cmd.Context(), cmd.Root(), args[0])
 		},
 	}
 }
 
-// writeManual writes the pages of a command and of all that it holds.
-func writeManual(ctx context.Context, root *cobra.Command, dir string) error {
+// write writes the pages of a command and of all that it holds.
+func write(ctx context.Context, root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("make a folder for manual pages: %w", err)
 	}
-	for _, p := range manual.Pages(root) {
+	for _, p := range Pages(root) {
 		err := whole.Write(ctx, filepath.Join(dir, p.Name+".1"), func(w io.Writer) error {
 			_, err := io.WriteString(w, p.Text)
 			return err

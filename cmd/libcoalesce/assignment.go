@@ -63,8 +63,13 @@ func assign(ctx context.Context, p *C.coalesce_assignment, report *[]byte) error
 		o.Algorithm = "sequential-tree"
 	}
 	list, err := instances(p)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case p.flags&C.COALESCE_BOTTLENECK != 0:
+		return bottlenecks(ctx, p, list, o, report)
+	case p.k_best != 0 && p.k_best != 1:
+		return rank(ctx, p, list, o, report)
 	}
 	var results []*assignment.Result
 	if len(list) == 1 {
@@ -125,17 +130,21 @@ func set[T any](list *T, k int, x T) {
 	}
 }
 
+// told is what a result tells besides its solution.
+type told struct {
+	solve.Report
+	Matched     int                     `json:"matched"`
+	Certificate *assignment.Certificate `json:"certificate"`
+	Type        assignment.Value        `json:"type"`
+}
+
+func tell(r *assignment.Result) told { return told{r.Report(), r.Matched, r.Certificate, r.Type} }
+
 // reports writes what results tell besides their solutions.
 func reports(results []*assignment.Result, text *[]byte) error {
-	type answer struct {
-		solve.Report
-		Matched     int                     `json:"matched"`
-		Certificate *assignment.Certificate `json:"certificate"`
-		Type        assignment.Value        `json:"type"`
-	}
-	list := make([]answer, len(results))
+	list := make([]told, len(results))
 	for k, r := range results {
-		list[k] = answer{r.Report(), r.Matched, r.Certificate, r.Type}
+		list[k] = tell(r)
 	}
 	var err error
 	*text, err = json.Marshal(list)

@@ -55,7 +55,8 @@ enum {
     COALESCE_MAXIMIZE = 1,  /* the largest value is asked for, not the smallest */
     COALESCE_LIMIT = 2,     /* of assignments: limit is set */
     COALESCE_UNCHECKED = 4, /* of assignments: no certificate */
-    COALESCE_ISING = 8      /* of quadratic programs: variables are -1 and +1 */
+    COALESCE_ISING = 8,     /* of quadratic programs: variables are -1 and +1 */
+    COALESCE_BOTTLENECK = 16 /* of assignments: the worst matched cost counts, not the sum; no duals */
 };
 
 /* COALESCE_HOST is the device of the processor's cores; 0, 1, ... are GPUs. */
@@ -94,6 +95,8 @@ typedef struct {
     int32_t *code;         /* batch: COALESCE_OK or COALESCE_INFEASIBLE */
     char *text;            /* of coalesce_assign: where to write an error, ends with 0 */
     int64_t text_size;     /* bytes there */
+
+    int64_t k_best;        /* matchings of one matrix, the best first, all in the text of a job; 0: the best */
 } coalesce_assignment;
 
 /* A quadratic program: the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries of the

@@ -3,7 +3,7 @@
 Every answer comes with its value, what is proven of it, and how it was found.
 """
 
-from ._assignment import AssignmentResult, linear_sum_assignment, solve_assignment
+from ._assignment import AssignmentResult, RankedMatching, linear_sum_assignment, solve_assignment
 from ._auction import AuctionResult, solve_auction
 from ._csg import CSGResult, solve_csg
 from ._library import (CancelledError, CoalesceError, CostError, ForkedError, InfeasibleError, InternalError,
@@ -13,6 +13,6 @@ from ._sampler import Sampler
 
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CoalesceError", "CostError", "ForkedError",
-    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "QUBOResult", "Sampler", "Solution", "devices",
-    "linear_sum_assignment", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo",
+    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "QUBOResult", "RankedMatching", "Sampler", "Solution",
+    "devices", "linear_sum_assignment", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo",
 ]

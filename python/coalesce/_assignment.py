@@ -114,14 +114,16 @@ class _Answer:
 
 def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np.int64], NDArray[np.int32], tuple[int, int]]] = None,
            limit: Optional[float] = None, duals: bool = False, device: int = -1, algorithm: Optional[str] = None,
-           time_limit: Optional[float] = None, check: bool = True, infeasible: bool = False) -> _Answer:
+           time_limit: Optional[float] = None, check: bool = True, infeasible: bool = False, k_best: int = 1,
+           bottleneck: bool = False) -> _Answer:
     batch, rows, cols = (1, *sparse[2]) if sparse else (1, *a.shape) if a.ndim == 2 else a.shape
     answer = _Answer(batch, rows, cols, duals)
     if batch == 0:
         return answer
     p = lib.Assignment(size=ctypes.sizeof(lib.Assignment), batch=batch, rows=rows, cols=cols, device=device,
-                       type=lib.TYPES[a.dtype.char], algorithm=lib.encoded(algorithm), time_limit=lib.seconds(time_limit))
-    p.flags = (lib.MAXIMIZE if maximize else 0) | (0 if check else lib.UNCHECKED)
+                       type=lib.TYPES[a.dtype.char], algorithm=lib.encoded(algorithm), time_limit=lib.seconds(time_limit),
+                       k_best=k_best)
+    p.flags = (lib.MAXIMIZE if maximize else 0) | (0 if check else lib.UNCHECKED) | (lib.BOTTLENECK if bottleneck else 0)
     if limit is not None:
         p.flags, p.limit = p.flags | lib.LIMIT, limit
     if sparse:
@@ -164,6 +166,15 @@ def _pairs(answer: _Answer, shape: tuple[int, ...]) -> tuple[NDArray[np.intp], N
     return (r, c) if len(shape) == 3 else (r[0], c[0])
 
 
+@dataclass(eq=False)
+class RankedMatching:
+    """One of the k best matchings. value: the sum of its costs. column: int32 (n,), the column of each row, -1 where it
+    is unmatched."""
+
+    value: float
+    column: NDArray[np.int32]
+
+
 @dataclass(repr=False, eq=False)
 class AssignmentResult(Report):
     """An answer to an assignment.
@@ -172,12 +183,23 @@ class AssignmentResult(Report):
     unmatched. u, v: duals (n,) and (m,) in the costs' unit: u[i] + v[j] <= c[i, j] for every allowed pair (>= where it
     maximises), to the rounding that certificate["scale"] tells; their sum is the value where all rows or all columns
     are matched. raw_duals: the same as the library computed them, int64 u and v and a float scale that divides them.
-    infeasible: no full matching exists; certificate["hall"] proves it.
+    infeasible: no full matching exists; certificate["hall"] proves it. best: the matchings of k_best, the best first;
+    complete: the matrix has no others.
+    With bottleneck the value is the worst matched cost, there are no duals, and the certificate's members, rows or
+    columns, have together fewer partners at better costs than they are many.
     """
 
     column: NDArray[np.int32]
     raw_duals: Optional[tuple[NDArray[np.int64], NDArray[np.int64], float]]
     infeasible: bool
+
+    @property
+    def best(self) -> list[RankedMatching]:
+        return [RankedMatching(float(m["value"]), np.array(m["solution"], np.int32)) for m in self.report.get("best", [])]
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.report.get("complete", False))
 
     @property
     def row_ind(self) -> NDArray[np.intp]:
@@ -205,7 +227,8 @@ class AssignmentResult(Report):
 def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[ArrayLike] = None,
                      limit: Optional[float] = None, duals: bool = True, check: bool = True,
                      device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-                     time_limit: Optional[float] = None) -> Union[AssignmentResult, list[AssignmentResult]]:
+                     time_limit: Optional[float] = None, k_best: int = 1,
+                     bottleneck: bool = False) -> Union[AssignmentResult, list[AssignmentResult]]:
     """An optimal matching with its duals and the certificate that proves it.
 
     cost: an array (n, m), a batch (B, n, m), whose answer is a list, or a matrix of scipy.sparse, whose stored
@@ -214,6 +237,9 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     limit: a row and a column left unmatched cost so much together, so that no dearer pair is matched.
     check: False leaves out the check of the answer; nothing is proven then.
     device: "host", "cuda" or "cuda:1"; None is the first GPU where there is one.
+    k_best: of one matrix, so many matchings, the best first, in the result's `best` (Murty 1968), each proven best of
+    those that are left.
+    bottleneck: True makes the worst matched cost as good as can be, in place of the sum (Gross 1959), on the host.
     time_limit: seconds. Raises CancelledError where it ends the solve without an answer, InfeasibleError (with the
     proof in `report`) where one matrix has no full matching, CostError where a cost cannot be used. In a batch
     infeasible matrices have results with `infeasible` set.
@@ -237,9 +263,12 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                 raise ValueError(f"forbidden: found the shape {mask.shape}, expected {a.shape}")
             a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
     batch = not sparse and a.ndim == 3
+    if k_best < 1 or k_best > 1 and (batch or bottleneck):
+        raise ValueError(f"k_best: found {k_best}, expected at least 1, and 1 of batches and with bottleneck")
     try:
-        answer = _solve(a, bool(maximize), sparse=sparse, limit=limit, duals=duals, device=lib.device_index(device),
-                        algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch)
+        answer = _solve(a, bool(maximize), sparse=sparse, limit=limit, duals=duals and not bottleneck, device=lib.device_index(device),
+                        algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch, k_best=k_best,
+                        bottleneck=bottleneck)
     except lib.Interrupted as e:
         raise lib.Interrupted(None if e.result is None else _results(e.result, batch)) from None
     return _results(answer, batch)

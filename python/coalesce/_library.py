@@ -8,7 +8,7 @@ import pathlib
 from typing import Any, Callable, Optional, Union
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
-MAXIMIZE, LIMIT, UNCHECKED, ISING = 1, 2, 4, 8
+MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK = 1, 2, 4, 8, 16
 
 # Codes of NumPy's types, by dtype.char.
 TYPES = {"b": 1, "h": 2, "i": 3, "B": 5, "H": 6, "I": 7, "f": 9, "d": 10, "?": 5}
@@ -62,7 +62,7 @@ class Assignment(ctypes.Structure):
         ("limit", ctypes.c_double), ("time_limit", ctypes.c_double), ("algorithm", ctypes.c_char_p),
         ("column", ctypes.c_void_p), ("u", ctypes.c_void_p), ("v", ctypes.c_void_p), ("scale", ctypes.c_void_p),
         ("value", ctypes.c_void_p), ("gap", ctypes.c_void_p), ("code", ctypes.c_void_p),
-        ("text", ctypes.c_void_p), ("text_size", ctypes.c_int64),
+        ("text", ctypes.c_void_p), ("text_size", ctypes.c_int64), ("k_best", ctypes.c_int64),
     ]
 
 

@@ -47,6 +47,51 @@ def test_forbidden_and_infeasible():
     assert [r.infeasible for r in some] == [False, True] and some[0].value == 1 and some[1].value is None
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 5), (5, 3)])
+def test_k_best_and_bottleneck_against_all_matchings(shape, maximize):
+    rng = np.random.default_rng(4)
+    for dtype in (np.int32, np.float64):
+        a = rng.integers(0, 30, shape).astype(dtype)
+        if min(shape) > 1:
+            a = np.where(rng.random(shape) < 0.15, -np.inf if maximize else np.inf, a.astype(float))
+        wide = a if shape[0] <= shape[1] else a.T
+        costs = [[wide[i, j] for i, j in enumerate(p)] for p in itertools.permutations(range(wide.shape[1]), wide.shape[0])]
+        costs = [c for c in costs if np.isfinite(c).all()]
+        if not costs:
+            with pytest.raises(coalesce.InfeasibleError):
+                coalesce.solve_assignment(a, maximize, bottleneck=True)
+            continue
+        sums = sorted((sum(c) for c in costs), reverse=maximize)
+        for k in (1, 7, len(sums), len(sums) + 1):
+            result = coalesce.solve_assignment(a, maximize, k_best=k)
+            if k > 1:
+                assert [m.value for m in result.best] == sums[:k] and result.complete == (k > len(sums))
+                assert result.best[0].column.tolist() == result.column.tolist()
+                assert len({tuple(m.column) for m in result.best}) == len(result.best)
+                for m in result.best:
+                    rows = np.flatnonzero(m.column >= 0)
+                    assert a[rows, m.column[rows]].sum() == m.value
+            assert result.value == sums[0] and result.proven
+        worst = max(min(c) for c in costs) if maximize else min(max(c) for c in costs)
+        result = coalesce.solve_assignment(a, maximize, bottleneck=True)
+        found = a[result.row_ind, result.col_ind]
+        assert result.value == worst == (found.min() if maximize else found.max())
+        assert result.proven and result.gap == 0 and result.u is None and len(found) == min(shape)
+
+
+def test_k_best_and_bottleneck_refuse():
+    for wrong in ({"k_best": 0}, {"k_best": 2, "bottleneck": True}):
+        with pytest.raises(ValueError, match="k_best"):
+            coalesce.solve_assignment([[1]], **wrong)
+    with pytest.raises(ValueError, match="k_best"):
+        coalesce.solve_assignment(np.ones((2, 2, 2)), k_best=2)
+    with pytest.raises(ValueError, match="limit"):
+        coalesce.solve_assignment([[1]], limit=3, bottleneck=True)
+    some = coalesce.solve_assignment(np.array([[[1, 7], [9, 2]], [[5, 1], [1, 9]]]), bottleneck=True)
+    assert [r.value for r in some] == [2, 1]
+
+
 def test_limit_leaves_rows_unmatched():
     result = coalesce.solve_assignment([[1, 5], [5, 9]], limit=4)
     assert result.column.tolist() == [0, -1]

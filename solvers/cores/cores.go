@@ -12,6 +12,10 @@ import (
 // the one after its last; where there is nothing to cut it is called once.
 func Split(n, least int, work func(from, to int)) {
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
+	if parts == 1 {
+		work(0, n)
+		return
+	}
 	var wg sync.WaitGroup
 	for k := range parts {
 		wg.Go(func() { work(n*k/parts, n*(k+1)/parts) })

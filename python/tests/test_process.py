@@ -47,6 +47,7 @@ def test_other_methods_of_starting(method):
 def test_interrupt(problem):
     done = run("""
         import numpy as np, coalesce, os, signal, sys, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         a = np.random.default_rng(0).integers(-100, 101, (600, 600))
         threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         began = time.time()

@@ -43,13 +43,13 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		if p.Limit != problem.Infinity && !hosts[at].Limits {
 			return plan{}, fmt.Errorf("family %s takes no limit", o.Algorithm)
 		}
-		return plan{method: &hosts[at], reason: "asked for by name"}, variantless(o)
+		return plan{method: &hosts[at], reason: "asked for by name"}, errors.Join(variantless(o), hostFits(facts, p))
 	}
 	if facts.Kind == device.Host {
 		if o.Algorithm != "" {
 			return plan{}, fmt.Errorf("family %s runs on a GPU or the emulated device, not on %s", o.Algorithm, facts)
 		}
-		return plan{method: &hosts[0], reason: "the fastest method of a host"}, variantless(o)
+		return plan{method: &hosts[0], reason: "the fastest method of a host"}, errors.Join(variantless(o), hostFits(facts, p))
 	}
 	first, bound := beginWith(p)
 	if first != "" {
@@ -154,6 +154,22 @@ func checkerFor(facts device.Facts, p *problem.Normal, o Options) (*device.Varia
 	s := solve.Settings{Tuning: o.Tuning}
 	c, err := s.Choose(&assignment.Check, facts, tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type)}, Size: p.Cols}, nil)
 	return c.Variant, err
+}
+
+// hostFits holds what a host keeps of each row and column, beside the costs, against
+// its free memory: in the first place the pairs of least cost of a row, twice 16 of 16
+// bytes; of points also their trees, and half as much again of each coarser level.
+func hostFits(facts device.Facts, p *problem.Normal) error {
+	const row, column = 640, 32
+	need := row*float64(p.Rows) + column*float64(p.Cols)
+	if p.Instance.Points != nil {
+		need *= 2
+	}
+	if facts.Kind != device.Host || facts.Free == 0 || need <= float64(facts.Free) {
+		return nil
+	}
+	return fmt.Errorf("%d rows and %d columns take %s beside their costs, %s has %s free: %w",
+		p.Rows, p.Cols, engine.GiB(need), facts, engine.GiB(float64(facts.Free)), device.ErrMemory)
 }
 
 // fits holds the costs against a device's free memory.

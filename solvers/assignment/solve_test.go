@@ -36,6 +36,27 @@ func solved(t *testing.T, inst *problem.Instance, o Options) *Result {
 	return r
 }
 
+// A host without the memory that solving takes refuses before it takes any.
+func TestHostMemory(t *testing.T) {
+	inst, err := problem.NewPoints(problem.Points{Metric: "euclidean", Dim: 1, Row: make([]float64, 1<<20), Col: make([]float64, 1<<20)}, "a.csv, b.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "host"} {
+		_, err := planFor(device.Facts{Kind: device.Host, Name: "small", Free: 1 << 30}, p, Options{Settings: solve.Settings{Algorithm: name}})
+		if !errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), "1048576 rows") {
+			t.Errorf("algorithm %q: %v", name, err)
+		}
+		if _, err := planFor(device.Facts{Kind: device.Host, Free: 2 << 30}, p, Options{Settings: solve.Settings{Algorithm: name}}); err != nil {
+			t.Errorf("algorithm %q: %v", name, err)
+		}
+	}
+}
+
 // Optima that independent solvers agree on, or that formulas give.
 func TestPublishedOptima(t *testing.T) {
 	for _, c := range []struct {

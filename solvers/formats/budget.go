@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -21,6 +22,9 @@ func NewBudget(limit int64) *Budget {
 	}
 	return &Budget{limit: limit}
 }
+
+// arena is what Go's heap maps at a time, in bytes.
+const arena = 64 << 20
 
 // Take takes bytes, or none and returns a MemoryError.
 func (b *Budget) Take(bytes int64) error {
@@ -79,8 +83,10 @@ func (e *MemoryError) Error() string {
 
 // Grow makes room for more items behind those of a slice. The memory comes out
 // of the budget before it is allocated; that of the old slice, which has to
-// come from the budget too, goes back to it. Slices grow by half, or by what is
-// needed where the budget has no more.
+// come from the budget too, goes back to it. Slices grow by half, or, where the
+// budget has less, by what is needed and half of what is left then. Before a block
+// of an arena of Go's heap or more, earlier blocks are collected: under a limit on
+// the address space their places are needed, and Go ends a program that has none.
 func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	need := len(list) + more
 	if need <= cap(list) {
@@ -93,10 +99,13 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	}
 	wide := max(need, cap(list)+cap(list)/2)
 	if b.Take(int64(wide)*size) != nil {
-		wide = need
+		wide = need + int(max(0, b.Left()/size-int64(need))/2)
 		if err := b.Take(int64(wide) * size); err != nil {
 			return list, err
 		}
+	}
+	if b != nil && int64(wide)*size >= arena {
+		runtime.GC()
 	}
 	grown := make([]T, len(list), wide)
 	copy(grown, list)

@@ -13,11 +13,18 @@ func ReadPoints(rows, cols string, metric problem.Metric, floor bool, o ReadOpti
 	o.Maximize = false
 	p := problem.Points{Metric: metric, Floor: floor}
 	var dims [2]int
+	o.Memory = o.memory()
 	for k, path := range []string{rows, cols} {
 		inst, err := Read(path, o)
 		if err != nil {
 			return nil, err
 		}
+		copied := 8 * int64(inst.Len())
+		if copied >= o.Memory {
+			err := fmt.Errorf("%s: %d coordinates take %d bytes, more than the %d left of the limit", path, inst.Len(), copied, o.Memory)
+			return nil, errors.Join(err, inst.Close())
+		}
+		o.Memory -= copied
 		list, err := coordinates(inst)
 		if err := errors.Join(err, inst.Close()); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 	solver "coalesce/solvers/assignment"
 	"coalesce/solvers/solve"
 )
@@ -43,20 +43,16 @@ func steps() []step {
 // they stay. On one device the engines are those of the race; core runs there
 // as it would on several, too, because only that engine times its passes.
 func (b *bench) scaling() (err error) {
-	devices := []device.Device{b.Dev}
-	defer func() {
-		for _, d := range devices[1:] {
-			err = errors.Join(err, d.Close())
-		}
-	}()
-	for len(devices) < b.settings.devices {
-		d, err := experiment.Open(b.settings.Device, len(devices))
+	group := []device.Device{b.Dev}
+	defer func() { err = errors.Join(err, devices.Close(group[1:])) }()
+	for len(group) < b.settings.devices {
+		more, err := devices.Open(fmt.Sprintf("%s:%d", b.Facts.Kind, len(group)), devices.Options{})
 		if err != nil {
 			break // there are no more
 		}
-		devices = append(devices, d)
+		group = append(group, more...)
 	}
-	fmt.Printf("%d devices\n", len(devices))
+	fmt.Printf("%d devices\n", len(group))
 	seen := map[string]bool{}
 	for _, t := range steps() {
 		asked := b.wanted([]problem{t.problem})
@@ -70,7 +66,7 @@ func (b *bench) scaling() (err error) {
 		}
 		seen[key] = true
 		for s := 1; s <= b.settings.seeds; s++ {
-			if err := b.grow(t, s, devices); err != nil {
+			if err := b.grow(t, s, group); err != nil {
 				return err
 			}
 		}

@@ -5,7 +5,7 @@
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
 //	go run -tags cuda ./bench/csg -device cuda -experiment price -agents 28
-//	go run -tags cuda ./bench/csg -device cuda:0,cuda:1 -experiment several -agents 33
+//	go run -tags cuda ./bench/csg -device cuda:0,1 -experiment several -agents 33
 //
 // Every time covers the launch sequence of one run, values resident on the
 // device; every answer is certified, and compared with the other variants'.

@@ -13,11 +13,12 @@ import (
 
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 )
 
 // Settings are the flags that every program has.
 type Settings struct {
-	Device string // as Open takes it; several, with commas
+	Device string // as devices.Open takes it
 	Out    string // folder of the JSON files
 	Commit string
 	Budget time.Duration
@@ -76,18 +77,11 @@ type Bench[R any] struct {
 // New opens the devices of the settings.
 func New[R any](ctx context.Context, program string, s Settings) (*Bench[R], error) {
 	b := &Bench[R]{Ctx: ctx, Program: program, Settings: s, Start: time.Now()}
-	for _, name := range strings.Split(s.Device, ",") {
-		d, err := Open(name, 0)
-		if err != nil {
-			b.Close()
-			return nil, err
-		}
-		if b.Dev == nil {
-			b.Dev, b.Facts = d, d.Facts()
-		} else {
-			b.Others = append(b.Others, d)
-		}
+	opened, err := devices.Open(s.Device, devices.Options{})
+	if err != nil {
+		return nil, err
 	}
+	b.Dev, b.Others, b.Facts = opened[0], opened[1:], opened[0].Facts()
 	return b, nil
 }
 

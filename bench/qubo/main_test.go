@@ -36,7 +36,7 @@ func rowsOf(t *testing.T, s settings, name string) []result.Binary {
 	if !run(context.Background(), s, []string{name}) {
 		t.Fatalf("%s failed", name)
 	}
-	suffix := map[string]string{"host": "-host", "emulated,emulated": "-x2"}[s.Device]
+	suffix := map[string]string{"host": "-host", "emulated:0,1": "-x2"}[s.Device]
 	f, err := result.Load[result.Binary](filepath.Join(s.Out, "qubo-"+name+suffix+".json"))
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestVerify(t *testing.T) {
 func TestSeveralDevices(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := quick(t)
-	s.Device, s.instances, s.seeds = "emulated,emulated", []string{"bqp2500-1"}, 1
+	s.Device, s.instances, s.seeds = "emulated:0,1", []string{"bqp2500-1"}, 1
 	rows := rowsOf(t, s, "target")
 	if len(rows) != 1 || rows[0].Devices != 2 || rows[0].Value != 1 {
 		t.Errorf("%+v", rows)

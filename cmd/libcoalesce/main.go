@@ -22,7 +22,7 @@ import (
 	"unsafe"
 
 	"coalesce/runtime/device"
-	"coalesce/runtime/host"
+	"coalesce/runtime/devices"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
@@ -83,33 +83,46 @@ func (p *processor) Facts() device.Facts {
 	return p.facts
 }
 
-// devices are opened when they are first used, and stay open: index -1 is the host.
+// Devices are opened when they are first used, and stay open: index -1 is the host.
 var (
-	devicesMu sync.Mutex
-	devices   = map[int]device.Device{}
+	openedMu sync.Mutex
+	opened   = map[int]device.Device{}
 )
 
 func openDevice(index int) (device.Device, error) {
-	devicesMu.Lock()
-	defer devicesMu.Unlock()
-	if d := devices[index]; d != nil {
+	openedMu.Lock()
+	defer openedMu.Unlock()
+	if d := opened[index]; d != nil {
 		return d, nil
 	}
-	var d device.Device
-	switch n, err := countGPUs(); {
-	case index == C.COALESCE_HOST:
-		d = &processor{Device: host.Open(0)}
-	case err != nil:
-		return nil, fmt.Errorf("%w: device cuda:%d: %w", errInvalid, index, err)
-	case index < 0 || index >= n:
-		return nil, fmt.Errorf("%w: device cuda:%d: found %d GPUs", errInvalid, index, n)
-	default:
-		if d, err = openGPU(index); err != nil {
-			return nil, err
+	name := device.Host
+	if index != C.COALESCE_HOST {
+		name = fmt.Sprintf("%s:%d", device.CUDA, index)
+		switch n, err := countGPUs(); {
+		case err != nil:
+			return nil, fmt.Errorf("%w: device %s: %w", errInvalid, name, err)
+		case index < 0 || index >= n:
+			return nil, fmt.Errorf("%w: device %s: found %d GPUs", errInvalid, name, n)
 		}
 	}
-	devices[index] = d
+	found, err := devices.Open(name, devices.Options{})
+	if err != nil {
+		return nil, err
+	}
+	d := found[0]
+	if index == C.COALESCE_HOST {
+		d = &processor{Device: d}
+	}
+	opened[index] = d
 	return d, nil
+}
+
+// countGPUs is how many GPUs there are; none in a build without CUDA.
+func countGPUs() (int, error) {
+	if k := devices.Kinds().Kind(device.CUDA); k != nil {
+		return k.Count()
+	}
+	return 0, nil
 }
 
 // settings are those of all solvers.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
@@ -183,4 +184,25 @@ func TestDocument(t *testing.T) {
 	if lines := bytes.Count(document, []byte("\n")); lines > 150 {
 		t.Errorf("docs/library.md has %d lines, want at most 150", lines)
 	}
+}
+
+// Devices are opened by the names that the command's --device takes.
+func Example_devices() {
+	opened, err := devices.Open("host", devices.Options{Threads: 2}) // "auto": a GPU, where there is one
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer devices.Close(opened)
+
+	bids, err := auction.ReadFrom(strings.NewReader("goods 1\nbids 2\ndummy 0\n0 4.5 0 #\n1 5 0 #\n"), "bids")
+	if err != nil {
+		log.Fatal(err)
+	}
+	winners, err := auction.Solve(context.Background(), bids, auction.Options{Devices: opened})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(winners.Value, winners.Device)
+	// Output:
+	// 5 host
 }

@@ -17,6 +17,7 @@ import (
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/solve"
@@ -287,11 +288,11 @@ func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.
 	}
 	all, failed := a.openDevices(kind+":all", s.threads)
 	if failed != nil || len(all) < 2 {
-		return nil, errors.Join(err, failed, closeAll(all))
+		return nil, errors.Join(err, failed, devices.Close(all))
 	}
 	o.Devices = all
 	r, failed = assignment.Solve(ctx, inst, o)
-	return r, errors.Join(failed, closeAll(all))
+	return r, errors.Join(failed, devices.Close(all))
 }
 
 // verifyAssignment solves with the reference and compares values, which may

@@ -17,6 +17,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 )
 
 // bundleFlags are the flags of `bundle`.
@@ -245,12 +246,12 @@ func (a *app) verifyBundle(ctx context.Context, args []string) error {
 		return checkError{err}
 	}
 	fmt.Fprintf(a.out, "%d images have the hashes of the index\n", len(b.Images))
-	at := slices.IndexFunc(a.devices, func(o opener) bool { return o.kind == device.CUDA })
-	if len(args) > 0 || at < 0 {
+	gpus := a.devices.Kind(device.CUDA)
+	if len(args) > 0 || gpus == nil {
 		fmt.Fprintln(a.out, "no kernel was run: only a bundle that runs on a GPU verifies its own")
 		return nil
 	}
-	d, err := a.devices[at].open(0, 0)
+	d, err := gpus.Open(0, devices.Options{Say: a.say})
 	if err != nil {
 		fmt.Fprintf(a.out, "no kernel was run: %v\n", err)
 		return nil

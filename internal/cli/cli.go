@@ -22,6 +22,7 @@ import (
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
+	"coalesce/runtime/devices"
 	"coalesce/runtime/host"
 	"coalesce/runtime/mpi"
 )
@@ -53,7 +54,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if team != nil && team.Rank() > 0 {
 		stdout, stderr = io.Discard, io.Discard
 	}
-	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: openers(func(line string) { fmt.Fprintf(stderr, "coalesce: %s\n", line) }), free: freeMemory}
+	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: devices.Kinds(), free: freeMemory}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -83,7 +84,7 @@ type app struct {
 	out     *bufio.Writer // data; keeps the first write error until the end
 	raw     io.Writer     // data that must not wait in a buffer
 	err     io.Writer     // talk
-	devices []opener
+	devices devices.List
 	free    func() int64 // memory for an instance in bytes, 0 when not known
 	started bool         // the command line was understood and its command runs
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/handover"
 	"coalesce/templates"
@@ -182,7 +182,7 @@ func TestMemoryGuard(t *testing.T) {
 	}{{64, exitOK}, {63, exitFailed}, {0, exitOK}} {
 		for _, args := range [][]string{{path}, {"--distribution", "uniform", "--agents", "3"}} {
 			var out, talk bytes.Buffer
-			a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: openers(nil), free: func() int64 { return c.free }}
+			a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: devices.Kinds(), free: func() int64 { return c.free }}
 			root := a.root()
 			root.SetArgs(append([]string{"solve", "csg", "--device", "host"}, args...))
 			code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
@@ -209,16 +209,3 @@ func TestBrokenOutput(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
-func TestOpenersHoldEveryKindOnce(t *testing.T) {
-	seen := map[string]bool{}
-	for _, o := range openers(nil) {
-		if seen[o.kind] {
-			t.Errorf("%s is in the table twice", o.kind)
-		}
-		seen[o.kind] = true
-	}
-	if !seen[device.Host] || !seen[device.Emulated] {
-		t.Errorf("the table has %v, want host and emulated at least", seen)
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 )
 
 func (a *app) devicesCommand() *cobra.Command {
@@ -35,15 +36,15 @@ func (a *app) listDevices(asJSON bool) error {
 		return err
 	}
 	found := []device.Facts{}
-	for _, o := range a.devices {
-		n, err := o.count()
+	for _, k := range a.devices {
+		n, err := k.Count()
 		if err != nil {
-			fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", o.kind, err)
+			fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", k.Name, err)
 		}
 		for i := range n {
-			d, err := o.open(i, 0)
+			d, err := k.Open(i, devices.Options{Say: a.say})
 			if err != nil {
-				fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", o.kind, err)
+				fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", k.Name, err)
 				continue
 			}
 			found = append(found, d.Facts())

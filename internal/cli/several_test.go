@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 	"coalesce/runtime/emulated"
 	"coalesce/templates"
 )
@@ -20,10 +21,10 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 		devices int
 		code    int
 	}{{device.Emulated, 2, exitOK}, {device.Emulated, 1, exitFailed}, {"emulated:0", 2, exitFailed}} {
-		open := func(index, _ int) (device.Device, error) {
+		open := func(index int, _ devices.Options) (device.Device, error) {
 			return emulated.Open(emulated.Options{Index: index, Files: templates.Files, Memory: 3190 << 10})
 		}
-		if d, err := open(0, 0); errors.Is(err, emulated.ErrNoCompiler) {
+		if d, err := open(0, devices.Options{}); errors.Is(err, emulated.ErrNoCompiler) {
 			t.Skip(err)
 		} else if err != nil {
 			t.Fatal(err)
@@ -32,7 +33,7 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 		}
 		var out, talk bytes.Buffer
 		a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() int64 { return 0 },
-			devices: []opener{{kind: device.Emulated, open: open, count: func() (int, error) { return c.devices, nil }}}}
+			devices: devices.List{{Name: device.Emulated, Open: open, Count: func() (int, error) { return c.devices, nil }}}}
 		root := a.root()
 		root.SetArgs([]string{"solve", "assignment", "--kind", "uniform", "--rows", "640", "--type", "int64", "--device", c.name, "--family", "classical"})
 		code := a.exit(t.Context(), root.ExecuteContext(t.Context()))

@@ -14,6 +14,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 	"coalesce/solvers/solve"
 )
 
@@ -89,38 +90,31 @@ func (s *solveFlags) check(a *app) error {
 		s.threads = cores
 	}
 	if s.several {
-		_, _, err := a.parseDevices(s.device)
+		_, err := parseDevices(s.device)
 		return err
 	}
-	_, _, err := a.parseDevice(s.device)
-	return err
+	return parseDevice(s.device)
 }
 
 // withDevices opens devices, hands them to work and closes them.
 func (a *app) withDevices(name string, threads int, work func([]device.Device) error) error {
-	devices, err := a.openDevices(name, threads)
+	opened, err := a.openDevices(name, threads)
 	if err != nil {
 		return err
 	}
-	err = work(devices)
-	if e := closeAll(devices); err == nil {
+	err = work(opened)
+	if e := devices.Close(opened); err == nil {
 		err = e
 	}
 	return err
 }
 
 // withDevice opens a device, hands it to work and closes it.
-func (a *app) withDevice(name string, threads int, work func(device.Device) error) (err error) {
-	d, err := a.openDevice(name, threads)
-	if err != nil {
+func (a *app) withDevice(name string, threads int, work func(device.Device) error) error {
+	if err := parseDevice(name); err != nil {
 		return err
 	}
-	defer func() {
-		if e := d.Close(); e != nil && err == nil {
-			err = e
-		}
-	}()
-	return work(d)
+	return a.withDevices(name, threads, func(opened []device.Device) error { return work(opened[0]) })
 }
 
 // await runs work that takes no context and gives up waiting for it when ctx

@@ -1,0 +1,25 @@
+//go:build cuda
+
+package devices
+
+import (
+	"coalesce/runtime/bundle"
+	"coalesce/runtime/device"
+	"coalesce/runtime/driver"
+)
+
+// gpus are the NVIDIA GPUs, running the images that the binary carries.
+func gpus() List {
+	return List{{
+		Name:  device.CUDA,
+		Auto:  true,
+		Count: driver.Count,
+		Open: func(index int, o Options) (device.Device, error) {
+			code, err := bundle.Open()
+			if err != nil {
+				return nil, err
+			}
+			return driver.Open(index, code, o.Say)
+		},
+	}}
+}

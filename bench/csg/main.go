@@ -4,7 +4,7 @@
 //	go run ./bench/csg -device host -experiment host
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
-//	go run -tags cuda ./bench/csg -device cuda -experiment price -agents 28
+//	go run -tags cuda ./bench/csg -device cuda -experiment price -from 28 -agents 30
 //	go run -tags cuda ./bench/csg -device cuda:0,1 -experiment several -agents 33
 //
 // Every time covers the launch sequence of one run, values resident on the
@@ -33,6 +33,7 @@ type bench struct {
 	experiment.Bench[result.Row]
 	stream device.Stream
 	agents int // of the sweep, and the most of tiles, price and several
+	from   int // the fewest of price
 }
 
 func experiments() []experiment.Experiment[*bench] {
@@ -53,23 +54,24 @@ func main() {
 	var names string
 	s.Register(&names, "host", experiment.List(experiments()))
 	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles, price and several")
+	from := flag.Int("from", 20, "fewest agents of price")
 	flag.Usage = experiment.Usage("Measures coalition structure generation.", experiments())
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if !run(ctx, s, experiment.Split(names), *agents) {
+	if !run(ctx, s, experiment.Split(names), *from, *agents) {
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, s experiment.Settings, names []string, agents int) bool {
+func run(ctx context.Context, s experiment.Settings, names []string, from, agents int) bool {
 	common, err := experiment.New[result.Row](ctx, "csg", s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "csg:", err)
 		return false
 	}
 	defer common.Close()
-	b := &bench{Bench: *common, agents: agents}
+	b := &bench{Bench: *common, from: from, agents: agents}
 	if b.stream, err = b.Dev.NewStream(); err != nil {
 		b.Fail(err)
 		return false
@@ -79,7 +81,7 @@ func run(ctx context.Context, s experiment.Settings, names []string, agents int)
 		if slices.Contains([]string{"sweep", "tiles", "price", "several"}, e.Name) {
 			usual = "" // it is always said
 		}
-		b.Begin(e.Name, experiment.Command("csg", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "agents", Value: strconv.Itoa(agents), Usual: usual}))
+		b.Begin(e.Name, experiment.Command("csg", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "from", Value: strconv.Itoa(from), Usual: "20"}, experiment.Flag{Name: "agents", Value: strconv.Itoa(agents), Usual: usual}))
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}

@@ -36,6 +36,7 @@ type Row struct {
 	Devices    int       `json:"devices,omitempty"` // where there are several
 	Splittings float64   `json:"splittings"`        // evaluated a run
 	Runs       []float64 `json:"seconds"`           // of every run, in order
+	Sent       []float64 `json:"sent,omitempty"`    // of these, sending the values to the device
 	Cycles     []uint64  `json:"cycles,omitempty"`
 	Failed     string    `json:"failed,omitempty"`
 }

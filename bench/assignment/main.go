@@ -21,6 +21,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"coalesce/bench/experiment"
@@ -96,7 +97,7 @@ func main() {
 		}
 		s.sizes = append(s.sizes, n)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !run(ctx, s, experiment.Split(names), external) {
 		os.Exit(1)

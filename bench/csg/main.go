@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"coalesce/autotune/subject"
@@ -57,7 +58,7 @@ func main() {
 	from := flag.Int("from", 20, "fewest agents of price")
 	flag.Usage = experiment.Usage("Measures coalition structure generation.", experiments())
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !run(ctx, s, experiment.Split(names), *from, *agents) {
 		os.Exit(1)

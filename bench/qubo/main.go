@@ -26,6 +26,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"coalesce/bench/experiment"
@@ -100,7 +101,7 @@ func main() {
 		os.Exit(2)
 	}
 	s.instances, s.engines = experiment.Split(instances), experiment.Split(engines)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !run(ctx, s, experiment.Split(names)) {
 		os.Exit(1)

@@ -7,6 +7,7 @@ import (
 
 	"coalesce/internal/cli/ranks"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/solve"
 )
 
 // smallSide is the most rows and columns of an instance that is solved in one launch
@@ -135,6 +136,9 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 	if r == nil {
 		o.Start = x.start
 		o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
+		o.Progress = func(now solve.Incumbent) {
+			p.Set("solving %d x %d: %.1f %% of the rows are matched, %s", inst.Rows, inst.Cols, 100*now.Share, now)
+		}
 		r, err = awaitBest(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, inst, o) })
 	} else if r.Column == nil {
 		err = &assignment.InfeasibleError{Hall: *r.Certificate.Hall}

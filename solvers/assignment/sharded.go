@@ -246,7 +246,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 		return nil, errors.Join(refused...)
 	}
 	host := families.Methods()[0]
-	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning}); err != nil {
+	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Told: j.told(), Every: tellEvery}); err != nil {
 		return nil, errors.Join(append(refused, err)...)
 	}
 	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, gaveUp.Why)

@@ -185,7 +185,7 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 	case j.spread != nil:
 		return j.solveSharded(ctx, start)
 	case j.plan.method != nil:
-		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning})
+		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning, Told: j.told(), Every: tellEvery})
 	}
 	if j.plan.bound > 0 {
 		j.engine.Bound(j.plan.bound)
@@ -218,11 +218,31 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 		return nil, fmt.Errorf("%w; the costs are on the device alone", gaveUp)
 	}
 	host := families.Methods()[0]
-	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning}); err != nil {
+	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Told: j.told(), Every: tellEvery}); err != nil {
 		return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
 	}
 	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, why)
 	return sol, nil
+}
+
+// tellEvery is the time between two tellings of Progress.
+const tellEvery = 250 * time.Millisecond
+
+// told tells the user's Progress how a method of the host stands: the share of the rows
+// that are matched, and what no full matching betters. A value there is none of before
+// the end.
+func (j *job) told() func(engine.Standing) {
+	if j.options.Progress == nil {
+		return nil
+	}
+	clock := time.Now()
+	return func(s engine.Standing) {
+		now := solve.Incumbent{Seconds: time.Since(clock).Seconds(), Share: float64(s.Matched) / float64(j.p.Rows)}
+		if s.Dual != nil {
+			now.Bound = boundOf(j.p, s.Dual)
+		}
+		j.options.Progress(now)
+	}
 }
 
 // probe is the number of steps that the tree variant may take on tied costs. Of

@@ -23,8 +23,10 @@ func NewIncumbent(seconds float64, value, bound Number, work int64) Incumbent {
 func (i Incumbent) String() string {
 	r := Report{Gap: i.Gap}
 	switch {
-	case i.Value == "":
+	case i.Value == "" && i.Bound == "":
 		return "no solution yet"
+	case i.Value == "":
+		return "no solution yet, the bound is " + i.Bound.String()
 	case i.Gap == nil:
 		return i.Value.String() + ", no bound is known"
 	}

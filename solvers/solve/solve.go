@@ -44,8 +44,9 @@ type Settings struct {
 
 	// Progress is told of better solutions and, now and then, of the work so far, one
 	// call at a time; it must return quickly. It may be nil. Binary quadratic programs
-	// tell solutions, coalition structures the share done, or by prices values and bounds,
-	// the others nothing.
+	// tell solutions, auctions solutions and bounds, coalition structures the share done, or
+	// by prices values and bounds; assignments tell, on the host alone, the share of the
+	// rows that are matched and a bound.
 	Progress func(Incumbent)
 }
 

@@ -6,6 +6,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math/big"
+	"time"
 
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
@@ -110,6 +112,14 @@ const (
 type Host struct {
 	Threads int             // goroutines; 0: one a core
 	Tuning  *tuned.Database // nil: the one embedded in the binary
+	Told    func(Standing)  // told between steps; nil: nobody asks
+	Every   time.Duration   // the least time between two tellings
+}
+
+// A Standing is how a solve stands while it runs.
+type Standing struct {
+	Matched int      // rows of the problem that have a column now
+	Dual    *big.Int // a sum of feasible duals: no full matching costs less; nil where that is not known
 }
 
 // Workload is what a variant for p is chosen by.

@@ -16,10 +16,11 @@ const (
 )
 
 // solvePoints solves a problem of points that approaches.
-func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, threads int) (*engine.Solution, error) {
+func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
 	finer, shift := p.Finer()
 	src := newPlaces(finer)
-	h := newCore(p.Rows, p.Cols, problem.Infinity, src, threads)
+	h := newCore(p.Rows, p.Cols, problem.Infinity, src, on.Threads)
+	h.tells(on, p.Rows, shift)
 	var err error
 	if start != nil {
 		most := int64(1) << 60 >> shift // any duals of columns may begin

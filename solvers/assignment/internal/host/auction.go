@@ -65,6 +65,9 @@ func (h *core) release() {
 func (h *core) auction(ctx context.Context, eps int64, most int) bool {
 	queue := h.freeRows()
 	for at := 0; at < len(queue); at++ {
+		if at%4096 == 0 {
+			h.tell()
+		}
 		if at == most || at%4096 == 0 && ctx.Err() != nil {
 			return false
 		}

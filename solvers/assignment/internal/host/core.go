@@ -41,6 +41,7 @@ type core struct {
 	known      []candidates
 	counts     engine.Counts
 	scratch    search
+	telling    *telling // nil: nobody asks
 }
 
 const unmatched = -2
@@ -221,6 +222,7 @@ func (h *core) freeRows() []int32 {
 func (h *core) finish(ctx context.Context) error {
 	free := h.tight(h.freeRows())
 	for len(free) > 0 {
+		h.tell()
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -46,15 +46,15 @@ const (
 // Beside the error of a ctx that has ended stands the partial matching, where there is
 // one, with the duals so far; those of rows may be too large.
 func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
-	threads := on.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+	if on.Threads <= 0 {
+		on.Threads = runtime.GOMAXPROCS(0)
 	}
+	threads := on.Threads
 	if p.Rows == 0 {
 		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: make([]int64, p.Cols)}}, nil
 	}
 	if p.Instance.Points != nil && p.Approaches() {
-		return solvePoints(ctx, p, start, threads)
+		return solvePoints(ctx, p, start, on)
 	}
 	src, err := sourceOf(p, on.Tuning)
 	if err != nil {
@@ -62,9 +62,10 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	}
 	padable := p.Rows < p.Cols && p.Limit == problem.Infinity && p.Cols <= padMost*p.Rows
 	if padable && start != nil {
-		return padded(ctx, p, src, start.V, threads)
+		return padded(ctx, p, src, start.V, on)
 	}
 	h := newCore(p.Rows, p.Cols, p.Limit, src, threads)
+	h.tells(on, p.Rows, 0)
 	switch {
 	case !h.full:
 	case start != nil:
@@ -83,7 +84,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 			return h.left(ctx), err
 		}
 		if ok && padable {
-			return padded(ctx, p, src, h.v, threads)
+			return padded(ctx, p, src, h.v, on)
 		}
 		if ok {
 			if err := h.begin(ctx); err != nil {
@@ -146,6 +147,7 @@ func (h *core) begin(ctx context.Context) error {
 	}
 	h.bid(bids * h.rows)
 	h.tight(h.freeRows())
+	h.tell()
 	return ctx.Err()
 }
 

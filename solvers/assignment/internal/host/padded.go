@@ -14,8 +14,9 @@ const padMost = 2
 // rows of zero cost until they are as many. Columns left unmatched may have
 // any v then while it is solved; those of the added rows all end alike, and
 // become zero.
-func padded(ctx context.Context, p *problem.Normal, src source, v []int64, threads int) (*engine.Solution, error) {
-	h := newCore(p.Cols, p.Cols, problem.Infinity, padding{src, p.Rows, p.Cols}, threads)
+func padded(ctx context.Context, p *problem.Normal, src source, v []int64, on engine.Host) (*engine.Solution, error) {
+	h := newCore(p.Cols, p.Cols, problem.Infinity, padding{src, p.Rows, p.Cols}, on.Threads)
+	h.tells(on, p.Rows, 0)
 	copy(h.v, v)
 	if err := h.begin(ctx); err != nil {
 		return nil, err

@@ -1,0 +1,52 @@
+package host
+
+import (
+	"math/big"
+	"time"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A telling is whom a solve tells how it stands.
+type telling struct {
+	engine.Host
+	rows  int  // of the problem, without those that were added
+	shift uint // from the problem's units to finer ones, see problem.Normal.Finer
+	last  time.Time
+}
+
+// tells makes h tell of the solve of a problem with so many rows.
+func (h *core) tells(on engine.Host, rows int, shift uint) {
+	if on.Told != nil {
+		h.telling = &telling{Host: on, rows: rows, shift: shift, last: time.Now()}
+	}
+}
+
+// tell tells how the solve stands, where that was last done a while ago. The largest
+// duals that known pairs and bounds leave to rows are feasible with v at all times, and v
+// of columns that may stay unmatched is not above 0: the sum of both is a bound.
+func (h *core) tell() {
+	t := h.telling
+	if t == nil || time.Since(t.last) < t.Every {
+		return
+	}
+	var s engine.Standing
+	for _, j := range h.column[:t.rows] {
+		if j >= 0 {
+			s.Matched++
+		}
+	}
+	if h.limit == problem.Infinity {
+		s.Dual = new(big.Int)
+		for i := range h.u {
+			s.Dual.Add(s.Dual, big.NewInt(h.leastKnown(i)))
+		}
+		for _, v := range h.v {
+			s.Dual.Add(s.Dual, big.NewInt(v))
+		}
+		s.Dual.Rsh(s.Dual, t.shift)
+	}
+	t.Told(s)
+	t.last = time.Now()
+}

@@ -8,24 +8,42 @@ import (
 	"coalesce/bench/result"
 )
 
-// priceTable has each distribution's time by prices and by tiles, at each size.
+// priceTable has each distribution's time by prices, by tiles and by the solver's choice,
+// at each size, and the sums of each size.
 func priceTable(f *result.File) string {
-	out := "| distribution | agents | prices | tiles | ratio | fastest, slowest run by prices |\n|---|---:|---:|---:|---:|---:|\n"
+	out := "| distribution | agents | prices | of these, sending values | tiles | the solver's choice | choice / the better of both |\n|---|---:|---:|---:|---:|---:|---:|\n"
+	chosen, better := map[int]float64{}, map[int]float64{}
+	var sizes []int
 	for _, r := range f.Rows {
 		if r.Method != "price" {
 			continue
 		}
-		at := slices.IndexFunc(f.Rows, func(x result.Row) bool { return x.Name == r.Name && x.Agents == r.Agents && x.Method == "apart" })
-		if at < 0 {
+		find := func(method string) *result.Row {
+			for k := range f.Rows {
+				if x := &f.Rows[k]; x.Name == r.Name && x.Agents == r.Agents && strings.HasPrefix(x.Method, method) {
+					return x
+				}
+			}
+			return nil
+		}
+		tiles, choice := find("apart"), find("choice: ")
+		if tiles == nil || choice == nil {
 			continue
 		}
-		tiles := f.Rows[at]
-		if r.Failed != "" || len(r.Runs) == 0 {
-			out += fmt.Sprintf("| %s | %d | none: %s | %s | | |\n", r.Name, r.Agents, r.Failed, seconds(tiles.Median()))
-			continue
+		best, prices, sent := tiles.Median(), "none: "+r.Failed, ""
+		if r.Failed == "" && len(r.Runs) > 0 {
+			best, prices, sent = min(best, r.Median()), seconds(r.Median()), seconds(result.Median(r.Sent))
 		}
-		out += fmt.Sprintf("| %s | %d | %s | %s | %.2f | %s, %s |\n", r.Name, r.Agents, seconds(r.Median()), seconds(tiles.Median()),
-			r.Median()/tiles.Median(), seconds(slices.Min(r.Runs)), seconds(slices.Max(r.Runs)))
+		out += fmt.Sprintf("| %s | %d | %s | %s | %s | %s, %s | %.2f |\n", r.Name, r.Agents, prices, sent, seconds(tiles.Median()),
+			strings.TrimPrefix(choice.Method, "choice: "), seconds(choice.Median()), choice.Median()/best)
+		if !slices.Contains(sizes, r.Agents) {
+			sizes = append(sizes, r.Agents)
+		}
+		chosen[r.Agents] += choice.Median()
+		better[r.Agents] += best
+	}
+	for _, n := range sizes {
+		out += fmt.Sprintf("| all of these | %d | | | | %s | %.3f |\n", n, seconds(chosen[n]), chosen[n]/better[n])
 	}
 	return strings.TrimSuffix(out, "\n")
 }

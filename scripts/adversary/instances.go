@@ -66,7 +66,7 @@ func (a *adversary) tryInstance(w *pool, row *figures, inst instance) error {
 	for _, arg := range inst.args {
 		args = append(args, strings.ReplaceAll(arg, "FILE", path))
 	}
-	args = append(args, "--device", "host", "--json")
+	args = append(args, "--device", a.device, "--json")
 	r, err := w.run(args)
 	if err != nil {
 		return a.count(row, w, args, r, err, nil)

@@ -12,6 +12,7 @@
 //
 //	go run ./scripts/adversary            300 files a parser, 1,000 instances a problem
 //	go run ./scripts/adversary --long     2,000 and 20,000, and 10 minutes of each fuzz target
+//	adversary --self --device cuda:0 --files 0 --instances 500   instances on a GPU
 //
 // It ends with exit code 1 where anything counts; what did is kept in
 // .build/adversary/found.
@@ -60,6 +61,8 @@ func run(args []string) error {
 		long      = f.Bool("long", false, "2,000 files, 20,000 instances, and 10 minutes of each fuzz target")
 		seed      = f.Uint64("seed", 1, "of all that is random")
 		only      = f.String("only", "", "parsers and problems whose names hold this")
+		device    = f.String("device", "host", "where instances are solved; files are read on the host")
+		self      = f.Bool("self", false, "run commands in this binary, where there is no Go to build one with, as scripts/build-cuda --package ./scripts/adversary makes it")
 		output    = f.String("json", "", "write the figures to this file")
 	)
 	f.Parse(args)
@@ -67,26 +70,27 @@ func run(args []string) error {
 	if *long {
 		*files, *instances, bombed = 2000, 20000, 256<<20
 	}
-	if _, err := os.Stat("go.mod"); err != nil {
+	if _, err := os.Stat("go.mod"); err != nil && !*self {
 		return fmt.Errorf("expected to run in the repository's root: %w", err)
 	}
 	folder, err := filepath.Abs(filepath.Join(".build", "adversary"))
 	if err != nil {
 		return err
 	}
-	a := &adversary{seed: *seed, folder: folder}
+	a := &adversary{seed: *seed, folder: folder, device: *device, program: filepath.Join(folder, "worker")}
 	if err := os.RemoveAll(filepath.Join(folder, "found")); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(folder, "found"), 0o755); err != nil {
 		return err
 	}
-	// The plain build, as it is released: with cgo each thread reserves 64 MiB and more
-	// of address space, which is the C library's doing.
-	build := exec.Command("go", "build", "-o", filepath.Join(folder, "worker"), "./scripts/adversary")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the worker: %w\n%s", err, said)
+	if *self {
+		a.program, err = os.Executable()
+	} else {
+		err = a.build()
+	}
+	if err != nil {
+		return err
 	}
 	start := time.Now()
 	list := slices.DeleteFunc(parsers(), func(p parser) bool { return !strings.Contains(p.name, *only) })
@@ -120,6 +124,17 @@ func run(args []string) error {
 	return nil
 }
 
+// build makes the worker, the plain build as it is released: with cgo each thread
+// reserves 64 MiB and more of address space, which is the C library's doing.
+func (a *adversary) build() error {
+	build := exec.Command("go", "build", "-o", a.program, "./scripts/adversary")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the worker: %w\n%s", err, said)
+	}
+	return nil
+}
+
 // fuzz runs each fuzz target for a time.
 func (a *adversary) fuzz(each string) error {
 	var said bytes.Buffer
@@ -142,9 +157,11 @@ type adversary struct {
 	Fuzz    []string   `json:"fuzz,omitempty"` // a line for each target that was run
 	Found   []finding  `json:"found"`
 
-	seed   uint64
-	folder string
-	mu     sync.Mutex
+	seed    uint64
+	folder  string
+	device  string // of instances
+	program string // the worker's binary
+	mu      sync.Mutex
 }
 
 // figures of one parser or problem.
@@ -188,7 +205,7 @@ func (a *adversary) work(jobs []func(*pool) error) error {
 				return
 			}
 			for job := range queue {
-				w := &pool{program: filepath.Join(a.folder, "worker"), number: k, patience: 30 * time.Second}
+				w := &pool{program: a.program, number: k, patience: 30 * time.Second}
 				if failed[k] = errors.Join(job(w), w.close()); failed[k] != nil {
 					return
 				}

@@ -52,6 +52,7 @@ type Engine struct {
 	grid    device.Grid
 	back    []byte // all answers, then what was found of them
 
+	scope                          device.Scope
 	table, copies, States, Answers device.Buffer
 }
 
@@ -87,6 +88,7 @@ func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *
 	if b.kernels, err = assignment.LoadBatch(d, v); err != nil {
 		return nil, err
 	}
+	b.scope.Keep(b.kernels)
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("%d problems at once: %w", len(shapes), err), b.Close())
@@ -105,13 +107,8 @@ func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *
 		whole += b.words
 	}
 	size := problem.Value(f.Value(v, "value")).Size()
-	for _, want := range []struct {
-		buffer *device.Buffer
-		bytes  int64
-	}{{&b.table, int64(len(shapes)) * assignment.BatchProblemSize}, {&b.copies, copies * int64(size)}, {&b.States, states}, {&b.Answers, 8 * whole}} {
-		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
-			return nil, err
-		}
+	if err := b.scope.Take(d, device.Into(&b.table, int64(len(shapes))*assignment.BatchProblemSize), device.Into(&b.copies, copies*int64(size)), device.Into(&b.States, states), device.Into(&b.Answers, 8*whole)); err != nil {
+		return nil, err
 	}
 	return b, b.describe(d, table)
 }
@@ -175,15 +172,7 @@ func Fits(v *device.Variant, facts device.Facts, shared int) error {
 }
 
 // Close gives back the memory and the module.
-func (b *Engine) Close() error {
-	var errs []error
-	for _, buffer := range []device.Buffer{b.table, b.copies, b.States, b.Answers} {
-		if buffer != nil {
-			errs = append(errs, buffer.Free())
-		}
-	}
-	return errors.Join(append(errs, b.kernels.Close())...)
-}
+func (b *Engine) Close() error { return b.scope.Close() }
 
 // Solve solves all problems, whose costs are on the device, checks them if
 // that was asked for, and brings back the answers: see solution and findings.

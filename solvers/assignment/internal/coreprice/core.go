@@ -50,7 +50,7 @@ type coreEngine struct {
 	yields     bool    // gives up on ties: another family is at hand
 	pool       int     // chunks
 	capacity   int     // entries of one list
-	buffers    []device.Buffer
+	scope      device.Scope
 	col, cost, next, rest, u, v, match, owner,
 	word, lists, reached, claim, control, prices device.Buffer
 }
@@ -99,6 +99,7 @@ func Open(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int)
 		if e.primer, err = OpenPrimer(d, v, rows, cols); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
+		e.scope.Keep(e.primer)
 	}
 	return e, nil
 }
@@ -114,34 +115,18 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 		cluster: f.Int(v, "cluster"), resident: f.Int(v, "resident"), shared: int(d.Facts().SharedPerBlock), sms: max(1, d.Facts().SMs),
 		Schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
 	width := int64(rows + cols)
-	for _, b := range []struct {
-		to    *device.Buffer
-		bytes int64
-	}{
-		{&e.col, 4 * int64(e.pool*e.k)}, {&e.cost, 8 * int64(e.pool*e.k)}, {&e.next, 4 * int64(e.pool)}, {&e.rest, 8 * int64(e.pool*e.k)},
-		{&e.u, 8 * int64(rows)}, {&e.v, 8 * width}, {&e.match, 4 * int64(rows)}, {&e.owner, 4 * width},
-		{&e.word, 8 * width}, {&e.lists, 16 * int64(e.capacity)}, {&e.reached, 4 * width}, {&e.claim, 4 * int64(rows)},
-		{&e.control, 8*coreWords + 8*(width+int64(rows)) + 4*int64(rows)}, {&e.prices, 4 * int64(cols)},
-	} {
-		if *b.to, err = d.Alloc(b.bytes); err != nil {
-			return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
-		}
-		e.buffers = append(e.buffers, *b.to)
+	e.scope.Keep(kernels)
+	if err = e.scope.Take(d, device.Into(&e.col, 4*int64(e.pool*e.k)), device.Into(&e.cost, 8*int64(e.pool*e.k)), device.Into(&e.next, 4*int64(e.pool)), device.Into(&e.rest, 8*int64(e.pool*e.k)),
+		device.Into(&e.u, 8*int64(rows)), device.Into(&e.v, 8*width), device.Into(&e.match, 4*int64(rows)), device.Into(&e.owner, 4*width),
+		device.Into(&e.word, 8*width), device.Into(&e.lists, 16*int64(e.capacity)), device.Into(&e.reached, 4*width), device.Into(&e.claim, 4*int64(rows)),
+		device.Into(&e.control, 8*coreWords+8*(width+int64(rows))+4*int64(rows)), device.Into(&e.prices, 4*int64(cols))); err != nil {
+		return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
 	}
 	return e, nil
 }
 
 // Close implements engine.Engine.
-func (e *coreEngine) Close() error {
-	var errs []error
-	for _, b := range e.buffers {
-		errs = append(errs, b.Free())
-	}
-	if e.primer != nil {
-		errs = append(errs, e.primer.Close())
-	}
-	return errors.Join(append(errs, e.kernels.Close())...)
-}
+func (e *coreEngine) Close() error { return e.scope.Close() }
 
 // passes is a grid of the kernels that read the matrix.
 func (e *coreEngine) passes() device.Grid {

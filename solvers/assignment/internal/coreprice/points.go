@@ -82,6 +82,7 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	if e.kernels, err = assignment.LoadPoints(d, w); err != nil {
 		return nil, err
 	}
+	e.scope.Keep(e.kernels)
 	e.renumber()
 	s, err := d.NewStream()
 	if err != nil {
@@ -111,15 +112,6 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	return e, e.coarsen(d)
 }
 
-// Close gives back memory and both modules.
-func (e *pointCore) Close() error {
-	err := e.coreEngine.Close()
-	if e.kernels != nil {
-		err = errors.Join(err, e.kernels.Close())
-	}
-	return err
-}
-
 // renumber orders points as the leaves of k-d trees.
 func (e *pointCore) renumber() {
 	q := *e.p.Instance.Points
@@ -137,11 +129,10 @@ func tilesOf(n int) int { return (n + tileSide - 1) / tileSide }
 
 // take allocates memory of the engine's.
 func (e *pointCore) take(d device.Device, bytes int64) (device.Buffer, error) {
-	b, err := d.Alloc(bytes)
+	b, err := e.scope.Alloc(d, bytes)
 	if err != nil {
 		return nil, fmt.Errorf("points of %d rows and %d columns: %w", e.p.Rows, e.p.Cols, err)
 	}
-	e.buffers = append(e.buffers, b)
 	return b, nil
 }
 

@@ -26,7 +26,7 @@ type Primer struct {
 	Rows, Cols                   int // of the matrix
 	grid                         device.Grid
 	Schedule                     annealing // how the temperature falls
-	buffers                      []device.Buffer
+	scope                        device.Scope
 	u, v, sums, partial, control device.Buffer
 }
 
@@ -70,26 +70,16 @@ func OpenPrimer(d device.Device, v *device.Variant, rows, cols int) (*Primer, er
 	e := &Primer{kernels: kernels, Rows: rows, Cols: cols, Schedule: defaultAnnealing()}
 	blocks := max(1, min(d.Facts().SMs, rows))
 	e.grid = device.Grid{Blocks: int64(blocks), Threads: assignment.Prime.Int(v, "block"), Cooperative: true}
-	for _, b := range []struct {
-		to    *device.Buffer
-		words int
-	}{{&e.u, rows}, {&e.v, cols}, {&e.sums, 2 * cols}, {&e.partial, 4 * blocks}, {&e.control, assignment.PrimeWordWords}} {
-		if *b.to, err = d.Alloc(8 * int64(b.words)); err != nil {
-			return nil, errors.Join(fmt.Errorf("first prices of %d x %d pairs: %w", rows, cols, err), e.Close())
-		}
-		e.buffers = append(e.buffers, *b.to)
+	e.scope.Keep(kernels)
+	m, n := int64(rows), int64(cols)
+	if err = e.scope.Take(d, device.Into(&e.u, 8*m), device.Into(&e.v, 8*n), device.Into(&e.sums, 16*n), device.Into(&e.partial, 32*int64(blocks)), device.Into(&e.control, 8*assignment.PrimeWordWords)); err != nil {
+		return nil, errors.Join(fmt.Errorf("first prices of %d x %d pairs: %w", rows, cols, err), e.Close())
 	}
 	return e, nil
 }
 
 // Close gives back the memory and the module.
-func (e *Primer) Close() error {
-	var errs []error
-	for _, b := range e.buffers {
-		errs = append(errs, b.Free())
-	}
-	return errors.Join(append(errs, e.kernels.Close())...)
-}
+func (e *Primer) Close() error { return e.scope.Close() }
 
 // Prime writes prices for p, whose costs are m, to the first cols words of
 // prices, and says whether to use them.

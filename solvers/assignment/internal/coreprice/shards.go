@@ -26,6 +26,7 @@ type CoreShards struct {
 	merge       *assignment.ShardKernels
 	threads     int
 	given, fell device.Buffer // next and u of all parts, on the first device
+	held        device.Scope  // all of these
 }
 
 // OpenShards is Open for the devices of a group.
@@ -42,11 +43,13 @@ func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows,
 		return nil, err
 	}
 	e.coreEngine = head.(*coreEngine)
+	e.held.Keep(head)
 	for k, d := range g.Devices {
 		part, err := Open(d, t, v, e.first[k+1]-e.first[k], cols)
 		if err != nil {
 			return nil, err
 		}
+		e.held.Keep(part)
 		e.parts = append(e.parts, part.(*coreEngine))
 	}
 	merge := &assignment.Shard
@@ -55,32 +58,12 @@ func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows,
 	if e.merge, err = assignment.LoadShard(d, safe); err != nil {
 		return nil, err
 	}
-	if e.given, err = d.Alloc(4 * int64(rows)); err != nil {
-		return nil, err
-	}
-	e.fell, err = d.Alloc(8 * int64(rows))
-	return e, err
+	e.held.Keep(e.merge)
+	return e, e.held.Take(d, device.Into(&e.given, 4*int64(rows)), device.Into(&e.fell, 8*int64(rows)))
 }
 
 // Close gives back the memory and the modules, not the devices.
-func (e *CoreShards) Close() error {
-	var errs []error
-	for _, b := range []device.Buffer{e.given, e.fell} {
-		if b != nil {
-			errs = append(errs, b.Free())
-		}
-	}
-	if e.merge != nil {
-		errs = append(errs, e.merge.Close())
-	}
-	for _, part := range e.parts {
-		errs = append(errs, part.Close())
-	}
-	if e.coreEngine != nil {
-		errs = append(errs, e.coreEngine.Close())
-	}
-	return errors.Join(errs...)
-}
+func (e *CoreShards) Close() error { return e.held.Close() }
 
 // Solve implements engine.Sharded.
 func (e *CoreShards) Solve(ctx context.Context, p *problem.Normal, ms []*engine.Matrix, start *problem.Prices) (*engine.Solution, error) {

@@ -48,10 +48,9 @@ func newSparseCore(d device.Device, v *device.Variant, p *problem.Normal) (_ eng
 	}
 	err = errors.Join(s.Upload(e.col, 0, problem.BytesOf(c.col)), s.Upload(e.cost, 0, problem.BytesOf(c.cost)), s.Upload(e.next, 0, problem.BytesOf(c.next)))
 	if p.Rows == p.Cols && err == nil {
-		if e.least, err = d.Alloc(8 * int64(p.Cols)); err != nil {
+		if e.least, err = e.scope.Alloc(d, 8*int64(p.Cols)); err != nil {
 			err = fmt.Errorf("minima of %d columns: %w", p.Cols, err)
 		} else {
-			e.buffers = append(e.buffers, e.least)
 			err = s.Upload(e.least, 0, problem.BytesOf(c.least))
 		}
 	}

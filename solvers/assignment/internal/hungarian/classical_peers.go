@@ -21,6 +21,7 @@ type classicalPeers struct {
 	costs           []*engine.Matrix // that the tables name; nil before
 	number          uint64           // of the next dual update, of all solves
 	budget          uint64           // dual updates of a launch
+	held            device.Scope
 }
 
 // reaching reports whether all devices reach each other's memory.
@@ -47,27 +48,17 @@ func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
 	e := &classicalPeers{number: 1, budget: classicalBudget}
 	count := int64(len(devices))
 	for _, d := range devices {
-		messages, err := d.Alloc(8 * (1 + 3*count))
-		if err != nil {
+		var messages, table device.Buffer
+		if err := e.held.Take(d, device.Into(&messages, 8*(1+3*count)),
+			device.Into(&table, assignment.ClassicalMemberSize*(count+1))); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
-		e.messages = append(e.messages, messages)
-		table, err := d.Alloc(assignment.ClassicalMemberSize * (count + 1))
-		if err != nil {
-			return nil, errors.Join(err, e.Close())
-		}
-		e.table = append(e.table, table)
+		e.messages, e.table = append(e.messages, messages), append(e.table, table)
 	}
 	return e, nil
 }
 
-func (e *classicalPeers) Close() error {
-	var errs []error
-	for _, b := range append(e.messages, e.table...) {
-		errs = append(errs, b.Free())
-	}
-	return errors.Join(errs...)
-}
+func (e *classicalPeers) Close() error { return e.held.Close() }
 
 // bind writes the tables, and clears the mailboxes; opened is false where the
 // way to another device's memory does not open.

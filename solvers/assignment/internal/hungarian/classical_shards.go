@@ -33,6 +33,7 @@ type classicalShards struct {
 	edges      []device.Buffer // what a part sends, of which a message holds the first
 	given      device.Buffer   // some of them, on the first device
 	Peers      *classicalPeers // nil where devices do not reach each other's memory
+	held       device.Scope    // all of these
 }
 
 const (
@@ -61,6 +62,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	if e.classical, err = OpenClassical(g.Devices[0], v, rows, cols); err != nil {
 		return nil, err
 	}
+	e.held.Keep(e.classical)
 	for k, d := range g.Devices {
 		own := e.first[k+1] - e.first[k]
 		part, err := OpenClassical(d, v, own, cols)
@@ -68,25 +70,23 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 			return nil, err
 		}
 		part.Grid.Cooperative = false
+		e.held.Keep(part)
 		e.parts = append(e.parts, part)
-		b, err := d.Alloc(assignment.ClassicalEdgeSize * part.words * int64(own))
-		if err != nil {
+		var edges, messages device.Buffer
+		if err := e.held.Take(d, device.Into(&edges, assignment.ClassicalEdgeSize*part.words*int64(own)),
+			device.Into(&messages, int64(g.Len())*assignment.ClassicalMessageSize)); err != nil {
 			return nil, err
 		}
-		e.edges = append(e.edges, b)
-		messages, err := d.Alloc(int64(g.Len()) * assignment.ClassicalMessageSize)
-		if err != nil {
-			return nil, err
-		}
-		e.messages = append(e.messages, messages)
+		e.edges, e.messages = append(e.edges, edges), append(e.messages, messages)
 	}
-	if e.given, err = g.Devices[0].Alloc(classicalGiven); err != nil {
+	if e.given, err = e.held.Alloc(g.Devices[0], classicalGiven); err != nil {
 		return nil, err
 	}
 	if reaching(g.Devices) && g.Len() <= assignment.ClassicalMembers {
 		if e.Peers, err = newClassicalPeers(g.Devices); err != nil {
 			return nil, err
 		}
+		e.held.Keep(e.Peers)
 		// As many blocks for each member, which wait for one another: what the
 		// smallest device runs at once, or one that several members share.
 		for k, d := range g.Devices {
@@ -102,24 +102,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	return e, nil
 }
 
-func (e *classicalShards) Close() error {
-	var errs []error
-	for _, b := range append(append(e.edges, e.messages...), e.given) {
-		if b != nil {
-			errs = append(errs, b.Free())
-		}
-	}
-	for _, part := range e.parts {
-		errs = append(errs, part.Close())
-	}
-	if e.Peers != nil {
-		errs = append(errs, e.Peers.Close())
-	}
-	if e.classical != nil {
-		errs = append(errs, e.classical.Close())
-	}
-	return errors.Join(errs...)
-}
+func (e *classicalShards) Close() error { return e.held.Close() }
 
 // A classicalShardRun is one solve.
 type classicalShardRun struct {

@@ -33,6 +33,7 @@ type TreePeers struct {
 	tables     []device.Buffer // on each device, where the memory of all members is
 	Members    []*treeMember
 	limit      uint64 // steps that it gives up after; treeSteps: never
+	held       device.Scope
 }
 
 // A treeMember is one device's share. Neighbours on one device share its
@@ -72,13 +73,12 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
+		t.held.Keep(own)
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.Members = append(t.Members, m)
 		var table device.Buffer
-		if m.messages, err = d.Alloc(2 * 4 * 8 * int64(len(devices)) * own.Blocks() * int64(width)); err == nil {
-			table, err = d.Alloc(int64(assignment.TreeMemberSize * len(devices)))
-		}
-		if err != nil {
+		if err := t.held.Take(d, device.Into(&m.messages, 2*4*8*int64(len(devices))*own.Blocks()*int64(width)),
+			device.Into(&table, int64(assignment.TreeMemberSize*len(devices)))); err != nil {
 			return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs on %d devices: %w", rows, cols, len(devices), err), t.Close())
 		}
 		t.tables = append(t.tables, table)
@@ -86,19 +86,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 	return t, nil
 }
 
-func (t *TreePeers) Close() error {
-	var errs []error
-	for _, m := range t.Members {
-		errs = append(errs, m.work.Free(), m.kernels.Close())
-		if m.messages != nil {
-			errs = append(errs, m.messages.Free())
-		}
-	}
-	for _, b := range t.tables {
-		errs = append(errs, b.Free())
-	}
-	return errors.Join(errs...)
-}
+func (t *TreePeers) Close() error { return t.held.Close() }
 
 // Solve implements engine.Sharded.
 func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engine.Matrix, start *problem.Prices) (*engine.Solution, error) {

@@ -39,15 +39,16 @@ func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_
 	if w.kernels, err = assignment.LoadPointcheck(d, v); err != nil {
 		return nil, err
 	}
-	if err = c.take(d); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
 	c.points = w
+	c.scope.Keep(w.kernels)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
 		}
 	}()
+	if err = c.take(d); err != nil {
+		return nil, err
+	}
 	s, err := d.NewStream()
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_
 		to   *device.Buffer
 		from []float64
 	}{{&w.rowPoints, q.Row}, {&w.colPoints, q.Col}} {
-		if *b.to, err = d.Alloc(8 * int64(len(b.from))); err == nil {
+		if *b.to, err = c.scope.Alloc(d, 8*int64(len(b.from))); err == nil {
 			err = s.Upload(*b.to, 0, problem.BytesOf(b.from))
 		}
 		if err != nil {
@@ -67,17 +68,6 @@ func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_
 		return nil, err
 	}
 	return c, nil
-}
-
-// Close gives back the points and the module.
-func (w *pointSweep) Close() error {
-	var errs []error
-	for _, b := range []device.Buffer{w.rowPoints, w.colPoints} {
-		if b != nil {
-			errs = append(errs, b.Free())
-		}
-	}
-	return errors.Join(append(errs, w.kernels.Close())...)
 }
 
 // launch enqueues the two kernels.

@@ -37,7 +37,8 @@ type Checker struct {
 	variant    *device.Variant
 	name       string // device and variant
 	Words      device.Buffer
-	image      []byte // what is uploaded, then the words that come back
+	scope      device.Scope // holds the memory and the module
+	image      []byte       // what is uploaded, then the words that come back
 	Rows, Cols int
 }
 
@@ -49,8 +50,9 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 		return nil, err
 	}
 	c := &Checker{kernels: k, variant: v, name: fmt.Sprintf("%s, %s %s", d.Facts(), assignment.Check.Name, v.Label), Rows: rows, Cols: cols}
+	c.scope.Keep(k)
 	if err := c.take(d); err != nil {
-		return nil, errors.Join(err, k.Close())
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
@@ -58,19 +60,14 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 // take allocates what is checked and found.
 func (c *Checker) take(d device.Device) (err error) {
 	c.image = make([]byte, 8*(c.Rows+c.Cols+assignment.CheckWordWords)+4*c.Rows)
-	if c.Words, err = d.Alloc(int64(len(c.image) + 4*c.Cols)); err != nil {
+	if c.Words, err = c.scope.Alloc(d, int64(len(c.image)+4*c.Cols)); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
 	}
 	return nil
 }
 
 // Close gives back the memory and the module.
-func (c *Checker) Close() error {
-	if c.points != nil {
-		return errors.Join(c.Words.Free(), c.points.Close())
-	}
-	return errors.Join(c.Words.Free(), c.kernels.Close())
-}
+func (c *Checker) Close() error { return c.scope.Close() }
 
 // Check certifies that sol is an optimal solution of p and that its duals
 // prove it. Otherwise the error wraps ErrCheck, counts what is wrong and names

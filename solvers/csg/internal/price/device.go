@@ -41,7 +41,8 @@ type onDevice[T device.Number] struct {
 	on      *On
 	kernels *csg.PriceKernels
 	stream  device.Stream
-	bits    int // of a tile
+	bits    int          // of a tile
+	scope   device.Scope // holds the memory, the stream and the module
 
 	v, prices, low, high, columns, count device.Buffer
 }
@@ -61,16 +62,13 @@ func newDevice[T device.Number](ctx context.Context, values []T, n int, o *Setti
 	if d.kernels, err = csg.LoadPrice(on.Device, on.Variant); err != nil {
 		return d, err
 	}
-	if d.stream, err = on.Device.NewStream(); err != nil {
+	d.scope.Keep(d.kernels)
+	if d.stream, err = d.scope.NewStream(on.Device); err != nil {
 		return d, err
 	}
-	for _, b := range []struct {
-		buffer *device.Buffer
-		size   int64
-	}{{&d.v, int64(len(device.Bytes(values)))}, {&d.prices, 8 * 64}, {&d.low, 8 << d.bits}, {&d.high, 8 << (n - d.bits)}, {&d.columns, 8 * columnRoom}, {&d.count, 8}} {
-		if *b.buffer, err = on.Device.Alloc(b.size); err != nil {
-			return d, err
-		}
+	if err = d.scope.Take(on.Device, device.Into(&d.v, int64(len(device.Bytes(values)))), device.Into(&d.prices, 8*64), device.Into(&d.low, 8<<d.bits),
+		device.Into(&d.high, 8<<(n-d.bits)), device.Into(&d.columns, 8*columnRoom), device.Into(&d.count, 8)); err != nil {
+		return d, err
 	}
 	const piece = 64 << 20
 	all := device.Bytes(values)
@@ -85,21 +83,7 @@ func newDevice[T device.Number](ctx context.Context, values []T, n int, o *Setti
 	return d, d.stream.Sync()
 }
 
-func (d *onDevice[T]) close() error {
-	var errs []error
-	for _, b := range []device.Buffer{d.v, d.prices, d.low, d.high, d.columns, d.count} {
-		if b != nil {
-			errs = append(errs, b.Free())
-		}
-	}
-	if d.stream != nil {
-		errs = append(errs, d.stream.Close())
-	}
-	if d.kernels != nil {
-		errs = append(errs, d.kernels.Close())
-	}
-	return errors.Join(errs...)
-}
+func (d *onDevice[T]) close() error { return d.scope.Close() }
 
 // extent is that of the values.
 func (d *onDevice[T]) extent() (float64, error) {

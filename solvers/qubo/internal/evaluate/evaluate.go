@@ -138,8 +138,9 @@ type Evaluator struct {
 	Unit    int64
 	Rows    device.Buffer // by rows; the same as c but for int8
 	c, diag device.Buffer
-	tile    int // rows of a block
-	batch   int // solutions of a block
+	scope   device.Scope // holds these and the kernels
+	tile    int          // rows of a block
+	batch   int          // solutions of a block
 	threads int
 	shared  int // bytes of a block
 }
@@ -193,16 +194,17 @@ func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal
 	if e.kernels, err = qubo.LoadEvaluate(d, v); err != nil {
 		return e, err
 	}
-	if e.Rows, err = put(d, s, m.rows); err != nil {
+	e.scope.Keep(e.kernels)
+	if err = e.scope.Take(d, device.Into(&e.Rows, int64(len(m.rows))), device.Into(&e.diag, int64(len(m.diag)))); err != nil {
 		return e, err
 	}
-	if e.diag, err = put(d, s, m.diag); err != nil {
+	if err = errors.Join(s.Upload(e.Rows, 0, m.rows), s.Upload(e.diag, 0, m.diag)); err != nil {
 		return e, err
 	}
 	if e.c = e.Rows; kind != Int8 {
 		return e, nil
 	}
-	if e.c, err = d.Alloc(int64(len(m.rows))); err != nil {
+	if e.c, err = e.scope.Alloc(d, int64(len(m.rows))); err != nil {
 		return e, err
 	}
 	blocks := min(int64(len(m.rows)/16+255)/256, 1<<14)
@@ -225,18 +227,6 @@ func Shape(v *device.Variant) (threads, shared int) {
 // CoefficientBytes is the size of a coefficient of a kind.
 func CoefficientBytes(kind string) int {
 	return map[string]int{Int8: 1, Int32: 4, Float32: 4, Float64: 8}[kind]
-}
-
-// put uploads bytes to a buffer of their size.
-func put(d device.Device, s device.Stream, b []byte) (device.Buffer, error) {
-	to, err := d.Alloc(int64(len(b)))
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Upload(to, 0, b); err != nil {
-		return nil, errors.Join(err, to.Free())
-	}
-	return to, nil
 }
 
 // Words is the length of a solution on the device, in uint64.
@@ -318,18 +308,4 @@ func (e *Evaluator) Gain(gains []byte, k int) int64 {
 }
 
 // Close frees what the evaluator took.
-func (e *Evaluator) Close() error {
-	var err error
-	if e.kernels != nil {
-		err = e.kernels.Close()
-	}
-	if e.c != nil && e.c != e.Rows {
-		err = errors.Join(err, e.c.Free())
-	}
-	for _, b := range []device.Buffer{e.Rows, e.diag} {
-		if b != nil {
-			err = errors.Join(err, b.Free())
-		}
-	}
-	return err
-}
+func (e *Evaluator) Close() error { return e.scope.Close() }

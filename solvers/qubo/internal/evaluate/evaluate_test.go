@@ -32,10 +32,13 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.
 	for _, x := range list {
 		flat = append(flat, x...)
 	}
-	x, err1 := put(d, s, device.Bytes(flat))
-	twice, err2 := d.Alloc(int64(8 * count))
-	gain, err3 := d.Alloc(int64(e.Side * count * e.GainBytes()))
-	if err := errors.Join(err1, err2, err3); err != nil {
+	var scope device.Scope
+	defer scope.Close()
+	var x, twice, gain device.Buffer
+	if err := scope.Take(d, device.Into(&x, int64(8*len(flat))), device.Into(&twice, int64(8*count)), device.Into(&gain, int64(e.Side*count*e.GainBytes()))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Upload(x, 0, device.Bytes(flat)); err != nil {
 		t.Fatal(err)
 	}
 	values := make([]byte, 8*count)
@@ -58,9 +61,6 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.
 				t.Fatalf("%s: n = %d, solution %d of %d, variable %d: gain %d, expected %d", v.Label, p.N, k, count, i, g, want[i])
 			}
 		}
-	}
-	if err := errors.Join(x.Free(), twice.Free(), gain.Free()); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -25,7 +25,7 @@ type deviceStarter struct {
 	shared  int // bytes of an ascending block
 	samples int
 	batch   int
-	buffers []device.Buffer
+	scope   device.Scope // holds all of it but the stream
 	// x holds samples, then slots.
 	x, best, twice, gain, flips, sums device.Buffer
 	back                              []byte
@@ -106,21 +106,15 @@ func openStarterAs(d device.Device, s device.Stream, p *problem.Normal, v, w *de
 			err = errors.Join(err, g.Close())
 		}
 	}()
+	g.scope.Keep(e)
 	if g.kernels, err = qubo.LoadMultistart(d, w); err != nil {
 		return nil, err
 	}
+	g.scope.Keep(g.kernels)
 	most, slot := int64(max(samples, batch)), int64(8*e.Words())
-	for _, b := range []struct {
-		to    *device.Buffer
-		bytes int64
-	}{
-		{&g.x, most * slot}, {&g.best, slot}, {&g.twice, 8 * most}, {&g.flips, 8 * int64(batch)}, {&g.sums, 16},
-		{&g.gain, int64(batch) * int64(e.Side) * int64(e.GainBytes())},
-	} {
-		if *b.to, err = d.Alloc(b.bytes); err != nil {
-			return nil, err
-		}
-		g.buffers = append(g.buffers, *b.to)
+	if err := g.scope.Take(d, device.Into(&g.x, most*slot), device.Into(&g.best, slot), device.Into(&g.twice, 8*most), device.Into(&g.flips, 8*int64(batch)), device.Into(&g.sums, 16),
+		device.Into(&g.gain, int64(batch)*int64(e.Side)*int64(e.GainBytes()))); err != nil {
+		return nil, err
 	}
 	g.back = make([]byte, 16*max(1, batch))
 	return g, nil
@@ -208,13 +202,4 @@ func (g *deviceStarter) keep(slot int) error {
 }
 
 // Close frees what the starter took, but for the stream.
-func (g *deviceStarter) Close() error {
-	err := g.many.Close()
-	if g.kernels != nil {
-		err = errors.Join(err, g.kernels.Close())
-	}
-	for _, b := range g.buffers {
-		err = errors.Join(err, b.Free())
-	}
-	return err
-}
+func (g *deviceStarter) Close() error { return g.scope.Close() }

@@ -64,6 +64,8 @@ type Island struct {
 	life   int     // how often it began anew
 	seen   []int64 // control words, as last read
 
+	scope device.Scope // holds the memory, the streams and the module
+
 	rows, diag, gains, now, kept, scores, elites, control, migrants, migrantValues device.Buffer
 }
 
@@ -112,8 +114,9 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 	if b.kernels, err = qubo.LoadBulk(d, v); err != nil {
 		return b, err
 	}
+	b.scope.Keep(b.kernels)
 	for k := range b.streams {
-		if b.streams[k], err = d.NewStream(); err != nil {
+		if b.streams[k], err = b.scope.NewStream(d); err != nil {
 			return b, err
 		}
 	}
@@ -125,40 +128,17 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 	if need := rowBytes*int64(p.N) + searches*each; free > 0 && need > free {
 		return b, fmt.Errorf("%d searches of %d bytes beside the matrix, %d bytes are free: %w", searches, each, free, device.ErrMemory)
 	}
-	for _, want := range []struct {
-		buffer *device.Buffer
-		bytes  int64
-	}{
-		{&b.rows, rowBytes * int64(p.N)}, {&b.diag, int64(b.form.capacity() * b.form.gain())},
-		{&b.gains, searches * int64(b.form.capacity()*b.form.gain())}, {&b.now, searches * record}, {&b.kept, searches * record},
-		{&b.scores, searches * 8 * qubo.BulkScoreScores}, {&b.elites, int64(b.rules.pool) * record}, {&b.control, 8 * controlWords},
-		{&b.migrants, int64(b.rules.pool) * record}, {&b.migrantValues, int64(b.rules.pool) * 8 * qubo.BulkScoreScores},
-	} {
-		if *want.buffer, err = d.Alloc(want.bytes); err != nil {
-			return b, err
-		}
+	if err = b.scope.Take(d, device.Into(&b.rows, rowBytes*int64(p.N)), device.Into(&b.diag, int64(b.form.capacity()*b.form.gain())),
+		device.Into(&b.gains, searches*int64(b.form.capacity()*b.form.gain())), device.Into(&b.now, searches*record), device.Into(&b.kept, searches*record),
+		device.Into(&b.scores, searches*8*qubo.BulkScoreScores), device.Into(&b.elites, int64(b.rules.pool)*record), device.Into(&b.control, 8*controlWords),
+		device.Into(&b.migrants, int64(b.rules.pool)*record), device.Into(&b.migrantValues, int64(b.rules.pool)*8*qubo.BulkScoreScores)); err != nil {
+		return b, err
 	}
 	return b, b.streams[0].Upload(b.diag, 0, b.form.diagOf(p))
 }
 
 // Close gives back the memory and the module.
-func (b *Island) Close() error {
-	var errs []error
-	for _, buffer := range []device.Buffer{b.rows, b.diag, b.gains, b.now, b.kept, b.scores, b.elites, b.control, b.migrants, b.migrantValues} {
-		if buffer != nil {
-			errs = append(errs, buffer.Free())
-		}
-	}
-	for _, s := range b.streams {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
-	}
-	if b.kernels != nil {
-		errs = append(errs, b.kernels.Close())
-	}
-	return errors.Join(errs...)
-}
+func (b *Island) Close() error { return b.scope.Close() }
 
 // begin empties the pool, but for a start that is given.
 func (b *Island) begin(o search.Options) error {

@@ -45,6 +45,7 @@ type temper struct {
 	layout  *temperLayout
 	p       *problem.Normal
 	streams [2]device.Stream // of the sweeps; to stop them
+	scope   device.Scope     // holds the memory, the streams and the module
 	blocks  int
 	anneals int // blocks that anneal: the last ones
 	every   int // sweeps between cluster moves; 0: none
@@ -99,6 +100,7 @@ func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules sett
 	if t.kernels, err = qubo.LoadTemper(d, v); err != nil {
 		return t, err
 	}
+	t.scope.Keep(t.kernels)
 	if rules.every == 0 && t.needs.clusters() && t.form.fits(d.Facts(), p.N, true) == nil {
 		t.every = clusterEvery
 	}
@@ -113,7 +115,7 @@ func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules sett
 		t.anneals = t.blocks
 	}
 	for k := range t.streams {
-		if t.streams[k], err = d.NewStream(); err != nil {
+		if t.streams[k], err = t.scope.NewStream(d); err != nil {
 			return t, err
 		}
 	}
@@ -164,7 +166,7 @@ func (t *temper) take(d device.Device) error {
 		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * qubo.TemperScoreScores * blocks}, {&t.control, nil, 64}, {&t.record, nil, record},
 	} {
 		var err error
-		if *want.buffer, err = d.Alloc(max(16, want.bytes+int64(len(want.data)))); err != nil {
+		if *want.buffer, err = t.scope.Alloc(d, max(16, want.bytes+int64(len(want.data)))); err != nil {
 			return err
 		}
 		if len(want.data) > 0 {
@@ -177,24 +179,7 @@ func (t *temper) take(d device.Device) error {
 }
 
 // Close gives back the memory and the module.
-func (t *temper) Close() error {
-	var errs []error
-	for _, b := range []device.Buffer{t.slots, t.weights, t.chunks, t.tasks, t.colours, t.visits, t.rows, t.columns,
-		t.ladders, t.now, t.spare, t.kept, t.scores, t.control, t.record} {
-		if b != nil {
-			errs = append(errs, b.Free())
-		}
-	}
-	for _, s := range t.streams {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
-	}
-	if t.kernels != nil {
-		errs = append(errs, t.kernels.Close())
-	}
-	return errors.Join(errs...)
-}
+func (t *temper) Close() error { return t.scope.Close() }
 
 // round makes so many sweeps of every block.
 func (t *temper) round(o search.Options, number int64, sweeps int) error {

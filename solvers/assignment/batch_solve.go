@@ -52,8 +52,9 @@ type Batch struct {
 	method   *families.Method
 	found    []found // what the host found, aligned with host
 	stream   device.Stream
-	prepare  float64 // seconds
-	seconds  float64 // of the last run
+	held     device.Scope // holds the stream, and the engines and costs of the parts
+	prepare  float64      // seconds
+	seconds  float64      // of the last run
 }
 
 // A batchPart is the instances of one launch.
@@ -89,7 +90,7 @@ func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Bat
 		}
 	}()
 	if len(b.parts) > 0 {
-		if b.stream, err = d.NewStream(); err != nil {
+		if b.stream, err = b.held.NewStream(d); err != nil {
 			return nil, err
 		}
 	}
@@ -166,9 +167,10 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 	if part.Engine, err = batch.Open(d, c.Variant, shapes, !b.options.Unchecked); err != nil {
 		return err
 	}
+	b.held.Keep(part.Engine)
 	b.options.Say("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason())
 	size := int64(b.list[largest].Type.Size())
-	if part.costs, err = d.Alloc(first * size); err != nil {
+	if part.costs, err = b.held.Alloc(d, first*size); err != nil {
 		return fmt.Errorf("costs of %d instances: %w", len(shapes), err)
 	}
 	for at, k := range part.members {
@@ -240,18 +242,4 @@ func spread(n int, work func(k int)) {
 }
 
 // Close gives back the memory.
-func (b *Batch) Close() error {
-	var errs []error
-	for _, part := range b.parts {
-		if part.costs != nil {
-			errs = append(errs, part.costs.Free())
-		}
-		if part.Engine != nil {
-			errs = append(errs, part.Close())
-		}
-	}
-	if b.stream != nil {
-		errs = append(errs, b.stream.Close())
-	}
-	return errors.Join(errs...)
-}
+func (b *Batch) Close() error { return b.held.Close() }

@@ -2,13 +2,14 @@ package assignment
 
 import (
 	"bytes"
+	"errors"
+	"math"
+	"testing"
+
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/formats"
 	"coalesce/solvers/assignment/problem"
-	"errors"
-	"math"
-	"testing"
 )
 
 func drawn(t *testing.T, d draw.Drawing) *problem.Instance {

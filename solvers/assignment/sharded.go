@@ -88,6 +88,8 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 		return nil, err
 	}
 	j.spread = &spreading{group: group}
+	j.spread.held.Keep(group)
+	j.held.Keep(j.spread)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, j.Close())
@@ -99,6 +101,7 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if j.spread.engine, err = j.plan.family.Sharded(group, o.Tuning, j.plan.variant, p.Rows, p.Cols); err != nil {
 		return nil, err
 	}
+	j.spread.held.Keep(j.spread.engine)
 	if err := j.spread.take(p, o); err != nil {
 		return nil, err
 	}
@@ -148,6 +151,7 @@ type spreading struct {
 	first  []int // row of each part, and the number of rows
 	costs  []*engine.Matrix
 	checks []verify.Shard
+	held   device.Scope // all of these
 }
 
 // take allocates memory for p's costs.
@@ -155,7 +159,7 @@ func (c *spreading) take(p *problem.Normal, o Options) (err error) {
 	c.first = collective.Split(p.Rows, c.group.Len())
 	for k, d := range c.group.Devices {
 		m := &engine.Matrix{Rows: c.first[k+1] - c.first[k], Cols: p.Cols}
-		if m.Costs, err = d.Alloc(int64(m.Rows) * int64(m.Cols) * int64(p.Instance.Type.Size())); err != nil {
+		if m.Costs, err = c.held.Alloc(d, int64(m.Rows)*int64(m.Cols)*int64(p.Instance.Type.Size())); err != nil {
 			return fmt.Errorf("%d x %d costs of type %s on %s: %w", m.Rows, m.Cols, p.Instance.Type, d.Facts(), err)
 		}
 		c.costs = append(c.costs, m)
@@ -170,6 +174,7 @@ func (c *spreading) take(p *problem.Normal, o Options) (err error) {
 		if err != nil {
 			return err
 		}
+		c.held.Keep(check)
 		c.checks = append(c.checks, verify.Shard{Checker: check, Stream: c.group.Streams[k], M: m, First: c.first[k]})
 	}
 	return nil
@@ -197,19 +202,7 @@ func (c *spreading) upload(ctx context.Context, costs []byte) error {
 }
 
 // Close gives back the memory and the group, not its devices.
-func (c *spreading) Close() error {
-	var errs []error
-	for _, h := range c.checks {
-		errs = append(errs, h.Checker.Close())
-	}
-	for _, m := range c.costs {
-		errs = append(errs, m.Costs.Free())
-	}
-	if c.engine != nil {
-		errs = append(errs, c.engine.Close())
-	}
-	return errors.Join(append(errs, c.group.Close())...)
-}
+func (c *spreading) Close() error { return c.held.Close() }
 
 // solveSharded is solve for several devices. Where an engine has met the bound
 // on its steps, the next family goes on from the beginning.

@@ -58,6 +58,8 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 			t.Fatal(name, err)
 		}
 		c := &spreading{group: g, engine: e}
+		c.held.Keep(g)
+		c.held.Keep(e)
 		if err := c.take(p, Options{Settings: solve.Settings{Tuning: db}}); err != nil {
 			t.Fatal(name, err)
 		}

@@ -88,6 +88,7 @@ type job struct {
 	relays  map[string]relay // by family
 	checker *verify.Checker
 	spread  *spreading // instead of matrix, engine and checker where several devices share the costs
+	held    device.Scope
 }
 
 // prepare plans, takes the memory that solving needs on one device or on several,
@@ -129,51 +130,59 @@ func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan,
 	if err != nil {
 		return nil, err
 	}
-	if j.stream, err = d.NewStream(); err != nil {
+	j.held.Keep(j.engine)
+	if j.stream, err = j.held.NewStream(d); err != nil {
 		return nil, err
 	}
-	if p.Instance.Points != nil && !o.Unchecked && p.Rows > 0 {
-		j.checker, err = verify.OpenPoints(d, o.Tuning, p)
+	if p.Instance.Dense() {
+		if err = j.loadCosts(ctx, drawing); err != nil {
+			return nil, err
+		}
 	}
-	if !p.Instance.Dense() {
-		return j, err
+	if o.Unchecked || p.Rows == 0 || p.Instance.Sparse != nil {
+		return j, nil
 	}
-	if j.matrix, err = loadCosts(ctx, d, j.stream, p, drawing); err != nil || o.Unchecked || p.Rows == 0 {
-		return j, err
+	if j.checker, err = openChecker(d, p, o); err != nil {
+		return nil, err
 	}
-	v, err := checkerFor(j.facts, p, o)
+	j.held.Keep(j.checker)
+	return j, nil
+}
+
+// openChecker takes the kernels that check dense costs, or points.
+func openChecker(d device.Device, p *problem.Normal, o Options) (*verify.Checker, error) {
+	if p.Instance.Points != nil {
+		return verify.OpenPoints(d, o.Tuning, p)
+	}
+	v, err := checkerFor(d.Facts(), p, o)
 	if err != nil {
 		return nil, err
 	}
-	j.checker, err = verify.Open(d, v, p.Rows, p.Cols)
-	return j, err
+	return verify.Open(d, v, p.Rows, p.Cols)
 }
 
-// loadCosts copies a problem's costs to a device, in parts so that ctx can end
-// it, or draws them there.
-func loadCosts(ctx context.Context, d device.Device, s device.Stream, p *problem.Normal, drawing *draw.Drawing) (_ *engine.Matrix, err error) {
+// loadCosts copies the problem's costs to the device, in parts so that ctx can end
+// that, or draws them there.
+func (j *job) loadCosts(ctx context.Context, drawing *draw.Drawing) (err error) {
 	const part = 1 << 28
-	costs := p.Instance.Bytes()
-	m := &engine.Matrix{Rows: p.Rows, Cols: p.Cols}
-	if m.Costs, err = d.Alloc(int64(p.Rows) * int64(p.Cols) * int64(p.Instance.Type.Size())); err != nil {
-		return nil, fmt.Errorf("%d x %d costs of type %s: %w", p.Rows, p.Cols, p.Instance.Type, err)
+	p, m := j.p, &engine.Matrix{Rows: j.p.Rows, Cols: j.p.Cols}
+	if m.Costs, err = j.held.Alloc(j.device, int64(p.Rows)*int64(p.Cols)*int64(p.Instance.Type.Size())); err != nil {
+		return fmt.Errorf("%d x %d costs of type %s: %w", p.Rows, p.Cols, p.Instance.Type, err)
 	}
+	j.matrix = m
 	if drawing != nil {
-		if err := drawing.Into(d, s, m, 0); err != nil {
-			return nil, errors.Join(err, m.Costs.Free())
-		}
-		return m, nil
+		return drawing.Into(j.device, j.stream, m, 0)
 	}
+	costs := p.Instance.Bytes()
 	for off := 0; off < len(costs); off += part {
-		err = ctx.Err()
-		if err == nil {
-			err = s.Upload(m.Costs, int64(off), costs[off:min(len(costs), off+part)])
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if err != nil {
-			return nil, errors.Join(err, m.Costs.Free())
+		if err := j.stream.Upload(m.Costs, int64(off), costs[off:min(len(costs), off+part)]); err != nil {
+			return err
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // solve runs the method or the engine. Where an engine has met the bound on
@@ -297,6 +306,7 @@ func (j *job) other(name string) (engine.Engine, plan, error) {
 	if j.relays == nil {
 		j.relays = map[string]relay{}
 	}
+	j.held.Keep(e)
 	j.relays[name] = relay{e, c}
 	return e, c, nil
 }
@@ -318,28 +328,7 @@ func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certific
 }
 
 // Close gives back what prepare took.
-func (j *job) Close() error {
-	var errs []error
-	if j.checker != nil {
-		errs = append(errs, j.checker.Close())
-	}
-	if j.matrix != nil {
-		errs = append(errs, j.matrix.Costs.Free())
-	}
-	if j.engine != nil {
-		errs = append(errs, j.engine.Close())
-	}
-	for _, r := range j.relays {
-		errs = append(errs, r.engine.Close())
-	}
-	if j.stream != nil {
-		errs = append(errs, j.stream.Close())
-	}
-	if j.spread != nil {
-		errs = append(errs, j.spread.Close())
-	}
-	return errors.Join(errs...)
-}
+func (j *job) Close() error { return j.held.Close() }
 
 // warm makes duals to begin from feasible for p: v is kept, where columns may
 // stay unmatched no larger than 0, and u is what each row's least reduced cost

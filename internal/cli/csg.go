@@ -202,7 +202,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 	if r != nil {
 		r.Seconds.Read = read
 	}
-	if r != nil && r.Stopped { // the best so far, and how the solve ended
+	if r != nil && (r.Stopped || errors.Is(err, device.ErrLost)) { // the best so far, and how the solve ended
 		p.Close()
 		if s.json {
 			return errors.Join(err, printJSON(a.out, r))

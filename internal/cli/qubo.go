@@ -252,16 +252,19 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error
 	o := s.options
 	o.Log = func(line string) { p.Set("%s: %s", path, line) }
 	o.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
-	r, err := qubo.Solve(ctx, inst, o)
-	if errors.Is(err, qubo.ErrCheck) {
-		return checkError{fmt.Errorf("%s: %w", path, err)}
+	r, failed := qubo.Solve(ctx, inst, o)
+	if errors.Is(failed, qubo.ErrCheck) {
+		return checkError{fmt.Errorf("%s: %w", path, failed)}
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if failed != nil {
+		failed = fmt.Errorf("%s: %w", path, failed)
+	}
+	if r == nil {
+		return failed
 	}
 	r.Seconds.Read = read
 	verified := ""
-	if s.verify && ctx.Err() == nil {
+	if s.verify && failed == nil && ctx.Err() == nil {
 		p.Set("searching with the reference")
 		if verified, err = verifyQUBO(ctx, inst, r, s.options); err != nil {
 			return err
@@ -272,12 +275,12 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error
 	}
 	p.Close()
 	if s.plot != "" { // after ctrl-C too; what was found is printed even if it fails
-		err = writePlot(context.WithoutCancel(ctx), s.plot, r)
+		failed = errors.Join(failed, writePlot(context.WithoutCancel(ctx), s.plot, r))
 	}
 	if s.json {
-		return errors.Join(printJSON(a.out, r), err)
+		return errors.Join(failed, printJSON(a.out, r))
 	}
-	return errors.Join(a.printQUBO(s, r, inst, o.Devices[0].Facts(), verified), err)
+	return errors.Join(failed, a.printQUBO(s, r, inst, o.Devices[0].Facts(), verified))
 }
 
 // verifyQUBO searches with the reference, with the same limits. That it finds

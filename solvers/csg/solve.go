@@ -20,7 +20,7 @@ type Options = solve.Settings
 // GPUs together, and checks it: the result's certificate recomputes the value from the
 // instance. ctx and the time limit end it, within a second; the error wraps ctx's then, and
 // the result, where it is not nil, is the best structure so far, with a bound where one is
-// known. Where every structure has a forbidden block, the error wraps solve.ErrInfeasible and
+// known. So is that of an error that wraps device.ErrLost. Where every structure has a forbidden block, the error wraps solve.ErrInfeasible and
 // the result says so. Errors of memory wrap device.ErrMemory, those of a wrong answer
 // ErrCheck.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
@@ -89,7 +89,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	}
 	if byPrices && (keep == nil || !keep.Resume) {
 		err := r.byPrices(ctx, inst, o, limits, best)
-		if err != nil && ctx.Err() != nil && r.stop(ctx, inst, best) {
+		if r.stop(ctx, inst, best, err) {
 			return r, err
 		}
 		if !errors.Is(err, price.ErrCostly) || o.Algorithm != "" || o.Variant != "" {
@@ -106,7 +106,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	start := time.Now()
 	claimed, err := run(ctx, o, inst, f, choice.Variant, r, telling(o, start, best), keep, best)
-	if err != nil && ctx.Err() != nil && r.stop(ctx, inst, best) {
+	if r.stop(ctx, inst, best, err) {
 		return r, err
 	}
 	if err != nil {

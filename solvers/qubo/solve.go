@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -55,7 +56,8 @@ func (o Options) check() error {
 // The instance is checked first (Instance.Check): a malformed one is an error.
 // The value in the result was recomputed from the instance's coefficients.
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
-// those of a wrong answer ErrCheck.
+// those of a wrong answer ErrCheck. Those of a device that was lost on the way wrap
+// device.ErrLost, and the result, where it is not nil, is the best until then.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	began, r := time.Now(), &run{inst: inst, o: o}
 	d, err := o.First()
@@ -102,8 +104,8 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 func SolveBatch(ctx context.Context, instances []*Instance, o Options, done func(k int, r *Result) error) error {
 	for k, inst := range instances {
 		r, err := Solve(ctx, inst, o)
-		if err == nil {
-			err = done(k, r)
+		if r != nil {
+			err = errors.Join(err, done(k, r))
 		}
 		if err != nil {
 			name := ""

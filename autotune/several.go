@@ -40,7 +40,6 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 			})
 		})
 	}
-	weights := map[*device.Family]float64{}
 	urgency := func(t *Task) int {
 		untuned, _ := open(db, t, o.Facts)
 		switch {
@@ -51,20 +50,21 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 		}
 		return 2
 	}
-	for i := range tasks {
-		weights[tasks[i].Subject.Family()] = weight(db, &tasks[i], o.Facts)
-	}
 	slices.SortStableFunc(tasks, func(a, b Task) int { return urgency(&a) - urgency(&b) })
+	weights := make([]float64, len(tasks))
+	for i := range tasks {
+		weights[i] = weight(db, &tasks[i], o.Facts)
+	}
 	var errs []error
 	for i := range tasks {
 		one := o
 		one.Subject, one.Fixed, one.Sizes, one.Database = tasks[i].Subject, tasks[i].Fixed, tasks[i].Sizes, db
 		if o.Budget > 0 {
 			all := 0.0
-			for _, t := range tasks[i:] {
-				all += weights[t.Subject.Family()]
+			for _, w := range weights[i:] {
+				all += w
 			}
-			one.Budget = time.Duration(float64(o.Budget-time.Since(begin)) * weights[one.Subject.Family()] / all)
+			one.Budget = time.Duration(float64(o.Budget-time.Since(begin)) * weights[i] / all)
 			if one.Budget <= 0 {
 				break
 			}

@@ -62,7 +62,7 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 	return c, nil
 }
 
-// Choose picks the variant of f for a workload on a device. Results are looked for on
+// best picks the variant of f that measurements speak for. Results are looked for on
 // this class of device and for these fixed parameters first; then on other classes of
 // the same compute capability, that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
@@ -101,10 +101,7 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 // variant is in the binary with the same hash and compiled alike, take part; those that the
 // device cannot load (Facts.Loads) are passed over. feasible may be nil; else it says why a
 // variant cannot run. The error wraps ErrNoVariant.
-func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
-	if db == nil {
-		db = nothing
-	}
+func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
 	k, err := db.about(compiled{f, facts.Compiler})
 	if err != nil {
 		return Choice{}, err

@@ -51,19 +51,20 @@ func (h *Hash) UnmarshalText(b []byte) error {
 // A Database holds at most one entry for each family, device class, fixed
 // workload, size and protocol. The zero value is empty and ready to use.
 //
-// A database may lie over another (Over): Choose asks both.
+// A database may lie over another (Over): Choose asks both. It may have a policy (By).
 type Database struct {
 	entries []Entry   // in key order, each normal
 	text    []byte    // in place of entries: of Shipped, decoded as far as it is asked for
 	under   *Database // asked where this one tells nothing that is not stale
 	known   known     // what Choose made of the entries
+	policy  *Policy   // of what Choose takes; nil: none
 }
 
 // Over returns a database that chooses from the entries of db and, where it has none
 // that is not stale, from those of under: the user's own results lie over those that
 // the binary carries. Neither may be changed afterwards.
 func (db *Database) Over(under *Database) *Database {
-	return &Database{entries: db.entries, text: db.text, under: under}
+	return &Database{entries: db.entries, text: db.text, under: under, policy: db.policy}
 }
 
 // An Entry is the outcome of tuning a family at one size in one session. Its

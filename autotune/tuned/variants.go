@@ -2,17 +2,14 @@ package tuned
 
 import "coalesce/runtime/device"
 
-// Fastest is the variant that Choose finds, nil where none fits. A nil database stands
-// for the one that the binary carries.
-func (db *Database) Fastest(f *device.Family, facts device.Facts, w Workload, fits func(*device.Variant) error) *device.Variant {
+// Pick is the variant that Choose finds. A nil database stands for the one that the
+// binary carries.
+func (db *Database) Pick(f *device.Family, facts device.Facts, w Workload, fits func(*device.Variant) error) (*device.Variant, error) {
 	if db == nil {
 		db = Shipped()
 	}
 	c, err := db.Choose(f, facts, w, fits)
-	if err != nil {
-		return nil
-	}
-	return c.Variant
+	return c.Variant, err
 }
 
 // SafeVariant is the first of a family's safe variants; nil where the family

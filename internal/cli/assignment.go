@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -253,7 +252,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
+	db, err := a.tuningData(ctx, &s.solveFlags)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
+	db, err := a.tuningData(ctx, &s.solveFlags)
 	if err != nil {
 		return err
 	}

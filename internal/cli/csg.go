@@ -146,7 +146,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
+	db, err := a.tuningData(ctx, &s.solveFlags)
 	if err != nil {
 		return err
 	}

@@ -90,9 +90,9 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	if err != nil {
 		return err
 	}
-	picked, err := pickFamilies(subjects, s.family, facts)
+	picked, err := tuning.Families(subjects, s.family, facts)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	asked := map[string][]string{}
 	for p, values := range s.asked {
@@ -100,7 +100,7 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	}
 	n := 0
 	for _, sub := range picked {
-		for _, fixed := range pickFixed(sub.Fixed(), asked) {
+		for _, fixed := range tuning.Workloads(sub.Fixed(), asked) {
 			x := tuning.Explain(db, sub, facts, fixed, s.size)
 			if x == nil {
 				continue

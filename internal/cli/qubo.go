@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
@@ -220,7 +219,7 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 	if err := a.handOver(s.device); err != nil {
 		return err
 	}
-	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
+	db, err := a.tuningData(ctx, &s.solveFlags)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/tuning"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
@@ -38,6 +39,7 @@ type solveFlags struct {
 	variant   string
 	algorithm string
 	tuned     string
+	choosing  tuning.Choosing
 	verify    bool
 	json      bool
 	several   bool // more than one device will do
@@ -55,8 +57,20 @@ func (s *solveFlags) register(f *pflag.FlagSet) {
 	deviceFlags(f, &s.device, &s.threads)
 	f.StringVar(&s.variant, "variant", "", "run this variant, by its label, instead of the tuned one")
 	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
+	s.choosing.Register(f)
 	f.BoolVar(&s.verify, "verify", false, "solve again with the sequential reference and compare (slow)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
+}
+
+// tuningData is what variants are chosen from, and how.
+func (a *app) tuningData(ctx context.Context, s *solveFlags) (*tuned.Database, error) {
+	return await(ctx, func() (*tuned.Database, error) {
+		db, err := a.database(s.tuned)
+		if err != nil {
+			return nil, err
+		}
+		return s.choosing.Of(db, subjects(), usagef, a.err, a.team == nil || a.team.Rank() == 0)
+	})
 }
 
 // registerAlgorithm adds the flag that names an algorithm, one of a list, and the

@@ -21,6 +21,7 @@ import (
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
+	"coalesce/internal/cli/tuning"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
@@ -44,6 +45,7 @@ type tuneFlags struct {
 	trials   string
 	output   string
 	refresh  bool
+	from     string
 	json     bool
 }
 
@@ -129,6 +131,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	deviceFlags(f, &s.device, &s.threads)
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
+	f.StringVar(&s.from, "from", "", "tune what solve --record-untuned put into this file, and nothing else")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
 	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line (default: beside --output, as .trials.jsonl)")
@@ -141,8 +144,8 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return err
 	}
-	tasks, err := s.tasks(subjects, facts)
-	if err != nil {
+	tasks, err := s.tasks(a, subjects, facts)
+	if err != nil || len(tasks) == 0 {
 		return err
 	}
 	path := s.output
@@ -197,17 +200,30 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	return a.finish(path, db, sums, s.json, failed)
 }
 
-// tasks are the families asked for that run on the device.
-func (s *tuneFlags) tasks(subjects []subject.Subject, facts device.Facts) ([]autotune.Task, error) {
-	picked, err := pickFamilies(subjects, s.family, facts)
+// tasks are the families asked for that run on the device, or the workloads of --from;
+// none where that file has none for the device, which is told.
+func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts) ([]autotune.Task, error) {
+	picked, err := tuning.Families(subjects, s.family, facts)
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
+	}
+	if s.from != "" {
+		if s.refresh || len(s.sizes)+len(s.values)+len(s.methods)+len(s.ranges) > 0 {
+			return nil, usagef("--from names what is tuned, expected it without --refresh, --sizes, --values, --methods and --ranges")
+		}
+		tasks, others, err := tuning.From(s.from, picked, facts)
+		if err == nil && len(tasks)+others == 0 {
+			fmt.Fprintf(a.err, "coalesce: %s holds nothing to tune\n", s.from)
+		} else if err == nil && others > 0 {
+			fmt.Fprintf(a.err, "coalesce: %s of %s left out: for other devices than %s\n", count(others, "workload"), s.from, facts.Class())
+		}
+		return tasks, err
 	}
 	var tasks []autotune.Task
 	var names []string
 	for _, sub := range picked {
 		names = append(names, sub.Family().Name)
-		fixed := pickFixed(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
+		fixed := tuning.Workloads(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
 		if len(fixed) > 0 {
 			tasks = append(tasks, autotune.Task{Subject: sub, Fixed: fixed, Sizes: s.sizes})
 		}
@@ -307,47 +323,6 @@ func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
 		return nil
 	})
 	return facts, err
-}
-
-// pickFamilies finds the named family, "csg/tiles" or "tiles" for short, or all for the
-// device.
-func pickFamilies(subjects []subject.Subject, name string, facts device.Facts) ([]subject.Subject, error) {
-	target := device.CUDA
-	if facts.Kind == device.Host {
-		target = device.Host
-	}
-	var names []string
-	var picked []subject.Subject
-	for _, s := range subjects {
-		f := s.Family()
-		if f.Target != target {
-			continue
-		}
-		if name == "" || name == f.Name || strings.HasSuffix(f.Name, "/"+name) {
-			picked = append(picked, s)
-		}
-		names = append(names, f.Name)
-	}
-	if len(names) == 0 {
-		return nil, usagef("nothing of this problem is tuned on %s: expected a GPU or the emulated device", facts)
-	}
-	if len(picked) == 0 {
-		return nil, usagef("--family %q does not run on %s: expected %s", name, facts, strings.Join(names, " or "))
-	}
-	return picked, nil
-}
-
-// pickFixed keeps the compile-time workloads whose parameters are among those
-// asked for; a parameter that a workload lacks, or nobody asked for, is free.
-func pickFixed(all []map[string]string, asked map[string][]string) []map[string]string {
-	return slices.DeleteFunc(slices.Clone(all), func(fixed map[string]string) bool {
-		for param, values := range asked {
-			if have, ok := fixed[param]; ok && len(values) > 0 && !slices.Contains(values, have) {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // tuneLine is the progress line of tuning.

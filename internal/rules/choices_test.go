@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -117,6 +118,7 @@ func TestTuningIsUsed(t *testing.T) {
 			continue
 		}
 		first := maps.Clone(r.loaded)
+		frozen(t, name, subjects, r, run.solve)
 		for family, label := range first {
 			s := subjects[family]
 			if s == nil {
@@ -144,6 +146,59 @@ func TestTuningIsUsed(t *testing.T) {
 			t.Errorf("%s: no solve of this test runs it", family)
 		}
 	}
+}
+
+// frozen: a database of nothing that may not guess solves nothing, the workloads that it
+// tells of are such as are tuned, and with a winner for each of them it solves.
+func frozen(t *testing.T, name string, subjects map[string]subject.Subject, r *recorder, run func(solve.Settings) error) {
+	t.Helper()
+	facts := r.Facts()
+	db, last := &tuned.Database{}, 0
+	for range 10 { // each solve comes as far as the next guess
+		var met []tuned.Guess
+		var mutex sync.Mutex
+		policy := tuned.Policy{Frozen: true, Guessed: func(g tuned.Guess) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			met = append(met, g)
+		}}
+		err := run(solve.Settings{Devices: []device.Device{r}, Tuning: tuned.Merge(db, nil).By(policy)})
+		if len(met) == 0 {
+			if err != nil || last == 0 {
+				t.Errorf("%s, frozen, with %d winners: %v, and guessed nothing", name, last, err)
+			}
+			return
+		}
+		if !errors.Is(err, tuned.ErrNotTuned) {
+			t.Errorf("%s, frozen: error %v after guesses %v", name, err, met)
+			return
+		}
+		for _, g := range met {
+			s := subjects[g.Family]
+			if s == nil || !slices.ContainsFunc(s.Fixed(), func(w map[string]string) bool { return maps.Equal(w, g.Fixed) }) {
+				t.Errorf("%s: a guess for %s %v, which nobody tunes", name, g.Family, g.Fixed)
+				return
+			}
+			for i := range s.Family().Variants {
+				v := &s.Family().Variants[i]
+				if s.Family().Fits(v, g.Fixed) != nil || s.Feasible(v, facts, g.Size) != nil {
+					continue
+				}
+				e := tuned.Entry{Family: g.Family, Class: g.Class, Fixed: g.Fixed, Size: g.Size, Protocol: tuned.Protocol, Winner: v.Label}
+				old, ok := db.Lookup(g.Family, g.Class, tuned.Workload{Fixed: g.Fixed, Size: g.Size})
+				if ok {
+					e.Results = old.Results
+				}
+				e.Results = append(e.Results, tuned.Result{Variant: v.Label, Hash: tuned.Hash(v.Hash), Nanos: 1})
+				e.Time = old.Time.Add(1e9)
+				if err := db.Put(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			last++
+		}
+	}
+	t.Errorf("%s: guesses anew after %d winners", name, last)
 }
 
 // others are the variants of a family that can do what the one with this label does, those

@@ -80,6 +80,9 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 			}
 			return plan{family: f, variant: c.Variant, bound: bound, reason: c.Reason()}, nil
 		}
+		if errors.Is(err, tuned.ErrNotTuned) { // what comes after it is no better known
+			return plan{}, err
+		}
 		refused = append(refused, err)
 	}
 	if o.Variant != "" && len(refused) == 0 {

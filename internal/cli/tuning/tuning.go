@@ -1,4 +1,4 @@
-// Package tuning holds the commands about what tuning left behind: merge, compare and
+// Package tuning holds the commands about what tuning left behind: merge, compare, report and
 // doctor, and what explain says. It measures no kernel, which tune does, and opens devices only as
 // the command line does.
 package tuning
@@ -33,9 +33,9 @@ type Env struct {
 	Usage    func(format string, args ...any) error // a mistake in the command line
 }
 
-// Commands are merge, compare and doctor.
+// Commands are merge, compare, report and doctor.
 func (e Env) Commands() []*cobra.Command {
-	return []*cobra.Command{e.mergeCommand(), e.compareCommand(), e.doctorCommand()}
+	return []*cobra.Command{e.mergeCommand(), e.compareCommand(), e.reportCommand(), e.doctorCommand()}
 }
 
 func (e Env) mergeCommand() *cobra.Command {

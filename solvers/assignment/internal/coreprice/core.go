@@ -95,12 +95,17 @@ func Open(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int)
 		return e, nil
 	}
 	w := tuned.Workload{Fixed: map[string]string{"value": assignment.Core.Value(v, "value")}, Size: cols}
-	if v := t.Fastest(&assignment.Prime, d.Facts(), w, nil); v != nil {
-		if e.primer, err = OpenPrimer(d, v, rows, cols); err != nil {
-			return nil, errors.Join(err, e.Close())
-		}
-		e.scope.Keep(e.primer)
+	prime, err := t.Pick(&assignment.Prime, d.Facts(), w, nil)
+	if errors.Is(err, tuned.ErrNoVariant) {
+		return e, nil
 	}
+	if err == nil {
+		e.primer, err = OpenPrimer(d, prime, rows, cols)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	e.scope.Keep(e.primer)
 	return e, nil
 }
 

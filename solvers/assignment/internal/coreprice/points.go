@@ -40,8 +40,8 @@ type side struct {
 }
 
 // pointsVariant is the fastest variant known for a problem of points and chunks
-// of k edges; nil: there is none.
-func pointsVariant(facts device.Facts, t *tuned.Database, p *problem.Normal, k int) *device.Variant {
+// of k edges.
+func pointsVariant(facts device.Facts, t *tuned.Database, p *problem.Normal, k int) (*device.Variant, error) {
 	q, f := p.Instance.Points, &assignment.Points
 	cut := "off"
 	if q.Floor {
@@ -54,16 +54,16 @@ func pointsVariant(facts device.Facts, t *tuned.Database, p *problem.Normal, k i
 		}
 		return nil
 	}
-	return t.Fastest(f, facts, w, chunks)
+	return t.Pick(f, facts, w, chunks)
 }
 
 // ChunkOf is the number of edges of a chunk of a variant of assignment/core.
 func ChunkOf(v *device.Variant) int { return assignment.Core.Int(v, "k") }
 
 func newPointCore(d device.Device, t *tuned.Database, v *device.Variant, p *problem.Normal) (engine.Engine, error) {
-	w := pointsVariant(d.Facts(), t, p, ChunkOf(v))
-	if w == nil {
-		return nil, fmt.Errorf("%s has no variant for %s distances and %d edges a chunk", assignment.Points.Name, p.Instance.Points.Metric, ChunkOf(v))
+	w, err := pointsVariant(d.Facts(), t, p, ChunkOf(v))
+	if err != nil {
+		return nil, err
 	}
 	return OpenPoints(d, v, w, p)
 }

@@ -33,9 +33,9 @@ func newRowScan(p *problem.Normal, t *tuned.Database) (*RowScan, error) {
 	}
 	family := &genassignment.Hostscan
 	w := tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type)}, Size: p.Cols}
-	v := t.Fastest(family, hostFacts(), w, nil)
-	if v == nil {
-		return nil, fmt.Errorf("%s has no variant for costs of type %s", family.Name, p.Instance.Type)
+	v, err := t.Pick(family, hostFacts(), w, nil)
+	if err != nil {
+		return nil, err
 	}
 	return RowScanOf(p, v), nil
 }

@@ -24,9 +24,9 @@ type pointSweep struct {
 func OpenPoints(d device.Device, t *tuned.Database, p *problem.Normal) (_ *Checker, err error) {
 	q, f := p.Instance.Points, &assignment.Pointcheck
 	w := tuned.Workload{Fixed: map[string]string{"metric": string(q.Metric), "value": string(p.Instance.Type)}, Size: p.Cols}
-	v := t.Fastest(f, d.Facts(), w, nil)
-	if v == nil {
-		return nil, fmt.Errorf("%s has no variant for %s distances as %s", f.Name, q.Metric, p.Instance.Type)
+	v, err := t.Pick(f, d.Facts(), w, nil)
+	if err != nil {
+		return nil, err
 	}
 	return OpenPointsVariant(d, v, p)
 }

@@ -1,0 +1,93 @@
+package tuned
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"coalesce/runtime/device"
+)
+
+// A frozen database takes what was measured at the size or on both sides of it, for this
+// workload, on this class of device, and refuses and tells of all else.
+func TestFrozen(t *testing.T) {
+	db, err := New(tunedAt(20, 50, 10, 20), tunedAt(24, 50, 10, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := facts
+	elsewhere.SMs++
+	another := map[string]string{"value": "float64"}
+	for _, c := range []struct {
+		name  string
+		db    *Database
+		facts device.Facts
+		w     Workload
+		level string // of the choice without a policy
+		ok    bool
+	}{
+		{"exact", db, facts, Workload{Fixed: int32s, Size: 20}, Exact, true},
+		{"between", db, facts, Workload{Fixed: int32s, Size: 22}, Interpolated, true},
+		{"near", db, facts, Workload{Fixed: int32s, Size: 25}, Nearest, false},
+		{"far", db, facts, Workload{Fixed: int32s, Size: 100}, Extrapolated, false},
+		{"kin", db, elsewhere, Workload{Fixed: int32s, Size: 20}, "", false},
+		{"nothing", nil, facts, Workload{Fixed: int32s, Size: 20}, Safe, false},
+		{"a single variant", nil, facts, Workload{Fixed: another, Size: 20}, Safe, true},
+	} {
+		plain, err := c.db.Choose(family(), c.facts, c.w, nil)
+		if err != nil || c.level != "" && plain.Level != c.level {
+			t.Fatalf("%s: %s, %v; want %s", c.name, plain.Level, err, c.level)
+		}
+		for _, frozen := range []bool{false, true} {
+			var met []Guess
+			got, err := c.db.By(Policy{Frozen: frozen, Guessed: func(g Guess) { met = append(met, g) }}).Choose(family(), c.facts, c.w, nil)
+			if refused := errors.Is(err, ErrNotTuned); refused != (frozen && !c.ok) {
+				t.Errorf("%s, frozen %v: %v", c.name, frozen, err)
+			} else if refused && (got.Variant != nil || !strings.Contains(err.Error(), plain.Level) || !strings.Contains(err.Error(), "coalesce tune csg")) {
+				t.Errorf("%s: %v, %v", c.name, got.Variant, err)
+			} else if !refused && got.Variant.Label != plain.Variant.Label {
+				t.Errorf("%s: %s, without a policy %s", c.name, got.Variant.Label, plain.Variant.Label)
+			}
+			if c.ok != (len(met) == 0) {
+				t.Errorf("%s: told of %v", c.name, met)
+			}
+			for _, g := range met {
+				if g.Family != family().Name || g.Class != c.facts.Class() || !maps.Equal(g.Fixed, c.w.Fixed) || g.Size != c.w.Size || g.Level != plain.Level {
+					t.Errorf("%s: told of %+v", c.name, g)
+				}
+			}
+		}
+	}
+}
+
+// A pin overrules what was measured, is no guess, and must fit.
+func TestPinned(t *testing.T) {
+	db, err := New(tunedAt(20, 50, 10, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Workload{Fixed: int32s, Size: 20}
+	pin := func(label string) *Database {
+		return db.By(Policy{Pinned: map[string]string{family().Name: label, "other/family": "x"}, Frozen: true})
+	}
+	if c, err := pin("a=3,value=int32").Choose(family(), facts, w, nil); err != nil || c.Variant.Label != "a=3,value=int32" || c.Level != ByName {
+		t.Errorf("%v, %v", c.Variant, err)
+	}
+	for label, want := range map[string]string{
+		"a=9,value=int32":   "no variant",
+		"a=1,value=float64": "the instance needs value=int32",
+	} {
+		if _, err := pin(label).Choose(family(), facts, w, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "pinned for csg/splits") {
+			t.Errorf("%s: %v, want %q", label, err, want)
+		}
+	}
+	no := fmt.Errorf("too large")
+	if _, err := pin("a=3,value=int32").Choose(family(), facts, w, func(*device.Variant) error { return no }); !errors.Is(err, no) {
+		t.Errorf("what cannot run: %v", err)
+	}
+	if c, err := pin("").Choose(family(), facts, w, nil); err != nil || c.Variant.Label != "a=2,value=int32" {
+		t.Errorf("without a pin: %v, %v", c.Variant, err)
+	}
+}

@@ -1,0 +1,51 @@
+package tuning
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coalesce/autotune/subject"
+	"coalesce/runtime/device"
+)
+
+// Families finds the named family, "csg/tiles" or "tiles" for short, or all for the
+// device. Its errors are mistakes in the command line.
+func Families(subjects []subject.Subject, name string, facts device.Facts) ([]subject.Subject, error) {
+	target := device.CUDA
+	if facts.Kind == device.Host {
+		target = device.Host
+	}
+	var names []string
+	var picked []subject.Subject
+	for _, s := range subjects {
+		f := s.Family()
+		if f.Target != target {
+			continue
+		}
+		if name == "" || name == f.Name || strings.HasSuffix(f.Name, "/"+name) {
+			picked = append(picked, s)
+		}
+		names = append(names, f.Name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("nothing of this problem is tuned on %s: expected a GPU or the emulated device", facts)
+	}
+	if len(picked) == 0 {
+		return nil, fmt.Errorf("--family %q does not run on %s: expected %s", name, facts, strings.Join(names, " or "))
+	}
+	return picked, nil
+}
+
+// Workloads keeps the compile-time workloads whose parameters are among those
+// asked for; a parameter that a workload lacks, or nobody asked for, is free.
+func Workloads(all []map[string]string, asked map[string][]string) []map[string]string {
+	return slices.DeleteFunc(slices.Clone(all), func(fixed map[string]string) bool {
+		for param, values := range asked {
+			if have, ok := fixed[param]; ok && len(values) > 0 && !slices.Contains(values, have) {
+				return true
+			}
+		}
+		return false
+	})
+}

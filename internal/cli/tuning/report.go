@@ -1,0 +1,89 @@
+package tuning
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/autotune/page"
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+func (e Env) reportCommand() *cobra.Command {
+	var html, table, figures string
+	cmd := &cobra.Command{
+		Use:   "report TRIALS…",
+		Short: "Make a page of recorded trials: what was found, when, and what each parameter is worth",
+		Long: `Make one HTML page of the trials that coalesce tune has recorded, which needs
+nothing beside it: for each family, device and workload the fastest variant of each
+size, the best so far against time, the speed-up over the safe point, what each
+parameter is worth, a heat map for each pair of parameters, what one variant for all
+sizes would cost, and the trials that failed, with reasons. Lists at its top filter by
+family, size and device.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, files []string) error {
+			if html == "" && table == "" && figures == "" {
+				return e.Usage("nothing to write: expected --output, --csv or --svg")
+			}
+			return e.report(files, html, table, figures)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&html, "output", "o", "", "write the page to this file")
+	f.StringVar(&table, "csv", "", "write a table to this file, a line a trial")
+	f.StringVar(&figures, "svg", "", "write every figure into this folder, a file each")
+	return cmd
+}
+
+func (e Env) report(files []string, html, table, figures string) error {
+	var trials []trial.Trial
+	for _, path := range files {
+		list, err := trial.Load(path)
+		if err != nil {
+			return err
+		}
+		trials = append(trials, list...)
+	}
+	var families []*device.Family
+	for _, s := range e.Subjects {
+		families = append(families, s.Family())
+	}
+	studies := page.Studies(trials, families)
+	if html != "" {
+		if err := write(html, func(w io.Writer) error { return page.HTML(w, studies) }); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Out, "%s: %d trials of %d workloads\n", html, len(trials), len(studies))
+	}
+	if table != "" {
+		if err := write(table, func(w io.Writer) error { return page.CSV(w, trials) }); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Out, "%s: %d trials\n", table, len(trials))
+	}
+	if figures != "" {
+		n, err := page.SVG(figures, studies)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Out, "%s: %d figures\n", figures, n)
+	}
+	return nil
+}
+
+// write makes a file of what content writes.
+func write(path string, content func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	err = content(w)
+	return errors.Join(err, w.Flush(), f.Close())
+}

@@ -56,7 +56,16 @@ enum {
     COALESCE_LIMIT = 2,     /* of assignments: limit is set */
     COALESCE_UNCHECKED = 4, /* of assignments: no certificate */
     COALESCE_ISING = 8,     /* of quadratic programs: variables are -1 and +1 */
-    COALESCE_BOTTLENECK = 16 /* of assignments: the worst matched cost counts, not the sum; no duals */
+    COALESCE_BOTTLENECK = 16, /* of assignments: the worst matched cost counts, not the sum; no duals */
+    COALESCE_FLOOR = 32,    /* of points: distances are cut to integers */
+    COALESCE_RESUME = 64    /* of coalition structures: go on with a checkpoint that is there */
+};
+
+/* Metrics of points, of the coordinates' differences d. */
+enum {
+    COALESCE_EUCLIDEAN = 0, /* the root of the sum of d*d */
+    COALESCE_SQUARED = 1,   /* the sum of d*d */
+    COALESCE_MANHATTAN = 2  /* the sum of |d| */
 };
 
 /* COALESCE_HOST is the device of the processor's cores; 0, 1, ... are GPUs. */
@@ -97,6 +106,21 @@ typedef struct {
     int64_t text_size;     /* bytes there */
 
     int64_t k_best;        /* matchings of one matrix, the best first, all in the text of a job; 0: the best */
+
+    /* Points in place of costs, where dimensions is not 0: the cost of a pair is the distance
+     * of its row's point and its column's, float64, or int64 with COALESCE_FLOOR. */
+    int64_t dimensions;    /* coordinates of a point */
+    const double *row_points, *col_points; /* rows x dimensions and cols x dimensions */
+    int32_t metric;
+
+    int32_t unused;
+    /* Duals to begin from, of one matrix, where start_scale is not 0: such as u, v and
+     * scale that a solve of a similar matrix gave. */
+    const int64_t *start_u, *start_v;
+    double start_scale;
+
+    coalesce_progress progress; /* on a host: the bound, and the share of the rows that are matched */
+    void *user;
 } coalesce_assignment;
 
 /* A quadratic program: the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries of the
@@ -134,9 +158,12 @@ typedef struct {
     const char *algorithm;
     coalesce_progress progress;
     void *user;
+    const char *sizes;      /* that coalitions may have, such as "1-3,5"; null: any */
+    const char *checkpoint; /* a file in which finished levels are kept; null: none */
 } coalesce_csg;
 
-/* An auction, as the text of a CATS file. */
+/* An auction, as the text of a CATS file. Bids of one bidder share a good that is not for
+ * sale, whose number is that of the goods or larger: one of them wins. */
 typedef struct {
     uint32_t size;
     uint32_t flags;
@@ -145,6 +172,9 @@ typedef struct {
     int64_t text_size;     /* bytes */
     double time_limit;     /* seconds; 0: none */
     const char *algorithm;
+    const char *payments;  /* what winners pay: "first", "vcg" or "core"; null: not told */
+    coalesce_progress progress;
+    void *user;
 } coalesce_auction;
 
 /* coalesce_assign solves on the calling thread. */

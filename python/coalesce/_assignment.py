@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import threading
 from dataclasses import dataclass
 from typing import Any, Optional, Union, cast
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library as lib
+from ._progress import Progress, Told, run
 from ._report import Report
 
 # A solve of at most so many costs keeps its thread: ctrl-C comes after it.
@@ -100,6 +100,50 @@ def _failed(e: Exception) -> Exception:
     return e
 
 
+@dataclass(eq=False)
+class Points:
+    """Points whose distances are costs, computed where they are needed.
+
+    rows, cols: float arrays (n, d) and (m, d), a point of d coordinates for each row and each column. metric:
+    "euclidean", "squared" (the sum of the squared differences) or "manhattan". floor: distances are cut to integers.
+    """
+
+    rows: ArrayLike
+    cols: ArrayLike
+    metric: str = "euclidean"
+    floor: bool = False
+
+    def __post_init__(self) -> None:
+        self.row, self.col = (np.ascontiguousarray(x, np.float64) for x in (self.rows, self.cols))
+        if self.row.ndim != 2 or self.col.ndim != 2 or self.row.shape[1] != self.col.shape[1] or not self.row.shape[1]:
+            raise ValueError(f"points: found arrays of the shapes {self.row.shape} and {self.col.shape}, expected (n, d) and (m, d)")
+        if self.metric not in lib.METRICS:
+            raise ValueError(f"points: found the metric {self.metric!r}, expected one of {', '.join(lib.METRICS)}")
+
+
+Duals = Union["AssignmentResult", tuple[ArrayLike, ArrayLike]]
+
+
+def _starting(start: Duals, rows: int, cols: int, maximize: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """Duals as the library takes them: int64 u and v, and a scale that divides them, below 0 where it maximises."""
+    if isinstance(start, AssignmentResult):
+        if start.raw_duals is None:
+            raise ValueError("start: found a result without duals")
+        found = start.raw_duals
+    else:
+        u, v = (np.asarray(x, np.float64) for x in start)
+        most = max((float(np.abs(x).max()) for x in (u, v) if x.size), default=0.0)
+        if not np.isfinite(most):
+            raise lib.CostError("start: found a dual that is not a number")
+        scale = np.ldexp(1.0, min(58 - int(np.frexp(most)[1]), 1000)) * (-1 if maximize else 1)
+        found = np.rint(u * scale).astype(np.int64), np.rint(v * scale).astype(np.int64), float(scale)
+    if found[0].shape != (rows,) or found[1].shape != (cols,):
+        raise ValueError(f"start: found duals of the shapes {found[0].shape} and {found[1].shape}, expected ({rows},) and ({cols},)")
+    if (found[2] < 0) != maximize:
+        raise ValueError("start: found duals of a problem that minimises where this one maximises, or the other way")
+    return np.ascontiguousarray(found[0]), np.ascontiguousarray(found[1]), found[2]
+
+
 class _Answer:
     """The arrays that a solve writes, all with the batch first."""
 
@@ -115,8 +159,8 @@ class _Answer:
 def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np.int64], NDArray[np.int32], tuple[int, int]]] = None,
            limit: Optional[float] = None, duals: bool = False, device: int = -1, algorithm: Optional[str] = None,
            time_limit: Optional[float] = None, check: bool = True, infeasible: bool = False, k_best: int = 1,
-           bottleneck: bool = False) -> _Answer:
-    batch, rows, cols = (1, *sparse[2]) if sparse else (1, *a.shape) if a.ndim == 2 else a.shape
+           bottleneck: bool = False, points: Optional[Points] = None, start: Optional[Duals] = None, progress: Progress = None) -> _Answer:
+    batch, rows, cols = (1, *sparse[2]) if sparse else (1, len(points.row), len(points.col)) if points else (1, *a.shape) if a.ndim == 2 else a.shape
     answer = _Answer(batch, rows, cols, duals)
     if batch == 0:
         return answer
@@ -126,22 +170,29 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
     p.flags = (lib.MAXIMIZE if maximize else 0) | (0 if check else lib.UNCHECKED) | (lib.BOTTLENECK if bottleneck else 0)
     if limit is not None:
         p.flags, p.limit = p.flags | lib.LIMIT, limit
-    if sparse:
+    if start is not None:
+        u, v, p.start_scale = _starting(start, rows, cols, maximize)
+        p.start_u, p.start_v = u.ctypes.data, v.ctypes.data
+    if points:
+        p.flags |= lib.FLOOR if points.floor else 0
+        p.dimensions, p.metric = points.row.shape[1], lib.METRICS[points.metric]
+        p.row_points, p.col_points = points.row.ctypes.data, points.col.ctypes.data
+    elif sparse:
         p.start, p.col, p.col_stride = sparse[0].ctypes.data, sparse[1].ctypes.data, a.itemsize
     else:
         p.batch_stride, p.row_stride, p.col_stride = a.strides if a.ndim == 3 else (0, *a.strides)
-    p.costs = a.ctypes.data
+    p.costs = a.ctypes.data if not points else None
     for name in ("column", "u", "v", "scale", "value", "gap", "code"):
         array = getattr(answer, name)
         if array is not None:
             setattr(p, name, array.ctypes.data)
 
-    def finish(text: str) -> _Answer:
-        answer.reports = json.loads(text)
+    def finish(reports: list[dict[str, Any]]) -> _Answer:
+        answer.reports = reports
         return answer
 
     try:
-        lib.solve("assignment", p, finish)
+        run("assignment", p, finish, Told(progress, time_limit))
     except lib.InfeasibleError as e:
         if not infeasible:
             raise _failed(e) from None
@@ -228,24 +279,33 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                      limit: Optional[float] = None, duals: bool = True, check: bool = True,
                      device: Union[str, int, None] = None, algorithm: Optional[str] = None,
                      time_limit: Optional[float] = None, k_best: int = 1,
-                     bottleneck: bool = False) -> Union[AssignmentResult, list[AssignmentResult]]:
+                     bottleneck: bool = False, start: Optional[Duals] = None,
+                     progress: Progress = None) -> Union[AssignmentResult, list[AssignmentResult]]:
     """An optimal matching with its duals and the certificate that proves it.
 
-    cost: an array (n, m), a batch (B, n, m), whose answer is a list, or a matrix of scipy.sparse, whose stored
-    entries are the allowed pairs, explicit zeros too.
+    cost: an array (n, m), a batch (B, n, m), whose answer is a list, a matrix of scipy.sparse, whose stored entries are
+    the allowed pairs, explicit zeros too, or Points, whose distances are the costs.
     forbidden: a boolean array of cost's shape, True where a pair must not be matched; infinite costs forbid too.
-    limit: a row and a column left unmatched cost so much together, so that no dearer pair is matched.
+    limit: a threshold: a row and a column left unmatched cost so much together, so that no dearer pair is matched.
     check: False leaves out the check of the answer; nothing is proven then.
     device: "host", "cuda" or "cuda:1"; None is the first GPU where there is one.
     k_best: of one matrix, so many matchings, the best first, in the result's `best` (Murty 1968), each proven best of
     those that are left.
     bottleneck: True makes the worst matched cost as good as can be, in place of the sum (Gross 1959), on the host.
+    start: where to begin: the result of a similar matrix with its duals, or duals u (n,) and v (m,) in the costs' unit,
+    feasible or not. The answer is as exact as without. Of one matrix.
+    progress: called with an Incumbent, on the host: the bound, and the share of the rows that are matched; one that
+    returns True ends the solve. True shows a bar of tqdm.
     time_limit: seconds. Raises CancelledError where it ends the solve without an answer, InfeasibleError (with the
     proof in `report`) where one matrix has no full matching, CostError where a cost cannot be used. In a batch
     infeasible matrices have results with `infeasible` set.
     """
-    sparse = None
-    if hasattr(cost, "tocsr"):
+    sparse = points = None
+    if isinstance(cost, Points):
+        if forbidden is not None:
+            raise ValueError("forbidden: all pairs of points are allowed; limit bounds their distances")
+        points, a = cost, np.empty((0, 0))
+    elif hasattr(cost, "tocsr"):
         if forbidden is not None:
             raise ValueError("forbidden: a sparse matrix leaves forbidden pairs out")
         csr = cost.tocsr()
@@ -265,8 +325,10 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     batch = not sparse and a.ndim == 3
     if k_best < 1 or k_best > 1 and (batch or bottleneck):
         raise ValueError(f"k_best: found {k_best}, expected at least 1, and 1 of batches and with bottleneck")
+    if start is not None and batch:
+        raise ValueError("start: expected one matrix, found a batch")
     try:
-        answer = _solve(a, bool(maximize), sparse=sparse, limit=limit, duals=duals and not bottleneck, device=lib.device_index(device),
+        answer = _solve(a, bool(maximize), sparse=sparse, points=points, start=start, progress=progress, limit=limit, duals=duals and not bottleneck, device=lib.device_index(device),
                         algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch, k_best=k_best,
                         bottleneck=bottleneck)
     except lib.Interrupted as e:

@@ -8,7 +8,8 @@ import pathlib
 from typing import Any, Callable, Optional, Union
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
-MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK = 1, 2, 4, 8, 16
+MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME = 1, 2, 4, 8, 16, 32, 64
+METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 
 # Codes of NumPy's types, by dtype.char.
 TYPES = {"b": 1, "h": 2, "i": 3, "B": 5, "H": 6, "I": 7, "f": 9, "d": 10, "?": 5}
@@ -63,6 +64,10 @@ class Assignment(ctypes.Structure):
         ("column", ctypes.c_void_p), ("u", ctypes.c_void_p), ("v", ctypes.c_void_p), ("scale", ctypes.c_void_p),
         ("value", ctypes.c_void_p), ("gap", ctypes.c_void_p), ("code", ctypes.c_void_p),
         ("text", ctypes.c_void_p), ("text_size", ctypes.c_int64), ("k_best", ctypes.c_int64),
+        ("dimensions", ctypes.c_int64), ("row_points", ctypes.c_void_p), ("col_points", ctypes.c_void_p),
+        ("metric", ctypes.c_int32), ("unused", ctypes.c_int32),
+        ("start_u", ctypes.c_void_p), ("start_v", ctypes.c_void_p), ("start_scale", ctypes.c_double),
+        ("progress", Progress), ("user", ctypes.c_void_p),
     ]
 
 
@@ -82,6 +87,7 @@ class CSG(ctypes.Structure):
         ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
         ("count", ctypes.c_int64), ("values", ctypes.c_void_p), ("time_limit", ctypes.c_double),
         ("algorithm", ctypes.c_char_p), ("progress", Progress), ("user", ctypes.c_void_p),
+        ("sizes", ctypes.c_char_p), ("checkpoint", ctypes.c_char_p),
     ]
 
 
@@ -89,7 +95,7 @@ class Auction(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32),
         ("text", ctypes.c_char_p), ("text_size", ctypes.c_int64), ("time_limit", ctypes.c_double),
-        ("algorithm", ctypes.c_char_p),
+        ("algorithm", ctypes.c_char_p), ("payments", ctypes.c_char_p), ("progress", Progress), ("user", ctypes.c_void_p),
     ]
 
 
@@ -221,8 +227,8 @@ def devices() -> list[dict[str, Any]]:
     return found
 
 
-def encoded(algorithm: Optional[str]) -> Optional[bytes]:
-    return None if algorithm is None else algorithm.encode()
+def encoded(text: Optional[str]) -> Optional[bytes]:
+    return None if text is None else text.encode()
 
 
 def seconds(limit: Optional[float]) -> float:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sync"
+	"time"
 
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/solve"
@@ -45,8 +47,16 @@ func toPacking(a *Auction) *packing.Problem {
 func branch(ctx context.Context, a *Auction, o Options, reason string) (*Result, error) {
 	limited, cancel := o.Limited(ctx)
 	defer cancel()
+	clock := time.Now()
+	var told sync.Mutex
 	solved, err := packing.Solve(limited, toPacking(a), packing.Settings{Progress: func(value, bound, nodes int64) {
-		o.Say("revenue %s, bound %s, %d nodes", a.Price(big.NewInt(value)), a.Price(big.NewInt(bound)), nodes)
+		told.Lock()
+		defer told.Unlock()
+		best, most := a.Price(big.NewInt(value)), a.Price(big.NewInt(bound))
+		o.Say("revenue %s, bound %s, %d nodes", best, most, nodes)
+		if o.Progress != nil {
+			o.Progress(solve.NewIncumbent(time.Since(clock).Seconds(), solve.Number(best), solve.Number(most), nodes))
+		}
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Source, err)

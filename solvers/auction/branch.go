@@ -44,44 +44,48 @@ func toPacking(a *Auction) *packing.Problem {
 
 // branch solves an auction by branch and cut. When ctx or the time limit ends, the
 // result is the best so far, with a bound.
-func branch(ctx context.Context, a *Auction, o Options, reason string) (*Result, error) {
+func branch(ctx context.Context, p *plain, items int, o Options, reason string) (*Result, error) {
 	limited, cancel := o.Limited(ctx)
 	defer cancel()
 	clock := time.Now()
 	var told sync.Mutex
-	solved, err := packing.Solve(limited, toPacking(a), packing.Settings{Progress: func(value, bound, nodes int64) {
+	amount := func(units int64) string { return p.whole.Price(p.amount(big.NewInt(units))) }
+	solved, err := packing.Solve(limited, toPacking(p.Auction), packing.Settings{Progress: func(value, bound, nodes int64) {
 		told.Lock()
 		defer told.Unlock()
-		best, most := a.Price(big.NewInt(value)), a.Price(big.NewInt(bound))
+		best, most := amount(value), amount(bound)
 		o.Say("revenue %s, bound %s, %d nodes", best, most, nodes)
 		if o.Progress != nil {
 			o.Progress(solve.NewIncumbent(time.Since(clock).Seconds(), solve.Number(best), solve.Number(most), nodes))
 		}
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Source, err)
+		return nil, fmt.Errorf("%s: %w", p.Source, err)
 	}
-	res := NewResult(a)
+	res := NewResult(p.Auction)
 	res.Algorithm, res.Variant, res.Reason = Branch, "packing/branch", reason
 	res.Device = "host"
-	res.Nodes = solved.Nodes
-	res.prices = solved.Prices
-	res.LPBound = solve.Number(a.Price(big.NewInt(solved.LPBound)))
+	res.Items, res.Nodes = items, solved.Nodes
+	for _, price := range solved.Prices {
+		price.Amount = (price.Amount + p.times - 1) / p.times
+		res.prices = append(res.prices, price)
+	}
+	res.LPBound = solve.Number(p.Price(big.NewInt(solved.LPBound)))
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err
 	}
-	bound := solve.Number(a.Price(big.NewInt(solved.Bound)))
+	bound := solve.Number(p.Price(big.NewInt(solved.Bound)))
 	if solved.Proven() {
 		res.Prove(bound)
 	} else {
 		res.Bounded(bound)
 		res.Stopped = ctx.Err() != nil
 	}
-	res.Notes = append(append([]string(nil), a.Notes...),
-		fmt.Sprintf("of %d bids %d are left in %d parts when dominated ones are gone; they conflict in %d cliques", len(a.Bids), solved.Bids, solved.Parts, solved.Cliques),
-		fmt.Sprintf("%d nodes; the linear relaxation's bound is %s", solved.Nodes, res.LPBound))
-	if !res.Proven {
-		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", bound))
+	res.Notes = append(slices.Clone(p.Notes),
+		fmt.Sprintf("of %d bids %d are left in %d parts when dominated ones are gone; they conflict in %d cliques", len(p.Bids), solved.Bids, solved.Parts, solved.Cliques),
+		fmt.Sprintf("%d nodes; the linear relaxation's bound is %s", solved.Nodes, amount(solved.LPBound)))
+	if !solved.Proven() {
+		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", amount(solved.Bound)))
 	}
-	return res, nil
+	return p.result(res)
 }

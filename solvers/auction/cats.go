@@ -299,14 +299,19 @@ func parseAmount(s string) (amount, bool) {
 	return amount{n, scale}, true
 }
 
+// in is the amount in units of 10^-scale, which is at least its own.
+func (p amount) in(scale int) *big.Int {
+	up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-p.scale)), nil)
+	return up.Mul(up, p.whole)
+}
+
 // scale writes all prices in the smallest unit that any needs.
 func (c *cats) scale(a *Auction, prices []amount) error {
 	for _, p := range prices {
 		a.Scale = max(a.Scale, p.scale)
 	}
 	for i, p := range prices {
-		up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.Scale-p.scale)), nil)
-		up.Mul(up, p.whole)
+		up := p.in(a.Scale)
 		if !up.IsInt64() {
 			return formats.Errorf(c.in.Name(), a.Bids[i].Line, "found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", decimal(p.whole, p.scale), a.Scale)
 		}

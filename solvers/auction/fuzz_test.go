@@ -17,7 +17,7 @@ func checkRead(t *testing.T, text string) {
 		}
 		return
 	}
-	r := NewReduction(a)
+	r := reduction(t, a)
 	if len(r.Items) > 12 {
 		return
 	}

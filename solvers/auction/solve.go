@@ -27,13 +27,18 @@ func Algorithms() []string {
 // Branch and cut that ctx or the time limit ends gives the best bids found and a bound;
 // Proven tells whether they are the best of all. Coalition structures end between
 // launches, without a result. Errors of too many items or bids wrap ErrItems or
-// ErrSize, those of memory device.ErrMemory, those of a wrong answer csg.ErrCheck.
+// ErrSize, those of memory device.ErrMemory, those of a wrong answer csg.ErrCheck, and
+// those of an auction without free disposal whose goods no bids sell solve.ErrInfeasible.
 func Solve(ctx context.Context, a *Auction, o Options) (*Result, error) {
 	start := time.Now()
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
 		return nil, fmt.Errorf("solve auction: found the algorithm %.40q, expected one of %v", o.Algorithm, Algorithms())
 	}
-	reduced := NewReduction(a)
+	p, err := newPlain(a, true)
+	if err != nil {
+		return nil, fmt.Errorf("solve auction: %w", err)
+	}
+	reduced := newReduction(p)
 	items := len(reduced.Items)
 	o.Say("%d items are left to compete for", items)
 	if o.Algorithm == Branch || o.Algorithm == "" && o.Variant == "" && items > MaxItems {
@@ -41,11 +46,10 @@ func Solve(ctx context.Context, a *Auction, o Options) (*Result, error) {
 		if o.Algorithm == "" {
 			reason = fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems)
 		}
-		res, err := branch(ctx, a, o, reason)
+		res, err := branch(ctx, p, items, o, reason)
 		if err != nil {
 			return nil, fmt.Errorf("solve auction: %w", err)
 		}
-		res.Items = items
 		res.Seconds.Solve = time.Since(start).Seconds()
 		return res, nil
 	}

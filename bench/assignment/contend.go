@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"coalesce/bench/result"
@@ -92,7 +93,7 @@ func (b *bench) add(row result.Solve) {
 func (b *bench) kept(i *instance, row result.Solve) bool {
 	at := slices.IndexFunc(b.Kept, func(k result.Solve) bool {
 		return k.Name == row.Name && k.Kind == row.Kind && k.Rows == row.Rows && k.Range == row.Range && k.Value == row.Value &&
-			k.Noise == row.Noise && k.Seed == row.Seed && k.Devices == row.Devices
+			k.Noise == row.Noise && strings.HasSuffix(k.Variant, row.Variant) && k.Seed == row.Seed && k.Devices == row.Devices
 	})
 	if at < 0 {
 		return false
@@ -106,6 +107,7 @@ func (b *bench) kept(i *instance, row result.Solve) bool {
 // label names its variant, "" for the fastest known.
 func (b *bench) solve(family, label string, i *instance) {
 	row := i.row(family)
+	row.Variant = label
 	if b.kept(i, row) {
 		return
 	}

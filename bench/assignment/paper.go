@@ -39,6 +39,7 @@ func (b *bench) paper() error {
 // paths runs each variant of the published methods that finds one augmenting
 // path a phase, and the one that finds many and is like it in all else.
 func (b *bench) paths() error {
+	b.Resume()
 	var all []problem
 	for _, n := range []int{1000, 5000, 10000} {
 		for _, s := range []span{tenth, side, tenfold} {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"coalesce/autotune/subject"
@@ -36,9 +38,9 @@ func to(most int, more ...int) func(n int) bool {
 	}
 }
 
-// curves are what the papers' figures show on this kind of device, and the best
+// allCurves are what the papers' figures show on this kind of device, and the best
 // variants of this project's beside them.
-func (b *bench) curves() []curve {
+func (b *bench) allCurves() []curve {
 	if b.Facts.Kind == device.Host {
 		return []curve{{"csg/hosttiles", subjectOf(&csg.Hosttiles), b.chosen(&csg.Hosttiles, map[string]string{"value": "int32"}), 3, to(26)}}
 	}
@@ -86,12 +88,12 @@ func (b *bench) chosen(f *device.Family, fixed map[string]string) func(n int) (*
 // within the budget is left out; -resume goes on with it.
 func (b *bench) figures() error {
 	b.Resume()
-	all := b.curves()
+	all := b.allCurves()
 	last := make([]result.Row, len(all)) // of each curve
 	for n := cmp.Or(b.from, 10); n <= b.agents; n++ {
 		known := instances{}
 		for i, c := range all {
-			if !c.sizes(n) {
+			if !c.sizes(n) || len(b.curves) > 0 && !slices.ContainsFunc(b.curves, func(begin string) bool { return strings.HasPrefix(c.name, begin) }) {
 				continue
 			}
 			if row, ok := b.kept(c.name, n); ok {

@@ -32,8 +32,9 @@ import (
 type bench struct {
 	experiment.Bench[result.Row]
 	stream device.Stream
-	agents int // the most, 26 unless said
-	from   int // the fewest of price and figures; 0: theirs
+	agents int      // the most, 26 unless said
+	from   int      // the fewest of price and figures; 0: theirs
+	curves []string // of figures; nil: all
 }
 
 func experiments() []experiment.Experiment[*bench] {
@@ -56,23 +57,24 @@ func main() {
 	s.Register(&names, "host", experiment.List(experiments()))
 	agents := flag.Int("agents", 26, "the most agents, but for effects and repeat, which have their own")
 	from := flag.Int("from", 0, "the fewest agents of price (20 unless said), figures and sequential (10)")
+	curves := flag.String("curves", "", "comma-separated beginnings of the names of figures' curves (default: all)")
 	flag.Usage = experiment.Usage("Measures coalition structure generation.", experiments())
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if !run(ctx, s, experiment.Split(names), *from, *agents) {
+	if !run(ctx, s, experiment.Split(names), *from, *agents, experiment.Split(*curves)) {
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, s experiment.Settings, names []string, from, agents int) bool {
+func run(ctx context.Context, s experiment.Settings, names []string, from, agents int, curves []string) bool {
 	common, err := experiment.New[result.Row](ctx, "csg", s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "csg:", err)
 		return false
 	}
 	defer common.Close()
-	b := &bench{Bench: *common, from: from, agents: agents}
+	b := &bench{Bench: *common, from: from, agents: agents, curves: curves}
 	if b.stream, err = b.Dev.NewStream(); err != nil {
 		b.Fail(err)
 		return false

@@ -26,6 +26,7 @@ import (
 
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
+	"coalesce/runtime/device"
 )
 
 type bench struct {
@@ -117,12 +118,16 @@ func run(ctx context.Context, s settings, names []string, external externals) bo
 	}
 	defer b.peers.Close()
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, b.command(e.Name))
+		suffix := ""
+		if b.Facts.Kind == device.Host && e.Name == "paper" {
+			suffix = "-host" // the sequential programs alone
+		}
+		b.Begin(e.Name, suffix, b.command(e.Name))
 		b.history = history{}
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
-		b.Write("")
+		b.End()
 	})
 }
 

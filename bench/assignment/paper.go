@@ -18,6 +18,7 @@ func sequential(name string) bool { return strings.HasPrefix(name, "sequential")
 // paper draws the table of Date and Nagi (2016): both variants at 5,000 to
 // 20,000 and costs up to n/10, n and 10n, against the same methods on one core.
 func (b *bench) paper() error {
+	b.Resume()
 	var all []problem
 	for _, n := range []int{5000, 10000, 15000, 20000} {
 		for _, s := range []span{tenth, side, tenfold} {
@@ -27,7 +28,7 @@ func (b *bench) paper() error {
 	list := b.settings.families
 	if len(list) == 0 {
 		for _, name := range solver.Algorithms() {
-			if name == "classical" || name == "tree" || sequential(name) {
+			if b.Facts.Kind != device.Host && (name == "classical" || name == "tree") || sequential(name) {
 				list = append(list, name)
 			}
 		}
@@ -38,6 +39,7 @@ func (b *bench) paper() error {
 // paths runs each variant of the published methods that finds one augmenting
 // path a phase, and the one that finds many and is like it in all else.
 func (b *bench) paths() error {
+	b.Resume()
 	var all []problem
 	for _, n := range []int{1000, 5000, 10000} {
 		for _, s := range []span{tenth, side, tenfold} {

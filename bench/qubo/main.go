@@ -117,12 +117,12 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s, peers: &peers{python: s.python, mqlib: mqlib{s.mqlib}}}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, b.command(e.Name))
+		b.Begin(e.Name, b.suffix(), b.command(e.Name))
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
 		b.summarize()
-		b.Write(b.suffix())
+		b.End()
 	})
 }
 
@@ -140,10 +140,7 @@ func (b *bench) suffix() string {
 
 // add keeps a row and tells of it.
 func (b *bench) add(row result.Binary) {
-	b.File.Rows = append(b.File.Rows, row)
-	if row.Failed != "" {
-		b.Failed = true
-	}
+	b.Add(row)
 	fmt.Println(describe(row))
 }
 

@@ -23,8 +23,17 @@ type Of[R any] struct {
 	Commit     string `json:"commit"`
 	Command    string `json:"command"`
 	Date       string `json:"date"`
+	Unfinished bool   `json:"unfinished,omitempty"` // rows were left out, or went wrong
 	Rows       []R    `json:"rows"`
 }
+
+// Measured is a row of any form.
+type Measured interface {
+	Right() bool // nothing went wrong
+}
+
+// Right reports that nothing went wrong.
+func (r Row) Right() bool { return r.Failed == "" }
 
 // A Row is one variant at one size. Seconds cover the whole launch sequence,
 // values resident on the device.

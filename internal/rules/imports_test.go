@@ -78,7 +78,7 @@ var rooms = []room{
 	// nothing of files and of other algorithms, but for the search that core and price
 	// shares with the host; the API brings them together.
 	{"solvers/assignment/problem", []string{"solvers/cores", "runtime/device"}},
-	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "autotune/tuned", "runtime/device"}},
+	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "solvers/solve", "autotune/tuned", "runtime/device"}},
 	{"solvers/assignment/internal/formats", []string{"solvers/assignment/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/assignment/internal/draw", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/cores", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment/internal/enginetest", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "runtime/device"}},
@@ -95,7 +95,7 @@ var rooms = []room{
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores"}},
-	{"solvers/csg/internal/price", []string{"generated/csg", "runtime/device"}},
+	{"solvers/csg/internal/price", []string{"solvers/solve", "generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.

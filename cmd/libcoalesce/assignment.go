@@ -65,6 +65,9 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if o.Start, err = starting(p); err != nil {
 		return err
 	}
+	if p.flags&C.COALESCE_RESIDENT != 0 {
+		return resident(ctx, p, o, report)
+	}
 	plain := p.device == C.COALESCE_HOST && p.start == nil && p.dimensions == 0 && p.flags&C.COALESCE_LIMIT == 0
 	if report == nil && plain && o.Algorithm == "" && p.batch == 1 && p.rows <= few && p.cols <= few && p.rows*p.cols <= few {
 		o.Algorithm = "sequential-tree"

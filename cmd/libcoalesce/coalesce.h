@@ -58,7 +58,8 @@ enum {
     COALESCE_ISING = 8,     /* of quadratic programs: variables are -1 and +1 */
     COALESCE_BOTTLENECK = 16, /* of assignments: the worst matched cost counts, not the sum; no duals */
     COALESCE_FLOOR = 32,    /* of points: distances are cut to integers */
-    COALESCE_RESUME = 64    /* of coalition structures: go on with a checkpoint that is there */
+    COALESCE_RESUME = 64,   /* of coalition structures: go on with a checkpoint that is there */
+    COALESCE_RESIDENT = 128 /* of assignments: costs are in the memory of the GPU `device` */
 };
 
 /* Metrics of points, of the coordinates' differences d. */
@@ -121,6 +122,15 @@ typedef struct {
 
     coalesce_progress progress; /* on a host: the bound, and the share of the rows that are matched */
     void *user;
+
+    /* With COALESCE_RESIDENT no cost goes through the host. Matrices lie row after row and
+     * one after the other, of int32, int64, float32 or float64; a single one of more than
+     * 256 rows has no more rows than columns. The largest number of an integer type and the
+     * infinity of the sign that MAXIMIZE says forbid pairs there. There are no duals to
+     * begin from, no points, no limit, and no proof of infeasibility. Memory and kernels for
+     * a shape are kept for later calls. */
+    double least, most;    /* finite bounds of the costs that are allowed */
+    int64_t stream;        /* CUDA's handle of the stream whose work the solve waits for; 0: the default stream */
 } coalesce_assignment;
 
 /* A quadratic program: the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries of the

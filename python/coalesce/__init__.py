@@ -6,6 +6,7 @@ Every answer comes with its value, what is proven of it, and how it was found.
 from ._assignment import AssignmentResult, Points, RankedMatching, linear_sum_assignment, solve_assignment
 from ._auction import AuctionResult, Payment, solve_auction
 from ._csg import CSGResult, solve_csg
+from ._device import host_copies
 from ._library import (CancelledError, CoalesceError, CostError, ForkedError, InfeasibleError, InternalError,
                        Interrupted, devices)
 from ._progress import Incumbent
@@ -15,5 +16,5 @@ from ._sampler import Sampler
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CoalesceError", "CostError", "ForkedError",
     "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
-    "devices", "linear_sum_assignment", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo",
+    "devices", "host_copies", "linear_sum_assignment", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo",
 ]

@@ -8,7 +8,7 @@ import pathlib
 from typing import Any, Callable, Optional, Union
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
-MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME = 1, 2, 4, 8, 16, 32, 64
+MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME, RESIDENT = 1, 2, 4, 8, 16, 32, 64, 128
 METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 
 # Codes of NumPy's types, by dtype.char.
@@ -68,6 +68,7 @@ class Assignment(ctypes.Structure):
         ("metric", ctypes.c_int32), ("unused", ctypes.c_int32),
         ("start_u", ctypes.c_void_p), ("start_v", ctypes.c_void_p), ("start_scale", ctypes.c_double),
         ("progress", Progress), ("user", ctypes.c_void_p),
+        ("least", ctypes.c_double), ("most", ctypes.c_double), ("stream", ctypes.c_int64),
     ]
 
 
@@ -206,14 +207,19 @@ def device_index(device: Union[str, int, None]) -> int:
     raise ValueError(f"device {device!r}: expected host, cuda or cuda:N")
 
 
-_first: Optional[int] = None
+_gpus: Optional[int] = None
+
+
+def device_count() -> int:
+    """How many GPUs the library solves on."""
+    global _gpus
+    if _gpus is None:
+        _gpus = sum(d["kind"] == "cuda" for d in devices())
+    return _gpus
 
 
 def _default() -> int:
-    global _first
-    if _first is None:
-        _first = 0 if any(d["kind"] == "cuda" for d in devices()) else -1
-    return _first
+    return 0 if device_count() else -1
 
 
 def devices() -> list[dict[str, Any]]:

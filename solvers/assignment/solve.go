@@ -27,6 +27,8 @@ type Options struct {
 	Start     *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
 	Duals     bool           // keep the duals in the result
 	Unchecked bool           // do not check the answer: nothing is proven then
+
+	lent bool // the caller has the costs on the device: no memory is taken for them
 }
 
 // Solve finds an optimal matching of an instance on o's devices and checks it:
@@ -163,10 +165,14 @@ func openChecker(d device.Device, p *problem.Normal, o Options) (*verify.Checker
 }
 
 // loadCosts copies the problem's costs to the device, in parts so that ctx can end
-// that, or draws them there.
+// that, or draws them there; those that are lent come with each solve.
 func (j *job) loadCosts(ctx context.Context, drawing *draw.Drawing) (err error) {
 	const part = 1 << 28
 	p, m := j.p, &engine.Matrix{Rows: j.p.Rows, Cols: j.p.Cols}
+	if j.options.lent {
+		j.matrix = m
+		return nil
+	}
 	if m.Costs, err = j.held.Alloc(j.device, int64(p.Rows)*int64(p.Cols)*int64(p.Instance.Type.Size())); err != nil {
 		return fmt.Errorf("%d x %d costs of type %s: %w", p.Rows, p.Cols, p.Instance.Type, err)
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/auctions"
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/ranks"
-	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
 )
@@ -32,10 +31,13 @@ func (a *app) solveAuctionCommand() *cobra.Command {
 		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
 		Long: fmt.Sprintf(`Winner determination: which bids to accept so that no good is sold twice and the
-prices add up to the most. Goods may stay unsold (free disposal).
+prices add up to the most. Goods may stay unsold (free disposal), unless FILE says
+otherwise.
 
-FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd; -
-is standard input.
+FILE is in the text format of CATS, CSV or JSON, plain or compressed with gzip, xz or
+zstd, as its name or else its text tells; - is standard input. CSV and JSON name goods
+and bidders, whose bids are alternatives (XOR), or not (OR), or some of them (OR of
+XOR), and have limits of what a bidder wins and reserve prices.
 Goods and dummies that at least two bids ask for, those that the same bids ask for
 counted as one, are a coalition structure where they are at most %d; more are solved
 by branch and cut on the host. --time-limit and ctrl-C end branch and cut with the
@@ -44,8 +46,8 @@ and --json prints a line for each.
 
 --payments says what each winner pays: first, the prices bid; vcg, what the others
 lose by its presence (Vickrey, Clarke and Groves); core, the least revenue that no
-coalition of bidders would beat, nearest to vcg. Bids that share a dummy are of one
-bidder, others have a bidder each.`, auction.MaxItems),
+coalition of bidders would beat, nearest to vcg. Bids of a named bidder, and bids that
+share a dummy, are of one bidder, others have a bidder each.`, auction.MaxItems),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -159,57 +161,17 @@ func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result)
 
 // printAuction writes an answer for people.
 func (a *app) printAuction(r *auction.Result, facts device.Facts, verified string) error {
-	var bids ui.Table
-	bids.Right(0, 1)
-	bids.Row("price", "bid", "goods")
-	for _, b := range r.Accepted() {
-		var goods []string
-		for _, g := range b.Goods {
-			if !r.Auction.Dummy(g) {
-				goods = append(goods, fmt.Sprint(g))
-			}
-		}
-		bids.Row(r.Auction.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), strings.Join(goods, " "))
-	}
-	bids.Row(r.Value.String(), "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
-	if err := bids.Write(a.out); err != nil {
+	if err := auctions.Print(a.out, r); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out)
-	if p := r.Payments; p != nil {
-		if err := a.printPayments(r.Auction, p); err != nil {
-			return err
-		}
-	}
-
 	told := facets.Answer{
 		Report:   &r.Report,
-		Instance: fmt.Sprintf("%s (%s, %s, %s)", r.Auction.Source, count(int(r.Auction.Goods), "good"), count(len(r.Auction.Bids), "bid"), count(r.Items, "contested item")),
-		Checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Value),
+		Instance: auctions.Instance(r),
+		Checked:  auctions.Checked(r),
 		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
 	if r.Algorithm == auction.Branch {
 		told.Name = count(runtime.GOMAXPROCS(0), "core")
 	}
 	return told.Write(a.out)
-}
-
-// printPayments writes what each winner pays.
-func (a *app) printPayments(auc *auction.Auction, p *auction.Payments) error {
-	var t ui.Table
-	t.Right(0, 1)
-	t.Row("pays", "bids")
-	for _, w := range p.Winners {
-		numbers := make([]string, len(w.Bids))
-		for k, i := range w.Bids {
-			numbers[k] = fmt.Sprint(auc.Bids[i].Number)
-		}
-		t.Row(auc.Price(big.NewInt(w.Pays)), strings.Join(numbers, " "))
-	}
-	t.Row(auc.Price(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", count(len(p.Winners), "winner"), p.Rule))
-	if err := t.Write(a.out); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.out)
-	return nil
 }

@@ -95,6 +95,7 @@ var rooms = []room{
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores"}},
+	{"solvers/csg/internal/levels", []string{"runtime/device"}},
 	{"solvers/csg/internal/price", []string{"generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and

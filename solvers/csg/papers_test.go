@@ -13,6 +13,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // What the founding papers print of their algorithms, as tests: docs/papers/report.md and
@@ -184,7 +185,7 @@ func TestWalkThrough(t *testing.T) {
 				t.Errorf("coalition %#b: nextSplit of number %d is %#b, number %d %#b", c, n, row[2], n+1, rows[n+1][1])
 			}
 		}
-		if next := nextCoalition(c); uint64(rows[0][3]) != next || bits.OnesCount64(next) != size || next <= c {
+		if next := levels.Next(c); uint64(rows[0][3]) != next || bits.OnesCount64(next) != size || next <= c {
 			t.Errorf("nextCoalition of %#b is %#b, expected %#b", c, rows[0][3], next)
 		}
 	}

@@ -61,10 +61,14 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	if err != nil {
 		return nil, err
 	}
-	if len(o.Devices) > 1 && f != &csg.Tiles {
+	if f == nil {
+		if err := levelsTake(inst, o, method, keep); err != nil {
+			return nil, err
+		}
+	} else if len(o.Devices) > 1 && f != &csg.Tiles {
 		return nil, fmt.Errorf("%d devices: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
 	}
-	if o.Together() > 1 && f != &csg.Tiles && f != &csg.Hosttiles {
+	if o.Together() > 1 && f != nil && f != &csg.Tiles && f != &csg.Hosttiles {
 		return nil, fmt.Errorf("%d ranks: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
 	}
 	r := NewResult(inst)
@@ -97,6 +101,13 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 		}
 		o.Say("%v", err)
 		r.Algorithm = string(method)
+	}
+	if f == nil {
+		err := r.byLevels(ctx, inst, o, method, best)
+		if r.stop(ctx, inst, best, err) {
+			return r, err
+		}
+		return r.answered(err)
 	}
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil {

@@ -60,10 +60,14 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	if err != nil {
 		return nil, err
 	}
-	if len(o.Devices) > 1 && f != &csg.Tiles {
+	if f == nil {
+		if err := levelsTake(inst, o, method, keep); err != nil {
+			return nil, err
+		}
+	} else if len(o.Devices) > 1 && f != &csg.Tiles {
 		return nil, fmt.Errorf("%d devices: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
 	}
-	if o.Together() > 1 && f != &csg.Tiles && f != &csg.Hosttiles {
+	if o.Together() > 1 && f != nil && f != &csg.Tiles && f != &csg.Hosttiles {
 		return nil, fmt.Errorf("%d ranks: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
 	}
 	r := NewResult(inst)
@@ -105,7 +109,12 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 				return
 			}
 		}
-		attempt(method, func() error { return r.byKernels(ctx, inst, o, f, method, keep, best) })
+		attempt(method, func() error {
+			if f == nil {
+				return r.byLevels(ctx, inst, o, method, best)
+			}
+			return r.byKernels(ctx, inst, o, f, method, keep, best)
+		})
 	})
 	if r.stop(ctx, inst, best, err) {
 		return r, err

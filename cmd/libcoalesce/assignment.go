@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 
 	"coalesce/solvers/assignment"
@@ -20,13 +21,30 @@ import (
 // source is what errors and results call instances of this library.
 const source = "an array"
 
-// few is up to how many costs one core's search along trees beats the host's method,
-// which starts goroutines: 30 x 30 costs take 52 µs instead of 80 (two cores of a Xeon).
-const few = 2048
+// An instance of at most some costs is solved by shortest paths on one core, and of few on
+// the calling thread: passes over more costs are spread over the cores, and a goroutine
+// that C called waits for others for long. At 300 x 300 uniform costs paths take 1.5 ms
+// and the host's method 2.5, at 1000 x 1000 80 and 13 (python/tests/overhead.py).
+const few, some = 1 << 15, 1 << 17
 
 //export goAssign
 func goAssign(p *C.coalesce_assignment) C.int32_t {
-	err := <-aside(func() error { return assign(context.Background(), p, nil, nil) })
+	var err error
+	if plain(p) {
+		var done bool
+		work := func() (err error) { done, err = quick(p); return err }
+		if p.rows*p.cols <= few {
+			err = guarded(work)
+		} else {
+			err = <-aside(work)
+		}
+		if done {
+			return C.COALESCE_OK
+		}
+	}
+	if err == nil {
+		err = <-aside(func() error { return assign(context.Background(), p, nil, nil) })
+	}
 	if err != nil && p != nil && p.text != nil && p.text_size > 0 {
 		text := append(clean(err), 0)
 		text = text[:min(len(text), int(p.text_size))]
@@ -68,10 +86,6 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if p.flags&C.COALESCE_RESIDENT != 0 {
 		return resident(ctx, p, o, report)
 	}
-	plain := p.device == C.COALESCE_HOST && p.start == nil && p.dimensions == 0 && p.flags&C.COALESCE_LIMIT == 0
-	if report == nil && plain && o.Algorithm == "" && p.batch == 1 && p.rows <= few && p.cols <= few && p.rows*p.cols <= few {
-		o.Algorithm = "sequential-tree"
-	}
 	list, err := instances(p)
 	switch {
 	case err != nil:
@@ -100,6 +114,34 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 		return errors.Join(err, reports(results, report))
 	}
 	return err
+}
+
+// plain reports whether quick may solve what a struct describes.
+func plain(p *C.coalesce_assignment) bool {
+	return p != nil && p.flags&^C.COALESCE_MAXIMIZE == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
+		p.k_best <= 1 && p.start_scale == 0 && p.value == nil && p.time_limit == 0 && p.algorithm == nil &&
+		p.rows > 0 && p.cols > 0 && p.rows <= some && p.cols <= some && p.rows*p.cols <= some
+}
+
+// quicks are what solves small instances.
+var quicks = sync.Pool{New: func() any { return new(assignment.Quick) }}
+
+// quick solves a small instance on the calling thread, or leaves it to assign.
+func quick(p *C.coalesce_assignment) (done bool, err error) {
+	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+		return false, err
+	}
+	list, err := instances(p)
+	if err != nil {
+		return false, err
+	}
+	q := quicks.Get().(*assignment.Quick)
+	column, duals, certificate, done, err := q.Solve(list[0])
+	if done {
+		put(p, 0, &assignment.Result{Column: column, Duals: &duals, Certificate: &certificate, Proven: true})
+		quicks.Put(q)
+	}
+	return done, err
 }
 
 // put writes an answer where the struct asks for it.

@@ -16,7 +16,7 @@ from ._progress import Progress, Told, run
 from ._report import Report
 
 # A solve of at most so many costs keeps its thread: ctrl-C comes after it.
-_DIRECT = 1 << 16
+_DIRECT = 1 << 17
 
 
 class _Small(threading.local):

@@ -96,12 +96,8 @@ var rooms = []room{
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores"}},
-<<<<<<< HEAD
-	{"solvers/csg/internal/price", []string{"solvers/solve", "generated/csg", "runtime/device"}},
-=======
 	{"solvers/csg/internal/levels", []string{"runtime/device"}},
-	{"solvers/csg/internal/price", []string{"generated/csg", "runtime/device"}},
->>>>>>> wt-papers
+	{"solvers/csg/internal/price", []string{"solvers/solve", "generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.

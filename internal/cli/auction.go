@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"coalesce/internal/cli/auctions"
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/whole"
+	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
 )
@@ -174,4 +177,96 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 		told.Name = count(runtime.GOMAXPROCS(0), "core")
 	}
 	return told.Write(a.out)
+}
+
+func (a *app) generateAuctionCommand() *cobra.Command {
+	var d auctions.Drawing
+	var to, output string
+	cmd := &cobra.Command{
+		Use:   "auction --distribution NAME --goods N --bids M --output FILE [--seed S] [--to FORMAT]",
+		Short: "Write a combinatorial auction of a distribution of CATS",
+		Long: `Draws an auction with the distributions of CATS (Leyton-Brown, Pearson and Shoham
+2000) and that program's default parameters, and writes it in its text format, or as
+CSV or JSON. The same seed draws the same auction. The distributions are
+
+` + auctions.About(),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output == "" {
+				return usagef("expected --output FILE")
+			}
+			if err := d.Check(); err != nil {
+				return usageError{err}
+			}
+			p := a.progress()
+			defer p.Close()
+			p.Set("drawing %d bids", d.Bids)
+			drawn, err := await(cmd.Context(), d.Draw)
+			if err != nil {
+				return err
+			}
+			return a.writeAuction(cmd.Context(), p, drawn, to, output)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	d.Register(cmd.Flags())
+	auctionOutput(cmd, &to, &output)
+	return cmd
+}
+
+func (a *app) convertAuctionCommand() *cobra.Command {
+	var to, output string
+	cmd := &cobra.Command{
+		Use:   "auction FILE --output FILE [--to FORMAT]",
+		Short: "Write a combinatorial auction in another format",
+		Long: `Reads an auction in the text format of CATS, CSV or JSON and writes it in another of
+these: bids keep their numbers and prices every digit. CATS has no names, which are left
+out, and no limits, reserve prices and goods that have to be sold, which are refused.
+Bidders that dummies tell get the dummies' numbers for names.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || output == "" {
+				return usagef("expected a FILE and --output FILE")
+			}
+			p := a.progress()
+			defer p.Close()
+			p.Set("reading %s", called(args[0]))
+			auc, err := await(cmd.Context(), func() (*auction.Auction, error) { return a.readAuction(args[0]) })
+			if err != nil {
+				return err
+			}
+			for _, note := range auc.Notes {
+				p.Say("%s: %s", called(args[0]), note)
+			}
+			return a.writeAuction(cmd.Context(), p, auc, to, output)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	auctionOutput(cmd, &to, &output)
+	return cmd
+}
+
+func auctionOutput(cmd *cobra.Command, to, output *string) {
+	cmd.Flags().StringVarP(output, "output", "o", "", "the file to write")
+	cmd.Flags().StringVar(to, "to", "", "its format: "+strings.Join(auction.Formats(), ", ")+" (default: told by its name, else cats)")
+}
+
+// writeAuction writes a file and says what was left out.
+func (a *app) writeAuction(ctx context.Context, p *ui.Progress, auc *auction.Auction, to, path string) error {
+	format, err := auctions.Format(to, path)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := plainName(path); err != nil {
+		return err
+	}
+	var notes []string
+	err = whole.Write(ctx, path, func(w io.Writer) (err error) {
+		notes, err = auctions.Write(w, auc, format)
+		return err
+	})
+	for _, note := range notes {
+		p.Say("%s: %s", path, note)
+	}
+	return err
 }

@@ -187,6 +187,23 @@ typedef struct {
     void *user;
 } coalesce_auction;
 
+/* Tuning: the variants of the kernels are measured on a device, and the fastest are kept in
+ * a file. Trials run in processes of their own, which call coalesce_tune_worker. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;
+    int32_t device;
+    int32_t arguments;         /* of worker */
+    const char *const *worker; /* a command with its arguments whose process calls coalesce_tune_worker for that device */
+    const char *problem;       /* "csg", "assignment" or "qubo"; null: all */
+    const char *family;        /* of kernels, such as "tiles"; null: all that run on the device */
+    const char *output;        /* the file of winners */
+    double budget;             /* seconds */
+    uint64_t seed;             /* of the order of trying and of the instances */
+    coalesce_progress progress; /* its value: seconds of the best variant; its share: of the budget */
+    void *user;
+} coalesce_tune;
+
 /* coalesce_assign solves on the calling thread. */
 int32_t coalesce_assign(coalesce_assignment *p);
 
@@ -195,6 +212,7 @@ int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job);
 int32_t coalesce_start_qubo(coalesce_qubo *p, int64_t *job);
 int32_t coalesce_start_csg(coalesce_csg *p, int64_t *job);
 int32_t coalesce_start_auction(coalesce_auction *p, int64_t *job);
+int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job);
 
 /* coalesce_wait waits for the end of a job, at most so many milliseconds, and returns
  * its code or COALESCE_RUNNING. */
@@ -210,6 +228,15 @@ int64_t coalesce_text(int64_t job, char *buffer, int64_t size);
 
 /* coalesce_close ends a job, waits for its end, and gives it back. */
 int32_t coalesce_close(int64_t job);
+
+/* coalesce_tune_worker runs trials that are asked for on standard input, and answers on
+ * standard output, until that ends. */
+int32_t coalesce_tune_worker(int32_t device);
+
+/* coalesce_tuned has later solves choose variants by a file of winners, over those that
+ * the library carries; null: by the latter alone. At first it is the user's own, as
+ * coalesce tune keeps it, where that is there. */
+int32_t coalesce_tuned(const char *path);
 
 /* coalesce_devices is a JSON list of the devices' facts, in the manner of coalesce_text. */
 int64_t coalesce_devices(char *buffer, int64_t size);

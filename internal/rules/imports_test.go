@@ -34,8 +34,9 @@ var (
 
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
-	// The library for other languages takes the public packages, as any program may.
-	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices"}},
+	// The library for other languages takes the public packages, as any program may, and tunes.
+	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker"}},
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/ui", nil},
 	{"internal/rules", nil},

@@ -12,9 +12,11 @@ from ._library import (CancelledError, CoalesceError, CostError, ForkedError, In
 from ._progress import Incumbent
 from ._qubo import QUBOResult, Solution, solve_qubo
 from ._sampler import Sampler
+from ._tune import tune, use_tuning
 
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CoalesceError", "CostError", "ForkedError",
     "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
     "devices", "host_copies", "linear_sum_assignment", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo",
+    "tune", "use_tuning",
 ]

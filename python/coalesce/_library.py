@@ -100,6 +100,14 @@ class Auction(ctypes.Structure):
     ]
 
 
+class Tune(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("arguments", ctypes.c_int32),
+        ("worker", ctypes.POINTER(ctypes.c_char_p)), ("problem", ctypes.c_char_p), ("family", ctypes.c_char_p), ("output", ctypes.c_char_p),
+        ("budget", ctypes.c_double), ("seed", ctypes.c_uint64), ("progress", Progress), ("user", ctypes.c_void_p),
+    ]
+
+
 def _load() -> ctypes.CDLL:
     """The library with CUDA where the wheel has it and a driver answers, else the plain one."""
     here = pathlib.Path(__file__).parent
@@ -113,9 +121,10 @@ def _load() -> ctypes.CDLL:
     else:
         path = here / "libcoalesce.so"
     lib = ctypes.CDLL(str(path))
-    for name in ("assignment", "qubo", "csg", "auction"):
+    for name in ("assignment", "qubo", "csg", "auction", "tune"):
         getattr(lib, "coalesce_start_" + name).argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
     lib.coalesce_assign.argtypes = [ctypes.c_void_p]
+    lib.coalesce_tuned.argtypes, lib.coalesce_tune_worker.argtypes = [ctypes.c_char_p], [ctypes.c_int32]
     lib.coalesce_wait.argtypes = [ctypes.c_int64, ctypes.c_int32]
     lib.coalesce_cancel.argtypes = lib.coalesce_close.argtypes = [ctypes.c_int64]
     lib.coalesce_text.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]

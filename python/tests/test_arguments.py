@@ -177,3 +177,19 @@ def test_plot_and_notebooks():
     line = axes.get_lines()[0]
     assert line.get_ydata()[-1] == result.value and axes.get_xlabel() == "seconds"
     assert coalesce.solve_csg([0, 1, 2, 4]).plot(axes) is axes
+
+
+def test_tune(tmp_path):
+    path = tmp_path / "deep" / "tuned.json"
+    told = []
+    found = coalesce.tune("assignment", family="hostscan", device="host", budget=6, output=path, progress=told.append)
+    assert [s["family"] for s in found] == ["assignment/hostscan"] and found[0]["tried"] > 0 and found[0]["wrong"] == 0
+    assert told and told[-1].seconds > 0 and path.exists() == bool(found[0]["winners"])
+    with pytest.raises(ValueError, match="problem"):
+        coalesce.tune("sorting", output=path)
+    with pytest.raises(ValueError, match="family"):
+        coalesce.tune("csg", family="none such", output=path)
+    with pytest.raises(ValueError, match="winners"):
+        coalesce.use_tuning(tmp_path / "missing")
+    coalesce.use_tuning(None)
+    assert coalesce.linear_sum_assignment([[1, 0], [0, 1]])[1].tolist() == [1, 0]

@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed classical/*.cu
 var classicalSource embed.FS
 
-// Classical is the family assignment/classical: 56 variants.
+// Classical is the family assignment/classical: 57 variants.
 var Classical = device.Family{
 	Name:   "assignment/classical",
 	Target: device.CUDA,
@@ -89,10 +89,11 @@ var Classical = device.Family{
 		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0xdbaec0b50cff2a7c, Values: []string{"512", "16", "2", "1", "host", "0", "bits", "bounded", "kept", "many", "one", "int32"}, Study: true, Pack: 2},
 		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32", Hash: 0x30cfb516b3548326, Values: []string{"512", "16", "2", "1", "host", "0", "bits", "recomputed", "kept", "many", "one", "int32"}, Study: true, Pack: 2},
 		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32", Hash: 0xaf8845db3b417244, Values: []string{"512", "16", "2", "1", "host", "0", "lists", "stored", "kept", "many", "one", "int32"}, Study: true, Pack: 2},
+		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=lists,slack=stored,forest=anew,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestanew_pathsmany_devicesone_int32", Hash: 0xab6371cc1b6706ca, Values: []string{"512", "16", "2", "1", "host", "0", "lists", "stored", "anew", "many", "one", "int32"}, Study: true, Pack: 2},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0x50d2f339c7021ed3, Values: []string{"512", "32", "1", "1", "grid", "1", "bits", "bounded", "kept", "many", "one", "int32"}, Pack: 2},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=many,value=float32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_float32", Hash: 0x730815e7304d6c74, Values: []string{"512", "32", "1", "1", "grid", "1", "bits", "bounded", "kept", "many", "many", "float32"}, Pack: 2},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=many,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesmany_int32", Hash: 0x1a36fd1d968ab3d8, Values: []string{"512", "32", "1", "1", "grid", "1", "bits", "recomputed", "kept", "many", "many", "int32"}, Pack: 2},
-		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0x5f6484f8bf0f1b70, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "kept", "many", "one", "int32"}, Pack: 2},
+		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0x5f6484f8bf0f1b70, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "kept", "many", "one", "int32"}, Pack: 3},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=float32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_float32", Hash: 0x6dea754df69c2f1d, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "kept", "many", "many", "float32"}, Pack: 3},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=anew,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestanew_pathsmany_devicesone_int32", Hash: 0x4255efd9daa700d2, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "anew", "many", "one", "int32"}, Study: true, Pack: 3},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=recomputed,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32", Hash: 0xe11a8baddf104a05, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "recomputed", "kept", "many", "one", "int32"}, Pack: 3},
@@ -106,8 +107,8 @@ var Classical = device.Family{
 	Packs: []device.Pack{
 		{File: "classical/pack_000.cu", Hash: 0x1d5e6e74316fca9e},
 		{File: "classical/pack_001.cu", Hash: 0xc5ac34241fa0af2d},
-		{File: "classical/pack_002.cu", Hash: 0x15e2e97cca007231},
-		{File: "classical/pack_003.cu", Hash: 0x229fa26ed112bd2c},
+		{File: "classical/pack_002.cu", Hash: 0x83e68560a13e2b46},
+		{File: "classical/pack_003.cu", Hash: 0x07f6b04cc04d1d02},
 	},
 }
 

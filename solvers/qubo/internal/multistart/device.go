@@ -10,6 +10,7 @@ import (
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/evaluate"
+	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
@@ -25,6 +26,7 @@ type deviceStarter struct {
 	shared  int // bytes of an ascending block
 	samples int
 	batch   int
+	blend   string
 	scope   device.Scope // holds all of it but the stream
 	// x holds samples, then slots.
 	x, best, twice, gain, flips, sums device.Buffer
@@ -169,7 +171,7 @@ func (g *deviceStarter) begin(x []uint64) error {
 
 func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
 	e := g.many
-	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, g.twice); err != nil {
+	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, blends(g.blend), g.twice); err != nil {
 		return nil, err
 	}
 	if err := e.AddGains(g.s, g.x, count, g.twice, g.gain); err != nil {
@@ -197,8 +199,19 @@ func (g *deviceStarter) solution(slot int) ([]uint64, error) {
 }
 
 func (g *deviceStarter) keep(slot int) error {
+	if g.blend == search.BlendStart {
+		return nil // what is blended with stays the starting solution
+	}
 	size := int64(8 * g.many.Words())
 	return g.s.Copy(g.best, 0, g.x, int64(slot)*size, size)
+}
+
+// blends is 0 where solutions are blended with nothing.
+func blends(with string) uint64 {
+	if with == search.BlendNone {
+		return 0
+	}
+	return 1
 }
 
 // Close frees what the starter took, but for the stream.

@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed classical/*.cu
 var classicalSource embed.FS
 
-// Classical is the family assignment/classical: 56 variants.
+// Classical is the family assignment/classical: 57 variants.
 var Classical = device.Family{
 	Name:   "assignment/classical",
 	Target: device.CUDA,
@@ -89,10 +89,11 @@ var Classical = device.Family{
 		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0xdbaec0b50cff2a7c, Values: []string{"512", "16", "2", "1", "host", "0", "bits", "bounded", "kept", "many", "one", "int32"}, Study: true, Pack: 2},
 		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32", Hash: 0x30cfb516b3548326, Values: []string{"512", "16", "2", "1", "host", "0", "bits", "recomputed", "kept", "many", "one", "int32"}, Study: true, Pack: 2},
 		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32", Hash: 0xaf8845db3b417244, Values: []string{"512", "16", "2", "1", "host", "0", "lists", "stored", "kept", "many", "one", "int32"}, Study: true, Pack: 2},
+		{Label: "block=512,items=16,rows=2,resident=1,barrier=host,solo=0,zeros=lists,slack=stored,forest=anew,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestanew_pathsmany_devicesone_int32", Hash: 0xab6371cc1b6706ca, Values: []string{"512", "16", "2", "1", "host", "0", "lists", "stored", "anew", "many", "one", "int32"}, Study: true, Pack: 2},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0x634046d6980289df, Values: []string{"512", "32", "1", "1", "grid", "1", "bits", "bounded", "kept", "many", "one", "int32"}, Pack: 2},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=many,value=float32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_float32", Hash: 0x1b5dd91a4a016311, Values: []string{"512", "32", "1", "1", "grid", "1", "bits", "bounded", "kept", "many", "many", "float32"}, Pack: 2},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=many,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesmany_int32", Hash: 0x4a1127e94e6a9ec8, Values: []string{"512", "32", "1", "1", "grid", "1", "bits", "recomputed", "kept", "many", "many", "int32"}, Pack: 2},
-		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0xaef1bd8f53c2ced0, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "kept", "many", "one", "int32"}, Pack: 2},
+		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32", Hash: 0xaef1bd8f53c2ced0, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "kept", "many", "one", "int32"}, Pack: 3},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=float32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_float32", Hash: 0x847033aa406c1a53, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "kept", "many", "many", "float32"}, Pack: 3},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=anew,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestanew_pathsmany_devicesone_int32", Hash: 0x855274fa2d87f434, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "bounded", "anew", "many", "one", "int32"}, Study: true, Pack: 3},
 		{Label: "block=512,items=32,rows=1,resident=1,barrier=grid,solo=16,zeros=lists,slack=recomputed,forest=kept,paths=many,devices=one,value=int32", Symbol: "assignment_classical_block512_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32", Hash: 0x3ab27b1c6c6bb72e, Values: []string{"512", "32", "1", "1", "grid", "16", "lists", "recomputed", "kept", "many", "one", "int32"}, Pack: 3},
@@ -106,8 +107,8 @@ var Classical = device.Family{
 	Packs: []device.Pack{
 		{File: "classical/pack_000.cu", Hash: 0x70dcdab7991d98dd},
 		{File: "classical/pack_001.cu", Hash: 0x1fde425de6726d32},
-		{File: "classical/pack_002.cu", Hash: 0xe64a67e721093735},
-		{File: "classical/pack_003.cu", Hash: 0x1ae87da0e13fc619},
+		{File: "classical/pack_002.cu", Hash: 0xd6aead907fe0a677},
+		{File: "classical/pack_003.cu", Hash: 0xa120aa0655d3399a},
 	},
 }
 

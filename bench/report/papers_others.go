@@ -258,7 +258,7 @@ func hungarianItems(m measured) []item {
 		for _, e := range events(f, byName) {
 			times = append(times, fmt.Sprintf("%s², costs up to %d: %s ms", thousands(float64(e.Rows)), e.Range, ms(e.by["classical"].median())))
 		}
-		combined = cmp.Or(strings.Join(times, "; "), published)
+		combined = cmp.Or(strings.Join(times, "; "), combined)
 	}
 	median := func(name string, n int, costs int64) float64 {
 		for _, e := range all {

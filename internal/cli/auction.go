@@ -106,7 +106,8 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 	facts := d.Facts()
 	o := s.settings(db)
 	o.Devices, o.TimeLimit = []device.Device{d}, s.limit
-	o.Log = func(line string) { p.Set("solving %s: %s", path, line) }
+	o.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
+	o.Progress = auctions.Standing(p.Set, called(path))
 	r, err := auction.Solve(ctx, auc, o)
 	if err != nil {
 		return solverError(err)

@@ -10,6 +10,7 @@ import (
 
 	"coalesce/internal/ui"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/solve"
 )
 
 // count is "1 bid", "2 bids".
@@ -24,6 +25,18 @@ func count(n int, what string) string {
 func Instance(r *auction.Result) string {
 	a := r.Auction
 	return fmt.Sprintf("%s (%s, %s, %s)", a.Source, count(int(a.Goods), "good"), count(len(a.Bids), "bid"), count(r.Items, "contested item"))
+}
+
+// Standing shows how a solve of a file stands.
+func Standing(set func(format string, args ...any), path string) func(solve.Incumbent) {
+	return func(now solve.Incumbent) {
+		switch {
+		case now.Value == "" && now.Bound == "":
+			set("solving %s: %.0f %% done", path, 100*now.Share)
+		default:
+			set("solving %s: %s, after %s", path, now, count(int(now.Work), "node"))
+		}
+	}
 }
 
 // Checked says what was found right about an answer.

@@ -29,6 +29,7 @@ type market struct {
 	common  []float64
 	private []float64
 	weight  []float64 // of a good, for the bidder; they add up to 1
+	drawn   []float64 // weights of what a bundle may take
 	lowest  float64   // of the normal private values so far
 }
 
@@ -36,6 +37,7 @@ type market struct {
 type bundle struct {
 	goods  []int
 	set    []uint64
+	likes  []float64 // of each good, added up over the goods that were taken
 	value  float64
 	common float64
 }
@@ -43,7 +45,7 @@ type bundle struct {
 // likeness is arbitrary and regions: a bidder likes a good, and others the more the more
 // they are like those it has; alternatives begin with each of the goods of its first bid.
 func (d *drawer) likeness(arbitrary, normal bool) error {
-	m := &market{drawer: d, common: make([]float64, d.goods), private: make([]float64, d.goods), weight: make([]float64, d.goods), lowest: 1000 * stdev}
+	m := &market{drawer: d, common: make([]float64, d.goods), private: make([]float64, d.goods), weight: make([]float64, d.goods), drawn: make([]float64, d.goods), lowest: 1000 * stdev}
 	if arbitrary {
 		m.strangers()
 	} else {
@@ -58,7 +60,7 @@ func (d *drawer) likeness(arbitrary, normal bool) error {
 			return err
 		}
 		m.opinion(normal)
-		first := m.bundle([]int{m.pick(m.weight)})
+		first := m.bundle(m.pick(m.weight))
 		for d.rand.Float64() <= another {
 			m.grow(first)
 		}
@@ -67,7 +69,7 @@ func (d *drawer) likeness(arbitrary, normal bool) error {
 		}
 		var others []*bundle
 		for _, g := range first.goods {
-			b := m.bundle([]int{g})
+			b := m.bundle(g)
 			for len(b.goods) < len(first.goods) {
 				m.grow(b)
 			}
@@ -183,19 +185,23 @@ func (m *market) pick(weights []float64) int {
 	return last
 }
 
-func (m *market) bundle(goods []int) *bundle {
-	b := &bundle{set: make([]uint64, m.words)}
-	for _, g := range goods {
-		b.take(g)
-	}
+func (m *market) bundle(good int) *bundle {
+	b := &bundle{set: make([]uint64, m.words), likes: make([]float64, m.goods)}
+	m.take(b, good)
 	return b
 }
 
 func (b *bundle) has(g int) bool { return b.set[g>>6]>>(g&63)&1 != 0 }
 
-func (b *bundle) take(g int) {
-	b.goods = append(b.goods, g)
-	b.set[g>>6] |= 1 << (g & 63)
+func (m *market) take(b *bundle, good int) {
+	b.goods = append(b.goods, good)
+	b.set[good>>6] |= 1 << (good & 63)
+	for g, like := range m.like[good] {
+		b.likes[g] += like
+	}
+	for _, g := range b.goods {
+		b.likes[g] = 0
+	}
 }
 
 // grow adds a good, where there is one that is like those that the bundle has.
@@ -206,23 +212,18 @@ func (m *market) grow(b *bundle) {
 	if m.rand.Float64() < m.jumps {
 		for {
 			if g := m.rand.IntN(m.goods); !b.has(g) {
-				b.take(g)
+				m.take(b, g)
 				return
 			}
 		}
 	}
-	weights := make([]float64, m.goods)
 	some := false
-	for g := range weights {
-		if !b.has(g) {
-			for _, own := range b.goods {
-				weights[g] += m.weight[g] * m.like[own][g]
-			}
-			some = some || weights[g] > 0
-		}
+	for g, like := range b.likes {
+		m.drawn[g] = m.weight[g] * like
+		some = some || m.drawn[g] > 0
 	}
 	if some {
-		b.take(m.pick(weights))
+		m.take(b, m.pick(m.drawn))
 	}
 }
 

@@ -105,7 +105,7 @@ func lewisItems(m measured) []item {
 	}
 	list = append(list, []item{
 		{"tables 1 and 2, every row", "21 rows", "17 rows [below](#the-tables-of-results); of 4 the instance is not given", "bench/qubo/cases.go", again},
-		{"figure 1, division of tasks", "CPU ascends, GPU evaluates", "all on the GPU; the division as printed is not there as a mode", kernels, "none: it is not there"},
+		{"figure 1, division of tasks", "CPU ascends, GPU evaluates", "a mode, `--ascend host`; by default all on the GPU: " + orWhy(divisionCell(m.binaries["division"]), "not measured here"), package1 + "/device.go", "`go run -tags cuda ./bench/qubo -device cuda:0 -experiment division -data DIR`"},
 		{"figure 2, pseudocode", "nine steps", "the same steps, in `run`", package1 + "/multistart.go", unit},
 		{"EvaluateRandomStarts", "1,000 samples", "`--samples 1000`, one launch to draw, one to evaluate, one to reduce", kernels, unit},
 		{"CalculateFirstDerivativeSolution", "x = 1 where a row sums to more than zero", "the same, of the full symmetric row", package1 + "/multistart.go", tests(package1, "TestFirstDerivative")},
@@ -119,6 +119,29 @@ func lewisItems(m measured) []item {
 		{"further work: path relinking after it", "a polishing phase", "path relinking and tabu search are in the solver's own engines; starts are not handed from multi-start to them", "solvers/qubo/internal/tabu", "`go run -tags cuda ./bench/qubo -device cuda:0 -experiment ablation -data DIR`"},
 	}...)
 	return list
+}
+
+// divisionCell is how much longer runs take whose solutions ascend on the host.
+func divisionCell(f *result.Of[result.Binary]) string {
+	if f == nil {
+		return ""
+	}
+	at := map[string]map[string]float64{}
+	var names []string
+	for _, r := range f.Rows {
+		if at[r.Instance] == nil {
+			at[r.Instance] = map[string]float64{}
+			names = append(names, r.Instance)
+		}
+		at[r.Instance][r.Variant] = r.Seconds
+	}
+	var list []string
+	for _, name := range names {
+		if a, b := at[name]["ascend=host"], at[name]["ascend=device"]; a > 0 && b > 0 {
+			list = append(list, fmt.Sprintf("%s %.3g s for %.3g s", name, a, b))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // firstWithin says when runs came near the best known values: of ORLIB's instances to within about
@@ -326,7 +349,7 @@ func hungarianItems(m measured) []item {
 	return append(list,
 		item{"largest, 1.6 billion variables", "23.59 s on 16 GPUs", "on one: classical " + scaledCell(m, "classical", 40000, 1) + " ms, tree " + scaledCell(m, "tree", 40000, 1) + " ms", "bench/assignment/scaling.go", again},
 		item{"largest of one GPU", "about 24,000 rows, tree 35,000", "100,000 rows on one H200, as its memory allows", "docs/results/assignment.md", "`go run -tags cuda ./bench/assignment -device cuda:0 -experiment race`"},
-		item{"1, problems solved again and again (TSP, QAP, GAP)", "asked for, no example", "warm starts from duals, tested; no example of bounds", "solvers/assignment", tests("solvers/assignment", "TestWarmStart")})
+		item{"1, problems solved again and again (TSP, QAP, GAP)", "asked for, no example", "bounds of shortest tours: of 30 places, by the classical method on one core, warm duals read the costs half as often as none or less", "solvers/assignment/tour_test.go", tests("solvers/assignment", "ExampleSolve_tour")})
 }
 
 func oneOrBoth(a, b string) string {

@@ -126,6 +126,7 @@ the best that they find.`,
 	f.Int64Var(&s.starts.Flips, "max-flips", 0, "multistart: most flips of an ascent (default: as many as gain)")
 	f.StringVar(&s.starts.Lambda, "lambda", "", "multistart: of the screen mean + lambda (max - mean), from 0 to below 1, or printed: max / mean (default 0.2)")
 	f.StringVar(&s.starts.Blend, "blend", "", "multistart: what a solution is blended with: "+strings.Join(qubo.Blends(), ", ")+" (default "+qubo.Blends()[0]+")")
+	f.StringVar(&s.starts.Ascend, "ascend", "", "multistart: where solutions ascend: "+strings.Join(qubo.Ascents(), ", ")+" (default "+qubo.Ascents()[0]+")")
 	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
 	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
 	s.solveFlags.register(f)
@@ -166,7 +167,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 		return usagef("--rules: %v", err)
 	}
 	if s.starts != (qubo.Starts{}) && s.algorithm != "multistart" {
-		return usagef("--samples, --iterations, --batch, --max-flips, --lambda and --blend are for --algorithm multistart")
+		return usagef("--samples, --iterations, --batch, --max-flips, --lambda, --blend and --ascend are for --algorithm multistart")
 	}
 	if err := s.starts.Check(s.algorithm); err != nil {
 		return usagef("%v", err)

@@ -128,6 +128,9 @@ type Starts = search.Starts
 // Blends are the values of Starts.Blend, the default first.
 func Blends() []string { return search.Blends() }
 
+// Ascents are the values of Starts.Ascend, the default first.
+func Ascents() []string { return search.Ascents() }
+
 // Printed is the Lambda of Starts that the paper prints, max/mean.
 const Printed = search.Printed
 

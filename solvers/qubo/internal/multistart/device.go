@@ -27,6 +27,7 @@ type deviceStarter struct {
 	samples int
 	batch   int
 	blend   string
+	climber *hostStarter // where solutions ascend on the host; nil: they ascend on the device
 	scope   device.Scope // holds all of it but the stream
 	// x holds samples, then slots.
 	x, best, twice, gain, flips, sums device.Buffer
@@ -174,6 +175,9 @@ func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshol
 	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, blends(g.blend), g.twice); err != nil {
 		return nil, err
 	}
+	if g.climber != nil {
+		return g.climb(count, threshold, most)
+	}
 	if err := e.AddGains(g.s, g.x, count, g.twice, g.gain); err != nil {
 		return nil, err
 	}
@@ -188,6 +192,31 @@ func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshol
 	list := make([]outcome, count)
 	for s := range list {
 		list[s] = outcome{e.Objective(values[8*s:]), *(*int64)(unsafe.Pointer(&flips[8*s]))}
+	}
+	return list, nil
+}
+
+// climb is the rest of a round as the paper divides it: the device evaluates, and a core of the host takes
+// what passes the screen to a local optimum.
+func (g *deviceStarter) climb(count int, threshold float64, most int64) ([]outcome, error) {
+	values := g.back[:8*count]
+	if err := errors.Join(g.many.AddValues(g.s, g.x, count, g.twice), g.s.Download(values, g.twice, 0)); err != nil {
+		return nil, err
+	}
+	list := make([]outcome, count)
+	for s := range list {
+		list[s] = outcome{g.many.Objective(values[8*s:]), -1}
+		if !(float64(list[s].value) > threshold) {
+			continue
+		}
+		x, err := g.solution(s)
+		if err != nil {
+			return nil, err
+		}
+		g.climber.ascend(x, &list[s], most)
+		if err := g.s.Upload(g.x, int64(8*s*g.many.Words()), device.Bytes(x)); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

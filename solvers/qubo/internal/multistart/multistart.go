@@ -60,6 +60,7 @@ type Options struct {
 	Iterations int      // of diversify, screen and search; 0: 2500
 	Batch      int      // iterations at once, T being updated after them; 0 or 1: the paper's serial run
 	MaxFlips   int64    // of one ascent; 0: no bound
+	Ascend     string   // one of search.Ascents: where solutions ascend; empty: where they are evaluated
 	Blend      string   // one of search.Blends: what an iteration blends its last solution with; empty: the best so far
 	Seed       uint64
 	Target     *int64    // stop at this scaled objective; nil: none
@@ -153,6 +154,9 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found f
 	}
 	if o.Blend != "" && !slices.Contains(search.Blends(), o.Blend) {
 		return nil, fmt.Errorf("blend %q, expected one of %v", o.Blend, search.Blends())
+	}
+	if o.Ascend != "" && !slices.Contains(search.Ascents(), o.Ascend) {
+		return nil, fmt.Errorf("ascend %q, expected one of %v", o.Ascend, search.Ascents())
 	}
 	sum, err := on.sample(samples, o.Seed)
 	if err != nil {

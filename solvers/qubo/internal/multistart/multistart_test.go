@@ -74,6 +74,11 @@ func TestMultistartVariants(t *testing.T) {
 				t.Errorf("%s, n = %d: found %+v, expected %+v", w.Label, c.n, found, expected)
 			}
 			searched += found.Searched
+			g.climber = newHostStarter(p, 1) // the device evaluates, the host ascends
+			if divided := multistart(t, p, g, o); !reflect.DeepEqual(divided, expected) {
+				t.Errorf("%s, n = %d, ascending on the host: found %+v, expected %+v", w.Label, c.n, divided, expected)
+			}
+			g.climber = nil
 			o.Iterations, o.MaxFlips = 3, 2
 			if found, expected := multistart(t, p, g, o), multistart(t, p, reference, o); !reflect.DeepEqual(found, expected) {
 				t.Errorf("%s, n = %d, two flips: found %+v, expected %+v", w.Label, c.n, found, expected)

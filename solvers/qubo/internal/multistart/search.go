@@ -54,7 +54,9 @@ func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() err
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
-	g.blend = o.Blend
+	if g.blend = o.Blend; o.Ascend == search.AscendHost {
+		g.climber = newHostStarter(p, 1)
+	}
 	return g, func() error { return errors.Join(g.Close(), s.Close()) }, nil
 }
 
@@ -71,7 +73,7 @@ func Open(_ *problem.Normal, o search.Setup) (search.Opened, error) {
 	}
 	s := o.Starts
 	m := Options{Samples: orElse(s.Samples, DefaultSamples), Iterations: orElse(s.Iterations, math.MaxInt), Batch: orElse(s.Batch, batch), MaxFlips: s.Flips,
-		Blend: cmp.Or(s.Blend, search.BlendBest), Tuning: o.Tuning}
+		Blend: cmp.Or(s.Blend, search.BlendBest), Ascend: s.Ascend, Tuning: o.Tuning}
 	if m.Lambda, m.Printed, err = s.Screen(); err != nil {
 		return search.Opened{}, err
 	}
@@ -89,6 +91,9 @@ func (o Options) label() string {
 	text := fmt.Sprintf("batch=%d,samples=%d,lambda=%s,blend=%s", o.Batch, o.Samples, lambda, o.Blend)
 	if o.Iterations < math.MaxInt {
 		text += fmt.Sprintf(",iterations=%d", o.Iterations)
+	}
+	if o.Ascend != "" {
+		text += ",ascend=" + o.Ascend
 	}
 	if o.MaxFlips > 0 {
 		text += fmt.Sprintf(",max-flips=%d", o.MaxFlips)

@@ -16,6 +16,7 @@ type Starts struct {
 	Flips      int64  // of one ascent, at most; 0: as many as gain
 	Lambda     string // of the screen mean + λ(max - mean): a number from 0 to below 1, or printed: max/mean
 	Blend      string // one of Blends: what an iteration blends its last solution with
+	Ascend     string // one of Ascents: where solutions ascend
 }
 
 // Printed is the Lambda of the paper, max/mean.
@@ -31,6 +32,16 @@ const (
 
 // Blends are the values of Starts.Blend, the default first.
 func Blends() []string { return []string{BlendBest, BlendStart, BlendNone} }
+
+// Where solutions of massive multi-start ascend: where they are evaluated, or on a core of the host, as
+// the paper divides the tasks (Figure 1).
+const (
+	AscendDevice = "device"
+	AscendHost   = "host"
+)
+
+// Ascents are the values of Starts.Ascend, the default first.
+func Ascents() []string { return []string{AscendDevice, AscendHost} }
 
 // most samples, and iterations at once: solutions of a device's memory.
 const mostStarts = 1 << 20
@@ -53,8 +64,11 @@ func (s Starts) Check(engine string) error {
 	if s.Blend != "" && !slices.Contains(Blends(), s.Blend) {
 		return fmt.Errorf("blend: found %q, expected one of %s", s.Blend, strings.Join(Blends(), ", "))
 	}
+	if s.Ascend != "" && !slices.Contains(Ascents(), s.Ascend) {
+		return fmt.Errorf("ascend: found %q, expected one of %s", s.Ascend, strings.Join(Ascents(), ", "))
+	}
 	if s != (Starts{}) && engine != "multistart" {
-		return fmt.Errorf("samples, iterations, batch, flips of an ascent, λ and blend: engine %s has none of them, expected multistart", engine)
+		return fmt.Errorf("samples, iterations, batch, flips of an ascent, λ, blend and ascend: engine %s has none of them, expected multistart", engine)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ typedef struct {
     void *user;
 
     /* With COALESCE_RESIDENT no cost goes through the host. Matrices lie row after row and
-     * one after the other, of int32, int64, float32 or float64; a single one of more than
+     * one after the other from a multiple of 64 bytes on, of int32, int64, float32 or float64; a single one of more than
      * 256 rows has no more rows than columns. The largest number of an integer type and the
      * infinity of the sign that MAXIMIZE says forbid pairs there. There are no duals to
      * begin from, no points, no limit, and no proof of infeasibility. Memory and kernels for

@@ -29,25 +29,37 @@ const few, some = 1 << 15, 1 << 17
 
 //export goAssign
 func goAssign(p *C.coalesce_assignment) C.int32_t {
+	var text []byte
+	var report *[]byte
+	if p != nil && p.flags&C.COALESCE_REPORT != 0 {
+		report = &text
+	}
 	var err error
+	done := false
 	if plain(p) {
-		var done bool
-		work := func() (err error) { done, err = quick(p); return err }
+		work := func() (err error) {
+			done, err = quick(p, report)
+			return err
+		}
 		if p.rows*p.cols <= few {
 			err = guarded(work)
 		} else {
 			err = <-aside(work)
 		}
-		if done {
-			return C.COALESCE_OK
+	}
+	if err == nil && !done {
+		err = <-aside(func() error { return assign(context.Background(), p, nil, report) })
+	}
+	switch {
+	case p == nil || p.text == nil || p.text_size <= 0:
+	case err != nil:
+		text = clean(err)
+		fallthrough
+	case report != nil:
+		if len(text) >= int(p.text_size) && err == nil {
+			return C.COALESCE_INVALID // no room
 		}
-	}
-	if err == nil {
-		err = <-aside(func() error { return assign(context.Background(), p, nil, nil) })
-	}
-	if err != nil && p != nil && p.text != nil && p.text_size > 0 {
-		text := append(clean(err), 0)
-		text = text[:min(len(text), int(p.text_size))]
+		text = append(text, 0)[:min(len(text)+1, int(p.text_size))]
 		text[len(text)-1] = 0
 		write(text, p.text, p.text_size)
 	}
@@ -118,8 +130,8 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 
 // plain reports whether quick may solve what a struct describes.
 func plain(p *C.coalesce_assignment) bool {
-	return p != nil && p.flags&^C.COALESCE_MAXIMIZE == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
-		p.k_best <= 1 && p.start_scale == 0 && p.value == nil && p.time_limit == 0 && p.algorithm == nil &&
+	return p != nil && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_REPORT) == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
+		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil &&
 		p.rows > 0 && p.cols > 0 && p.rows <= some && p.cols <= some && p.rows*p.cols <= some
 }
 
@@ -127,7 +139,7 @@ func plain(p *C.coalesce_assignment) bool {
 var quicks = sync.Pool{New: func() any { return new(assignment.Quick) }}
 
 // quick solves a small instance on the calling thread, or leaves it to assign.
-func quick(p *C.coalesce_assignment) (done bool, err error) {
+func quick(p *C.coalesce_assignment, report *[]byte) (done bool, err error) {
 	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
 		return false, err
 	}
@@ -136,10 +148,21 @@ func quick(p *C.coalesce_assignment) (done bool, err error) {
 		return false, err
 	}
 	q := quicks.Get().(*assignment.Quick)
+	defer quicks.Put(q)
+	if report != nil || p.value != nil {
+		r, err := q.Result(list[0])
+		if r == nil {
+			return false, err
+		}
+		put(p, 0, r)
+		if report != nil {
+			return true, reports([]*assignment.Result{r}, report)
+		}
+		return true, nil
+	}
 	column, duals, certificate, done, err := q.Solve(list[0])
 	if done {
 		put(p, 0, &assignment.Result{Column: column, Duals: &duals, Certificate: &certificate, Proven: true})
-		quicks.Put(q)
 	}
 	return done, err
 }

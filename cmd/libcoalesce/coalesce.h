@@ -59,7 +59,8 @@ enum {
     COALESCE_BOTTLENECK = 16, /* of assignments: the worst matched cost counts, not the sum; no duals */
     COALESCE_FLOOR = 32,    /* of points: distances are cut to integers */
     COALESCE_RESUME = 64,   /* of coalition structures: go on with a checkpoint that is there */
-    COALESCE_RESIDENT = 128 /* of assignments: costs are in the memory of the GPU `device` */
+    COALESCE_RESIDENT = 128, /* of assignments: costs are in the memory of the GPU `device` */
+    COALESCE_REPORT = 256   /* of coalesce_assign: the answer's report goes to text, ended by 0 */
 };
 
 /* Metrics of points, of the coordinates' differences d. */
@@ -103,7 +104,7 @@ typedef struct {
     double *value;         /* batch: sums of the matched costs */
     double *gap;           /* batch: no matching is better by more; NaN: not proven */
     int32_t *code;         /* batch: COALESCE_OK or COALESCE_INFEASIBLE */
-    char *text;            /* of coalesce_assign: where to write an error, ends with 0 */
+    char *text;            /* of coalesce_assign: where to write an error, or the report, ended by 0 */
     int64_t text_size;     /* bytes there */
 
     int64_t k_best;        /* matchings of one matrix, the best first, all in the text of a job; 0: the best */
@@ -124,7 +125,7 @@ typedef struct {
     void *user;
 
     /* With COALESCE_RESIDENT no cost goes through the host. Matrices lie row after row and
-     * one after the other, of int32, int64, float32 or float64; a single one of more than
+     * one after the other from a multiple of 64 bytes on, of int32, int64, float32 or float64; a single one of more than
      * 256 rows has no more rows than columns. The largest number of an integer type and the
      * infinity of the sign that MAXIMIZE says forbid pairs there. There are no duals to
      * begin from, no points, no limit, and no proof of infeasibility. Memory and kernels for

@@ -159,7 +159,9 @@ def _cast(x: Any, home: Any, name: str) -> Any:
 
 
 def _packed_copy(x: Any, home: Any) -> Any:
-    return x.contiguous() if hasattr(x, "contiguous") else home.ascontiguousarray(x)
+    if hasattr(home, "contiguous_format"):
+        return x.clone(memory_format=home.contiguous_format)
+    return home.array(x, copy=True, order="C")
 
 
 @dataclass
@@ -215,7 +217,7 @@ def resident(x: Any, maximize: bool) -> Optional[Resident]:
             return None
         low, high = _range(home.where(home.isinf(x), home.zeros_like(x), x), home)
     found = view(x)
-    if not found.contiguous:
+    if not found.contiguous or found.address % 64:  # which kernels rely on
         found = view(_packed_copy(x, home))
     batch = shape[0] if len(shape) == 3 else 1
     sides = shape[:-3:-1] if turned else shape[-2:]

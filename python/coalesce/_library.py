@@ -8,7 +8,7 @@ import pathlib
 from typing import Any, Callable, Optional, Union
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
-MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME, RESIDENT = 1, 2, 4, 8, 16, 32, 64, 128
+MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME, RESIDENT, REPORT = 1, 2, 4, 8, 16, 32, 64, 128, 256
 METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 
 # Codes of NumPy's types, by dtype.char.

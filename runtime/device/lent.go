@@ -3,7 +3,8 @@ package device
 // A Lender is a Device that works on memory which a caller holds, such as a tensor's.
 type Lender interface {
 	// Lend is a buffer of n bytes at an address of the device, which stay the caller's:
-	// Free gives nothing back. An address of another device or of the host is an error.
+	// Free gives nothing back. An address of another device or of the host is an error, and
+	// one that is no multiple of 64.
 	Lend(address uintptr, n int64) (Buffer, error)
 }
 

@@ -30,10 +30,14 @@ var (
 	_ device.Follower = (*stream)(nil)
 )
 
+// lentAlign is what kernels that load several numbers at once rely on, and all memory of
+// Alloc has, in bytes.
+const lentAlign = 64
+
 // Lend is device.Lender's. The driver is asked whose memory it is.
 func (g *gpu) Lend(address uintptr, n int64) (device.Buffer, error) {
-	if n < 0 || n > 0 && address == 0 {
-		return nil, fmt.Errorf("lend %d bytes at address %#x: expected memory of %s", n, address, g.facts)
+	if n < 0 || n > 0 && address == 0 || address%lentAlign != 0 {
+		return nil, fmt.Errorf("lend %d bytes at address %#x: expected memory of %s that begins at a multiple of %d bytes", n, address, g.facts, lentAlign)
 	}
 	if n == 0 {
 		return &buffer{g: g}, nil

@@ -171,6 +171,13 @@ static void others(void) {
     text = ended(job, COALESCE_INFEASIBLE);
     EXPECT(strstr(text, "hall"));
     free(text);
+    dense[0] = 4;
+    r.flags = COALESCE_REPORT, r.text = malloc(2000), r.text_size = 2000;
+    EXPECT(coalesce_assign(&r) == COALESCE_OK && strstr(r.text, "certificate"));
+    r.text_size = 40;
+    EXPECT(coalesce_assign(&r) == COALESCE_INVALID);
+    free(r.text);
+    r.flags = 0, dense[0] = INFINITY;
     char *small = malloc(1);
     r.text = small, r.text_size = 1;
     EXPECT(coalesce_assign(&r) == COALESCE_INFEASIBLE && small[0] == 0);

@@ -37,7 +37,7 @@ func resize[T any](list []T, n int) []T {
 // s's memory, which the next solve overwrites. false: there is no full matching.
 func (s *Space) Solve(p *problem.Normal) (*engine.Solution, bool) {
 	m, n := p.Rows, p.Cols
-	s.costs = p.Scaled(0, m*n, resize(s.costs, m*n))
+	s.costs = resize(s.costs, m*n)
 	s.u, s.v, s.dist = resize(s.u, m), resize(s.v, n), resize(s.dist, n)
 	s.col, s.row, s.from = resize(s.col, m), resize(s.row, n), resize(s.from, n)
 	s.left, s.done, s.free = resize(s.left, n), resize(s.done, n), resize(s.free, m)
@@ -47,6 +47,7 @@ func (s *Space) Solve(p *problem.Normal) (*engine.Solution, bool) {
 	for j := range s.row {
 		s.row[j], s.v[j] = -1, 0
 	}
+	s.scale(p, m, n)
 	if m == n && !s.reduceColumns(n) {
 		return nil, false
 	}
@@ -70,18 +71,28 @@ func (s *Space) Solve(p *problem.Normal) (*engine.Solution, bool) {
 	return &engine.Solution{Column: s.col, Prices: problem.Prices{U: s.u, V: s.v}}, true
 }
 
-// reduceColumns takes the columns' least costs, gives each row the first column that is
+// scale fills in the costs, row by row, and of a square their columns' least.
+func (s *Space) scale(p *problem.Normal, m, n int) {
+	v := s.v
+	for i := range m {
+		row := p.Scaled(i*n, (i+1)*n, s.costs[i*n:(i+1)*n])
+		switch {
+		case m < n:
+		case i == 0:
+			copy(v, row)
+		default:
+			for j, c := range row[:len(v)] {
+				v[j] = min(v[j], c)
+			}
+		}
+	}
+}
+
+// reduceColumns has the columns' least costs for prices, gives each row the first column that is
 // free and costs it the least that it costs any, and moves what the row could lose from
 // its column's price (reduction transfer). false: a column is allowed to no row.
 func (s *Space) reduceColumns(n int) bool {
 	v := s.v
-	copy(v, s.costs[:n])
-	for i := 1; i < n; i++ {
-		row := s.costs[i*n : (i+1)*n]
-		for j, c := range row[:len(v)] {
-			v[j] = min(v[j], c)
-		}
-	}
 	for _, c := range v {
 		if c >= none {
 			return false
@@ -119,7 +130,7 @@ func (s *Space) reduceColumns(n int) bool {
 // Columns that no row has keep the price 0 where they may stay unmatched.
 func (s *Space) bid(m, n int) {
 	v := s.v
-	turns := m // more of them made 300 x 300 uniform costs slower, none too
+	turns := m // more of them, or none, made 300 x 300 uniform costs slower
 	waiting := s.free
 	lost := s.left[:0] // rows for the next round; a search overwrites it
 	for len(waiting) > 0 {

@@ -228,6 +228,7 @@ func TestInvalidAuctions(t *testing.T) {
 		"good 1 in reserve 0":           {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
 		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Price: -1 << 62, Goods: []int64{0}}}},
 		"more than 63 bits with what r": {Goods: 1, Reserves: make([]Reserve, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
+		"more than 1048576 copies":      {Goods: 1, Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}, Bidder: "Anna"}}, 3000), Most: map[string]int{"Anna": 1500}},
 	} {
 		_, err := Solve(context.Background(), a, Options{Algorithm: Branch})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -61,7 +61,7 @@ share a dummy, are of one bidder, others have a bidder each.`, auction.MaxItems)
 	}
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
-	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; apart, dp, idp: coalition structures, which splittings are evaluated")
+	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder; apart, dp, idp: coalition structures, which splittings are evaluated")
 	cmd.Flags().StringVar(&s.payments, "payments", "", "also tell what winners pay, by a rule: "+strings.Join(auction.Rules(), ", ")+" (default: not told)")
 	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
 	return cmd

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -99,11 +100,20 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		tables, err := Solve(context.Background(), a, Options{Algorithm: Bidders})
+		if err != nil {
+			t.Fatalf("%+v: %v", a, err)
+		}
+		if !a.SellAll {
+			if err := Pay(context.Background(), tables, VCG, Options{}); err != nil || !reflect.DeepEqual(tables.Payments, paidAs(t, tables)) {
+				t.Fatalf("%+v: %v, by tables %s", a, err, tables)
+			}
+		}
 		structures, err := x.Result(solved)
 		if err != nil {
 			t.Fatalf("%+v: %v", a, err)
 		}
-		for _, found := range []*Result{ref, res, structures} {
+		for _, found := range []*Result{ref, res, structures, tables} {
 			if value := a.Price(a.Revenue(found.Winners).Add(a.Revenue(found.Winners), a.Kept(found.Kept))); found.Value.String() != value || !found.Proven || found.Bound != found.Value {
 				t.Fatalf("%+v: %s, its bids are worth %s, bound %s", a, found, value, found.Bound)
 			}
@@ -128,6 +138,16 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 	if infeasible < 10 || limited < 25 || kept < 25 || tied < 3 {
 		t.Errorf("%d infeasible, %d with limits, %d keep reserves, %d block VCG: too easy", infeasible, limited, kept, tied)
 	}
+}
+
+// paidAs are VCG's payments of a result's winners by branch and cut.
+func paidAs(t *testing.T, res *Result) *Payments {
+	again := *res
+	again.Algorithm, again.Payments = Branch, nil
+	if err := Pay(context.Background(), &again, VCG, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return again.Payments
 }
 
 // keepsFewest is the least number of kept reserves, of those worth more than 0, of all
@@ -208,6 +228,7 @@ func TestInvalidAuctions(t *testing.T) {
 		"good 1 in reserve 0":           {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
 		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Price: -1 << 62, Goods: []int64{0}}}},
 		"more than 63 bits with what r": {Goods: 1, Reserves: make([]Reserve, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
+		"more than 1048576 copies":      {Goods: 1, Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}, Bidder: "Anna"}}, 3000), Most: map[string]int{"Anna": 1500}},
 	} {
 		_, err := Solve(context.Background(), a, Options{Algorithm: Branch})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -227,5 +248,37 @@ func TestUnsoldAtTheEnd(t *testing.T) {
 	cancel()
 	if _, err := Solve(ctx, a, Options{}); !errors.Is(err, errUnsold) && !errors.Is(err, solve.ErrInfeasible) {
 		t.Errorf("found %v", err)
+	}
+}
+
+// The bidder by bidder algorithm and branch and cut find the same, with VCG's payments, in
+// files of CATS of few goods.
+func TestBiddersOfCATS(t *testing.T) {
+	for _, name := range []string{"arbitrary_g20_b100_s11.txt", "regions_g20_b100_s41.txt", "scheduling_g20_b100_s51.txt"} {
+		a, err := Read("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := paid(t, a, VCG)
+		got, err := Solve(context.Background(), a, Options{Algorithm: Bidders})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Pay(context.Background(), got, VCG, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got.Value != want.Value || !got.Proven || got.Payments.Revenue().Cmp(want.Payments.Revenue()) != 0 {
+			t.Errorf("%s: %s and %s paid, branch and cut finds %s and %s", name, got.Value, a.Price(got.Payments.Revenue()), want.Value, a.Price(want.Payments.Revenue()))
+		}
+		held(t, got)
+	}
+	if _, err := Solve(context.Background(), regional(rand.New(rand.NewPCG(2, 2)), 80, 320), Options{Algorithm: Bidders}); !errors.Is(err, ErrItems) {
+		t.Errorf("80 goods: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a := regional(rand.New(rand.NewPCG(2, 2)), 10, 30)
+	if res, err := Solve(ctx, a, Options{Algorithm: Bidders}); err != nil || !res.Stopped && !res.Proven {
+		t.Errorf("cancelled: %v %v", res, err)
 	}
 }

@@ -64,7 +64,8 @@ func (p *Payments) Revenue() *big.Int {
 // the result's notes say so and it has none.
 //
 // VCG solves one auction a winner by branch and cut, on all cores, from the known winners
-// and clique prices; Core, after that, one a coalition that blocks. A bidder is left out
+// and clique prices, or adds the other winners to a table of all other bidders where the
+// algorithm was Bidders; Core, after that, one a coalition that blocks. A bidder is left out
 // with all its bids; reserves are bids of the seller, who is in every coalition and pays
 // nothing. Without free disposal VCG needs allocations of all goods without each winner,
 // and Core says nothing. Errors of too many bids wrap ErrSize.
@@ -203,10 +204,40 @@ func (c *cashier) pay(ctx context.Context, rule Rule) error {
 	if rule == FirstPrice {
 		return nil
 	}
-	errs := make([]error, len(c.Winners))
 	if rule == Core && c.plain.raised > 0 {
 		return noPayments("coalitions of bidders may be unable to sell every good, and the auction has no free disposal")
 	}
+	if c.res.Algorithm == Bidders && c.plain.raised == 0 && len(c.Winners) > 0 {
+		worth, err := c.tables(ctx)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		for k := range worth {
+			w := &c.Winners[k]
+			w.Pays = worth[k] - (c.bid(c.won) - w.Value)
+		}
+	} else if err := c.others(ctx); err != nil {
+		return err
+	}
+	if rule == VCG || ctx.Err() != nil {
+		return nil
+	}
+	order, members := c.partners()
+	found := make([][][]int, len(order))
+	errs := make([]error, len(order))
+	cores.Pieces(len(order), func(k int) { found[k], errs[k] = c.core(ctx, members[order[k]]) })
+	for k, err := range errs {
+		if err != nil {
+			return err
+		}
+		c.Coalitions = append(c.Coalitions, found[k]...)
+	}
+	return nil
+}
+
+// others computes VCG's payments, one branch and cut a winner.
+func (c *cashier) others(ctx context.Context) error {
+	errs := make([]error, len(c.Winners))
 	cores.Pieces(len(c.Winners), func(k int) {
 		w := &c.Winners[k]
 		others, err := c.without(ctx, k)
@@ -217,25 +248,7 @@ func (c *cashier) pay(ctx context.Context, rule Rule) error {
 		w.Pays = others - (c.bid(c.sold(w)) - c.bid(w.Bids)) - c.plain.raised*c.plain.sold(w.Bids)
 		c.step()
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	if rule == VCG || ctx.Err() != nil {
-		return nil
-	}
-	order, members := c.partners()
-	found := make([][][]int, len(order))
-	errs = make([]error, len(order))
-	cores.Pieces(len(order), func(k int) { found[k], errs[k] = c.core(ctx, members[order[k]]) })
-	for k, err := range errs {
-		if err != nil {
-			return err
-		}
-		c.Coalitions = append(c.Coalitions, found[k]...)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // partners are the parts that have winners, and the winners of each.

@@ -29,6 +29,10 @@ type plain struct {
 	times    int64    // units that a unit of the auction's is
 }
 
+// mostPlain is how many plain bids there may be: copies are as many as the bidder's bids
+// times its limit.
+const mostPlain = 1 << 20
+
 // newPlain says an auction in plain bids. ties: bids that pay as much as reserves win.
 func newPlain(a *Auction, ties bool) (*plain, error) {
 	if err := a.valid(); err != nil {
@@ -110,6 +114,9 @@ func (p *plain) add(from int, b Bid, price, lowered int64) error {
 	sum.Sub(sum, big.NewInt(min(1, lowered)))
 	if !sum.IsInt64() {
 		return fmt.Errorf("%s: %w: found prices that need more than 63 bits with what reserves and unsold goods ask for", p.Source, ErrSize)
+	}
+	if len(p.Bids) == mostPlain {
+		return fmt.Errorf("%s: %w: found limits of bidders that need more than %d copies of bids", p.Source, ErrSize, mostPlain)
 	}
 	b.Price = sum.Int64()
 	p.Bids = append(p.Bids, b)

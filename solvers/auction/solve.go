@@ -14,16 +14,16 @@ import (
 // Options of Solve: those of coalition structures, which solve auctions of few goods.
 type Options = csg.Options
 
-// Algorithms are what Solve can be told to use: Branch, and the methods of coalition
-// structures.
+// Algorithms are what Solve can be told to use: Branch, Bidders, and the methods of
+// coalition structures.
 func Algorithms() []string {
-	return []string{Branch, string(csg.Apart), string(csg.DP), string(csg.IDP)}
+	return []string{Branch, Bidders, string(csg.Apart), string(csg.DP), string(csg.IDP)}
 }
 
 // Solve finds the bids that pay the most together: by coalition structures over the
 // goods and dummies that bids compete for, on a device, where these are at most
 // MaxItems, else by branch and cut on all cores of the host. The options may name the
-// algorithm. The result was checked: no good is sold twice, and the prices add up to
+// algorithm, of which Bidders takes as many items without the dummies of alternatives. The result was checked: no good is sold twice, and the prices add up to
 // what the solver claims.
 //
 // When ctx or the time limit ends, the result is the best bids that branch and cut has
@@ -60,6 +60,15 @@ func Solve(ctx context.Context, a *Auction, o Options) (*Result, error) {
 	switch {
 	case o.Algorithm == Branch:
 		return byBranch("asked for")
+	case o.Algorithm == Bidders:
+		res, err := byBidders(limited, p, items, start)
+		if limited.Err() != nil && err != nil {
+			return byBranch("the tables ended too early, so the bids are those that branch and cut begins with")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("solve auction: %w", err)
+		}
+		return res, nil
 	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
 		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
 	}

@@ -105,6 +105,9 @@ type spokenBid struct {
 	xor    []string
 }
 
+// mostNames is how many goods get names because one of them needs one.
+const mostNames = 1 << 20
+
 // speak names bidders that dummies tell by these. A dummy that bids of one bidder share
 // is the name of alternatives, one that several bidders share is a good.
 func speak(a *Auction) (*spoken, error) {
@@ -142,15 +145,21 @@ func speak(a *Auction) (*spoken, error) {
 	}
 	s := &spoken{Auction: a, goods: a.Names}
 	if len(extra) > 0 {
+		if a.Goods > mostNames {
+			return nil, fmt.Errorf("found dummy %d in bids of several bidders beside %d goods without names, expected at most %d, which then get names", extra[0], a.Goods, mostNames)
+		}
 		s.goods = nil
+		used := map[string]bool{}
 		for g := range a.Goods {
+			used[a.Good(g)] = true
 			s.goods = append(s.goods, a.Good(g))
 		}
 		for _, g := range extra {
 			name := strconv.FormatInt(g, 10)
-			for slices.Contains(s.goods, name) {
+			for used[name] {
 				name = "dummy" + name
 			}
+			used[name] = true
 			s.goods = append(s.goods, name)
 		}
 	}

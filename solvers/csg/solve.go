@@ -110,6 +110,13 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 		return r.answered(err)
 	}
 	choice, err := choose(f, facts, inst, o, method)
+	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
+		// Tiles need more shared memory than some GPUs have.
+		o.Say("%v", err)
+		f, method = &csg.Splits, quicker(facts, inst.N, o)
+		r.Algorithm = string(method)
+		choice, err = choose(f, facts, inst, o, method)
+	}
 	if err != nil {
 		return nil, err
 	}

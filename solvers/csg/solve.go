@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"coalesce/generated/csg"
@@ -112,10 +113,12 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
-		o.Say("%v", err)
-		f, method = &csg.Splits, quicker(facts, inst.N, o)
-		r.Algorithm = string(method)
-		choice, err = choose(f, facts, inst, o, method)
+		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N) == nil }) {
+			o.Say("%v", err)
+			f, method = &csg.Splits, quicker(facts, inst.N, o)
+			r.Algorithm = string(method)
+			choice, err = choose(f, facts, inst, o, method)
+		}
 	}
 	if err != nil {
 		return nil, err

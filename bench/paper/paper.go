@@ -62,7 +62,7 @@ func All() []Paper {
 		{Name: "hungarian", Authors: "Ketan Date, Rakesh Nagi", Where: "Parallel Computing 57 (2016) 52-72",
 			Title: "GPU-accelerated Hungarian algorithms for the Linear Assignment Problem",
 			Steps: []Step{
-				{Program: "assignment", Experiments: "paper", Kinds: everywhere, Host: true, Flags: []string{"-seeds", "1", "-runs", "1", "-slow", "5m"}, Small: lap},
+				{Program: "assignment", Experiments: "paper", Kinds: everywhere, Host: true, Flags: []string{"-sizes", "5000,10000", "-seeds", "1", "-runs", "1", "-slow", "1m", "-python", ""}, Small: lap},
 				{Program: "assignment", Experiments: "paper", Kinds: kernels, Flags: []string{"-families", "classical,tree", "-runs", "3", "-spend", "100ms"}, Small: lap},
 				{Program: "assignment", Experiments: "published", Kinds: kernels, Flags: []string{"-seeds", "1", "-runs", "3", "-spend", "100ms"}, Small: lap},
 				{Program: "assignment", Experiments: "paths", Kinds: kernels, Flags: []string{"-seeds", "1"}, Small: lap},

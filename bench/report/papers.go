@@ -28,7 +28,7 @@ type measured struct {
 func paperTables(m measured) map[string]string {
 	regions := map[string]string{"papers": paperList()}
 	for name, items := range paperItems(m) {
-		regions["paper-"+name] = itemTable(items)
+		regions["paper-"+name] = strings.TrimSpace(origins(m)[name] + "\n\n" + itemTable(items))
 	}
 	regions["paper-multistart-results"] = lewisTable(m)
 	regions["paper-hungarian-weak"] = weakTable(m)
@@ -38,6 +38,33 @@ func paperTables(m measured) map[string]string {
 // paperItems are the rows of each paper.
 func paperItems(m measured) map[string][]item {
 	return map[string][]item{"report": reportItems(m), "gpu-csg": gpuCSGItems(m), "hungarian": hungarianItems(m), "multistart": lewisItems(m)}
+}
+
+// origins say where the numbers of each paper's page were measured.
+func origins(m measured) map[string]string {
+	from := func(list []string) string {
+		if len(list) == 0 {
+			return ""
+		}
+		return "Numbers of ours, unless a cell says otherwise: " + strings.Join(list, ", ") + "."
+	}
+	csg := func(names ...string) (list []string) { return devicesOf("csg", m.csg, names) }
+	return map[string]string{
+		"report":     from(csg("sequential", "figures", "effects")),
+		"gpu-csg":    from(csg("sequential", "figures", "effects", "tiles")),
+		"hungarian":  from(devicesOf("assignment", m.solves, []string{"paper", "paper-host", "published", "paths", "scaling-x2", "scaling"})),
+		"multistart": from(devicesOf("qubo", m.binaries, []string{"evaluate", "paper", "division"})),
+	}
+}
+
+// devicesOf names files of results with their devices.
+func devicesOf[R any](program string, files map[string]*result.Of[R], names []string) (list []string) {
+	for _, name := range names {
+		if f := files[name]; f != nil {
+			list = append(list, fmt.Sprintf("%s-%s.json (%s)", program, name, f.Device))
+		}
+	}
+	return list
 }
 
 func itemTable(items []item) string {

@@ -79,6 +79,45 @@ func TestMethodsOfEveryType(t *testing.T) {
 	}
 }
 
+// Where tiles do not run, the published kernel does, by the method that was measured to be quicker: on an
+// H200 DP at 18 agents, IDP at 22; DP on a device that nothing is known of.
+func TestQuickerMethod(t *testing.T) {
+	h200 := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
+	unknown := device.Facts{Kind: device.Emulated, Name: "unknown", SMs: 1, SharedPerBlock: 49152, ThreadsPerBlock: 1024}
+	for _, c := range []struct {
+		facts device.Facts
+		n     int
+		want  Method
+	}{{h200, 18, DP}, {h200, 22, IDP}, {unknown, 22, DP}} {
+		if got := quicker(c.facts, c.n, Options{}); got != c.want {
+			t.Errorf("%d agents on %s: %s, expected %s", c.n, c.facts, got, c.want)
+		}
+	}
+	d := small{emulatedtest.Open(t)}
+	inst, err := drawInstance(Int32, 7, drawnMask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Solve(t.Context(), inst, on(d))
+	if err != nil || !strings.HasPrefix(r.Variant, "csg/splits ") || r.Algorithm != string(DP) {
+		t.Errorf("without room for tiles: %v, %v", r, err)
+	}
+	o := on(d)
+	o.Algorithm = string(Apart)
+	if r, err := Solve(t.Context(), inst, o); err == nil {
+		t.Errorf("tiles without room, by name: %v", r)
+	}
+}
+
+// small is a device whose blocks have too little shared memory for tiles.
+type small struct{ device.Device }
+
+func (s small) Facts() device.Facts {
+	f := s.Device.Facts()
+	f.SharedPerBlock = 1 << 10
+	return f
+}
+
 func TestLevelsRefuse(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()

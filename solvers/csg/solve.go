@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"coalesce/generated/csg"
@@ -126,6 +127,15 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 func (r *Result) byKernels(ctx context.Context, inst *Instance, o Options, f *device.Family, method Method, keep *Checkpoint, best *incumbent) error {
 	facts := o.Weakest()
 	choice, err := choose(f, facts, inst, o, method)
+	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
+		// Tiles need more shared memory than some GPUs have.
+		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N) == nil }) {
+			o.Say("%v", err)
+			f, method = &csg.Splits, quicker(facts, inst.N, o)
+			r.Algorithm = string(method)
+			choice, err = choose(f, facts, inst, o, method)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -82,3 +82,19 @@ func TestAllShareTheBudget(t *testing.T) {
 		}
 	}
 }
+
+// Two tasks of one family have each its own part of the time, by its sizes.
+func TestAllSharesWithinAFamily(t *testing.T) {
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
+	s := rename("toy/a", 40)
+	tasks := []autotune.Task{{Subject: s, Sizes: []int{10}}, {Subject: s, Sizes: []int{20, 30, 40}}}
+	const budget = 2 * time.Second
+	most := map[int]time.Duration{} // that was left to the task, by its number
+	task := 0
+	_, err := autotune.All(t.Context(), tasks, autotune.Options{Device: d, Facts: d.F, Budget: budget, Progress: func(e autotune.Event) {
+		most[task] = max(most[task], e.Remaining)
+	}}, func(autotune.Summary, error) { task++ })
+	if err != nil || task != 2 || most[0] == 0 || most[0] > budget*3/10 {
+		t.Errorf("%d tasks, %v; the first of 1 and 3 sizes had %v of %v, want a quarter", task, err, most[0], budget)
+	}
+}

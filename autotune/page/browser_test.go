@@ -18,6 +18,9 @@ import (
 // browser runs a headless Chromium on a page and returns what it printed and said.
 func browser(t *testing.T, page string, flags ...string) (out, said string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: starting a browser for each view takes long")
+	}
 	name := ""
 	for _, n := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(n); err == nil {

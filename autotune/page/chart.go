@@ -221,7 +221,7 @@ func heat(title, rowTitle, columnTitle string, rows, columns []string, cells [][
 			}
 			strength := 0.9 * max(0, 1-math.Log(max(1, v))/math.Log(most))
 			words := "cell"
-			if strength > 0.5 {
+			if strength > 0.65 {
 				words = "cell on"
 			}
 			d.put(`<g><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="heat" fill-opacity="%.2f"/>`, x, y, wide-2, high-2, strength)

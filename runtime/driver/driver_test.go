@@ -383,10 +383,11 @@ func TestFakeModule(t *testing.T) {
 	for range 10 {
 		must(t, s.Launch(k, g, device.Ptr(buf), device.U64(10), device.U64(3)))
 	}
+	must(t, s.Launch(k, g, device.Arg{Buffer: buf, Bits: 72}, device.U64(1), device.U64(12))) // the last word
 	out := make([]byte, 80)
 	must(t, s.Download(out, buf, 0))
-	if got := binary.LittleEndian.Uint64(out[72:]); got != 30 {
-		t.Errorf("ten launches added %d, want 30", got)
+	if first, last := binary.LittleEndian.Uint64(out), binary.LittleEndian.Uint64(out[72:]); first != 30 || last != 42 {
+		t.Errorf("ten launches and one on the last word added %d and %d, want 30 and 42", first, last)
 	}
 	for name, err := range map[string]error{
 		"too few arguments":     s.Launch(k, g, device.Ptr(buf)),

@@ -329,7 +329,7 @@ func TestWinnersAreProven(t *testing.T) {
 	for name, tc := range map[string]struct {
 		second float64 // time of x=2, where x=1 takes 1 ms and others 2
 		rounds int     // of x=1
-	}{"clear": {1.5, rounds}, "tied": {1.001, rounds + moreRounds}} {
+	}{"clear": {1.5, 3}, "tied": {1.001, 6}} {
 		b := newBench(func(v *device.Variant, _ int) time.Duration {
 			ms := map[string]float64{"1": 1, "2": tc.second}[v.Values[0]]
 			if ms == 0 {

@@ -64,6 +64,29 @@ func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Su
 	return done, nil
 }
 
+// Fresh runs a random instance that no trial had before, of the middle size of the cases
+// that are feasible for the variant: what answers the cases may have learnt them. The error
+// is like that of Cases.
+func Fresh(d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, r subject.Runner, cases []subject.Case, fixed map[string]string, seed uint64) error {
+	var sizes []int
+	for _, c := range cases {
+		if size := c.Instance.Size(); sub.Feasible(v, d.Facts(), size) == nil {
+			sizes = append(sizes, size)
+		}
+	}
+	if len(sizes) == 0 {
+		return ErrNoCase
+	}
+	slices.Sort(sizes)
+	size := sizes[len(sizes)/2]
+	name := fmt.Sprintf("drawn anew, size %d, seed %d", size, seed)
+	inst, err := sub.Instance(fixed, size, seed)
+	if err != nil {
+		return fmt.Errorf("case %s: %w", name, err)
+	}
+	return one(s, r, subject.Case{Name: name, Instance: inst})
+}
+
 // Variant opens a variant and runs the cases of the workload that its own
 // parameters name, like Cases; where largest is not 0, those of at most that size, or
 // the smallest, for tools that slow a device down.

@@ -109,6 +109,8 @@ type Bench struct {
 	cases      []subject.Case
 	instanceOf string
 	instance   subject.Instance
+
+	fresh uint64 // instances drawn to verify what was timed
 }
 
 // Do runs one trial. What goes wrong is in the trial's status.
@@ -216,7 +218,11 @@ func (b *Bench) run(ctx context.Context, d device.Device, t *trial.Trial, sub su
 		return fmt.Errorf("cases: %w", err)
 	}
 	t.Cases, err = verify.Cases(ctx, d, s, sub, v, runner, cases)
-	return err
+	if err != nil || r.Action == trial.ActionVerify {
+		return err
+	}
+	b.fresh++
+	return verify.Fresh(d, s, sub, v, runner, cases, r.Fixed, r.Seed^(v.Hash+b.fresh*0x9e3779b97f4a7c15))
 }
 
 func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, sub subject.Subject, runner subject.Runner, r Request, now func() time.Time) (err error) {

@@ -19,7 +19,7 @@ import (
 )
 
 // plants of the family that parent and worker process share.
-var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big", "fault", "overrun"}
+var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big", "fault", "overrun", "underrun", "learnt"}
 
 // TestMain turns this test's binary into a worker when its first argument says
 // so.
@@ -89,6 +89,8 @@ func TestEachFailureCostsOneTrial(t *testing.T) {
 		{"hang", trial.ActionVerify, trial.Timeout, "no answer within 2s: worker killed", 3},
 		{"", trial.ActionMeasure, trial.OK, "", 4},
 		{"late", trial.ActionMeasure, trial.Verify, "case", 4}, // found after timing
+		{"learnt", trial.ActionVerify, trial.OK, "", 4},
+		{"learnt", trial.ActionMeasure, trial.Verify, "case drawn anew, size 7, seed", 4},
 		{"infeasible", trial.ActionMeasure, trial.Constraint, "planted constraint", 4},
 		{"fault", trial.ActionVerify, trial.Launch, "planted fault: misaligned address", 4}, // the worker lives on
 		{"", trial.ActionVerify, trial.OK, "", 5},                                           // but its device may not
@@ -137,14 +139,18 @@ func TestFirstAnswersLargeInstances(t *testing.T) {
 	}
 }
 
-// A write behind a buffer is found when a variant is verified, though all answers are
-// right and the device's memory has room there.
+// A write before or behind a buffer is found when a variant is verified, though all answers
+// are right and the device's memory has room there.
 func TestOverrunIsFound(t *testing.T) {
 	d := &fake.Device{F: device.Facts{Kind: device.CUDA}}
 	b := &worker.Bench{Device: d, Subjects: []subject.Subject{&fake.Subject{Plants: plants}}}
-	for plant, want := range map[string]trial.Status{"overrun": trial.Verify, "": trial.OK} {
+	for plant, want := range map[string]string{"overrun": "found bytes changed from 0 to 1 behind one of 8 bytes", "underrun": "from 0 to 1 before one of 8 bytes", "": ""} {
+		status := trial.Verify
+		if want == "" {
+			status = trial.OK
+		}
 		got := b.Do(t.Context(), request(plant, trial.ActionVerify))
-		if got.Status != want || want == trial.Verify && !strings.Contains(got.Error, "found bytes changed from 0 to 1 behind one of 8 bytes") {
+		if got.Status != status || !strings.Contains(got.Error, want) {
 			t.Errorf("%q: %s %q, want %s", plant, got.Status, got.Error, want)
 		}
 	}

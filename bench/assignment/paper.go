@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"coalesce/generated/assignment"
@@ -34,6 +35,38 @@ func (b *bench) paper() error {
 		}
 	}
 	return b.each(all, list, nil)
+}
+
+// asPublished runs the classical variant with the paper's own combination: slacks stored, forests grown
+// anew, many paths a phase, a launch a step.
+func (b *bench) asPublished() error {
+	b.Resume()
+	f := &assignment.Classical
+	at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
+		return f.Value(&v, "barrier") == "host" && f.Value(&v, "slack") == "stored" && f.Value(&v, "forest") == "anew" && f.Value(&v, "paths") == "many"
+	})
+	if at < 0 {
+		return errors.New("assignment/classical has no variant as published")
+	}
+	var all []problem
+	for _, n := range []int{5000, 10000, 15000, 20000} {
+		for _, s := range []span{tenth, side, tenfold} {
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+		}
+	}
+	for _, p := range b.wanted(all) {
+		for s := 1; s <= b.settings.seeds; s++ {
+			if b.Late() {
+				return errLate
+			}
+			i, err := b.draw(p, s)
+			if err != nil {
+				return err
+			}
+			b.solve("classical", f.Variants[at].Label, i)
+		}
+	}
+	return nil
 }
 
 // paths runs each variant of the published methods that finds one augmenting

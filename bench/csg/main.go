@@ -158,6 +158,7 @@ func (b *bench) measure(s subject.Subject, v *device.Variant, name string, agent
 		if row.Cycles, err = c.Checkpoints(b.stream); err != nil {
 			return fail(err)
 		}
+		row.Bounds = "printed"
 	}
 	fmt.Printf("%-34s n=%d %10.4f ms %10.3e splittings/s  %s\n", name, agents, row.Median()*1e3, row.Rate(), v.Label)
 	return row

@@ -64,6 +64,7 @@ func All() []Paper {
 			Steps: []Step{
 				{Program: "assignment", Experiments: "paper", Kinds: everywhere, Host: true, Flags: []string{"-seeds", "1", "-runs", "1", "-slow", "5m"}, Small: lap},
 				{Program: "assignment", Experiments: "paper", Kinds: kernels, Flags: []string{"-families", "classical,tree", "-runs", "3", "-spend", "100ms"}, Small: lap},
+				{Program: "assignment", Experiments: "published", Kinds: kernels, Flags: []string{"-seeds", "1", "-runs", "3", "-spend", "100ms"}, Small: lap},
 				{Program: "assignment", Experiments: "paths", Kinds: kernels, Flags: []string{"-seeds", "1"}, Small: lap},
 				{Program: "assignment", Experiments: "scaling", Kinds: kernels, Flags: []string{"-families", "classical,tree", "-sizes", "10000,14142,20000,28284,40000", "-seeds", "1"}, Small: append([]string{"-devices", "2", "-families", "classical"}, lap...)},
 			}},
@@ -72,6 +73,7 @@ func All() []Paper {
 			Steps: []Step{
 				{Program: "qubo", Experiments: "evaluate", Kinds: kernels, Small: multistart},
 				{Program: "qubo", Experiments: "paper", Kinds: everywhere, Small: multistart},
+				{Program: "qubo", Experiments: "division", Kinds: kernels, Small: multistart},
 				{Program: "qubo", Experiments: "lambda", Kinds: everywhere, Flags: []string{"-instances", "bqp2500-1,bqp2500-3,bqp2500-6,bqp2500-9,p3000.1"}},
 			}},
 	}

@@ -68,6 +68,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "rates", About: "flips a second of qubo/bulk on drawn dense problems of the sizes in -instances, every variant with -variant all", Run: (*bench).flipRates},
 		{Name: "paper", About: "massive multi-start, serially, on the paper's 21 instances: its two tables of results and its figures of progress", Run: (*bench).paper},
 		{Name: "lambda", About: "massive multi-start over λ", Run: (*bench).lambda},
+		{Name: "division", About: "massive multi-start with ascents on the host, as the paper divides its tasks, and on the device", Run: (*bench).division},
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).batch},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).target},
 		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).ablation},

@@ -16,7 +16,7 @@ import (
 // solves are the experiments of linear assignment that have results, by name.
 type solves map[string]*result.Of[result.Solve]
 
-var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "batch", "points", "paper-host"}
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "batch", "points", "paper-host", "published"}
 
 func loadSolves(root string) (solves, error) {
 	all := solves{}

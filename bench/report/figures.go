@@ -124,27 +124,35 @@ func origin(f *result.File) string {
 	return "\nbench/results/csg-" + f.Experiment + ".json, by " + command(f, f.Experiment)
 }
 
-var checkpointNames = []string{"1 coalitions", "2 shift", "3 initialSplit", "4 fetch", "5 warp", "6 block", "7 update"}
+// checkpointNames are what each checkpoint ends, as printed, or as rows of earlier commits have it.
+var checkpointNames = map[string][]string{
+	"printed": {"1 coalitions", "2 shift", "3 guard", "4 initialSplit, fetch", "5 barrier, warp", "6 block", "7 update"},
+	"":        {"1 coalitions", "2 shift", "3 initialSplit", "4 fetch", "5 warp", "6 barrier, block", "7 update"},
+}
 
-// cyclesOf are a profiled row's cycles at 22 agents, and their sum.
-func cyclesOf(f *result.File, name string) ([]uint64, float64) {
+// cyclesOf are a profiled row's cycles, at 22 agents as in the paper where it was run there, their sum,
+// and the names of their checkpoints.
+func cyclesOf(f *result.File, name string) (cycles []uint64, sum float64, names []string) {
 	for _, r := range rows(f, name+profiled) {
-		if r.Agents == 22 && len(r.Cycles) == len(checkpointNames) {
-			var sum float64
+		if names := checkpointNames[r.Bounds]; r.Agents <= 22 && len(r.Cycles) == len(names) {
+			sum = 0
 			for _, c := range r.Cycles {
 				sum += float64(c)
 			}
-			return r.Cycles, sum
+			cycles = r.Cycles
 		}
 	}
-	return nil, 0
+	if r, ok := lastOf(f, name+profiled); ok {
+		names = checkpointNames[r.Bounds]
+	}
+	return cycles, sum, names
 }
 
 func checkpoints(f *result.File, name, title string) string {
 	c := chart{title: title, x: "checkpoint", y: "cycles, all blocks (log)", log: true, note: f.Device + "; cycles of one thread a block, row \"" + name + profiled + "\"." + origin(f)}
-	cycles, sum := cyclesOf(f, name)
+	cycles, sum, names := cyclesOf(f, name)
 	for i, v := range cycles {
-		c.bars = append(c.bars, bar{name: checkpointNames[i], label: fmt.Sprintf("%.1f %%", 100*float64(v)/sum), y: float64(v)})
+		c.bars = append(c.bars, bar{name: names[i], label: fmt.Sprintf("%.1f %%", 100*float64(v)/sum), y: float64(v)})
 	}
 	return c.svg()
 }

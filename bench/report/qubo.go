@@ -18,7 +18,7 @@ import (
 type binaries map[string]*result.Of[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
-var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "target", "target-x2", "target-x4", "target-host",
+var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "target-host",
 	"ablation", "ablation-host", "peers", "peers-host"}
 
 func loadBinaries(root string) (binaries, error) {

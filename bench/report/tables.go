@@ -237,10 +237,10 @@ func launchTable(f *result.File) string {
 
 func checkpointTable(f *result.File) string {
 	out := "| checkpoint | no sharing: cycles | share | shared by pair: cycles | share |\n|---|---:|---:|---:|---:|\n"
-	a, sum := cyclesOf(f, plain)
-	b, sharedSum := cyclesOf(f, shared)
+	a, sum, names := cyclesOf(f, plain)
+	b, sharedSum, _ := cyclesOf(f, shared)
 	for i := range min(len(a), len(b)) {
-		out += fmt.Sprintf("| %s | %.3g | %.1f %% | %.3g | %.1f %% |\n", checkpointNames[i], float64(a[i]), 100*float64(a[i])/sum, float64(b[i]), 100*float64(b[i])/sharedSum)
+		out += fmt.Sprintf("| %s | %.3g | %.1f %% | %.3g | %.1f %% |\n", names[i], float64(a[i]), 100*float64(a[i])/sum, float64(b[i]), 100*float64(b[i])/sharedSum)
 	}
 	return out
 }

@@ -47,6 +47,7 @@ type Row struct {
 	Runs       []float64 `json:"seconds"`           // of every run, in order
 	Sent       []float64 `json:"sent,omitempty"`    // of these, sending the values to the device
 	Cycles     []uint64  `json:"cycles,omitempty"`
+	Bounds     string    `json:"bounds,omitempty"` // of the cycles: printed, where GPU-CSG has its checkpoints; else the third stands after initialSplit
 	Failed     string    `json:"failed,omitempty"`
 }
 

@@ -47,7 +47,7 @@ func (a *app) readAuction(path string) (*auction.Auction, error) {
 	if path == dash {
 		return auction.ReadFrom(a.in, standardInput)
 	}
-	return auction.Read(path)
+	return auction.ReadWithin(path, a.free())
 }
 
 func (a *app) readAssignment(path string, o assignment.ReadOptions) (*assignment.Instance, error) {

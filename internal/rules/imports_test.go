@@ -79,7 +79,7 @@ var rooms = []room{
 	// nothing of files and of other algorithms, but for the search that core and price
 	// shares with the host; the API brings them together.
 	{"solvers/assignment/problem", []string{"solvers/cores", "runtime/device"}},
-	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "autotune/tuned", "runtime/device"}},
+	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "solvers/solve", "autotune/tuned", "runtime/device"}},
 	{"solvers/assignment/internal/formats", []string{"solvers/assignment/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/assignment/internal/draw", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/cores", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment/internal/enginetest", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "runtime/device"}},
@@ -97,13 +97,15 @@ var rooms = []room{
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores"}},
-	{"solvers/csg/internal/price", []string{"generated/csg", "runtime/device"}},
+	{"solvers/csg/internal/levels", []string{"runtime/device"}},
+	{"solvers/csg/internal/price", []string{"solvers/solve", "generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.
 	{"solvers/auction/internal/lp", nil},
 	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp"}},
 	{"solvers/auction/internal/core", nil},
+	{"solvers/auction/internal/draw", nil},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/kernels/qubo", "autotune/tuned", "autotune/subject"}},

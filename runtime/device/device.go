@@ -212,7 +212,8 @@ type Grid struct {
 }
 
 // An Arg is one kernel argument: a buffer, or 8 bytes of scalar. A nil Buffer
-// where the kernel takes one is a null pointer.
+// where the kernel takes one is a null pointer. Beside a Buffer of a GPU or of the emulated
+// device, Bits are how many bytes after its beginning the kernel's begins.
 type Arg struct {
 	Buffer Buffer
 	Bits   uint64

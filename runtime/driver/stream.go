@@ -89,7 +89,7 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 			if err != nil {
 				return fmt.Errorf("launch %s: argument %s: %w", k.name, k.params[i].Name, err)
 			}
-			slots[i] = uint64(b.ptr)
+			slots[i] = uint64(b.ptr) + a.Bits
 		}
 		argv[i] = unsafe.Pointer(&slots[i])
 	}

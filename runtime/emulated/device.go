@@ -359,7 +359,7 @@ func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
 			if err != nil {
 				return fmt.Errorf("argument %s: %w", p.Name, err)
 			}
-			bits = b.at
+			bits += b.at
 		} else if p.Type == "buffer" && bits != 0 {
 			return fmt.Errorf("argument %s: a scalar, expected a buffer", p.Name)
 		}

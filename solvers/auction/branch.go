@@ -42,23 +42,48 @@ func toPacking(a *Auction) *packing.Problem {
 	return p
 }
 
-// branch solves an auction by branch and cut. When ctx or the time limit ends, the
-// result is the best so far, with a bound.
-func branch(ctx context.Context, p *plain, items int, o Options, reason string) (*Result, error) {
-	limited, cancel := o.Limited(ctx)
-	defer cancel()
-	clock := time.Now()
-	var told sync.Mutex
+// A teller tells how branch and cut stands: values that rise and bounds that fall, though
+// several cores tell them.
+type teller struct {
+	mu      sync.Mutex
+	plain   *plain
+	start   time.Time
+	to      func(solve.Incumbent)
+	value   int64
+	bound   int64
+	started bool
+}
+
+func (t *teller) tell(value, bound, nodes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.started {
+		t.value, t.bound, t.started = value, bound, true
+	}
+	t.value, t.bound = max(t.value, value), min(t.bound, bound)
+	best := t.plain.told(big.NewInt(t.value))
+	most := solve.Number(t.plain.whole.Price(t.plain.amount(big.NewInt(t.bound))))
+	t.to(solve.NewIncumbent(time.Since(t.start).Seconds(), best, most, nodes))
+}
+
+// told is a value in the auction's decimals, empty where plain bids of so many units do
+// not sell every good that has to be sold.
+func (p *plain) told(units *big.Int) solve.Number {
+	if p.unsold != nil && units.Cmp(p.unsold) <= 0 {
+		return ""
+	}
+	return solve.Number(p.whole.Price(p.amount(units)))
+}
+
+// branch solves an auction by branch and cut. When limited ends, which is ctx with the
+// time limit, the result is the best so far, with a bound.
+func branch(ctx, limited context.Context, p *plain, items int, o Options, reason string, start time.Time) (*Result, error) {
 	amount := func(units int64) string { return p.whole.Price(p.amount(big.NewInt(units))) }
-	solved, err := packing.Solve(limited, toPacking(p.Auction), packing.Settings{Progress: func(value, bound, nodes int64) {
-		told.Lock()
-		defer told.Unlock()
-		best, most := amount(value), amount(bound)
-		o.Say("revenue %s, bound %s, %d nodes", best, most, nodes)
-		if o.Progress != nil {
-			o.Progress(solve.NewIncumbent(time.Since(clock).Seconds(), solve.Number(best), solve.Number(most), nodes))
-		}
-	}})
+	set := packing.Settings{}
+	if o.Progress != nil {
+		set.Progress = (&teller{plain: p, start: start, to: o.Progress}).tell
+	}
+	solved, err := packing.Solve(limited, toPacking(p.Auction), set)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Source, err)
 	}

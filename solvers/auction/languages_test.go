@@ -14,9 +14,9 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// spoken is a small auction whose bidders speak a language each: OR, XOR, OR of XOR or
+// drawnLanguages is a small auction whose bidders speak a language each: OR, XOR, OR of XOR or
 // OR*. Some have a limit, some goods a reserve; sellAll is that of the auction.
-func spoken(r *rand.Rand, sellAll bool) *Auction {
+func drawnLanguages(r *rand.Rand, sellAll bool) *Auction {
 	a := &Auction{Goods: int64(1 + r.IntN(5)), Scale: 2, Source: "spoken", SellAll: sellAll, Most: map[string]int{}}
 	bundle := func() []int64 {
 		var goods []int64
@@ -74,7 +74,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	infeasible, limited, kept, tied := 0, 0, 0, 0
 	for range 200 {
-		a := spoken(r, r.IntN(3) == 0)
+		a := drawnLanguages(r, r.IntN(3) == 0)
 		want := worths(a, make([]int, len(a.Bids)), 1)[1]
 		ref, refused := Reference(a)
 		res, err := Solve(context.Background(), a, Options{Algorithm: Branch})

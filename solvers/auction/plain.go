@@ -25,6 +25,7 @@ type plain struct {
 	whole    *Auction // whose bids they stand for
 	from     []int    // the place of each bid's original; reserves follow the bids. Nil: the same places
 	raised   int64    // units that each good adds to the price of a bid
+	unsold   *big.Int // plain bids that are worth more, in units, have all goods; nil: goods may stay unsold
 	times    int64    // units that a unit of the auction's is
 }
 
@@ -42,11 +43,13 @@ func newPlain(a *Auction, ties bool) (*plain, error) {
 		p.times = int64(len(a.Reserves)) + 1
 	}
 	if a.SellAll {
-		raised, err := a.raise()
+		raised, most, err := a.raise()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Source, err)
 		}
 		p.raised = raised
+		p.unsold = most.Add(most, new(big.Int).Mul(big.NewInt(raised), big.NewInt(a.Goods-1)))
+		p.unsold.Mul(p.unsold, big.NewInt(p.times))
 	}
 	p.Auction = &Auction{Goods: a.Goods, Dummies: a.Dummies, Scale: a.Scale, Source: a.Source, Notes: a.Notes, Names: a.Names}
 	p.from = []int{}
@@ -145,8 +148,10 @@ func (a *Auction) limited() map[string]int {
 	return limits
 }
 
-// raise is more than any two allocations differ by in their prices.
-func (a *Auction) raise() (int64, error) {
+// raise is more than any two allocations differ by in their prices, and most what none is
+// worth more than.
+func (a *Auction) raise() (raised int64, most *big.Int, err error) {
+	most = new(big.Int)
 	highest, lowest := map[int64]int64{}, map[int64]int64{} // of a good's share in the price of a bid
 	spread := big.NewInt(1)
 	count := func(goods []int64, price int64) {
@@ -158,6 +163,7 @@ func (a *Auction) raise() (int64, error) {
 		}
 		if real == 0 {
 			spread.Add(spread, new(big.Int).Abs(big.NewInt(price)))
+			most.Add(most, big.NewInt(max(0, price)))
 			return
 		}
 		down := price / real
@@ -182,11 +188,12 @@ func (a *Auction) raise() (int64, error) {
 	}
 	for g, high := range highest {
 		spread.Add(spread, new(big.Int).Sub(big.NewInt(high), big.NewInt(lowest[g])))
+		most.Add(most, big.NewInt(high))
 	}
 	if !spread.IsInt64() {
-		return 0, fmt.Errorf("%w: found prices that need more than 63 bits with what unsold goods ask for", ErrSize)
+		return 0, nil, fmt.Errorf("%w: found prices that need more than 63 bits with what unsold goods ask for", ErrSize)
 	}
-	return spread.Int64(), nil
+	return spread.Int64(), most, nil
 }
 
 // seller reports whether a plain bid is a reserve.

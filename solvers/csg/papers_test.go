@@ -1,9 +1,11 @@
 package csg
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math/bits"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // What the founding papers print of their algorithms, as tests: docs/papers/report.md and
@@ -184,7 +187,7 @@ func TestWalkThrough(t *testing.T) {
 				t.Errorf("coalition %#b: nextSplit of number %d is %#b, number %d %#b", c, n, row[2], n+1, rows[n+1][1])
 			}
 		}
-		if next := nextCoalition(c); uint64(rows[0][3]) != next || bits.OnesCount64(next) != size || next <= c {
+		if next := levels.Next(c); uint64(rows[0][3]) != next || bits.OnesCount64(next) != size || next <= c {
 			t.Errorf("nextCoalition of %#b is %#b, expected %#b", c, rows[0][3], next)
 		}
 	}
@@ -262,6 +265,34 @@ func TestReductionScopes(t *testing.T) {
 			}
 			if r.Value.String() != "7" || len(r.Structure) != 2 || r.Structure[0] != min(part, grand^part) && r.Structure[1] != min(part, grand^part) {
 				t.Errorf("splitting %d by %s: %s %v", number, more, r.Value.String(), r.Structure)
+			}
+		}
+	}
+}
+
+// The checkpoints of figures 3 and 4 stand where Algorithm 7 has them: the third before initialSplit, the
+// barrier of line 27 between the fourth and the fifth; kernels that are not profiled are as they were.
+func TestCheckpoints(t *testing.T) {
+	for _, sharing := range []string{"collision=off", "collision=pair"} {
+		v := splitsWith(t, sharing, "origin=launch", "beta=8", "profile=on")
+		text, err := fs.ReadFile(csg.Splits.Source, "splits/"+v.Symbol+".cu")
+		if err != nil {
+			t.Fatal(err)
+		}
+		level := string(text[bytes.Index(text, []byte("fill(group")):])
+		reduce := string(text[bytes.Index(text, []byte("void reduce(")):])
+		for _, order := range [][]string{{level, "clock.at(1)", "clock.at(2)", "clock.at(3)", "initialSplit(", "evaluate(", "clock.at(4)", "reduce("},
+			{reduce, "warpLargest(", "__syncthreads()", "clock.at(5)", "larger(", "clock.at(6)", "offer(", "clock.at(7)"}} {
+			at := 0
+			for _, part := range order[1:] {
+				k := strings.Index(order[0][at:], part)
+				if k < 0 {
+					t.Fatalf("%s: %s does not follow", v.Label, part)
+				}
+				at += k
+			}
+			if strings.Count(order[0][:at], "__syncthreads()") > 1 {
+				t.Errorf("%s: more than one barrier between the checkpoints", v.Label)
 			}
 		}
 	}

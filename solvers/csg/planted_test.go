@@ -43,7 +43,7 @@ var (
 	}
 
 	// Bugs that do not come to an answer.
-	crashPlant = plant{"crash", "raise(into + c, x)", "raise(into - 1, x)"}
+	crashPlant = plant{"crash", "raise(into + c, x)", "raise((int*)8, x)"}
 	hangPlant  = plant{"hang", "x < ALPHA && x < left; x += BETA)", "x < ALPHA && x < left; x += 0)"}
 )
 

@@ -78,9 +78,6 @@ func newPassJob[T Number](values []T, on price.On) (subject.Job, error) {
 	return passJob[T]{t, float64(len(values))}, nil
 }
 
-// Reset does nothing: a pass leaves the values as they are.
-func (j passJob[T]) Reset(device.Stream) error { return nil }
-
 func (j passJob[T]) Check(s device.Stream) error {
 	if err := j.Trial.Check(context.Background(), s); err != nil {
 		return fmt.Errorf("%w: %w", ErrCheck, err)

@@ -28,6 +28,7 @@ type Options struct {
 	Distance  int      // variables in which they differ at least; 0: 1
 	Without   []string // some of Parts(""): left out, to measure what they are worth
 	Rules     Rules    // of the searches; each engine takes those that it has
+	Starts    Starts   // parameters of massive multi-start; engine multistart alone has them
 	Threads   int      // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool     // no preprocessing, but for fixed variables
 	Memory    int64    // bytes that the host may take besides the instance; 0: no limit
@@ -78,6 +79,9 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 		return nil, err
 	}
 	if err := o.checkParts(r.plan.engine.name); err != nil {
+		return nil, err
+	}
+	if err := o.Starts.Check(r.plan.engine.name); err != nil {
 		return nil, err
 	}
 	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {

@@ -154,7 +154,8 @@ func (e event) Since(start device.Event) (time.Duration, error) {
 // size is odd, "late" is wrong from the fifth run on, "big" beyond Large, "crash" panics, "exit"
 // leaves the process, "hang" does not end, "compile" does not load,
 // a launch of "fault" fails, "skipped" writes nothing from the second run on, "overrun"
-// writes behind its output too, where there is memory.
+// writes behind its output too, where there is memory, and "underrun" before it, "learnt" is
+// right for the cases and for seeds 0 and 1 alone.
 type Subject struct {
 	Plants []string
 	Cost   func(v, size int) time.Duration // of variant v; default none
@@ -206,14 +207,18 @@ func (s *Subject) kernel(i int, plant string) device.HostKernel {
 			for {
 				time.Sleep(time.Hour)
 			}
-		case plant == "wrong" && n%2 == 1, plant == "late" && s.runs[i] >= 5, plant == "big" && n > Large:
+		case plant == "learnt" && args[2].Bits > 1, plant == "wrong" && n%2 == 1, plant == "late" && s.runs[i] >= 5, plant == "big" && n > Large:
 			sum++
 		case plant == "skipped" && s.runs[i] > 1:
 			return
 		}
-		binary.LittleEndian.PutUint64(out.data, sum)
-		if plant == "overrun" && len(out.data) > 8 {
-			out.data[8]++
+		at := args[0].Bits
+		binary.LittleEndian.PutUint64(out.data[at:], sum)
+		if plant == "overrun" && len(out.data) > int(at)+8 {
+			out.data[at+8]++
+		}
+		if plant == "underrun" && at > 0 {
+			out.data[at-1]++
 		}
 	}
 }
@@ -235,6 +240,7 @@ func (s *Subject) Feasible(v *device.Variant, _ device.Facts, size int) error {
 // An instance of more than Large numbers is held against its first answer.
 type instance struct {
 	n    int
+	seed uint64
 	want *uint64
 }
 
@@ -249,8 +255,8 @@ func (s *Subject) Cases(map[string]string) ([]subject.Case, error) {
 }
 
 // Instance is its size.
-func (s *Subject) Instance(_ map[string]string, size int, _ uint64) (subject.Instance, error) {
-	return &instance{n: size}, nil
+func (s *Subject) Instance(_ map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return &instance{n: size, seed: seed}, nil
 }
 
 // Open loads a variant.
@@ -289,7 +295,7 @@ type job struct {
 
 func (j *job) Reset(s device.Stream) error { return s.Fill(j.out, 0, 8, 0xa5) }
 func (j *job) Run(s device.Stream) error {
-	return s.Launch(j.r.k, device.Grid{Blocks: 1, Threads: 1}, device.Ptr(j.out), device.U64(uint64(j.n)))
+	return s.Launch(j.r.k, device.Grid{Blocks: 1, Threads: 1}, device.Ptr(j.out), device.U64(uint64(j.n)), device.U64(j.of.seed))
 }
 func (j *job) Check(s device.Stream) error {
 	var b [8]byte

@@ -1,7 +1,6 @@
 // Package guard surrounds a device's memory with what tells of wrong kernels: buffers are
 // poisoned when they are made, so that what was never written is no number of an earlier
-// trial, and canaries stand behind each, which a write past the end kills. The beginning
-// of a buffer is watched by the canaries of the one before it, where memory is dense.
+// trial, and canaries stand before and behind each, which a write past an end kills.
 package guard
 
 import (
@@ -13,15 +12,16 @@ import (
 	"coalesce/runtime/device"
 )
 
-// What buffers are filled with, and how many bytes of canary stand behind each.
+// What buffers are filled with, and how many bytes of canary stand before and behind each:
+// as many as keep a buffer's alignment.
 const (
 	poison  = 0xa5
 	canary  = 0xc3
 	watched = 4 << 10
 )
 
-// ErrOverrun is wrapped when a kernel wrote past the end of a buffer.
-var ErrOverrun = errors.New("a kernel wrote past the end of a buffer")
+// ErrOverrun is wrapped when a kernel wrote past an end of a buffer.
+var ErrOverrun = errors.New("a kernel wrote past an end of a buffer")
 
 // A Device is another with guarded buffers. Times on it are its own too: launches only
 // look up their buffers.
@@ -65,15 +65,26 @@ func (d *Device) look(b *buffer) {
 		return
 	}
 	got := make([]byte, watched)
-	if d.err = d.stream.Download(got, b.Buffer, b.n); d.err != nil {
-		return
-	}
-	if at := slices.IndexFunc(got, func(x byte) bool { return x != canary }); at >= 0 {
+	for _, end := range []struct {
+		name string
+		at   int64 // of the canaries
+	}{{"before", 0}, {"behind", watched + b.n}} {
+		if d.err = d.stream.Download(got, b.Buffer, end.at); d.err != nil {
+			return
+		}
+		at := slices.IndexFunc(got, func(x byte) bool { return x != canary })
+		if at < 0 {
+			continue
+		}
 		last := watched
 		for got[last-1] == canary {
 			last--
 		}
-		d.err = fmt.Errorf("%w: found bytes changed from %d to %d behind one of %d bytes, expected none", ErrOverrun, at, last, b.n)
+		if end.name == "before" {
+			at, last = watched-last, watched-at
+		}
+		d.err = fmt.Errorf("%w: found bytes changed from %d to %d %s one of %d bytes, expected none", ErrOverrun, at, last, end.name, b.n)
+		return
 	}
 }
 
@@ -95,18 +106,19 @@ func (b *buffer) Free() error {
 	return b.Buffer.Free()
 }
 
-// Alloc returns a poisoned buffer of n bytes with canaries behind them.
+// Alloc returns a poisoned buffer of n bytes between canaries.
 func (d *Device) Alloc(n int64) (device.Buffer, error) {
 	if n < 0 {
 		return d.Device.Alloc(n) // its error
 	}
-	whole, err := d.Device.Alloc(n + watched)
+	whole, err := d.Device.Alloc(watched + n + watched)
 	if err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	err = errors.Join(d.stream.Fill(whole, 0, n, poison), d.stream.Fill(whole, n, watched, canary), d.stream.Sync())
+	err = errors.Join(d.stream.Fill(whole, 0, watched, canary), d.stream.Fill(whole, watched, n, poison),
+		d.stream.Fill(whole, watched+n, watched, canary), d.stream.Sync())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("poison: %w", err), whole.Free())
 	}
@@ -138,12 +150,12 @@ func (d *Device) Reaches(other device.Device) (bool, error) {
 
 type stream struct{ device.Stream }
 
-// bare is the device's own buffer.
-func bare(b device.Buffer) device.Buffer {
+// bare is the device's own buffer, and where a guarded one begins in it.
+func bare(b device.Buffer) (device.Buffer, int64) {
 	if g, ok := b.(*buffer); ok {
-		return g.Buffer
+		return g.Buffer, watched
 	}
-	return b
+	return b, 0
 }
 
 // within refuses what lies past the end, where the canaries are.
@@ -158,35 +170,42 @@ func (s stream) Upload(dst device.Buffer, off int64, src []byte) error {
 	if err := within(dst, off, int64(len(src))); err != nil {
 		return fmt.Errorf("upload: %w", err)
 	}
-	return s.Stream.Upload(bare(dst), off, src)
+	to, begin := bare(dst)
+	return s.Stream.Upload(to, begin+off, src)
 }
 
 func (s stream) Download(dst []byte, src device.Buffer, off int64) error {
 	if err := within(src, off, int64(len(dst))); err != nil {
 		return fmt.Errorf("download: %w", err)
 	}
-	return s.Stream.Download(dst, bare(src), off)
+	from, begin := bare(src)
+	return s.Stream.Download(dst, from, begin+off)
 }
 
 func (s stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	if err := within(dst, off, n); err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
-	return s.Stream.Fill(bare(dst), off, n, value)
+	to, begin := bare(dst)
+	return s.Stream.Fill(to, begin+off, n, value)
 }
 
 func (s stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
 	if err := errors.Join(within(dst, dstOff, n), within(src, srcOff, n)); err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	return s.Stream.Copy(bare(dst), dstOff, bare(src), srcOff, n)
+	to, begin := bare(dst)
+	from, start := bare(src)
+	return s.Stream.Copy(to, begin+dstOff, from, start+srcOff, n)
 }
 
 func (s stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
 	plain := slices.Clone(args)
 	for i := range plain {
 		if plain[i].Buffer != nil {
-			plain[i].Buffer = bare(plain[i].Buffer)
+			var begin int64
+			plain[i].Buffer, begin = bare(plain[i].Buffer)
+			plain[i].Bits += uint64(begin)
 		}
 	}
 	return s.Stream.Launch(k, g, plain...)

@@ -130,7 +130,23 @@ func (j *checkJob) Check(s device.Stream) error {
 	if j.p.Wrong && errors.Is(err, problem.ErrCheck) {
 		return nil
 	}
-	return err
+	if few := 1 << 20; err != nil || j.p.Rows*j.p.Cols > few {
+		return err
+	}
+	forbidden := uint64(0) // pairs, which a certificate does not count
+	var row []int64
+	for i := range j.p.Rows {
+		row = j.p.Row(i, row)
+		for _, c := range row {
+			if c == problem.Infinity {
+				forbidden++
+			}
+		}
+	}
+	if found := total[assignment.CheckWordForbidden]; found != forbidden {
+		return fmt.Errorf("%w: found %d forbidden pairs, expected %d", problem.ErrCheck, found, forbidden)
+	}
+	return nil
 }
 
 // Work is the number of pairs.

@@ -48,11 +48,23 @@ func NewTrial[T device.Number](values []T, on On) (*Trial[T], error) {
 // Close frees the device's memory.
 func (t *Trial[T]) Close() error { return t.device.close() }
 
+// Reset poisons on a stream all that a pass writes.
+func (t *Trial[T]) Reset(s device.Stream) error {
+	const poison = 0xa5
+	d := t.device
+	var errs []error
+	for _, b := range []device.Buffer{d.low, d.high, d.columns, d.count} {
+		errs = append(errs, s.Fill(b, 0, b.Len(), poison))
+	}
+	return errors.Join(errs...)
+}
+
 // Run enqueues the pass on a stream.
 func (t *Trial[T]) Run(s device.Stream) error { return t.on(s).launch(t.prices, t.most, columnRoom) }
 
 // Check compares what the pass on a stream has found with a pass on the cores: of narrow
-// sums, which are rounded down, what is left of it.
+// sums, which are rounded down, what is left of it. The extent of the values, by which a
+// solve sets the unit, is compared too.
 func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	got, all, err := t.on(s).fetch(columnRoom)
 	if err != nil {
@@ -60,6 +72,9 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	}
 	if !all {
 		return fmt.Errorf("a pass found more than %d coalitions, expected about %d", columnRoom, trialKeep)
+	}
+	if k := slices.IndexFunc(got, func(mask uint64) bool { return mask >= uint64(len(t.device.values)) }); k >= 0 {
+		return fmt.Errorf("a pass found coalition %d, expected less than %d", got[k], len(t.device.values))
 	}
 	got = slices.DeleteFunc(got, func(mask uint64) bool {
 		value := t.device.at(mask)
@@ -77,7 +92,11 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(want))
 	}
-	return nil
+	most, err := t.on(s).extent()
+	if want, _ := t.device.host.extent(); err == nil && most != want {
+		return fmt.Errorf("the largest magnitude is %g, expected %g", most, want)
+	}
+	return err
 }
 
 // on makes a stream that of the passes.

@@ -173,8 +173,9 @@ typedef struct {
     const char *checkpoint; /* a file in which finished levels are kept; null: none */
 } coalesce_csg;
 
-/* An auction, as the text of a CATS file. Bids of one bidder share a good that is not for
- * sale, whose number is that of the goods or larger: one of them wins. */
+/* An auction, as the text of a file in a format that docs/auction.md describes: JSON with
+ * bidders and reserves, or CATS, where bids that share a good which is not for sale, of a
+ * number that is that of the goods or larger, exclude each other. */
 typedef struct {
     uint32_t size;
     uint32_t flags;

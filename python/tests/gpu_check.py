@@ -2,9 +2,11 @@
 
 Checks the four problems on cuda:0 against the host, 300 random matrices and batches from numpy, torch and CuPy against
 SciPy, that no cost went through the host, streams and errors; then prints what calls take. Needs numpy and scipy; torch
-and CuPy are checked where they can be imported. Exits 1 where an answer is wrong, after all checks.
+and CuPy are checked where they can be imported, besides arrays of the driver's own memory. Exits 1 where an answer is
+wrong, after all checks.
 """
 
+import ctypes
 import sys
 import threading
 import time
@@ -44,9 +46,73 @@ def package(name):
         return None
 
 
+class Raw:
+    """An array in memory of the driver, with __cuda_array_interface__ alone; its least and largest are the host's."""
+
+    driver = None
+
+    def __init__(self, a):
+        if Raw.driver is None:
+            Raw.driver, Raw.context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+            Raw.call("cuInit", 0)
+            Raw.call("cuDevicePrimaryCtxRetain", ctypes.byref(Raw.context), 0)
+        self.host = np.ascontiguousarray(a)
+        self.at = ctypes.c_uint64()
+        Raw.call("cuCtxSetCurrent", Raw.context)
+        Raw.call("cuMemAlloc_v2", ctypes.byref(self.at), ctypes.c_size_t(max(64, self.host.nbytes)))
+        if self.host.nbytes:
+            Raw.call("cuMemcpyHtoD_v2", self.at, ctypes.c_void_p(self.host.ctypes.data), ctypes.c_size_t(self.host.nbytes))
+
+    @staticmethod
+    def call(name, *args):
+        code = getattr(Raw.driver, name)(*args)
+        if code:
+            raise OSError(f"{name}: error {code} of the driver")
+
+    def __del__(self):
+        Raw.call("cuCtxSetCurrent", Raw.context)
+        Raw.call("cuMemFree_v2", self.at)
+
+    shape = property(lambda self: self.host.shape)
+    dtype = property(lambda self: self.host.dtype)
+    __cuda_array_interface__ = property(lambda self: {"shape": self.host.shape, "typestr": self.host.dtype.str, "data": (self.at.value, False), "version": 3})
+
+    def min(self):
+        return self.host.min()
+
+    def max(self):
+        return self.host.max()
+
+    def get(self):
+        return self.host
+
+    def astype(self, name):
+        return Raw(self.host.astype(name))
+
+    def swapaxes(self, x, y):
+        return Raw(self.host.swapaxes(x, y))
+
+    def __getitem__(self, k):
+        return Raw(self.host[k])
+
+
+def isinf(x):
+    """With the two that follow, what the package of a Raw, this file, has for the library."""
+    return np.isinf(x.host)
+
+
+def zeros_like(x):
+    return Raw(np.zeros_like(x.host))
+
+
+def where(found, x, y):
+    return Raw(np.where(found, x.host, y.host))
+
+
 torch, cupy = package("torch"), package("cupy")
 PACKAGES = [(name, put) for name, found, put in (
     ("torch", torch, lambda a: torch.from_numpy(a).cuda()), ("cupy", cupy, lambda a: cupy.asarray(a))) if found is not None]
+WITH_RAW = [*PACKAGES, ("the driver", Raw)]
 
 
 def total(a, pairs):
@@ -102,7 +168,7 @@ def random_matrices():
     solved = 0
     for a, maximize in matrices():
         a = -a if maximize and a.dtype.kind == "f" else a
-        for name, put in [("numpy", None), *PACKAGES]:
+        for name, put in [("numpy", None), *WITH_RAW]:
             before = coalesce.host_copies()
             where = f"{name} {a.dtype} {a.shape} maximize={maximize}"
             try:
@@ -126,13 +192,13 @@ def random_matrices():
                 assert len(pairs[0]) == min(one.shape) == len(set(pairs[1].tolist())), where
                 assert abs(ours - theirs) <= 1e-9 * max(1, abs(theirs)), f"{where}: {ours}, SciPy {theirs}"
                 solved += 1
-    return f"{solved} matrices of numpy, {', '.join(name for name, _ in PACKAGES) or 'no GPU package'}"
+    return f"{solved} matrices of numpy, {', '.join(name for name, _ in WITH_RAW)}"
 
 
 def certificates():
     """Duals and certificates of costs on the GPU, held against the costs here."""
     rng = np.random.default_rng(3)
-    for name, put in PACKAGES:
+    for name, put in WITH_RAW:
         for shape in ((5, 5), (4, 30, 40), (40, 30), (300, 500), (500, 300), (1, 400, 300), (2, 300, 400)):
             for dtype in (np.float32, np.float64, np.int32, np.int64):
                 for maximize in (False, True):
@@ -151,7 +217,7 @@ def certificates():
 
 def errors():
     """NaN, infeasible and complex costs on the GPU raise what they do on the host."""
-    for name, put in PACKAGES:
+    for name, put in WITH_RAW:
         for a, words in ((np.array([[np.nan, 1], [1, 1]]), "invalid"), (np.full((2, 2), np.inf), "infeasible"), (np.array([[-np.inf, 1], [1, 1]]), "invalid"),
                          (np.zeros(3), "matrix"), (np.zeros((2, 2, 2, 2)), "matrix")):
             try:
@@ -218,9 +284,7 @@ def streams():
 
 def threads():
     """Several threads at once, on one GPU."""
-    if not PACKAGES:
-        return "left out"
-    put = PACKAGES[0][1]
+    put = WITH_RAW[0][1]
     wrong = []
 
     def work(seed):
@@ -268,12 +332,12 @@ def best(call, rounds):
 
 def overhead():
     """What a call takes, in microseconds, the best of many: SciPy, ours on the host, and ours of arrays on the GPU."""
-    names = ["SciPy", "host", "host, solve_assignment", *(f"{name} on the GPU" for name, _ in PACKAGES), "numpy, device=cuda"]
+    names = ["SciPy", "host", "host, solve_assignment", *(f"{name} on the GPU" for name, _ in WITH_RAW), "numpy, device=cuda"]
     print("      n | " + " | ".join(names))
     for n in (3, 10, 30, 100, 300, 1000):
         a = np.random.default_rng(1).random((n, n))
         calls = [lambda: scipy.optimize.linear_sum_assignment(a), lambda: coalesce.linear_sum_assignment(a), lambda: coalesce.solve_assignment(a, device="host")]
-        for _, put in PACKAGES:
+        for _, put in WITH_RAW:
             x = put(a)
             calls.append(lambda x=x: coalesce.linear_sum_assignment(x))
         calls.append(lambda: coalesce.solve_assignment(a, device="cuda:0"))

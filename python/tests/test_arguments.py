@@ -139,6 +139,22 @@ def test_payments():
     assert coalesce.solve_auction([]).revenue == 0
 
 
+def test_reserves_and_limits():
+    bids = [(5, ["x"], "ann"), (4, ["y"], "ann"), (3, ["z"], "ann"), ("2.5", ["z"])]
+    assert coalesce.solve_auction(bids).winners == [0, 3]
+    assert coalesce.solve_auction(bids, most={"ann": 2}).winners == [0, 1, 3]
+    assert coalesce.solve_auction(bids, most={"ann": 5}).winners == [0, 1, 2]
+    kept = coalesce.solve_auction(bids, most={"ann": 5}, reserves=[("4.5", ["y"]), (5, ["x"])])
+    assert kept.winners == [0, 2] and kept.kept == [["y"]] and kept.revenue == 8 and kept.value == 12.5
+    with pytest.raises(coalesce.InfeasibleError):
+        coalesce.solve_auction([(5, ["x", "y"]), (9, ["y", "z"])], sell_all=True)
+    assert coalesce.solve_auction([(5, ["x", "y"]), (9, ["y", "z"]), (1, ["x"])], sell_all=True).winners == [1, 2]
+    with pytest.raises(ValueError, match="reserve"):
+        coalesce.solve_auction(bids, reserves=[(-1, ["x"])])
+    with pytest.raises(ValueError, match="no goods"):
+        coalesce.solve_auction(bids, reserves=[(1, [])])
+
+
 def draw_auction():
     rng = np.random.default_rng(6)
     return [(int(rng.integers(50, 150)) * 2, rng.choice(60, 4, replace=False).tolist()) for _ in range(260)]

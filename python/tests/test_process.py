@@ -37,13 +37,60 @@ def test_fork_is_refused():
     assert done.returncode == 0 and done.stdout == "[0]\n", done.stderr
 
 
+def test_a_child_alone_may_import_it():
+    done = run("""
+        import os
+        child = os.fork()
+        if child == 0:
+            import coalesce
+            os._exit(int(coalesce.linear_sum_assignment([[5, 1], [1, 5]])[1].tolist() == [1, 0]))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+        import coalesce
+        print(coalesce.linear_sum_assignment([[1]])[1])
+    """)
+    assert done.returncode == 0 and done.stdout == "[0]\n", done.stderr
+
+
+def test_a_pool_of_forks_says_why_it_fails():
+    done = run("""
+        import multiprocessing, coalesce
+        coalesce.linear_sum_assignment([[1]])
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            try:
+                pool.map(coalesce.linear_sum_assignment, [[[1]], [[2]]])
+            except coalesce.ForkedError as e:
+                print("spawn" in str(e))
+    """)
+    assert done.returncode == 0 and done.stdout == "True\n", done.stderr
+
+
+def test_two_copies_in_a_process(tmp_path):
+    done = run("""
+        import ctypes, shutil, sys, threading
+        import coalesce
+        from coalesce import _library as lib
+        other = shutil.copy(lib.LIB._name, sys.argv[1])
+        second = ctypes.CDLL(other)
+        second.coalesce_devices.restype = ctypes.c_int64
+        def work():
+            for _ in range(200):
+                assert coalesce.linear_sum_assignment([[4, 1], [2, 9]])[1].tolist() == [1, 0]
+                assert second.coalesce_devices(None, ctypes.c_int64(0)) > 0
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        print("both")
+    """.replace("sys.argv[1]", repr(str(tmp_path / "other.so"))))
+    assert done.returncode == 0 and done.stdout == "both\n", done.stderr
+
+
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_other_methods_of_starting(method):
     with multiprocessing.get_context(method).Pool(1) as pool:
         assert pool.apply(coalesce.linear_sum_assignment, ([[3, 1], [1, 3]],))[1].tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("problem", ["qubo", "assignment"])
+@pytest.mark.parametrize("problem", ["qubo", "assignment", "csg", "auction", "points"])
 def test_interrupt(problem):
     done = run("""
         import numpy as np, coalesce, os, signal, sys, threading, time
@@ -54,15 +101,22 @@ def test_interrupt(problem):
         try:
             if sys.argv[1] == "qubo":
                 coalesce.solve_qubo(a, time_limit=50)
+            elif sys.argv[1] == "csg":
+                coalesce.solve_csg(np.random.default_rng(0).random(1 << 23), algorithm="apart")
+            elif sys.argv[1] == "auction":
+                rng = np.random.default_rng(0)
+                coalesce.solve_auction([(int(rng.integers(50, 150)), rng.choice(300, 5, replace=False).tolist()) for _ in range(3000)])
+            elif sys.argv[1] == "points":
+                coalesce.solve_assignment(coalesce.Points(*np.random.default_rng(0).random((2, 60000, 2))), device="host")
             else:
                 while True:
                     coalesce.linear_sum_assignment(np.random.random((600, 600)))
         except KeyboardInterrupt as e:
             took = time.time() - began
             assert took < 8, took
-            if sys.argv[1] == "qubo":
+            if sys.argv[1] != "assignment":
                 assert isinstance(e, coalesce.Interrupted)
-                assert e.result.interrupted and e.result.value < 0 and len(e.result.x) == 600
+                assert e.result.interrupted and e.result.value is not None and not e.result.proven, e.result
             print("interrupted")
     """.replace("sys.argv[1]", repr(problem)))
     assert done.returncode == 0 and done.stdout == "interrupted\n", done.stderr

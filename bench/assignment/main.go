@@ -26,6 +26,7 @@ import (
 
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
+	"coalesce/runtime/device"
 )
 
 type bench struct {
@@ -58,6 +59,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "race", About: "every family, the host and the peers on the instances of the targets", Run: (*bench).race},
 		{Name: "kinds", About: "every family and the host on every kind of costs, with noise added", Run: (*bench).kinds},
 		{Name: "paper", About: "the paper's table: costs up to n/10, n and 10n, both variants, and sequential references", Run: (*bench).paper},
+		{Name: "published", About: "the classical variant with the paper's own combination of parts", Run: (*bench).asPublished},
 		{Name: "paths", About: "many disjoint augmenting paths a phase against one", Run: (*bench).paths},
 		{Name: "batch", About: "many matrices in one launch", Run: (*bench).batches},
 		{Name: "scaling", About: "one GPU, two, four: the paper's weak and strong scaling, and what one GPU cannot hold", Run: (*bench).scaling},
@@ -117,12 +119,16 @@ func run(ctx context.Context, s settings, names []string, external externals) bo
 	}
 	defer b.peers.Close()
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, b.command(e.Name))
+		suffix := ""
+		if b.Facts.Kind == device.Host && e.Name == "paper" {
+			suffix = "-host" // the sequential programs alone
+		}
+		b.Begin(e.Name, suffix, b.command(e.Name))
 		b.history = history{}
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
-		b.Write("")
+		b.End()
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"coalesce/generated/assignment"
@@ -18,6 +19,7 @@ func sequential(name string) bool { return strings.HasPrefix(name, "sequential")
 // paper draws the table of Date and Nagi (2016): both variants at 5,000 to
 // 20,000 and costs up to n/10, n and 10n, against the same methods on one core.
 func (b *bench) paper() error {
+	b.Resume()
 	var all []problem
 	for _, n := range []int{5000, 10000, 15000, 20000} {
 		for _, s := range []span{tenth, side, tenfold} {
@@ -27,7 +29,7 @@ func (b *bench) paper() error {
 	list := b.settings.families
 	if len(list) == 0 {
 		for _, name := range solver.Algorithms() {
-			if name == "classical" || name == "tree" || sequential(name) {
+			if b.Facts.Kind != device.Host && (name == "classical" || name == "tree") || sequential(name) {
 				list = append(list, name)
 			}
 		}
@@ -35,9 +37,42 @@ func (b *bench) paper() error {
 	return b.each(all, list, nil)
 }
 
+// asPublished runs the classical variant with the paper's own combination: slacks stored, forests grown
+// anew, many paths a phase, a launch a step.
+func (b *bench) asPublished() error {
+	b.Resume()
+	f := &assignment.Classical
+	at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
+		return f.Value(&v, "barrier") == "host" && f.Value(&v, "slack") == "stored" && f.Value(&v, "forest") == "anew" && f.Value(&v, "paths") == "many"
+	})
+	if at < 0 {
+		return errors.New("assignment/classical has no variant as published")
+	}
+	var all []problem
+	for _, n := range []int{5000, 10000, 15000, 20000} {
+		for _, s := range []span{tenth, side, tenfold} {
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+		}
+	}
+	for _, p := range b.wanted(all) {
+		for s := 1; s <= b.settings.seeds; s++ {
+			if b.Late() {
+				return errLate
+			}
+			i, err := b.draw(p, s)
+			if err != nil {
+				return err
+			}
+			b.solve("classical", f.Variants[at].Label, i)
+		}
+	}
+	return nil
+}
+
 // paths runs each variant of the published methods that finds one augmenting
 // path a phase, and the one that finds many and is like it in all else.
 func (b *bench) paths() error {
+	b.Resume()
 	var all []problem
 	for _, n := range []int{1000, 5000, 10000} {
 		for _, s := range []span{tenth, side, tenfold} {

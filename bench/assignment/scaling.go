@@ -43,6 +43,7 @@ func steps() []step {
 // they stay. On one device the engines are those of the race; core runs there
 // as it would on several, too, because only that engine times its passes.
 func (b *bench) scaling() (err error) {
+	b.Resume()
 	group := []device.Device{b.Dev}
 	defer func() { err = errors.Join(err, devices.Close(group[1:])) }()
 	for len(group) < b.settings.devices {
@@ -107,6 +108,9 @@ func (b *bench) share(i *instance, s int, family string, devices []device.Device
 	row.Devices = len(devices)
 	if sharded && len(devices) == 1 {
 		row.Name += ", sharded"
+	}
+	if b.kept(i, row) {
+		return nil
 	}
 	ctx, stop := context.WithTimeout(b.Ctx, b.settings.slow)
 	defer stop()

@@ -76,7 +76,7 @@ func (b *bench) sweep() error {
 				return err
 			}
 			row := b.measure(s, v, "sweep", round.agents, round.runs, true, inst)
-			b.add(row)
+			b.Add(row)
 			if row.Failed == "" {
 				rate[v] = row.Rate()
 			}
@@ -113,63 +113,7 @@ func (b *bench) effects() error {
 			if err != nil {
 				return err
 			}
-			b.add(b.measure(s, v, name, n, 3, true, inst))
-		}
-	}
-	return nil
-}
-
-// figures runs what the papers' figures show: the printed kernel without and
-// with shared splittings, its checkpoints at 22 agents, the report's kernel,
-// and the sequential program.
-func (b *bench) figures() error {
-	s := subjectOf(&csg.Splits)
-	f := s.Family()
-	known := instances{}
-	for n := 10; n <= 18; n++ {
-		row, err := reference(n)
-		if err != nil {
-			return err
-		}
-		b.add(row)
-	}
-	for n := 10; n <= 25; n++ {
-		for i := range f.Variants {
-			v := &f.Variants[i]
-			name := ""
-			profile := f.Value(v, "profile") == "on"
-			switch {
-			case f.Value(v, "origin") != "launch" || f.Value(v, "alpha") == "32" && f.Value(v, "construct") != "shift":
-				continue
-			case profile && n != 22:
-				continue
-			case f.Value(v, "construct") == "integer":
-				name = "integer subset construction"
-				if n > 17 {
-					continue
-				}
-			case f.Value(v, "method") == "idp":
-				name = "IDP, shared by batch"
-			case f.Value(v, "collision") == "pair":
-				name = "initialSplit, shared by pair"
-			default:
-				name = "initialSplit"
-			}
-			if profile {
-				name += ", checkpoints"
-			}
-			if b.Late() {
-				return nil
-			}
-			inst, err := known.get(s, v, n)
-			if err != nil {
-				return err
-			}
-			runs := 3
-			if n > 22 {
-				runs = 1 // ten seconds and more
-			}
-			b.add(b.measure(s, v, name, n, runs, n < 20, inst))
+			b.Add(b.measure(s, v, name, n, 3, true, inst))
 		}
 	}
 	return nil
@@ -204,7 +148,7 @@ func (b *bench) repeat() error {
 			row.Failed = err.Error()
 		}
 		fmt.Printf("repeat %s: %s\n", v.Label, strings.TrimSpace("1000 equal tables "+row.Failed))
-		b.add(row)
+		b.Add(row)
 	}
 	return nil
 }

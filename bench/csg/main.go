@@ -20,7 +20,6 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-	"time"
 
 	"coalesce/autotune/subject"
 	"coalesce/bench/experiment"
@@ -33,8 +32,9 @@ import (
 type bench struct {
 	experiment.Bench[result.Row]
 	stream device.Stream
-	agents int // of the sweep, and the most of tiles, price and several
-	from   int // the fewest of price
+	agents int      // the most, 26 unless said
+	from   int      // the fewest of price and figures; 0: theirs
+	curves []string // of figures; nil: all
 }
 
 func experiments() []experiment.Experiment[*bench] {
@@ -42,7 +42,8 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "host", About: "the host kernels, and the reference where it is not too slow", Run: (*bench).host},
 		{Name: "sweep", About: "every variant of csg/splits' core, the best of them with more agents", Run: (*bench).sweep},
 		{Name: "effects", About: "every other variant of csg/splits, beside the safe point and the point as printed", Run: (*bench).effects},
-		{Name: "figures", About: "what the papers' figures show", Run: (*bench).figures},
+		{Name: "figures", About: "what the papers' figures show: the published kernels, their checkpoints, the best variants beside them", Run: (*bench).figures},
+		{Name: "sequential", About: "the sequential programs of the papers, DP and IDP, on one core", Run: (*bench).sequential},
 		{Name: "repeat", About: "one variant many times", Run: (*bench).repeat},
 		{Name: "tiles", About: "csg/tiles and its ceiling", Run: (*bench).tiles},
 		{Name: "price", About: "every distribution by prices, by tiles, and by the solver's choice", Run: (*bench).price},
@@ -54,25 +55,26 @@ func main() {
 	var s experiment.Settings
 	var names string
 	s.Register(&names, "host", experiment.List(experiments()))
-	agents := flag.Int("agents", 26, "agents of the sweep, and the most of tiles, price and several")
-	from := flag.Int("from", 20, "fewest agents of price")
+	agents := flag.Int("agents", 26, "the most agents, but for effects and repeat, which have their own")
+	from := flag.Int("from", 0, "the fewest agents of price (20 unless said), figures and sequential (10)")
+	curves := flag.String("curves", "", "comma-separated beginnings of the names of figures' curves (default: all)")
 	flag.Usage = experiment.Usage("Measures coalition structure generation.", experiments())
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if !run(ctx, s, experiment.Split(names), *from, *agents) {
+	if !run(ctx, s, experiment.Split(names), *from, *agents, experiment.Split(*curves)) {
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, s experiment.Settings, names []string, from, agents int) bool {
+func run(ctx context.Context, s experiment.Settings, names []string, from, agents int, curves []string) bool {
 	common, err := experiment.New[result.Row](ctx, "csg", s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "csg:", err)
 		return false
 	}
 	defer common.Close()
-	b := &bench{Bench: *common, from: from, agents: agents}
+	b := &bench{Bench: *common, from: from, agents: agents, curves: curves}
 	if b.stream, err = b.Dev.NewStream(); err != nil {
 		b.Fail(err)
 		return false
@@ -82,18 +84,16 @@ func run(ctx context.Context, s experiment.Settings, names []string, from, agent
 		if slices.Contains([]string{"sweep", "tiles", "price", "several"}, e.Name) {
 			usual = "" // it is always said
 		}
-		b.Begin(e.Name, experiment.Command("csg", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "from", Value: strconv.Itoa(from), Usual: "20"}, experiment.Flag{Name: "agents", Value: strconv.Itoa(agents), Usual: usual}))
+		suffix := ""
+		if b.Facts.Kind == device.Host && e.Name == "figures" {
+			suffix = "-host"
+		}
+		b.Begin(e.Name, suffix, experiment.Command("csg", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "from", Value: strconv.Itoa(from), Usual: "0"}, experiment.Flag{Name: "agents", Value: strconv.Itoa(agents), Usual: usual}))
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
-		b.Write("")
+		b.End()
 	})
-}
-
-// add keeps a row.
-func (b *bench) add(row result.Row) {
-	b.File.Rows = append(b.File.Rows, row)
-	b.Failed = b.Failed || row.Failed != ""
 }
 
 // checkpoints is a job that counts cycles.
@@ -158,6 +158,7 @@ func (b *bench) measure(s subject.Subject, v *device.Variant, name string, agent
 		if row.Cycles, err = c.Checkpoints(b.stream); err != nil {
 			return fail(err)
 		}
+		row.Bounds = "printed"
 	}
 	fmt.Printf("%-34s n=%d %10.4f ms %10.3e splittings/s  %s\n", name, agents, row.Median()*1e3, row.Rate(), v.Label)
 	return row
@@ -188,31 +189,11 @@ func (b *bench) host() error {
 			if err != nil {
 				return err
 			}
-			b.add(b.measure(s, v, "host", n, 5, true, inst))
+			b.Add(b.measure(s, v, "host", n, 5, true, inst))
 		}
 	}
 	for _, n := range []int{12, 14, 16, 18} {
-		row, err := reference(n)
-		if err != nil {
-			return err
-		}
-		b.add(row)
+		b.Add(reference(solver.DP, n, 3))
 	}
 	return nil
-}
-
-// reference times the sequential dynamic program.
-func reference(n int) (result.Row, error) {
-	values := make([]int32, 1<<n)
-	for i := range values[1:] {
-		values[i+1] = int32(uint32(i+1) * 2654435761 >> 12)
-	}
-	row := result.Row{Name: "sequential DP, one core", Method: "dp", Agents: n}
-	for range 3 {
-		start := time.Now()
-		_, count := solver.Table(values, solver.DP)
-		row.Runs, row.Splittings = append(row.Runs, time.Since(start).Seconds()), float64(count)
-	}
-	fmt.Printf("%-34s n=%d %10.4f ms %10.3e splittings/s\n", row.Name, n, row.Median()*1e3, row.Rate())
-	return row, nil
 }

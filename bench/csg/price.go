@@ -18,8 +18,12 @@ import (
 // and sending them is in them. All algorithms find the same value. Of 30 agents each runs
 // once, as tiles take seconds.
 func (b *bench) price() error {
+	least := 20
+	if b.from > 0 {
+		least = b.from
+	}
 	for _, n := range []int{20, 22, 24, 28, 30} {
-		if n < b.from || n > b.agents {
+		if n < least || n > b.agents {
 			continue
 		}
 		runs := 3
@@ -64,7 +68,7 @@ func (b *bench) price() error {
 					fastest = min(fastest, row.Median())
 				}
 				fmt.Printf("%-26s n=%d %-14s %10.2f ms (%.2f of them sending values) %s %s\n", name, n, row.Method, row.Median()*1e3, result.Median(row.Sent)*1e3, value, row.Failed)
-				b.add(row)
+				b.Add(row)
 			}
 		}
 		fmt.Printf("%d agents, all distributions: the choice took %.3f s, the better of both %.3f s, ratio %.3f\n", n, chosen, better, chosen/better)

@@ -54,7 +54,7 @@ func (b *bench) several() error {
 				row.Runs = row.Runs[1:] // the first run finds the clocks low
 			}
 			fmt.Printf("%-12s n=%d on %d %10.4f ms %10.3e splittings/s, values sent in %v, worth %s, %s\n", row.Name, n, count, row.Median()*1e3, row.Rate(), prepare.Round(time.Millisecond), value, row.Variant)
-			b.add(row)
+			b.Add(row)
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func (b *bench) tiles() error {
 					return err
 				}
 				row := b.measure(s, v, "tiles", round.agents, round.runs, true, inst)
-				b.add(row)
+				b.Add(row)
 				rate[v] = row.Rate()
 			}
 			slices.SortStableFunc(left[value], func(v, w *device.Variant) int { return cmp.Compare(rate[w], rate[v]) })
@@ -102,7 +102,7 @@ func (b *bench) ceilings() error {
 			}
 		}
 		fmt.Printf("%-34s      %10.4f ms %10.3e add-max/s     %s\n", row.Name, row.Median()*1e3, row.Rate(), v.Label)
-		b.add(row)
+		b.Add(row)
 		if err := cmp.Or(out.Free(), k.Close()); err != nil {
 			return err
 		}

@@ -4,9 +4,12 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +25,7 @@ type Settings struct {
 	Out    string // folder of the JSON files
 	Commit string
 	Budget time.Duration
+	Resume bool // rows that an experiment's file has, of the same device and commit, are kept and not measured again
 }
 
 // Register adds them to the command line. names gets the experiments, with commas.
@@ -31,6 +35,7 @@ func (s *Settings) Register(names *string, first, experiments string) {
 	flag.StringVar(&s.Out, "out", "bench/results", "folder for the JSON files")
 	flag.StringVar(&s.Commit, "commit", "", "the commit measured, for the record")
 	flag.DurationVar(&s.Budget, "budget", 9*time.Minute, "start no further row after this time")
+	flag.BoolVar(&s.Resume, "resume", false, "keep the rows that the experiment's file has, where it is of the same device and commit, and measure the others")
 }
 
 // Usage prints what a program is for, its experiments and its flags.
@@ -61,13 +66,18 @@ func List[B any](all []Experiment[B]) string {
 }
 
 // A Bench is the state that every program has, with rows of the form R.
-type Bench[R any] struct {
+type Bench[R result.Measured] struct {
 	Ctx    context.Context
 	Dev    device.Device
 	Others []device.Device // that work beside it
 	Facts  device.Facts    // of Dev
 	File   *result.Of[R]   // of the experiment that runs
+	Kept   []R             // its rows that an earlier run measured
 	Failed bool
+
+	name string // of the file
+	late bool   // something was left out for the budget's sake
+	bad  bool   // something went wrong
 
 	Program  string // the name of its folder in bench, with which files begin
 	Settings Settings
@@ -75,7 +85,7 @@ type Bench[R any] struct {
 }
 
 // New opens the devices of the settings.
-func New[R any](ctx context.Context, program string, s Settings) (*Bench[R], error) {
+func New[R result.Measured](ctx context.Context, program string, s Settings) (*Bench[R], error) {
 	b := &Bench[R]{Ctx: ctx, Program: program, Settings: s, Start: time.Now()}
 	opened, err := devices.Open(s.Device, devices.Options{})
 	if err != nil {
@@ -95,35 +105,79 @@ func (b *Bench[R]) Close() {
 	}
 }
 
-// Late reports that the budget is spent, or the program interrupted.
-func (b *Bench[R]) Late() bool { return b.Ctx.Err() != nil || time.Since(b.Start) > b.Settings.Budget }
+// Late reports that the budget is spent, or the program interrupted. A program asks before a
+// row that it then leaves out: the experiment's file says that it is not finished.
+func (b *Bench[R]) Late() bool {
+	late := b.Ctx.Err() != nil || time.Since(b.Start) > b.Settings.Budget
+	b.late = b.late || late
+	return late
+}
+
+// Short reports that what is left of the budget is less than a row is expected to take.
+func (b *Bench[R]) Short(expected time.Duration) bool {
+	if b.Late() {
+		return true
+	}
+	short := time.Since(b.Start)+expected > b.Settings.Budget
+	b.late = b.late || short
+	return short
+}
 
 // Fail prints an error and has the program end as failed.
 func (b *Bench[R]) Fail(err error) {
 	fmt.Fprintf(os.Stderr, "%s: %v\n", b.Program, err)
-	b.Failed = true
+	b.Failed, b.bad = true, true
 }
 
-// Begin starts the file of an experiment, which command repeats.
-func (b *Bench[R]) Begin(name, command string) {
+// Begin starts the file program-NAME with a suffix, of an experiment that command repeats.
+func (b *Bench[R]) Begin(name, suffix, command string) {
 	on := b.Facts.Name
 	if len(b.Others) > 0 {
 		on = fmt.Sprintf("%d x %s", 1+len(b.Others), on)
 	}
-	b.File = &result.Of[R]{Experiment: name, Device: on, Driver: b.Facts.Driver, Commit: b.Settings.Commit, Command: command}
+	b.name, b.late, b.bad, b.Kept = b.Program+"-"+name+suffix, false, false, nil
+	b.File = &result.Of[R]{Experiment: name, Device: on, Driver: b.Facts.Driver, Commit: b.Settings.Commit, Command: command, Unfinished: true}
 }
 
-// Write stores what there is of the experiment as program-EXPERIMENT.json, the suffix
-// after the experiment.
-func (b *Bench[R]) Write(suffix string) {
-	if err := b.File.Write(b.Settings.Out, b.Program+"-"+b.File.Experiment+suffix); err != nil {
+// Resume takes up the right rows of the experiment's file as Kept, where the flags ask for it and
+// the file is of this device and commit: the experiment leaves them out.
+func (b *Bench[R]) Resume() {
+	if !b.Settings.Resume {
+		return
+	}
+	old, err := result.Load[R](filepath.Join(b.Settings.Out, b.name+".json"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		b.Fail(err)
+	case old.Device == b.File.Device && old.Commit == b.Settings.Commit:
+		b.Kept = slices.DeleteFunc(old.Rows, func(r R) bool { return !r.Right() })
+		b.File.Rows = slices.Clone(b.Kept)
+	}
+}
+
+// Add keeps a row, in the file too: a program that is killed loses none.
+func (b *Bench[R]) Add(row R) {
+	b.File.Rows = append(b.File.Rows, row)
+	b.Failed, b.bad = b.Failed || !row.Right(), b.bad || !row.Right()
+	b.write()
+}
+
+// End stores the file of the experiment.
+func (b *Bench[R]) End() {
+	b.File.Unfinished = b.late || b.bad || b.Ctx.Err() != nil
+	b.write()
+}
+
+func (b *Bench[R]) write() {
+	if err := b.File.Write(b.Settings.Out, b.name); err != nil {
 		b.Fail(err)
 	}
 }
 
 // Run finds experiments by their names and has do carry each out. It reports whether all
 // went well.
-func Run[R, B any](b *Bench[R], names []string, all []Experiment[B], do func(Experiment[B])) bool {
+func Run[R result.Measured, B any](b *Bench[R], names []string, all []Experiment[B], do func(Experiment[B])) bool {
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(e Experiment[B]) bool { return e.Name == name })
 		if at < 0 {

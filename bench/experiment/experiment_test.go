@@ -46,9 +46,9 @@ func TestRunWritesFiles(t *testing.T) {
 	all := []Experiment[string]{{Name: "one"}, {Name: "two"}}
 	do := func(e Experiment[string]) {
 		ran = append(ran, e.Name)
-		b.Begin(e.Name, "command")
-		b.File.Rows = append(b.File.Rows, result.Row{Name: e.Name})
-		b.Write("-x2")
+		b.Begin(e.Name, "-x2", "command")
+		b.Add(result.Row{Name: e.Name})
+		b.End()
 	}
 	if !Run(b, []string{"two", "one"}, all, do) || !slices.Equal(ran, []string{"two", "one"}) {
 		t.Errorf("ran %v, failed %v", ran, b.Failed)
@@ -74,5 +74,46 @@ func TestLate(t *testing.T) {
 	b.Ctx, b.Start = t.Context(), time.Now().Add(-2*time.Hour)
 	if !b.Late() {
 		t.Error("the budget is spent, and it goes on")
+	}
+}
+
+// What a run did not get to, or got wrong, a later one of the same commit measures; one of
+// another commit begins anew.
+func TestResume(t *testing.T) {
+	at := func(commit string, resume bool) *Bench[result.Row] {
+		return &Bench[result.Row]{Ctx: t.Context(), Program: "x", Start: time.Now(), Facts: device.Facts{Name: "d"},
+			Settings: Settings{Out: t.TempDir(), Commit: commit, Budget: time.Hour, Resume: resume}}
+	}
+	first := at("c", false)
+	first.Begin("e", "-host", "command")
+	first.Add(result.Row{Name: "right"})
+	first.Add(result.Row{Name: "wrong", Failed: "why"})
+	if first.Short(2 * time.Hour); !first.File.Unfinished {
+		t.Error("an experiment that runs is finished")
+	}
+	first.End()
+	if !first.File.Unfinished || !first.Failed {
+		t.Error("a wrong row, and the experiment is finished")
+	}
+	for _, c := range []struct {
+		commit string
+		resume bool
+		kept   int
+	}{{"c", true, 1}, {"c", false, 0}, {"other", true, 0}} {
+		b := at(c.commit, c.resume)
+		if err := first.File.Write(b.Settings.Out, "x-e-host"); err != nil {
+			t.Fatal(err)
+		}
+		b.Begin("e", "-host", "command")
+		b.Resume()
+		if len(b.Kept) != c.kept || len(b.File.Rows) != c.kept {
+			t.Errorf("%+v: kept %+v of rows %+v", c, b.Kept, b.File.Rows)
+		}
+		b.Add(result.Row{Name: "more"})
+		b.End()
+		f, err := result.Load[result.Row](b.Settings.Out + "/x-e-host.json")
+		if err != nil || len(f.Rows) != c.kept+1 || f.Unfinished {
+			t.Errorf("%+v: file %+v, %v", c, f, err)
+		}
 	}
 }

@@ -11,13 +11,25 @@ import (
 	solver "coalesce/solvers/qubo"
 )
 
-// evaluate draws the paper's first table, 1,000 random solutions at 2,500 to
-// 7,000 variables, on the device and on one core.
-func (b *bench) evaluate() error {
-	for _, n := range []int{2500, 5000, 6000, 7000} {
-		if len(b.settings.instances) > 0 && !slices.Contains(b.settings.instances, strconv.Itoa(n)) {
-			continue
+// sizes are the numbers among -instances: of variables of problems to be drawn.
+func (b *bench) sizes() (list []int) {
+	for _, text := range b.settings.instances {
+		if n, err := strconv.Atoi(text); err == nil && n > 0 {
+			list = append(list, n)
 		}
+	}
+	return list
+}
+
+// evaluate draws the paper's first table, 1,000 random solutions at 2,500 to
+// 7,000 variables, or at the sizes of -instances, on the device and on one core.
+func (b *bench) evaluate() error {
+	b.Resume()
+	sizes := []int{2500, 5000, 6000, 7000}
+	if len(b.settings.instances) > 0 {
+		sizes = b.sizes()
+	}
+	for _, n := range sizes {
 		inst, err := solver.Palubeckis(n, 100, int64(10*n))
 		if err != nil {
 			return err
@@ -31,6 +43,11 @@ func (b *bench) evaluate() error {
 		for k, label := range labels {
 			if b.Late() {
 				return errLate
+			}
+			if slices.ContainsFunc(b.Kept, func(k result.Binary) bool {
+				return k.N == n && k.What == "samples" && (label == "" || k.Variant == label)
+			}) {
+				continue
 			}
 			if err := b.rates(inst, n, label, k == 0); err != nil {
 				return fmt.Errorf("%d variables: %w", n, err)
@@ -47,11 +64,19 @@ func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
+	if core {
+		const few = 20
+		t, err := e.Host(few)
+		if err != nil {
+			return err
+		}
+		b.add(result.Binary{Name: "evaluate", Instance: inst.Source, N: n, Count: 1, What: "host", Work: e.Work() / float64(e.Count), Runs: []float64{t.Seconds()}})
+	}
 	for _, what := range []struct {
 		name  string
 		share float64 // of the products that the objectives need
 		run   func() (time.Duration, error)
-	}{{"values", 1, e.Values}, {"gains", 2, e.Gains}, {"samples", 1, e.Samples}} {
+	}{{"values", 1, e.Values}, {"gains", 2, e.Gains}, {"samples", 1, e.Samples}} { // samples last: Resume takes them for all
 		row := result.Binary{Name: "evaluate", Variant: e.Variant, Instance: inst.Source, N: n, Count: e.Count, What: what.name, Work: what.share * e.Work()}
 		for k := 0; k <= b.settings.runs; k++ {
 			t, err := what.run()
@@ -66,14 +91,6 @@ func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (er
 			row.Failed = err.Error()
 		}
 		b.add(row)
-	}
-	if core {
-		const few = 20
-		t, err := e.Host(few)
-		if err != nil {
-			return err
-		}
-		b.add(result.Binary{Name: "evaluate", Instance: inst.Source, N: n, Count: 1, What: "host", Work: e.Work() / float64(e.Count), Runs: []float64{t.Seconds()}})
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "rates", About: "flips a second of qubo/bulk on drawn dense problems of the sizes in -instances, every variant with -variant all", Run: (*bench).flipRates},
 		{Name: "paper", About: "massive multi-start, serially, on the paper's 21 instances: its two tables of results and its figures of progress", Run: (*bench).paper},
 		{Name: "lambda", About: "massive multi-start over λ", Run: (*bench).lambda},
+		{Name: "division", About: "massive multi-start with ascents on the host, as the paper divides its tasks, and on the device", Run: (*bench).division},
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).batch},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).target},
 		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).ablation},
@@ -117,12 +118,12 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s, peers: &peers{python: s.python, mqlib: mqlib{s.mqlib}}}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, b.command(e.Name))
+		b.Begin(e.Name, b.suffix(), b.command(e.Name))
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
 		b.summarize()
-		b.Write(b.suffix())
+		b.End()
 	})
 }
 
@@ -140,10 +141,7 @@ func (b *bench) suffix() string {
 
 // add keeps a row and tells of it.
 func (b *bench) add(row result.Binary) {
-	b.File.Rows = append(b.File.Rows, row)
-	if row.Failed != "" {
-		b.Failed = true
-	}
+	b.Add(row)
 	fmt.Println(describe(row))
 }
 

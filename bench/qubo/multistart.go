@@ -3,21 +3,47 @@ package main
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
 )
 
 // paper remakes the tables of results of Lewis (2017), and the histories from
-// which its figures 3 and 4 are drawn: one solution an iteration.
+// which its figures 3 and 4 are drawn: one solution an iteration. Numbers in -instances are sizes
+// of problems drawn in place of them.
 func (b *bench) paper() error {
-	return b.each(slices.Concat(orlib(), palubeckis()), "multistart", func(p problem, inst *solver.Instance) error {
+	b.Resume()
+	return b.each(slices.Concat(orlib(), palubeckis(), b.drawn()), "multistart", func(p problem, inst *solver.Instance) error {
 		return b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1})
 	})
 }
 
+// division runs massive multi-start as the paper divides its tasks, the device evaluating and a core of
+// the host ascending, and all on the device.
+func (b *bench) division() error {
+	b.Resume()
+	return b.each(append(b.few(), b.drawn()...), "multistart", func(p problem, inst *solver.Instance) error {
+		for _, at := range solver.Ascents() {
+			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Ascend: at}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// drawn are problems of the sizes among -instances.
+func (b *bench) drawn() (list []problem) {
+	for _, n := range b.sizes() {
+		list = append(list, of(strconv.Itoa(n), 0, 0, 0).as(n, 100, int64(10*n)))
+	}
+	return list
+}
+
 // lambda runs massive multi-start over λ, and with λ as printed.
 func (b *bench) lambda() error {
+	b.Resume()
 	return b.each(b.few(), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, lambda := range []float64{0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99} {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Lambda: &lambda}); err != nil {
@@ -53,12 +79,27 @@ func (b *bench) few() []problem {
 	})
 }
 
+// ascending says where a run ascends, where that was said.
+func ascending(o solver.MultistartOptions) string {
+	if o.Ascend == "" {
+		return ""
+	}
+	return "ascend=" + o.Ascend
+}
+
+// multistart adds the row of a run, unless an earlier run of the program has it.
 func (b *bench) multistart(p problem, inst *solver.Instance, o solver.MultistartOptions) error {
+	if slices.ContainsFunc(b.Kept, func(k result.Binary) bool {
+		printed := k.Lambda == nil || !(*k.Lambda >= 0 && *k.Lambda < 1)
+		return k.Instance == p.name && k.Variant == ascending(o) && k.Batch == max(1, o.Batch) && k.Seed == o.Seed && printed == o.Printed && (o.Lambda == nil || o.Printed || *k.Lambda == *o.Lambda)
+	}) {
+		return nil
+	}
 	r, err := solver.Multistart(b.Ctx, b.Dev, inst, o)
 	if err != nil {
 		return err
 	}
-	row := result.Binary{Name: "multistart", Instance: p.name, N: inst.N, Seed: o.Seed, Known: p.known, Printed: p.printed, Value: inst.Value(r.X),
+	row := result.Binary{Name: "multistart", Variant: ascending(o), Instance: p.name, N: inst.N, Seed: o.Seed, Known: p.known, Printed: p.printed, Value: inst.Value(r.X),
 		Seconds: r.Seconds, Flips: r.Flips, Lambda: &r.Lambda, Batch: max(1, o.Batch), Iterations: r.Iterations, Searched: r.Searched,
 		Mean: r.Mean, Start: float64(r.Start), Sampling: r.Sampling.Seconds()}
 	if math.IsInf(r.Lambda, 0) || math.IsNaN(r.Lambda) { // as printed, of a mean of zero
@@ -67,7 +108,7 @@ func (b *bench) multistart(p problem, inst *solver.Instance, o solver.Multistart
 	for _, h := range r.History {
 		row.History = append(row.History, result.Improvement{Seconds: h.At.Seconds(), Value: h.Original})
 		row.Best = h.At.Seconds()
-		if row.Met == 0 && h.Original >= p.known {
+		if row.Met == 0 && p.known > 0 && h.Original >= p.known {
 			row.Met, row.Success = row.Best, true
 		}
 	}

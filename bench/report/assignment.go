@@ -16,7 +16,7 @@ import (
 // solves are the experiments of linear assignment that have results, by name.
 type solves map[string]*result.Of[result.Solve]
 
-var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "batch", "points"}
+var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "batch", "points", "paper-host", "published"}
 
 func loadSolves(root string) (solves, error) {
 	all := solves{}
@@ -412,7 +412,7 @@ func assignmentTables(all solves) map[string]string {
 		"assignment-counts":         region("race", countTable),
 		"assignment-growth":         region("race", func(*result.Of[result.Solve]) string { return growthPicture(all) }),
 		"assignment-kinds":          region("kinds", kindTable),
-		"assignment-paper":          region("paper", paperTable),
+		"assignment-paper":          region("paper", func(*result.Of[result.Solve]) string { return hungarianTable(measured{solves: all}) }),
 		"assignment-paths":          region("paths", pathTable),
 		"assignment-host":           region("host", hostSolveTable),
 		"assignment-scaling":        region("scaling", scalingTable),

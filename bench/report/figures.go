@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"coalesce/bench/result"
 )
@@ -21,19 +22,22 @@ const largest = 29 // agents, where the paper's figure 5 ends
 
 func figures(r results) map[string]string {
 	f := r["figures"]
-	from := f.Device + "; sequential: one core of the same machine. " + origin(f)
+	from := f.Device + "; sequential: one core. " + origin(f)
+	if r["sequential"] != nil {
+		from += " and csg-sequential.json"
+	}
 	open := "Filled: measured. Open and dashed: extrapolated. "
 	out := map[string]string{
 		"paper-3": checkpoints(f, plain, "Paper, figure 3: cycles at the checkpoints, 22 agents, no sharing"),
 		"paper-4": checkpoints(f, shared, "Paper, figure 4: cycles at the checkpoints, 22 agents, splittings shared"),
 		"paper-5": chart{
 			title: "Paper, figure 5: time against agents", x: "agents", y: "seconds (log)", log: true,
-			lines: []series{curve(f, sequential, largest), curve(f, integer, largest), curve(f, plain, largest), curve(f, shared, largest)},
+			lines: lines5(r),
 			note:  open + from,
 		}.svg(),
 		"report-1": chart{
 			title: "Report, figure 1: time against agents", x: "agents", y: "seconds (log)", log: true,
-			lines: []series{curve(f, sequential, 25), curve(f, integer, 25)},
+			lines: []series{curve(sequentialFile(r), sequential, 25), curve(f, integer, 25)},
 			note:  open + from,
 		}.svg(),
 	}
@@ -50,9 +54,28 @@ func figures(r results) map[string]string {
 	return out
 }
 
+// lines5 are the curves of figure 5: the paper's four, carried on where they were not run, and
+// beside them IDP and this project's best where they were.
+func lines5(all results) []series {
+	f, seq := all["figures"], sequentialFile(all)
+	list := []series{curve(seq, sequential, largest), curve(f, integer, largest), curve(f, plain, largest), curve(f, shared, largest)}
+	more := []series{curve(f, idpShared, largest), curve(seq, idpOneCore, 0), curve(f, splitsBest, 0), curve(f, tilesCurve, 0), curve(f, "csg/hosttiles", 0)}
+	for k, name := range map[int]string{2: "sweep", 3: "tiles"} { // their own experiments, where figures has none
+		for n := 1; n <= largest && len(rows(f, more[k].name)) == 0 && all[name] != nil; n++ {
+			if r := best(all[name], n); len(r) > 0 {
+				more[k].points = append(more[k].points, point{x: float64(n), y: r[0].Median()})
+			}
+		}
+	}
+	return slices.DeleteFunc(append(list, more...), func(s series) bool { return len(s.points) == 0 })
+}
+
 // rows are the measured rows of a name by rising agents.
 func rows(f *result.File, name string) []result.Row {
 	var list []result.Row
+	if f == nil {
+		return nil
+	}
 	for _, r := range f.Rows {
 		if r.Name == name && r.Failed == "" && len(r.Runs) > 0 {
 			list = append(list, r)
@@ -73,7 +96,7 @@ func growth(f *result.File, name string) (measured, used float64) {
 	}
 	a, z := list[len(list)-2], list[len(list)-1]
 	measured = math.Pow(z.Median()/a.Median(), 1/float64(z.Agents-a.Agents))
-	if name == sequential {
+	if strings.HasPrefix(name, "sequential") {
 		return measured, 3
 	}
 	return measured, max(measured, 2)
@@ -101,27 +124,35 @@ func origin(f *result.File) string {
 	return "\nbench/results/csg-" + f.Experiment + ".json, by " + command(f, f.Experiment)
 }
 
-var checkpointNames = []string{"1 coalitions", "2 shift", "3 initialSplit", "4 fetch", "5 warp", "6 block", "7 update"}
+// checkpointNames are what each checkpoint ends, as printed, or as rows of earlier commits have it.
+var checkpointNames = map[string][]string{
+	"printed": {"1 coalitions", "2 shift", "3 guard", "4 initialSplit, fetch", "5 barrier, warp", "6 block", "7 update"},
+	"":        {"1 coalitions", "2 shift", "3 initialSplit", "4 fetch", "5 warp", "6 barrier, block", "7 update"},
+}
 
-// cyclesOf are a profiled row's cycles at 22 agents, and their sum.
-func cyclesOf(f *result.File, name string) ([]uint64, float64) {
+// cyclesOf are a profiled row's cycles, at 22 agents as in the paper where it was run there, their sum,
+// and the names of their checkpoints.
+func cyclesOf(f *result.File, name string) (cycles []uint64, sum float64, names []string) {
 	for _, r := range rows(f, name+profiled) {
-		if r.Agents == 22 && len(r.Cycles) == len(checkpointNames) {
-			var sum float64
+		if names := checkpointNames[r.Bounds]; r.Agents <= 22 && len(r.Cycles) == len(names) {
+			sum = 0
 			for _, c := range r.Cycles {
 				sum += float64(c)
 			}
-			return r.Cycles, sum
+			cycles = r.Cycles
 		}
 	}
-	return nil, 0
+	if r, ok := lastOf(f, name+profiled); ok {
+		names = checkpointNames[r.Bounds]
+	}
+	return cycles, sum, names
 }
 
 func checkpoints(f *result.File, name, title string) string {
 	c := chart{title: title, x: "checkpoint", y: "cycles, all blocks (log)", log: true, note: f.Device + "; cycles of one thread a block, row \"" + name + profiled + "\"." + origin(f)}
-	cycles, sum := cyclesOf(f, name)
+	cycles, sum, names := cyclesOf(f, name)
 	for i, v := range cycles {
-		c.bars = append(c.bars, bar{name: checkpointNames[i], label: fmt.Sprintf("%.1f %%", 100*float64(v)/sum), y: float64(v)})
+		c.bars = append(c.bars, bar{name: names[i], label: fmt.Sprintf("%.1f %%", 100*float64(v)/sum), y: float64(v)})
 	}
 	return c.svg()
 }

@@ -19,8 +19,17 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "the repository's root")
+	name := flag.String("paper", "", "make the page of this paper alone, of results anywhere: for bench/reproduce")
+	from := flag.String("results", "bench/results", "the folder of the paper's results")
+	into := flag.String("out", ".build/reproduce", "the folder of the paper's page")
 	flag.Parse()
-	if err := run(*root); err != nil {
+	var err error
+	if *name != "" {
+		err = writePages(*name, *from, *into)
+	} else {
+		err = run(*root)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -56,7 +65,11 @@ func load(root string) (results, error) {
 		}
 		r[name] = f
 	}
-	return r, nil
+	f, err := optional(filepath.Join(root, "bench", "results", "csg-sequential.json"))
+	if f != nil {
+		r["sequential"] = f
+	}
+	return r, err
 }
 
 // build makes the content of every file that run writes, by its path below
@@ -89,6 +102,11 @@ func build(root string) (map[string]string, error) {
 	for name, svg := range quboFigures(binary) {
 		files[figureFolder+"/"+name+".svg"] = svg
 	}
+	m := measured{r, solved, binary}
+	maps.Copy(regions, paperTables(m))
+	if svg := weakFigure(m); svg != "" {
+		files[figureFolder+"/hungarian-weak.svg"] = svg
+	}
 	used := map[string]bool{}
 	for _, path := range documents {
 		text, err := os.ReadFile(filepath.Join(root, path))
@@ -108,7 +126,8 @@ func build(root string) (map[string]string, error) {
 }
 
 // documents hold the regions that are generated.
-var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "README.md"}
+var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "README.md",
+	"docs/papers.md", "docs/papers/report.md", "docs/papers/gpu-csg.md", "docs/papers/hungarian.md", "docs/papers/multistart.md"}
 
 // fill replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.
 func fill(text string, regions map[string]string, used map[string]bool) (string, error) {

@@ -32,7 +32,10 @@ func priceTable(f *result.File) string {
 		}
 		best, prices, sent := tiles.Median(), "none: "+r.Failed, ""
 		if r.Failed == "" && len(r.Runs) > 0 {
-			best, prices, sent = min(best, r.Median()), seconds(r.Median()), seconds(result.Median(r.Sent))
+			best, prices, sent = min(best, r.Median()), seconds(r.Median()), "not recorded"
+			if len(r.Sent) > 0 {
+				sent = seconds(result.Median(r.Sent))
+			}
 		}
 		out += fmt.Sprintf("| %s | %d | %s | %s | %s | %s, %s | %.2f |\n", r.Name, r.Agents, prices, sent, seconds(tiles.Median()),
 			strings.TrimPrefix(choice.Method, "choice: "), seconds(choice.Median()), choice.Median()/best)

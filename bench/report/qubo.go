@@ -18,7 +18,7 @@ import (
 type binaries map[string]*result.Of[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
-var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "target", "target-x2", "target-x4", "target-host",
+var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "target-host",
 	"ablation", "ablation-host", "peers", "peers-host"}
 
 func loadBinaries(root string) (binaries, error) {
@@ -78,7 +78,7 @@ func quboTables(all binaries) map[string]string {
 // evaluateTable is the paper's first: 1,000 random solutions, and one core,
 // whose time is that of one solution times as many.
 func evaluateTable(rows []result.Binary) string {
-	out := heads("n", "solutions", "variant", "objectives, ms", "and gains, ms", "drawn, evaluated, reduced, ms", "one core, s", "products/s")
+	out := heads("n", "solutions", "variant", "objectives, ms", "and gains, ms", "drawn, evaluated, reduced, ms", "one core, s (one solution's time times as many)", "products/s")
 	type key struct {
 		n       int
 		variant string
@@ -122,15 +122,20 @@ func evaluateTable(rows []result.Binary) string {
 
 // multistartTable is the paper's two tables of results.
 func multistartTable(rows []result.Binary) string {
-	out := heads("instance", "best known", "MMS, paper", "gap, %", "s", "MMS, here", "gap, %", "s to it", "s of the run", "flips")
+	out := heads("instance", "best known", "MMS, paper", "gap, %", "s", "its rival, printed, s", "MMS, here", "gap, %", "s to it", "s of the run", "flips")
 	for _, r := range rows {
 		printed := result.Binary{Known: r.Known, Value: r.Printed.Value}
-		cells := []string{r.Instance, fmt.Sprintf("%.0f", r.Known), fmt.Sprintf("%.0f", r.Printed.Value), fmt.Sprintf("%.2f", printed.Gap()), fmt.Sprint(r.Printed.Seconds)}
+		cells := []string{r.Instance, fmt.Sprintf("%.0f", r.Known), fmt.Sprintf("%.0f", r.Printed.Value), fmt.Sprintf("%.2f", printed.Gap()), fmt.Sprint(r.Printed.Seconds), rival(r.Instance)}
 		if r.NotGiven {
-			out += line(append(cells, "not given", "-", "-", "-", "-")...)
+			out += line(append(cells, "not given", "not run", "not run", "not run", "not run")...)
 			continue
 		}
 		out += line(append(cells, fmt.Sprintf("%.0f", r.Value), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds), fmt.Sprint(r.Flips))...)
+	}
+	for _, g := range lewisGroups {
+		if gap, best, run, count := averages(rows, g.begins); count > 0 {
+			out += line(g.title, "none", "none", g.gap, g.seconds, g.them, fmt.Sprintf("of the %d given", count), fmt.Sprintf("%.3f", gap), fmt.Sprintf("%.3g", best), fmt.Sprintf("%.3g", run), "none")
+		}
 	}
 	return out
 }

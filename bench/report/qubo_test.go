@@ -14,7 +14,7 @@ func TestMultistartTable(t *testing.T) {
 		{Instance: "b", Known: 100, Printed: result.Printed{Value: 99, Seconds: 3}, NotGiven: true},
 	}
 	out := multistartTable(rows)
-	for _, want := range []string{"| a | 200 | 198 | 1.00 | 4.7 | 199 | 0.500 | 0.5 | 2 | 7 |", "| b | 100 | 99 | 1.00 | 3 | not given |"} {
+	for _, want := range []string{"| a | 200 | 198 | 1.00 | 4.7 | none | 199 | 0.500 | 0.5 | 2 | 7 |", "| b | 100 | 99 | 1.00 | 3 | none | not given |"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -31,8 +31,8 @@ func tables(r results) map[string]string {
 		"printed":     asPrinted(r["effects"]),
 		"launches":    launchTable(r["figures"]),
 		"checkpoints": checkpointTable(r["figures"]),
-		"growth":      growthTable(r["figures"]),
-		"figure5":     figureTable(r["figures"]),
+		"growth":      growthTable(r),
+		"figure5":     figureTable(r),
 		"figure2":     subsetTable(),
 		"host":        hostTable(r["host"]),
 		"repeat":      repeatTable(r["repeat"]),
@@ -237,40 +237,50 @@ func launchTable(f *result.File) string {
 
 func checkpointTable(f *result.File) string {
 	out := "| checkpoint | no sharing: cycles | share | shared by pair: cycles | share |\n|---|---:|---:|---:|---:|\n"
-	a, sum := cyclesOf(f, plain)
-	b, sharedSum := cyclesOf(f, shared)
+	a, sum, names := cyclesOf(f, plain)
+	b, sharedSum, _ := cyclesOf(f, shared)
 	for i := range min(len(a), len(b)) {
-		out += fmt.Sprintf("| %s | %.3g | %.1f %% | %.3g | %.1f %% |\n", checkpointNames[i], float64(a[i]), 100*float64(a[i])/sum, float64(b[i]), 100*float64(b[i])/sharedSum)
+		out += fmt.Sprintf("| %s | %.3g | %.1f %% | %.3g | %.1f %% |\n", names[i], float64(a[i]), 100*float64(a[i])/sum, float64(b[i]), 100*float64(b[i])/sharedSum)
 	}
 	return out
 }
 
 // figureTable gives what figure 5 draws; extrapolated times are in italics.
-func figureTable(f *result.File) string {
-	names := []string{sequential, integer, plain, shared}
-	out := "| agents | " + strings.Join(names, " | ") + " |\n|---:" + strings.Repeat("|---:", len(names)) + "|\n"
-	for n := 10; n <= largest; n++ {
-		out += fmt.Sprintf("| %d |", n)
-		for _, name := range names {
-			cell := ""
-			for _, p := range curve(f, name, largest).points {
+func figureTable(all results) string {
+	list := lines5(all)
+	out := "| agents |"
+	for _, s := range list {
+		out += " " + s.name + " |"
+	}
+	out += "\n|---:" + strings.Repeat("|---:", len(list)) + "|\n"
+	for n := 1; n <= largest; n++ {
+		row, any := fmt.Sprintf("| %d |", n), false
+		for _, s := range list {
+			cell := "not run"
+			for _, p := range s.points {
 				if int(p.x) == n {
-					cell = seconds(p.y)
+					cell, any = seconds(p.y), true
 					if p.extrapolated {
 						cell = "*" + cell + " extrapolated*"
 					}
 				}
 			}
-			out += " " + cell + " |"
+			row += " " + cell + " |"
 		}
-		out += "\n"
+		if any {
+			out += row + "\n"
+		}
 	}
 	return out
 }
 
-func growthTable(f *result.File) string {
+func growthTable(all results) string {
 	out := "| curve | last size run | growth of the last pair | growth carried on |\n|---|---:|---:|---:|\n"
 	for _, name := range []string{sequential, integer, plain, shared} {
+		f := all["figures"]
+		if name == sequential {
+			f = sequentialFile(all)
+		}
 		if list := rows(f, name); len(list) > 0 {
 			measured, used := growth(f, name)
 			out += fmt.Sprintf("| %s | %d | %.2f | %.2f |\n", name, list[len(list)-1].Agents, measured, used)

@@ -63,6 +63,9 @@ type Improvement struct {
 	Value   float64 `json:"value"`
 }
 
+// Right reports that nothing went wrong.
+func (b Binary) Right() bool { return b.Failed == "" }
+
 // Gap is how far below the best known objective a run ended, in percent of it.
 func (b Binary) Gap() float64 {
 	if b.Known == 0 {

@@ -23,8 +23,17 @@ type Of[R any] struct {
 	Commit     string `json:"commit"`
 	Command    string `json:"command"`
 	Date       string `json:"date"`
+	Unfinished bool   `json:"unfinished,omitempty"` // rows were left out, or went wrong
 	Rows       []R    `json:"rows"`
 }
+
+// Measured is a row of any form.
+type Measured interface {
+	Right() bool // nothing went wrong
+}
+
+// Right reports that nothing went wrong.
+func (r Row) Right() bool { return r.Failed == "" }
 
 // A Row is one variant at one size. Seconds cover the whole launch sequence,
 // values resident on the device.
@@ -38,6 +47,7 @@ type Row struct {
 	Runs       []float64 `json:"seconds"`           // of every run, in order
 	Sent       []float64 `json:"sent,omitempty"`    // of these, sending the values to the device
 	Cycles     []uint64  `json:"cycles,omitempty"`
+	Bounds     string    `json:"bounds,omitempty"` // of the cycles: printed, where GPU-CSG has its checkpoints; else the third stands after initialSplit
 	Failed     string    `json:"failed,omitempty"`
 }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 
 	"coalesce/solvers/assignment"
@@ -20,16 +21,45 @@ import (
 // source is what errors and results call instances of this library.
 const source = "an array"
 
-// few is up to how many costs one core's search along trees beats the host's method,
-// which starts goroutines: 30 x 30 costs take 52 µs instead of 80 (two cores of a Xeon).
-const few = 2048
+// An instance of at most some costs is solved by shortest paths on one core, and of few on
+// the calling thread: passes over more costs are spread over the cores, and a goroutine
+// that C called waits for others for long. At 300 x 300 uniform costs paths take 1.5 ms
+// and the host's method 2.5, at 1000 x 1000 80 and 13 (python/tests/overhead.py).
+const few, some = 1 << 15, 1 << 17
 
 //export goAssign
 func goAssign(p *C.coalesce_assignment) C.int32_t {
-	err := <-aside(func() error { return assign(context.Background(), p, nil) })
-	if err != nil && p != nil && p.text != nil && p.text_size > 0 {
-		text := append(clean(err), 0)
-		text = text[:min(len(text), int(p.text_size))]
+	var text []byte
+	var report *[]byte
+	if p != nil && p.flags&C.COALESCE_REPORT != 0 {
+		report = &text
+	}
+	var err error
+	done := false
+	if plain(p) {
+		work := func() (err error) {
+			done, err = quick(p, report)
+			return err
+		}
+		if p.rows*p.cols <= few {
+			err = guarded(work)
+		} else {
+			err = <-aside(work)
+		}
+	}
+	if err == nil && !done {
+		err = <-aside(func() error { return assign(context.Background(), p, nil, report) })
+	}
+	switch {
+	case p == nil || p.text == nil || p.text_size <= 0:
+	case err != nil:
+		text = clean(err)
+		fallthrough
+	case report != nil:
+		if len(text) >= int(p.text_size) && err == nil {
+			return C.COALESCE_INVALID // no room
+		}
+		text = append(text, 0)[:min(len(text)+1, int(p.text_size))]
 		text[len(text)-1] = 0
 		write(text, p.text, p.text_size)
 	}
@@ -38,15 +68,16 @@ func goAssign(p *C.coalesce_assignment) C.int32_t {
 
 //export goStartAssignment
 func goStartAssignment(p *C.coalesce_assignment, handle *C.int64_t) C.int32_t {
-	return start(handle, func(ctx context.Context, _ func()) (text []byte, err error) {
-		err = assign(ctx, p, &text)
+	return start(handle, func(ctx context.Context, stop func()) (text []byte, err error) {
+		err = assign(ctx, p, stop, &text)
 		return text, err
 	})
 }
 
 // assign solves what a struct describes and writes the answers there; report, where it
-// is not nil, becomes a JSON list of what the command would print, but for solutions.
-func assign(ctx context.Context, p *C.coalesce_assignment, report *[]byte) error {
+// is not nil, becomes a JSON list of what the command would print, but for solutions. stop
+// ends the solve when the caller's progress asks for that.
+func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *[]byte) error {
 	if p == nil {
 		return bad("no struct")
 	}
@@ -58,9 +89,14 @@ func assign(ctx context.Context, p *C.coalesce_assignment, report *[]byte) error
 	if o.Settings, err = settings(p.device, p.time_limit, p.algorithm); err != nil {
 		return err
 	}
-	plain := p.device == C.COALESCE_HOST && p.start == nil && p.flags&C.COALESCE_LIMIT == 0
-	if report == nil && plain && o.Algorithm == "" && p.batch == 1 && p.rows <= few && p.cols <= few && p.rows*p.cols <= few {
-		o.Algorithm = "sequential-tree"
+	if stop != nil {
+		o.Progress = progress(p.progress, p.user, stop)
+	}
+	if o.Start, err = starting(p); err != nil {
+		return err
+	}
+	if p.flags&C.COALESCE_RESIDENT != 0 {
+		return resident(ctx, p, o, report)
 	}
 	list, err := instances(p)
 	switch {
@@ -90,6 +126,45 @@ func assign(ctx context.Context, p *C.coalesce_assignment, report *[]byte) error
 		return errors.Join(err, reports(results, report))
 	}
 	return err
+}
+
+// plain reports whether quick may solve what a struct describes.
+func plain(p *C.coalesce_assignment) bool {
+	return p != nil && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_REPORT) == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
+		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil &&
+		p.rows > 0 && p.cols > 0 && p.rows <= some && p.cols <= some && p.rows*p.cols <= some
+}
+
+// quicks are what solves small instances.
+var quicks = sync.Pool{New: func() any { return new(assignment.Quick) }}
+
+// quick solves a small instance on the calling thread, or leaves it to assign.
+func quick(p *C.coalesce_assignment, report *[]byte) (done bool, err error) {
+	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+		return false, err
+	}
+	list, err := instances(p)
+	if err != nil {
+		return false, err
+	}
+	q := quicks.Get().(*assignment.Quick)
+	defer quicks.Put(q)
+	if report != nil || p.value != nil {
+		r, err := q.Result(list[0])
+		if r == nil {
+			return false, err
+		}
+		put(p, 0, r)
+		if report != nil {
+			return true, reports([]*assignment.Result{r}, report)
+		}
+		return true, nil
+	}
+	column, duals, certificate, done, err := q.Solve(list[0])
+	if done {
+		put(p, 0, &assignment.Result{Column: column, Duals: &duals, Certificate: &certificate, Proven: true})
+	}
+	return done, err
 }
 
 // put writes an answer where the struct asks for it.
@@ -159,6 +234,9 @@ func instances(p *C.coalesce_assignment) ([]*assignment.Instance, error) {
 		return nil, bad("a batch of %d: expected 1 to %d", p.batch, most)
 	case p.rows < 0 || p.cols < 0 || p.rows > most || p.cols > most:
 		return nil, bad("%d x %d costs: expected 0 to %d rows and columns", p.rows, p.cols, most)
+	case p.dimensions != 0:
+		inst, err := places(p)
+		return []*assignment.Instance{inst}, err
 	case p.costs == nil && p.rows > 0 && p.cols > 0:
 		return nil, bad("no costs")
 	case p.start != nil && p.batch > 1:
@@ -203,12 +281,61 @@ func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
 	case []float64:
 		inst.Type, inst.F64 = assignment.Float64, c
 	}
+	return inst, limited(p, inst)
+}
+
+// limited sets the limit of an instance, and checks its shape.
+func limited(p *C.coalesce_assignment, inst *assignment.Instance) error {
 	if p.flags&C.COALESCE_LIMIT != 0 {
 		limit := float64(p.limit)
 		inst.Limit = &limit
 	}
 	if err := inst.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errInvalid, err)
+		return fmt.Errorf("%w: %w", errInvalid, err)
 	}
-	return inst, nil
+	return nil
+}
+
+// places is the instance of points that a struct describes.
+func places(p *C.coalesce_assignment) (*assignment.Instance, error) {
+	dim := int64(p.dimensions)
+	rows, cols := int64(p.rows), int64(p.cols)
+	if dim < 0 || dim > math.MaxInt32 || rows > 0 && p.row_points == nil || cols > 0 && p.col_points == nil || p.batch > 1 || p.start != nil {
+		return nil, bad("points of %d coordinates: expected one or more, of one instance, and no other costs", dim)
+	}
+	metric, ok := map[C.int32_t]assignment.Metric{C.COALESCE_EUCLIDEAN: assignment.Euclidean, C.COALESCE_SQUARED: assignment.Squared, C.COALESCE_MANHATTAN: assignment.Manhattan}[p.metric]
+	if !ok {
+		return nil, bad("metric %d", p.metric)
+	}
+	inst, err := assignment.NewPoints(assignment.Points{
+		Dim:    int(dim),
+		Row:    unsafe.Slice((*float64)(unsafe.Pointer(p.row_points)), rows*dim),
+		Col:    unsafe.Slice((*float64)(unsafe.Pointer(p.col_points)), cols*dim),
+		Metric: metric, Floor: p.flags&C.COALESCE_FLOOR != 0,
+	}, "points")
+	if err != nil {
+		return nil, err
+	}
+	inst.Maximize = p.flags&C.COALESCE_MAXIMIZE != 0
+	return inst, limited(p, inst)
+}
+
+// starting are the duals to begin from, nil where there are none.
+func starting(p *C.coalesce_assignment) (*assignment.Duals, error) {
+	scale := float64(p.start_scale)
+	switch {
+	case scale == 0:
+		return nil, nil
+	case p.batch != 1 || p.rows < 0 || p.cols < 0 || p.rows > math.MaxInt32 || p.cols > math.MaxInt32:
+		return nil, bad("duals to begin from: expected one matrix")
+	case p.start_u == nil && p.rows > 0 || p.start_v == nil && p.cols > 0:
+		return nil, bad("duals to begin from: expected those of rows and of columns")
+	case (scale < 0) != (p.flags&C.COALESCE_MAXIMIZE != 0) || scale-scale != 0:
+		return nil, bad("duals to begin from: found the scale %v, expected one below 0 where it maximises, above 0 else", scale)
+	}
+	return &assignment.Duals{
+		U:     unsafe.Slice((*int64)(unsafe.Pointer(p.start_u)), p.rows),
+		V:     unsafe.Slice((*int64)(unsafe.Pointer(p.start_v)), p.cols),
+		Scale: scale,
+	}, nil
 }

@@ -56,7 +56,18 @@ enum {
     COALESCE_LIMIT = 2,     /* of assignments: limit is set */
     COALESCE_UNCHECKED = 4, /* of assignments: no certificate */
     COALESCE_ISING = 8,     /* of quadratic programs: variables are -1 and +1 */
-    COALESCE_BOTTLENECK = 16 /* of assignments: the worst matched cost counts, not the sum; no duals */
+    COALESCE_BOTTLENECK = 16, /* of assignments: the worst matched cost counts, not the sum; no duals */
+    COALESCE_FLOOR = 32,    /* of points: distances are cut to integers */
+    COALESCE_RESUME = 64,   /* of coalition structures: go on with a checkpoint that is there */
+    COALESCE_RESIDENT = 128, /* of assignments: costs are in the memory of the GPU `device` */
+    COALESCE_REPORT = 256   /* of coalesce_assign: the answer's report goes to text, ended by 0 */
+};
+
+/* Metrics of points, of the coordinates' differences d. */
+enum {
+    COALESCE_EUCLIDEAN = 0, /* the root of the sum of d*d */
+    COALESCE_SQUARED = 1,   /* the sum of d*d */
+    COALESCE_MANHATTAN = 2  /* the sum of |d| */
 };
 
 /* COALESCE_HOST is the device of the processor's cores; 0, 1, ... are GPUs. */
@@ -93,10 +104,34 @@ typedef struct {
     double *value;         /* batch: sums of the matched costs */
     double *gap;           /* batch: no matching is better by more; NaN: not proven */
     int32_t *code;         /* batch: COALESCE_OK or COALESCE_INFEASIBLE */
-    char *text;            /* of coalesce_assign: where to write an error, ends with 0 */
+    char *text;            /* of coalesce_assign: where to write an error, or the report, ended by 0 */
     int64_t text_size;     /* bytes there */
 
     int64_t k_best;        /* matchings of one matrix, the best first, all in the text of a job; 0: the best */
+
+    /* Points in place of costs, where dimensions is not 0: the cost of a pair is the distance
+     * of its row's point and its column's, float64, or int64 with COALESCE_FLOOR. */
+    int64_t dimensions;    /* coordinates of a point */
+    const double *row_points, *col_points; /* rows x dimensions and cols x dimensions */
+    int32_t metric;
+
+    int32_t unused;
+    /* Duals to begin from, of one matrix, where start_scale is not 0: such as u, v and
+     * scale that a solve of a similar matrix gave. */
+    const int64_t *start_u, *start_v;
+    double start_scale;
+
+    coalesce_progress progress; /* on a host: the bound, and the share of the rows that are matched */
+    void *user;
+
+    /* With COALESCE_RESIDENT no cost goes through the host. Matrices lie row after row and
+     * one after the other from a multiple of 64 bytes on, of int32, int64, float32 or float64; a single one of more than
+     * 256 rows has no more rows than columns. The largest number of an integer type and the
+     * infinity of the sign that MAXIMIZE says forbid pairs there. There are no duals to
+     * begin from, no points, no limit, and no proof of infeasibility. Memory and kernels for
+     * a shape are kept for later calls. */
+    double least, most;    /* finite bounds of the costs that are allowed */
+    int64_t stream;        /* CUDA's handle of the stream whose work the solve waits for; 0: the default stream */
 } coalesce_assignment;
 
 /* A quadratic program: the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries of the
@@ -134,9 +169,12 @@ typedef struct {
     const char *algorithm;
     coalesce_progress progress;
     void *user;
+    const char *sizes;      /* that coalitions may have, such as "1-3,5"; null: any */
+    const char *checkpoint; /* a file in which finished levels are kept; null: none */
 } coalesce_csg;
 
-/* An auction, as the text of a CATS file. */
+/* An auction, as the text of a CATS file. Bids of one bidder share a good that is not for
+ * sale, whose number is that of the goods or larger: one of them wins. */
 typedef struct {
     uint32_t size;
     uint32_t flags;
@@ -145,7 +183,27 @@ typedef struct {
     int64_t text_size;     /* bytes */
     double time_limit;     /* seconds; 0: none */
     const char *algorithm;
+    const char *payments;  /* what winners pay: "first", "vcg" or "core"; null: not told */
+    coalesce_progress progress;
+    void *user;
 } coalesce_auction;
+
+/* Tuning: the variants of the kernels are measured on a device, and the fastest are kept in
+ * a file. Trials run in processes of their own, which call coalesce_tune_worker. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;
+    int32_t device;
+    int32_t arguments;         /* of worker */
+    const char *const *worker; /* a command with its arguments whose process calls coalesce_tune_worker for that device */
+    const char *problem;       /* "csg", "assignment" or "qubo"; null: all */
+    const char *family;        /* of kernels, such as "tiles"; null: all that run on the device */
+    const char *output;        /* the file of winners */
+    double budget;             /* seconds */
+    uint64_t seed;             /* of the order of trying and of the instances */
+    coalesce_progress progress; /* its value: seconds of the best variant; its share: of the budget */
+    void *user;
+} coalesce_tune;
 
 /* coalesce_assign solves on the calling thread. */
 int32_t coalesce_assign(coalesce_assignment *p);
@@ -155,6 +213,7 @@ int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job);
 int32_t coalesce_start_qubo(coalesce_qubo *p, int64_t *job);
 int32_t coalesce_start_csg(coalesce_csg *p, int64_t *job);
 int32_t coalesce_start_auction(coalesce_auction *p, int64_t *job);
+int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job);
 
 /* coalesce_wait waits for the end of a job, at most so many milliseconds, and returns
  * its code or COALESCE_RUNNING. */
@@ -170,6 +229,15 @@ int64_t coalesce_text(int64_t job, char *buffer, int64_t size);
 
 /* coalesce_close ends a job, waits for its end, and gives it back. */
 int32_t coalesce_close(int64_t job);
+
+/* coalesce_tune_worker runs trials that are asked for on standard input, and answers on
+ * standard output, until that ends. */
+int32_t coalesce_tune_worker(int32_t device);
+
+/* coalesce_tuned has later solves choose variants by a file of winners, over those that
+ * the library carries; null: by the latter alone. At first it is the user's own, as
+ * coalesce tune keeps it, where that is there. */
+int32_t coalesce_tuned(const char *path);
 
 /* coalesce_devices is a JSON list of the devices' facts, in the manner of coalesce_text. */
 int64_t coalesce_devices(char *buffer, int64_t size);

@@ -133,7 +133,7 @@ func settings(index C.int32_t, seconds C.double, algorithm *C.char) (solve.Setti
 		return s, fmt.Errorf("%w: time limit: found %v seconds, expected 0 or more", errInvalid, limit)
 	}
 	d, err := openDevice(int(index))
-	s.Devices = []device.Device{d}
+	s.Devices, s.Tuning = []device.Device{d}, winners()
 	s.TimeLimit = time.Duration(limit * float64(time.Second))
 	if limit > 0 {
 		s.TimeLimit = max(s.TimeLimit, 1)

@@ -7,10 +7,14 @@ import "C"
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/bits"
+	"slices"
+	"time"
 	"unsafe"
 
 	"coalesce/solvers/auction"
@@ -124,7 +128,24 @@ func goStartCSG(p *C.coalesce_csg, handle *C.int64_t) C.int32_t {
 		if err != nil {
 			return nil, err
 		}
-		return answered(csg.Solve(ctx, inst, o))
+		if p.sizes != nil {
+			sizes, err := csg.ParseSizes(C.GoString(p.sizes))
+			if err := cmp.Or(err, inst.Restrict(sizes)); err != nil {
+				return nil, bad("%v", err)
+			}
+		}
+		var keep *csg.Checkpoint
+		if p.checkpoint != nil {
+			keep = &csg.Checkpoint{Path: C.GoString(p.checkpoint), Resume: p.flags&C.COALESCE_RESUME != 0}
+		}
+		r, err := csg.SolveKept(ctx, inst, o, keep)
+		switch {
+		case errors.Is(err, csg.ErrCheckpoint):
+			return nil, bad("%v", err)
+		case r != nil && len(r.Structure) > 0 && codeOf(err) == C.COALESCE_CANCELLED:
+			return answered(r, nil) // the best so far, as the text says
+		}
+		return answered(r, err)
 	})
 }
 
@@ -151,7 +172,7 @@ func game(p *C.coalesce_csg) (*csg.Instance, error) {
 
 //export goStartAuction
 func goStartAuction(p *C.coalesce_auction, handle *C.int64_t) C.int32_t {
-	return start(handle, func(ctx context.Context, _ func()) ([]byte, error) {
+	return start(handle, func(ctx context.Context, stop func()) ([]byte, error) {
 		if p == nil {
 			return nil, bad("no struct")
 		}
@@ -165,11 +186,34 @@ func goStartAuction(p *C.coalesce_auction, handle *C.int64_t) C.int32_t {
 		if p.text_size < 0 || p.text == nil {
 			return nil, bad("no text")
 		}
+		rule := C.GoString(p.payments)
+		if p.payments != nil && !slices.Contains(auction.Rules(), rule) {
+			return nil, bad("payments: found the rule %.40q, expected one of %v", rule, auction.Rules())
+		}
 		text := unsafe.Slice((*byte)(unsafe.Pointer(p.text)), p.text_size)
 		bids, err := auction.ReadFrom(bytes.NewReader(text), "bids")
 		if err != nil {
 			return nil, bad("%v", err)
 		}
-		return answered(auction.Solve(ctx, bids, o))
+		o.Progress = progress(p.progress, p.user, stop)
+		began := time.Now()
+		r, err := auction.Solve(ctx, bids, o)
+		if err == nil && p.payments != nil {
+			err = pay(ctx, r, auction.Rule(rule), o, began)
+		}
+		return answered(r, err)
 	})
+}
+
+// pay computes payments in what a solve that began then has left of the time limit.
+func pay(ctx context.Context, r *auction.Result, rule auction.Rule, o auction.Options, began time.Time) error {
+	start := time.Now()
+	if o.TimeLimit > 0 {
+		limited, cancel := context.WithDeadline(ctx, began.Add(o.TimeLimit))
+		defer cancel()
+		ctx = limited
+	}
+	err := auction.Pay(ctx, r, rule, o)
+	r.Seconds.Solve += time.Since(start).Seconds()
+	return err
 }

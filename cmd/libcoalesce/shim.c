@@ -20,6 +20,9 @@ int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job) { return
 int32_t coalesce_start_qubo(coalesce_qubo *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartQUBO(p, job); }
 int32_t coalesce_start_csg(coalesce_csg *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartCSG(p, job); }
 int32_t coalesce_start_auction(coalesce_auction *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAuction(p, job); }
+int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartTune(p, job); }
+int32_t coalesce_tune_worker(int32_t device) { return forked ? COALESCE_FORKED : goTuneWorker(device); }
+int32_t coalesce_tuned(const char *path) { return forked ? COALESCE_FORKED : goTuned((char *)path); }
 int32_t coalesce_wait(int64_t job, int32_t milliseconds) { return forked ? COALESCE_FORKED : goWait(job, milliseconds); }
 int32_t coalesce_cancel(int64_t job) { return forked ? COALESCE_FORKED : goCancel(job); }
 int64_t coalesce_text(int64_t job, char *buffer, int64_t size) { return forked ? -COALESCE_FORKED : goText(job, buffer, size); }

@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0x835d3dc508649ab0
+const MultistartHash = 0xd2cc6ed7cae1de50
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -28,21 +28,21 @@ var Multistart = device.Family{
 	Entries: []device.Entry{
 		{Name: "sample", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "side", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "twice", Type: "buffer"}}},
 		{Name: "summarise", Params: []device.Param{{Name: "twice", Type: "buffer"}, {Name: "count", Type: "uint64"}, {Name: "sumAndLargest", Type: "buffer"}}},
-		{Name: "diversify", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "best", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "side", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "counter", Type: "uint64"}, {Name: "strides", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "twice", Type: "buffer"}}},
+		{Name: "diversify", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "best", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "side", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "counter", Type: "uint64"}, {Name: "strides", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "blend", Type: "uint64"}, {Name: "twice", Type: "buffer"}}},
 		{Name: "ascend", Params: []device.Param{{Name: "rows", Type: "buffer"}, {Name: "x", Type: "buffer"}, {Name: "gain", Type: "buffer"}, {Name: "side", Type: "uint64"}, {Name: "n", Type: "uint64"}, {Name: "unit", Type: "int64"}, {Name: "threshold", Type: "float64"}, {Name: "most", Type: "uint64"}, {Name: "twice", Type: "buffer"}, {Name: "flips", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_block256_stateshared_weightint8", Hash: 0xc5f258052dc2ea4a, Values: []string{"256", "shared", "int8"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_block512_stateshared_weightint8", Hash: 0xb2bbf159e9cb279c, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_block512_stateshared_weightint32", Hash: 0xb7d308a3d0f62a6d, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_block512_stateshared_weightfloat32", Hash: 0x1947787d630798b2, Values: []string{"512", "shared", "float32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_block512_stateshared_weightfloat64", Hash: 0x134ba130528b119a, Values: []string{"512", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_block512_stateglobal_weightint8", Hash: 0x6d026bbd94a2877f, Values: []string{"512", "global", "int8"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_block1024_stateshared_weightint8", Hash: 0x2937852e7ee2d00b, Values: []string{"1024", "shared", "int8"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_block256_stateshared_weightint8", Hash: 0xf91317ae0d0b510c, Values: []string{"256", "shared", "int8"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_block512_stateshared_weightint8", Hash: 0xd79ba230105ef79b, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_block512_stateshared_weightint32", Hash: 0xd0441e1f622ded34, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_block512_stateshared_weightfloat32", Hash: 0x85d36eb7832f08a5, Values: []string{"512", "shared", "float32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_block512_stateshared_weightfloat64", Hash: 0x6aaa2cd50075de1f, Values: []string{"512", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_block512_stateglobal_weightint8", Hash: 0xd358f0397bd69cca, Values: []string{"512", "global", "int8"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_block1024_stateshared_weightint8", Hash: 0x03ff36ff5ac9512f, Values: []string{"1024", "shared", "int8"}, Pack: 0},
 	},
 	Source: multistartSource,
 	Packs: []device.Pack{
-		{File: "multistart/pack_000.cu", Hash: 0xe3ada9cdf69725bc},
+		{File: "multistart/pack_000.cu", Hash: 0x8ef786aca7d8a3ba},
 	},
 }
 
@@ -84,8 +84,8 @@ func (k *MultistartKernels) Summarise(stream device.Stream, grid device.Grid, tw
 }
 
 // Diversify launches the entry diversify.
-func (k *MultistartKernels) Diversify(stream device.Stream, grid device.Grid, x device.Buffer, best device.Buffer, n uint64, side uint64, count uint64, counter uint64, strides uint64, seed uint64, twice device.Buffer) error {
-	return k.launch(stream, grid, 2, device.Ptr(x), device.Ptr(best), device.U64(n), device.U64(side), device.U64(count), device.U64(counter), device.U64(strides), device.U64(seed), device.Ptr(twice))
+func (k *MultistartKernels) Diversify(stream device.Stream, grid device.Grid, x device.Buffer, best device.Buffer, n uint64, side uint64, count uint64, counter uint64, strides uint64, seed uint64, blend uint64, twice device.Buffer) error {
+	return k.launch(stream, grid, 2, device.Ptr(x), device.Ptr(best), device.U64(n), device.U64(side), device.U64(count), device.U64(counter), device.U64(strides), device.U64(seed), device.U64(blend), device.Ptr(twice))
 }
 
 // Ascend launches the entry ascend.

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math/big"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/auctions"
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
@@ -32,10 +34,13 @@ func (a *app) solveAuctionCommand() *cobra.Command {
 		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
 		Long: fmt.Sprintf(`Winner determination: which bids to accept so that no good is sold twice and the
-prices add up to the most. Goods may stay unsold (free disposal).
+prices add up to the most. Goods may stay unsold (free disposal), unless FILE says
+otherwise.
 
-FILE is in the text format of CATS, plain or compressed with gzip, xz or zstd; -
-is standard input.
+FILE is in the text format of CATS, CSV or JSON, plain or compressed with gzip, xz or
+zstd, as its name or else its text tells; - is standard input. CSV and JSON name goods
+and bidders, whose bids are alternatives (XOR), or not (OR), or some of them (OR of
+XOR), and have limits of what a bidder wins and reserve prices.
 Goods and dummies that at least two bids ask for, those that the same bids ask for
 counted as one, are a coalition structure where they are at most %d; more are solved
 by branch and cut on the host. --time-limit and ctrl-C end branch and cut with the
@@ -44,8 +49,8 @@ and --json prints a line for each.
 
 --payments says what each winner pays: first, the prices bid; vcg, what the others
 lose by its presence (Vickrey, Clarke and Groves); core, the least revenue that no
-coalition of bidders would beat, nearest to vcg. Bids that share a dummy are of one
-bidder, others have a bidder each.`, auction.MaxItems),
+coalition of bidders would beat, nearest to vcg. Bids of a named bidder, and bids that
+share a dummy, are of one bidder, others have a bidder each.`, auction.MaxItems),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -56,7 +61,7 @@ bidder, others have a bidder each.`, auction.MaxItems),
 	}
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
-	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; apart, dp, idp: coalition structures, which splittings are evaluated, a host has apart alone")
+	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; apart, dp, idp: coalition structures, which splittings are evaluated")
 	cmd.Flags().StringVar(&s.payments, "payments", "", "also tell what winners pay, by a rule: "+strings.Join(auction.Rules(), ", ")+" (default: not told)")
 	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
 	return cmd
@@ -101,7 +106,8 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 	facts := d.Facts()
 	o := s.settings(db)
 	o.Devices, o.TimeLimit = []device.Device{d}, s.limit
-	o.Log = func(line string) { p.Set("solving %s: %s", path, line) }
+	o.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
+	o.Progress = auctions.Standing(p.Set, called(path))
 	r, err := auction.Solve(ctx, auc, o)
 	if err != nil {
 		return solverError(err)
@@ -159,33 +165,13 @@ func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result)
 
 // printAuction writes an answer for people.
 func (a *app) printAuction(r *auction.Result, facts device.Facts, verified string) error {
-	var bids ui.Table
-	bids.Right(0, 1)
-	bids.Row("price", "bid", "goods")
-	for _, b := range r.Accepted() {
-		var goods []string
-		for _, g := range b.Goods {
-			if !r.Auction.Dummy(g) {
-				goods = append(goods, fmt.Sprint(g))
-			}
-		}
-		bids.Row(r.Auction.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), strings.Join(goods, " "))
-	}
-	bids.Row(r.Value.String(), "", fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid")))
-	if err := bids.Write(a.out); err != nil {
+	if err := auctions.Print(a.out, r); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out)
-	if p := r.Payments; p != nil {
-		if err := a.printPayments(r.Auction, p); err != nil {
-			return err
-		}
-	}
-
 	told := facets.Answer{
 		Report:   &r.Report,
-		Instance: fmt.Sprintf("%s (%s, %s, %s)", r.Auction.Source, count(int(r.Auction.Goods), "good"), count(len(r.Auction.Bids), "bid"), count(r.Items, "contested item")),
-		Checked:  fmt.Sprintf("no good is sold twice and the prices add up to %s", r.Value),
+		Instance: auctions.Instance(r),
+		Checked:  auctions.Checked(r),
 		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
 	if r.Algorithm == auction.Branch {
@@ -194,22 +180,94 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 	return told.Write(a.out)
 }
 
-// printPayments writes what each winner pays.
-func (a *app) printPayments(auc *auction.Auction, p *auction.Payments) error {
-	var t ui.Table
-	t.Right(0, 1)
-	t.Row("pays", "bids")
-	for _, w := range p.Winners {
-		numbers := make([]string, len(w.Bids))
-		for k, i := range w.Bids {
-			numbers[k] = fmt.Sprint(auc.Bids[i].Number)
-		}
-		t.Row(auc.Price(big.NewInt(w.Pays)), strings.Join(numbers, " "))
+func (a *app) generateAuctionCommand() *cobra.Command {
+	var d auctions.Drawing
+	var to, output string
+	cmd := &cobra.Command{
+		Use:   "auction --distribution NAME --goods N --bids M --output FILE [--seed S] [--to FORMAT]",
+		Short: "Write a combinatorial auction of a distribution of CATS",
+		Long: `Draws an auction with the distributions of CATS (Leyton-Brown, Pearson and Shoham
+2000) and that program's default parameters, and writes it in its text format, or as
+CSV or JSON. The same seed draws the same auction. The distributions are
+
+` + auctions.About(),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output == "" {
+				return usagef("expected --output FILE")
+			}
+			if err := d.Check(); err != nil {
+				return usageError{err}
+			}
+			p := a.progress()
+			defer p.Close()
+			p.Set("drawing %d bids", d.Bids)
+			drawn, err := await(cmd.Context(), d.Draw)
+			if err != nil {
+				return err
+			}
+			return a.writeAuction(cmd.Context(), p, drawn, to, output)
+		},
 	}
-	t.Row(auc.Price(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", count(len(p.Winners), "winner"), p.Rule))
-	if err := t.Write(a.out); err != nil {
+	cmd.Flags().SortFlags = false
+	d.Register(cmd.Flags())
+	auctionOutput(cmd, &to, &output)
+	return cmd
+}
+
+func (a *app) convertAuctionCommand() *cobra.Command {
+	var to, output string
+	cmd := &cobra.Command{
+		Use:   "auction FILE --output FILE [--to FORMAT]",
+		Short: "Write a combinatorial auction in another format",
+		Long: `Reads an auction in the text format of CATS, CSV or JSON and writes it in another of
+these: bids keep their numbers and prices every digit. CATS has no names, which are left
+out, and no limits, reserve prices and goods that have to be sold, which are refused.
+Bidders that dummies tell get the dummies' numbers for names.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || output == "" {
+				return usagef("expected a FILE and --output FILE")
+			}
+			p := a.progress()
+			defer p.Close()
+			p.Set("reading %s", called(args[0]))
+			auc, err := await(cmd.Context(), func() (*auction.Auction, error) { return a.readAuction(args[0]) })
+			if err != nil {
+				return err
+			}
+			for _, note := range auc.Notes {
+				p.Say("%s: %s", called(args[0]), note)
+			}
+			return a.writeAuction(cmd.Context(), p, auc, to, output)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	auctionOutput(cmd, &to, &output)
+	return cmd
+}
+
+func auctionOutput(cmd *cobra.Command, to, output *string) {
+	cmd.Flags().StringVarP(output, "output", "o", "", "the file to write")
+	cmd.Flags().StringVar(to, "to", "", "its format: "+strings.Join(auction.Formats(), ", ")+" (default: told by its name, else cats)")
+}
+
+// writeAuction writes a file and says what was left out.
+func (a *app) writeAuction(ctx context.Context, p *ui.Progress, auc *auction.Auction, to, path string) error {
+	format, err := auctions.Format(to, path)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := plainName(path); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out)
-	return nil
+	var notes []string
+	err = whole.Write(ctx, path, func(w io.Writer) (err error) {
+		notes, err = auctions.Write(w, auc, format)
+		return err
+	})
+	for _, note := range notes {
+		p.Say("%s: %s", path, note)
+	}
+	return err
 }

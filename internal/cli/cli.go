@@ -160,6 +160,7 @@ Results go to standard output, everything else to standard error. Exit codes:
 	}
 	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.bundleCommand(), manual.Command(usagef("expected a folder, DIR")))
 	root.AddCommand(a.tuningCommands()...)
+	root.SetFlagErrorFunc(flagError)
 	a.versionFlag(root)
 	a.bundleHelp(root)
 	return root

@@ -22,7 +22,8 @@ func (a *app) convertCommand() *cobra.Command {
 		Long: `Reads a binary quadratic program, an Ising model or a maximum cut, and writes it in
 another format. Where the formats' forms or senses differ the coefficients are
 changed so that the best solutions stay the same; what was changed, and what the
-format cannot hold, is said. The formats:
+format cannot hold, is said; "coalesce convert auction" does so for auctions. The
+formats:
 
 ` + quboFormats(),
 		Args: cobra.MaximumNArgs(1),
@@ -62,6 +63,7 @@ format cannot hold, is said. The formats:
 	f.StringVarP(&output, "output", "o", "", "the file to write")
 	f.StringVar(&to, "to", "", "its format (default: told by its name)")
 	s.register(f)
+	cmd.AddCommand(a.convertAuctionCommand())
 	return cmd
 }
 

@@ -90,7 +90,7 @@ literature, each a function of the seed and the coalition alone:
 	f.StringVar(&s.keep.Path, "checkpoint", "", "append finished levels of the tiles to this file, to go on with after an interruption")
 	f.BoolVar(&s.keep.Resume, "resume", false, "go on with the file of --checkpoint, on any device")
 	s.register(f)
-	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP)}, "prices, or which splittings are evaluated; dp and idp are a GPU's")
+	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP)}, "prices, or which splittings are evaluated: dp and idp are the published programs")
 	return cmd
 }
 
@@ -202,7 +202,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 	if r != nil {
 		r.Seconds.Read = read
 	}
-	if r != nil && r.Stopped { // the best so far, and how the solve ended
+	if r != nil && (r.Stopped || errors.Is(err, device.ErrLost)) { // the best so far, and how the solve ended
 		p.Close()
 		if s.json {
 			return errors.Join(err, printJSON(a.out, r))

@@ -16,10 +16,10 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write a drawn instance to a file",
-		RunE:  a.group("qubo or assignment"),
+		RunE:  a.group("qubo, assignment or auction"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.generateQUBOCommand(), a.generateAssignmentCommand())
+	cmd.AddCommand(a.generateQUBOCommand(), a.generateAssignmentCommand(), a.generateAuctionCommand())
 	return cmd
 }
 

@@ -75,6 +75,7 @@ type quboFlags struct {
 	fix       []string
 	without   []string
 	rules     string
+	starts    qubo.Starts
 	unreduced bool
 	plot      string
 
@@ -119,6 +120,13 @@ the best that they find.`,
 	s.registerAlgorithm(f, "engine", qubo.Algorithms(), "search with")
 	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
 	f.StringVar(&s.rules, "rules", "", "set rules of the search, as in tenure=20,stall=10000: "+strings.Join(qubo.RuleNames(), ", ")+"; docs/qubo.md says what they are, and which engine has which")
+	f.IntVar(&s.starts.Samples, "samples", 0, "multistart: random solutions whose mean the screen is made of (default 1000)")
+	f.IntVar(&s.starts.Iterations, "iterations", 0, "multistart: end after so many (default: at another limit)")
+	f.IntVar(&s.starts.Batch, "batch", 0, "multistart: iterations at once (default 1, on a GPU one a multiprocessor)")
+	f.Int64Var(&s.starts.Flips, "max-flips", 0, "multistart: most flips of an ascent (default: as many as gain)")
+	f.StringVar(&s.starts.Lambda, "lambda", "", "multistart: of the screen mean + lambda (max - mean), from 0 to below 1, or printed: max / mean (default 0.2)")
+	f.StringVar(&s.starts.Blend, "blend", "", "multistart: what a solution is blended with: "+strings.Join(qubo.Blends(), ", ")+" (default "+qubo.Blends()[0]+")")
+	f.StringVar(&s.starts.Ascend, "ascend", "", "multistart: where solutions ascend: "+strings.Join(qubo.Ascents(), ", ")+" (default "+qubo.Ascents()[0]+")")
 	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
 	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
 	s.solveFlags.register(f)
@@ -158,6 +166,13 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if s.options.Rules, err = qubo.ParseRules(s.rules); err != nil {
 		return usagef("--rules: %v", err)
 	}
+	if s.starts != (qubo.Starts{}) && s.algorithm != "multistart" {
+		return usagef("--samples, --iterations, --batch, --max-flips, --lambda, --blend and --ascend are for --algorithm multistart")
+	}
+	if err := s.starts.Check(s.algorithm); err != nil {
+		return usagef("%v", err)
+	}
+	s.options.Starts = s.starts
 	if s.target != "" {
 		if !number(s.target) {
 			return usagef("--target is %q, expected a number", s.target)
@@ -251,16 +266,19 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error
 	o := s.options
 	o.Log = func(line string) { p.Set("%s: %s", path, line) }
 	o.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
-	r, err := qubo.Solve(ctx, inst, o)
-	if errors.Is(err, qubo.ErrCheck) {
-		return checkError{fmt.Errorf("%s: %w", path, err)}
+	r, failed := qubo.Solve(ctx, inst, o)
+	if errors.Is(failed, qubo.ErrCheck) {
+		return checkError{fmt.Errorf("%s: %w", path, failed)}
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if failed != nil {
+		failed = fmt.Errorf("%s: %w", path, failed)
+	}
+	if r == nil {
+		return failed
 	}
 	r.Seconds.Read = read
 	verified := ""
-	if s.verify && ctx.Err() == nil {
+	if s.verify && failed == nil && ctx.Err() == nil {
 		p.Set("searching with the reference")
 		if verified, err = verifyQUBO(ctx, inst, r, s.options); err != nil {
 			return err
@@ -271,12 +289,12 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error
 	}
 	p.Close()
 	if s.plot != "" { // after ctrl-C too; what was found is printed even if it fails
-		err = writePlot(context.WithoutCancel(ctx), s.plot, r)
+		failed = errors.Join(failed, writePlot(context.WithoutCancel(ctx), s.plot, r))
 	}
 	if s.json {
-		return errors.Join(printJSON(a.out, r), err)
+		return errors.Join(failed, printJSON(a.out, r))
 	}
-	return errors.Join(a.printQUBO(s, r, inst, o.Devices[0].Facts(), verified), err)
+	return errors.Join(failed, a.printQUBO(s, r, inst, o.Devices[0].Facts(), verified))
 }
 
 // verifyQUBO searches with the reference, with the same limits. That it finds

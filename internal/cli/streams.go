@@ -47,7 +47,7 @@ func (a *app) readAuction(path string) (*auction.Auction, error) {
 	if path == dash {
 		return auction.ReadFrom(a.in, standardInput)
 	}
-	return auction.Read(path)
+	return auction.ReadWithin(path, a.free())
 }
 
 func (a *app) readAssignment(path string, o assignment.ReadOptions) (*assignment.Instance, error) {
@@ -143,7 +143,7 @@ func (a *app) intoFile(ctx context.Context, path string, work func() error) erro
 	}
 	var none *assignment.InfeasibleError
 	if err == nil || errors.As(err, &none) {
-		failed := whole.Write(context.WithoutCancel(ctx), path, func(w io.Writer) error {
+		failed := whole.Finish(ctx, path, func(w io.Writer) error {
 			_, err := w.Write(text.Bytes())
 			return err
 		})

@@ -237,6 +237,9 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 // writable makes the folder of the file that the winners will go to and tries
 // to write there: an hour of tuning must not end in finding out.
 func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("save %s: found no regular file, expected one: winners are written and read again", path)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("save %s: %w", path, err)
 	}

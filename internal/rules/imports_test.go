@@ -34,8 +34,9 @@ var (
 
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
-	// The library for other languages takes the public packages, as any program may.
-	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices"}},
+	// The library for other languages takes the public packages, as any program may, and tunes.
+	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker"}},
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/ui", nil},
 	{"internal/rules", nil},
@@ -78,11 +79,12 @@ var rooms = []room{
 	// nothing of files and of other algorithms, but for the search that core and price
 	// shares with the host; the API brings them together.
 	{"solvers/assignment/problem", []string{"solvers/cores", "runtime/device"}},
-	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "autotune/tuned", "runtime/device"}},
+	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "solvers/solve", "autotune/tuned", "runtime/device"}},
 	{"solvers/assignment/internal/formats", []string{"solvers/assignment/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/assignment/internal/draw", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/cores", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment/internal/enginetest", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "runtime/device"}},
 	{"solvers/assignment/internal/reference", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine"}},
+	{"solvers/assignment/internal/paths", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine"}},
 	{"solvers/assignment/internal/host", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "autotune/tuned", "runtime/device", "runtime/host", "generated/assignment"}},
 	{"solvers/assignment/internal/hungarian", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/internal/coreprice", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/host", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment", "solvers/cores"}},
@@ -95,13 +97,15 @@ var rooms = []room{
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores"}},
-	{"solvers/csg/internal/price", []string{"generated/csg", "runtime/device"}},
+	{"solvers/csg/internal/levels", []string{"runtime/device"}},
+	{"solvers/csg/internal/price", []string{"solvers/solve", "generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.
 	{"solvers/auction/internal/lp", nil},
 	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp"}},
 	{"solvers/auction/internal/core", nil},
+	{"solvers/auction/internal/draw", nil},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/kernels/qubo", "autotune/tuned", "autotune/subject"}},

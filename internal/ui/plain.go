@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,16 +40,15 @@ func steers(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// OneLine is an error's text on one line: each of several errors once, control
-// characters as Plain writes them.
+// OneLine is an error's text on one line: each of several errors once, also where the
+// first of them has words before it, control characters as Plain writes them.
 func OneLine(err error) string {
-	seen := map[string]bool{}
 	var list []string
 	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimRight(line, "\r\n")
-		if line != "" && !seen[line] {
-			seen[line] = true
-			list = append(list, Plain(line))
+		line = Plain(strings.TrimRight(line, "\r\n"))
+		said := func(before string) bool { return before == line || strings.HasSuffix(before, ": "+line) }
+		if line != "" && !slices.ContainsFunc(list, said) {
+			list = append(list, line)
 		}
 	}
 	return strings.Join(list, "; ")

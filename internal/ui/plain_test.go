@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -27,8 +28,8 @@ func TestPlain(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	full := errors.New("write x: no space left")
-	err := errors.Join(full, errors.New("close \x1b[2J"), full, errors.Join(full))
-	if got := OneLine(err); got != `write x: no space left; close \x1b[2J` {
+	err := errors.Join(fmt.Errorf("a.txt: %w", full), errors.New("close \x1b[2J"), full, errors.Join(full))
+	if got := OneLine(err); got != `a.txt: write x: no space left; close \x1b[2J` {
 		t.Errorf("found %q", got)
 	}
 }

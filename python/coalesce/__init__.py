@@ -3,16 +3,20 @@
 Every answer comes with its value, what is proven of it, and how it was found.
 """
 
-from ._assignment import AssignmentResult, RankedMatching, linear_sum_assignment, solve_assignment
-from ._auction import AuctionResult, solve_auction
+from ._assignment import AssignmentResult, Points, RankedMatching, linear_sum_assignment, solve_assignment
+from ._auction import AuctionResult, Payment, solve_auction
 from ._csg import CSGResult, solve_csg
+from ._device import host_copies
 from ._library import (CancelledError, CoalesceError, CostError, ForkedError, InfeasibleError, InternalError,
                        Interrupted, devices)
-from ._qubo import Incumbent, QUBOResult, Solution, solve_qubo
+from ._progress import Incumbent
+from ._qubo import QUBOResult, Solution, solve_qubo
 from ._sampler import Sampler
+from ._tune import tune, use_tuning
 
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CoalesceError", "CostError", "ForkedError",
-    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "QUBOResult", "RankedMatching", "Sampler", "Solution",
-    "devices", "linear_sum_assignment", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo",
+    "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
+    "devices", "host_copies", "linear_sum_assignment", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo",
+    "tune", "use_tuning",
 ]

@@ -11,11 +11,13 @@ from typing import Any, Optional, Union, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _device
 from . import _library as lib
+from ._progress import Progress, Told, run
 from ._report import Report
 
 # A solve of at most so many costs keeps its thread: ctrl-C comes after it.
-_DIRECT = 1 << 16
+_DIRECT = 1 << 17
 
 
 class _Small(threading.local):
@@ -47,19 +49,27 @@ def _matrix(cost: ArrayLike) -> NDArray[Any]:
     raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('float64') according to the rule 'safe'")
 
 
-def linear_sum_assignment(cost_matrix: ArrayLike, maximize: bool = False) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: bool = False) -> tuple[Any, Any]:
     """The matching of rows to columns of the least total cost, with the signature of SciPy's function of that name.
 
     cost_matrix: an array (n, m) of any real type, order and stride, read in place where it can be. Infinite costs
-    forbid pairs (minus infinite ones, with maximize). A batch (B, n, m) gives arrays (B, min(n, m)).
+    forbid pairs (minus infinite ones, with maximize). A batch (B, n, m) gives arrays (B, min(n, m)). Arrays of torch,
+    CuPy and JAX that are on a GPU are solved there, and no cost goes through the host; tensors=True gives the answer as
+    int64 arrays of the same kind on the same GPU.
     Returns row indices, ascending, and their columns. Integers are solved exactly, and floats to the rounding that
     solve_assignment's gap tells. Of several optimal matchings it may give another than SciPy.
     Raises ValueError, as SciPy: not a matrix, invalid numeric entries, infeasible.
     """
+    if type(cost_matrix) is not np.ndarray:
+        if _device.on_gpu(cost_matrix):
+            pairs = _pairs_of_gpu(cost_matrix, bool(maximize))
+            return (_device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])) if tensors else pairs
+        if tensors:
+            raise TypeError(f"tensors: found an array of {type(cost_matrix)} that is on no GPU")
     a = _matrix(cost_matrix)
     if a.ndim == 3 or a.size > _DIRECT or a.size == 0 or _small.busy:
         try:
-            return _pairs(_solve(a, bool(maximize)), a.shape)
+            return _pairs(_solve(a, bool(maximize)).column, a.shape)
         except lib.Interrupted:
             raise lib.Interrupted() from None
     rows, cols = a.shape
@@ -100,23 +110,82 @@ def _failed(e: Exception) -> Exception:
     return e
 
 
+@dataclass(eq=False)
+class Points:
+    """Points whose distances are costs, computed where they are needed.
+
+    rows, cols: float arrays (n, d) and (m, d), a point of d coordinates for each row and each column. metric:
+    "euclidean", "squared" (the sum of the squared differences) or "manhattan". floor: distances are cut to integers.
+    """
+
+    rows: ArrayLike
+    cols: ArrayLike
+    metric: str = "euclidean"
+    floor: bool = False
+
+    def __post_init__(self) -> None:
+        self.row, self.col = (np.ascontiguousarray(x, np.float64) for x in (self.rows, self.cols))
+        if self.row.ndim != 2 or self.col.ndim != 2 or self.row.shape[1] != self.col.shape[1] or not self.row.shape[1]:
+            raise ValueError(f"points: found arrays of the shapes {self.row.shape} and {self.col.shape}, expected (n, d) and (m, d)")
+        if self.metric not in lib.METRICS:
+            raise ValueError(f"points: found the metric {self.metric!r}, expected one of {', '.join(lib.METRICS)}")
+
+
+Duals = Union["AssignmentResult", tuple[ArrayLike, ArrayLike]]
+
+
+def _starting(start: Duals, rows: int, cols: int, maximize: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """Duals as the library takes them: int64 u and v, and a scale that divides them, below 0 where it maximises."""
+    if isinstance(start, AssignmentResult):
+        if start.raw_duals is None:
+            raise ValueError("start: found a result without duals")
+        found = start.raw_duals
+    else:
+        u, v = (np.asarray(x, np.float64) for x in start)
+        most = max((float(np.abs(x).max()) for x in (u, v) if x.size), default=0.0)
+        if not np.isfinite(most):
+            raise lib.CostError("start: found a dual that is not a number")
+        scale = np.ldexp(1.0, min(58 - int(np.frexp(most)[1]), 1000)) * (-1 if maximize else 1)
+        found = np.rint(u * scale).astype(np.int64), np.rint(v * scale).astype(np.int64), float(scale)
+    if found[0].shape != (rows,) or found[1].shape != (cols,):
+        raise ValueError(f"start: found duals of the shapes {found[0].shape} and {found[1].shape}, expected ({rows},) and ({cols},)")
+    if (found[2] < 0) != maximize:
+        raise ValueError("start: found duals of a problem that minimises where this one maximises, or the other way")
+    return np.ascontiguousarray(found[0]), np.ascontiguousarray(found[1]), found[2]
+
+
 class _Answer:
-    """The arrays that a solve writes, all with the batch first."""
+    """The arrays that a solve writes, all with the batch first, in two blocks of memory: an address costs a microsecond."""
 
     def __init__(self, batch: int, rows: int, cols: int, duals: bool) -> None:
-        self.column = np.empty((batch, rows), np.int32)
-        self.u = np.zeros((batch, rows), np.int64) if duals else None
-        self.v = np.zeros((batch, cols), np.int64) if duals else None
-        self.scale, self.value, self.gap = np.full(batch, np.nan), np.empty(batch), np.empty(batch)  # scale: NaN without duals
-        self.code = np.zeros(batch, np.int32)
+        self.small = np.zeros(batch * (rows + 1), np.int32)
+        self.column, self.code = self.small[:batch * rows].reshape(batch, rows), self.small[batch * rows:]
+        self.large = np.zeros(batch * (3 + (rows + cols if duals else 0)), np.int64)
+        self.scale, self.value, self.gap = self.large[:3 * batch].view(np.float64).reshape(3, batch)
+        self.scale.fill(np.nan)  # without duals
+        self.u: Optional[NDArray[np.int64]] = None
+        self.v: Optional[NDArray[np.int64]] = None
+        if duals:
+            self.u = self.large[3 * batch:(3 + rows) * batch].reshape(batch, rows)
+            self.v = self.large[(3 + rows) * batch:].reshape(batch, cols)
         self.reports: list[dict[str, Any]] = []
+
+    def fill(self, p: lib.Assignment) -> None:
+        """Tells the library where the arrays are."""
+        batch, rows = self.column.shape
+        small, large = self.small.ctypes.data, self.large.ctypes.data
+        p.column, p.code = small, small + 4 * batch * rows
+        p.scale, p.value, p.gap = large, large + 8 * batch, large + 16 * batch
+        if self.u is not None:
+            p.u, p.v = large + 24 * batch, large + 8 * (3 + rows) * batch
 
 
 def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np.int64], NDArray[np.int32], tuple[int, int]]] = None,
            limit: Optional[float] = None, duals: bool = False, device: int = -1, algorithm: Optional[str] = None,
            time_limit: Optional[float] = None, check: bool = True, infeasible: bool = False, k_best: int = 1,
-           bottleneck: bool = False) -> _Answer:
-    batch, rows, cols = (1, *sparse[2]) if sparse else (1, *a.shape) if a.ndim == 2 else a.shape
+           bottleneck: bool = False, points: Optional[Points] = None, start: Optional[Duals] = None, progress: Progress = None,
+           resident: Optional[_device.Resident] = None) -> _Answer:
+    batch, rows, cols = resident.shape if resident else (1, *sparse[2]) if sparse else (1, len(points.row), len(points.col)) if points else (1, *a.shape) if a.ndim == 2 else a.shape
     answer = _Answer(batch, rows, cols, duals)
     if batch == 0:
         return answer
@@ -126,22 +195,37 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
     p.flags = (lib.MAXIMIZE if maximize else 0) | (0 if check else lib.UNCHECKED) | (lib.BOTTLENECK if bottleneck else 0)
     if limit is not None:
         p.flags, p.limit = p.flags | lib.LIMIT, limit
-    if sparse:
+    if start is not None:
+        u, v, p.start_scale = _starting(start, rows, cols, maximize)
+        p.start_u, p.start_v = u.ctypes.data, v.ctypes.data
+    if resident:
+        resident.fill(p)
+    elif points:
+        p.flags |= lib.FLOOR if points.floor else 0
+        p.dimensions, p.metric = points.row.shape[1], lib.METRICS[points.metric]
+        p.row_points, p.col_points = points.row.ctypes.data, points.col.ctypes.data
+    elif sparse:
         p.start, p.col, p.col_stride = sparse[0].ctypes.data, sparse[1].ctypes.data, a.itemsize
     else:
         p.batch_stride, p.row_stride, p.col_stride = a.strides if a.ndim == 3 else (0, *a.strides)
-    p.costs = a.ctypes.data
-    for name in ("column", "u", "v", "scale", "value", "gap", "code"):
-        array = getattr(answer, name)
-        if array is not None:
-            setattr(p, name, array.ctypes.data)
+    if not resident and not points:
+        p.costs = a.ctypes.data
+    answer.fill(p)
 
-    def finish(text: str) -> _Answer:
-        answer.reports = json.loads(text)
+    def finish(reports: list[dict[str, Any]]) -> _Answer:
+        answer.reports = reports
         return answer
 
+    plain = not (resident or sparse or points or start or progress or bottleneck or algorithm or time_limit) and check and limit is None
+    if plain and batch == k_best == 1 and device < 0 and a.size <= _DIRECT:
+        text = ctypes.create_string_buffer(4096)
+        p.text, p.text_size, p.flags = ctypes.addressof(text), len(text), p.flags | lib.REPORT
+        if lib.LIB.coalesce_assign(ctypes.addressof(p)) == lib.OK:
+            answer.reports = json.loads(text.value)
+            return answer
+        p.flags &= ~lib.REPORT  # a job tells what is wrong
     try:
-        lib.solve("assignment", p, finish)
+        run("assignment", p, finish, Told(progress, time_limit))
     except lib.InfeasibleError as e:
         if not infeasible:
             raise _failed(e) from None
@@ -153,17 +237,53 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
     return answer
 
 
-def _pairs(answer: _Answer, shape: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _pairs(column: NDArray[np.int32], shape: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     rows, cols = shape[-2:]
     least = min(rows, cols)
     if rows <= cols:
-        row = np.broadcast_to(np.arange(rows), answer.column.shape)
-        chosen = answer.column
+        row = np.broadcast_to(np.arange(rows), column.shape)
+        chosen = column
     else:
-        row = np.nonzero(answer.column >= 0)[1].reshape(len(answer.column), least)
-        chosen = np.take_along_axis(answer.column, row, 1)
+        row = np.nonzero(column >= 0)[1].reshape(len(column), least)
+        chosen = np.take_along_axis(column, row, 1)
     r, c = row.astype(np.intp), chosen.astype(np.intp)
     return (r, c) if len(shape) == 3 else (r[0], c[0])
+
+
+# A solve of at most so many costs on a GPU keeps its thread: it takes some milliseconds.
+_DIRECT_GPU = 1 << 25
+
+
+def _pairs_of_gpu(x: Any, maximize: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """linear_sum_assignment of an array on a GPU, or of a copy where the library has nothing for it there."""
+    found = _device.resident(x, maximize)
+    if found is None:
+        return cast("tuple[NDArray[np.intp], NDArray[np.intp]]", linear_sum_assignment(_device.to_host(x), maximize))
+    batch, rows, cols = found.shape
+    column, codes = np.empty((batch, rows), np.int32), np.zeros(batch, np.int32)
+    text = ctypes.create_string_buffer(512)
+    p = lib.Assignment(size=ctypes.sizeof(lib.Assignment), flags=lib.MAXIMIZE if maximize else 0, column=column.ctypes.data,
+                       code=codes.ctypes.data, text=ctypes.addressof(text), text_size=len(text))
+    found.fill(p)
+    if batch * rows * cols <= _DIRECT_GPU:
+        code = lib.LIB.coalesce_assign(ctypes.addressof(p))
+        if code:
+            raise _failed(lib.error(code, text.value.decode(errors="replace")))
+    else:
+        try:
+            lib.solve("assignment", p, lambda text: None)
+        except (lib.InfeasibleError, lib.CostError) as e:
+            raise _failed(e) from None
+    if codes.any():
+        raise _failed(lib.InfeasibleError())
+    return _pairs(_turned(column, cols) if found.turned else column, tuple(x.shape))
+
+
+def _turned(column: NDArray[np.int32], rows: int) -> NDArray[np.int32]:
+    """The column of each row of a matrix, of those of its transpose, whose rows are all matched."""
+    other = np.full((1, rows), -1, np.int32)
+    other[0, column[0]] = np.arange(column.shape[1], dtype=np.int32)
+    return other
 
 
 @dataclass(eq=False)
@@ -228,24 +348,42 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                      limit: Optional[float] = None, duals: bool = True, check: bool = True,
                      device: Union[str, int, None] = None, algorithm: Optional[str] = None,
                      time_limit: Optional[float] = None, k_best: int = 1,
-                     bottleneck: bool = False) -> Union[AssignmentResult, list[AssignmentResult]]:
+                     bottleneck: bool = False, start: Optional[Duals] = None,
+                     progress: Progress = None) -> Union[AssignmentResult, list[AssignmentResult]]:
     """An optimal matching with its duals and the certificate that proves it.
 
-    cost: an array (n, m), a batch (B, n, m), whose answer is a list, or a matrix of scipy.sparse, whose stored
-    entries are the allowed pairs, explicit zeros too.
+    cost: an array (n, m), a batch (B, n, m), whose answer is a list, a matrix of scipy.sparse, whose stored entries are
+    the allowed pairs, explicit zeros too, or Points, whose distances are the costs. Dense arrays of torch, CuPy and JAX
+    that are on a GPU are solved there, and no cost goes through the host; host_copies() counts those that have to.
     forbidden: a boolean array of cost's shape, True where a pair must not be matched; infinite costs forbid too.
-    limit: a row and a column left unmatched cost so much together, so that no dearer pair is matched.
+    limit: a threshold: a row and a column left unmatched cost so much together, so that no dearer pair is matched.
     check: False leaves out the check of the answer; nothing is proven then.
     device: "host", "cuda" or "cuda:1"; None is the first GPU where there is one.
     k_best: of one matrix, so many matchings, the best first, in the result's `best` (Murty 1968), each proven best of
     those that are left.
     bottleneck: True makes the worst matched cost as good as can be, in place of the sum (Gross 1959), on the host.
+    start: where to begin: the result of a similar matrix with its duals, or duals u (n,) and v (m,) in the costs' unit,
+    feasible or not. The answer is as exact as without. Of one matrix.
+    progress: called with an Incumbent, on the host: the bound, and the share of the rows that are matched; one that
+    returns True ends the solve. True shows a bar of tqdm.
     time_limit: seconds. Raises CancelledError where it ends the solve without an answer, InfeasibleError (with the
     proof in `report`) where one matrix has no full matching, CostError where a cost cannot be used. In a batch
     infeasible matrices have results with `infeasible` set.
     """
-    sparse = None
-    if hasattr(cost, "tocsr"):
+    if type(cost) is not np.ndarray and _device.on_gpu(cost):
+        plain = forbidden is None and limit is None and k_best == 1 and not bottleneck and start is None
+        found = _device.resident(cost, bool(maximize)) if plain else None
+        if found is not None and (device is None or lib.device_index(device) == found.view.device):
+            results = _results_of_gpu(cost, found, bool(maximize), duals=duals, algorithm=algorithm, time_limit=time_limit, check=check, progress=progress)
+            if results is not None:
+                return results
+        cost = _device.to_host(cost)
+    sparse = points = None
+    if isinstance(cost, Points):
+        if forbidden is not None:
+            raise ValueError("forbidden: all pairs of points are allowed; limit bounds their distances")
+        points, a = cost, np.empty((0, 0))
+    elif hasattr(cost, "tocsr"):
         if forbidden is not None:
             raise ValueError("forbidden: a sparse matrix leaves forbidden pairs out")
         csr = cost.tocsr()
@@ -265,13 +403,39 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     batch = not sparse and a.ndim == 3
     if k_best < 1 or k_best > 1 and (batch or bottleneck):
         raise ValueError(f"k_best: found {k_best}, expected at least 1, and 1 of batches and with bottleneck")
+    if start is not None and batch:
+        raise ValueError("start: expected one matrix, found a batch")
     try:
-        answer = _solve(a, bool(maximize), sparse=sparse, limit=limit, duals=duals and not bottleneck, device=lib.device_index(device),
+        answer = _solve(a, bool(maximize), sparse=sparse, points=points, start=start, progress=progress, limit=limit, duals=duals and not bottleneck, device=lib.device_index(device),
                         algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch, k_best=k_best,
                         bottleneck=bottleneck)
     except lib.Interrupted as e:
         raise lib.Interrupted(None if e.result is None else _results(e.result, batch)) from None
     return _results(answer, batch)
+
+
+def _results_of_gpu(x: Any, found: _device.Resident, maximize: bool, **settings: Any) -> Union[AssignmentResult, list[AssignmentResult], None]:
+    """solve_assignment of an array on a GPU; None where it has no full matching, which is for the host to prove."""
+    batch = len(x.shape) == 3
+    a = np.empty((0, 0), found.view.dtype)
+    try:
+        answer = _solve(a, maximize, resident=found, infeasible=batch, **settings)
+    except lib.InfeasibleError:
+        return None
+    except lib.Interrupted as e:
+        raise lib.Interrupted() from e
+    if found.turned:
+        answer.column, answer.u, answer.v = _turned(answer.column, found.shape[2]), answer.v, answer.u
+        for report in answer.reports:
+            report["size"] = {"rows": found.shape[2], "columns": found.shape[1]}
+    results = _results(answer, True)
+    assert isinstance(results, list)
+    for k in np.flatnonzero(answer.code):
+        settings["device"] = "host"
+        proof = solve_assignment(_device.to_host(x[int(k)])[None], maximize, **settings)
+        assert isinstance(proof, list)
+        results[k] = proof[0]
+    return results if batch else results[0]
 
 
 def _results(answer: _Answer, batch: bool) -> Union[AssignmentResult, list[AssignmentResult]]:

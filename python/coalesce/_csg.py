@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import json
+import os
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Optional, Union
+from typing import Any, Iterable, Optional, Union
 
 import numpy as np
 
 from . import _library as lib
-from ._qubo import Incumbent, Told
+from ._progress import Progress, Told, run
 from ._report import Report
 
 
@@ -22,13 +22,19 @@ class CSGResult(Report):
 
 
 def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-              time_limit: Optional[float] = None, progress: Optional[Callable[[Incumbent], Any]] = None) -> CSGResult:
+              time_limit: Optional[float] = None, sizes: Union[str, Iterable[int], None] = None,
+              checkpoint: Union[str, os.PathLike[str], None] = None, resume: bool = False, progress: Progress = None) -> CSGResult:
     """The partition of n agents into coalitions whose values add up to the most.
 
     values: an array of 2**n numbers, agent i (from 0) being bit i of a coalition's number, or a function of a tuple
     of agents, ascending; agents (n) is needed then. The empty coalition is worth 0, its entry is not used. Minus
     infinity forbids a coalition.
-    progress: called with an Incumbent, whose share says how much of the work is done.
+    sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
+    checkpoint: a new file in which finished levels of the work are kept, by algorithm "apart"; resume goes on with a file
+    that is there.
+    time_limit: seconds; the best structure so far is the answer where there is one, not proven, else CancelledError.
+    progress: called with an Incumbent, whose share says how much of the work is done; one that returns True ends the
+    solve. True shows a bar of tqdm.
     """
     if callable(values):
         if agents is None or agents < 1:
@@ -49,19 +55,15 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     a = np.array(a, kind, order="C")
     a[0] = 0
     p = lib.CSG(size=ctypes.sizeof(lib.CSG), device=lib.device_index(device), type=lib.TYPES[a.dtype.char], count=a.size,
-                values=a.ctypes.data, time_limit=lib.seconds(time_limit), algorithm=lib.encoded(algorithm))
-    told = Told(progress)
-    p.progress = told.function
+                values=a.ctypes.data, time_limit=lib.seconds(time_limit), algorithm=lib.encoded(algorithm),
+                sizes=lib.encoded(sizes if sizes is None or isinstance(sizes, str) else ",".join(str(int(k)) for k in sizes)),
+                checkpoint=None if checkpoint is None else os.fsencode(checkpoint), flags=lib.RESUME if resume else 0)
+    if resume and checkpoint is None:
+        raise ValueError("resume: expected the file of a checkpoint")
 
-    def finish(text: str) -> CSGResult:
-        report = json.loads(text)
+    def finish(report: dict[str, Any]) -> CSGResult:
         blocks: Iterable[Iterable[int]] = report.pop("solution")
         return CSGResult(report, [[agent - 1 for agent in block] for block in blocks])
 
-    try:
-        result: CSGResult = lib.solve("csg", p, finish)
-    except lib.CancelledError:
-        told.check()
-        raise
-    told.check()
+    result: CSGResult = run("csg", p, finish, Told(progress, time_limit, keep=True))
     return result

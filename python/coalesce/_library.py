@@ -8,7 +8,8 @@ import pathlib
 from typing import Any, Callable, Optional, Union
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
-MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK = 1, 2, 4, 8, 16
+MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME, RESIDENT, REPORT = 1, 2, 4, 8, 16, 32, 64, 128, 256
+METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 
 # Codes of NumPy's types, by dtype.char.
 TYPES = {"b": 1, "h": 2, "i": 3, "B": 5, "H": 6, "I": 7, "f": 9, "d": 10, "?": 5}
@@ -63,6 +64,11 @@ class Assignment(ctypes.Structure):
         ("column", ctypes.c_void_p), ("u", ctypes.c_void_p), ("v", ctypes.c_void_p), ("scale", ctypes.c_void_p),
         ("value", ctypes.c_void_p), ("gap", ctypes.c_void_p), ("code", ctypes.c_void_p),
         ("text", ctypes.c_void_p), ("text_size", ctypes.c_int64), ("k_best", ctypes.c_int64),
+        ("dimensions", ctypes.c_int64), ("row_points", ctypes.c_void_p), ("col_points", ctypes.c_void_p),
+        ("metric", ctypes.c_int32), ("unused", ctypes.c_int32),
+        ("start_u", ctypes.c_void_p), ("start_v", ctypes.c_void_p), ("start_scale", ctypes.c_double),
+        ("progress", Progress), ("user", ctypes.c_void_p),
+        ("least", ctypes.c_double), ("most", ctypes.c_double), ("stream", ctypes.c_int64),
     ]
 
 
@@ -82,6 +88,7 @@ class CSG(ctypes.Structure):
         ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
         ("count", ctypes.c_int64), ("values", ctypes.c_void_p), ("time_limit", ctypes.c_double),
         ("algorithm", ctypes.c_char_p), ("progress", Progress), ("user", ctypes.c_void_p),
+        ("sizes", ctypes.c_char_p), ("checkpoint", ctypes.c_char_p),
     ]
 
 
@@ -89,7 +96,15 @@ class Auction(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32),
         ("text", ctypes.c_char_p), ("text_size", ctypes.c_int64), ("time_limit", ctypes.c_double),
-        ("algorithm", ctypes.c_char_p),
+        ("algorithm", ctypes.c_char_p), ("payments", ctypes.c_char_p), ("progress", Progress), ("user", ctypes.c_void_p),
+    ]
+
+
+class Tune(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("arguments", ctypes.c_int32),
+        ("worker", ctypes.POINTER(ctypes.c_char_p)), ("problem", ctypes.c_char_p), ("family", ctypes.c_char_p), ("output", ctypes.c_char_p),
+        ("budget", ctypes.c_double), ("seed", ctypes.c_uint64), ("progress", Progress), ("user", ctypes.c_void_p),
     ]
 
 
@@ -106,9 +121,10 @@ def _load() -> ctypes.CDLL:
     else:
         path = here / "libcoalesce.so"
     lib = ctypes.CDLL(str(path))
-    for name in ("assignment", "qubo", "csg", "auction"):
+    for name in ("assignment", "qubo", "csg", "auction", "tune"):
         getattr(lib, "coalesce_start_" + name).argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
     lib.coalesce_assign.argtypes = [ctypes.c_void_p]
+    lib.coalesce_tuned.argtypes, lib.coalesce_tune_worker.argtypes = [ctypes.c_char_p], [ctypes.c_int32]
     lib.coalesce_wait.argtypes = [ctypes.c_int64, ctypes.c_int32]
     lib.coalesce_cancel.argtypes = lib.coalesce_close.argtypes = [ctypes.c_int64]
     lib.coalesce_text.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
@@ -200,14 +216,19 @@ def device_index(device: Union[str, int, None]) -> int:
     raise ValueError(f"device {device!r}: expected host, cuda or cuda:N")
 
 
-_first: Optional[int] = None
+_gpus: Optional[int] = None
+
+
+def device_count() -> int:
+    """How many GPUs the library solves on."""
+    global _gpus
+    if _gpus is None:
+        _gpus = sum(d["kind"] == "cuda" for d in devices())
+    return _gpus
 
 
 def _default() -> int:
-    global _first
-    if _first is None:
-        _first = 0 if any(d["kind"] == "cuda" for d in devices()) else -1
-    return _first
+    return 0 if device_count() else -1
 
 
 def devices() -> list[dict[str, Any]]:
@@ -221,8 +242,8 @@ def devices() -> list[dict[str, Any]]:
     return found
 
 
-def encoded(algorithm: Optional[str]) -> Optional[bytes]:
-    return None if algorithm is None else algorithm.encode()
+def encoded(text: Optional[str]) -> Optional[bytes]:
+    return None if text is None else text.encode()
 
 
 def seconds(limit: Optional[float]) -> float:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import json
 from dataclasses import dataclass
-from typing import Any, Callable, Hashable, Optional, Union
+from typing import Any, Hashable, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library as lib
+from ._progress import Progress, Told, run
 from ._report import Report
-
-
-@dataclass(frozen=True)
-class Incumbent:
-    """How a solve stands while it runs: seconds since its start, the best value and bound so far, NaN where unknown."""
-
-    seconds: float
-    value: float
-    bound: float
-    share: float
 
 
 @dataclass(frozen=True)
@@ -96,7 +86,7 @@ def entries(Q: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32], NDArray[
 def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limit: Optional[float] = None,
                target: Optional[float] = None, seed: int = 0, work: int = 0, solutions: int = 0, distance: int = 0,
                device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-               progress: Optional[Callable[[Incumbent], Any]] = None) -> QUBOResult:
+               progress: Progress = None) -> QUBOResult:
     """The best x in {0, 1}^n found for the sum of Q[i, j] x[i] x[j], minimised, or maximised.
 
     Q: a square array, a matrix of scipy.sparse, or a dict of pairs of variables; both triangles count, the diagonal is
@@ -106,7 +96,7 @@ def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limi
     solutions: how many distinct ones to look for, which differ in at least distance variables. Small programs are
     proven where one is asked for; looking for several takes shortcuts away that proofs need.
     progress: called with an Incumbent at each improvement; one that returns True ends the solve, one that raises too,
-    and its exception is raised here. Ctrl-C raises Interrupted, whose result is the best so far.
+    and its exception is raised here. True shows a bar of tqdm. Ctrl-C raises Interrupted, whose result is the best so far.
     """
     n, i, j, c, labels = entries(Q)
     return solve_entries(n, i, j, c, labels, maximize=maximize, ising=ising, time_limit=time_limit, target=target, seed=seed, work=work,
@@ -116,7 +106,7 @@ def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limi
 def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], labels: list[Hashable], *, maximize: bool = False,
                   ising: bool = False, time_limit: Optional[float] = None, target: Optional[float] = None, seed: int = 0, work: int = 0,
                   solutions: int = 0, distance: int = 0, device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-                  progress: Optional[Callable[[Incumbent], Any]] = None) -> QUBOResult:
+                  progress: Progress = None) -> QUBOResult:
     """solve_qubo for n variables and coefficients c[k] of the variables i[k] and j[k]."""
     if c.dtype.kind in "bi" or c.dtype.kind == "u" and c.dtype.itemsize < 8:
         c = np.ascontiguousarray(c, np.int64)
@@ -130,36 +120,12 @@ def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], lab
                  solutions=solutions, distance=distance, algorithm=lib.encoded(algorithm))
     p.flags = (lib.MAXIMIZE if maximize else 0) | (lib.ISING if ising else 0)
     p.i, p.j, p.coefficients = i.ctypes.data, j.ctypes.data, c.ctypes.data
-    told = Told(progress)
-    p.progress = told.function
 
-    def finish(text: str) -> QUBOResult:
-        report = json.loads(text)
+    def finish(report: dict[str, Any]) -> QUBOResult:
         several = [Solution(_bits(s["solution"], ising), float(s["value"]), s["seconds"]) for s in report.pop("solutions")]
         x = _bits(report.pop("solution"), ising)
         return QUBOResult(report, x, labels, several)
 
-    result: QUBOResult = lib.solve("qubo", p, finish)
-    told.check()
+    result: QUBOResult = run("qubo", p, finish, Told(progress, time_limit or (None if work else 10.0)))
     return result
-
-
-class Told:
-    """A callback of Python that C calls, and the exception that it raised."""
-
-    def __init__(self, progress: Optional[Callable[[Incumbent], Any]]) -> None:
-        self.failed: Optional[BaseException] = None
-
-        def tell(_: Any, seconds: float, value: float, bound: float, share: float) -> int:
-            try:
-                return int(self.failed is not None or progress is not None and progress(Incumbent(seconds, value, bound, share)) is True)
-            except BaseException as e:
-                self.failed = e
-                return 1
-
-        self.function = lib.Progress(tell) if progress is not None else lib.Progress()
-
-    def check(self) -> None:
-        if self.failed is not None:
-            raise self.failed
 

@@ -85,6 +85,11 @@ func (f Facts) String() string {
 // request.
 var ErrMemory = errors.New("out of device memory")
 
+// ErrLost is wrapped by the errors of a device that is of no use any more: a kernel read
+// outside its buffers, the GPU has a fault, or the process that ran kernels is gone.
+// Another can be opened.
+var ErrLost = errors.New("the device is lost")
+
 // A Device owns buffers, modules and streams. Its methods may be called from
 // several goroutines; a stream belongs to one goroutine at a time.
 type Device interface {

@@ -17,6 +17,7 @@ type buffer struct {
 	g     *gpu
 	ptr   cu.DevicePtr
 	n     int64
+	lent  bool // by the caller, who frees it
 	freed atomic.Bool
 }
 
@@ -51,7 +52,7 @@ func (b *buffer) Len() int64 { return b.n }
 
 // Free gives the memory back; a second call does nothing.
 func (b *buffer) Free() error {
-	if b.freed.Swap(true) || b.n == 0 {
+	if b.freed.Swap(true) || b.n == 0 || b.lent {
 		return nil
 	}
 	b.g.mu.Lock()

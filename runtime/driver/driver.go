@@ -228,8 +228,23 @@ func driverVersion() string {
 	return s
 }
 
-// explain says what the commoner of the driver's errors mean.
+// explain says what the commoner of the driver's errors mean, and marks those after which
+// the context is of no use.
 func explain(err error) error {
+	switch err {
+	case cu.IllegalAddress, cu.LaunchTimeout, cu.HardwareStackError, cu.IllegalInstruction, cu.MisalignedAddress,
+		cu.InvalidAddressSpace, cu.InvalidPc, cu.LaunchFailed, cu.EccUncorrectable, cu.Assert:
+		return lost{meaning(err)}
+	}
+	return meaning(err)
+}
+
+// A lost error is also a device.ErrLost.
+type lost struct{ error }
+
+func (l lost) Unwrap() []error { return []error{l.error, device.ErrLost} }
+
+func meaning(err error) error {
 	hint := ""
 	switch err {
 	case cu.OutOfMemory:

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"coalesce/runtime/device"
 )
 
 // Requests; server.cc has the same list.
@@ -40,6 +42,7 @@ type child struct {
 	said    *talk
 	timeout time.Duration
 	gone    error // why there is no child any more
+	first   error // what met that first
 }
 
 // A refusal is an answer that says no; the child lives on.
@@ -153,6 +156,24 @@ func (c *child) ask(limit time.Duration, dst []byte, payload []byte, op uint64, 
 		c.gone = c.bury(err)
 	}
 	return nil, c.gone
+}
+
+// blame says what was under way when a request failed. What is tried on a child that is
+// gone has the error of what met its end first, so that one end is one error.
+func (c *child) blame(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", what, err)
+	if !errors.Is(err, device.ErrLost) {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.first == nil {
+		c.first = err
+	}
+	return c.first
 }
 
 // answer reads one reply.

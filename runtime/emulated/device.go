@@ -43,7 +43,7 @@ func (d *Device) Alloc(n int64) (device.Buffer, error) {
 		return nil, fmt.Errorf("allocate %d bytes: %s: %w", n, no, device.ErrMemory)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("allocate %d bytes: %w", n, err)
+		return nil, d.child.blame(fmt.Sprintf("allocate %d bytes", n), err)
 	}
 	d.used += n
 	return &buffer{dev: d, at: at, n: n}, nil
@@ -59,7 +59,7 @@ func (b *buffer) Free() error {
 	}
 	b.free = true
 	b.dev.used -= b.n
-	if _, err := b.dev.child.ask(0, nil, nil, opFree, b.at); err != nil {
+	if _, err := b.dev.child.ask(0, nil, nil, opFree, b.at); err != nil && !errors.Is(err, device.ErrLost) { // it went with the child
 		return fmt.Errorf("free a buffer: %w", err)
 	}
 	return nil
@@ -97,7 +97,7 @@ type module struct {
 func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 	m, err := d.load(f, v)
 	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", v.Symbol, err)
+		return nil, d.child.blame("load "+v.Symbol, err)
 	}
 	return m, nil
 }
@@ -200,7 +200,7 @@ func (m *module) Close() error {
 		return nil
 	}
 	m.closed = true
-	if _, err := m.dev.child.ask(0, nil, nil, opUnload, m.handle); err != nil {
+	if _, err := m.dev.child.ask(0, nil, nil, opUnload, m.handle); err != nil && !errors.Is(err, device.ErrLost) {
 		return fmt.Errorf("unload %s: %w", m.symbol, err)
 	}
 	return nil
@@ -253,7 +253,7 @@ func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
 	if err == nil && len(src) > 0 {
 		_, err = s.dev.child.ask(0, nil, src, opWrite, b.at+uint64(off))
 	}
-	return wrap("upload", err)
+	return s.dev.child.blame("upload", err)
 }
 
 func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
@@ -261,7 +261,7 @@ func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
 	if err == nil && len(dst) > 0 {
 		_, err = s.dev.child.ask(0, dst, nil, opRead, b.at+uint64(off), uint64(len(dst)))
 	}
-	return wrap("download", err)
+	return s.dev.child.blame("download", err)
 }
 
 func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
@@ -269,12 +269,12 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	if err == nil && n > 0 {
 		_, err = s.dev.child.ask(0, nil, nil, opFill, b.at+uint64(off), uint64(n), uint64(value))
 	}
-	return wrap("fill", err)
+	return s.dev.child.blame("fill", err)
 }
 
 // Copy goes through this process where the buffers are of two devices.
 func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
-	return wrap("copy", s.copy(dst, dstOff, src, srcOff, n))
+	return s.dev.child.blame("copy", s.copy(dst, dstOff, src, srcOff, n))
 }
 
 func (s *stream) copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
@@ -325,7 +325,7 @@ func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) erro
 	if errors.As(err, &no) {
 		err = fmt.Errorf("%w: %s", ErrSchedule, no)
 	}
-	return wrap(fmt.Sprintf("launch %s_%s, %d blocks of %d threads", e.module.symbol, e.entry.Name, g.Blocks, g.Threads), err)
+	return s.dev.child.blame(fmt.Sprintf("launch %s_%s, %d blocks of %d threads", e.module.symbol, e.entry.Name, g.Blocks, g.Threads), err)
 }
 
 func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
@@ -405,13 +405,6 @@ func (e event) Since(start device.Event) (time.Duration, error) {
 		return 0, errors.New("the event is not of this device")
 	}
 	return e.at.Sub(s.at), nil
-}
-
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }
 
 func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }

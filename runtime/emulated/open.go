@@ -38,11 +38,19 @@ var ErrNoCompiler = errors.New("no C++ compiler for the emulated device")
 // ErrCrash is wrapped when a kernel brought the child process down; the
 // error's text holds the head of the sanitizer's report. The device is of no
 // use afterwards; another can be opened.
-var ErrCrash = errors.New("the emulated device crashed")
+var ErrCrash error = lost("the emulated device crashed")
 
 // ErrTimeout is wrapped when a launch ran longer than Options.Timeout and the
 // child was killed. The device is of no use afterwards.
-var ErrTimeout = errors.New("the launch did not end in time")
+var ErrTimeout error = lost("the launch did not end in time")
+
+// A lost error is one that leaves no device behind.
+type lost string
+
+func (l lost) Error() string { return string(l) }
+
+// Unwrap makes each of them a device.ErrLost.
+func (lost) Unwrap() error { return device.ErrLost }
 
 // ErrSchedule is wrapped when threads cannot go on: not all reach a barrier or
 // warp operation, or they meet at different ones. The device lives on.

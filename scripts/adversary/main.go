@@ -13,6 +13,7 @@
 //	go run ./scripts/adversary            300 files a parser, 1,000 instances a problem
 //	go run ./scripts/adversary --long     2,000 and 20,000, and 10 minutes of each fuzz target
 //	adversary --self --device cuda:0 --files 0 --instances 500   instances on a GPU
+//	adversary solve csg FILE              the command itself, where this binary alone was carried to
 //
 // It ends with exit code 1 where anything counts; what did is kept in
 // .build/adversary/found.
@@ -34,6 +35,8 @@ import (
 	"sync"
 	"text/tabwriter"
 	"time"
+
+	"coalesce/internal/cli"
 )
 
 func main() {
@@ -43,6 +46,9 @@ func main() {
 			os.Exit(1)
 		}
 		return
+	}
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "adversary:", err)

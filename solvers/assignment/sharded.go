@@ -208,40 +208,29 @@ func (c *spreading) Close() error { return c.held.Close() }
 // on its steps, the next family goes on from the beginning.
 func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.Solution, error) {
 	c := j.spread
-	sol, err := c.engine.Solve(ctx, j.p, c.costs, start)
-	var gaveUp *engine.Exhausted
-	if !errors.As(err, &gaveUp) {
-		return sol, err
+	attempt := func(p plan, e engine.Sharded, end func() error) solve.Attempt[*engine.Solution] {
+		return solve.Attempt[*engine.Solution]{Name: p.String(), Run: func() (*engine.Solution, error) {
+			e.Tell(j.telling())
+			sol, err := e.Solve(ctx, j.p, c.costs, start)
+			return sol, errors.Join(err, end())
+		}}
 	}
-	refused := []error{gaveUp}
-	for last := j.plan.family.Name; ; {
-		next, err := planSharded(j.facts, j.p, last, Options{Settings: solve.Settings{Tuning: j.options.Tuning}})
-		if err != nil {
-			break
+	return j.relay(func(yield func(solve.Attempt[*engine.Solution]) bool) {
+		more := yield(attempt(j.plan, c.engine, func() error { return nil }))
+		for last := j.plan.family.Name; more; {
+			next, err := planSharded(j.facts, j.p, last, Options{Settings: solve.Settings{Tuning: j.options.Tuning}})
+			if err != nil {
+				break
+			}
+			last = next.family.Name
+			e, err := next.family.Sharded(c.group, j.options.Tuning, next.variant, j.p.Rows, j.p.Cols)
+			if err != nil {
+				continue // not for this problem
+			}
+			more = yield(attempt(next, e, e.Close))
 		}
-		last = next.family.Name
-		e, err := next.family.Sharded(c.group, j.options.Tuning, next.variant, j.p.Rows, j.p.Cols)
-		if err == nil {
-			sol, err = e.Solve(ctx, j.p, c.costs, start)
-			err = errors.Join(err, e.Close())
+		if more {
+			j.byHost(ctx, start, yield)
 		}
-		if err == nil {
-			sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", next, j.plan, gaveUp.Why)
-			return sol, nil
-		}
-		var none *engine.Infeasible
-		if errors.As(err, &none) {
-			return nil, err
-		}
-		refused = append(refused, err)
-	}
-	if j.p.Source != nil {
-		return nil, errors.Join(refused...)
-	}
-	host := families.Methods()[0]
-	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Told: j.told(), Every: tellEvery}); err != nil {
-		return nil, errors.Join(append(refused, err)...)
-	}
-	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, gaveUp.Why)
-	return sol, nil
+	})
 }

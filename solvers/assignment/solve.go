@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -26,6 +27,8 @@ type Options struct {
 	Start     *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
 	Duals     bool           // keep the duals in the result
 	Unchecked bool           // do not check the answer: nothing is proven then
+
+	lent bool // the caller has the costs on the device: no memory is taken for them
 }
 
 // Solve finds an optimal matching of an instance on o's devices and checks it:
@@ -162,10 +165,14 @@ func openChecker(d device.Device, p *problem.Normal, o Options) (*verify.Checker
 }
 
 // loadCosts copies the problem's costs to the device, in parts so that ctx can end
-// that, or draws them there.
+// that, or draws them there; those that are lent come with each solve.
 func (j *job) loadCosts(ctx context.Context, drawing *draw.Drawing) (err error) {
 	const part = 1 << 28
 	p, m := j.p, &engine.Matrix{Rows: j.p.Rows, Cols: j.p.Cols}
+	if j.options.lent {
+		j.matrix = m
+		return nil
+	}
 	if m.Costs, err = j.held.Alloc(j.device, int64(p.Rows)*int64(p.Cols)*int64(p.Instance.Type.Size())); err != nil {
 		return fmt.Errorf("%d x %d costs of type %s: %w", p.Rows, p.Cols, p.Instance.Type, err)
 	}
@@ -194,64 +201,79 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 	case j.spread != nil:
 		return j.solveSharded(ctx, start)
 	case j.plan.method != nil:
-		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning, Told: j.told(), Every: tellEvery})
+		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning, Telling: j.telling()})
 	}
 	if j.plan.bound > 0 {
 		j.engine.Bound(j.plan.bound)
 	}
-	sol, err := j.engine.Solve(ctx, j.stream, j.p, j.matrix, start)
 	var gaveUp *engine.Exhausted
-	if !errors.As(err, &gaveUp) {
-		return sol, err
+	attempt := func(e engine.Engine, c plan) solve.Attempt[*engine.Solution] {
+		return solve.Attempt[*engine.Solution]{Name: c.String(), Run: func() (*engine.Solution, error) {
+			e.Tell(j.telling())
+			sol, err := e.Solve(ctx, j.stream, j.p, j.matrix, start)
+			errors.As(err, &gaveUp)
+			return sol, err
+		}}
 	}
-	why := gaveUp.Why
-	for _, next := range j.others(gaveUp) {
-		e, c, err := j.other(next.family)
-		if err != nil {
-			continue // not for this problem
+	return j.relay(func(yield func(solve.Attempt[*engine.Solution]) bool) {
+		if !yield(attempt(j.engine, j.plan)) {
+			return
 		}
-		e.Bound(next.bound)
-		sol, err := e.Solve(ctx, j.stream, j.p, j.matrix, start)
-		var again *engine.Exhausted
-		if errors.As(err, &again) {
-			why += ", then " + next.family + ": " + again.Why
-			continue
+		for _, next := range j.others(gaveUp) {
+			e, c, err := j.other(next.family)
+			if err != nil {
+				continue // not for this problem
+			}
+			e.Bound(next.bound)
+			if !yield(attempt(e, c)) {
+				return
+			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
-		}
-		sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", c, j.plan, why)
-		return sol, nil
+		j.byHost(ctx, start, yield)
+	})
+}
+
+// relay runs algorithms in turn; where one went on after another, the counts say so.
+func (j *job) relay(attempts iter.Seq[solve.Attempt[*engine.Solution]]) (*engine.Solution, error) {
+	r, err := solve.Relay(attempts)
+	if errors.Is(err, solve.ErrGaveUp) && j.p.Source != nil {
+		err = fmt.Errorf("%w; the costs are on the device alone", err)
 	}
+	if err == nil && r.After != "" {
+		r.Answer.Counts.Switch = r.By + " after " + r.After
+	}
+	return r.Answer, err
+}
+
+// byHost yields the host's first method, which needs the costs there.
+func (j *job) byHost(ctx context.Context, start *problem.Prices, yield func(solve.Attempt[*engine.Solution]) bool) {
 	if j.p.Source != nil {
-		return nil, fmt.Errorf("%w; the costs are on the device alone", gaveUp)
+		return
 	}
 	host := families.Methods()[0]
-	if sol, err = host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Told: j.told(), Every: tellEvery}); err != nil {
-		return nil, fmt.Errorf("%w (after %w)", err, gaveUp)
-	}
-	sol.Counts.Switch = fmt.Sprintf("%s after %s: %s", host.Name, j.plan, why)
-	return sol, nil
+	yield(solve.Attempt[*engine.Solution]{Name: host.Name, Run: func() (*engine.Solution, error) {
+		return host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
+	}})
 }
 
 // tellEvery is the time between two tellings of Progress.
 const tellEvery = 250 * time.Millisecond
 
-// told tells the user's Progress how a method of the host stands: the share of the rows
-// that are matched, and what no full matching betters. A value there is none of before
-// the end.
-func (j *job) told() func(engine.Standing) {
+// telling tells the user's Progress how an algorithm stands: the share of the rows that
+// are matched, and on a host what no full matching betters. A value there is none of
+// before the end.
+func (j *job) telling() engine.Telling {
 	if j.options.Progress == nil {
-		return nil
+		return engine.Telling{}
 	}
 	clock := time.Now()
-	return func(s engine.Standing) {
+	return engine.Telling{Every: tellEvery, Told: func(s engine.Standing) {
 		now := solve.Incumbent{Seconds: time.Since(clock).Seconds(), Share: float64(s.Matched) / float64(j.p.Rows)}
 		if s.Dual != nil {
 			now.Bound = boundOf(j.p, s.Dual)
 		}
 		j.options.Progress(now)
-	}
+	}}
 }
 
 // probe is the number of steps that the tree variant may take on tied costs. Of
@@ -262,8 +284,8 @@ func (j *job) told() func(engine.Standing) {
 // the classical variant where it begins.
 const probe, shortTry = 50, 8
 
-// An attempt is a family with the bound after which it gives up.
-type attempt struct {
+// A successor is a family with the bound after which it gives up.
+type successor struct {
 	family string
 	bound  uint64
 }
@@ -271,18 +293,18 @@ type attempt struct {
 // others are the families to go on with where one gave up: after core found
 // ties, a short try of the tree variant, then the classical one; after a short
 // try of that, core, and then what it takes.
-func (j *job) others(gaveUp *engine.Exhausted) []attempt {
+func (j *job) others(gaveUp *engine.Exhausted) []successor {
 	switch {
 	case gaveUp.Tied:
-		return []attempt{{"tree", probe}, {"classical", 0}}
+		return []successor{{"tree", probe}, {"classical", 0}}
 	case j.plan.bound > 0:
-		return []attempt{{"core", 0}, {"classical", 0}}
+		return []successor{{"core", 0}, {"classical", 0}}
 	}
 	all := families.All()
 	at := slices.IndexFunc(all, func(f families.Family) bool { return f.Name == j.plan.family.Name })
-	var rest []attempt
+	var rest []successor
 	for _, f := range all[at+1:] {
-		rest = append(rest, attempt{family: f.Name})
+		rest = append(rest, successor{family: f.Name})
 	}
 	return rest
 }

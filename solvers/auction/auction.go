@@ -1,6 +1,8 @@
 // Package auction determines the winners of combinatorial auctions: which bids
 // to accept so that no good is sold twice and the prices add up to the most.
-// Goods may stay unsold (free disposal).
+// Goods may stay unsold (free disposal), unless the auction says otherwise. Bidders bid
+// in the languages OR, XOR and OR of XOR, may have a limit on what they win, and the
+// seller may have reserve prices.
 //
 // Auctions over few goods are coalition structures: goods are agents, bids are
 // the values of the bundles they ask for, and bundles that nobody asks for are
@@ -14,17 +16,30 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // A Bid asks for a bundle of goods at a price. Ids of goods that are at least
 // the auction's number of goods, or negative, are dummies: bids that share one
-// are alternatives, of which one can win.
+// are alternatives, of which one can win. A bidder whose bids share no dummy may win
+// all of them (OR), one whose bids share one wins one of them (XOR), one with several
+// dummies one of each (OR of XOR; OR* where a bid has several: Nisan, EC 2000).
 type Bid struct {
 	Number int64   // as the file numbers it
 	Price  int64   // in units of 10^-Scale of the auction
 	Goods  []int64 // ids, ascending, dummies too
+	Bidder string  // the bidder's name; empty: the bidder is the one that Auction.Bidder tells
 	Line   int     // of the file
+}
+
+// A Reserve is a bundle that the seller keeps unless other bids pay more than it and
+// the reserves that they take besides: a bid of the seller, who may keep any bundles
+// that have no good in common. Bids that pay just as much win.
+type Reserve struct {
+	Price int64   // in units of 10^-Scale of the auction, at least 0
+	Goods []int64 // ids, ascending, of real goods
+	Line  int     // of the file
 }
 
 // An Auction is a set of bids.
@@ -35,14 +50,38 @@ type Auction struct {
 	Scale   int // prices are whole numbers of 10^-Scale
 	Source  string
 	Notes   []string
+
+	Names    []string       // of the goods 0..Goods-1; nil: their numbers
+	Most     map[string]int // how many bids of a bidder, by name, can win; bidders without an entry have no limit
+	Reserves []Reserve
+	SellAll  bool // no free disposal: each good is in a winning bid or kept for a reserve
 }
 
 // Dummy reports whether an id is a dummy good.
 func (a *Auction) Dummy(id int64) bool { return id < 0 || id >= a.Goods }
 
-// Bidder is the dummy that names a bid's bidder: the lowest negative one, else
-// the highest that is no real good. A bid without has a bidder of its own, and
-// false is returned.
+// Good is what a good is called.
+func (a *Auction) Good(id int64) string {
+	if id >= 0 && id < int64(len(a.Names)) {
+		return a.Names[id]
+	}
+	return strconv.FormatInt(id, 10)
+}
+
+// bundle are the names of the real goods among ids.
+func (a *Auction) bundle(ids []int64) []string {
+	names := []string{}
+	for _, g := range ids {
+		if !a.Dummy(g) {
+			names = append(names, a.Good(g))
+		}
+	}
+	return names
+}
+
+// Bidder is the dummy that tells the bidder of a bid without a bidder's name: the lowest
+// negative one, else the highest that is no real good. A bid without has a bidder of its
+// own, and false is returned.
 func (a *Auction) Bidder(b Bid) (int64, bool) {
 	if len(b.Goods) == 0 {
 		return 0, false
@@ -56,22 +95,35 @@ func (a *Auction) Bidder(b Bid) (int64, bool) {
 
 // Bidders numbers the bidder of each bid, by place, from 0 in the order of first bids.
 func (a *Auction) Bidders() []int {
-	number := map[int64]int{}
+	type key struct {
+		name  string
+		dummy int64
+	}
+	number := map[key]int{}
 	list := make([]int, len(a.Bids))
 	count := 0
 	for i, b := range a.Bids {
-		id, named := a.Bidder(b)
-		k, seen := number[id]
-		if !named || !seen {
+		who := key{name: b.Bidder}
+		told := b.Bidder != ""
+		if !told {
+			who.dummy, told = a.Bidder(b)
+		}
+		k, seen := number[who]
+		if !told || !seen {
 			k = count
 			count++
 		}
-		if named {
-			number[id] = k
+		if told {
+			number[who] = k
 		}
 		list[i] = k
 	}
 	return list
+}
+
+// named reports whether any bid has its bidder's name.
+func (a *Auction) named() bool {
+	return slices.ContainsFunc(a.Bids, func(b Bid) bool { return b.Bidder != "" })
 }
 
 // Price writes an amount of 10^-Scale as a decimal, without zeros at the end.
@@ -101,21 +153,87 @@ func (a *Auction) Revenue(winners []int) *big.Int {
 	return sum
 }
 
+// Kept is what the seller keeps reserves for, by their place in Reserves, together.
+func (a *Auction) Kept(reserves []int) *big.Int {
+	sum := new(big.Int)
+	for _, r := range reserves {
+		sum.Add(sum, big.NewInt(a.Reserves[r].Price))
+	}
+	return sum
+}
+
 // Check says why bids, by their place in Bids, cannot win together.
-func (a *Auction) Check(winners []int) error {
-	holder := map[int64]int{}
+func (a *Auction) Check(winners []int) error { return a.CheckKept(winners, nil) }
+
+// CheckKept says why bids, by their place in Bids, cannot win together while the seller
+// keeps reserves, by their place in Reserves.
+func (a *Auction) CheckKept(winners, kept []int) error {
+	holder := map[int64]string{}
+	hold := func(who string, goods []int64) error {
+		for _, g := range goods {
+			if other, ok := holder[g]; ok {
+				return fmt.Errorf("good %s is sold twice, to %s and %s", a.Good(g), other, who)
+			}
+			holder[g] = who
+		}
+		return nil
+	}
+	wins := map[string]int{}
 	for i, w := range winners {
 		if w < 0 || w >= len(a.Bids) {
 			return fmt.Errorf("winner %d: expected one of %d bids", w, len(a.Bids))
 		}
+		b := a.Bids[w]
 		if slices.Contains(winners[:i], w) {
-			return fmt.Errorf("bid %d wins twice", a.Bids[w].Number)
+			return fmt.Errorf("bid %d wins twice", b.Number)
 		}
-		for _, g := range a.Bids[w].Goods {
-			if other, ok := holder[g]; ok {
-				return fmt.Errorf("good %d is sold twice, to bids %d and %d", g, a.Bids[other].Number, a.Bids[w].Number)
+		if err := hold(fmt.Sprintf("bid %d", b.Number), b.Goods); err != nil {
+			return err
+		}
+		wins[b.Bidder]++
+		if most, ok := a.Most[b.Bidder]; ok && b.Bidder != "" && wins[b.Bidder] > most {
+			return fmt.Errorf("bidder %s wins more than %d bids", b.Bidder, most)
+		}
+	}
+	for i, k := range kept {
+		if k < 0 || k >= len(a.Reserves) {
+			return fmt.Errorf("reserve %d: expected one of %d", k, len(a.Reserves))
+		}
+		if slices.Contains(kept[:i], k) {
+			return fmt.Errorf("reserve %d is kept twice", k)
+		}
+		if err := hold(fmt.Sprintf("reserve %d", k), a.Reserves[k].Goods); err != nil {
+			return err
+		}
+	}
+	if a.SellAll {
+		for g := range a.Goods {
+			if _, ok := holder[g]; !ok {
+				return fmt.Errorf("good %s is not sold, and the auction has no free disposal", a.Good(g))
 			}
-			holder[g] = w
+		}
+	}
+	return nil
+}
+
+// valid says what of an auction has no meaning.
+func (a *Auction) valid() error {
+	if a.Names != nil && int64(len(a.Names)) != a.Goods {
+		return fmt.Errorf("found %d names of %d goods, expected one each", len(a.Names), a.Goods)
+	}
+	for name, most := range a.Most {
+		if most < 0 || name == "" {
+			return fmt.Errorf("found that bidder %q wins at most %d bids, expected a name and at least 0", name, most)
+		}
+	}
+	for k, r := range a.Reserves {
+		if r.Price < 0 {
+			return fmt.Errorf("found the price %s of reserve %d, expected at least 0", a.Price(big.NewInt(r.Price)), k)
+		}
+		for i, g := range r.Goods {
+			if a.Dummy(g) || i > 0 && g <= r.Goods[i-1] {
+				return fmt.Errorf("found good %d in reserve %d, expected real goods, ascending", g, k)
+			}
 		}
 	}
 	return nil

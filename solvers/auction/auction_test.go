@@ -32,6 +32,15 @@ func read(text string) (*Auction, error) {
 	return ReadFrom(strings.NewReader(text), "a.txt")
 }
 
+// reduction is that of an auction whose limits and reserves have a meaning.
+func reduction(t interface{ Fatal(...any) }, a *Auction) *Reduction {
+	r, err := NewReduction(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestSmall(t *testing.T) {
 	a, err := read(small)
 	if err != nil {
@@ -40,7 +49,7 @@ func TestSmall(t *testing.T) {
 	if a.Scale != 3 || a.Bids[0].Price != 10500 || len(a.Bids) != 4 {
 		t.Fatalf("read as %+v", a)
 	}
-	r := NewReduction(a)
+	r := reduction(t, a)
 	inst, err := r.ToCSG()
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +131,7 @@ func TestAgainstEverySetOfBids(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := NewReduction(a)
+		r := reduction(t, a)
 		inst, err := r.ToCSG()
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +171,7 @@ func TestCATSFiles(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		t.Logf("%s: %d items, revenue %s", row[0], len(NewReduction(a).Items), res.Value.String())
+		t.Logf("%s: %d items, revenue %s", row[0], len(reduction(t, a).Items), res.Value.String())
 		if res.Value.String() != row[1] {
 			t.Errorf("%s: revenue %s, the optimum is %s", row[0], res.Value.String(), row[1])
 		}
@@ -175,7 +184,7 @@ func TestToCSG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := NewReduction(a)
+	r := reduction(t, a)
 	inst, err := r.ToCSG()
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +236,7 @@ func TestTooManyItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = NewReduction(a).ToCSG()
+	_, err = reduction(t, a).ToCSG()
 	if !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 25 together") {
 		t.Errorf("too many items: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sync"
+	"time"
 
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/solve"
@@ -40,38 +42,75 @@ func toPacking(a *Auction) *packing.Problem {
 	return p
 }
 
-// branch solves an auction by branch and cut. When ctx or the time limit ends, the
-// result is the best so far, with a bound.
-func branch(ctx context.Context, a *Auction, o Options, reason string) (*Result, error) {
-	limited, cancel := o.Limited(ctx)
-	defer cancel()
-	solved, err := packing.Solve(limited, toPacking(a), packing.Settings{Progress: func(value, bound, nodes int64) {
-		o.Say("revenue %s, bound %s, %d nodes", a.Price(big.NewInt(value)), a.Price(big.NewInt(bound)), nodes)
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Source, err)
+// A teller tells how branch and cut stands: values that rise and bounds that fall, though
+// several cores tell them.
+type teller struct {
+	mu      sync.Mutex
+	plain   *plain
+	start   time.Time
+	to      func(solve.Incumbent)
+	value   int64
+	bound   int64
+	started bool
+}
+
+func (t *teller) tell(value, bound, nodes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.started {
+		t.value, t.bound, t.started = value, bound, true
 	}
-	res := NewResult(a)
+	t.value, t.bound = max(t.value, value), min(t.bound, bound)
+	best := t.plain.told(big.NewInt(t.value))
+	most := solve.Number(t.plain.whole.Price(t.plain.amount(big.NewInt(t.bound))))
+	t.to(solve.NewIncumbent(time.Since(t.start).Seconds(), best, most, nodes))
+}
+
+// told is a value in the auction's decimals, empty where plain bids of so many units do
+// not sell every good that has to be sold.
+func (p *plain) told(units *big.Int) solve.Number {
+	if p.unsold != nil && units.Cmp(p.unsold) <= 0 {
+		return ""
+	}
+	return solve.Number(p.whole.Price(p.amount(units)))
+}
+
+// branch solves an auction by branch and cut. When limited ends, which is ctx with the
+// time limit, the result is the best so far, with a bound.
+func branch(ctx, limited context.Context, p *plain, items int, o Options, reason string, start time.Time) (*Result, error) {
+	amount := func(units int64) string { return p.whole.Price(p.amount(big.NewInt(units))) }
+	set := packing.Settings{}
+	if o.Progress != nil {
+		set.Progress = (&teller{plain: p, start: start, to: o.Progress}).tell
+	}
+	solved, err := packing.Solve(limited, toPacking(p.Auction), set)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Source, err)
+	}
+	res := NewResult(p.Auction)
 	res.Algorithm, res.Variant, res.Reason = Branch, "packing/branch", reason
 	res.Device = "host"
-	res.Nodes = solved.Nodes
-	res.prices = solved.Prices
-	res.LPBound = solve.Number(a.Price(big.NewInt(solved.LPBound)))
+	res.Items, res.Nodes = items, solved.Nodes
+	for _, price := range solved.Prices {
+		price.Amount = (price.Amount + p.times - 1) / p.times
+		res.prices = append(res.prices, price)
+	}
+	res.LPBound = solve.Number(p.Price(big.NewInt(solved.LPBound)))
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err
 	}
-	bound := solve.Number(a.Price(big.NewInt(solved.Bound)))
+	bound := solve.Number(p.Price(big.NewInt(solved.Bound)))
 	if solved.Proven() {
 		res.Prove(bound)
 	} else {
 		res.Bounded(bound)
 		res.Stopped = ctx.Err() != nil
 	}
-	res.Notes = append(append([]string(nil), a.Notes...),
-		fmt.Sprintf("of %d bids %d are left in %d parts when dominated ones are gone; they conflict in %d cliques", len(a.Bids), solved.Bids, solved.Parts, solved.Cliques),
-		fmt.Sprintf("%d nodes; the linear relaxation's bound is %s", solved.Nodes, res.LPBound))
-	if !res.Proven {
-		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", bound))
+	res.Notes = append(slices.Clone(p.Notes),
+		fmt.Sprintf("of %d bids %d are left in %d parts when dominated ones are gone; they conflict in %d cliques", len(p.Bids), solved.Bids, solved.Parts, solved.Cliques),
+		fmt.Sprintf("%d nodes; the linear relaxation's bound is %s", solved.Nodes, amount(solved.LPBound)))
+	if !solved.Proven() {
+		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", amount(solved.Bound)))
 	}
-	return res, nil
+	return p.result(res)
 }

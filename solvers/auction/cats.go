@@ -11,71 +11,10 @@ import (
 	"strings"
 
 	"coalesce/solvers/formats"
-	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
 )
 
-// Limits of what is read.
-const (
-	maxDigits   = 40      // of a price, before and after the point
-	maxToken    = 1 << 10 // bytes between blanks
-	maxLine     = 1 << 26 // bytes
-	maxUnpacked = 1 << 34 // bytes of a compressed file, or of a stream
-)
-
-// Read reads an auction in the text format of CATS (Leyton-Brown, Pearson and
-// Shoham, EC 2000), plain or compressed with gzip, xz or zstd.
-//
-// After lines of comments, which begin with %, come `goods N`, `bids M` and
-// `dummy D`, and M records: a number, a price, the ids of goods, and #. Ids
-// from N on, and negative ones (as SATS writes them), are dummies. Multi-unit
-// files, with `maximums`, are refused.
-func Read(path string) (*Auction, error) { return ReadWithin(path, 0) }
-
-// ReadWithin is Read with a limit on the bytes of memory that bids may take; 0
-// allows any number. What is longer is a formats.MemoryError.
-func ReadWithin(path string, limit int64) (*Auction, error) {
-	plain, err := packed.OpenFile(path, unpacked(limit))
-	if err != nil {
-		return nil, err
-	}
-	return readPlain(plain, path, limit)
-}
-
-// ReadFrom is Read on an open stream; name is what errors call it.
-func ReadFrom(r io.Reader, name string) (*Auction, error) {
-	plain, err := packed.OpenLimited(r, -1, name, unpacked(0))
-	if err != nil {
-		return nil, err
-	}
-	return readPlain(plain, name, 0)
-}
-
-// unpacked is how many bytes of text may come where no length is known: four
-// times what bids may take.
-func unpacked(limit int64) int64 {
-	if limit <= 0 || limit > maxUnpacked/4 {
-		return maxUnpacked
-	}
-	return 4*limit + maxToken
-}
-
-func readPlain(plain *packed.Stream, name string, limit int64) (*Auction, error) {
-	defer plain.Close()
-	c := &cats{memory: formats.NewBudget(limit)}
-	var err error
-	if c.in, err = text.New(plain.Reader, name, text.Options{Comment: "%", Line: maxLine, Budget: c.memory}); err != nil {
-		return nil, err
-	}
-	a, err := c.auction()
-	if err != nil {
-		return nil, err
-	}
-	a.Source = name
-	return a, nil
-}
-
-// cats reads tokens: words between blanks, and #.
+// cats reads the text format of CATS in tokens: words between blanks, and #.
 type cats struct {
 	in     *text.File
 	memory *formats.Budget
@@ -214,7 +153,7 @@ func (c *cats) auction() (*Auction, error) {
 	if empty > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("bids for none of the %d goods: %d", a.Goods, empty))
 	}
-	return a, c.scale(a, prices)
+	return a, inUnits(a, c.in.Name(), prices, nil)
 }
 
 // record reads a bid whose number has been read.
@@ -299,18 +238,34 @@ func parseAmount(s string) (amount, bool) {
 	return amount{n, scale}, true
 }
 
-// scale writes all prices in the smallest unit that any needs.
-func (c *cats) scale(a *Auction, prices []amount) error {
-	for _, p := range prices {
+// in is the amount in units of 10^-scale, which is at least its own.
+func (p amount) in(scale int) *big.Int {
+	up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-p.scale)), nil)
+	return up.Mul(up, p.whole)
+}
+
+// inUnits writes the prices of bids and of reserves in the smallest unit that any needs.
+func inUnits(a *Auction, name string, bids, reserves []amount) error {
+	for _, p := range append(slices.Clone(bids), reserves...) {
 		a.Scale = max(a.Scale, p.scale)
 	}
-	for i, p := range prices {
-		up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.Scale-p.scale)), nil)
-		up.Mul(up, p.whole)
+	units := func(p amount, line int) (int64, error) {
+		up := p.in(a.Scale)
 		if !up.IsInt64() {
-			return formats.Errorf(c.in.Name(), a.Bids[i].Line, "found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", decimal(p.whole, p.scale), a.Scale)
+			return 0, formats.Errorf(name, line, "found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", decimal(p.whole, p.scale), a.Scale)
 		}
-		a.Bids[i].Price = up.Int64()
+		return up.Int64(), nil
+	}
+	var err error
+	for i, p := range bids {
+		if a.Bids[i].Price, err = units(p, a.Bids[i].Line); err != nil {
+			return err
+		}
+	}
+	for k, p := range reserves {
+		if a.Reserves[k].Price, err = units(p, a.Reserves[k].Line); err != nil {
+			return err
+		}
 	}
 	return nil
 }

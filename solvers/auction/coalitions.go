@@ -46,7 +46,7 @@ func (c *cashier) core(ctx context.Context, winners []int) ([][]int, error) {
 		if len(found) == before {
 			return nil, fmt.Errorf("the coalition of the bids %v blocks, none of its parts does", blocking)
 		}
-		c.told()
+		c.step()
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.P
 	if err != nil || solved.Value == c.bid(set.Start) { // that of the winners themselves
 		return solved, nil, err
 	}
-	var coalition []int
+	coalition := []int{}
 	for _, i := range solved.Winners {
 		if i < bids {
 			coalition = append(coalition, i)
@@ -91,36 +91,49 @@ func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.P
 	return solved, coalition, nil
 }
 
-// split cuts the bids of a coalition, without winning ones, into groups that push out
-// no winning bid and have no bidder in common.
+// split cuts the bids of a coalition into groups that have no bidder in common, whether
+// it bids or its winning bids are pushed out, and leaves out those of winners that lose
+// no bid by them.
 func (c *cashier) split(coalition []int) [][]int {
+	var fresh []int
+	for _, i := range coalition {
+		if !slices.Contains(c.won, i) {
+			fresh = append(fresh, i)
+		}
+	}
+	hit := map[int]bool{}
+	for _, w := range c.pushedOut(fresh) {
+		hit[c.bidder[w]] = true
+	}
 	var in []int
 	for _, i := range coalition {
-		if !slices.Contains(c.res.Winners, i) {
+		if hit[c.bidder[i]] || slices.Contains(fresh, i) {
 			in = append(in, i)
 		}
 	}
-	pushed, own := map[int]int{}, map[int]int{}
+	at := map[int]int{} // a bid of each bidder
 	var cliques [][]int32
 	for k, i := range in {
-		for _, w := range append(c.pushedOut([]int{i}), c.rest(i)...) {
-			if other, ok := pushed[w]; ok {
+		bidders := []int{c.bidder[i]}
+		if slices.Contains(fresh, i) {
+			for _, w := range c.pushedOut([]int{i}) {
+				bidders = append(bidders, c.bidder[w])
+			}
+		}
+		for _, b := range bidders {
+			if other, ok := at[b]; ok {
 				cliques = append(cliques, []int32{int32(other), int32(k)})
 			}
-			pushed[w] = k
+			at[b] = k
 		}
-		if other, ok := own[c.bidder[i]]; ok {
-			cliques = append(cliques, []int32{int32(other), int32(k)})
-		}
-		own[c.bidder[i]] = k
 	}
-	at := map[int]int{}
+	number := map[int]int{}
 	var groups [][]int
 	for k, part := range parts(len(in), cliques, nil) {
-		n, ok := at[part]
+		n, ok := number[part]
 		if !ok {
 			n = len(groups)
-			at[part] = n
+			number[part] = n
 			groups = append(groups, nil)
 		}
 		groups[n] = append(groups[n], in[k])
@@ -128,66 +141,50 @@ func (c *cashier) split(coalition []int) [][]int {
 	return groups
 }
 
-// rest are the winning bids of the bidders whose winning bids a bid pushes out: whether
-// such a bidder stays in a coalition depends on all of them.
-func (c *cashier) rest(i int) []int {
-	var bids []int
-	for _, w := range c.pushedOut([]int{i}) {
-		for _, other := range c.of[c.bidder[w]] {
-			if slices.Contains(c.res.Winners, other) {
-				bids = append(bids, other)
-			}
-		}
-	}
-	return bids
-}
-
-// pushedOut are the winning bids that share a good with any of some bids.
-func (c *cashier) pushedOut(in []int) []int {
+// pushedOut are the winning bids that share a good with any of some bids that do not win.
+func (c *cashier) pushedOut(fresh []int) []int {
 	goods := map[int64]bool{}
-	for _, i := range in {
-		for _, g := range c.res.Auction.Bids[i].Goods {
+	for _, i := range fresh {
+		for _, g := range c.plain.Bids[i].Goods {
 			goods[g] = true
 		}
 	}
 	var out []int
-	for _, w := range c.res.Winners {
-		if slices.ContainsFunc(c.res.Auction.Bids[w].Goods, func(g int64) bool { return goods[g] }) {
+	for _, w := range c.won {
+		if slices.ContainsFunc(c.plain.Bids[w].Goods, func(g int64) bool { return goods[g] }) {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-// ask is what a coalition, in place of the winning bids that it pushes out, asks of the
-// core: the winners that keep no bid, by their place in the list, pay together at least
-// so much beyond base.
+// ask is what a coalition asks of the core. Its bids are those of one group of split: a
+// winner of whom they push out a bid stays with those of its bids that are listed; where
+// there are none, it leaves. Winners that leave, by their place in the list, pay together
+// at least so much beyond base.
 func (c *cashier) ask(in, winners []int, base []int64) (members []int, least int64) {
-	lost := map[int]bool{}
-	for _, w := range c.pushedOut(in) {
-		lost[w] = true
-	}
+	var fresh []int
 	stays := map[int]bool{}
 	for _, i := range in {
-		stays[c.bidder[i]] = true
-	}
-	for _, w := range c.res.Winners {
-		if !lost[w] {
-			stays[c.bidder[w]] = true
+		if stays[c.bidder[i]] = true; !slices.Contains(c.won, i) {
+			fresh = append(fresh, i)
 		}
 	}
 	least = c.bid(in)
+	hit := map[int]bool{}
+	for _, w := range c.pushedOut(fresh) {
+		if hit[c.bidder[w]] = true; c.plain.seller(w) {
+			least -= c.whole.Prices[w]
+		}
+	}
 	for n, k := range winners {
 		w := c.Winners[k]
-		if !stays[c.bidder[w.Bids[0]]] {
+		switch b := c.bidder[w.Bids[0]]; {
+		case hit[b] && !stays[b]:
 			members = append(members, n)
 			least -= base[n]
-			continue
-		}
-		for _, i := range w.Bids {
-			if lost[i] {
-				least -= c.whole.Prices[i]
-			}
+		case hit[b]:
+			least -= w.Value
 		}
 	}
 	return members, least

@@ -1,10 +1,13 @@
 package auction
 
 import (
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/formats"
 )
 
 // checkRead reads whatever it is given: an error, or an auction that can be
@@ -17,7 +20,7 @@ func checkRead(t *testing.T, text string) {
 		}
 		return
 	}
-	r := NewReduction(a)
+	r := reduction(t, a)
 	if len(r.Items) > 12 {
 		return
 	}
@@ -31,6 +34,59 @@ func checkRead(t *testing.T, text string) {
 	if err := a.Check(res.Winners); err != nil {
 		t.Errorf("%q: %v", text, err)
 	}
+}
+
+// checkNamed is checkRead in a format, whatever the text tells; what can be read can be
+// written, and read again as the same auction.
+func checkNamed(t *testing.T, text, format string) {
+	a, err := readFormat(strings.NewReader(text), "a.txt", format, formats.NewBudget(1<<26))
+	if err != nil {
+		if !strings.HasPrefix(err.Error(), "a.txt:") {
+			t.Errorf("%q: the error does not begin with the file: %v", text, err)
+		}
+		return
+	}
+	if a.Goods > 1<<16 {
+		return
+	}
+	var out strings.Builder
+	if _, err := Write(&out, a, format); err != nil {
+		if format == JSON || !strings.Contains(err.Error(), "blanks") {
+			t.Errorf("%q: cannot be written: %v", text, err)
+		}
+		return
+	}
+	back, err := readFormat(strings.NewReader(out.String()), "b.txt", format, nil)
+	if err != nil || len(back.Bids) != len(a.Bids) || len(back.Reserves) != len(a.Reserves) || back.SellAll != a.SellAll || back.Goods != a.Goods {
+		t.Fatalf("%q, written as %q: %v", text, out.String(), err)
+	}
+	prices := map[int64]string{}
+	for _, b := range a.Bids {
+		prices[b.Number] = a.Price(big.NewInt(b.Price))
+	}
+	for _, b := range back.Bids {
+		if got := back.Price(big.NewInt(b.Price)); prices[b.Number] != got {
+			t.Fatalf("%q: bid %d for %s, read again for %s", text, b.Number, prices[b.Number], got)
+		}
+	}
+	res, err := Reference(a)
+	again, failed := Reference(back)
+	if (err == nil) != (failed == nil) || err == nil && res.Value != again.Value {
+		t.Fatalf("%q: %v %v, read again %v %v", text, res, err, again, failed)
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add(village)
+	f.Add("count:;3\ndisposal:;no\ngoods;price\n0 1;.5e1\n2;-3\n")
+	f.Add("goods\tprice\tbidder\txor\n a b\t7\t\"An\"\"na\"\tx y\nc\t1\tBob\t\n")
+	f.Fuzz(func(t *testing.T, text string) { checkNamed(t, text, CSV) })
+}
+
+func FuzzJSON(f *testing.F) {
+	f.Add(villageJSON)
+	f.Add(`{"goods":2,"free_disposal":false,"bids":[{"price":-1e0,"goods":[1,0]}],"bidders":[{"name":"\u00e4","bids":[]}]}`)
+	f.Fuzz(func(t *testing.T, text string) { checkNamed(t, text, JSON) })
 }
 
 func FuzzRead(f *testing.F) {
@@ -50,8 +106,13 @@ func TestReadEdited(t *testing.T) {
 	pieces := []string{"#", "\n", "%", "-", " ", "e", ".", "9", "99999999999999999999", "goods", "\x00", ""}
 	for i := range 2000 {
 		text := small
-		if i%20 == 0 {
+		switch {
+		case i%20 == 0:
 			text = string(data)
+		case i%3 == 0:
+			text = village
+		case i%3 == 1:
+			text = villageJSON
 		}
 		for range 1 + rng.IntN(4) {
 			at := rng.IntN(len(text) + 1)

@@ -2,6 +2,7 @@ package auction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -42,9 +43,10 @@ type Payments struct {
 
 // A Winner is a bidder of whom bids win.
 type Winner struct {
-	Bids  []int // by place, ascending
-	Value int64 // their prices' sum
-	Pays  int64
+	Bidder string // its name; empty: it has none
+	Bids   []int  // by place, ascending
+	Value  int64  // their prices' sum
+	Pays   int64
 }
 
 // Revenue is what all winners pay.
@@ -57,71 +59,114 @@ func (p *Payments) Revenue() *big.Int {
 }
 
 // Pay computes what the winners of a result pay and keeps it there. Rules other than
-// FirstPrice need winners that are proven to be the best; where they are not, or where
-// ctx ends before the payments are known, the result's notes say so and it has none.
+// FirstPrice need winners that are proven to be the best; where they are not, where a
+// rule says nothing about the auction, or where ctx ends before the payments are known,
+// the result's notes say so and it has none.
 //
 // VCG solves one auction a winner by branch and cut, on all cores, from the known winners
-// and clique prices; Core, after that, one a coalition that blocks. Errors of too many
-// bids wrap ErrSize.
+// and clique prices; Core, after that, one a coalition that blocks. A bidder is left out
+// with all its bids; reserves are bids of the seller, who is in every coalition and pays
+// nothing. Without free disposal VCG needs allocations of all goods without each winner,
+// and Core says nothing. Errors of too many bids wrap ErrSize.
 func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 	if !slices.Contains(Rules(), string(rule)) {
 		return fmt.Errorf("payments: found the rule %.40q, expected one of %v", rule, Rules())
 	}
 	if rule != FirstPrice && (!res.Proven || res.Gap == nil || *res.Gap != 0) {
-		res.Notes = append(slices.Clone(res.Notes), fmt.Sprintf("no payments by the rule %s: the winners are not proven to be the best", rule))
+		res.without(rule, "the winners are not proven to be the best")
 		return nil
 	}
-	c := newCashier(res, o)
-	if err := c.pay(ctx, rule); err != nil {
+	c, err := newCashier(res, o)
+	if err != nil {
+		return fmt.Errorf("payments: %w", err)
+	}
+	var none noPayments
+	switch err := c.pay(ctx, rule); {
+	case errors.As(err, &none):
+		res.without(rule, string(none))
+		return nil
+	case err != nil:
 		return fmt.Errorf("payments: %s: %w", res.Auction.Source, err)
 	}
 	if ctx.Err() != nil && rule != FirstPrice {
 		res.Stopped = res.Stopped || ctx.Err() == context.Canceled
-		res.Notes = append(slices.Clone(res.Notes), fmt.Sprintf("no payments by the rule %s: the solve ended before they were known", rule))
+		res.without(rule, "the solve ended before they were known")
 		return nil
 	}
-	res.Payments = &c.Payments
+	res.Payments = c.told()
 	return nil
 }
 
+// without notes why there are no payments.
+func (res *Result) without(rule Rule, why string) {
+	res.Notes = append(slices.Clone(res.Notes), fmt.Sprintf("no payments by the rule %s: %s", rule, why))
+}
+
+// noPayments is why a rule says nothing about an auction.
+type noPayments string
+
+func (n noPayments) Error() string { return string(n) }
+
 // A cashier computes payments part by part: parts have no good and no bidder in common,
-// and neither do coalitions that block.
+// and neither do coalitions that block. Bids are plain ones.
 type cashier struct {
 	Payments
 	res    *Result
+	plain  *plain
+	won    []int // bids that win, and reserves that are kept
 	o      Options
 	whole  *packing.Problem
-	bidder []int   // of each bid, numbered from 0
+	bidder []int   // of each bid, numbered from 0; each reserve has one of its own
 	of     [][]int // bids of each bidder
 	part   []int   // of each bid
 	mu     sync.Mutex
 	done   int
 }
 
-func newCashier(res *Result, o Options) *cashier {
-	a := res.Auction
-	c := &cashier{res: res, o: o, whole: toPacking(a), bidder: a.Bidders()}
+func newCashier(res *Result, o Options) (*cashier, error) {
+	p, err := newPlain(res.Auction, false)
+	if err != nil {
+		return nil, err
+	}
+	c := &cashier{res: res, plain: p, won: p.bids(res.Winners, res.Kept), o: o, whole: toPacking(p.Auction), bidder: p.Bidders()}
 	for i, b := range c.bidder {
 		if b == len(c.of) {
 			c.of = append(c.of, nil)
 		}
 		c.of[b] = append(c.of[b], i)
 	}
-	c.part = parts(len(a.Bids), c.whole.Cliques, c.of)
+	c.part = parts(len(p.Bids), c.whole.Cliques, c.of)
 	place := map[int]int{}
-	for _, i := range res.Winners {
+	for _, i := range c.won {
+		if p.seller(i) {
+			continue
+		}
 		k, ok := place[c.bidder[i]]
 		if !ok {
 			k = len(c.Winners)
 			place[c.bidder[i]] = k
-			c.Winners = append(c.Winners, Winner{})
+			c.Winners = append(c.Winners, Winner{Bidder: p.Bids[i].Bidder})
 		}
 		w := &c.Winners[k]
 		w.Bids = append(w.Bids, i)
-		w.Value += a.Bids[i].Price
+		w.Value += p.Bids[i].Price - p.raised*p.sold([]int{i})
 		w.Pays = w.Value
 	}
-	return c
+	return c, nil
+}
+
+// told are the payments by the auction's bids.
+func (c *cashier) told() *Payments {
+	told := &Payments{Rule: c.Rule}
+	for _, w := range c.Winners {
+		w.Bids, _ = c.plain.original(w.Bids)
+		told.Winners = append(told.Winners, w)
+	}
+	for _, in := range c.Coalitions {
+		bids, _ := c.plain.original(in)
+		told.Coalitions = append(told.Coalitions, bids)
+	}
+	return told
 }
 
 // parts numbers the parts of the bids that neither a clique nor a bidder joins.
@@ -159,6 +204,9 @@ func (c *cashier) pay(ctx context.Context, rule Rule) error {
 		return nil
 	}
 	errs := make([]error, len(c.Winners))
+	if rule == Core && c.plain.raised > 0 {
+		return noPayments("coalitions of bidders may be unable to sell every good, and the auction has no free disposal")
+	}
 	cores.Pieces(len(c.Winners), func(k int) {
 		w := &c.Winners[k]
 		others, err := c.without(ctx, k)
@@ -166,8 +214,8 @@ func (c *cashier) pay(ctx context.Context, rule Rule) error {
 			errs[k] = err
 			return
 		}
-		w.Pays = others - (c.bid(c.sold(w)) - w.Value)
-		c.told()
+		w.Pays = others - (c.bid(c.sold(w)) - c.bid(w.Bids)) - c.plain.raised*c.plain.sold(w.Bids)
+		c.step()
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -203,7 +251,8 @@ func (c *cashier) partners() (order []int, members map[int][]int) {
 	return order, members
 }
 
-func (c *cashier) told() {
+// step tells that an auction was solved.
+func (c *cashier) step() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
@@ -222,7 +271,7 @@ func (c *cashier) bid(bids []int) int64 {
 // sold are the winning bids of a winner's part.
 func (c *cashier) sold(w *Winner) []int {
 	var bids []int
-	for _, i := range c.res.Winners {
+	for _, i := range c.won {
 		if c.part[i] == c.part[w.Bids[0]] {
 			bids = append(bids, i)
 		}
@@ -241,8 +290,8 @@ func (c *cashier) only(part int) []int64 {
 	return prices
 }
 
-// without is the best revenue of a winner's part without its bids. Where ctx ends first
-// the value means nothing.
+// without is the best revenue of a winner's part without its bids, what goods raise
+// prices by included. Where ctx ends first the value means nothing.
 func (c *cashier) without(ctx context.Context, k int) (int64, error) {
 	w := &c.Winners[k]
 	p := &packing.Problem{Prices: c.only(c.part[w.Bids[0]]), Cliques: c.whole.Cliques}
@@ -261,6 +310,9 @@ func (c *cashier) without(ctx context.Context, k int) (int64, error) {
 	solved, err := packing.Solve(ctx, p, set)
 	if err != nil {
 		return 0, err
+	}
+	if c.plain.raised > 0 && ctx.Err() == nil && c.plain.sold(solved.Winners) < c.plain.sold(c.sold(w)) {
+		return 0, noPayments(fmt.Sprintf("no other bids sell every good without bid %d and what else its bidder bids for, and the auction has no free disposal", c.plain.Bids[w.Bids[0]].Number))
 	}
 	return solved.Value, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -196,11 +197,16 @@ func drawn(r *rand.Rand) *Auction {
 	return a
 }
 
-// worths are the best revenues of the bids of every set of bidders, from every set of bids.
+// worths are the most that the bids of every set of bidders, and reserves, are worth
+// together, from every set of bids and reserves; unsold where no set sells every good that
+// has to be sold.
 func worths(a *Auction, bidder []int, bidders int) []int64 {
 	best := make([]int64, 1<<bidders)
-	for set := range uint(1) << len(a.Bids) {
-		var winners []int
+	for c := range best {
+		best[c] = unsold
+	}
+	for set := range uint(1) << (len(a.Bids) + len(a.Reserves)) {
+		var winners, kept []int
 		coalition := 0
 		for i := range a.Bids {
 			if set>>i&1 != 0 {
@@ -208,8 +214,13 @@ func worths(a *Auction, bidder []int, bidders int) []int64 {
 				coalition |= 1 << bidder[i]
 			}
 		}
-		if a.Check(winners) == nil {
-			best[coalition] = max(best[coalition], a.Revenue(winners).Int64())
+		for k := range a.Reserves {
+			if set>>(len(a.Bids)+k)&1 != 0 {
+				kept = append(kept, k)
+			}
+		}
+		if a.CheckKept(winners, kept) == nil {
+			best[coalition] = max(best[coalition], a.Revenue(winners).Int64()+a.Kept(kept).Int64())
 		}
 	}
 	for c := range best {
@@ -222,79 +233,124 @@ func worths(a *Auction, bidder []int, bidders int) []int64 {
 	return best
 }
 
+const unsold = math.MinInt64
+
 // Payments are held against their definitions, with the worth of every coalition.
 func TestPaymentsAgainstEveryCoalition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	blocked := 0
 	for range 250 {
-		a := drawn(r)
-		bidder := a.Bidders()
-		bidders := 0
-		for _, b := range bidder {
-			bidders = max(bidders, b+1)
-		}
-		worth := worths(a, bidder, bidders)
-		all := len(worth) - 1
-		first, vcg, selected := paid(t, a, FirstPrice).Payments, paid(t, a, VCG).Payments, paid(t, a, Core).Payments
-		gain := make([]int64, bidders)
-		upper, place := make([]int64, len(vcg.Winners)), make([]int, bidders)
-		for b := range place {
-			place[b] = -1
-		}
-		for k, w := range vcg.Winners {
-			b := bidder[w.Bids[0]]
-			place[b] = k
-			if want := worth[all&^(1<<b)] - (worth[all] - w.Value); w.Pays != want {
-				t.Fatalf("%v: bidder %d pays %d, expected %d", a.Bids, b, w.Pays, want)
-			}
-			if first.Winners[k].Pays != w.Value {
-				t.Fatalf("%v: bidder %d pays %d of %d", a.Bids, b, first.Winners[k].Pays, w.Value)
-			}
-			upper[k] = w.Value - w.Pays
-			gain[b] = w.Value - selected.Winners[k].Pays
-		}
-		held(t, paid(t, a, Core))
-		point := core.New(upper)
-		for c := range worth {
-			need := worth[c]
-			least := worth[c]
-			var out []int
-			for b := range bidders {
-				in := c>>b&1 != 0
-				if in {
-					need -= gain[b]
-				}
-				if k := place[b]; k >= 0 && in {
-					least -= vcg.Winners[k].Value
-				} else if k >= 0 {
-					least -= vcg.Winners[k].Pays
-					out = append(out, k)
-				}
-			}
-			if revenue := selected.Revenue().Int64(); revenue < need {
-				t.Fatalf("%v: the coalition %b would pay %d, the winners pay %d", a.Bids, c, need, revenue)
-			}
-			if !point.Add(out, least) {
-				t.Fatalf("%v: the core is empty", a.Bids)
-			}
-		}
-		least := new(big.Rat).SetInt(vcg.Revenue())
-		for k := range upper {
-			least.Add(least, point.Value(k))
-			if off := selected.Winners[k].Pays - vcg.Winners[k].Pays - point.Up(k); off > 20 || off < -20 {
-				t.Fatalf("%v: winner %d pays %d units more than the nearest payment", a.Bids, k, off)
-			}
-		}
-		over := new(big.Rat).SetInt(selected.Revenue())
-		if over.Sub(over, least); over.Sign() < 0 || over.Cmp(big.NewRat(int64(len(upper)), 1)) > 0 {
-			t.Fatalf("%v: the revenue is %s above the least", a.Bids, over)
-		}
-		if len(selected.Coalitions) > 0 {
+		if payEveryCoalition(t, drawn(r)) {
 			blocked++
 		}
 	}
 	if blocked < 10 {
 		t.Errorf("coalitions blocked VCG in %d auctions: too easy", blocked)
+	}
+}
+
+// payEveryCoalition tests the payments of an auction, and says whether coalitions block
+// those of VCG.
+func payEveryCoalition(t *testing.T, a *Auction) bool {
+	t.Helper()
+	bidder := a.Bidders()
+	bidders := 0
+	for _, b := range bidder {
+		bidders = max(bidders, b+1)
+	}
+	worth := worths(a, bidder, bidders)
+	all := len(worth) - 1
+	first := paid(t, a, FirstPrice)
+	for _, w := range first.Payments.Winners {
+		if w.Pays != w.Value || w.Value != a.Revenue(w.Bids).Int64() {
+			t.Fatalf("%+v: the winner of %v pays %d of %d", a, w.Bids, w.Pays, w.Value)
+		}
+	}
+	held(t, first)
+	if a.SellAll {
+		for _, w := range first.Payments.Winners {
+			if worth[all&^(1<<bidder[w.Bids[0]])] == unsold {
+				unpaid(t, a, VCG, "sell every good without bid")
+				return false
+			}
+		}
+		unpaid(t, a, Core, "coalitions of bidders")
+	}
+	result := paid(t, a, VCG)
+	held(t, result)
+	vcg := result.Payments
+	upper, place := make([]int64, len(vcg.Winners)), make([]int, bidders)
+	for b := range place {
+		place[b] = -1
+	}
+	for k, w := range vcg.Winners {
+		b := bidder[w.Bids[0]]
+		place[b] = k
+		if want := worth[all&^(1<<b)] - (worth[all] - w.Value); w.Pays != want {
+			t.Fatalf("%+v: bidder %d pays %d, expected %d", a, b, w.Pays, want)
+		}
+		upper[k] = w.Value - w.Pays
+	}
+	if a.SellAll {
+		return false
+	}
+	result = paid(t, a, Core)
+	held(t, result)
+	selected := result.Payments
+	kept := a.Kept(result.Kept).Int64()
+	gain := make([]int64, bidders)
+	for b, k := range place {
+		if k >= 0 {
+			gain[b] = vcg.Winners[k].Value - selected.Winners[k].Pays
+		}
+	}
+	point := core.New(upper)
+	for c := range worth {
+		need := worth[c] - kept
+		least := worth[c] - kept
+		var out []int
+		for b := range bidders {
+			in := c>>b&1 != 0
+			if in {
+				need -= gain[b]
+			}
+			if k := place[b]; k >= 0 && in {
+				least -= vcg.Winners[k].Value
+			} else if k >= 0 {
+				least -= vcg.Winners[k].Pays
+				out = append(out, k)
+			}
+		}
+		if revenue := selected.Revenue().Int64(); revenue < need {
+			t.Fatalf("%+v: the coalition %b would pay %d, the winners pay %d", a, c, need, revenue)
+		}
+		if !point.Add(out, least) {
+			t.Fatalf("%+v: the core is empty", a)
+		}
+	}
+	least := new(big.Rat).SetInt(vcg.Revenue())
+	for k := range upper {
+		least.Add(least, point.Value(k))
+		if off := selected.Winners[k].Pays - vcg.Winners[k].Pays - point.Up(k); off > 20 || off < -20 {
+			t.Fatalf("%+v: winner %d pays %d units more than the nearest payment", a, k, off)
+		}
+	}
+	over := new(big.Rat).SetInt(selected.Revenue())
+	if over.Sub(over, least); over.Sign() < 0 || over.Cmp(big.NewRat(int64(len(upper)), 1)) > 0 {
+		t.Fatalf("%+v: the revenue is %s above the least", a, over)
+	}
+	return len(selected.Coalitions) > 0
+}
+
+// unpaid makes sure that a rule says nothing about an auction, and why.
+func unpaid(t *testing.T, a *Auction, rule Rule, why string) {
+	t.Helper()
+	res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Pay(context.Background(), res, rule, Options{}); err != nil || res.Payments != nil || !strings.Contains(fmt.Sprint(res.Notes), why) {
+		t.Fatalf("%+v: payments %v, error %v, notes %v", a, res.Payments, err, res.Notes)
 	}
 }
 

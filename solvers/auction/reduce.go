@@ -21,16 +21,25 @@ var ErrItems = errors.New("too many goods")
 // goods and dummies, without those that no bid or only one bid asks for, and
 // with those that the same bids ask for taken as one.
 type Reduction struct {
-	Auction *Auction
-	Items   [][]int64      // the goods of each item
-	Always  []int          // bids that nothing competes with, by place
-	best    map[uint64]int // bundle of items to its best bid, by place
+	Items  [][]int64      // the goods of each item
+	Always []int          // plain bids that nothing competes with, by place
+	best   map[uint64]int // bundle of items to its best plain bid, by place
+	plain  *plain
 }
 
 // NewReduction finds the items of an auction. It takes no more memory than the
-// auction, however many items there are.
-func NewReduction(a *Auction) *Reduction {
-	r := &Reduction{Auction: a, best: map[uint64]int{}}
+// auction's plain bids, however many items there are. Errors are those of limits and
+// reserves that have no meaning, or wrap ErrSize.
+func NewReduction(a *Auction) (*Reduction, error) {
+	p, err := newPlain(a, true)
+	if err != nil {
+		return nil, err
+	}
+	return newReduction(p), nil
+}
+
+func newReduction(a *plain) *Reduction {
+	r := &Reduction{plain: a, best: map[uint64]int{}}
 	holders := map[int64][]int{}
 	for i, b := range a.Bids {
 		for _, g := range b.Goods {
@@ -91,16 +100,16 @@ func (r *Reduction) ToCSG() (*csg.Instance, error) {
 	if n > MaxItems {
 		goods := 0
 		for _, ids := range r.Items {
-			if slices.ContainsFunc(ids, func(g int64) bool { return !r.Auction.Dummy(g) }) {
+			if slices.ContainsFunc(ids, func(g int64) bool { return !r.plain.Dummy(g) }) {
 				goods++
 			}
 		}
-		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.Auction.Source, ErrItems, n, goods, n-goods, MaxItems)
+		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.plain.Source, ErrItems, n, goods, n-goods, MaxItems)
 	}
 	values := make([]int64, uint64(1)<<n)
 	narrow := true
 	for mask, i := range r.best {
-		values[mask] = r.Auction.Bids[i].Price
+		values[mask] = r.plain.Bids[i].Price
 		narrow = narrow && values[mask] <= (1<<31-1)/int64(max(1, n))
 	}
 	var inst *csg.Instance
@@ -110,19 +119,19 @@ func (r *Reduction) ToCSG() (*csg.Instance, error) {
 		for i, v := range values {
 			small[i] = int32(v)
 		}
-		inst, err = csg.NewInstance(small, r.Auction.Source)
+		inst, err = csg.NewInstance(small, r.plain.Source)
 	} else {
-		inst, err = csg.NewInstance(values, r.Auction.Source)
+		inst, err = csg.NewInstance(values, r.plain.Source)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: prices: %w", r.Auction.Source, err)
+		return nil, fmt.Errorf("%s: prices: %w", r.plain.Source, err)
 	}
 	return inst, nil
 }
 
-// Winners are the bids, by place, ascending, that a structure of the reduced
+// winners are the plain bids, by place, ascending, that a structure of the reduced
 // instance accepts. Blocks that no bid asks for stay unsold.
-func (r *Reduction) Winners(s csg.Structure) []int {
+func (r *Reduction) winners(s csg.Structure) []int {
 	winners := slices.Clone(r.Always)
 	for _, block := range s {
 		if i, ok := r.best[block]; ok {
@@ -142,7 +151,10 @@ const maxStates = 1 << 23
 // nothing with them. An auction with more than 64 items, or too many sets, is
 // an error that wraps ErrItems.
 func Reference(a *Auction) (*Result, error) {
-	r := NewReduction(a)
+	r, err := NewReduction(a)
+	if err != nil {
+		return nil, err
+	}
 	n := len(r.Items)
 	if n > 64 {
 		return nil, fmt.Errorf("%s: %w: found %d items, expected at most 64", a.Source, ErrItems, n)
@@ -150,7 +162,7 @@ func Reference(a *Auction) (*Result, error) {
 	first := make([][]uint64, n)
 	most := new(big.Int)
 	for mask, b := range r.best {
-		most.Add(most, big.NewInt(a.Bids[b].Price))
+		most.Add(most, big.NewInt(r.plain.Bids[b].Price))
 		i := bits.TrailingZeros64(mask)
 		first[i] = append(first[i], mask)
 	}
@@ -189,7 +201,7 @@ func Reference(a *Auction) (*Result, error) {
 			if !ok {
 				return 0, false
 			}
-			if x := rest + a.Bids[r.best[mask]].Price; x > best.value {
+			if x := rest + r.plain.Bids[r.best[mask]].Price; x > best.value {
 				best = state{x, mask}
 			}
 		}
@@ -212,11 +224,11 @@ func Reference(a *Auction) (*Result, error) {
 			left &= left - 1
 		}
 	}
-	res := NewResult(a)
-	res.Device, res.Variant, res.Reason = "reference", "sets", "one core, one set of unsold goods after the other"
-	if err := res.Accept(r.Winners(sold)); err != nil {
+	res := NewResult(r.plain.Auction)
+	res.Items, res.Device, res.Variant, res.Reason = n, "reference", "sets", "one core, one set of unsold goods after the other"
+	if err := res.Accept(r.winners(sold)); err != nil {
 		return nil, err
 	}
 	res.Prove(res.Value)
-	return res, nil
+	return r.plain.result(res)
 }

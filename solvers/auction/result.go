@@ -12,18 +12,20 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A Result is which bids win. Value is their revenue, an exact decimal.
+// A Result is which bids win. Value is their revenue and the prices of the reserves that
+// the seller keeps, an exact decimal.
 type Result struct {
 	solve.Report
 	Auction    *Auction
 	Winners    []int        // by place in Bids, ascending
+	Kept       []int        // by place in Reserves, ascending
 	Items      int          // what bids compete for: the agents of the reduced instance
 	Splittings float64      // of coalition structures
 	Nodes      int64        // of branch and cut
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 
-	prices []packing.Price // of branch and cut
+	prices []packing.Price // of branch and cut, for the plain bids and in the auction's units
 }
 
 // NewResult is a result that knows its auction and nothing else.
@@ -36,35 +38,40 @@ func NewResult(a *Auction) *Result {
 // checks it: no good sold twice, and the prices add up to what the solver
 // claims. Errors wrap csg.ErrCheck.
 func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
-	res := NewResult(r.Auction)
+	res := NewResult(r.plain.Auction)
 	res.Items, res.Splittings = len(r.Items), solved.Splittings
 	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
-	res.Notes = append(append([]string(nil), r.Auction.Notes...), solved.Notes...)
-	if err := res.Accept(r.Winners(solved.Structure)); err != nil {
+	res.Notes = append(append([]string(nil), r.plain.Notes...), solved.Notes...)
+	if err := res.Accept(r.winners(solved.Structure)); err != nil {
 		return nil, err
 	}
 	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
 	if !ok {
 		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", csg.ErrCheck, solved.Value)
 	}
-	claimed.Add(claimed, r.Auction.Revenue(r.Always))
-	if sum := r.Auction.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.Auction.Price(claimed))
+	claimed.Add(claimed, r.plain.Revenue(r.Always))
+	if sum := r.plain.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.plain.Price(claimed))
 	}
 	if solved.Proven { // of integers: the gap is 0
 		res.Prove(res.Value)
 	}
-	return res, nil
+	return r.plain.result(res)
 }
 
 // Accept sets the winners and their revenue, after checking that they can win
 // together. Its errors wrap csg.ErrCheck.
-func (res *Result) Accept(winners []int) error {
-	if err := res.Auction.Check(winners); err != nil {
+func (res *Result) Accept(winners []int) error { return res.AcceptKept(winners, nil) }
+
+// AcceptKept is Accept with reserves, by place, that the seller keeps.
+func (res *Result) AcceptKept(winners, kept []int) error {
+	a := res.Auction
+	if err := a.CheckKept(winners, kept); err != nil {
 		return fmt.Errorf("%w: %w", csg.ErrCheck, err)
 	}
-	res.Winners = winners
-	res.Value = solve.Number(res.Auction.Price(res.Auction.Revenue(winners)))
+	res.Winners, res.Kept = winners, kept
+	sum := a.Revenue(winners)
+	res.Value = solve.Number(a.Price(sum.Add(sum, a.Kept(kept))))
 	return nil
 }
 
@@ -77,18 +84,24 @@ func (res *Result) Accepted() []Bid {
 	return bids
 }
 
-// String is one winning bid a line, its price and its goods without dummies,
-// the revenue, and what is paid for the bids of each winner.
+// String is one winning bid a line, its price and its goods without dummies, the
+// reserves that the seller keeps, the value, and what is paid for the bids of each winner.
 func (res *Result) String() string {
 	var b strings.Builder
+	a := res.Auction
 	for _, bid := range res.Accepted() {
-		fmt.Fprintf(&b, "bid %d\t%s\t", bid.Number, res.Auction.Price(big.NewInt(bid.Price)))
-		for _, g := range bid.Goods {
-			if !res.Auction.Dummy(g) {
-				fmt.Fprintf(&b, " %d", g)
-			}
+		who := ""
+		if bid.Bidder != "" {
+			who = " of " + bid.Bidder
+		}
+		fmt.Fprintf(&b, "bid %d%s\t%s\t", bid.Number, who, a.Price(big.NewInt(bid.Price)))
+		for _, g := range a.bundle(bid.Goods) {
+			fmt.Fprintf(&b, " %s", g)
 		}
 		b.WriteByte('\n')
+	}
+	for _, k := range res.Kept {
+		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.Price(big.NewInt(a.Reserves[k].Price)), strings.Join(a.bundle(a.Reserves[k].Goods), " "))
 	}
 	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
 	if res.Payments != nil {
@@ -102,26 +115,48 @@ func (res *Result) String() string {
 // A certificate is what checking the winning bids found.
 type certificate struct {
 	Accepted []accepted `json:"accepted"`
-	Disjoint bool       `json:"disjoint"` // no good is sold twice
+	Kept     []kept     `json:"kept,omitempty"`
+	Disjoint bool       `json:"disjoint"` // no good is sold twice, and what else the auction asks for holds
 	Sum      string     `json:"sum"`      // of the prices
 }
 
-// An accepted bid, by the file's numbers.
+// An accepted bid, by the file's numbers and names.
 type accepted struct {
-	Bid   int64   `json:"bid"`
-	Price string  `json:"price"`
-	Goods []int64 `json:"goods"`
+	Bid    int64    `json:"bid"`
+	Bidder string   `json:"bidder,omitempty"`
+	Price  string   `json:"price"`
+	Goods  []int64  `json:"goods"`
+	Names  []string `json:"names,omitempty"` // of the real goods, where goods have names
+}
+
+// A kept reserve.
+type kept struct {
+	Price string   `json:"price"`
+	Goods []int64  `json:"goods"`
+	Names []string `json:"names,omitempty"`
 }
 
 func (res *Result) certificate() certificate {
-	c := certificate{[]accepted{}, res.Auction.Check(res.Winners) == nil, res.Auction.Price(res.Auction.Revenue(res.Winners))}
+	a := res.Auction
+	sum := a.Revenue(res.Winners)
+	c := certificate{Accepted: []accepted{}, Disjoint: a.CheckKept(res.Winners, res.Kept) == nil, Sum: a.Price(sum.Add(sum, a.Kept(res.Kept)))}
+	names := func(goods []int64) []string {
+		if a.Names == nil {
+			return nil
+		}
+		return a.bundle(goods)
+	}
 	for _, b := range res.Accepted() {
-		c.Accepted = append(c.Accepted, accepted{b.Number, res.Auction.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...)})
+		c.Accepted = append(c.Accepted, accepted{b.Number, b.Bidder, a.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods)})
+	}
+	for _, k := range res.Kept {
+		r := a.Reserves[k]
+		c.Kept = append(c.Kept, kept{a.Price(big.NewInt(r.Price)), append([]int64{}, r.Goods...), names(r.Goods)})
 	}
 	return c
 }
 
-// payments are Payments by the file's numbers, in decimals.
+// payments are Payments by the file's numbers and names, in decimals.
 type payments struct {
 	Rule       Rule      `json:"rule"`
 	Revenue    string    `json:"revenue"`
@@ -130,9 +165,10 @@ type payments struct {
 }
 
 type winner struct {
-	Bids  []int64 `json:"bids"`
-	Value string  `json:"value"`
-	Pays  string  `json:"pays"`
+	Bidder string  `json:"bidder,omitempty"`
+	Bids   []int64 `json:"bids"`
+	Value  string  `json:"value"`
+	Pays   string  `json:"pays"`
 }
 
 func (res *Result) payments() *payments {
@@ -150,7 +186,7 @@ func (res *Result) payments() *payments {
 	}
 	told := &payments{Rule: p.Rule, Revenue: a.Price(p.Revenue()), Winners: []winner{}, Coalitions: [][]int64{}}
 	for _, w := range p.Winners {
-		told.Winners = append(told.Winners, winner{numbers(w.Bids), a.Price(big.NewInt(w.Value)), a.Price(big.NewInt(w.Pays))})
+		told.Winners = append(told.Winners, winner{w.Bidder, numbers(w.Bids), a.Price(big.NewInt(w.Value)), a.Price(big.NewInt(w.Pays))})
 	}
 	for _, c := range p.Coalitions {
 		told.Coalitions = append(told.Coalitions, numbers(c))

@@ -3,10 +3,12 @@ package auction
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
 	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
 // Options of Solve: those of coalition structures, which solve auctions of few goods.
@@ -24,40 +26,85 @@ func Algorithms() []string {
 // algorithm. The result was checked: no good is sold twice, and the prices add up to
 // what the solver claims.
 //
-// Branch and cut that ctx or the time limit ends gives the best bids found and a bound;
-// Proven tells whether they are the best of all. Coalition structures end between
-// launches, without a result. Errors of too many items or bids wrap ErrItems or
-// ErrSize, those of memory device.ErrMemory, those of a wrong answer csg.ErrCheck.
+// When ctx or the time limit ends, the result is the best bids that branch and cut has
+// found, and a bound; Proven tells whether they are the best of all. Coalition structures
+// that end early, between launches, leave it those that branch and cut begins with.
+// Progress is told values, bounds and gaps in the auction's decimals, and nodes as the
+// work; values are empty while goods that have to be sold are not.
+//
+// Errors of too many items or bids wrap ErrItems or ErrSize, those of memory
+// device.ErrMemory, those of a wrong answer csg.ErrCheck, and those of an auction without
+// free disposal whose goods no bids sell solve.ErrInfeasible.
 func Solve(ctx context.Context, a *Auction, o Options) (*Result, error) {
 	start := time.Now()
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
 		return nil, fmt.Errorf("solve auction: found the algorithm %.40q, expected one of %v", o.Algorithm, Algorithms())
 	}
-	reduced := NewReduction(a)
+	p, err := newPlain(a, true)
+	if err != nil {
+		return nil, fmt.Errorf("solve auction: %w", err)
+	}
+	reduced := newReduction(p)
 	items := len(reduced.Items)
 	o.Say("%d items are left to compete for", items)
-	if o.Algorithm == Branch || o.Algorithm == "" && o.Variant == "" && items > MaxItems {
-		reason := "asked for"
-		if o.Algorithm == "" {
-			reason = fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems)
-		}
-		res, err := branch(ctx, a, o, reason)
+	limited, cancel := o.Limited(ctx)
+	defer cancel()
+	byBranch := func(reason string) (*Result, error) {
+		res, err := branch(ctx, limited, p, items, o, reason, start)
 		if err != nil {
 			return nil, fmt.Errorf("solve auction: %w", err)
 		}
-		res.Items = items
 		res.Seconds.Solve = time.Since(start).Seconds()
 		return res, nil
+	}
+	switch {
+	case o.Algorithm == Branch:
+		return byBranch("asked for")
+	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
+		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
 	}
 	inst, err := reduced.ToCSG()
 	if err != nil {
 		return nil, err
 	}
 	prepared := time.Since(start).Seconds()
-	solved, err := csg.Solve(ctx, inst, o)
+	inner := o
+	if o.Progress != nil {
+		inner.Progress = func(now solve.Incumbent) { o.Progress(reduced.incumbent(now)) }
+	}
+	solved, err := csg.Solve(ctx, inst, inner)
+	if limited.Err() != nil && (err != nil || !solved.Proven) {
+		return byBranch("coalition structures ended too early, so the bids are those that branch and cut begins with")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("solve auction: %w", err)
 	}
 	solved.Seconds.Prepare += prepared
 	return reduced.Result(solved)
+}
+
+// incumbent tells of the auction what a solve of the reduced instance tells.
+func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
+	always := r.plain.Revenue(r.Always)
+	units := func(n solve.Number) (*big.Int, bool) {
+		x, ok := n.Rat()
+		if !ok {
+			return nil, false
+		}
+		whole := new(big.Int).Div(x.Num(), x.Denom())
+		if !x.IsInt() {
+			whole.Add(whole, big.NewInt(1)) // a bound of real numbers, up
+		}
+		return whole.Add(whole, always), true
+	}
+	var value, bound solve.Number
+	if x, ok := units(now.Value); ok {
+		value = r.plain.told(x)
+	}
+	if x, ok := units(now.Bound); ok {
+		bound = solve.Number(r.plain.whole.Price(r.plain.amount(x)))
+	}
+	told := solve.NewIncumbent(now.Seconds, value, bound, now.Work)
+	told.Share = now.Share
+	return told
 }

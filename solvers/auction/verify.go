@@ -3,7 +3,9 @@ package auction
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 
@@ -28,8 +30,12 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	reduced, err := NewReduction(a)
+	if err != nil {
+		return nil, err
+	}
 	r := NewResult(a)
-	r.Size["items"] = len(NewReduction(a).Items)
+	r.Size["items"] = len(reduced.Items)
 	if !v.SameSize(r.Size) {
 		return v, nil
 	}
@@ -50,75 +56,162 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		}
 		winners[k] = place
 	}
-	if err := r.Accept(winners); err != nil {
+	kept, err := a.keeps(x.Certificate.Kept)
+	if err == nil {
+		err = r.AcceptKept(winners, kept)
+	}
+	if err != nil {
 		v.Refute("%w", err)
 		return v, nil
 	}
-	v.Note("feasible: no good is sold twice")
+	v.Note("%s", a.feasible())
 	v.Recomputed(r.Value, true)
 	if found := r.certificate(); !reflect.DeepEqual(x.Certificate, found) {
 		v.Refute("the certificate differs from that of the auction's bids, whose prices add up to %s", found.Sum)
 	}
 	if x.Payments != nil {
-		if err := r.repay(x.Payments, places); err != nil {
+		if note, err := r.repay(x.Payments, places); err != nil {
 			v.Refute("payments: %w", err)
 		} else {
-			v.Note("payments: by the rule %s, computed again from the auction", x.Payments.Rule)
+			v.Note("payments: by the rule %s, computed again from the auction%s", x.Payments.Rule, note)
 		}
 	}
 	v.Unchecked()
 	return v, nil
 }
 
-// repay computes the stated payments of the winners again. Those in the core are held
-// against what defines them: no coalition blocks, and the coalitions stated leave no
-// lower or nearer payments.
-func (res *Result) repay(stated *payments, places map[int64]int) error {
-	if !slices.Contains(Rules(), string(stated.Rule)) {
-		return fmt.Errorf("found the rule %.40q, expected one of %v", stated.Rule, Rules())
+// feasible says what was found of winning bids that can win together.
+func (a *Auction) feasible() string {
+	text := "feasible: no good is sold twice"
+	if len(a.Most) > 0 {
+		text += ", no bidder wins more than it may"
 	}
-	c := newCashier(res, Options{})
+	if a.SellAll {
+		text += ", every good is sold or kept"
+	}
+	return text
+}
+
+// keeps are the places of the reserves that a certificate says are kept.
+func (a *Auction) keeps(stated []kept) ([]int, error) {
+	var list []int
+	for _, s := range stated {
+		k := slices.IndexFunc(a.Reserves, func(r Reserve) bool {
+			return a.Price(big.NewInt(r.Price)) == s.Price && slices.Equal(r.Goods, s.Goods)
+		})
+		if k < 0 {
+			return nil, fmt.Errorf("found goods kept for %.60s, for which the auction has no such reserve", s.Price)
+		}
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// repay computes the stated payments of the winners again, and says what of them cannot
+// be checked. Those in the core are held against what defines them: no coalition blocks,
+// and the coalitions stated leave no lower or nearer payments.
+func (res *Result) repay(stated *payments, places map[int64]int) (string, error) {
+	if !slices.Contains(Rules(), string(stated.Rule)) {
+		return "", fmt.Errorf("found the rule %.40q, expected one of %v", stated.Rule, Rules())
+	}
+	c, err := newCashier(res, Options{})
+	if err != nil {
+		return "", err
+	}
 	rule := stated.Rule
 	if rule == Core {
 		rule = VCG
 	}
 	if err := c.pay(context.Background(), rule); err != nil {
-		return err
+		return "", err
 	}
 	c.Rule = stated.Rule
-	if stated.Rule == Core {
-		for _, numbers := range stated.Coalitions {
-			var in []int
-			for _, number := range numbers {
-				i, ok := places[number]
-				if !ok {
-					return fmt.Errorf("found bid %d in a coalition, which the auction does not have", number)
-				}
-				in = append(in, i)
-			}
-			if err := res.Auction.Check(in); err != nil {
-				return fmt.Errorf("a coalition: %w", err)
-			}
-			c.Coalitions = append(c.Coalitions, in)
+	note := ""
+	switch {
+	case stated.Rule != Core:
+	case c.plain.raised > 0:
+		return "", errors.New("found payments in the core of an auction without free disposal, where the rule says nothing")
+	case len(res.Auction.limited()) > 0 || len(res.Auction.Reserves) > 0:
+		note = "; that no lower ones are in the core is not checked"
+		if err := c.hold(stated); err != nil {
+			return "", err
 		}
-		if err := c.recore(); err != nil {
-			return err
+	default:
+		if err := c.recall(stated, places); err != nil {
+			return "", err
 		}
 	}
-	res.Payments = &c.Payments
+	res.Payments = c.told()
 	found := res.payments()
 	if stated.Revenue != found.Revenue {
-		return fmt.Errorf("the stated revenue is %.60s, the winners pay %s by the coalitions stated and the rule %s", stated.Revenue, found.Revenue, stated.Rule)
+		return "", fmt.Errorf("the stated revenue is %.60s, the winners pay %s by the coalitions stated and the rule %s", stated.Revenue, found.Revenue, stated.Rule)
 	}
 	for k, w := range found.Winners {
 		if k >= len(stated.Winners) || !reflect.DeepEqual(stated.Winners[k], w) {
-			return fmt.Errorf("the winner of the bids %v pays %s, which is not what is stated", w.Bids, w.Pays)
+			return "", fmt.Errorf("the winner of the bids %v pays %s, which is not what is stated", w.Bids, w.Pays)
 		}
 	}
 	if len(stated.Winners) != len(found.Winners) {
-		return fmt.Errorf("found %d winners who pay, expected %d", len(stated.Winners), len(found.Winners))
+		return "", fmt.Errorf("found %d winners who pay, expected %d", len(stated.Winners), len(found.Winners))
+	}
+	return note, nil
+}
+
+// recall takes the stated coalitions and computes payments from them.
+func (c *cashier) recall(stated *payments, places map[int64]int) error {
+	for _, numbers := range stated.Coalitions {
+		var in []int
+		for _, number := range numbers {
+			i, ok := places[number]
+			if !ok {
+				return fmt.Errorf("found bid %d in a coalition, which the auction does not have", number)
+			}
+			in = append(in, i)
+		}
+		if err := c.res.Auction.Check(in); err != nil {
+			return fmt.Errorf("a coalition: %w", err)
+		}
+		c.Coalitions = append(c.Coalitions, in)
+	}
+	return c.recore()
+}
+
+// hold takes payments as they are stated, from VCG's on to the prices bid, and makes
+// sure that no coalition blocks them. The stated coalitions name bids and not what else
+// of a bidder's, or of the seller's, makes way for them.
+func (c *cashier) hold(stated *payments) error {
+	for k := range c.Winners {
+		w := &c.Winners[k]
+		if k >= len(stated.Winners) {
+			return fmt.Errorf("found %d winners who pay, expected %d", len(stated.Winners), len(c.Winners))
+		}
+		pays, ok := parseAmount(stated.Winners[k].Pays)
+		if !ok || pays.scale > c.plain.Scale {
+			return fmt.Errorf("found the payment %.60s, expected decimals of the auction", stated.Winners[k].Pays)
+		}
+		units := pays.in(c.plain.Scale)
+		if !units.IsInt64() || units.Int64() < w.Pays || units.Int64() > w.Value {
+			return fmt.Errorf("found the payment %.60s, expected %s at least and %s at most", stated.Winners[k].Pays, c.plain.Price(big.NewInt(w.Pays)), c.plain.Price(big.NewInt(w.Value)))
+		}
+		w.Pays = units.Int64()
+	}
+	order, members := c.partners()
+	for _, part := range order {
+		if err := c.unblocked(members[part]); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// unblocked is an error where a coalition blocks the payments of winners of a part.
+func (c *cashier) unblocked(winners []int) error {
+	_, blocking, err := c.blocking(context.Background(), winners, nil)
+	if err == nil && blocking != nil {
+		err = fmt.Errorf("a coalition blocks the payments that the stated coalitions ask for, with the bids %v", blocking)
+	}
+	return err
 }
 
 // recore moves VCG's payments to the point of the coalitions and makes sure that no
@@ -142,12 +235,8 @@ func (c *cashier) recore() error {
 		for n, k := range winners {
 			c.Winners[k].Pays = base[n] + point.Up(n)
 		}
-		_, blocking, err := c.blocking(context.Background(), winners, nil)
-		if err != nil {
+		if err := c.unblocked(winners); err != nil {
 			return err
-		}
-		if blocking != nil {
-			return fmt.Errorf("a coalition blocks the payments that the stated coalitions ask for, with the bids %v", blocking)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // runHostTiles enqueues the whole dynamic program of a host device on s. f
@@ -65,7 +66,7 @@ func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffe
 	done := pairsBefore(int(high), w.from)
 	w.share(shareOf(done, int(high)))
 	for p := uint64(max(1, w.from)); p <= high; p++ {
-		tiles := binomial64(int(high), int(p))
+		tiles := levels.Binomial(int(high), int(p))
 		first := shares(int(tiles), ranks)
 		grid := device.Grid{Blocks: tiles, Threads: 1}
 		if p > 1 {
@@ -130,7 +131,7 @@ func exchangeTiles(ranks collective.Ranks, f []byte, tile, high, p int, first []
 		for ; r < size && first[r] == number; r++ {
 			next[r] = mask
 		}
-		mask = following(mask)
+		mask = levels.Next(mask)
 	}
 	for done := 0; done < longest; done += step {
 		bounds := make([]int64, 1+size)
@@ -140,7 +141,7 @@ func exchangeTiles(ranks collective.Ranks, f []byte, tile, high, p int, first []
 		mine := next[ranks.Rank()]
 		for at := bounds[ranks.Rank()]; at < bounds[ranks.Rank()+1]; at += int64(tile) {
 			copy(room[at:], f[int(mine)*tile:][:tile])
-			mine = following(mine)
+			mine = levels.Next(mine)
 		}
 		if err := ranks.AllGather(room, bounds); err != nil {
 			return err
@@ -150,7 +151,7 @@ func exchangeTiles(ranks collective.Ranks, f []byte, tile, high, p int, first []
 				if r != ranks.Rank() {
 					copy(f[int(next[r])*tile:], room[at:][:tile])
 				}
-				next[r] = following(next[r])
+				next[r] = levels.Next(next[r])
 			}
 		}
 	}
@@ -183,7 +184,7 @@ func pairsOfAll(high int) float64 { return (math.Pow(3, float64(high)) - 1) / 2 
 func pairsBefore(high, from int) float64 {
 	done := 0.0
 	for p := 1; p < min(from, high+1); p++ {
-		done += float64(binomial64(high, p)) * float64(pairsOf(p)+1)
+		done += float64(levels.Binomial(high, p)) * float64(pairsOf(p)+1)
 	}
 	return done
 }
@@ -194,13 +195,4 @@ func shareOf(pairs float64, high int) float64 {
 		return 1
 	}
 	return pairs / pairsOfAll(high)
-}
-
-// binomial64 is exact where the result fits.
-func binomial64(n, p int) int64 {
-	c := int64(1)
-	for i := 1; i <= p; i++ {
-		c = c * int64(n-p+i) / int64(i)
-	}
-	return c
 }

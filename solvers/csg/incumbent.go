@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/checkpoint"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
@@ -66,10 +67,12 @@ func (b *incumbent) plain(inst *Instance) {
 	b.offer(inst, Structure{inst.Grand()}, "")
 }
 
-// stop makes the result that of a solve which ctx has ended: the best structure so far
-// and what bound is known, not proven. It returns false where there is no structure.
-func (r *Result) stop(ctx context.Context, inst *Instance, best *incumbent) bool {
-	if best.value == "" {
+// stop makes the result that of a solve which ended early with err, because ctx has ended
+// or a device was lost: the best structure so far and what bound is known, not proven. It
+// returns false after other errors, and where there is no structure.
+func (r *Result) stop(ctx context.Context, inst *Instance, best *incumbent, err error) bool {
+	lost := errors.Is(err, device.ErrLost)
+	if err == nil || ctx.Err() == nil && !lost || best.value == "" {
 		return false
 	}
 	r.Structure, r.Prices, r.Splittings = best.blocks, nil, 0
@@ -80,7 +83,11 @@ func (r *Result) stop(ctx context.Context, inst *Instance, best *incumbent) bool
 	}
 	r.Certificate, r.Value = c, best.value
 	r.Bounded(best.bound)
-	r.Stopped = !errors.Is(context.Cause(ctx), solve.ErrTimeLimit)
-	r.Notes = append(r.Notes, "the solve was ended: the structure is the best so far")
+	r.Stopped = ctx.Err() != nil && !errors.Is(context.Cause(ctx), solve.ErrTimeLimit)
+	how := "the solve was ended"
+	if lost {
+		how = "a device was lost"
+	}
+	r.Notes = append(r.Notes, how+": the structure is the best so far")
 	return true
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/checkpoint"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -85,11 +85,11 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent) (_ *keeping
 		if r.Level == checkpoint.Best {
 			return best.decode(payload, inst)
 		}
-		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > binomial64(m-r.Bits, r.Level) || done.until(r.Bits) < r.Level-1 {
+		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > levels.Binomial(m-r.Bits, r.Level) || done.until(r.Bits) < r.Level-1 {
 			return fmt.Errorf("%w: found tiles %d to %d of level %d, expected those from %d on of a level no later than %d",
 				checkpoint.ErrRefused, r.First, r.First+r.Count, r.Level, at, done.until(r.Bits)+1)
 		}
-		if at += r.Count; at == binomial64(m-r.Bits, r.Level) {
+		if at += r.Count; at == levels.Binomial(m-r.Bits, r.Level) {
 			done[r.Bits], at = r.Level, 0
 		}
 		return k.carrier.put(r, payload)
@@ -134,7 +134,7 @@ func (k *keeping) start(ctx context.Context, best *incumbent) {
 // write appends a level's tiles.
 func (k *keeping) write(ctx context.Context, level int) error {
 	tile := int64(k.width) << k.bits
-	count, step := binomial64(k.high, level), max(1, recordBytes/tile)
+	count, step := levels.Binomial(k.high, level), max(1, recordBytes/tile)
 	payload := make([]byte, min(count, step)*tile)
 	for first := int64(0); first < count; first += step {
 		if err := ctx.Err(); err != nil {
@@ -279,35 +279,10 @@ func (c *carrier) launch(k int, r checkpoint.Record, kernel func(s device.Stream
 // onHost visits the tiles of a record in a host's table.
 func (c *carrier) onHost(r checkpoint.Record, memory []byte, visit func(table, part []byte)) error {
 	table, tile := host.Slice[byte](device.Ptr(c.tables[0])), uint64(c.width)<<r.Bits
-	set := unrank(r.First, r.Level)
+	set := levels.Unrank(r.First, r.Level)
 	for k := range uint64(r.Count) {
 		visit(table[set*tile:][:tile], memory[k*tile:][:tile])
-		set = following(set)
+		set = levels.Next(set)
 	}
 	return nil
-}
-
-// unrank is the set of a rank among those of so many members, in the order of their
-// numbers.
-func unrank(rank int64, members int) uint64 {
-	set := uint64(0)
-	for ; members > 0; members-- {
-		top := members - 1
-		for binomial64(top+1, members) <= rank {
-			top++
-		}
-		set |= 1 << top
-		rank -= binomial64(top, members)
-	}
-	return set
-}
-
-// following is the next set of as many members in the order of their numbers.
-func following(set uint64) uint64 {
-	if set == 0 {
-		return 0
-	}
-	low := set & -set
-	next := set + low
-	return next | (set^next)>>(2+bits.TrailingZeros64(low))
 }

@@ -15,6 +15,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/solve"
 )
 
@@ -244,12 +245,12 @@ func TestKeptBest(t *testing.T) {
 // Ranks of sets are in the order of their numbers.
 func TestUnrank(t *testing.T) {
 	for members := range 5 {
-		set := unrank(0, members)
-		for rank := range binomial64(9, members) {
-			if got := unrank(rank, members); got != set {
+		set := levels.Unrank(0, members)
+		for rank := range levels.Binomial(9, members) {
+			if got := levels.Unrank(rank, members); got != set {
 				t.Fatalf("%d members, rank %d: found %b, expected %b", members, rank, got, set)
 			}
-			set = following(set)
+			set = levels.Next(set)
 		}
 	}
 }

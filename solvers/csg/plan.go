@@ -3,7 +3,6 @@ package csg
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -33,7 +32,8 @@ func methods(f *device.Family) []Method {
 }
 
 // familyFor is the family and the method that solve on a kind of device: those of the
-// variant that is asked for by its label, else of the method, else the solver's choice.
+// variant that is asked for by its label, else of the method, else the solver's choice. No family
+// is a host's dynamic program by levels, of the methods DP and IDP.
 func familyFor(kind string, asked Method, label string) (*device.Family, Method, error) {
 	all := families(kind)
 	for _, f := range all {
@@ -48,6 +48,9 @@ func familyFor(kind string, asked Method, label string) (*device.Family, Method,
 		if slices.Contains(methods(f), asked) {
 			return f, asked, nil
 		}
+	}
+	if kind == device.Host && (asked == DP || asked == IDP) && label == "" {
+		return nil, asked, nil
 	}
 	return nil, "", cmp.Or(checkMethod(asked), fmt.Errorf("method %s: not on a %s device, where %s", asked, kind, names(all)))
 }
@@ -153,30 +156,4 @@ func choose(f *device.Family, facts device.Facts, inst *Instance, o Options, met
 		w.Fixed = map[string]string{"value": string(inst.Type)}
 	}
 	return o.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N) })
-}
-
-// idpSizes are the sizes [low, size/2] of the smaller part of the splittings
-// that IDP evaluates for coalitions of a size: max(|T|, |S\T|) <= n - |S|, and
-// every splitting of all agents. Empty (low > size/2) above 2n/3.
-func idpSizes(n, size int) (low, high int) {
-	low, high = max(1, 2*size-n), size/2
-	if size == n {
-		low = 1
-	}
-	return low, high
-}
-
-// numbers lists the splittings of a coalition of a size whose smaller part has
-// low to size/2 members, as subsets of the members by index, ascending. Of two
-// equal parts the one without the highest member stands.
-func numbers(size, low int) []uint32 {
-	var list []uint32
-	for m := range uint32(1) << size {
-		k := bits.OnesCount32(m)
-		if k < low || 2*k > size || 2*k == size && m>>(size-1) != 0 {
-			continue
-		}
-		list = append(list, m)
-	}
-	return list
 }

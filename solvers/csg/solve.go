@@ -8,7 +8,6 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/solve"
 )
 
@@ -20,7 +19,7 @@ type Options = solve.Settings
 // GPUs together, and checks it: the result's certificate recomputes the value from the
 // instance. ctx and the time limit end it, within a second; the error wraps ctx's then, and
 // the result, where it is not nil, is the best structure so far, with a bound where one is
-// known. Where every structure has a forbidden block, the error wraps solve.ErrInfeasible and
+// known. So is that of an error that wraps device.ErrLost. Where every structure has a forbidden block, the error wraps solve.ErrInfeasible and
 // the result says so. Errors of memory wrap device.ErrMemory, those of a wrong answer
 // ErrCheck.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
@@ -61,10 +60,14 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	if err != nil {
 		return nil, err
 	}
-	if len(o.Devices) > 1 && f != &csg.Tiles {
+	if f == nil {
+		if err := levelsTake(inst, o, method, keep); err != nil {
+			return nil, err
+		}
+	} else if len(o.Devices) > 1 && f != &csg.Tiles {
 		return nil, fmt.Errorf("%d devices: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
 	}
-	if o.Together() > 1 && f != &csg.Tiles && f != &csg.Hosttiles {
+	if o.Together() > 1 && f != nil && f != &csg.Tiles && f != &csg.Hosttiles {
 		return nil, fmt.Errorf("%d ranks: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
 	}
 	r := NewResult(inst)
@@ -87,37 +90,57 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 	if keep != nil && o.Together() > 1 {
 		return nil, fmt.Errorf("a checkpoint is kept by one process, found %d", o.Together())
 	}
-	if byPrices && (keep == nil || !keep.Resume) {
-		err := r.byPrices(ctx, inst, o, limits, best)
-		if err != nil && ctx.Err() != nil && r.stop(ctx, inst, best) {
-			return r, err
+	_, err = solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
+		attempt := func(m Method, run func() error) bool {
+			return yield(solve.Attempt[struct{}]{Name: string(m), Run: func() (struct{}, error) {
+				r.Algorithm = string(m)
+				return struct{}{}, run()
+			}})
 		}
-		if !errors.Is(err, price.ErrCostly) || o.Algorithm != "" || o.Variant != "" {
-			return r.answered(err)
+		if byPrices && (keep == nil || !keep.Resume) {
+			more := attempt(ByPrices, func() error {
+				err := r.byPrices(ctx, inst, o, limits, best)
+				if errors.Is(err, solve.ErrGaveUp) {
+					o.Say("%v", err)
+				}
+				return err
+			})
+			if !more || o.Algorithm != "" || o.Variant != "" {
+				return
+			}
 		}
-		o.Say("%v", err)
-		r.Algorithm = string(method)
+		attempt(method, func() error {
+			if f == nil {
+				return r.byLevels(ctx, inst, o, method, best)
+			}
+			return r.byKernels(ctx, inst, o, f, method, keep, best)
+		})
+	})
+	if r.stop(ctx, inst, best, err) {
+		return r, err
 	}
+	return r.answered(err)
+}
+
+// byKernels solves an instance by a family of kernels.
+func (r *Result) byKernels(ctx context.Context, inst *Instance, o Options, f *device.Family, method Method, keep *Checkpoint, best *incumbent) error {
+	facts := o.Weakest()
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
-	start := time.Now()
-	claimed, err := run(ctx, o, inst, f, choice.Variant, r, telling(o, start, best), keep, best)
-	if err != nil && ctx.Err() != nil && r.stop(ctx, inst, best) {
-		return r, err
-	}
+	claimed, err := run(ctx, o, inst, f, choice.Variant, r, telling(o, time.Now(), best), keep, best)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	start = time.Now()
+	start := time.Now()
 	if err := r.Certify(inst, claimed); err != nil {
-		return r.answered(fmt.Errorf("%s: %w", r.Variant, err))
+		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
-	return r, nil
+	return nil
 }
 
 // telling tells o's progress the share of the work that is done, and the best so far.

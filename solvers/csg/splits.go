@@ -7,6 +7,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // splits runs the published kernel, csg/splits: GPU-CSG (Svensson et al.,
@@ -65,11 +66,11 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 	}
 	r.numbers, r.lengths = map[int]device.Buffer{}, map[int]int{}
 	for size := 2; size < r.n; size++ {
-		low, high := idpSizes(r.n, size)
+		low, high := levels.Sizes(r.n, size)
 		if low == 1 || low > high {
 			continue
 		}
-		list := numbers(size, low)
+		list := levels.Numbers(size, low)
 		if r.numbers[size], err = d.Alloc(int64(len(list)) * 4); err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (r *splits) level(s device.Stream, size int) error {
 	psi := uint64(1) << (size - 1)
 	part := r.numbers[size]
 	if r.is("method", string(IDP)) && size < r.n {
-		if low, high := idpSizes(r.n, size); low > high {
+		if low, high := levels.Sizes(r.n, size); low > high {
 			return nil
 		}
 		if part != nil {
@@ -131,7 +132,7 @@ func (r *splits) level(s device.Stream, size int) error {
 		}
 		return r.kernels.Level(s, g, r.f, r.kept, r.cycles, c0, first, count, uint64(size), uint64(r.n), spread, psi)
 	}
-	count := uint64(binomial64(r.n, size))
+	count := uint64(levels.Binomial(r.n, size))
 	if !r.is("origin", "launch") {
 		per := uint64(lambda * block)
 		step := gridBlocks / ((psi + per - 1) / per) * uint64(alpha)
@@ -153,17 +154,10 @@ func (r *splits) level(s device.Stream, size int) error {
 			return err
 		}
 		for range here {
-			c = nextCoalition(c)
+			c = levels.Next(c)
 		}
 	}
 	return nil
-}
-
-// nextCoalition is the next larger mask with as many members.
-func nextCoalition(c uint64) uint64 {
-	low := c & -c
-	ripple := c + low
-	return ripple | (c^ripple)>>2/low
 }
 
 func (r *splits) upload(ctx context.Context, s device.Stream, values []byte) error {

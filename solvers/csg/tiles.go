@@ -9,6 +9,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // tiles runs csg/tiles on a GPU: f over the coalitions without the last agent, by
@@ -159,7 +160,7 @@ func (r *tiles) run(ctx context.Context, s device.Stream, w follow) error {
 	p := pace{told: w.share, pairs: pairsBefore(r.high(), w.from)}
 	w.share(shareOf(p.pairs, r.high()))
 	for size := max(1, w.from); size <= r.high(); size++ {
-		if err := r.level(s, size, 0, binomial64(r.high(), size), &p); err != nil {
+		if err := r.level(s, size, 0, levels.Binomial(r.high(), size), &p); err != nil {
 			return err
 		}
 		if err := w.waited(s, size); err != nil {

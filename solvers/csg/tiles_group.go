@@ -11,6 +11,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // tilesGroup runs csg/tiles on several devices. Each has the whole table f. The target
@@ -96,7 +97,7 @@ func (r *tilesGroup) alloc(device.Device, device.Stream) error {
 	tile := r.tileBytes()
 	largest := int64(0)
 	for size := 1; size <= first.high(); size++ {
-		largest = max(largest, binomial64(first.high(), size)*tile)
+		largest = max(largest, levels.Binomial(first.high(), size)*tile)
 	}
 	if r.most == 0 {
 		r.most = gatherBytes
@@ -189,7 +190,7 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w follow) error {
 		}
 	}
 	for size := max(1, w.from); size <= high; size++ {
-		first := collective.Split(int(binomial64(high, size)), r.group.Len())
+		first := collective.Split(int(levels.Binomial(high, size)), r.group.Len())
 		own := first[r.group.First():]
 		err := collective.OnAll(len(r.parts), func(k int) error {
 			return r.parts[k].level(streams[k], size, int64(own[k]), int64(own[k+1]), &paces[k])

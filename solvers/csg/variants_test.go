@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // on are the options of a solve on one device.
@@ -168,7 +169,7 @@ func TestSolveRefuses(t *testing.T) {
 	}{
 		{"a variant that is not", "has no variant", Options{Variant: "k=99"}},
 		{"another type's variant", "the instance needs value=int32", Options{Variant: otherType(t)}},
-		{"IDP on a host", "method idp", Options{Algorithm: "idp"}},
+		{"IDP by a variant of tiles", "method idp", Options{Algorithm: "idp", Variant: "k=99"}},
 	} {
 		c.options.Devices = []device.Device{d}
 		if _, err := Solve(context.Background(), inst, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -210,15 +211,15 @@ func TestNumbers(t *testing.T) {
 	for n := 2; n <= 16; n++ {
 		total := float64(uint64(1)<<(n-1) - 1)
 		for size := 2; size < n; size++ {
-			low, high := idpSizes(n, size)
+			low, high := levels.Sizes(n, size)
 			if low > high {
 				continue
 			}
-			each := uint64(len(numbers(size, low)))
+			each := uint64(len(levels.Numbers(size, low)))
 			if low == 1 && each != 1<<(size-1)-1 {
 				t.Fatalf("n=%d, size %d: %d splittings, expected all", n, size, each)
 			}
-			total += float64(each) * float64(binomial64(n, size))
+			total += float64(each) * float64(levels.Binomial(n, size))
 		}
 		if want := splittings(IDP, n); total != want {
 			t.Errorf("n=%d: %v splittings, expected %v", n, total, want)
@@ -229,8 +230,8 @@ func TestNumbers(t *testing.T) {
 func TestNextCoalition(t *testing.T) {
 	for size := 1; size <= 8; size++ {
 		c := uint64(1)<<size - 1
-		for i := int64(1); i < binomial64(12, size); i++ {
-			next := nextCoalition(c)
+		for i := int64(1); i < levels.Binomial(12, size); i++ {
+			next := levels.Next(c)
 			if next <= c || len(Agents(next)) != size {
 				t.Fatalf("after %b comes %b", c, next)
 			}

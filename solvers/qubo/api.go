@@ -122,6 +122,18 @@ func Write(w io.Writer, inst *Instance, format string) (notes []string, err erro
 // 0 is the engine's default.
 type Rules = search.Rules
 
+// Starts are the parameters of massive multi-start (Lewis 2017); 0 and empty are its defaults.
+type Starts = search.Starts
+
+// Blends are the values of Starts.Blend, the default first.
+func Blends() []string { return search.Blends() }
+
+// Ascents are the values of Starts.Ascend, the default first.
+func Ascents() []string { return search.Ascents() }
+
+// Printed is the Lambda of Starts that the paper prints, max/mean.
+const Printed = search.Printed
+
 // Never is the Restart of a search that does not begin anew.
 const Never = search.Never
 

@@ -1,9 +1,14 @@
 package qubo
 
 import (
+	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/solve"
 )
@@ -30,6 +35,26 @@ func TestIncumbents(t *testing.T) {
 			if out.Exact != (now.Gap != nil) || out.Exact && sign*now.Bound.Float() < sign*out.Value.Float() {
 				t.Errorf("%s: told the bound %q, gap %v; the answer is %s", inst, now.Bound, now.Gap, out.Value)
 			}
+		}
+	}
+}
+
+// A device that is lost during a search costs the rest of the search, and not the best
+// until then.
+func TestLostDevice(t *testing.T) {
+	inst, err := Palubeckis(60, 100, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, algorithm := range []string{"bulk", "temper", "multistart"} {
+		d := emulatedtest.Losing(emulatedtest.Open(t), 30)
+		o := on(d, Options{Settings: solve.Settings{Algorithm: algorithm, TimeLimit: time.Minute}, Unreduced: true})
+		r, err := Solve(t.Context(), inst, o)
+		if !errors.Is(err, device.ErrLost) || r == nil {
+			t.Fatalf("%s: found %v, %v, expected the best and that the device is lost", algorithm, r, err)
+		}
+		if r.Proven || r.Stopped || r.Value.Float() <= 0 || !strings.Contains(strings.Join(r.Notes, " "), "a device was lost") {
+			t.Errorf("%s: found %s, proven %v, stopped %v, notes %q", algorithm, r.Value, r.Proven, r.Stopped, r.Notes)
 		}
 	}
 }

@@ -93,5 +93,5 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 
 // setup is what engines are opened with.
 func (o Options) setup() search.Setup {
-	return search.Setup{Settings: o.Settings, Without: o.Without, Rules: o.Rules}
+	return search.Setup{Settings: o.Settings, Without: o.Without, Rules: o.Rules, Starts: o.Starts}
 }

@@ -48,11 +48,12 @@ func (r *run) solve() (*Result, error) {
 	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
 	r.begin(red)
 	variant := ""
+	var lost error                             // of the devices
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
 		switch {
 		case top.proven:
-		case r.late() || r.reached():
+		case lost != nil || r.late() || r.reached():
 		case r.o.Solutions <= 1 && r.exhaustible(c.Problem):
 			v, x := reference.Exhaust(c.Problem)
 			r.improve(k, v, x, r.elapsed())
@@ -63,7 +64,10 @@ func (r *run) solve() (*Result, error) {
 				share /= 2 // the other half is for solutions unlike the best
 			}
 			label, err := r.search(k, share)
-			if err != nil {
+			switch {
+			case errors.Is(err, device.ErrLost) && label != "":
+				lost = err
+			case err != nil:
 				return nil, err
 			}
 			variant = label
@@ -72,10 +76,17 @@ func (r *run) solve() (*Result, error) {
 	if variant == "" {
 		variant, r.plan.reason = "qubo/preprocessing", "nothing was left to search"
 	}
-	if err := r.diversify(); err != nil {
-		return nil, err
+	if lost == nil {
+		if err := r.diversify(); err != nil {
+			return nil, err
+		}
 	}
-	return r.result(variant)
+	found, err := r.result(variant)
+	if err == nil && lost != nil {
+		found.Notes = append(found.Notes, "a device was lost during the search: the solution is the best until then")
+		err = lost
+	}
+	return found, err
 }
 
 // begin sets every part's best to all zeros, or to its part of the hint.

@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -27,6 +28,7 @@ type Options struct {
 	Distance  int      // variables in which they differ at least; 0: 1
 	Without   []string // some of Parts(""): left out, to measure what they are worth
 	Rules     Rules    // of the searches; each engine takes those that it has
+	Starts    Starts   // parameters of massive multi-start; engine multistart alone has them
 	Threads   int      // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool     // no preprocessing, but for fixed variables
 	Memory    int64    // bytes that the host may take besides the instance; 0: no limit
@@ -55,7 +57,8 @@ func (o Options) check() error {
 // The instance is checked first (Instance.Check): a malformed one is an error.
 // The value in the result was recomputed from the instance's coefficients.
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
-// those of a wrong answer ErrCheck.
+// those of a wrong answer ErrCheck. Those of a device that was lost on the way wrap
+// device.ErrLost, and the result, where it is not nil, is the best until then.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	began, r := time.Now(), &run{inst: inst, o: o}
 	d, err := o.First()
@@ -76,6 +79,9 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 		return nil, err
 	}
 	if err := o.checkParts(r.plan.engine.name); err != nil {
+		return nil, err
+	}
+	if err := o.Starts.Check(r.plan.engine.name); err != nil {
 		return nil, err
 	}
 	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {
@@ -102,8 +108,8 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 func SolveBatch(ctx context.Context, instances []*Instance, o Options, done func(k int, r *Result) error) error {
 	for k, inst := range instances {
 		r, err := Solve(ctx, inst, o)
-		if err == nil {
-			err = done(k, r)
+		if r != nil {
+			err = errors.Join(err, done(k, r))
 		}
 		if err != nil {
 			name := ""

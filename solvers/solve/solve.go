@@ -45,8 +45,8 @@ type Settings struct {
 	// Progress is told of better solutions and, now and then, of the work so far, one
 	// call at a time; it must return quickly. It may be nil. Binary quadratic programs
 	// tell solutions, auctions solutions and bounds, coalition structures the share done, or
-	// by prices values and bounds; assignments tell, on the host alone, the share of the
-	// rows that are matched and a bound.
+	// by prices values and bounds; assignments tell the share of the rows that are matched,
+	// on the host with a bound, on devices between launches.
 	Progress func(Incumbent)
 }
 

@@ -975,6 +975,8 @@ assignment_classical_block256_items32_rows1_resident1_barriergrid_solo16_zerosli
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -998,4 +1000,4 @@ assignment_classical_block256_items32_rows1_resident1_barriergrid_solo16_zerosli
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0xf3f6042faa4addc7ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x5fbe9fa44f664a36ull;

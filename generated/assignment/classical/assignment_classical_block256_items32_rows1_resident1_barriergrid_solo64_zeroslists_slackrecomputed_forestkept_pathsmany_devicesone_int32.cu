@@ -975,6 +975,8 @@ assignment_classical_block256_items32_rows1_resident1_barriergrid_solo64_zerosli
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -998,4 +1000,4 @@ assignment_classical_block256_items32_rows1_resident1_barriergrid_solo64_zerosli
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x26dee19056f8e2c8ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x1b5d7c43230582f5ull;

@@ -1149,6 +1149,8 @@ assignment_classical_block256_items32_rows2_resident1_barriergrid_solo64_zerosli
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -1172,4 +1174,4 @@ assignment_classical_block256_items32_rows2_resident1_barriergrid_solo64_zerosli
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows2_resident1_barriergrid_solo64_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x0845d9f1c4e92c80ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows2_resident1_barriergrid_solo64_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xce3e23ab3662959cull;

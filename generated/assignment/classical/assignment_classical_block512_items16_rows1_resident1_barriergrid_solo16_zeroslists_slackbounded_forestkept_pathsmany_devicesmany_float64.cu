@@ -1153,6 +1153,8 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zerosli
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -1651,4 +1653,4 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zerosli
     out[3] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_float64_hash = 0xd66090062c8c123cull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_float64_hash = 0x32c1418d97c2bf36ull;

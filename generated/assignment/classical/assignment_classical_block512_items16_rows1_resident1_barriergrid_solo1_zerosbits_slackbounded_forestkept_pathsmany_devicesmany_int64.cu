@@ -841,6 +841,8 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbit
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -1339,4 +1341,4 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbit
     out[3] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_hash = 0xe352cf49169ffca2ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_hash = 0xf2037cb24ba33528ull;

@@ -667,6 +667,8 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -690,4 +692,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x828ba2f0cb4d5230ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0xe9f04ab2c892f0aeull;

@@ -837,6 +837,8 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo4_zerosbit
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -860,4 +862,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo4_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo4_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xccdd1bd3ee87bfb6ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo4_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xc349d127a9361bddull;

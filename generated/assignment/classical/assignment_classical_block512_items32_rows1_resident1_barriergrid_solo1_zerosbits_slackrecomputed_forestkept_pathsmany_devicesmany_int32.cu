@@ -676,6 +676,8 @@ assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbit
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -1193,4 +1195,4 @@ assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbit
     out[3] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesmany_int32_hash = 0x4a1127e94e6a9ec8ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesmany_int32_hash = 0x1a36fd1d968ab3d8ull;

@@ -986,6 +986,8 @@ assignment_classical_block512_items32_rows1_resident1_barriergrid_solo64_zerosli
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -1503,4 +1505,4 @@ assignment_classical_block512_items32_rows1_resident1_barriergrid_solo64_zerosli
     out[3] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackrecomputed_forestkept_pathsmany_devicesmany_int32_hash = 0x4ca0c29607b2aa43ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackrecomputed_forestkept_pathsmany_devicesmany_int32_hash = 0xdbfe0a6f4a2ade0aull;

@@ -837,6 +837,8 @@ assignment_classical_block512_items8_rows4_resident1_barriergrid_solo1_zerosbits
         s.advance(ctl);
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
+    } else {
+        grid.sync();  // all have read where the last launch left off
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -860,4 +862,4 @@ assignment_classical_block512_items8_rows4_resident1_barriergrid_solo1_zerosbits
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items8_rows4_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xbf52122bac5a448cull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items8_rows4_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xfcba3203f3003478ull;

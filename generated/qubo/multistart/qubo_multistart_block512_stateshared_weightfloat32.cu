@@ -139,20 +139,20 @@ extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_state
 }
 
 // diversify makes solution s from itself and the best, counter + s being the
-// loop counter i > 0: where the two differ a coin decides, and of what results
+// loop counter i > 0: where the two differ a coin decides, unless blend is 0, and of what results
 // every stride-th variable from start is turned over, with stride = 2 + (i-1) %
 // strides and start = (i-1) / strides % stride. twice is set to 0.
 extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_stateshared_weightfloat32_diversify(
     unsigned long long* x, const unsigned long long* best, unsigned long long n, unsigned long long side,
     unsigned long long count, unsigned long long counter, unsigned long long strides, unsigned long long seed,
-    double* twice) {
+    unsigned long long blend, double* twice) {
     using namespace qubo_multistart_block512_stateshared_weightfloat32;
     u64 width = side / 64;
     for (u64 s = blockIdx.x * (u64)BLOCK + threadIdx.x; s < count; s += gridDim.x * (u64)BLOCK) twice[s] = 0;
     for (u64 k = blockIdx.x * (u64)BLOCK + threadIdx.x; k < count * width; k += gridDim.x * (u64)BLOCK) {
         u64 w = k % width, i = counter + k / width;
         if (i == 0) continue;
-        u64 stride = 2 + (i - 1) % strides, coins = word(seed, i, w);
+        u64 stride = 2 + (i - 1) % strides, coins = blend ? word(seed, i, w) : 0;
         x[k] = (best[w] & coins | x[k] & ~coins) ^ comb((i - 1) / strides % stride, stride, w) & within(n, w);
     }
 }
@@ -174,4 +174,4 @@ extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_state
     ascend(rows, x + s * (side / 32), gain + s * side, side, n, unit, most, twice + s, flips + s);
 }
 
-extern "C" __device__ unsigned long long qubo_multistart_block512_stateshared_weightfloat32_hash = 0x1947787d630798b2ull;
+extern "C" __device__ unsigned long long qubo_multistart_block512_stateshared_weightfloat32_hash = 0x85d36eb7832f08a5ull;

@@ -9,12 +9,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Write writes a file whole or not at all: beside its place first, from where
 // it is moved. What was there stays until then, and where the command is
 // interrupted. What is no regular file, such as a pipe, is written in place.
-func Write(ctx context.Context, path string, write func(io.Writer) error) (err error) {
+func Write(ctx context.Context, path string, write func(io.Writer) error) error {
+	return put(ctx, ctx, path, write)
+}
+
+// Finish is Write of an answer that is there when the context ends: a file is written
+// all the same, and a pipe has a second more.
+func Finish(ctx context.Context, path string, write func(io.Writer) error) error {
+	pipe, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })()
+	return put(context.WithoutCancel(ctx), pipe, path, write)
+}
+
+// put writes a regular file until one context ends, anything else until another does.
+func put(regular, pipe context.Context, path string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("write %s: %w", path, err)
@@ -26,11 +41,7 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) (err e
 	mode := os.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			f, err := os.OpenFile(path, os.O_WRONLY, 0)
-			if err != nil {
-				return err
-			}
-			return errors.Join(writeAll(ctx, f, write), f.Close())
+			return writeInPlace(pipe, path, write)
 		}
 		mode = info.Mode().Perm()
 	}
@@ -39,13 +50,38 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) (err e
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(writeAll(ctx, f, write), f.Sync(), f.Close()); err == nil {
+	if err = errors.Join(writeAll(regular, f, write), f.Sync(), f.Close()); err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
 	return nil
+}
+
+// writeInPlace writes to a pipe or a device. Opening a named pipe waits for its reader,
+// and writing for room: both end with the context.
+func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {
+	type opening struct {
+		f   *os.File
+		err error
+	}
+	opened := make(chan opening, 1)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		opened <- opening{f, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case o := <-opened:
+		if o.err != nil {
+			return o.err
+		}
+		stop := context.AfterFunc(ctx, func() { o.f.SetWriteDeadline(time.Now()) })
+		defer stop()
+		return errors.Join(writeAll(ctx, o.f, write), o.f.Close())
+	}
 }
 
 func writeAll(ctx context.Context, w io.Writer, write func(io.Writer) error) error {

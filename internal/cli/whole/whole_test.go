@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // A file is written whole or stays as it was, whatever fails, and nothing is left
@@ -70,5 +72,37 @@ func TestWriteToADevice(t *testing.T) {
 	}
 	if _, err := os.Stat(full); err != nil {
 		t.Error("the device is gone:", err)
+	}
+}
+
+// A named pipe that nobody reads holds nothing up once the context has ended: what is
+// being made ends at once, a finished answer a second later.
+func TestWriteToAPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", path).Run(); err != nil {
+		t.Skip("there is no mkfifo:", err)
+	}
+	text := func(w io.Writer) error { _, err := w.Write(make([]byte, 1<<20)); return err }
+	ends := func(how string, write func(context.Context, string, func(io.Writer) error) error) {
+		ctx, stop := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		defer stop()
+		if err := write(ctx, path, text); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %v, expected that it ends with the context", how, err)
+		}
+	}
+	ends("no reader", Write)
+	ends("no reader of an answer", Finish)
+
+	// A reader that takes nothing, then one that takes all.
+	reader, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	ends("a full pipe", Write)
+	ends("a full pipe for an answer", Finish)
+	go io.Copy(io.Discard, reader)
+	if err := Finish(context.Background(), path, text); err != nil {
+		t.Error(err)
 	}
 }

@@ -75,8 +75,16 @@ func (inst *Instance) String() string {
 	if inst.N > 1 {
 		density = float64(len(inst.Col)) / (float64(inst.N) * float64(inst.N-1))
 	}
-	return fmt.Sprintf("%s %s, %d variables, %d pairs (density %.3g), %s coefficients",
-		inst.Sense, inst.Form, inst.N, inst.Pairs(), density, kind)
+	return fmt.Sprintf("%s %s, %s, %s (density %.3g), %s coefficients",
+		inst.Sense, inst.Form, count(int64(inst.N), "variable"), count(inst.Pairs(), "pair"), density, kind)
+}
+
+// count is "1 pair", "2 pairs".
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // DenseFrom is the density from which rows are stored with their zeros: adding

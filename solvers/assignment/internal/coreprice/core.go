@@ -37,6 +37,7 @@ import (
 // rows violate Hall's condition. Rounds and steps are bounded: an
 // *exhausted error says which bound was met, and another family goes on.
 type coreEngine struct {
+	engine.Telling
 	kernels    *assignment.CoreKernels
 	variant    *device.Variant
 	rows, cols int
@@ -183,6 +184,9 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 			return nil, err
 		}
 		status := words[assignment.CoreWordStatus]
+		if status != assignment.CoreStatusTied {
+			r.Matched(r.p.Rows - int(words[assignment.CoreWordFree]+words[assignment.CoreWordViolations]))
+		}
 		switch {
 		case status == assignment.CoreStatusSolved && words[assignment.CoreWordViolations] == 0:
 			return r.finish(words)

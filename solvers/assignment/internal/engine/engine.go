@@ -12,6 +12,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Solution is what an engine returns: the column of each row (-1: left
@@ -73,7 +74,10 @@ type Exhausted struct {
 }
 
 // Error says why the engine gave up.
-func (e *Exhausted) Error() string { return "gave up: " + e.Why }
+func (e *Exhausted) Error() string { return e.Why }
+
+// Unwrap lets a relay go on with another algorithm.
+func (e *Exhausted) Unwrap() error { return solve.ErrGaveUp }
 
 // An Engine is a variant of a family with its workspace on a device.
 type Engine interface {
@@ -86,6 +90,8 @@ type Engine interface {
 	// passes (of the classical one), 0: never. The core family takes no number
 	// and gives up on ties.
 	Bound(steps uint64)
+	// Tell has an engine tell how later solves stand, between launches.
+	Tell(t Telling)
 	// Close gives back the workspace and the module.
 	Close() error
 }
@@ -96,6 +102,8 @@ type Sharded interface {
 	// Solve finds an optimal matching of p, whose costs ms holds, a matrix a
 	// device. start may be nil (cold) or feasible duals.
 	Solve(ctx context.Context, p *problem.Normal, ms []*Matrix, start *problem.Prices) (*Solution, error)
+	// Tell is that of an Engine.
+	Tell(t Telling)
 	// Close gives back the memory and the modules, not the devices.
 	Close() error
 }
@@ -112,8 +120,37 @@ const (
 type Host struct {
 	Threads int             // goroutines; 0: one a core
 	Tuning  *tuned.Database // nil: the one embedded in the binary
-	Told    func(Standing)  // told between steps; nil: nobody asks
-	Every   time.Duration   // the least time between two tellings
+	Telling Telling
+}
+
+// A Telling is whom a solve tells how it stands. The zero value is nobody.
+type Telling struct {
+	Told  func(Standing) // nil: nobody asks
+	Every time.Duration  // the least time between two tellings
+	last  time.Time
+}
+
+// Tell has an engine that embeds t tell whom now says.
+func (t *Telling) Tell(now Telling) { *t = now }
+
+// Due reports whether it is time to tell; the first time is Every after the first call.
+func (t *Telling) Due() bool {
+	if t.Told == nil {
+		return false
+	}
+	now := time.Now()
+	due := !t.last.IsZero() && now.Sub(t.last) >= t.Every
+	if due || t.last.IsZero() {
+		t.last = now
+	}
+	return due
+}
+
+// Matched tells how many rows are matched, where that is due. A bound there is none of.
+func (t *Telling) Matched(rows int) {
+	if t.Due() {
+		t.Told(Standing{Matched: rows})
+	}
 }
 
 // A Standing is how a solve stands while it runs.

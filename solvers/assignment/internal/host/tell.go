@@ -2,7 +2,6 @@ package host
 
 import (
 	"math/big"
-	"time"
 
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
@@ -10,16 +9,16 @@ import (
 
 // A telling is whom a solve tells how it stands.
 type telling struct {
-	engine.Host
+	engine.Telling
 	rows  int  // of the problem, without those that were added
 	shift uint // from the problem's units to finer ones, see problem.Normal.Finer
-	last  time.Time
 }
 
 // tells makes h tell of the solve of a problem with so many rows.
 func (h *core) tells(on engine.Host, rows int, shift uint) {
-	if on.Told != nil {
-		h.telling = &telling{Host: on, rows: rows, shift: shift, last: time.Now()}
+	if on.Telling.Told != nil {
+		h.telling = &telling{on.Telling, rows, shift}
+		h.telling.Due()
 	}
 }
 
@@ -28,7 +27,7 @@ func (h *core) tells(on engine.Host, rows int, shift uint) {
 // of columns that may stay unmatched is not above 0: the sum of both is a bound.
 func (h *core) tell() {
 	t := h.telling
-	if t == nil || time.Since(t.last) < t.Every {
+	if t == nil || !t.Due() {
 		return
 	}
 	var s engine.Standing
@@ -48,5 +47,4 @@ func (h *core) tell() {
 		s.Dual.Rsh(s.Dual, t.shift)
 	}
 	t.Told(s)
-	t.last = time.Now()
 }

@@ -35,7 +35,7 @@ func TestTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			var told []engine.Standing
-			sol, err := Solve(context.Background(), p, nil, engine.Host{Threads: 2, Told: func(s engine.Standing) { told = append(told, s) }})
+			sol, err := Solve(context.Background(), p, nil, engine.Host{Threads: 2, Telling: engine.Telling{Told: func(s engine.Standing) { told = append(told, s) }}})
 			if err != nil {
 				t.Fatal(err)
 			}

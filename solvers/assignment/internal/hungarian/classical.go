@@ -71,6 +71,7 @@ import (
 // Duals to start from are used where all columns get matched: their v, with u
 // reduced again. Other problems start cold.
 type classical struct {
+	engine.Telling
 	device     device.Device
 	family     *device.Family
 	variant    *device.Variant
@@ -315,6 +316,13 @@ func (r *classicalRun) control() (*classicalControl, error) {
 	return x, r.s.Download(x.Bytes(), r.work, 0)
 }
 
+// stands tells how many rows are matched: each that is not is the root of a tree.
+func (r *classicalRun) stands(x *classicalControl) {
+	if x.Stage == assignment.ClassicalStageSearch {
+		r.Matched(r.rows - int(x.Roots))
+	}
+}
+
 // persistent launches the kernel that does everything until it has, or gives up.
 func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error) {
 	budget := uint64(classicalBudget)
@@ -333,6 +341,7 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 		if err != nil || x.Stage >= assignment.ClassicalStageMatched {
 			return x, err
 		}
+		r.stands(x)
 		if r.passLimit > 0 && x.Scanned > r.passLimit*uint64(r.rows) {
 			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d passes", r.passLimit)}
 		}

@@ -124,6 +124,7 @@ func (r *classicalShardRun) together(ctx context.Context) (*classicalControl, er
 		if err != nil || x.Stage >= assignment.ClassicalStageMatched {
 			return x, err
 		}
+		r.head.stands(x)
 	}
 }
 

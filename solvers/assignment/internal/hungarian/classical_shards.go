@@ -212,6 +212,7 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		r.head.stands(x)
 		for range classicalAhead {
 			if err := errors.Join(r.price(number), r.send(number), r.search()); err != nil {
 				return nil, err

@@ -68,6 +68,7 @@ import (
 // Duals to start from are used where all columns get matched: their v, with u
 // reduced again. Other problems start cold.
 type tree struct {
+	engine.Telling
 	device     device.Device
 	family     *device.Family
 	variant    *device.Variant
@@ -151,6 +152,7 @@ const (
 	wayRows       = 1 << 21 // a way has no room for more
 	treeBatch     = 16      // steps launched before the host looks, barrier=host
 	treeSteps     = 1 << 16 // steps of a persistent kernel before the host looks
+	treeToldSteps = 1 << 12 // the same, where it tells how the solve stands
 )
 
 // Solve implements engine.
@@ -160,6 +162,7 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 	}
 	if t.peers != nil {
 		t.peers.streams[0], t.peers.limit = s, t.limit
+		t.peers.Tell(t.Telling)
 		return t.peers.Solve(ctx, p, []*engine.Matrix{m}, start)
 	}
 	sol := &engine.Solution{Column: make([]int32, t.rows), Prices: problem.Prices{U: make([]int64, t.rows), V: make([]int64, t.cols)}}
@@ -224,7 +227,7 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 		}
 		if t.family.Value(t.variant, "barrier") == "grid" {
 			g.Cooperative = true
-			if err := t.kernels.Solve(s, g, m.Costs, t.work, rows, cols, width, warm, p.Scale, min(treeSteps, t.limit)); err != nil {
+			if err := t.kernels.Solve(s, g, m.Costs, t.work, rows, cols, width, warm, p.Scale, t.steps(t.limit)); err != nil {
 				return nil, err
 			}
 		} else {
@@ -235,13 +238,22 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 				now++
 			}
 		}
-		if head, err := t.ended(s); head != nil || err != nil {
+		head, err := t.ended(s)
+		if head != nil || err != nil {
 			return head, err
 		}
 		if t.limit < treeSteps {
 			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", t.limit)}
 		}
 	}
+}
+
+// steps are those of one launch of a persistent kernel that gives up after limit.
+func (t *tree) steps(limit uint64) uint64 {
+	if t.Told != nil && limit >= treeSteps {
+		return treeToldSteps
+	}
+	return min(treeSteps, limit)
 }
 
 // ended waits and returns the head of a solve that has ended, nil of one that
@@ -251,7 +263,10 @@ func (t *tree) ended(s device.Stream) (*treeHead, error) {
 	if err := s.Download(head.Bytes(), t.work, 0); err != nil {
 		return nil, err
 	}
-	if head.Slot[3].Turn.Stage < assignment.TreeStageSolved {
+	if now := &head.Slot[3].Turn; now.Stage < assignment.TreeStageSolved {
+		if now.Stage > assignment.TreeStageAccept { // free rows are listed
+			t.Matched(t.rows - int(now.Left))
+		}
 		return nil, nil
 	}
 	return head, nil

@@ -168,6 +168,9 @@ func (t *TreePeers) bind(costs []*engine.Matrix) error {
 	return nil
 }
 
+// Tell implements engine.Sharded: the first member tells for all.
+func (t *TreePeers) Tell(now engine.Telling) { t.Members[0].Tell(now) }
+
 // run launches the kernels of all members until the solve has ended.
 func (t *TreePeers) run(ctx context.Context, p *problem.Normal, start *problem.Prices) (heads []*treeHead, err error) {
 	for {
@@ -203,7 +206,7 @@ func (t *TreePeers) launch(p *problem.Normal, start *problem.Prices) error {
 			warm = 1
 		}
 		g := device.Grid{Blocks: m.Blocks() * int64(here), Threads: m.block(), Cooperative: true}
-		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.Scale, uint64(k), uint64(here), uint64(len(t.Members)), min(treeSteps, t.limit)); err != nil {
+		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.Scale, uint64(k), uint64(here), uint64(len(t.Members)), t.Members[0].steps(t.limit)); err != nil {
 			return err
 		}
 		k += here

@@ -2,6 +2,7 @@ package packing
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -34,18 +35,21 @@ func (g *graph) extend(clique []int32, key []float64) []int32 {
 	return clique
 }
 
-// lifted extends all cliques and leaves out those that others contain.
-func (g *graph) lifted(cliques [][]int32, key []float64) [][]int32 {
+// lifted extends all cliques and leaves out those that others contain. When ctx ends the
+// rest stay as they are.
+func (g *graph) lifted(ctx context.Context, cliques [][]int32, key []float64) [][]int32 {
 	var all [][]int32
 	seen := map[string]bool{}
 	for _, c := range cliques {
-		c = g.extend(c, key)
+		if ctx.Err() == nil {
+			c = g.extend(c, key)
+		}
 		if text := fmt.Sprint(c); !seen[text] {
 			seen[text] = true
 			all = append(all, c)
 		}
 	}
-	return all // maximal and different: none contains another
+	return all // maximal and different, unless ctx ended: none contains another
 }
 
 // violated finds cliques whose columns add up to more than 1, at most limit, those

@@ -2,7 +2,9 @@ package packing
 
 import (
 	"cmp"
+	"context"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 )
@@ -72,17 +74,17 @@ func (h *improver) complete() {
 	}
 }
 
-// start is the best of many packings by price over a power of the number of conflicts,
-// with noise.
-func (h *improver) start(live set, tries int) ([]int32, int64) {
+// start offers many packings by price over a power of the number of conflicts, with noise.
+// When ctx ends there are no more, but one.
+func (h *improver) start(ctx context.Context, live set, tries int, offer func([]int32, int64)) {
 	degree := make([]float64, h.g.n)
 	for j := range degree {
-		count := 0.0
-		h.g.conflict[j].each(func(int) { count++ })
-		degree[j] = 1 + count
+		count := 0
+		for _, w := range h.g.conflict[j] {
+			count += bits.OnesCount64(w)
+		}
+		degree[j] = float64(1 + count)
 	}
-	var best []int32
-	value := int64(-1)
 	for try := range tries {
 		power := []float64{0.5, 1, 0, 0.25, 0.75}[try%5]
 		for j := range h.key {
@@ -91,9 +93,8 @@ func (h *improver) start(live set, tries int) ([]int32, int64) {
 				h.key[j] *= 1 + 0.3*h.rand.Float64()
 			}
 		}
-		if chosen, v := h.fill(live, nil); v > value {
-			best, value = chosen, v
+		if offer(h.fill(live, nil)); ctx.Err() != nil {
+			return
 		}
 	}
-	return best, value
 }

@@ -38,7 +38,7 @@ type Problem struct {
 // Settings of Solve.
 type Settings struct {
 	Workers  int                             // open nodes worked on at once; 0: one a core
-	Progress func(value, bound, nodes int64) // told of progress, from any goroutine; may be nil
+	Progress func(value, bound, nodes int64) // told of better packings, of bounds and, now and then, of nodes, from any goroutine; may be nil
 	Start    []int                           // a packing that is known, of bids of prices above 0; nil: none
 	Known    []Price                         // prices of a problem like this one, and its cliques
 	Enough   bool                            // end a component, after its root, with any packing better than the start's
@@ -102,7 +102,7 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	live = ruledOut(p, set.Known, live, start, least)
 	whole := known.restrict(live)
 	g := newGraph(len(live), whole.Cliques)
-	kept, instead := g.undominated(whole.Prices)
+	kept, instead := g.undominated(ctx, whole.Prices)
 	begun := g.empty() // the start, in bids that are kept
 	for k, j := range live {
 		if start[j] {
@@ -115,8 +115,15 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	res := &Result{Bids: len(kept)}
 	parts := g.components(kept)
 	res.Parts = len(parts)
-	for _, part := range parts {
-		inner := whole.restrict(part)
+	problems := make([]*Problem, len(parts))
+	later := int64(0) // what bids of parts to come are worth at most
+	for k, part := range parts {
+		problems[k] = whole.restrict(part)
+		later += problems[k].shares()
+	}
+	for k, part := range parts {
+		inner := problems[k]
+		later -= inner.shares()
 		told := set
 		told.Start = nil
 		for k, j := range part {
@@ -125,10 +132,8 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 			}
 		}
 		if set.Progress != nil {
-			told.Progress = func(value, bound, nodes int64) { set.Progress(res.Value+value, bound, res.Nodes+nodes) }
-			if len(parts) > 1 { // the bounds of parts to come are not known yet
-				told.Progress = nil
-			}
+			value, bound, nodes := res.Value, res.Bound+later, res.Nodes
+			told.Progress = func(v, b, n int64) { set.Progress(value+v, bound+b, nodes+n) }
 		}
 		one, err := solveComponent(ctx, inner, told)
 		if err != nil {
@@ -151,6 +156,31 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	}
 	slices.Sort(res.Winners)
 	return res, nil
+}
+
+// shares is a bound on any packing that needs no linear program: each clique pays the
+// largest share of a bid in it, where bids share out their prices over their cliques.
+func (p *Problem) shares() int64 {
+	cliques := make([]int64, len(p.Prices))
+	for _, c := range p.Cliques {
+		for _, j := range c {
+			cliques[j]++
+		}
+	}
+	bound := int64(0)
+	for _, c := range p.Cliques {
+		most := int64(0)
+		for _, j := range c {
+			most = max(most, (p.Prices[j]+cliques[j]-1)/cliques[j])
+		}
+		bound += most
+	}
+	for j, n := range cliques {
+		if n == 0 {
+			bound += max(0, p.Prices[j])
+		}
+	}
+	return bound
 }
 
 // ruledOut leaves out the bids that no packing worth more than the start has, by known
@@ -287,11 +317,19 @@ func (g *graph) empty() set { return make(set, (g.n+63)/64) }
 // undominated leaves out each bid that another could replace in any packing: one that
 // conflicts with it and with nothing else that it does not, and pays as much. It also
 // tells which other, -1 for bids that are kept.
-func (g *graph) undominated(prices []int64) (kept, instead []int32) {
+//
+// When ctx ends what has not been looked at is kept.
+func (g *graph) undominated(ctx context.Context, prices []int64) (kept, instead []int32) {
 	gone := g.empty()
 	instead = make([]int32, g.n)
 	for j := range g.n {
 		instead[j] = -1
+		if j%64 == 0 && ctx.Err() != nil {
+			prices = nil
+		}
+		if prices == nil {
+			continue
+		}
 		for k, w := range g.conflict[j] {
 			for ; w != 0 && !gone.has(j); w &= w - 1 {
 				i := k<<6 + bits.TrailingZeros64(w)

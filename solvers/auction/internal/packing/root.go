@@ -31,6 +31,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 		live.add(j)
 	}
 	t := &tree{g: g, prices: p.Prices, set: set, best: -1}
+	t.top.Store(p.shares())
 	value := int64(0)
 	if set.Start != nil {
 		begun := make([]int32, len(set.Start))
@@ -41,7 +42,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	}
 	h := newImprover(g, p.Prices, 1)
 	if !set.bare {
-		t.offer(h.start(live, starts))
+		h.start(ctx, live, starts, t.offer)
 	}
 	if e := newEnumerator(t); !set.bare && (n <= few || g.density() > dense) && e.run(live, nil, 0, t.best, 20*n) {
 		t.offer(e.chosen, e.best)
@@ -79,7 +80,7 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 	for j, p := range t.prices {
 		key[j] = float64(p)
 	}
-	rows := t.g.lifted(cliques, key)
+	rows := t.g.lifted(ctx, cliques, key)
 	t.scale = newScale(t.prices, len(rows)+rounds*cutsARound)
 	scaled := make([]float64, t.g.n)
 	for j, p := range t.prices {
@@ -91,7 +92,7 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 	var old *lp.Solver
 	var kept [][2]int
 	least := int64(math.MaxInt64)
-	res.Bound, res.Nodes = math.MaxInt64, 1
+	res.Bound, res.Nodes = max(t.best, t.top.Load()), 1
 	stale := 0
 	for round := 0; ; round++ {
 		if len(rows) > 1<<13 || 16*len(rows)*len(rows) > maxMemory {
@@ -114,17 +115,18 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 		bound := b.bound(y, live, 0)
 		whole := max(t.best, bound>>t.shift)
 		if round == 0 {
-			res.LPBound = whole
+			res.LPBound = min(whole, res.Bound)
 		}
-		if whole < res.Bound {
-			res.Bound = whole
+		if whole < res.Bound || round == 0 {
+			res.Bound = min(whole, res.Bound)
+			t.top.Store(res.Bound)
 			res.Prices = res.Prices[:0]
 			for i, c := range rows {
 				if amount := (y[i] + 1<<t.shift - 1) >> t.shift; amount > 0 {
 					res.Prices = append(res.Prices, Price{slices.Clone(c), amount})
 				}
 			}
-			t.tell(res.Bound)
+			t.tell()
 		}
 		if res.Bound <= t.best || !done {
 			break

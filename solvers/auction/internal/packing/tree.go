@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"coalesce/solvers/auction/internal/lp"
 )
@@ -49,6 +50,8 @@ type tree struct {
 	matrix *lp.Matrix
 	basis  *lp.Solver // of the root
 	nodes  atomic.Int64
+	top    atomic.Int64 // no packing is worth more
+	said   atomic.Int64 // when the bound was last told, in nanoseconds of Unix time
 
 	mu      sync.Mutex
 	best    int64
@@ -62,13 +65,21 @@ type tree struct {
 	overall gain
 }
 
-// offer keeps a packing if it is the best.
+// offer keeps a packing if it is the best, and tells of it.
 func (t *tree) offer(chosen []int32, value int64) {
+	if t.keep(chosen, value) {
+		t.tell()
+	}
+}
+
+func (t *tree) keep(chosen []int32, value int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if value > t.best {
-		t.best, t.chosen = value, slices.Clone(chosen)
+	if value <= t.best {
+		return false
 	}
+	t.best, t.chosen = value, slices.Clone(chosen)
+	return true
 }
 
 func (t *tree) incumbent() int64 {
@@ -77,11 +88,18 @@ func (t *tree) incumbent() int64 {
 	return t.best
 }
 
-func (t *tree) tell(bound int64) {
+// tell reports the best packing and the bound.
+func (t *tree) tell() {
 	if t.set.Progress != nil {
 		best := t.incumbent()
-		t.set.Progress(best, max(best, bound), t.nodes.Load())
+		t.set.Progress(best, max(best, t.top.Load()), t.nodes.Load())
 	}
+}
+
+// due reports whether the bound was told long ago.
+func (t *tree) due() bool {
+	now, before := time.Now().UnixNano(), t.said.Load()
+	return t.set.Progress != nil && now-before > int64(often) && t.said.CompareAndSwap(before, now)
 }
 
 // search works on nodes until none is open or ctx ends, and sets the result's bound.
@@ -150,6 +168,9 @@ func (t *tree) push(n *node) {
 	heap.Push(&t.open, n)
 	t.wake.Signal()
 }
+
+// often is how long the bound is not told again.
+const often = 100 * time.Millisecond
 
 // bound is that of everything open or worked on.
 func (t *tree) bound() int64 {

@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	whole    = 1e-6 // a column this near to 0 or 1 is there
-	trusted  = 2    // trials after which a bid's gains are believed
-	tried    = 8    // bids that strong branching tries at a node
-	tryouts  = 20   // pivots of a trial
-	few      = 64   // live bids that are enumerated
-	steps    = 200  // of an enumeration
-	reported = 64   // nodes between two reports of progress
+	whole   = 1e-6 // a column this near to 0 or 1 is there
+	trusted = 2    // trials after which a bid's gains are believed
+	tried   = 8    // bids that strong branching tries at a node
+	tryouts = 20   // pivots of a trial
+	few     = 64   // live bids that are enumerated
+	steps   = 200  // of an enumeration
 )
 
 // A worker solves nodes on a basis of its own.
@@ -53,8 +52,9 @@ func (w *worker) run(ctx context.Context) {
 				w.push(n)
 				return
 			}
-			if w.nodes.Add(1)%reported == 0 {
-				w.tell(w.bound())
+			if w.nodes.Add(1); w.due() {
+				w.top.Store(min(w.top.Load(), w.bound()))
+				w.tell()
 			}
 			child := w.node(ctx, n)
 			if ctx.Err() != nil { // the children's bounds hold no more than the node's

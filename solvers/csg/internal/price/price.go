@@ -26,11 +26,12 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
 )
 
 // ErrCostly is wrapped by the errors of searches that were given up: another algorithm
 // is likely to be quicker.
-var ErrCostly = errors.New("prices leave too much work")
+var ErrCostly = solve.GaveUp("prices leave too much work")
 
 // ErrProof is wrapped by the errors of proofs that a check refuted.
 var ErrProof = errors.New("the proof does not hold")

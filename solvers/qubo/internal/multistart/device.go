@@ -10,6 +10,7 @@ import (
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/evaluate"
+	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
@@ -25,6 +26,8 @@ type deviceStarter struct {
 	shared  int // bytes of an ascending block
 	samples int
 	batch   int
+	blend   string
+	climber *hostStarter // where solutions ascend on the host; nil: they ascend on the device
 	scope   device.Scope // holds all of it but the stream
 	// x holds samples, then slots.
 	x, best, twice, gain, flips, sums device.Buffer
@@ -169,8 +172,11 @@ func (g *deviceStarter) begin(x []uint64) error {
 
 func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
 	e := g.many
-	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, g.twice); err != nil {
+	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, blends(g.blend), g.twice); err != nil {
 		return nil, err
+	}
+	if g.climber != nil {
+		return g.climb(count, threshold, most)
 	}
 	if err := e.AddGains(g.s, g.x, count, g.twice, g.gain); err != nil {
 		return nil, err
@@ -190,6 +196,31 @@ func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshol
 	return list, nil
 }
 
+// climb is the rest of a round as the paper divides it: the device evaluates, and a core of the host takes
+// what passes the screen to a local optimum.
+func (g *deviceStarter) climb(count int, threshold float64, most int64) ([]outcome, error) {
+	values := g.back[:8*count]
+	if err := errors.Join(g.many.AddValues(g.s, g.x, count, g.twice), g.s.Download(values, g.twice, 0)); err != nil {
+		return nil, err
+	}
+	list := make([]outcome, count)
+	for s := range list {
+		list[s] = outcome{g.many.Objective(values[8*s:]), -1}
+		if !(float64(list[s].value) > threshold) {
+			continue
+		}
+		x, err := g.solution(s)
+		if err != nil {
+			return nil, err
+		}
+		g.climber.ascend(x, &list[s], most)
+		if err := g.s.Upload(g.x, int64(8*s*g.many.Words()), device.Bytes(x)); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 func (g *deviceStarter) solution(slot int) ([]uint64, error) {
 	x := make([]uint64, g.many.Words())
 	err := g.s.Download(device.Bytes(x), g.x, int64(8*slot*len(x)))
@@ -197,8 +228,19 @@ func (g *deviceStarter) solution(slot int) ([]uint64, error) {
 }
 
 func (g *deviceStarter) keep(slot int) error {
+	if g.blend == search.BlendStart {
+		return nil // what is blended with stays the starting solution
+	}
 	size := int64(8 * g.many.Words())
 	return g.s.Copy(g.best, 0, g.x, int64(slot)*size, size)
+}
+
+// blends is 0 where solutions are blended with nothing.
+func blends(with string) uint64 {
+	if with == search.BlendNone {
+		return 0
+	}
+	return 1
 }
 
 // Close frees what the starter took, but for the stream.

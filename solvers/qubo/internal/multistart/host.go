@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coalesce/solvers/qubo/internal/draw"
+	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -15,6 +16,7 @@ type hostStarter struct {
 	best     []uint64
 	slots    [][]uint64
 	gain     []int64
+	blend    string
 	deadline time.Time // of sampling; zero: none
 }
 
@@ -64,6 +66,9 @@ func (h *hostStarter) round(count int, counter, strides, seed uint64, threshold 
 // diversify blends x with the best and turns over every stride-th variable.
 func (h *hostStarter) diversify(x []uint64, i, strides, seed uint64) {
 	for w := range x {
+		if h.blend == search.BlendNone {
+			break
+		}
 		c := draw.Coins(seed, i, uint64(w))
 		x[w] = h.best[w]&c | x[w]&^c
 	}
@@ -104,7 +109,9 @@ func (h *hostStarter) ascend(x []uint64, o *outcome, most int64) {
 func (h *hostStarter) solution(slot int) ([]uint64, error) { return slices.Clone(h.slots[slot]), nil }
 
 func (h *hostStarter) keep(slot int) error {
-	copy(h.best, h.slots[slot])
+	if h.blend != search.BlendStart {
+		copy(h.best, h.slots[slot])
+	}
 	return nil
 }
 

@@ -8,9 +8,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"coalesce/autotune/tuned"
+	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -31,6 +33,8 @@ import (
 //     sample's mean is below max, there is nothing to screen by, and all pass.
 //   - λ is not updated; T is, with max.
 //   - The starting solution sums the full symmetric row, q(i,i) + Σ q(i,j).
+//   - Solutions are blended with the best so far; with the starting solution, or nothing, where that is
+//     asked for ("different diversification approaches based on blending", which the paper does not name).
 //   - Diversification is "based on Glover (1998)" and blends two solutions, the
 //     number of changes following the loop counter. Our choice: iteration i
 //     blends its last solution with the best, keeping what they share and
@@ -40,8 +44,12 @@ import (
 //   - The flips of one ascent have no bound unless one is given.
 
 // DefaultLambda is the λ of the screen where none is given, our choice in [0, 1):
-// bench/qubo, experiment lambda, sweeps it.
-const DefaultLambda = 0.1
+// bench/qubo, experiment lambda, sweeps it. Of those of its five instances 0.2 has the smallest mean gap,
+// 0.060 % (0.1: 0.152 %), and the smallest worst; 92 % of the iterations pass.
+const DefaultLambda = 0.2
+
+// DefaultSamples is the paper's number of samples.
+const DefaultSamples = 1000
 
 // Options of massive multi-start. The zero value is the paper's run,
 // with the default λ.
@@ -52,6 +60,8 @@ type Options struct {
 	Iterations int      // of diversify, screen and search; 0: 2500
 	Batch      int      // iterations at once, T being updated after them; 0 or 1: the paper's serial run
 	MaxFlips   int64    // of one ascent; 0: no bound
+	Ascend     string   // one of search.Ascents: where solutions ascend; empty: where they are evaluated
+	Blend      string   // one of search.Blends: what an iteration blends its last solution with; empty: the best so far
 	Seed       uint64
 	Target     *int64    // stop at this scaled objective; nil: none
 	Deadline   time.Time // stop starting iterations; zero: none
@@ -135,12 +145,18 @@ func strides(n int) uint64 { return uint64(max(1, math.Sqrt(float64(n))/2)) }
 // run is the pseudocode of Figure 2.
 func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found func(value int64, x []uint64, at time.Duration)) (*Run, error) {
 	began := time.Now()
-	samples, iterations, batch := orElse(o.Samples, 1000), orElse(o.Iterations, 2500), orElse(o.Batch, 1)
+	samples, iterations, batch := orElse(o.Samples, DefaultSamples), orElse(o.Iterations, 2500), orElse(o.Batch, 1)
 	r := &Run{Lambda: DefaultLambda}
 	if o.Lambda != nil {
 		if r.Lambda = *o.Lambda; !(r.Lambda >= 0 && r.Lambda < 1) {
 			return nil, fmt.Errorf("λ = %v, expected 0 <= λ < 1", r.Lambda)
 		}
+	}
+	if o.Blend != "" && !slices.Contains(search.Blends(), o.Blend) {
+		return nil, fmt.Errorf("blend %q, expected one of %v", o.Blend, search.Blends())
+	}
+	if o.Ascend != "" && !slices.Contains(search.Ascents(), o.Ascend) {
+		return nil, fmt.Errorf("ascend %q, expected one of %v", o.Ascend, search.Ascents())
 	}
 	sum, err := on.sample(samples, o.Seed)
 	if err != nil {

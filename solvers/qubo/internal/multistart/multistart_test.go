@@ -61,18 +61,26 @@ func TestMultistartVariants(t *testing.T) {
 			}
 			p := qubotest.SquareFor(kind, c.n, uint64(c.n))
 			lambda := 0.3
-			o := Options{Samples: 40, Lambda: &lambda, Iterations: 6, Batch: c.batch, Seed: 3}
+			o := Options{Samples: 40, Lambda: &lambda, Iterations: 6, Batch: c.batch, Seed: 3, Blend: search.Blends()[k%3]}
 			g, err := openStarterAs(d, s, p, v, w, o.Samples, c.batch)
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, expected := multistart(t, p, g, o), multistart(t, p, newHostStarter(p, c.batch), o)
+			g.blend = o.Blend
+			reference := newHostStarter(p, c.batch)
+			reference.blend = o.Blend
+			found, expected := multistart(t, p, g, o), multistart(t, p, reference, o)
 			if !reflect.DeepEqual(found, expected) {
 				t.Errorf("%s, n = %d: found %+v, expected %+v", w.Label, c.n, found, expected)
 			}
 			searched += found.Searched
+			g.climber = newHostStarter(p, 1) // the device evaluates, the host ascends
+			if divided := multistart(t, p, g, o); !reflect.DeepEqual(divided, expected) {
+				t.Errorf("%s, n = %d, ascending on the host: found %+v, expected %+v", w.Label, c.n, divided, expected)
+			}
+			g.climber = nil
 			o.Iterations, o.MaxFlips = 3, 2
-			if found, expected := multistart(t, p, g, o), multistart(t, p, newHostStarter(p, c.batch), o); !reflect.DeepEqual(found, expected) {
+			if found, expected := multistart(t, p, g, o), multistart(t, p, reference, o); !reflect.DeepEqual(found, expected) {
 				t.Errorf("%s, n = %d, two flips: found %+v, expected %+v", w.Label, c.n, found, expected)
 			}
 			if err := g.Close(); err != nil {
@@ -168,6 +176,20 @@ func TestMultistartDiversify(t *testing.T) {
 			seen[key] = true
 		}
 	}
+	h.blend = search.BlendNone // the comb alone
+	plainly := slices.Clone(start[3])
+	h.diversify(plainly, 3, m, 7)
+	for j := range n {
+		if turned := problem.Bit(start[3], j) != problem.Bit(plainly, j); turned != (j%4 == 0) {
+			t.Errorf("without blending variable %d is turned over: %v", j, turned)
+		}
+	}
+	h.blend = search.BlendStart // what is kept is not blended with
+	copy(h.slots[0], start[3])
+	if err := h.keep(0); err != nil || !slices.Equal(h.best, start[2]) {
+		t.Errorf("the starting solution is replaced: %v", err)
+	}
+	h.blend = ""
 	x, mixed := slices.Clone(start[3]), 0
 	h.diversify(x, 3, m, 7) // every 4th variable from 0 is turned over
 	for j := range n {
@@ -225,7 +247,7 @@ func TestMultistartSearch(t *testing.T) {
 		var ends []search.Work
 		var lists [2][]int64
 		for k := range lists {
-			w, err := multistartSearch{d, nil, 4}.Search(context.Background(), p, search.Options{Began: time.Now(), Work: 60, Seed: 5},
+			w, err := multistartSearch{d, Options{Batch: 4, Iterations: math.MaxInt}}.Search(context.Background(), p, search.Options{Began: time.Now(), Work: 60, Seed: 5},
 				func(v int64, x []uint64, _ time.Duration) {
 					if p.Value(x) != v {
 						t.Errorf("%s: told %d, the solution's objective is %d", d.Facts(), v, p.Value(x))

@@ -1,13 +1,13 @@
 package multistart
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
-	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/evaluate"
 	"coalesce/solvers/qubo/internal/search"
@@ -39,7 +39,7 @@ func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() err
 	batch := orElse(o.Batch, 1)
 	if d.Facts().Kind == device.Host {
 		h := newHostStarter(p, batch)
-		h.deadline = o.Deadline
+		h.deadline, h.blend = o.Deadline, o.Blend
 		return h, h.Close, nil
 	}
 	kind, err := evaluate.NarrowestKind(p)
@@ -50,15 +50,18 @@ func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := openStarter(d, s, p, o.Tuning, kind, orElse(o.Samples, 1000), batch)
+	g, err := openStarter(d, s, p, o.Tuning, kind, orElse(o.Samples, DefaultSamples), batch)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
+	}
+	if g.blend = o.Blend; o.Ascend == search.AscendHost {
+		g.climber = newHostStarter(p, 1)
 	}
 	return g, func() error { return errors.Join(g.Close(), s.Close()) }, nil
 }
 
 // Open is massive multi-start for Solve: on a device as many
-// iterations at once as it has multiprocessors.
+// iterations at once as it has multiprocessors, unless the parameters say otherwise.
 func Open(_ *problem.Normal, o search.Setup) (search.Opened, error) {
 	d, err := o.First()
 	if err != nil {
@@ -68,20 +71,47 @@ func Open(_ *problem.Normal, o search.Setup) (search.Opened, error) {
 	if f := d.Facts(); f.Kind == device.CUDA {
 		batch = max(1, f.SMs)
 	}
-	return search.Opened{Searcher: multistartSearch{d, o.Tuning, batch}, Label: fmt.Sprintf("batch=%d", batch), Reason: "one climbing solution a multiprocessor"}, nil
+	s := o.Starts
+	m := Options{Samples: orElse(s.Samples, DefaultSamples), Iterations: orElse(s.Iterations, math.MaxInt), Batch: orElse(s.Batch, batch), MaxFlips: s.Flips,
+		Blend: cmp.Or(s.Blend, search.BlendBest), Ascend: s.Ascend, Tuning: o.Tuning}
+	if m.Lambda, m.Printed, err = s.Screen(); err != nil {
+		return search.Opened{}, err
+	}
+	return search.Opened{Searcher: multistartSearch{d, m}, Label: m.label(), Reason: "one climbing solution a multiprocessor, unless said otherwise"}, nil
+}
+
+// label names the parameters of a run as the flags do.
+func (o Options) label() string {
+	lambda := fmt.Sprint(DefaultLambda)
+	if o.Lambda != nil {
+		lambda = fmt.Sprint(*o.Lambda)
+	} else if o.Printed {
+		lambda = search.Printed
+	}
+	text := fmt.Sprintf("batch=%d,samples=%d,lambda=%s,blend=%s", o.Batch, o.Samples, lambda, o.Blend)
+	if o.Iterations < math.MaxInt {
+		text += fmt.Sprintf(",iterations=%d", o.Iterations)
+	}
+	if o.Ascend != "" {
+		text += ",ascend=" + o.Ascend
+	}
+	if o.MaxFlips > 0 {
+		text += fmt.Sprintf(",max-flips=%d", o.MaxFlips)
+	}
+	return text
 }
 
 // multistartSearch is massive multi-start as a search among others, until its
 // limits.
 type multistartSearch struct {
-	device device.Device
-	tuning *tuned.Database
-	batch  int // iterations at once
+	device  device.Device
+	options Options // but for the limits
 }
 
 // Search implements search.Searcher.
 func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(value int64, x []uint64, at time.Duration)) (search.Work, error) {
-	options := Options{Batch: m.batch, Tuning: m.tuning, Iterations: math.MaxInt, Seed: o.Seed, Target: o.Target, Deadline: o.Deadline}
+	options := m.options
+	options.Seed, options.Target, options.Deadline = o.Seed, o.Target, o.Deadline
 	on, closing, err := openFor(m.device, p, options)
 	if err != nil {
 		return search.Work{}, err

@@ -8,6 +8,7 @@ type Setup struct {
 	solve.Settings
 	Without []string // names of parts that are left out
 	Rules   Rules    // as the user gave them
+	Starts  Starts   // of massive multi-start, as the user gave them
 }
 
 // An Opened engine is ready to search one problem.

@@ -1,0 +1,215 @@
+package main
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"coalesce/autotune"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+	"coalesce/autotune/worker"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
+)
+
+// What variants are chosen by; nil until it is first asked for.
+var (
+	winnersMu sync.Mutex
+	chosenBy  *tuned.Database
+)
+
+// winners are the user's own, where there are some that can be read, over those that the
+// library carries.
+func winners() *tuned.Database {
+	winnersMu.Lock()
+	defer winnersMu.Unlock()
+	if chosenBy != nil {
+		return chosenBy
+	}
+	chosenBy = tuned.Shipped()
+	if dir, err := os.UserConfigDir(); err == nil {
+		if own, err := tuned.Load(filepath.Join(dir, "coalesce", "tuned.json")); err == nil {
+			chosenBy = own.Over(chosenBy)
+		}
+	}
+	return chosenBy
+}
+
+// chooseBy has later solves choose by a file.
+func chooseBy(path string) error {
+	db := tuned.Shipped()
+	if path != "" {
+		own, err := tuned.Load(path)
+		if err != nil {
+			return bad("%v", err)
+		}
+		db = own.Over(db)
+	}
+	winnersMu.Lock()
+	defer winnersMu.Unlock()
+	chosenBy = db
+	return nil
+}
+
+//export goTuned
+func goTuned(path *C.char) C.int32_t {
+	return codeOf(guarded(func() error { return chooseBy(C.GoString(path)) }))
+}
+
+// subjects are the families of a problem, or of all where it is empty.
+func subjects(problem string) ([]subject.Subject, error) {
+	all := map[string]func() []subject.Subject{"csg": csg.Subjects, "assignment": assignment.Subjects, "qubo": qubo.Subjects}
+	if problem == "" {
+		return slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects()), nil
+	}
+	of, ok := all[problem]
+	if !ok {
+		return nil, bad("problem: found %.40q, expected csg, assignment or qubo", problem)
+	}
+	return of(), nil
+}
+
+//export goTuneWorker
+func goTuneWorker(index C.int32_t) C.int32_t {
+	return codeOf(guarded(func() error {
+		d, err := openDevice(int(index))
+		if err != nil {
+			return err
+		}
+		list, err := subjects("")
+		if err != nil {
+			return err
+		}
+		return worker.Serve(context.Background(), d, list, os.Stdin, os.Stdout)
+	}))
+}
+
+//export goStartTune
+func goStartTune(p *C.coalesce_tune, handle *C.int64_t) C.int32_t {
+	return start(handle, func(ctx context.Context, stop func()) ([]byte, error) {
+		if p == nil {
+			return nil, bad("no struct")
+		}
+		if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+			return nil, err
+		}
+		budget := float64(p.budget)
+		if !(budget > 0) || budget > math.MaxInt32 || p.arguments < 1 || p.worker == nil || p.output == nil {
+			return nil, bad("tune: expected a budget of some seconds, a worker and a file")
+		}
+		var args []string
+		for _, arg := range unsafe.Slice(p.worker, p.arguments) {
+			args = append(args, C.GoString(arg))
+		}
+		d, err := openDevice(int(p.device))
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := tasks(C.GoString(p.problem), C.GoString(p.family), d.Facts())
+		if err != nil {
+			return nil, err
+		}
+		o := autotune.Options{
+			Worker: func() *exec.Cmd { return exec.Command(args[0], args[1:]...) },
+			Facts:  d.Facts(), Budget: time.Duration(budget * float64(time.Second)), Seed: uint64(p.seed),
+		}
+		began, tell := time.Now(), progress(p.progress, p.user, stop)
+		o.Progress = func(e autotune.Event) {
+			if tell != nil {
+				now := time.Since(began).Seconds()
+				tell(solve.Incumbent{Seconds: now, Value: solve.NumberOf(e.BestTime.Seconds()), Share: min(1, now/budget)})
+			}
+		}
+		return tuneInto(ctx, C.GoString(p.output), tasks, o)
+	})
+}
+
+// tasks are the families that run on a device, of a name where that is not empty.
+func tasks(problem, family string, facts device.Facts) ([]autotune.Task, error) {
+	target := device.CUDA
+	if facts.Kind == device.Host {
+		target = device.Host
+	}
+	list, err := subjects(problem)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []autotune.Task
+	var names []string
+	for _, s := range list {
+		f := s.Family()
+		if f.Target != target {
+			continue
+		}
+		names = append(names, f.Name)
+		if family == "" || f.Name == family || strings.HasSuffix(f.Name, "/"+family) {
+			tasks = append(tasks, autotune.Task{Subject: s})
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, bad("tune: found the family %.40q on %s, expected one of %v", family, facts, names)
+	}
+	return tasks, nil
+}
+
+// tuneInto tunes, keeps the winners in a file beside those that it holds, and has later
+// solves choose by it.
+func tuneInto(ctx context.Context, path string, tasks []autotune.Task, o autotune.Options) ([]byte, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, bad("%v", err)
+	}
+	old, err := tuned.Load(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, bad("%v", err)
+	}
+	known, err := tuned.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	sums := []autotune.Summary{}
+	o.Database, o.Known = old, known
+	o.Keep = func(db *tuned.Database) error {
+		return trial.Alone(filepath.Dir(path), func() error {
+			if now, err := tuned.Load(path); err == nil {
+				db = tuned.Merge(now, db)
+			}
+			for i := range sums { // what answered wrongly does not come back with the file's
+				for _, f := range sums[i].Failures {
+					if f.Status == trial.Verify {
+						db.Drop(sums[i].Family, sums[i].Class, f.Variant)
+					}
+				}
+			}
+			return db.Save(path)
+		})
+	}
+	db, failed := autotune.All(ctx, tasks, o, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
+	if failed != nil && !errors.Is(failed, autotune.ErrWrongVariant) { // which the summaries tell
+		return nil, failed
+	}
+	if db.Len() > 0 {
+		if err := errors.Join(o.Keep(db), chooseBy(path)); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(sums)
+}

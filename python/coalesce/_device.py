@@ -1,0 +1,253 @@
+"""Arrays that are on a GPU: of torch, CuPy, JAX and all that speak DLPack or __cuda_array_interface__."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library as lib
+
+_CUDA, _MANAGED = 2, 13  # of DLDeviceType: cudaMalloc's memory, and cudaMallocManaged's
+_LEGACY = 1  # CUDA's default stream, as DLPack and __cuda_array_interface__ number it
+
+copies = 0  # of GPU arrays to the host; see host_copies
+
+
+def host_copies() -> int:
+    """How many GPU arrays have been copied to the host since the import: where the library has no kernels for what was asked, or an array's package cannot say what its least and
+    largest numbers are. 0 says that every cost was read where it was."""
+    return copies
+
+
+class _Tensor(ctypes.Structure):
+    """DLTensor of dlpack.h."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class _Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned of dlpack.h; before version 1 the tensor came first."""
+
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
+
+
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_named = ctypes.pythonapi.PyCapsule_IsValid
+_named.restype, _named.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
+
+
+@dataclass
+class View:
+    """Where an array's numbers are. strides: in bytes. owner keeps the memory until the view goes."""
+
+    address: int
+    device: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    stream: int
+    owner: Any
+
+    @property
+    def contiguous(self) -> bool:
+        step = self.dtype.itemsize
+        for size, stride in zip(reversed(self.shape), reversed(self.strides)):
+            if size > 1 and stride != step:
+                return False
+            step *= size
+        return True
+
+
+def on_gpu(x: Any) -> bool:
+    """Whether an array's memory is that of a GPU."""
+    place = getattr(x, "__dlpack_device__", None)
+    if place is not None:
+        return place()[0] in (_CUDA, _MANAGED)
+    return hasattr(x, "__cuda_array_interface__")
+
+
+def view(x: Any) -> View:
+    """A view of an array on a GPU, by DLPack where it can, else by __cuda_array_interface__."""
+    return _by_dlpack(x) if hasattr(x, "__dlpack__") else _by_interface(x)
+
+
+def _by_dlpack(x: Any) -> View:
+    try:
+        capsule = x.__dlpack__(stream=_LEGACY, max_version=(1, 0))
+    except TypeError:  # made before max_version was
+        capsule = x.__dlpack__(stream=_LEGACY)
+    if _named(capsule, b"dltensor_versioned"):
+        versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
+        if versioned.major != 1:
+            raise BufferError(f"found DLPack {versioned.major}.{versioned.minor}, expected 1")
+        t = versioned.tensor
+    else:
+        t = _Tensor.from_address(_pointer(capsule, b"dltensor"))
+    kind = {0: "i", 1: "u", 2: "f", 6: "b"}.get(t.code)
+    if kind is None or t.lanes != 1 or t.bits % 8:
+        raise TypeError(f"Cannot cast numbers of DLPack's type {t.code} with {t.bits} bits to dtype('float64')")
+    dtype = np.dtype(f"{kind}{t.bits // 8}")
+    shape = tuple(t.shape[k] for k in range(t.ndim))
+    if t.strides:
+        strides = tuple(t.strides[k] * dtype.itemsize for k in range(t.ndim))
+    else:
+        strides = _packed(shape, dtype.itemsize)
+    # The capsule gives the memory back when it goes, since it is not renamed.
+    return View((t.data or 0) + t.byte_offset, t.device_id, dtype, shape, strides, _LEGACY, capsule)
+
+
+def _by_interface(x: Any) -> View:
+    face: dict[str, Any] = x.__cuda_array_interface__
+    dtype, shape = np.dtype(face["typestr"]), tuple(face["shape"])
+    if face.get("mask") is not None:
+        raise TypeError("found a masked array, expected one without")
+    address = face["data"][0] or 0
+    stream = face.get("stream")
+    return View(address, _ordinal(address), dtype, shape, face.get("strides") or _packed(shape, dtype.itemsize), stream or _LEGACY, x)
+
+
+def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    strides: list[int] = []
+    for n in reversed(shape):
+        strides.insert(0, size)
+        size *= n
+    return tuple(strides)
+
+
+def _ordinal(address: int) -> int:
+    """The GPU whose memory is at an address."""
+    ordinal = ctypes.c_int(0)
+    if address:
+        try:
+            driver = ctypes.CDLL("libcuda.so.1")
+        except OSError:
+            return 0
+        driver.cuPointerGetAttribute(ctypes.byref(ordinal), 9, ctypes.c_uint64(address))  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    return ordinal.value
+
+
+def _home(x: Any) -> Any:
+    """The package of an array, with where, isinf and the like."""
+    name = type(x).__module__.partition(".")[0]
+    if name in ("jax", "jaxlib"):
+        import jax.numpy
+        return jax.numpy
+    return sys.modules.get(name)
+
+
+def _range(x: Any, home: Any) -> tuple[float, float]:
+    """The least and the largest number of an array, computed where it is; NaN where it has one."""
+    if hasattr(home, "aminmax"):  # of torch: one pass, and one wait
+        low, high = home.stack(home.aminmax(x)).tolist()
+        return low, high
+    low, high = x.min(), x.max()
+    return low.item(), high.item()
+
+
+def _cast(x: Any, home: Any, name: str) -> Any:
+    return x.to(getattr(home, name)) if hasattr(home, "aminmax") else x.astype(name)
+
+
+def _packed_copy(x: Any, home: Any) -> Any:
+    if hasattr(home, "contiguous_format"):
+        return x.clone(memory_format=home.contiguous_format)
+    return home.array(x, copy=True, order="C")
+
+
+@dataclass
+class Resident:
+    """Costs on a GPU as the library takes them: packed, with bounds of those that are allowed."""
+
+    view: View
+    shape: tuple[int, int, int]
+    least: float
+    most: float
+    turned: bool  # the array's rows are columns here
+
+    def fill(self, p: lib.Assignment) -> None:
+        p.flags |= lib.RESIDENT
+        p.device, p.type = self.view.device, lib.TYPES[self.view.dtype.char]
+        p.batch, p.rows, p.cols = self.shape
+        p.costs, p.stream = self.view.address, self.view.stream
+        p.least, p.most = self.least, self.most
+
+
+# What costs of other types become, as the library does with those of the host.
+_WIDER = {"float16": "float32", "bfloat16": "float32", "int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "bool": "int32",
+          "uint32": "int64"}
+_TAKEN = ("int32", "int64", "float32", "float64")
+_SOLO = 256  # rows from which on a single matrix must not have more rows than columns
+
+
+def resident(x: Any, maximize: bool) -> Optional[Resident]:
+    """An array's costs where they are, or None where the host has to look at them: errors are found there."""
+    home = _home(x)
+    if getattr(x, "requires_grad", False):
+        x = x.detach()
+    shape = tuple(x.shape)
+    if home is None or len(shape) not in (2, 3) or 0 in shape or not hasattr(x, "dtype") or lib.device_count() == 0:
+        return None
+    name = str(x.dtype).rpartition(".")[2]
+    if name in _WIDER:
+        x, name = _cast(x, home, _WIDER[name]), _WIDER[name]
+    if name not in _TAKEN:
+        return None
+    turned = (len(shape) == 2 or shape[0] == 1) and shape[-2] > shape[-1] > _SOLO
+    if turned:
+        x = x.swapaxes(-1, -2)
+    rows = min(shape[-2:])
+    low, high = _range(x, home)
+    if name.startswith("int"):
+        if name == "int32" and high == 2 ** 31 - 1:  # which means forbidden to the kernels
+            x = _cast(x, home, "int64")
+        elif name == "int64" and max(high, -low) * rows >= 1 << 59:
+            x, low, high = _cast(x, home, "float64"), float(low), float(high)
+    elif not (math.isfinite(low) and math.isfinite(high)):
+        if math.isnan(low) or math.isnan(high) or (high if maximize else -low) == math.inf:
+            return None
+        low, high = _range(home.where(home.isinf(x), home.zeros_like(x), x), home)
+    found = view(x)
+    if not found.contiguous or found.address % 64:  # which kernels rely on
+        found = view(_packed_copy(x, home))
+    batch = shape[0] if len(shape) == 3 else 1
+    sides = shape[:-3:-1] if turned else shape[-2:]
+    return Resident(found, (batch, sides[0], sides[1]), float(low), float(high), turned)
+
+
+def to_host(x: Any) -> NDArray[Any]:
+    """A copy of a GPU array in the host's memory, which is counted."""
+    global copies
+    copies += 1
+    if getattr(x, "requires_grad", False):
+        x = x.detach()
+    for name in ("cpu", "get", "copy_to_host"):  # of torch, CuPy and Numba
+        if hasattr(x, name):
+            x = getattr(x, name)()
+            break
+    if str(getattr(x, "dtype", "")).endswith("bfloat16") and hasattr(x, "float"):
+        x = x.float()
+    return np.asarray(x)
+
+
+def like(x: Any, array: NDArray[Any]) -> Any:
+    """An array of x's package, on x's GPU."""
+    home = _home(x)
+    if hasattr(home, "from_numpy"):
+        return home.from_numpy(array).to(x.device)
+    if hasattr(x, "devices"):  # of JAX
+        import jax
+        return jax.device_put(array, next(iter(x.devices())))
+    if hasattr(home, "asarray") and hasattr(x, "device"):
+        with x.device:
+            return home.asarray(array)
+    raise TypeError(f"tensors: found an array of {type(x)}, expected one of torch, CuPy or JAX")

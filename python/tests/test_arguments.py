@@ -1,0 +1,195 @@
+"""Duals to begin from, points, sizes and checkpoints of coalitions, payments, callbacks."""
+
+import itertools
+from decimal import Decimal
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.spatial.distance
+
+import coalesce
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (6, 6), (5, 9), (9, 5), (120, 130)])
+def test_start(shape, maximize):
+    rng = np.random.default_rng(1)
+    for dtype in (np.int32, np.float64):
+        a = (rng.random(shape) * 1000).astype(dtype)
+        before = coalesce.solve_assignment(a, maximize)
+        b = (a + rng.integers(-3, 4, shape)).astype(dtype)
+        r, c = scipy.optimize.linear_sum_assignment(b, maximize)
+        noise = (rng.normal(size=shape[0]) * 500, rng.normal(size=shape[1]) * 500)  # duals that are not feasible
+        for start in (before, (before.u, before.v), noise, (np.zeros(shape[0]), np.zeros(shape[1]))):
+            after = coalesce.solve_assignment(b, maximize, start=start)
+            assert after.value == pytest.approx(b[r, c].astype(float).sum()) and after.proven
+
+
+def test_start_refuses():
+    a = np.eye(3)
+    low, high = coalesce.solve_assignment(a), coalesce.solve_assignment(a, True)
+    for start, words in ((high, "maximises"), (([0, 0], [0, 0, 0]), "shapes"), (coalesce.solve_assignment(a, duals=False), "without duals")):
+        with pytest.raises(ValueError, match=words):
+            coalesce.solve_assignment(a, start=start)
+    with pytest.raises(coalesce.CostError):
+        coalesce.solve_assignment(a, start=([0, np.nan, 0], [0, 0, 0]))
+    with pytest.raises(ValueError, match="batch"):
+        coalesce.solve_assignment(np.zeros((2, 3, 3)), start=low)
+
+
+@pytest.mark.parametrize("metric, theirs", [("euclidean", "euclidean"), ("squared", "sqeuclidean"), ("manhattan", "cityblock")])
+def test_points(metric, theirs):
+    rng = np.random.default_rng(2)
+    for n, m, d in ((1, 1, 1), (7, 7, 2), (20, 30, 3), (30, 20, 5)):
+        a, b = rng.normal(size=(n, d)), rng.normal(size=(m, 2 * d))[:, ::2]
+        costs = scipy.spatial.distance.cdist(a, b, theirs)
+        for maximize in (False, True):
+            for cut in (False, True):
+                matrix = np.floor(10 * costs if metric != "squared" else 100 * costs) if cut else costs
+                found = coalesce.solve_assignment(coalesce.Points(10 * a if cut else a, 10 * b if cut else b, metric, floor=cut), maximize)
+                r, c = scipy.optimize.linear_sum_assignment(matrix, maximize)
+                assert found.value == pytest.approx(matrix[r, c].sum(), abs=1e-6) and found.proven
+                assert matrix[found.row_ind, found.col_ind].sum() == pytest.approx(found.value, abs=1e-6)
+    limited = coalesce.solve_assignment(coalesce.Points([[0.0], [9.0]], [[1.0], [30.0]]), limit=4)
+    assert limited.column.tolist() == [0, -1]
+
+
+def test_points_refuse():
+    for points, words in ((lambda: coalesce.Points([[0]], [[0]], "chebyshev"), "metric"), (lambda: coalesce.Points([[0]], [[0, 1]]), "shapes"),
+                          (lambda: coalesce.solve_assignment(coalesce.Points([[0]], [[np.inf]])), "coordinate"),
+                          (lambda: coalesce.solve_assignment(coalesce.Points([[0]], [[1]]), forbidden=[[True]]), "forbidden")):
+        with pytest.raises(ValueError, match=words):
+            points()
+    assert coalesce.solve_assignment(coalesce.Points(np.zeros((0, 2)), np.zeros((3, 2)))).value == 0
+
+
+def partitions(agents):
+    if not agents:
+        yield []
+        return
+    first, rest = agents[0], agents[1:]
+    for k in range(len(rest) + 1):
+        for others in itertools.combinations(rest, k):
+            left = [a for a in rest if a not in others]
+            for p in partitions(left):
+                yield [[first, *others], *p]
+
+
+def test_sizes():
+    rng = np.random.default_rng(3)
+    values = rng.integers(-50, 100, 64)
+    values[0] = 0
+    for sizes, allowed in (("1-3", {1, 2, 3}), ([2], {2}), ("2-", {2, 3, 4, 5, 6}), (range(1, 3), {1, 2})):
+        best = max(sum(values[sum(1 << a for a in block)] for block in p) for p in partitions(list(range(6))) if all(len(b) in allowed for b in p))
+        found = coalesce.solve_csg(values, sizes=sizes)
+        assert found.value == best and all(len(b) in allowed for b in found.structure) and found.proven
+    with pytest.raises(coalesce.InfeasibleError):
+        coalesce.solve_csg(values, sizes=[4])
+    with pytest.raises(ValueError, match="sizes"):
+        coalesce.solve_csg(values, sizes="many")
+
+
+def test_checkpoint(tmp_path):
+    values = np.random.default_rng(4).integers(0, 1000, 1 << 12)
+    values[0] = 0
+    path = tmp_path / "levels"
+    first = coalesce.solve_csg(values, algorithm="apart", checkpoint=path)
+    assert path.stat().st_size > 1000
+    told = []
+    again = coalesce.solve_csg(values, algorithm="apart", checkpoint=path, resume=True, progress=told.append)
+    assert again.value == first.value == coalesce.solve_csg(values).value and again.proven
+    with pytest.raises(coalesce.CoalesceError):  # it is there
+        coalesce.solve_csg(values, algorithm="apart", checkpoint=path)
+    values[7] += 1
+    with pytest.raises(ValueError):  # of another instance
+        coalesce.solve_csg(values, algorithm="apart", checkpoint=path, resume=True)
+    with pytest.raises(ValueError, match="checkpoint"):
+        coalesce.solve_csg(values, resume=True)
+
+
+def best_revenue(bids, without=None):
+    best = Decimal(0)
+    for k in range(len(bids) + 1):
+        for chosen in itertools.combinations([b for b in bids if b[2] != without], k):
+            goods = [g for _, gs, _ in chosen for g in gs]
+            if len(goods) == len(set(goods)) and len({b[2] for b in chosen}) == len(chosen):
+                best = max(best, sum((Decimal(str(p)) for p, _, _ in chosen), Decimal(0)))
+    return best
+
+
+def test_payments():
+    rng = np.random.default_rng(5)
+    for _ in range(12):
+        bids = [(f"{rng.integers(1, 200) / 10}", [f"g{g}" for g in rng.choice(5, rng.integers(1, 4), replace=False)], f"b{rng.integers(4)}") for _ in range(7)]
+        plain = coalesce.solve_auction(bids)
+        assert plain.revenue == best_revenue(bids) and plain.payments is None
+        owners = [bids[k][2] for k in plain.winners]
+        assert len(owners) == len(set(owners))
+        paid = {rule: coalesce.solve_auction(bids, payments=rule) for rule in ("first", "vcg", "core")}
+        assert sum(p.pays for p in paid["first"].payments) == plain.revenue
+        for p in paid["vcg"].payments:
+            others = plain.revenue - p.value
+            assert p.pays == best_revenue(bids, without=bids[p.bids[0]][2]) - others
+        assert sum(p.pays for p in paid["vcg"].payments) <= sum(p.pays for p in paid["core"].payments) <= plain.revenue
+    with pytest.raises(ValueError, match="rule"):
+        coalesce.solve_auction(bids, payments="second")
+    with pytest.raises(ValueError, match="4 items"):
+        coalesce.solve_auction([(1, ["x"], "b", 3)])
+    assert coalesce.solve_auction([]).revenue == 0
+
+
+def draw_auction():
+    rng = np.random.default_rng(6)
+    return [(int(rng.integers(50, 150)) * 2, rng.choice(60, 4, replace=False).tolist()) for _ in range(260)]
+
+
+@pytest.mark.parametrize("call", [
+    lambda **o: coalesce.solve_qubo(np.random.default_rng(6).integers(-100, 101, (300, 300)), time_limit=0.5, **o),
+    lambda **o: coalesce.solve_csg(np.random.default_rng(6).integers(0, 1000, 1 << 16), algorithm="apart", **o),
+    lambda **o: coalesce.solve_auction(draw_auction(), time_limit=2, **o),
+    lambda **o: coalesce.solve_assignment(coalesce.Points(*np.random.default_rng(6).random((2, 12000, 2))), device="host", **o),
+], ids=["qubo", "csg", "auction", "assignment"])
+def test_progress(call, capsys):
+    told = []
+    result = call(progress=told.append)
+    assert told and all(isinstance(i, coalesce.Incumbent) for i in told)
+    assert [i.seconds for i in told] == sorted(i.seconds for i in told)
+    assert len(result.incumbents) >= 1
+
+    def fails(_):
+        raise ZeroDivisionError("of the callback")
+
+    with pytest.raises(ZeroDivisionError, match="of the callback"):
+        call(progress=fails)
+    pytest.importorskip("tqdm")
+    assert call(progress=True).value is not None
+    assert "%" in capsys.readouterr().err
+
+
+def test_plot_and_notebooks():
+    result = coalesce.solve_qubo(np.random.default_rng(7).integers(-9, 10, (40, 40)), time_limit=1)
+    table = result._repr_html_()
+    assert "<table>" in table and "value" in table and "host" in table and result.reason.split()[0] in table
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    axes = result.plot()
+    line = axes.get_lines()[0]
+    assert line.get_ydata()[-1] == result.value and axes.get_xlabel() == "seconds"
+    assert coalesce.solve_csg([0, 1, 2, 4]).plot(axes) is axes
+
+
+def test_tune(tmp_path):
+    path = tmp_path / "deep" / "tuned.json"
+    told = []
+    found = coalesce.tune("assignment", family="hostscan", device="host", budget=6, output=path, progress=told.append)
+    assert [s["family"] for s in found] == ["assignment/hostscan"] and found[0]["tried"] > 0 and found[0]["wrong"] == 0
+    assert told and told[-1].seconds > 0 and path.exists() == bool(found[0]["winners"])
+    with pytest.raises(ValueError, match="problem"):
+        coalesce.tune("sorting", output=path)
+    with pytest.raises(ValueError, match="family"):
+        coalesce.tune("csg", family="none such", output=path)
+    with pytest.raises(ValueError, match="winners"):
+        coalesce.use_tuning(tmp_path / "missing")
+    coalesce.use_tuning(None)
+    assert coalesce.linear_sum_assignment([[1, 0], [0, 1]])[1].tolist() == [1, 0]

@@ -1,0 +1,266 @@
+"""GPU arrays without a GPU: DLPack's capsules and __cuda_array_interface__ over the host's memory, and a library in
+place of the real one that solves what the struct points to."""
+
+import ctypes
+import gc
+import json
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import coalesce
+from coalesce import _device
+from coalesce import _library as lib
+
+# What the package of an array has, found by the array's module: this one.
+isinf = where = zeros_like = array = None
+
+_new = ctypes.pythonapi.PyCapsule_New
+_destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, _destructor]
+_alive: dict[int, tuple] = {}
+CODES = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}
+
+
+@_destructor
+def _gone(_):
+    Fake.open -= 1
+
+
+class Fake:
+    """An array of a package of GPU arrays, whose memory is the host's."""
+
+    open = 0  # capsules
+    streams: list = []
+
+    def __init__(self, a, versioned=True, device=0):
+        self.a, self.versioned, self.index = a, versioned, device
+
+    shape = property(lambda self: self.a.shape)
+    dtype = property(lambda self: self.a.dtype)
+
+    def __dlpack_device__(self):
+        return 2, self.index
+
+    def __dlpack__(self, *, stream=None, **new):
+        if not self.versioned and new:
+            raise TypeError("max_version")
+        Fake.streams.append(stream)
+        shape = (ctypes.c_int64 * max(1, self.a.ndim))(*self.a.shape)
+        strides = (ctypes.c_int64 * max(1, self.a.ndim))(*(s // self.a.itemsize for s in self.a.strides))
+        packed = self.a.flags.c_contiguous and not self.versioned
+        t = _device._Tensor(self.a.ctypes.data - 8, 2, self.index, self.a.ndim, CODES[self.a.dtype.kind], 8 * self.a.itemsize, 1,
+                            shape, None if packed else strides, 8)
+        held = _device._Versioned(1, 1, None, None, 0, t) if self.versioned else t
+        _alive[ctypes.addressof(held)] = (held, shape, strides, self.a)
+        Fake.open += 1
+        return _new(ctypes.addressof(held), b"dltensor_versioned" if self.versioned else b"dltensor", _gone)
+
+    def min(self):
+        return self.a.min()
+
+    def max(self):
+        return self.a.max()
+
+    def astype(self, name):
+        return Fake(self.a.astype(name), self.versioned, self.index)
+
+    def swapaxes(self, x, y):
+        return Fake(self.a.swapaxes(x, y), self.versioned, self.index)
+
+    def get(self):
+        return self.a
+
+    def __getitem__(self, k):
+        return Fake(self.a[k], self.versioned, self.index)
+
+
+class Faced(Fake):
+    """One that has __cuda_array_interface__ alone."""
+
+    __dlpack_device__ = __dlpack__ = property()  # which no object has
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.a.shape, "typestr": self.a.dtype.str, "data": (self.a.ctypes.data, False), "version": 3, "stream": 7,
+                "strides": None if self.a.flags.c_contiguous else self.a.strides}
+
+    def astype(self, name):
+        return Faced(self.a.astype(name))
+
+    def swapaxes(self, x, y):
+        return Faced(self.a.swapaxes(x, y))
+
+
+def isinf(x):  # noqa: F811
+    return np.isinf(x.a)
+
+
+def where(found, x, y):  # noqa: F811
+    return type(y)(np.where(found, x.a, y.a))
+
+
+def zeros_like(x):  # noqa: F811
+    return type(x)(np.zeros_like(x.a))
+
+
+def array(x, copy, order):  # noqa: F811
+    assert copy and order == "C"
+    return type(x)(aligned(x.a))
+
+
+def aligned(a):
+    """A copy of an array at a multiple of 64 bytes, as GPU memory is."""
+    room = np.empty(a.nbytes + 64, np.uint8)
+    first = -room.ctypes.data % 64
+    packed = room[first:first + a.nbytes].view(a.dtype).reshape(a.shape)
+    packed[...] = a
+    return packed
+
+
+class Library:
+    """The C functions over SciPy."""
+
+    def __init__(self):
+        self.structs, self.text = [], b""
+
+    def coalesce_assign(self, address):
+        p = lib.Assignment.from_address(address)
+        self.structs.append({name: getattr(p, name) for name, _ in lib.Assignment._fields_})
+        assert p.flags & lib.RESIDENT and p.size == ctypes.sizeof(lib.Assignment)
+        dtype = {code: np.dtype(char) for char, code in lib.TYPES.items() if char in "ilfd"}[p.type]
+        count = p.batch * p.rows * p.cols
+        a = np.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(p.costs), dtype).reshape(p.batch, p.rows, p.cols)
+        finite = a[np.isfinite(a)] if dtype.kind == "f" else a
+        assert finite.size == 0 or p.least <= finite.min() <= finite.max() <= p.most
+        column = np.ctypeslib.as_array((ctypes.c_int32 * (p.batch * p.rows)).from_address(p.column)).reshape(p.batch, p.rows)
+        code = np.ctypeslib.as_array((ctypes.c_int32 * p.batch).from_address(p.code))
+        column[:] = -1
+        for k, one in enumerate(a):
+            try:
+                r, c = scipy.optimize.linear_sum_assignment(one, bool(p.flags & lib.MAXIMIZE))
+                column[k, r], code[k] = c, 0
+            except ValueError:
+                code[k] = lib.INFEASIBLE
+        self.text = json.dumps([{"value": None, "size": {"rows": p.rows, "columns": p.cols}}] * p.batch).encode()
+        return lib.INFEASIBLE if p.batch == 1 and code[0] else lib.OK
+
+    def coalesce_start_assignment(self, address, handle):
+        handle._obj.value = 1
+        self.code = self.coalesce_assign(address) if lib.Assignment.from_address(address).flags & lib.RESIDENT else lib.INTERNAL
+        return lib.OK
+
+    def coalesce_wait(self, job, wait):
+        return self.code
+
+    def coalesce_text(self, job, buffer, size):
+        if buffer is not None:
+            buffer[:len(self.text)] = self.text
+        return len(self.text)
+
+    def coalesce_close(self, job):
+        return lib.OK
+
+
+@pytest.fixture
+def library(monkeypatch):
+    stand_in, real = Library(), lib.LIB
+    monkeypatch.setattr(lib, "device_count", lambda: 1)
+    monkeypatch.setattr(lib, "LIB", stand_in)
+    stand_in.real = lambda: monkeypatch.setattr(lib, "LIB", real)
+    return stand_in
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_dlpack(versioned):
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for x in (a, a[:, ::2, 1:], a.swapaxes(0, 2), a[:0], a.astype(np.int16)[0], a > 3):
+        before = Fake.open
+        found = _device.view(Fake(x, versioned, device=3))
+        assert (found.address, found.device, found.shape, found.stream) == (x.ctypes.data, 3, x.shape, 1)
+        assert found.dtype == x.dtype and (found.strides == x.strides or x.size == 0)
+        assert found.contiguous == x.flags.c_contiguous or x.size == 0
+        assert Fake.streams[-1] == 1 and Fake.open == before + 1
+        del found
+        gc.collect()
+        assert Fake.open == before  # the memory was given back, once
+    with pytest.raises(TypeError, match="Cannot cast"):
+        _device.view(Fake(np.zeros((2, 2), complex), versioned))
+
+
+def test_interface():
+    a = np.arange(12.0).reshape(3, 4)
+    assert _device.on_gpu(Faced(a)) and _device.on_gpu(Fake(a)) and not _device.on_gpu(a) and not _device.on_gpu([[1]])
+    for x in (a, a.T, a[::2]):
+        found = _device.view(Faced(x))
+        assert (found.address, found.dtype, found.shape, found.strides, found.stream) == (x.ctypes.data, x.dtype, x.shape, x.strides, 7)
+
+
+@pytest.mark.parametrize("kind", [Fake, Faced])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_costs_are_read_where_they_are(library, kind, maximize):
+    rng = np.random.default_rng(1)
+    before, capsules = coalesce.host_copies(), Fake.open
+    for dtype in "?bhilBHIefd":
+        for shape in ((4, 4), (3, 7), (7, 3), (5, 6, 6), (2, 3, 9), (2, 9, 3), (300, 280), (1, 290, 260)):
+            a = (rng.random(shape) * 90 - (20 if dtype in "bhilefd" else 0)).astype(dtype)
+            if dtype in "fd" and shape[0] < 10:
+                a[..., 0, 0] = -np.inf if maximize else np.inf
+            for x in (a, a.swapaxes(-1, -2)):
+                r, c = coalesce.linear_sum_assignment(kind(x), maximize)
+                for one, rows, cols in zip(x if x.ndim == 3 else [x], r if x.ndim == 3 else [r], c if x.ndim == 3 else [c]):
+                    want = one[scipy.optimize.linear_sum_assignment(one, maximize)].astype(float).sum()
+                    assert one[rows, cols].astype(float).sum() == pytest.approx(want)
+                    assert (np.diff(rows) > 0).all() and len(set(cols.tolist())) == min(one.shape)
+    assert coalesce.host_copies() == before and len(library.structs) == 11 * 8 * 2
+    assert {s["stream"] for s in library.structs} == {1 if kind is Fake else 7}
+    gc.collect()
+    assert Fake.open == capsules
+
+
+def test_packed_tensors_are_not_copied(library):
+    a = aligned(np.random.default_rng(2).random((4, 5, 5)))
+    coalesce.linear_sum_assignment(Fake(a))
+    assert library.structs[-1]["costs"] == a.ctypes.data and library.structs[-1]["device"] == 0
+    coalesce.linear_sum_assignment(Fake(a[0], device=2))
+    assert library.structs[-1]["costs"] == a.ctypes.data and library.structs[-1]["device"] == 2
+    coalesce.linear_sum_assignment(Fake(a[1]))  # 200 bytes further on: kernels load 64 at once
+    assert library.structs[-1]["costs"] % 64 == 0
+
+
+def test_largest_integers_are_costs_there_too(library):
+    for dtype in (np.int32, np.int64):
+        most = np.iinfo(dtype).max
+        assert coalesce.linear_sum_assignment(Fake(np.array([[most, 1], [most, most]], dtype)))[1].tolist() == [1, 0]
+    assert [s["type"] for s in library.structs] == [lib.TYPES["q"], lib.TYPES["d"]]
+
+
+def test_errors_and_copies(library):
+    for a, words in ((np.array([[np.nan, 1], [1, 1]]), "invalid"), (np.array([[-np.inf, 1], [1, 1]]), "invalid"), (np.zeros(3), "matrix")):
+        library.real()
+        before = coalesce.host_copies()
+        with pytest.raises(ValueError, match=words):
+            coalesce.linear_sum_assignment(Fake(a))
+        assert coalesce.host_copies() == before + 1
+    before = coalesce.host_copies()
+    assert coalesce.solve_assignment(Fake(np.eye(3)), device="host").value == 0
+    assert coalesce.solve_assignment(Fake(np.eye(3)), k_best=2, device="host").value == 0
+    assert coalesce.host_copies() == before + 2
+    with pytest.raises(TypeError, match="tensors"):
+        coalesce.linear_sum_assignment([[1]], tensors=True)
+
+
+def test_infeasible_ones(library):
+    with pytest.raises(ValueError, match="cost matrix is infeasible"):
+        coalesce.linear_sum_assignment(Fake(np.full((2, 2), np.inf)))
+    with pytest.raises(ValueError, match="cost matrix is infeasible"):
+        coalesce.linear_sum_assignment(Fake(np.array([[[1.0]], [[np.inf]]])))
+    assert len(library.structs) == 2
+
+
+def test_without_a_gpu_the_host_solves_a_copy():
+    before = coalesce.host_copies()
+    assert coalesce.linear_sum_assignment(Fake(np.array([[4, 1], [2, 9]])))[1].tolist() == [1, 0]
+    assert coalesce.solve_assignment(Fake(np.array([[[4, 1], [2, 9]]])))[0].value == 3
+    assert coalesce.host_copies() == before + 2

@@ -1,0 +1,17 @@
+package device
+
+// A Lender is a Device that works on memory which a caller holds, such as a tensor's.
+type Lender interface {
+	// Lend is a buffer of n bytes at an address of the device, which stay the caller's:
+	// Free gives nothing back. An address of another device or of the host is an error, and
+	// one that is no multiple of 64.
+	Lend(address uintptr, n int64) (Buffer, error)
+}
+
+// A Follower is a Stream that can wait for work of streams that are not this module's.
+type Follower interface {
+	// Follow makes later work start after all that a stream of the device's driver has
+	// been given so far, by its handle: of CUDA, 0 and 1 are the default stream, 2 that of
+	// the thread.
+	Follow(handle uintptr) error
+}

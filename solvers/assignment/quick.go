@@ -1,0 +1,119 @@
+package assignment
+
+import (
+	"math"
+	"time"
+
+	"coalesce/solvers/assignment/internal/paths"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A Quick solves small dense instances, one after the other, on the goroutine that asks
+// and in memory that it keeps: what Solve does besides takes longer than a small solve.
+// It belongs to one goroutine at a time; the zero value is ready.
+type Quick struct {
+	space  paths.Space
+	column []int32
+}
+
+// Solve is a matching of the least cost, its duals and the certificate of both, in q's
+// memory, which the next solve overwrites. ok is false where Solve has to look: there is
+// no full matching, the instance is not dense or has a limit. Errors of costs wrap
+// ErrCost.
+func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
+	p, err := quickly(inst)
+	if err != nil || !inst.Dense() || inst.Limit != nil || p.Rows == 0 {
+		return nil, d, c, false, err
+	}
+	sol, full := q.space.Solve(p)
+	if !full {
+		return nil, d, c, false, nil
+	}
+	column, d = sol.Column, Duals{U: sol.U, V: sol.V, Scale: p.Scale}
+	if p.Transposed {
+		d.U, d.V = sol.V, sol.U
+		if cap(q.column) < inst.Rows {
+			q.column = make([]int32, inst.Rows)
+		}
+		column = q.column[:inst.Rows]
+		for i := range column {
+			column[i] = -1
+		}
+		for j, i := range sol.Column {
+			column[i] = int32(j)
+		}
+	}
+	// A refuted answer means costs near the end of what int64 holds: others solve them.
+	if c, err = problem.Check(inst, column, d); err != nil {
+		return nil, d, c, false, nil
+	}
+	return column, d, c, true, nil
+}
+
+// Result is Solve with all that Solve of the package tells; nil where that has to look.
+// Column and Duals are in q's memory.
+func (q *Quick) Result(inst *Instance) (*Result, error) {
+	clock := time.Now()
+	column, d, c, ok, err := q.Solve(inst)
+	if !ok {
+		return nil, err
+	}
+	r := newResult(inst)
+	r.Device, r.Variant, r.Reason = "host", "assignment/paths", "few costs, for which no goroutine is started"
+	r.Column, r.Duals = column, &d
+	r.Seconds.Solve = time.Since(clock).Seconds()
+	if r.Exact, r.Value, r.Matched = total(inst, column); math.IsInf(r.Value, 0) {
+		return nil, nil // Solve says so
+	}
+	r.prove(&c)
+	return r, nil
+}
+
+// quickly is problem.Normalise for few costs, of which none is forbidden in most cases:
+// floats get as many bits as there is room for, which saves looking for their lowest. The
+// certificate counts the costs that are rounded all the same.
+func quickly(inst *Instance) (*problem.Normal, error) {
+	var least, most float64
+	var plain bool
+	switch {
+	case !inst.Dense() || inst.Limit != nil:
+	case inst.Type == Float64:
+		least, most, plain = bounds(inst.F64)
+	case inst.Type == Float32:
+		least, most, plain = bounds(inst.F32)
+	}
+	if !plain {
+		return problem.Normalise(inst)
+	}
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
+	p := &problem.Normal{Instance: inst, Rows: inst.Rows, Cols: inst.Cols, Limit: problem.Infinity}
+	if p.Transposed = inst.Rows > inst.Cols; p.Transposed {
+		p.Rows, p.Cols = inst.Cols, inst.Rows
+	}
+	p.FitFloats(least, most, math.MinInt32)
+	if p.Transposed {
+		p.Instance = inst.Transpose()
+	}
+	return p, nil
+}
+
+// bounds are the least and the most of some floats, and whether all are numbers.
+func bounds[T float32 | float64](list []T) (least, most float64, plain bool) {
+	if len(list) == 0 {
+		return 0, 0, false
+	}
+	low, high := list[0], list[0]
+	for _, x := range list {
+		switch {
+		case x < low:
+			low = x
+		case x > high:
+			high = x
+		case x != x:
+			return 0, 0, false
+		}
+	}
+	return float64(low), float64(high), low-low == 0 && high-high == 0
+}

@@ -1,0 +1,111 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
+)
+
+// A Quick finds the values that the reference finds, whatever it solved before, and says
+// where it does not.
+func TestQuick(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	r := rand.New(rand.NewPCG(6, 1))
+	var q Quick
+	left := 0
+	for round := range 3000 {
+		l := Layout{Type: []Value{Int32, Int64, Float32, Float64}[r.IntN(4)], Count: 1, Rows: 1 + r.IntN(12), Cols: 1 + r.IntN(12),
+			Maximize: r.IntN(2) == 1, Least: -float64(r.IntN(20)), Most: math.Pow(10, float64(r.IntN(5)))}
+		if round%50 == 0 {
+			l.Rows, l.Cols = 1+r.IntN(150), 1+r.IntN(150)
+		}
+		inst := uniform(t, r, l, []float64{0, 0, 0.1, 0.4, 0.7}[round%5])[0]
+		column, duals, cert, ok, err := q.Solve(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Solve(context.Background(), inst, on(Options{Settings: solve.Settings{Algorithm: "reference"}}, d))
+		var none *InfeasibleError
+		if errors.As(err, &none) {
+			if ok {
+				t.Fatalf("round %d: found %v, and there is no full matching", round, column)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			left++
+			continue
+		}
+		if found, _, _ := total(inst, column); found != want.Exact {
+			t.Fatalf("round %d, %+v: found %s, expected %s", round, l, found, want.Exact)
+		}
+		if told, err := q.Result(inst); err != nil || told.Exact != want.Exact || told.Value != want.Value || !told.Proven || told.Matched != min(l.Rows, l.Cols) {
+			t.Fatalf("round %d: found %+v, %v, expected %s", round, told, err, want.Exact)
+		}
+		if again, err := problem.Check(inst, column, duals); err != nil || again != cert {
+			t.Fatalf("round %d: %v, certificates %v and %v", round, err, again, cert)
+		}
+	}
+	if left > 0 {
+		t.Errorf("%d of 3000 feasible instances were left to others, expected none", left)
+	}
+}
+
+func TestQuickLeavesAndRefuses(t *testing.T) {
+	var q Quick
+	limit := 3.0
+	sparse := &Instance{Rows: 1, Cols: 1, Type: Int32, I32: []int32{4}, Sparse: &Sparse{Start: []int64{0, 1}, Col: []int32{0}}}
+	for name, inst := range map[string]*Instance{
+		"a limit": {Rows: 1, Cols: 1, Type: Int32, I32: []int32{4}, Limit: &limit}, "sparse": sparse, "empty": {Type: Int32, Cols: 3},
+		"infeasible": {Rows: 2, Cols: 2, Type: Float64, F64: []float64{1, math.Inf(1), 1, math.Inf(1)}},
+	} {
+		if _, _, _, ok, err := q.Solve(inst); ok || err != nil {
+			t.Errorf("%s: found an answer, or %v", name, err)
+		}
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(-1)} {
+		if _, _, _, ok, err := q.Solve(&Instance{Rows: 1, Cols: 1, Type: Float64, F64: []float64{x}}); ok || !errors.Is(err, ErrCost) {
+			t.Errorf("a cost of %v: found %v, %v, expected an error of costs", x, ok, err)
+		}
+	}
+	// The largest costs that there may be.
+	for _, n := range []int{1, 2, 3} {
+		costs := make([]float64, n*n)
+		for k := range costs {
+			costs[k] = math.MaxFloat64 / float64(1+k%3) / 8 * float64(1-2*(k%2))
+		}
+		inst := &Instance{Rows: n, Cols: n, Type: Float64, F64: costs}
+		if column, _, _, ok, err := q.Solve(inst); err != nil || ok && len(column) != n {
+			t.Errorf("%d x %d huge costs: %v", n, n, err)
+		}
+	}
+}
+
+func BenchmarkQuick(b *testing.B) {
+	for _, n := range []int{3, 30, 100, 300, 1000} {
+		c := make([]float64, n*n)
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range c {
+			c[i] = r.Float64()
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var q Quick
+			for b.Loop() {
+				if _, _, _, ok, err := q.Solve(&Instance{Rows: n, Cols: n, Type: Float64, F64: c}); !ok || err != nil {
+					b.Fatal(ok, err)
+				}
+			}
+		})
+	}
+}

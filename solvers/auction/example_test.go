@@ -1,0 +1,74 @@
+package auction_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"slices"
+
+	"coalesce/solvers/auction"
+)
+
+// The bids of table 1 of the report that Coalesce began with, and its winners.
+func Example() {
+	cards, err := auction.Read("../../examples/cards.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := auction.Solve(context.Background(), cards, auction.Options{Algorithm: auction.Branch})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Value, r.Proven)
+	for _, b := range r.Accepted() {
+		for _, g := range b.Goods {
+			fmt.Print(cards.Good(g), " ")
+		}
+		fmt.Println(b.Price)
+	}
+	// Output:
+	// 13 true
+	// ♥ 6
+	// ♣ ♦ 7
+}
+
+// Table 2 of that report: every set of bids that sells each card once, and its revenue.
+func ExampleAuction_Check() {
+	cards, err := auction.Read("../../examples/cards.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	type row struct {
+		bids    []int
+		revenue int64
+	}
+	var table []row
+	for set := range 1 << len(cards.Bids) {
+		var bids []int
+		for i := range cards.Bids {
+			if set>>i&1 != 0 {
+				bids = append(bids, i)
+			}
+		}
+		if cards.Check(bids) == nil {
+			table = append(table, row{bids, cards.Revenue(bids).Int64()})
+		}
+	}
+	slices.SortFunc(table, func(a, b row) int { return int(b.revenue - a.revenue) })
+	for _, r := range table {
+		fmt.Print(r.revenue)
+		for _, i := range r.bids {
+			fmt.Print(" ")
+			for _, g := range cards.Bids[i].Goods {
+				fmt.Print(cards.Good(g))
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 13 ♥ ♣♦
+	// 11 ♣ ♦ ♥
+	// 9 ♦ ♣♥
+	// 7 ♣ ♦♥
+	// 6 ♣♦♥
+}

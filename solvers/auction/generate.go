@@ -1,0 +1,59 @@
+package auction
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coalesce/solvers/auction/internal/draw"
+)
+
+// Distributions are the names of what Generate draws, those of CATS.
+func Distributions() []string {
+	var names []string
+	for _, d := range draw.Distributions() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// AboutDistribution is a line about a distribution, empty for a name that is none.
+func AboutDistribution(name string) string {
+	for _, d := range draw.Distributions() {
+		if d.Name == name {
+			return d.About
+		}
+	}
+	return ""
+}
+
+// Generate draws an auction of a distribution of CATS (Leyton-Brown, Pearson and Shoham,
+// EC 2000) with that program's default parameters: 1 to 4,096 goods, at least so many
+// bids, at most 32,768, and the same auction for the same seed. Prices have six
+// significant digits, as CATS prints them; bids that another could replace are left out.
+func Generate(distribution string, goods, bids int, seed uint64) (*Auction, error) {
+	drawn, err := draw.Draw(distribution, goods, bids, seed)
+	if err != nil {
+		return nil, err
+	}
+	a := &Auction{Goods: int64(drawn.Goods), Dummies: int64(drawn.Groups), Source: fmt.Sprintf("%s, %d goods, %d bids, seed %d", distribution, goods, bids, seed)}
+	var prices []amount
+	for i, b := range drawn.Bids {
+		made := Bid{Number: int64(i)}
+		for _, g := range b.Goods {
+			made.Goods = append(made.Goods, int64(g))
+		}
+		slices.Sort(made.Goods)
+		if b.Group >= 0 {
+			made.Goods = append(made.Goods, a.Goods+int64(b.Group))
+		}
+		text := strconv.FormatFloat(b.Price, 'g', 6, 64)
+		price, ok := parseAmount(text)
+		if !ok {
+			return nil, fmt.Errorf("%s: drew the price %s", distribution, text)
+		}
+		a.Bids, prices = append(a.Bids, made), append(prices, price)
+	}
+	return a, inUnits(a, strings.ToLower(distribution), prices, nil)
+}

@@ -1,0 +1,231 @@
+package auction
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
+)
+
+// drawnLanguages is a small auction whose bidders speak a language each: OR, XOR, OR of XOR or
+// OR*. Some have a limit, some goods a reserve; sellAll is that of the auction.
+func drawnLanguages(r *rand.Rand, sellAll bool) *Auction {
+	a := &Auction{Goods: int64(1 + r.IntN(5)), Scale: 2, Source: "spoken", SellAll: sellAll, Most: map[string]int{}}
+	bundle := func() []int64 {
+		var goods []int64
+		for g := range a.Goods {
+			if r.IntN(5) < 2 {
+				goods = append(goods, g)
+			}
+		}
+		return goods
+	}
+	dummy := a.Goods
+	for k := range 1 + r.IntN(4) {
+		name := fmt.Sprintf("bidder %d", k)
+		language := r.IntN(4)
+		own := dummy
+		dummy += 3
+		for range 1 + r.IntN(4) {
+			b := Bid{Number: int64(len(a.Bids)), Price: int64(r.IntN(12)) * 50, Goods: bundle(), Bidder: name}
+			if sellAll {
+				b.Price -= 100
+			}
+			switch {
+			case language == 1:
+				b.Goods = append(b.Goods, own)
+			case language == 2 && r.IntN(3) > 0:
+				b.Goods = append(b.Goods, own+int64(r.IntN(2)))
+			case language == 3:
+				for id := own; id < dummy; id++ {
+					if r.IntN(3) == 0 {
+						b.Goods = append(b.Goods, id)
+					}
+				}
+			}
+			if r.IntN(8) == 0 {
+				b.Bidder = ""
+			}
+			a.Bids = append(a.Bids, b)
+		}
+		if r.IntN(2) == 0 {
+			a.Most[name] = r.IntN(4)
+		}
+	}
+	a.Dummies = dummy - a.Goods
+	for range r.IntN(4) {
+		if goods := bundle(); len(goods) > 0 {
+			a.Reserves = append(a.Reserves, Reserve{Price: int64(r.IntN(6)) * 50, Goods: goods})
+		}
+	}
+	return a
+}
+
+// Every algorithm finds what every set of bids and reserves has at best, in all languages,
+// and payments are what their definitions say.
+func TestLanguagesAgainstEverySet(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	infeasible, limited, kept, tied := 0, 0, 0, 0
+	for range 200 {
+		a := drawnLanguages(r, r.IntN(3) == 0)
+		want := worths(a, make([]int, len(a.Bids)), 1)[1]
+		ref, refused := Reference(a)
+		res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		if want == unsold {
+			infeasible++
+			if !errors.Is(refused, solve.ErrInfeasible) || !errors.Is(err, solve.ErrInfeasible) {
+				t.Fatalf("%+v: not all goods can be sold, found %v and %v", a, refused, err)
+			}
+			continue
+		}
+		if refused != nil || err != nil {
+			t.Fatalf("%+v: %v, %v", a, refused, err)
+		}
+		x := reduction(t, a)
+		inst, err := x.ToCSG()
+		if errors.Is(err, ErrItems) {
+			t.Fatalf("%+v: %v", a, err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		solved, err := csg.Reference(inst, csg.IDP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		structures, err := x.Result(solved)
+		if err != nil {
+			t.Fatalf("%+v: %v", a, err)
+		}
+		for _, found := range []*Result{ref, res, structures} {
+			if value := a.Price(a.Revenue(found.Winners).Add(a.Revenue(found.Winners), a.Kept(found.Kept))); found.Value.String() != value || !found.Proven || found.Bound != found.Value {
+				t.Fatalf("%+v: %s, its bids are worth %s, bound %s", a, found, value, found.Bound)
+			}
+			if got := a.Revenue(found.Winners).Int64() + a.Kept(found.Kept).Int64(); got != want {
+				t.Fatalf("%+v: %s finds %d, every set %d", a, found.Device, got, want)
+			}
+			if fewest := keepsFewest(a, want); fewest != len(found.Kept) && !a.SellAll {
+				t.Fatalf("%+v: %s keeps the reserves %v, of which %d suffice", a, found.Device, found.Kept, fewest)
+			}
+			held(t, found)
+		}
+		if len(a.limited()) > 0 {
+			limited++
+		}
+		if len(res.Kept) > 0 {
+			kept++
+		}
+		if payEveryCoalition(t, a) {
+			tied++
+		}
+	}
+	if infeasible < 10 || limited < 25 || kept < 25 || tied < 3 {
+		t.Errorf("%d infeasible, %d with limits, %d keep reserves, %d block VCG: too easy", infeasible, limited, kept, tied)
+	}
+}
+
+// keepsFewest is the least number of kept reserves, of those worth more than 0, of all
+// allocations of a value.
+func keepsFewest(a *Auction, value int64) int {
+	fewest := len(a.Reserves) + 1
+	for set := range uint(1) << (len(a.Bids) + len(a.Reserves)) {
+		var winners, kept []int
+		for i := range len(a.Bids) + len(a.Reserves) {
+			if set>>i&1 == 0 {
+			} else if i < len(a.Bids) {
+				winners = append(winners, i)
+			} else {
+				kept = append(kept, i-len(a.Bids))
+			}
+		}
+		if len(kept) < fewest && a.CheckKept(winners, kept) == nil && a.Revenue(winners).Int64()+a.Kept(kept).Int64() == value {
+			fewest = len(kept)
+		}
+	}
+	return fewest
+}
+
+// A bidder's limit, by hand: of three bids for different goods the two best win.
+func TestLimit(t *testing.T) {
+	a := &Auction{Goods: 3, Source: "limit", Most: map[string]int{"Anna": 2}, Bids: []Bid{
+		{Number: 5, Price: 4, Goods: []int64{0}, Bidder: "Anna"},
+		{Number: 6, Price: 2, Goods: []int64{1}, Bidder: "Anna"},
+		{Number: 7, Price: 3, Goods: []int64{2}, Bidder: "Anna"},
+		{Number: 8, Price: 1, Goods: []int64{1}, Bidder: "Bob"},
+	}}
+	res := paid(t, a, VCG)
+	if !slices.Equal(res.Winners, []int{0, 2, 3}) || res.Value != "8" {
+		t.Errorf("%v win, %s", res.Winners, res.Value)
+	}
+	// Without Anna Bob wins the same; without Bob Anna's choice does not change.
+	for k, want := range []string{"Anna pays 0", "Bob pays 0"} {
+		w := res.Payments.Winners[k]
+		if got := fmt.Sprintf("%s pays %d", w.Bidder, w.Pays); got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+	}
+	text, err := json.Marshal(res)
+	if err != nil || !strings.Contains(string(text), `{"bidder":"Anna","bids":[5,7],"value":"7","pays":"0"}`) {
+		t.Errorf("%s %v", text, err)
+	}
+	if err := a.Check([]int{0, 1, 2}); err == nil || !strings.Contains(err.Error(), "bidder Anna wins more than 2 bids") {
+		t.Error(err)
+	}
+}
+
+// A reserve that a bid meets is sold, one that bids miss is kept and sets VCG's payment.
+func TestReserve(t *testing.T) {
+	a := &Auction{Goods: 2, Source: "reserve", Names: []string{"barn", "field"},
+		Reserves: []Reserve{{Price: 10, Goods: []int64{0}}, {Price: 7, Goods: []int64{1}}},
+		Bids:     []Bid{{Number: 1, Price: 10, Goods: []int64{0}, Bidder: "Anna"}, {Number: 2, Price: 6, Goods: []int64{1}, Bidder: "Bob"}}}
+	res := paid(t, a, VCG)
+	if want := "bid 1 of Anna\t10\t barn\nkept\t7\t field\nrevenue\t17\nbids [1]\tpay 10\n"; res.String() != want {
+		t.Errorf("found %q, expected %q", res, want)
+	}
+	held(t, res)
+	text, err := json.Marshal(res)
+	if err != nil || !strings.Contains(string(text), `"accepted":[{"bid":1,"bidder":"Anna","price":"10","goods":[0],"names":["barn"]}],"kept":[{"price":"7","goods":[1],"names":["field"]}]`) {
+		t.Errorf("%s %v", text, err)
+	}
+	wrong := strings.Replace(string(text), `"kept":[{"price":"7"`, `"kept":[{"price":"8"`, 1)
+	if v, err := Verify(a, []byte(wrong)); err != nil || v.Err() == nil || !strings.Contains(v.Err().Error(), "no such reserve") {
+		t.Errorf("%v %v", v, err)
+	}
+}
+
+// What has no meaning is refused.
+func TestInvalidAuctions(t *testing.T) {
+	for want, a := range map[string]*Auction{
+		"1 names of 2 goods":            {Goods: 2, Names: []string{"a"}},
+		"wins at most -1 bids":          {Most: map[string]int{"Anna": -1}},
+		"the price -1 of reserve 0":     {Goods: 1, Reserves: []Reserve{{Price: -1, Goods: []int64{0}}}},
+		"good 1 in reserve 0":           {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
+		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Price: -1 << 62, Goods: []int64{0}}}},
+		"more than 63 bits with what r": {Goods: 1, Reserves: make([]Reserve, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
+	} {
+		_, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+		if _, err := Reference(a); err == nil {
+			t.Errorf("the reference takes %+v", a)
+		}
+	}
+}
+
+// A solve that ends before every good is sold has no answer.
+func TestUnsoldAtTheEnd(t *testing.T) {
+	a := regional(rand.New(rand.NewPCG(2, 2)), 80, 320)
+	a.SellAll = true
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Solve(ctx, a, Options{}); !errors.Is(err, errUnsold) && !errors.Is(err, solve.ErrInfeasible) {
+		t.Errorf("found %v", err)
+	}
+}

@@ -1,0 +1,374 @@
+package auction
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"coalesce/solvers/formats"
+)
+
+// An object is a JSON file, read token by token.
+type object struct {
+	*namer
+	text []byte
+	dec  *json.Decoder
+	at   int // bytes whose lines are counted
+	line int
+}
+
+// readJSON reads JSON, as docs/auction.md describes it. Its text is read twice: goods may
+// be listed behind their bids.
+func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, error) {
+	most := min(int64(maxObject), memory.Left())
+	text, err := formats.ReadAll(in, name, most)
+	if err != nil {
+		var long *formats.LimitError
+		if errors.As(err, &long) {
+			return nil, err
+		}
+		return nil, formats.Errorf(name, 0, "found JSON that cannot be read, expected at most %d bytes: %w", most, err)
+	}
+	if err := memory.Take(int64(len(text))); err != nil {
+		return nil, formats.Errorf(name, 0, "the text takes %w", err)
+	}
+	o := &object{namer: newNamer(name, memory), text: bytes.TrimPrefix(text, []byte("\ufeff"))}
+	o.begin()
+	if err := o.fields("an object", func(key string) error {
+		if key == "goods" {
+			return o.goodsList()
+		}
+		return o.skip()
+	}); err != nil {
+		return nil, err
+	}
+	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, o.wrong("found more after the object, expected the end of the file")
+	}
+	o.begin()
+	if err := o.fields("an object", o.outer); err != nil {
+		return nil, err
+	}
+	return o.auction()
+}
+
+func (o *object) begin() {
+	o.dec, o.at, o.line = json.NewDecoder(bytes.NewReader(o.text)), 0, 1
+	o.dec.UseNumber()
+}
+
+// here is the line of the last token.
+func (o *object) here() int {
+	to := int(o.dec.InputOffset())
+	o.line += bytes.Count(o.text[o.at:to], []byte("\n"))
+	o.at = to
+	return o.line
+}
+
+func (o *object) wrong(format string, args ...any) error { return o.errorf(o.here(), format, args...) }
+
+func (o *object) token(want string) (json.Token, error) {
+	token, err := o.dec.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		line := o.here()
+		var syntax *json.SyntaxError
+		if at := 0; errors.As(err, &syntax) {
+			if at = min(int(syntax.Offset), len(o.text)); at > o.at {
+				line += bytes.Count(o.text[o.at:at-1], []byte("\n"))
+			}
+		}
+		return nil, o.errorf(line, "found broken JSON, expected %s: %w", want, err)
+	}
+	return token, nil
+}
+
+// said is what errors call a token.
+func said(token json.Token) string {
+	switch token := token.(type) {
+	case string:
+		return formats.Quote(token)
+	case nil:
+		return "null"
+	}
+	return fmt.Sprint(token)
+}
+
+// fields reads an object and calls field with each key.
+func (o *object) fields(want string, field func(key string) error) error {
+	token, err := o.token(want)
+	if err != nil {
+		return err
+	}
+	if token != json.Delim('{') {
+		return o.wrong("found %s, expected %s", said(token), want)
+	}
+	seen := map[string]bool{}
+	for o.dec.More() {
+		if token, err = o.token("a key"); err != nil {
+			return err
+		}
+		key, _ := token.(string)
+		if seen[key] {
+			return o.wrong("found the key %s again, expected each once", formats.Quote(key))
+		}
+		seen[key] = true
+		if err := field(key); err != nil {
+			return err
+		}
+	}
+	_, err = o.token("the end of " + want)
+	return err
+}
+
+// items reads a list and calls item before each of its items.
+func (o *object) items(want string, item func() error) error {
+	token, err := o.token(want)
+	if err != nil {
+		return err
+	}
+	if token != json.Delim('[') {
+		return o.wrong("found %s, expected %s", said(token), want)
+	}
+	return o.rest(want, item)
+}
+
+// rest is items after the bracket.
+func (o *object) rest(want string, item func() error) error {
+	for o.dec.More() {
+		if err := item(); err != nil {
+			return err
+		}
+	}
+	_, err := o.token("the end of " + want)
+	return err
+}
+
+// skip passes over a value.
+func (o *object) skip() error {
+	for depth := 0; ; {
+		token, err := o.token("a value")
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
+// word reads a string or a number, as it is written.
+func (o *object) word(want string) (string, error) {
+	token, err := o.token(want)
+	if err != nil {
+		return "", err
+	}
+	switch token := token.(type) {
+	case string:
+		return token, nil
+	case json.Number:
+		return token.String(), nil
+	}
+	return "", o.wrong("found %s, expected %s", said(token), want)
+}
+
+// number reads a number.
+func (o *object) number(want string) (string, error) {
+	token, err := o.token(want)
+	if err != nil {
+		return "", err
+	}
+	if n, ok := token.(json.Number); ok {
+		return n.String(), nil
+	}
+	return "", o.wrong("found %s, expected %s", said(token), want)
+}
+
+// words reads a list of strings and numbers, within the memory for them.
+func (o *object) words(want string) ([]string, error) {
+	var list []string
+	err := o.items(want, func() error {
+		word, err := o.word(want)
+		if err != nil {
+			return err
+		}
+		if list, err = formats.Append(o.memory, list, word); err != nil {
+			return o.wrong("a list takes %w", err)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// goodsList reads the names of the goods, or how many there are.
+func (o *object) goodsList() error {
+	const want = "a list of goods, or their number"
+	token, err := o.token(want)
+	if err != nil {
+		return err
+	}
+	if n, ok := token.(json.Number); ok {
+		return o.count(n.String(), o.here())
+	}
+	if token != json.Delim('[') {
+		return o.wrong("found %s, expected %s", said(token), want)
+	}
+	o.listed = true
+	return o.rest(want, func() error {
+		name, err := o.word("the name of a good")
+		if err != nil {
+			return err
+		}
+		return o.list(name, o.here())
+	})
+}
+
+// outer reads what a key of the file's object says, all but the goods.
+func (o *object) outer(key string) error {
+	switch key {
+	case "goods":
+		return o.skip()
+	case "free_disposal":
+		token, err := o.token("true or false")
+		if err != nil {
+			return err
+		}
+		yes, ok := token.(bool)
+		if !ok {
+			return o.wrong("found %s, expected true or false", said(token))
+		}
+		o.a.SellAll = !yes
+		return nil
+	case "reserves":
+		return o.items("a list of reserves", o.oneReserve)
+	case "bidders":
+		seen := map[string]bool{}
+		return o.items("a list of bidders", func() error { return o.oneBidder(seen) })
+	case "bids":
+		return o.items("a list of bids", func() error {
+			b, err := o.oneBid()
+			if err != nil {
+				return err
+			}
+			return o.bid(b)
+		})
+	}
+	return o.wrong("found the key %s, expected goods, free_disposal, reserves, bidders or bids", formats.Quote(key))
+}
+
+func (o *object) oneReserve() error {
+	price := ""
+	var goods []string
+	err := o.fields("a reserve", func(key string) (err error) {
+		switch key {
+		case "price":
+			price, err = o.word("a price")
+		case "goods":
+			goods, err = o.words("a list of goods")
+		default:
+			err = o.wrong("found the key %s of a reserve, expected price or goods", formats.Quote(key))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return o.reserve(price, goods, o.here())
+}
+
+// oneBidder reads a bidder and its bids; seen are the names before.
+func (o *object) oneBidder(seen map[string]bool) error {
+	name, most := "", ""
+	var bids []bidLine
+	err := o.fields("a bidder", func(key string) (err error) {
+		switch key {
+		case "name":
+			name, err = o.word("a name")
+		case "most":
+			most, err = o.number("how many bids can win at most")
+		case "bids":
+			err = o.items("a list of bids", func() error {
+				b, err := o.oneBid()
+				if err == nil {
+					if bids, err = formats.Append(o.memory, bids, b); err != nil {
+						err = o.wrong("%d bids and more take %w", len(bids), err)
+					}
+				}
+				return err
+			})
+		default:
+			err = o.wrong("found the key %s of a bidder, expected name, most or bids", formats.Quote(key))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	line := o.here()
+	if err := o.name("bidder", name, line); err != nil {
+		return err
+	}
+	if seen[name] {
+		return o.wrong("found bidder %s again, expected each once", formats.Quote(name))
+	}
+	seen[name] = true
+	for _, b := range bids {
+		b.bidder = name
+		if err := o.bid(b); err != nil {
+			return err
+		}
+	}
+	if most != "" && len(bids) > 0 {
+		return o.limit(name, most, line)
+	}
+	return nil
+}
+
+func (o *object) oneBid() (bidLine, error) {
+	var b bidLine
+	err := o.fields("a bid", func(key string) (err error) {
+		switch key {
+		case "bid":
+			b.number, err = o.number("the number of a bid")
+		case "price":
+			b.price, err = o.word("a price")
+		case "goods":
+			b.goods, err = o.words("a list of goods")
+		case "xor":
+			var token json.Token
+			if token, err = o.token("the name of a group"); err != nil {
+				return err
+			}
+			switch token := token.(type) {
+			case string:
+				b.xor = []string{token}
+			case json.Number:
+				b.xor = []string{token.String()}
+			default:
+				if token != json.Delim('[') {
+					return o.wrong("found %s, expected the name of a group, or a list of them", said(token))
+				}
+				err = o.rest("a list of groups", func() error {
+					label, err := o.word("the name of a group")
+					b.xor = append(b.xor, label)
+					return err
+				})
+			}
+		default:
+			err = o.wrong("found the key %s of a bid, expected bid, price, goods or xor", formats.Quote(key))
+		}
+		return err
+	})
+	b.line = o.here()
+	return b, err
+}

@@ -1,0 +1,325 @@
+package auction
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"coalesce/solvers/solve"
+)
+
+// plain is an auction as set packing knows it: bids of goods and dummies, each of which
+// is sold once, and goods that may stay unsold. What the auction has beside that is said
+// in such bids:
+//
+//   - A bidder that wins at most k of its bids has k dummies, and its bids are copied:
+//     the copy that counts as the bidder's first wins the first dummy, and so on.
+//   - A reserve is a bid of the seller.
+//   - Without free disposal each good raises the prices of its bids by so much that
+//     allocations of all goods are worth more than all others.
+//   - Where there are reserves, all prices are multiplied, and those of reserves lowered
+//     by one: bids that pay as much as reserves win. Payments are computed without that.
+type plain struct {
+	*Auction          // its bids; the auction itself where all is plain
+	whole    *Auction // whose bids they stand for
+	from     []int    // the place of each bid's original; reserves follow the bids. Nil: the same places
+	raised   int64    // units that each good adds to the price of a bid
+	unsold   *big.Int // plain bids that are worth more, in units, have all goods; nil: goods may stay unsold
+	times    int64    // units that a unit of the auction's is
+}
+
+// newPlain says an auction in plain bids. ties: bids that pay as much as reserves win.
+func newPlain(a *Auction, ties bool) (*plain, error) {
+	if err := a.valid(); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Source, err)
+	}
+	p := &plain{Auction: a, whole: a, times: 1}
+	limits := a.limited()
+	if len(limits) == 0 && len(a.Reserves) == 0 && !a.SellAll {
+		return p, nil
+	}
+	if ties {
+		p.times = int64(len(a.Reserves)) + 1
+	}
+	if a.SellAll {
+		raised, most, err := a.raise()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Source, err)
+		}
+		p.raised = raised
+		p.unsold = most.Add(most, new(big.Int).Mul(big.NewInt(raised), big.NewInt(a.Goods-1)))
+		p.unsold.Mul(p.unsold, big.NewInt(p.times))
+	}
+	p.Auction = &Auction{Goods: a.Goods, Dummies: a.Dummies, Scale: a.Scale, Source: a.Source, Notes: a.Notes, Names: a.Names}
+	p.from = []int{}
+	fresh := int64(0) // the last dummy that is in use
+	for _, b := range a.Bids {
+		if len(b.Goods) > 0 {
+			fresh = min(fresh, b.Goods[0])
+		}
+	}
+	dummy := func() int64 { fresh--; return fresh }
+	slots, bids := map[string][]int64{}, map[string]int{}
+	for i, b := range a.Bids {
+		most, limited := limits[b.Bidder]
+		if !limited {
+			if err := p.add(i, b, b.Price, 0); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if slots[b.Bidder] == nil {
+			for range most {
+				slots[b.Bidder] = append(slots[b.Bidder], dummy())
+			}
+		}
+		own := dummy() // the copies of a bid without goods exclude one another too
+		bids[b.Bidder]++
+		for _, slot := range slots[b.Bidder][:min(most, bids[b.Bidder])] {
+			copied := b
+			copied.Goods = append([]int64{own, slot}, b.Goods...)
+			slices.Sort(copied.Goods)
+			if err := p.add(i, copied, b.Price, 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for k, r := range a.Reserves {
+		b := Bid{Number: int64(-1 - k), Goods: r.Goods, Line: r.Line}
+		if err := p.add(len(a.Bids)+k, b, r.Price, p.times-1); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// add appends a bid of a price in the auction's units, less what it is lowered by: 0 or,
+// of reserves where ties matter, anything above.
+func (p *plain) add(from int, b Bid, price, lowered int64) error {
+	real := 0
+	for _, g := range b.Goods {
+		if !p.Dummy(g) {
+			real++
+		}
+	}
+	sum := big.NewInt(p.raised)
+	sum.Mul(sum, big.NewInt(int64(real)))
+	sum.Add(sum, big.NewInt(price))
+	sum.Mul(sum, big.NewInt(p.times))
+	sum.Sub(sum, big.NewInt(min(1, lowered)))
+	if !sum.IsInt64() {
+		return fmt.Errorf("%s: %w: found prices that need more than 63 bits with what reserves and unsold goods ask for", p.Source, ErrSize)
+	}
+	b.Price = sum.Int64()
+	p.Bids = append(p.Bids, b)
+	p.from = append(p.from, from)
+	return nil
+}
+
+// limited are the limits of bidders who could win more: those with more bids than the
+// limit that share no dummy.
+func (a *Auction) limited() map[string]int {
+	could := map[string]int{}
+	type group struct {
+		bidder string
+		dummy  int64
+	}
+	seen := map[group]bool{}
+	for _, b := range a.Bids {
+		if _, ok := a.Most[b.Bidder]; !ok || b.Bidder == "" {
+			continue
+		}
+		if id, ok := a.Bidder(b); ok {
+			g := group{b.Bidder, id}
+			if seen[g] {
+				continue
+			}
+			seen[g] = true
+		}
+		could[b.Bidder]++
+	}
+	limits := map[string]int{}
+	for name, most := range a.Most {
+		if could[name] > most {
+			limits[name] = most
+		}
+	}
+	return limits
+}
+
+// raise is more than any two allocations differ by in their prices, and most what none is
+// worth more than.
+func (a *Auction) raise() (raised int64, most *big.Int, err error) {
+	most = new(big.Int)
+	highest, lowest := map[int64]int64{}, map[int64]int64{} // of a good's share in the price of a bid
+	spread := big.NewInt(1)
+	count := func(goods []int64, price int64) {
+		real := int64(0)
+		for _, g := range goods {
+			if !a.Dummy(g) {
+				real++
+			}
+		}
+		if real == 0 {
+			spread.Add(spread, new(big.Int).Abs(big.NewInt(price)))
+			most.Add(most, big.NewInt(max(0, price)))
+			return
+		}
+		down := price / real
+		if price%real < 0 {
+			down--
+		}
+		up := down
+		if price%real != 0 {
+			up++
+		}
+		for _, g := range goods {
+			if !a.Dummy(g) {
+				highest[g], lowest[g] = max(highest[g], up), min(lowest[g], down)
+			}
+		}
+	}
+	for _, b := range a.Bids {
+		count(b.Goods, b.Price)
+	}
+	for _, r := range a.Reserves {
+		count(r.Goods, r.Price)
+	}
+	for g, high := range highest {
+		spread.Add(spread, new(big.Int).Sub(big.NewInt(high), big.NewInt(lowest[g])))
+		most.Add(most, big.NewInt(high))
+	}
+	if !spread.IsInt64() {
+		return 0, nil, fmt.Errorf("%w: found prices that need more than 63 bits with what unsold goods ask for", ErrSize)
+	}
+	return spread.Int64(), most, nil
+}
+
+// seller reports whether a plain bid is a reserve.
+func (p *plain) seller(i int) bool { return p.from != nil && p.from[i] >= len(p.whole.Bids) }
+
+// original are the bids and the reserves, by place in the auction, that plain bids stand
+// for, ascending.
+func (p *plain) original(bids []int) (winners, kept []int) {
+	if p.from == nil {
+		return bids, nil
+	}
+	for _, i := range bids {
+		if p.seller(i) {
+			kept = append(kept, p.from[i]-len(p.whole.Bids))
+		} else {
+			winners = append(winners, p.from[i])
+		}
+	}
+	return winners, kept
+}
+
+// bids are plain bids that stand for bids and reserves of the auction, ascending. Of the
+// copies of a bidder's k-th winning bid it is the k-th.
+func (p *plain) bids(winners, kept []int) []int {
+	if p.from == nil {
+		return winners
+	}
+	first := map[int]int{}
+	for i, from := range p.from {
+		if _, ok := first[from]; !ok {
+			first[from] = i
+		}
+	}
+	limits := p.whole.limited()
+	winners = slices.Clone(winners)
+	slices.Sort(winners)
+	wins := map[string]int{}
+	var list []int
+	for _, w := range winners {
+		name := p.whole.Bids[w].Bidder
+		i := first[w]
+		if _, ok := limits[name]; ok {
+			i += wins[name]
+			wins[name]++
+		}
+		list = append(list, i)
+	}
+	for _, k := range kept {
+		list = append(list, first[len(p.whole.Bids)+k])
+	}
+	slices.Sort(list)
+	return list
+}
+
+// amount is what the auction's bids are worth at most where plain ones are worth so much
+// at most, in the auction's units.
+func (p *plain) amount(bound *big.Int) *big.Int {
+	x := new(big.Int).Add(bound, big.NewInt(p.times-1))
+	x.Div(x, big.NewInt(p.times)) // to the lower side
+	return x.Sub(x, new(big.Int).Mul(big.NewInt(p.raised), big.NewInt(p.Goods)))
+}
+
+// number is amount of a decimal number.
+func (p *plain) number(n solve.Number) solve.Number {
+	x, ok := n.Rat()
+	if !ok {
+		return n
+	}
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(p.Scale)), nil)
+	x.Mul(x, new(big.Rat).SetInt(ten))
+	return solve.Number(p.whole.Price(p.amount(x.Num())))
+}
+
+// errUnsold is that the winning bids leave goods that have to be sold.
+var errUnsold = errors.New("the bids found do not sell every good, and the auction has no free disposal")
+
+// result takes a result of the plain bids to the auction's. Of an auction that no bids
+// sell all goods of the error wraps solve.ErrInfeasible.
+func (p *plain) result(plain *Result) (*Result, error) {
+	if p.from == nil {
+		return plain, nil
+	}
+	res := NewResult(p.whole)
+	report := plain.Report
+	report.Problem, report.Instance, report.Size = res.Problem, res.Instance, res.Size
+	report.Value, report.Bound, report.Gap, report.Proven = "", "", nil, false
+	res.Report = report
+	res.Items, res.Splittings, res.Nodes, res.prices = plain.Items, plain.Splittings, plain.Nodes, plain.prices
+	if plain.LPBound != "" {
+		res.LPBound = p.number(plain.LPBound)
+	}
+	winners, kept := p.original(plain.Winners)
+	if p.whole.SellAll {
+		switch sold := p.sold(plain.Winners); {
+		case sold == p.Goods:
+		case plain.Proven && plain.Bound == plain.Value:
+			return nil, fmt.Errorf("%s: %w: no bids and reserves together have each of the %d goods once", p.Source, solve.ErrInfeasible, p.Goods)
+		default:
+			return nil, fmt.Errorf("%s: %w: %d of %d goods are sold at the end", p.Source, errUnsold, sold, p.Goods)
+		}
+	}
+	if err := res.AcceptKept(winners, kept); err != nil {
+		return nil, err
+	}
+	switch {
+	case plain.Proven && plain.Bound == plain.Value:
+		res.Prove(res.Value)
+	case plain.Bound != "":
+		if bound := p.number(plain.Bound); bound == res.Value {
+			res.Prove(bound)
+		} else {
+			res.Bounded(bound)
+		}
+	}
+	return res, nil
+}
+
+// sold is how many real goods plain bids have.
+func (p *plain) sold(bids []int) int64 {
+	sold := int64(0)
+	for _, i := range bids {
+		for _, g := range p.Bids[i].Goods {
+			if !p.Dummy(g) {
+				sold++
+			}
+		}
+	}
+	return sold
+}

@@ -1,0 +1,155 @@
+package auction
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/packed"
+	"coalesce/solvers/formats/text"
+)
+
+// The formats of auctions.
+const (
+	CATS = "cats" // the text format of CATS
+	CSV  = "csv"  // a table of bids
+	JSON = "json" // an object of bidders and their bids
+)
+
+// Formats are all formats.
+func Formats() []string { return []string{CATS, CSV, JSON} }
+
+// FormatOf is the format that a file's name promises, with or without the ending of a
+// compressed one; empty: none.
+func FormatOf(path string) string {
+	name := strings.ToLower(path)
+	switch filepath.Ext(name) {
+	case ".gz", ".xz", ".zst", ".zstd":
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	switch filepath.Ext(name) {
+	case ".csv", ".tsv":
+		return CSV
+	case ".json":
+		return JSON
+	case ".cats":
+		return CATS
+	}
+	return ""
+}
+
+// Limits of what is read.
+const (
+	maxDigits   = 40      // of a price, before and after the point
+	maxToken    = 1 << 10 // bytes between blanks, and of a name
+	maxLine     = 1 << 26 // bytes
+	maxUnpacked = 1 << 34 // bytes of a compressed file, or of a stream
+	maxObject   = 1 << 30 // bytes of a JSON file
+	maxHead     = 1 << 16 // bytes that tell a format
+)
+
+// Read reads an auction, plain or compressed with gzip, xz or zstd: by its name .csv,
+// .tsv, .json or .cats, else in the format that the beginning of its text tells.
+//
+// CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after lines of comments, which begin
+// with %, come `goods N`, `bids M` and `dummy D`, and M records: a number, a price, the
+// ids of goods, and #. Ids from N on, and negative ones (as SATS writes them), are
+// dummies. Multi-unit files, with `maximums`, are refused.
+//
+// CSV and JSON, with names, limits and reserves, are described in docs/auction.md. Errors
+// begin with `file:line`.
+func Read(path string) (*Auction, error) { return ReadWithin(path, 0) }
+
+// ReadWithin is Read with a limit on the bytes of memory that bids may take; 0
+// allows any number. What is longer is a formats.MemoryError.
+func ReadWithin(path string, limit int64) (*Auction, error) {
+	plain, err := packed.OpenFile(path, unpacked(limit))
+	if err != nil {
+		return nil, err
+	}
+	return readPlain(plain, path, limit)
+}
+
+// ReadFrom is Read on an open stream; name is what errors call it.
+func ReadFrom(r io.Reader, name string) (*Auction, error) {
+	plain, err := packed.OpenLimited(r, -1, name, unpacked(0))
+	if err != nil {
+		return nil, err
+	}
+	return readPlain(plain, name, 0)
+}
+
+// unpacked is how many bytes of text may come where no length is known: four
+// times what bids may take.
+func unpacked(limit int64) int64 {
+	if limit <= 0 || limit > maxUnpacked/4 {
+		return maxUnpacked
+	}
+	return 4*limit + maxToken
+}
+
+func readPlain(plain *packed.Stream, name string, limit int64) (*Auction, error) {
+	defer plain.Close()
+	memory := formats.NewBudget(limit)
+	in := bufio.NewReaderSize(plain.Reader, maxHead)
+	format := FormatOf(name)
+	if format == "" {
+		head, _ := in.Peek(maxHead) // an error comes again when it is read
+		format = formatOfText(head)
+	}
+	a, err := readFormat(in, name, format, memory)
+	if err != nil {
+		return nil, err
+	}
+	a.Source = name
+	return a, nil
+}
+
+func readFormat(in io.Reader, name, format string, memory *formats.Budget) (*Auction, error) {
+	if format == JSON {
+		return readJSON(in, name, memory)
+	}
+	o := text.Options{Line: maxLine, Budget: memory}
+	if format == CATS {
+		o.Comment = "%"
+	}
+	f, err := text.New(in, name, o)
+	if err != nil {
+		return nil, err
+	}
+	if format == CSV {
+		return readTable(f, memory)
+	}
+	return (&cats{in: f, memory: memory}).auction()
+}
+
+// formatOfText is the format that the beginning of a text tells: JSON begins with a
+// brace, CSV with a setting or with a header that has prices and goods. All else is CATS.
+func formatOfText(head []byte) string {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		return JSON
+	}
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '%' || line[0] == '#' {
+			continue
+		}
+		cells, ok := split(nil, line, delimiter(line))
+		if !ok {
+			break
+		}
+		if strings.HasSuffix(cells[0], ":") || slices.ContainsFunc(cells, isColumn("price")) && slices.ContainsFunc(cells, isColumn("goods")) {
+			return CSV
+		}
+		break
+	}
+	return CATS
+}
+
+func isColumn(name string) func(cell string) bool {
+	return func(cell string) bool { return strings.EqualFold(cell, name) }
+}

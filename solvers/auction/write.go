@@ -1,0 +1,299 @@
+package auction
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Write writes an auction in a format, one of Formats, and says what the format cannot
+// hold and is left out. What changes which bids can win is an error: CATS has no limits,
+// reserves and goods that have to be sold, CSV no blanks in the names of goods.
+func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
+	if err := a.valid(); err != nil {
+		return nil, err
+	}
+	b := bufio.NewWriter(w)
+	switch format {
+	case CATS:
+		notes, err = writeCATS(b, a)
+	case CSV, JSON:
+		var s *spoken
+		if s, err = speak(a); err != nil {
+			return nil, err
+		}
+		if format == CSV {
+			err = s.table(b)
+		} else {
+			err = s.object(b)
+		}
+	default:
+		err = fmt.Errorf("found the format %.40q, expected one of %v", format, Formats())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return notes, b.Flush()
+}
+
+// writeCATS numbers dummies anew where they are not those of the header, in the order of
+// their bids.
+func writeCATS(w *bufio.Writer, a *Auction) ([]string, error) {
+	if len(a.limited()) > 0 || len(a.Reserves) > 0 || a.SellAll {
+		return nil, fmt.Errorf("found an auction with limits of bidders, reserve prices or goods that have to be sold, expected none of these: CATS has no such things, CSV and JSON do")
+	}
+	dummies := a.Dummies
+	renumber := slices.ContainsFunc(a.Bids, func(b Bid) bool {
+		return len(b.Goods) > 0 && (b.Goods[0] < 0 || b.Goods[len(b.Goods)-1] >= a.Goods+a.Dummies)
+	})
+	number := map[int64]int64{}
+	written := Auction{Goods: a.Goods, Bids: slices.Clone(a.Bids)}
+	if renumber {
+		for i := range written.Bids {
+			b := &written.Bids[i]
+			b.Goods = slices.Clone(b.Goods)
+			for k, g := range b.Goods {
+				if !a.Dummy(g) {
+					continue
+				}
+				id, ok := number[g]
+				if !ok {
+					id = a.Goods + int64(len(number))
+					number[g] = id
+				}
+				b.Goods[k] = id
+			}
+			slices.Sort(b.Goods)
+		}
+		dummies = int64(len(number))
+	}
+	fmt.Fprintf(w, "goods %d\nbids %d\ndummy %d\n\n", a.Goods, len(a.Bids), dummies)
+	for i := range written.Bids {
+		b := &written.Bids[i]
+		fmt.Fprintf(w, "%d\t%s", b.Number, a.Price(big.NewInt(b.Price)))
+		for _, g := range b.Goods {
+			fmt.Fprintf(w, "\t%d", g)
+		}
+		fmt.Fprint(w, "\t#\n")
+		b.Bidder = ""
+	}
+	var notes []string
+	if a.Names != nil || a.named() {
+		notes = append(notes, "the names of goods and bidders are left out")
+	}
+	if !slices.Equal(written.Bidders(), a.Bidders()) {
+		notes = append(notes, "bidders whose bids are no alternatives are not told apart: each of these bids has a bidder of its own")
+	}
+	return notes, nil
+}
+
+// spoken is an auction in names: of goods, of bidders and of alternatives.
+type spoken struct {
+	*Auction
+	goods []string // their names; nil: their numbers
+	bids  []spokenBid
+}
+
+type spokenBid struct {
+	bidder string
+	goods  []string
+	xor    []string
+}
+
+// speak names bidders that dummies tell by these. A dummy that bids of one bidder share
+// is the name of alternatives, one that several bidders share is a good.
+func speak(a *Auction) (*spoken, error) {
+	bidder := a.Bidders()
+	type use struct {
+		bids, bidder int
+		shared       bool
+	}
+	uses := map[int64]*use{}
+	taken := map[string]bool{}
+	for i, b := range a.Bids {
+		taken[b.Bidder] = true
+		for _, g := range b.Goods {
+			if !a.Dummy(g) {
+				continue
+			}
+			u := uses[g]
+			if u == nil {
+				u = &use{bidder: bidder[i]}
+				uses[g] = u
+			}
+			u.bids++
+			u.shared = u.shared || u.bidder != bidder[i]
+		}
+	}
+	var extra []int64
+	for g, u := range uses {
+		if u.shared {
+			extra = append(extra, g)
+		}
+	}
+	slices.Sort(extra)
+	if len(extra) > 0 && a.SellAll {
+		return nil, fmt.Errorf("found dummy %d in bids of several bidders where every good has to be sold, expected dummies of one bidder", extra[0])
+	}
+	s := &spoken{Auction: a, goods: a.Names}
+	if len(extra) > 0 {
+		s.goods = nil
+		for g := range a.Goods {
+			s.goods = append(s.goods, a.Good(g))
+		}
+		for _, g := range extra {
+			name := strconv.FormatInt(g, 10)
+			for slices.Contains(s.goods, name) {
+				name = "dummy" + name
+			}
+			s.goods = append(s.goods, name)
+		}
+	}
+	called := map[int]string{}
+	for i, b := range a.Bids {
+		said := spokenBid{bidder: b.Bidder, goods: a.bundle(b.Goods)}
+		if id, ok := a.Bidder(b); ok && b.Bidder == "" {
+			name, known := called[bidder[i]]
+			if !known {
+				for name = strconv.FormatInt(id, 10); taken[name]; {
+					name = "dummy" + name
+				}
+				taken[name], called[bidder[i]] = true, name
+			}
+			said.bidder = name
+		}
+		for _, g := range b.Goods {
+			if u := uses[g]; u == nil {
+			} else if u.shared {
+				k, _ := slices.BinarySearch(extra, g)
+				said.goods = append(said.goods, s.goods[int(a.Goods)+k])
+			} else if u.bids > 1 {
+				said.xor = append(said.xor, strconv.FormatInt(g, 10))
+			}
+		}
+		s.bids = append(s.bids, said)
+	}
+	return s, nil
+}
+
+// table writes CSV.
+func (s *spoken) table(w *bufio.Writer) error {
+	line := func(cells ...string) {
+		for k, cell := range cells {
+			if k > 0 {
+				w.WriteByte(',')
+			}
+			if strings.ContainsAny(cell, "\",;\t") || cell != strings.TrimSpace(cell) {
+				cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+			}
+			w.WriteString(cell)
+		}
+		w.WriteByte('\n')
+	}
+	for _, name := range s.goods {
+		if len(strings.Fields(name)) != 1 {
+			return fmt.Errorf("found the good %q, expected names without blanks: CSV separates goods by them, JSON does not", name)
+		}
+	}
+	if s.goods == nil {
+		line("count:", strconv.FormatInt(s.Goods, 10))
+	} else {
+		line("goods:", strings.Join(s.goods, " "))
+	}
+	if s.SellAll {
+		line("disposal:", "no")
+	}
+	for _, r := range s.Reserves {
+		line("reserve:", s.Price(big.NewInt(r.Price)), strings.Join(s.bundle(r.Goods), " "))
+	}
+	for _, limit := range s.limits() {
+		line("most:", limit.bidder, strconv.Itoa(limit.most))
+	}
+	line("bid", "bidder", "price", "goods", "xor")
+	for i, b := range s.bids {
+		line(strconv.FormatInt(s.Bids[i].Number, 10), b.bidder, s.Price(big.NewInt(s.Bids[i].Price)), strings.Join(b.goods, " "), strings.Join(b.xor, " "))
+	}
+	return nil
+}
+
+type limit struct {
+	bidder string
+	most   int
+}
+
+// limits are those of bidders who bid, in the order of their first bids.
+func (s *spoken) limits() []limit {
+	var list []limit
+	seen := map[string]bool{}
+	for _, b := range s.bids {
+		if most, ok := s.Most[b.bidder]; ok && !seen[b.bidder] {
+			seen[b.bidder] = true
+			list = append(list, limit{b.bidder, most})
+		}
+	}
+	return list
+}
+
+// What object writes.
+type (
+	jsonAuction struct {
+		Goods        any           `json:"goods"`
+		FreeDisposal bool          `json:"free_disposal"`
+		Reserves     []jsonReserve `json:"reserves,omitempty"`
+		Bidders      []jsonBidder  `json:"bidders,omitempty"`
+		Bids         []jsonBid     `json:"bids,omitempty"`
+	}
+	jsonReserve struct {
+		Price string   `json:"price"`
+		Goods []string `json:"goods"`
+	}
+	jsonBidder struct {
+		Name string    `json:"name"`
+		Most *int      `json:"most,omitempty"`
+		Bids []jsonBid `json:"bids"`
+	}
+	jsonBid struct {
+		Bid   int64    `json:"bid"`
+		Price string   `json:"price"`
+		Goods []string `json:"goods"`
+		XOR   []string `json:"xor,omitempty"`
+	}
+)
+
+// object writes JSON, bidders in the order of their first bids.
+func (s *spoken) object(w *bufio.Writer) error {
+	x := jsonAuction{Goods: s.goods, FreeDisposal: !s.SellAll}
+	if s.goods == nil {
+		x.Goods = s.Goods
+	}
+	for _, r := range s.Reserves {
+		x.Reserves = append(x.Reserves, jsonReserve{s.Price(big.NewInt(r.Price)), s.bundle(r.Goods)})
+	}
+	place := map[string]int{}
+	for i, b := range s.bids {
+		bid := jsonBid{s.Bids[i].Number, s.Price(big.NewInt(s.Bids[i].Price)), b.goods, b.xor}
+		if b.bidder == "" {
+			x.Bids = append(x.Bids, bid)
+			continue
+		}
+		k, ok := place[b.bidder]
+		if !ok {
+			k = len(x.Bidders)
+			place[b.bidder] = k
+			x.Bidders = append(x.Bidders, jsonBidder{Name: b.bidder})
+			if most, ok := s.Most[b.bidder]; ok {
+				x.Bidders[k].Most = &most
+			}
+		}
+		x.Bidders[k].Bids = append(x.Bidders[k].Bids, bid)
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(x)
+}

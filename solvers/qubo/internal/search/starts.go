@@ -1,0 +1,89 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Starts are the parameters of massive multi-start (Lewis 2017); 0 and empty are its defaults, which
+// docs/qubo.md has.
+type Starts struct {
+	Samples    int    // random solutions whose mean objective the screen is made of
+	Iterations int    // of diversify, screen and search, after which it ends; 0: the other limits alone
+	Batch      int    // iterations at once, the screen being updated after them
+	Flips      int64  // of one ascent, at most; 0: as many as gain
+	Lambda     string // of the screen mean + λ(max - mean): a number from 0 to below 1, or printed: max/mean
+	Blend      string // one of Blends: what an iteration blends its last solution with
+	Ascend     string // one of Ascents: where solutions ascend
+}
+
+// Printed is the Lambda of the paper, max/mean.
+const Printed = "printed"
+
+// What an iteration of massive multi-start blends its last solution with, by coins: the best so far, the
+// starting solution, or nothing.
+const (
+	BlendBest  = "best"
+	BlendStart = "start"
+	BlendNone  = "none"
+)
+
+// Blends are the values of Starts.Blend, the default first.
+func Blends() []string { return []string{BlendBest, BlendStart, BlendNone} }
+
+// Where solutions of massive multi-start ascend: where they are evaluated, or on a core of the host, as
+// the paper divides the tasks (Figure 1).
+const (
+	AscendDevice = "device"
+	AscendHost   = "host"
+)
+
+// Ascents are the values of Starts.Ascend, the default first.
+func Ascents() []string { return []string{AscendDevice, AscendHost} }
+
+// most samples, and iterations at once: solutions of a device's memory.
+const mostStarts = 1 << 20
+
+// Check holds parameters against their ranges, and the engine that they are for against the one asked
+// for; other engines have none of them.
+func (s Starts) Check(engine string) error {
+	for _, p := range []struct {
+		name  string
+		value int64
+		most  int64
+	}{{"samples", int64(s.Samples), mostStarts}, {"iterations", int64(s.Iterations), 1 << 62}, {"batch", int64(s.Batch), mostStarts}, {"flips of an ascent", s.Flips, 1 << 62}} {
+		if p.value < 0 || p.value > p.most {
+			return fmt.Errorf("%s: found %d, expected 1 to %d", p.name, p.value, p.most)
+		}
+	}
+	if _, _, err := s.Screen(); err != nil {
+		return err
+	}
+	if s.Blend != "" && !slices.Contains(Blends(), s.Blend) {
+		return fmt.Errorf("blend: found %q, expected one of %s", s.Blend, strings.Join(Blends(), ", "))
+	}
+	if s.Ascend != "" && !slices.Contains(Ascents(), s.Ascend) {
+		return fmt.Errorf("ascend: found %q, expected one of %s", s.Ascend, strings.Join(Ascents(), ", "))
+	}
+	if s != (Starts{}) && engine != "multistart" {
+		return fmt.Errorf("samples, iterations, batch, flips of an ascent, λ, blend and ascend: engine %s has none of them, expected multistart", engine)
+	}
+	return nil
+}
+
+// Screen is λ, nil for the default, and whether it is that of the paper.
+func (s Starts) Screen() (lambda *float64, printed bool, err error) {
+	switch s.Lambda {
+	case "":
+		return nil, false, nil
+	case Printed:
+		return nil, true, nil
+	}
+	x, err := strconv.ParseFloat(s.Lambda, 64)
+	if err != nil || !(x >= 0 && x < 1) {
+		return nil, false, fmt.Errorf("λ: found %q, expected a number from 0 to below 1, or %s", s.Lambda, Printed)
+	}
+	return &x, false, nil
+}

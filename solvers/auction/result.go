@@ -25,6 +25,9 @@ type Result struct {
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 
+	WithProof bool // JSON has the proof of branch and cut's first relaxations
+
+	proof  []packing.Part  // of branch and cut, for the plain bids; nil: there is none
 	prices []packing.Price // of branch and cut, for the plain bids and in the auction's units
 }
 
@@ -221,7 +224,8 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		LPBound     *string     `json:"lp_bound"`
 		Payments    *payments   `json:"payments"`
 		Certificate certificate `json:"certificate"`
-	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), res.certificate()})
+		Proof       *proof      `json:"proof,omitempty"`
+	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), res.certificate(), res.proven()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

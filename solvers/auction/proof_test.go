@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/solve"
 )
 
@@ -79,24 +80,24 @@ func TestWrongProofs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		change func(x *proof)
+		change func(x *replay.Proof)
 		found  string
 	}{
-		{func(x *proof) { x.Parts = x.Parts[1:] }, "in no part"},
-		{func(x *proof) { x.Parts[0].Bids[0] = 9999 }, "found bid 9999 in part 0"},
-		{func(x *proof) { x.Parts[0].Bids = append(x.Parts[0].Bids, x.Parts[0].Bids[0]) }, "in one part"},
-		{func(x *proof) { x.Parts[0].Stages[0].Prices[0].Amount = "-1" }, `found the price "-1"`},
-		{func(x *proof) { x.Parts[0].Stages[0].Shift = 99 }, "found the shift 99"},
-		{func(x *proof) {
+		{func(x *replay.Proof) { x.Parts = x.Parts[1:] }, "in no part"},
+		{func(x *replay.Proof) { x.Parts[0].Bids[0] = 9999 }, "found bid 9999 in part 0"},
+		{func(x *replay.Proof) { x.Parts[0].Bids = append(x.Parts[0].Bids, x.Parts[0].Bids[0]) }, "in one part"},
+		{func(x *replay.Proof) { x.Parts[0].Stages[0].Prices[0].Amount = "-1" }, `found the price "-1"`},
+		{func(x *replay.Proof) { x.Parts[0].Stages[0].Shift = 99 }, "found the shift 99"},
+		{func(x *replay.Proof) {
 			last := x.Parts[len(x.Parts)-1]
 			last.Stages[0].Prices[0].Bids = last.Bids
 		}, "no good in common"},
-		{func(x *proof) {
+		{func(x *replay.Proof) {
 			last := x.Parts[len(x.Parts)-1]
 			last.Stages[0].Prices[0].Bids = append(last.Stages[0].Prices[0].Bids, x.Parts[0].Bids[0])
 		}, "expected one of the part"},
 	} {
-		var x proof
+		var x replay.Proof
 		if err := json.Unmarshal(whole["proof"], &x); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestWrongProofs(t *testing.T) {
 		}
 	}
 	// Prices that are left out prove less, and that is said.
-	var x proof
+	var x replay.Proof
 	if err := json.Unmarshal(whole["proof"], &x); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 
+	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/solve"
 )
 
@@ -20,10 +21,10 @@ import (
 func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
-		Solution    []int64     `json:"solution"`
-		Payments    *payments   `json:"payments"`
-		Certificate certificate `json:"certificate"`
-		Proof       *proof      `json:"proof"`
+		Solution    []int64       `json:"solution"`
+		Payments    *payments     `json:"payments"`
+		Certificate certificate   `json:"certificate"`
+		Proof       *replay.Proof `json:"proof"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -244,6 +245,39 @@ func (c *cashier) recore() error {
 		if err := c.unblocked(winners); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkProof replays a proof, says what it proves, and whether that is the stated bound.
+func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Number) error {
+	p, err := newPlain(res.Auction, true)
+	if err != nil {
+		return err
+	}
+	bids := make([]replay.Bid, len(p.Bids))
+	for i, b := range p.Bids {
+		bids[i] = replay.Bid{Goods: b.Goods, Price: b.Price}
+	}
+	most, err := x.Bound(bids, p.bids(res.Winners, res.Kept))
+	if err != nil {
+		return err
+	}
+	if most == nil {
+		v.Note("the proof leaves out parts that were enumerated")
+		return nil
+	}
+	bound := solve.Number(p.whole.Price(p.amount(most)))
+	claimed, ok := stated.Rat()
+	proven, _ := bound.Rat()
+	switch {
+	case !ok:
+		return errors.New("found a proof of no bound")
+	case proven.Cmp(claimed) <= 0:
+		v.Note("bound: no bids are worth more than %s, by prices of cliques computed again", bound)
+		v.BoundChecked = true
+	default:
+		v.Note("no bids are worth more than %s, by prices of cliques computed again; the stated bound %s comes from the search, of which there is no proof", bound, stated)
 	}
 	return nil
 }

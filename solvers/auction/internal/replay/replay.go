@@ -1,51 +1,51 @@
-package auction
+// Package replay computes bounds of set packing again from prices of cliques, in exact
+// arithmetic, for those who do not want to trust the solver that found them.
+package replay
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 
-	"coalesce/solvers/solve"
+	"coalesce/solvers/auction/internal/packing"
 )
 
-// A proof bounds what bids are worth, part by part: all plain bids that can win are in one
+// A Proof bounds what bids are worth, part by part: all plain bids that can win are in one
 // part each. Numbers of bids are their places among the plain ones, from 0: in an auction
 // without limits, reserves and goods that have to be sold those of the file.
-type proof struct {
-	Parts []proofPart `json:"parts"`
+type Proof struct {
+	Parts []Part `json:"parts"`
 }
 
-type proofPart struct {
-	Bids   []int32      `json:"bids"`
-	Stages []proofStage `json:"stages"` // empty: the part was enumerated, which leaves no proof
+// A Part is bids, and stages that bound their packings.
+type Part struct {
+	Bids   []int32 `json:"bids"`
+	Stages []Stage `json:"stages"` // empty: the part was enumerated, which leaves no proof
 }
 
-// A proofStage is prices of cliques, bids of which one can win, in 2^-shift of a plain unit.
+// A Stage is prices of cliques, bids of which one can win, in 2^-shift of a plain unit.
 // Any prices of at least 0 bound the packings of the bids that are left: each clique pays
 // once, and each bid what its price lacks in those of its cliques. Bids by which the bound
 // falls to the winners' worth or less go before the next stage.
-type proofStage struct {
-	Shift  uint         `json:"shift"`
-	Prices []proofPrice `json:"prices"`
+type Stage struct {
+	Shift  uint    `json:"shift"`
+	Prices []Price `json:"prices"`
 }
 
-type proofPrice struct {
+// A Price is what a clique pays, a whole number in decimals.
+type Price struct {
 	Bids   []int32 `json:"bids"`
 	Amount string  `json:"amount"`
 }
 
-// proven is the proof that JSON has, nil where none is asked for or there is none.
-func (res *Result) proven() *proof {
-	if !res.WithProof || res.proof == nil {
-		return nil
-	}
-	x := &proof{Parts: []proofPart{}}
-	for _, part := range res.proof {
-		told := proofPart{part.Bids, []proofStage{}}
+// New is the proof of a solve.
+func New(parts []packing.Part) *Proof {
+	x := &Proof{Parts: []Part{}}
+	for _, part := range parts {
+		told := Part{part.Bids, []Stage{}}
 		for _, stage := range part.Stages {
-			s := proofStage{Shift: stage.Shift, Prices: []proofPrice{}}
+			s := Stage{Shift: stage.Shift, Prices: []Price{}}
 			for _, price := range stage.Prices {
-				s.Prices = append(s.Prices, proofPrice{price.Bids, fmt.Sprint(price.Amount)})
+				s.Prices = append(s.Prices, Price{price.Bids, fmt.Sprint(price.Amount)})
 			}
 			told.Stages = append(told.Stages, s)
 		}
@@ -57,19 +57,26 @@ func (res *Result) proven() *proof {
 // maxShift is the largest shift of a proof that is read.
 const maxShift = 64
 
-// bounded replays a proof against an auction whose winners are known, and returns the bound
-// of all parts, in plain units; empty where a part has none.
-func (p *plain) bounded(x *proof, won []int) (bound *big.Int, err error) {
-	r := &replay{plain: p, part: make([]int32, len(p.Bids)), conflict: make([]map[int32]bool, len(p.Bids)), holders: map[int64][]int32{}}
-	for i, b := range p.Bids {
+// A Bid is what a proof speaks of: goods, each of which is sold once, and a price.
+type Bid struct {
+	Goods []int64
+	Price int64
+}
+
+// Bound replays a proof against bids of which some are known to win together, and returns
+// the bound of all parts; nil where a part has no stages. Errors say what is wrong with the
+// proof.
+func (x *Proof) Bound(bids []Bid, won []int) (bound *big.Int, err error) {
+	r := &replay{bids: bids, part: make([]int32, len(bids)), conflict: make([]map[int32]bool, len(bids)), holders: map[int64][]int32{}}
+	for i, b := range bids {
 		for _, g := range b.Goods {
 			r.holders[g] = append(r.holders[g], int32(i))
 		}
 	}
 	for k, part := range x.Parts {
 		for _, i := range part.Bids {
-			if i < 0 || int(i) >= len(p.Bids) || r.part[i] != 0 {
-				return nil, fmt.Errorf("found bid %d in part %d of the proof, expected each of %d bids in one part", i, k, len(p.Bids))
+			if i < 0 || int(i) >= len(bids) || r.part[i] != 0 {
+				return nil, fmt.Errorf("found bid %d in part %d of the proof, expected each of %d bids in one part", i, k, len(bids))
 			}
 			r.part[i] = int32(k + 1)
 		}
@@ -78,19 +85,19 @@ func (p *plain) bounded(x *proof, won []int) (bound *big.Int, err error) {
 	for k := range values {
 		values[k] = new(big.Int)
 	}
-	for i, b := range p.Bids {
+	for i, b := range bids {
 		if b.Price > 0 && r.part[i] == 0 {
 			return nil, fmt.Errorf("found bid %d in no part of the proof", i)
 		}
 	}
 	for _, i := range won {
 		if k := r.part[i]; k > 0 {
-			values[k-1].Add(values[k-1], big.NewInt(p.Bids[i].Price))
+			values[k-1].Add(values[k-1], big.NewInt(bids[i].Price))
 		}
 	}
 	bound = new(big.Int)
 	for k, part := range x.Parts {
-		most, err := r.replay(int32(k+1), part, values[k])
+		most, err := r.bound(int32(k+1), part, values[k])
 		if err != nil {
 			return nil, fmt.Errorf("part %d of the proof: %w", k, err)
 		}
@@ -105,7 +112,7 @@ func (p *plain) bounded(x *proof, won []int) (bound *big.Int, err error) {
 
 // A replay holds proofs against plain bids.
 type replay struct {
-	*plain
+	bids     []Bid
 	part     []int32 // of each bid, from 1
 	holders  map[int64][]int32
 	conflict []map[int32]bool // of bids that were asked for
@@ -115,7 +122,7 @@ type replay struct {
 func (r *replay) conflicts(i int32) map[int32]bool {
 	if r.conflict[i] == nil {
 		r.conflict[i] = map[int32]bool{}
-		for _, g := range r.Bids[i].Goods {
+		for _, g := range r.bids[i].Goods {
 			for _, j := range r.holders[g] {
 				r.conflict[i][j] = true
 			}
@@ -124,11 +131,11 @@ func (r *replay) conflicts(i int32) map[int32]bool {
 	return r.conflict[i]
 }
 
-// replay is the bound of a part, at least the winners' worth in it; nil without stages.
-func (r *replay) replay(k int32, part proofPart, value *big.Int) (*big.Int, error) {
+// bound is the bound of a part, at least the winners' worth in it; nil without stages.
+func (r *replay) bound(k int32, part Part, value *big.Int) (*big.Int, error) {
 	live := map[int32]bool{}
 	for _, i := range part.Bids {
-		if r.Bids[i].Price > 0 {
+		if r.bids[i].Price > 0 {
 			live[i] = true
 		}
 	}
@@ -139,7 +146,7 @@ func (r *replay) replay(k int32, part proofPart, value *big.Int) (*big.Int, erro
 		}
 		rest := map[int32]*big.Int{}
 		for i := range live {
-			rest[i] = new(big.Int).Lsh(big.NewInt(r.Bids[i].Price), stage.Shift)
+			rest[i] = new(big.Int).Lsh(big.NewInt(r.bids[i].Price), stage.Shift)
 		}
 		total := new(big.Int)
 		for _, price := range stage.Prices {
@@ -149,7 +156,7 @@ func (r *replay) replay(k int32, part proofPart, value *big.Int) (*big.Int, erro
 			}
 			pays := false
 			for at, i := range price.Bids {
-				if i < 0 || int(i) >= len(r.Bids) || r.part[i] != k {
+				if i < 0 || int(i) >= len(r.bids) || r.part[i] != k {
 					return nil, fmt.Errorf("found bid %d in a clique of stage %d, expected one of the part", i, n)
 				}
 				for _, j := range price.Bids[:at] {
@@ -186,34 +193,4 @@ func (r *replay) replay(k int32, part proofPart, value *big.Int) (*big.Int, erro
 		least.Set(value)
 	}
 	return least, nil
-}
-
-// checkProof replays a proof, says what it proves, and whether that is the stated bound.
-func (res *Result) checkProof(v *solve.Verdict, x *proof, stated solve.Number) error {
-	p, err := newPlain(res.Auction, true)
-	if err != nil {
-		return err
-	}
-	won := p.bids(res.Winners, res.Kept)
-	most, err := p.bounded(x, won)
-	if err != nil {
-		return err
-	}
-	if most == nil {
-		v.Note("the proof leaves out parts that were enumerated")
-		return nil
-	}
-	bound := solve.Number(p.whole.Price(p.amount(most)))
-	claimed, ok := stated.Rat()
-	proven, _ := bound.Rat()
-	switch {
-	case !ok:
-		return errors.New("found a proof of no bound")
-	case proven.Cmp(claimed) <= 0:
-		v.Note("bound: no bids are worth more than %s, by prices of cliques computed again", bound)
-		v.BoundChecked = true
-	default:
-		v.Note("no bids are worth more than %s, by prices of cliques computed again; the stated bound %s comes from the search, of which there is no proof", bound, stated)
-	}
-	return nil
 }

@@ -26,6 +26,7 @@ type auctionFlags struct {
 	solveFlags
 	limit    time.Duration // 0: none
 	payments string        // a rule; empty: none
+	proof    bool
 }
 
 func (a *app) solveAuctionCommand() *cobra.Command {
@@ -63,6 +64,7 @@ share a dummy, are of one bidder, others have a bidder each.`, auction.MaxItems)
 	s.register(cmd.Flags())
 	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder; apart, dp, idp: coalition structures, which splittings are evaluated")
 	cmd.Flags().StringVar(&s.payments, "payments", "", "also tell what winners pay, by a rule: "+strings.Join(auction.Rules(), ", ")+" (default: not told)")
+	cmd.Flags().BoolVar(&s.proof, "proof", false, "with --json: branch and cut's prices of cliques, which coalesce verify computes bounds from")
 	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
 	return cmd
 }
@@ -73,6 +75,9 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 	}
 	if s.limit < 0 {
 		return usagef("--time-limit is %v, expected a time of at least 0", s.limit)
+	}
+	if s.proof && !s.json {
+		return usagef("--proof needs --json, which holds it")
 	}
 	if s.payments != "" && !slices.Contains(auction.Rules(), s.payments) {
 		return usagef("--payments is %q, expected one of %s", s.payments, strings.Join(auction.Rules(), ", "))
@@ -117,7 +122,7 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 			return solverError(err)
 		}
 	}
-	r.Seconds.Read = read
+	r.Seconds.Read, r.WithProof = read, s.proof
 	verified := ""
 	if s.verify {
 		p.Set("verifying with the reference")

@@ -106,6 +106,7 @@ var rooms = []room{
 	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp"}},
 	{"solvers/auction/internal/core", nil},
 	{"solvers/auction/internal/draw", nil},
+	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},
 	{"solvers/auction/internal/bidders", []string{"solvers/cores"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.

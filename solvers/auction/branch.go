@@ -95,6 +95,7 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 		price.Amount = (price.Amount + p.times - 1) / p.times
 		res.prices = append(res.prices, price)
 	}
+	res.proof = solved.Proof
 	res.LPBound = solve.Number(p.Price(big.NewInt(solved.LPBound)))
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err

@@ -34,7 +34,9 @@ func paid(t *testing.T, a *Auction, rule Rule) *Result {
 // held holds a result's JSON against its auction.
 func held(t *testing.T, res *Result) {
 	t.Helper()
-	text, err := json.Marshal(res)
+	with := *res
+	with.WithProof = true
+	text, err := json.Marshal(&with)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -288,7 +288,7 @@ func (p *plain) result(plain *Result) (*Result, error) {
 	report.Problem, report.Instance, report.Size = res.Problem, res.Instance, res.Size
 	report.Value, report.Bound, report.Gap, report.Proven = "", "", nil, false
 	res.Report = report
-	res.Items, res.Splittings, res.Nodes, res.prices = plain.Items, plain.Splittings, plain.Nodes, plain.prices
+	res.Items, res.Splittings, res.Nodes, res.prices, res.proof = plain.Items, plain.Splittings, plain.Nodes, plain.prices, plain.proof
 	if plain.LPBound != "" {
 		res.LPBound = p.number(plain.LPBound)
 	}

@@ -65,6 +65,22 @@ type Result struct {
 	Cliques int     // at the root's end
 	Parts   int     // components
 	Prices  []Price // of the root's last linear program, those above 0; parts that were enumerated have none
+	Proof   []Part  // without Known prices: bounds that others can compute again
+}
+
+// A Part is bids of which no packing is worth more than its bound; all bids that can win
+// are in one part each.
+type Part struct {
+	Bids   []int32
+	Stages []Stage // empty: it was enumerated
+}
+
+// A Stage is prices of cliques in units of 2^-Shift. They bound the packings of the bids
+// that are left, and rule out those bids that no packing worth more than the one found
+// has, before the next stage.
+type Stage struct {
+	Shift  uint
+	Prices []Price
 }
 
 // Proven reports whether the packing is optimal.
@@ -121,6 +137,15 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		problems[k] = whole.restrict(part)
 		later += problems[k].shares()
 	}
+	doubles := map[int32][]int32{} // the bids that a kept one replaces
+	for k, i := range instead {
+		if i >= 0 {
+			for instead[i] >= 0 {
+				i = instead[i]
+			}
+			doubles[i] = append(doubles[i], int32(k))
+		}
+	}
 	for k, part := range parts {
 		inner := problems[k]
 		later -= inner.shares()
@@ -147,6 +172,9 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		for _, w := range one.Winners {
 			res.Winners = append(res.Winners, int(live[part[w]]))
 		}
+		if len(set.Known) == 0 {
+			res.Proof = append(res.Proof, whole.proof(one.Proof, part, doubles, live))
+		}
 		for _, price := range one.Prices {
 			for k, j := range price.Bids {
 				price.Bids[k] = live[part[j]]
@@ -156,6 +184,50 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	}
 	slices.Sort(res.Winners)
 	return res, nil
+}
+
+// proof takes the stages of a part, its bids numbered by place, to all bids: a bid that
+// another replaces conflicts with all that this one conflicts with, and joins its cliques;
+// what the other's price lacks in cliques, a clique of the two pays.
+func (p *Problem) proof(stages []Part, part []int32, doubles map[int32][]int32, live []int32) Part {
+	var made Part
+	with := func(j int32) []int32 {
+		list := []int32{live[j]}
+		for _, k := range doubles[j] {
+			list = append(list, live[k])
+		}
+		return list
+	}
+	for _, j := range part {
+		made.Bids = append(made.Bids, with(j)...)
+	}
+	if len(part) == 1 {
+		made.Stages = []Stage{{Prices: []Price{{with(part[0]), p.Prices[part[0]]}}}}
+	}
+	for _, one := range stages {
+		for _, stage := range one.Stages {
+			x := Stage{Shift: stage.Shift}
+			rest := make([]int64, len(part))
+			for k, j := range part {
+				rest[k] = p.Prices[j] << stage.Shift
+			}
+			for _, price := range stage.Prices {
+				var all []int32
+				for _, k := range price.Bids {
+					rest[k] -= price.Amount
+					all = append(all, with(part[k])...)
+				}
+				x.Prices = append(x.Prices, Price{all, price.Amount})
+			}
+			for k, j := range part {
+				if rest[k] > 0 && len(doubles[j]) > 0 {
+					x.Prices = append(x.Prices, Price{with(j), rest[k]})
+				}
+			}
+			made.Stages = append(made.Stages, x)
+		}
+	}
+	return made
 }
 
 // shares is a bound on any packing that needs no linear program: each clique pays the

@@ -47,7 +47,14 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	if e := newEnumerator(t); !set.bare && (n <= few || g.density() > dense) && e.run(live, nil, 0, t.best, 20*n) {
 		t.offer(e.chosen, e.best)
 		res.Winners, res.Value, res.Bound, res.LPBound = indices(t.chosen), t.best, t.best, t.best
-		return res, nil
+		if n > few || len(set.Known) > 0 {
+			return res, nil
+		}
+		t.top.Store(t.best)
+		var proof Result // what a relaxation proves of so few bids costs next to nothing
+		err := t.root(ctx, p.Cliques, live, &proof)
+		res.Proof = proof.Proof
+		return res, err
 	}
 	if err := t.root(ctx, p.Cliques, live, res); err != nil {
 		return nil, err
@@ -94,11 +101,21 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 	least := int64(math.MaxInt64)
 	res.Bound, res.Nodes = max(t.best, t.top.Load()), 1
 	stale := 0
+	res.Proof = []Part{{}}
+	record := func() { // the prices of this round
+		x := Stage{Shift: t.shift}
+		for i, c := range t.rows {
+			if y[i] > 0 {
+				x.Prices = append(x.Prices, Price{slices.Clone(c), y[i]})
+			}
+		}
+		res.Proof[0].Stages = append(res.Proof[0].Stages, x)
+	}
 	for round := 0; ; round++ {
 		if len(rows) > 1<<13 || 16*len(rows)*len(rows) > maxMemory {
 			return fmt.Errorf("%w: found %d cliques of bids, more than memory holds", ErrSize, len(rows))
 		}
-		t.matrix = t.g.matrix(rows)
+		t.matrix, t.rows = t.g.matrix(rows), rows
 		s := lp.New(t.matrix, scaled)
 		if old != nil {
 			s.Warm(old, kept)
@@ -129,9 +146,10 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 			t.tell()
 		}
 		if res.Bound <= t.best || !done {
+			record()
 			break
 		}
-		b.fix(live, bound, t.best)
+		fixed := b.fix(live, bound, t.best)
 		for j := range x {
 			x[j] = s.Value(j)
 			h.key[j] = x[j] + 1e-3*scaled[j]
@@ -144,7 +162,11 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, live set, res *Resul
 		}
 		least = min(least, whole)
 		cuts := t.g.violated(x, key, cutsARound)
-		if len(cuts) == 0 || round == rounds || stale > 5 || t.set.bare {
+		last := len(cuts) == 0 || round == rounds || stale > 5 || t.set.bare
+		if fixed || last {
+			record()
+		}
+		if last {
 			break
 		}
 		// Rows that bind nothing make room.
@@ -167,11 +189,15 @@ func (t *tree) bounder() *bounder {
 }
 
 // fix takes the bids that no packing better than best has: bound, less what a bid's
-// rows ask beyond its price, is no more. It follows bound, whose reduced prices it reads.
-func (b *bounder) fix(live set, bound, best int64) {
+// rows ask beyond its price, is no more. It follows bound, whose reduced prices it reads,
+// and reports whether there are such bids.
+func (b *bounder) fix(live set, bound, best int64) bool {
+	some := false
 	live.each(func(j int) {
 		if r := b.reduced[j]; r < 0 && (bound+r)>>b.shift <= best {
 			live.drop(j)
+			some = true
 		}
 	})
+	return some
 }

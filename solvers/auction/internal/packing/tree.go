@@ -48,6 +48,7 @@ type tree struct {
 	prices []int64
 	set    Settings
 	matrix *lp.Matrix
+	rows   [][]int32  // its cliques
 	basis  *lp.Solver // of the root
 	nodes  atomic.Int64
 	top    atomic.Int64 // no packing is worth more

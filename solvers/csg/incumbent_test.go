@@ -16,7 +16,7 @@ func TestLostDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, algorithm := range []Method{Apart, DP} {
-		d := emulatedtest.Losing(emulatedtest.Open(t), 2)
+		d := emulatedtest.NewLosing(emulatedtest.Open(t), 2)
 		r, err := Solve(t.Context(), inst, Options{Devices: []device.Device{d}, Algorithm: string(algorithm)})
 		if !errors.Is(err, device.ErrLost) || r == nil {
 			t.Fatalf("%s: found %v, %v, expected a structure and that the device is lost", algorithm, r, err)

@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -47,8 +48,13 @@ func TestLostDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, algorithm := range []string{"bulk", "temper", "multistart"} {
-		d := emulatedtest.Losing(emulatedtest.Open(t), 30)
+		d := emulatedtest.NewLosing(emulatedtest.Open(t), math.MaxInt64)
 		o := on(d, Options{Settings: solve.Settings{Algorithm: algorithm, TimeLimit: time.Minute}, Unreduced: true})
+		o.Progress = func(now solve.Incumbent) {
+			if now.Value.Float() > 0 {
+				d.Lose()
+			}
+		}
 		r, err := Solve(t.Context(), inst, o)
 		if !errors.Is(err, device.ErrLost) || r == nil {
 			t.Fatalf("%s: found %v, %v, expected the best and that the device is lost", algorithm, r, err)

@@ -7,43 +7,49 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Losing is a device that is lost after so many launches of kernels: all that is asked of
-// it then fails with one error, which wraps device.ErrLost.
-func Losing(d device.Device, launches int64) device.Device {
-	l := &losing{Device: d}
-	l.left.Store(launches)
-	return l
-}
-
-type losing struct {
+// A Losing device is lost after so many launches of kernels, or when Lose is called: all
+// that is asked of it then fails with one error, which wraps device.ErrLost.
+type Losing struct {
 	device.Device
 	left atomic.Int64
 }
 
+// NewLosing makes a device that is lost after so many launches.
+func NewLosing(d device.Device, launches int64) *Losing {
+	l := &Losing{Device: d}
+	l.left.Store(launches)
+	return l
+}
+
+// Lose has the next launch lose the device.
+func (l *Losing) Lose() { l.left.Store(0) }
+
 var errLosing = fmt.Errorf("launch: %w", device.ErrLost)
 
-func (l *losing) err() error {
+func (l *Losing) err() error {
 	if l.left.Load() < 0 {
 		return errLosing
 	}
 	return nil
 }
 
-func (l *losing) Alloc(n int64) (device.Buffer, error) {
+// Alloc is device.Device's.
+func (l *Losing) Alloc(n int64) (device.Buffer, error) {
 	if err := l.err(); err != nil {
 		return nil, err
 	}
 	return l.Device.Alloc(n)
 }
 
-func (l *losing) NewStream() (device.Stream, error) {
+// NewStream is device.Device's.
+func (l *Losing) NewStream() (device.Stream, error) {
 	s, err := l.Device.NewStream()
 	return &losingStream{s, l}, err
 }
 
 type losingStream struct {
 	device.Stream
-	of *losing
+	of *Losing
 }
 
 func (s *losingStream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {

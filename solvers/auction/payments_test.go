@@ -241,12 +241,12 @@ const unsold = math.MinInt64
 func TestPaymentsAgainstEveryCoalition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	blocked := 0
-	for range 250 {
+	for range auctions(250) {
 		if payEveryCoalition(t, drawn(r)) {
 			blocked++
 		}
 	}
-	if blocked < 10 {
+	if blocked < auctions(10) {
 		t.Errorf("coalitions blocked VCG in %d auctions: too easy", blocked)
 	}
 }

@@ -40,12 +40,18 @@ func steers(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
+// longest is how many bytes of an error are shown.
+const longest = 1000
+
 // OneLine is an error's text on one line: each of several errors once, also where the
 // first of them has words before it, control characters as Plain writes them.
 func OneLine(err error) string {
 	var list []string
 	for line := range strings.Lines(err.Error()) {
 		line = Plain(strings.TrimRight(line, "\r\n"))
+		if len(line) > longest { // an error of a library may quote all of a file's number
+			line = strings.ToValidUTF8(line[:longest], "") + "…"
+		}
 		said := func(before string) bool { return before == line || strings.HasSuffix(before, ": "+line) }
 		if line != "" && !slices.ContainsFunc(list, said) {
 			list = append(list, line)

@@ -31,11 +31,12 @@ func (h *core) auctions(ctx context.Context, widest int64) error {
 			mean += float64(k.bound-h.u[i]) / float64(h.rows)
 		}
 	}
-	eps := min(int64(coarse*mean), widest)
+	eps, again := min(int64(coarse*mean), widest), 0
 	for last := max(1, int64(mean/finest)); eps >= last; eps /= finer {
 		h.release()
-		if !h.auction(ctx, eps, auctionBids*h.rows) && eps <= widest/coarse && h.counts.Bids < 4*auctionBids*int64(h.rows) {
-			eps *= coarse * finer // too fine a start
+		if !h.auction(ctx, eps, auctionBids*h.rows) && eps <= widest/coarse && h.counts.Bids < 4*auctionBids*int64(h.rows) && again < 4 {
+			eps *= coarse * finer // too fine a start; or a row has no columns, and no bids are made
+			again++
 		}
 		if err := ctx.Err(); err != nil {
 			return err

@@ -2,9 +2,11 @@ package host
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
@@ -228,5 +230,30 @@ func TestScanOfTunedVariant(t *testing.T) {
 		if reflect.ValueOf(s.least).Pointer() != reflect.ValueOf(v.Kernels["least"]).Pointer() {
 			t.Errorf("%s won in the user's data, and another variant runs", v.Label)
 		}
+	}
+}
+
+// A row without columns ends a solve, whatever the other rows are like.
+func TestRowWithoutColumns(t *testing.T) {
+	const n = 200
+	inst := &problem.Instance{Rows: n, Cols: n, Source: "half of the pairs", Sparse: &problem.Sparse{Start: []int64{0}}}
+	var costs []int32
+	for i := range n {
+		for j := i % 2; j < n && i > 0; j += 2 {
+			inst.Sparse.Col = append(inst.Sparse.Col, int32(j))
+			costs = append(costs, int32((i*n/2+j/2)%997))
+		}
+		inst.Sparse.Start = append(inst.Sparse.Start, int64(len(costs)))
+	}
+	problem.SetCosts(inst, costs)
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	var none *engine.Infeasible
+	if _, err := Solve(ctx, p, nil, engine.Host{Threads: 2}); !errors.As(err, &none) {
+		t.Errorf("found %v, expected that there is no full matching", err)
 	}
 }

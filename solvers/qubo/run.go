@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,7 +49,8 @@ func (r *run) solve() (*Result, error) {
 	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
 	r.begin(red)
 	variant := ""
-	var lost error                             // of the devices
+	var lost error // the end of a device
+
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
 		switch {
@@ -83,7 +85,7 @@ func (r *run) solve() (*Result, error) {
 	}
 	found, err := r.result(variant)
 	if err == nil && lost != nil {
-		found.Notes = append(found.Notes, "a device was lost during the search: the solution is the best until then")
+		found.Notes = append(slices.Clip(found.Notes), "a device was lost during the search: the solution is the best until then")
 		err = lost
 	}
 	return found, err

@@ -1,16 +1,15 @@
 package tuning
 
 import (
-	"bufio"
-	"errors"
+	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/page"
 	"coalesce/autotune/trial"
+	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
 )
 
@@ -26,11 +25,11 @@ parameter is worth, a heat map for each pair of parameters, what one variant for
 sizes would cost, and the trials that failed, with reasons. Lists at its top filter by
 family, size and device.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, files []string) error {
+		RunE: func(cmd *cobra.Command, files []string) error {
 			if html == "" && table == "" && figures == "" {
 				return e.Usage("nothing to write: expected --output, --csv or --svg")
 			}
-			return e.report(files, html, table, figures)
+			return e.report(cmd.Context(), files, html, table, figures)
 		},
 	}
 	f := cmd.Flags()
@@ -41,7 +40,7 @@ family, size and device.`,
 	return cmd
 }
 
-func (e Env) report(files []string, html, table, figures string) error {
+func (e Env) report(ctx context.Context, files []string, html, table, figures string) error {
 	var trials []trial.Trial
 	for _, path := range files {
 		list, err := trial.Load(path)
@@ -56,13 +55,13 @@ func (e Env) report(files []string, html, table, figures string) error {
 	}
 	studies := page.Studies(trials, families)
 	if html != "" {
-		if err := write(html, func(w io.Writer) error { return page.HTML(w, studies) }); err != nil {
+		if err := whole.Write(ctx, html, func(w io.Writer) error { return page.HTML(w, studies) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.Out, "%s: %d trials of %d workloads\n", html, len(trials), len(studies))
 	}
 	if table != "" {
-		if err := write(table, func(w io.Writer) error { return page.CSV(w, trials) }); err != nil {
+		if err := whole.Write(ctx, table, func(w io.Writer) error { return page.CSV(w, trials) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.Out, "%s: %d trials\n", table, len(trials))
@@ -75,15 +74,4 @@ func (e Env) report(files []string, html, table, figures string) error {
 		fmt.Fprintf(e.Out, "%s: %d figures\n", figures, n)
 	}
 	return nil
-}
-
-// write makes a file of what content writes.
-func write(path string, content func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	err = content(w)
-	return errors.Join(err, w.Flush(), f.Close())
 }

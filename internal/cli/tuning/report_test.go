@@ -19,7 +19,7 @@ func TestReport(t *testing.T) {
 		cmd.SetArgs(args)
 		cmd.SetOut(&out)
 		cmd.SetErr(&out)
-		err := cmd.Execute()
+		err := cmd.ExecuteContext(t.Context())
 		return out.String(), err
 	}
 	line := `{"schema":"trial/1","family":"toy/k","variant":"a=%d","class":"host","fixed":{},"size":4,"action":"measure","status":"ok","hot":{"n":3,"med_ns":%d}}` + "\n"

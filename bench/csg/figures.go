@@ -59,7 +59,7 @@ func (b *bench) allCurves() []curve {
 		case f.Value(v, "construct") == "integer":
 			c.name, c.sizes = "integer subset construction", to(22)
 		case f.Value(v, "method") == "idp":
-			c.name, c.sizes = "IDP, shared by batch", to(28)
+			c.name, c.sizes = "IDP, shared by batch", to(23, 28)
 		case f.Value(v, "collision") == "pair":
 			c.name, c.sizes = "initialSplit, shared by pair", to(26, 29)
 		default:

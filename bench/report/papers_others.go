@@ -116,7 +116,7 @@ func lewisItems(m measured) []item {
 		{"figure 3, first solutions of ORLIB", "within about 1 % in under one second", orWhy(first, "not measured here"), "docs/figures/qubo-paper-3.svg", again},
 		{"2,500 iterations of ORLIB", "120 s", orWhy(whole, "not measured here"), package1, again},
 		{"figure 4, p5000.4", "within 0.8 % after 10 s, 0.54 % after 315 s", orWhy(within, "not measured here"), "docs/figures/qubo-paper-4.svg", again},
-		{"further work: path relinking after it", "a polishing phase", "path relinking and tabu search are in the solver's own engines; starts are not handed from multi-start to them", "solvers/qubo/internal/tabu", "`go run -tags cuda ./bench/qubo -device cuda:0 -experiment ablation -data DIR`"},
+		{"further work: path relinking after it", "a polishing phase", "a method of the portfolio, `multistart`: starts go on by path relinking to an elite and by tabu search; [worth](../results/qubo.md#what-each-part-is-worth)", "solvers/qubo/internal/host/start.go", "`go run ./bench/qubo -device host -experiment ablation -data DIR -seeds 5`"},
 	}...)
 	return list
 }

@@ -78,7 +78,8 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 	}
 	n := float64(p.N)
 	sweep := n * (2 + add/10)
-	expect := [methods]float64{float64(rules.Stall) * step * 2, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n}
+	stall := float64(rules.Stall) * step * 2
+	expect := [methods]float64{stall, annealSweeps * sweep, reheatSweeps * sweep, 2000 * n, stall + n/2*add}
 	include := func(m method) {
 		for k := 0; k < lengths && (m != eliminateWalk || eliminateWidth+2*k <= widest); k++ {
 			f.arms = append(f.arms, arm{method: m, length: k, expect: expect[m] * float64(int(1)<<(2*k))})

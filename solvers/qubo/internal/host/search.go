@@ -1,5 +1,6 @@
 // Package host searches on the cores of this machine: a portfolio of tabu search,
-// annealing, reheating and exact moves by elimination, whose walks share a pool.
+// annealing, reheating, exact moves by elimination and starts of massive multi-start, whose
+// walks share a pool.
 package host
 
 import (

@@ -66,6 +66,18 @@ func walks[S qubo.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
 		f()
 		s.consistent(t, []string{"tabu", "anneal"}[k])
 	}
+	for range 3 {
+		s.start()
+		s.consistent(t, "start")
+		for i := range p.N {
+			if s.gain(i) > 0 {
+				t.Fatalf("a start is no local optimum: variable %d gains %d", i, s.gain(i))
+			}
+		}
+		if !slices.Equal(s.last, s.x[:len(s.last)]) {
+			t.Fatal("the next start does not follow this one")
+		}
+	}
 	to := draw.Bits(r, p.N)
 	s.relink(to)
 	s.note()
@@ -200,7 +212,7 @@ func TestWorkDecidesTheRun(t *testing.T) {
 			t.Errorf("%d flips, asked for %d", a.Work.Flips, o.Work)
 		}
 		o.Seed = 4
-		if c := qubotest.Searched(t, Search{}, p, o); slices.Equal(a.Values, c.Values) && slices.Equal(a.X, c.X) {
+		if c := qubotest.Searched(t, Search{}, p, o); slices.Equal(a.Values, c.Values) && slices.Equal(a.X, c.X) && a.Work == c.Work {
 			t.Error("two seeds make the same run")
 		}
 	}

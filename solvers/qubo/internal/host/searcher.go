@@ -19,12 +19,13 @@ const (
 	annealWalk                  // simulated annealing from a random start
 	reheatWalk                  // annealing of an elite from a lower temperature
 	eliminateWalk               // exact moves by elimination from an elite or a crossover
+	startWalk                   // a start of massive multi-start, path relinking to an elite, tabu search
 	methods
 )
 
 // String is the name by which a method is left out.
 func (m method) String() string {
-	return [...]string{"tabu", "anneal", "reheat", "eliminate"}[m]
+	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart"}[m]
 }
 
 // A course is where a walk begins and how it goes on. Elites are only read.
@@ -66,6 +67,8 @@ type searcher[S qubo.Sum] struct {
 	until       []int
 	group       []int32
 	elimination *elimination[S]
+	starts      uint64   // of massive multi-start, made so far
+	last        []uint64 // of those; nil: none
 }
 
 // An alarm rings when time is over.
@@ -182,6 +185,10 @@ func (s *searcher[S]) follow() bool {
 		return s.reheat() && s.polish()
 	case eliminateWalk:
 		return s.eliminate()
+	case startWalk:
+		if !s.start() {
+			return false
+		}
 	}
 	if s.course.toward != nil {
 		if !s.relink(s.course.toward) {

@@ -72,10 +72,7 @@ func (h *hostStarter) diversify(x []uint64, i, strides, seed uint64) {
 		c := draw.Coins(seed, i, uint64(w))
 		x[w] = h.best[w]&c | x[w]&^c
 	}
-	stride := 2 + (i-1)%strides
-	for j := (i - 1) / strides % stride; j < uint64(h.p.N); j += stride {
-		x[j>>6] ^= 1 << (j & 63)
-	}
+	draw.Turn(x, h.p.N, i, strides)
 }
 
 // ascend flips what gains most, the first of several, while anything gains.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coalesce/autotune/tuned"
+	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 )
@@ -139,9 +140,6 @@ func screen(mean, lambda, most float64) float64 { return mean + lambda*(most-mea
 // printedLambda is λ as printed: max/mean.
 func printedLambda(most, mean float64) float64 { return most / mean }
 
-// strides is how many strides the generator of n variables has.
-func strides(n int) uint64 { return uint64(max(1, math.Sqrt(float64(n))/2)) }
-
 // run is the pseudocode of Figure 2.
 func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found func(value int64, x []uint64, at time.Duration)) (*Run, error) {
 	began := time.Now()
@@ -191,7 +189,7 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found f
 			r.Threshold = math.Inf(-1)
 		}
 		count := min(batch, iterations-r.Iterations)
-		list, err := on.round(count, uint64(r.Iterations), strides(p.N), ^o.Seed, r.Threshold, most)
+		list, err := on.round(count, uint64(r.Iterations), draw.Strides(p.N), ^o.Seed, r.Threshold, most)
 		if err != nil {
 			return nil, err
 		}

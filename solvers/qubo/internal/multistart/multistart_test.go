@@ -157,7 +157,7 @@ func TestMultistartDiversify(t *testing.T) {
 	h := newHostStarter(p, 1)
 	start := qubotest.Solutions(n, 256, 4, 8)
 	h.begin(start[2])
-	m := strides(n)
+	m := draw.Strides(n)
 	seen := map[string]bool{}
 	for i := uint64(1); i <= 2*m; i++ {
 		x := slices.Clone(start[2])

@@ -194,7 +194,7 @@ func (j *denseJob) Run(s device.Stream) (err error) {
 	if g.s = s; !j.climbs {
 		return g.many.Gains(s, g.x, j.count, g.twice, g.gain)
 	}
-	j.found, err = g.round(j.count, 0, strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
+	j.found, err = g.round(j.count, 0, draw.Strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
 	return err
 }
 
@@ -211,7 +211,7 @@ func (j *denseJob) Check(s device.Stream) error {
 		h := newHostStarter(j.p, few)
 		expected, err := []outcome(nil), h.begin(firstDerivative(j.p))
 		if err == nil {
-			expected, err = h.round(few, 0, strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
+			expected, err = h.round(few, 0, draw.Strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
 		}
 		if err == nil && !slices.Equal(j.found[:few], expected) {
 			err = fmt.Errorf("%w: objectives and flips %v, expected %v", problem.ErrCheck, j.found[:few], expected)

@@ -88,27 +88,25 @@ func Example_auction() {
 	// 1 [1]
 }
 
-// A context ends a solve; one device solves many instances, one after another.
-func Example_deadline() {
+// A session solves many instances, one after another, each with the time limit to itself.
+func Example_session() {
 	d := host.Open(0)
 	defer d.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
+	s, err := csg.Open(csg.Options{Devices: []device.Device{d}, TimeLimit: time.Minute})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
 	for seed := range uint64(2) {
 		inst, err := csg.Generate("uniform", 6, seed)
 		if err != nil {
 			log.Fatal(err)
 		}
-		r, err := csg.Solve(ctx, inst, csg.Options{Devices: []device.Device{d}})
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			fmt.Println("no answer within a minute")
-		case err != nil:
+		r, err := s.Solve(context.Background(), inst)
+		if err != nil { // errors.Is(err, context.DeadlineExceeded): no answer within a minute
 			log.Fatal(err)
-		default:
-			fmt.Println(r.Certificate.Partition, r.Device)
 		}
+		fmt.Println(r.Certificate.Partition, r.Device)
 	}
 	// Output:
 	// true host

@@ -262,6 +262,9 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
 		o := assignment.Options{Settings: s.settings(db), Duals: s.duals, Unchecked: !s.check}
 		o.Devices, o.TimeLimit = devices, s.ends
+		var held device.Scope
+		defer held.Close()
+		o.KeepLoaded(&held)
 		q := queue{a: a, s: s, options: o, left: args}
 		defer q.close(ctx)
 		return a.each(ctx, s.json, args, func(path string) error {

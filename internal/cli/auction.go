@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/auctions"
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/ranks"
@@ -19,6 +18,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/solve"
 )
 
 // auctionFlags are the flags of solve auction.
@@ -90,12 +90,16 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 		return err
 	}
 	return a.withDevice(s.device, s.threads, func(d device.Device) error {
-		return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, d, db, path) })
+		o := s.settings(db)
+		o.Devices, o.TimeLimit = []device.Device{d}, s.limit
+		return solve.With(auction.Open, o, func(session *auction.Session) error {
+			return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, session, path) })
+		})
 	})
 }
 
 // solveOneAuction reads, solves and prints.
-func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Device, db *tuned.Database, path string) error {
+func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auction.Session, path string) error {
 	p := a.progress()
 	defer p.Close()
 	start := time.Now()
@@ -108,17 +112,15 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, d device.Dev
 	if err := ranks.One(a.team, a.shared, "auction"); err != nil {
 		return err
 	}
-	facts := d.Facts()
-	o := s.settings(db)
-	o.Devices, o.TimeLimit = []device.Device{d}, s.limit
-	o.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
-	o.Progress = auctions.Standing(p.Set, called(path))
-	r, err := auction.Solve(ctx, auc, o)
+	facts := session.Devices[0].Facts()
+	session.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
+	session.Progress = auctions.Standing(p.Set, called(path))
+	r, err := session.Solve(ctx, auc)
 	if err != nil {
 		return solverError(err)
 	}
 	if s.payments != "" {
-		if err := a.pay(ctx, s, r, o); err != nil {
+		if err := a.pay(ctx, s, r, session.Options); err != nil {
 			return solverError(err)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
@@ -154,17 +153,19 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 		args = []string{""} // one instance, of no file
 	}
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
-		return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, devices, db, path) })
+		o := s.settings(db)
+		o.Devices = devices
+		return solve.With(csg.Open, o, func(session *csg.Session) error {
+			return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, session, path) })
+		})
 	})
 }
 
 // solveOneCSG reads or draws, solves and prints.
-func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Device, db *tuned.Database, path string) error {
+func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session, path string) error {
 	p := a.progress()
 	defer p.Close()
-	o := s.settings(db)
-	o.Devices = devices
-	facts := devices[0].Facts()
+	facts := session.Devices[0].Facts()
 	if s.distribution != "" {
 		value := csg.Value(s.value)
 		takes := func(n int) error { return cmp.Or(fits(n, value, a.free()), csg.Takes(facts, n, value)) }
@@ -191,14 +192,14 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 		}
 	}
 	read := time.Since(start).Seconds()
-	if o.Ranks, err = a.together(inst.Bytes()); err != nil {
+	if session.Ranks, err = a.together(inst.Bytes()); err != nil {
 		return err
 	}
-	p.Set("solving %d agents on %s", inst.N, o.Where())
-	o.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
+	p.Set("solving %d agents on %s", inst.N, session.Where())
+	session.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
 	estimate := structures.Estimate()
-	o.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, estimate(now)) }
-	r, err := awaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, o) })
+	session.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, estimate(now)) }
+	r, err := awaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
 	if r != nil {
 		r.Seconds.Read = read
 	}
@@ -231,14 +232,14 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, devices []device.Dev
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.
-func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, o solve.Settings) (*csg.Result, error) {
+func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.Session) (*csg.Result, error) {
 	if s.keep.Path != "" {
-		return csg.SolveKept(ctx, inst, o, &s.keep)
+		return session.SolveKept(ctx, inst, &s.keep)
 	}
 	if s.values == "" {
-		return csg.Solve(ctx, inst, o)
+		return session.Solve(ctx, inst)
 	}
-	r, cover, err := csg.SolveCover(ctx, inst, o)
+	r, cover, err := csg.SolveCover(ctx, inst, session.Options)
 	if err != nil {
 		return r, err
 	}

@@ -20,6 +20,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
 )
 
 // readFlags say how to read a binary quadratic program.
@@ -241,12 +242,14 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 	s.options.Tuning = db
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
 		s.options.Devices = devices
-		return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneQUBO(ctx, s, path) })
+		return solve.With(qubo.Open, s.options, func(session *qubo.Session) error {
+			return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneQUBO(ctx, s, session, path) })
+		})
 	})
 }
 
 // solveOneQUBO reads, solves and prints.
-func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error {
+func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Session, file string) error {
 	if err := ranks.One(a.team, a.shared, "binary quadratic program"); err != nil {
 		return err
 	}
@@ -263,10 +266,9 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error
 	if need := inst.Memory(); need > 1<<30 {
 		p.Say("%s: solving takes about %s besides the instance", path, gib(need))
 	}
-	o := s.options
-	o.Log = func(line string) { p.Set("%s: %s", path, line) }
-	o.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
-	r, failed := qubo.Solve(ctx, inst, o)
+	session.Log = func(line string) { p.Set("%s: %s", path, line) }
+	session.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
+	r, failed := session.Solve(ctx, inst)
 	if errors.Is(failed, qubo.ErrCheck) {
 		return checkError{fmt.Errorf("%s: %w", path, failed)}
 	}
@@ -294,7 +296,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, file string) error
 	if s.json {
 		return errors.Join(failed, printJSON(a.out, r))
 	}
-	return errors.Join(failed, a.printQUBO(s, r, inst, o.Devices[0].Facts(), verified))
+	return errors.Join(failed, a.printQUBO(s, r, inst, session.Devices[0].Facts(), verified))
 }
 
 // verifyQUBO searches with the reference, with the same limits. That it finds

@@ -103,7 +103,7 @@ func open(devices []device.Device, own bool) (*Group, error) {
 		}
 		g.Streams = append(g.Streams, s)
 	}
-	linker, ok := devices[0].(Linker)
+	linker, ok := device.Plain(devices[0]).(Linker)
 	if !own || !ok || len(devices) == 1 {
 		return g, nil
 	}

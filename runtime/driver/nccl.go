@@ -109,7 +109,7 @@ func (g *gpu) Link(devices []device.Device) (collective.Transport, error) {
 	l := &ncclLink{name: name, comms: make([]C.ncclComm_t, len(devices))}
 	ids, taken := make([]C.int, len(devices)), map[int]bool{}
 	for i, d := range devices {
-		x, ok := d.(*gpu)
+		x, ok := device.Plain(d).(*gpu)
 		if !ok {
 			return nil, fmt.Errorf("device %d of the group is not a GPU", i)
 		}

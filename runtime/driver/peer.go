@@ -99,7 +99,7 @@ var _ device.Reacher = (*gpu)(nil)
 
 // Reaches reports whether the hardware lets kernels of g use the memory of other.
 func (g *gpu) Reaches(other device.Device) (bool, error) {
-	o, ok := other.(*gpu)
+	o, ok := device.Plain(other).(*gpu)
 	if !ok || o.dev == g.dev {
 		return ok, nil
 	}

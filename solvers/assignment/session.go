@@ -6,35 +6,64 @@ import (
 	"fmt"
 	"time"
 
+	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
 )
 
 // A Session is an instance on a device: its costs, the plan, and the workspace
 // of the plan's engine and of the kernels that check. It solves any number of
-// times without taking memory, and belongs to one goroutine at a time.
+// times without taking memory; Next gives it another instance. Kernels are loaded once.
+// A session belongs to one goroutine at a time.
 type Session struct {
 	inst    *problem.Instance
 	p       *problem.Normal
-	job     *job
+	job     *job // nil: Next failed
 	options Options
+	held    device.Scope // what stays loaded from instance to instance
 }
 
 // Open plans for an instance and takes the memory that solving it needs, on o's
 // devices, whose owner the caller stays. Each solve has the time limit to itself.
 func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, error) {
-	p, err := problem.Normalise(inst)
-	if err == nil && len(o.Devices) > 1 && !inst.Dense() {
+	s := &Session{options: o}
+	s.options.KeepLoaded(&s.held)
+	if err := s.Next(ctx, inst); err != nil {
+		s.held.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Next takes another instance, of any size, in the place of the session's: it plans, and
+// takes the memory that solving it needs. After an error Next can be called again.
+func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
+	err := s.leave()
+	var p *problem.Normal
+	if err == nil {
+		p, err = problem.Normalise(inst)
+	}
+	if err == nil && len(s.options.Devices) > 1 && !inst.Dense() {
 		err = errors.New("several devices take dense costs only")
 	}
 	var j *job
 	if err == nil {
-		j, err = prepare(ctx, p, o, nil)
+		j, err = prepare(ctx, p, s.options, nil)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open assignment: %w", err)
+		return fmt.Errorf("open assignment: %w", err)
 	}
-	return &Session{inst, p, j, o}, nil
+	s.inst, s.p, s.job = inst, p, j
+	return nil
+}
+
+// leave gives back the memory of the instance.
+func (s *Session) leave() error {
+	j := s.job
+	if s.job = nil; j == nil {
+		return nil
+	}
+	return j.Close()
 }
 
 // Solve is the package's Solve without what Open has done. What ctx or the time limit
@@ -42,6 +71,9 @@ func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, err
 // Seconds.Solve run from the call to the matching and duals on the host,
 // Seconds.Verify to the end of the check.
 func (s *Session) Solve(ctx context.Context) (*Result, error) {
+	if s.job == nil {
+		return nil, errors.New("solve assignment: the session has no instance")
+	}
 	ctx, cancel := s.options.Limited(ctx)
 	defer cancel()
 	r := newResult(s.inst)
@@ -116,5 +148,5 @@ func unopened(ctx context.Context, inst *problem.Instance, o Options, err error)
 	return r.orBest(ctx, &Session{inst: inst, p: p, options: o}, nil, nil, err)
 }
 
-// Close gives back the memory.
-func (s *Session) Close() error { return s.job.Close() }
+// Close gives back the memory and the kernels.
+func (s *Session) Close() error { return errors.Join(s.leave(), s.held.Close()) }

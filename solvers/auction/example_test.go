@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"log"
 	"slices"
+	"strings"
 
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
 	"coalesce/solvers/auction"
 )
 
@@ -71,4 +74,29 @@ func ExampleAuction_Check() {
 	// 9 ♦ ♣♥
 	// 7 ♣ ♦♥
 	// 6 ♣♦♥
+}
+
+// A session solves auctions one after the other.
+func ExampleOpen() {
+	d := host.Open(0)
+	defer d.Close()
+	s, err := auction.Open(auction.Options{Devices: []device.Device{d}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	for _, price := range []string{"5", "2.25"} {
+		bids, err := auction.ReadFrom(strings.NewReader("goods 2\nbids 2\ndummy 0\n0 4 0 #\n1 "+price+" 0 1 #\n"), "bids")
+		if err != nil {
+			log.Fatal(err)
+		}
+		r, err := s.Solve(context.Background(), bids)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(r.Value)
+	}
+	// Output:
+	// 5
+	// 4
 }

@@ -35,8 +35,50 @@ func Algorithms() []string {
 // Errors of too many items or bids wrap ErrItems or ErrSize, those of memory
 // device.ErrMemory, those of a wrong answer csg.ErrCheck, and those of an auction without
 // free disposal whose goods no bids sell solve.ErrInfeasible.
-func Solve(ctx context.Context, a *Auction, o Options) (*Result, error) {
-	start := time.Now()
+func Solve(ctx context.Context, a *Auction, o Options) (r *Result, err error) {
+	err = solve.With(Open, o, func(s *Session) error {
+		r, err = s.Solve(ctx, a)
+		return err
+	})
+	return r, err
+}
+
+// A Session solves auctions one after the other, with a session of coalition structures
+// for those of few goods. The Options may be changed between solves, but for the Devices,
+// whose owner the caller stays. A session belongs to one goroutine at a time.
+type Session struct {
+	Options
+	structures *csg.Session // nil: not needed yet
+}
+
+// Open begins a session on o's devices.
+func Open(o Options) (*Session, error) { return &Session{Options: o}, nil }
+
+// Close gives back memory and kernels.
+func (s *Session) Close() error {
+	if s.structures == nil {
+		return nil
+	}
+	return s.structures.Close()
+}
+
+// byStructures solves an instance of coalition structures.
+func (s *Session) byStructures(ctx context.Context, inst *csg.Instance, progress func(solve.Incumbent)) (*csg.Result, error) {
+	if s.structures == nil {
+		var err error
+		if s.structures, err = csg.Open(s.Options); err != nil {
+			return nil, err
+		}
+	}
+	devices := s.structures.Devices // which keep what is loaded
+	s.structures.Options = s.Options
+	s.structures.Devices, s.structures.Progress = devices, progress
+	return s.structures.Solve(ctx, inst)
+}
+
+// Solve is the package's Solve.
+func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
+	start, o := time.Now(), s.Options
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
 		return nil, fmt.Errorf("solve auction: found the algorithm %.40q, expected one of %v", o.Algorithm, Algorithms())
 	}
@@ -77,11 +119,11 @@ func Solve(ctx context.Context, a *Auction, o Options) (*Result, error) {
 		return nil, err
 	}
 	prepared := time.Since(start).Seconds()
-	inner := o
+	var progress func(solve.Incumbent)
 	if o.Progress != nil {
-		inner.Progress = func(now solve.Incumbent) { o.Progress(reduced.incumbent(now)) }
+		progress = func(now solve.Incumbent) { o.Progress(reduced.incumbent(now)) }
 	}
-	solved, err := csg.Solve(ctx, inst, inner)
+	solved, err := s.byStructures(ctx, inst, progress)
 	if limited.Err() != nil && (err != nil || !solved.Proven) {
 		return byBranch("coalition structures ended too early, so the bids are those that branch and cut begins with")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -218,13 +219,13 @@ func worth(inst, cover *Instance, s Structure, coalition uint64) error {
 func bestOf(inst, cover *Instance, coalition uint64) Structure {
 	switch inst.Type {
 	case Int32:
-		return structureOf(inst.I32, cover.I32, coalition)
+		return reference.Restore(inst.I32, cover.I32, coalition)
 	case Int64:
-		return structureOf(inst.I64, cover.I64, coalition)
+		return reference.Restore(inst.I64, cover.I64, coalition)
 	case Float32:
-		return structureOf(inst.F32, cover.F32, coalition)
+		return reference.Restore(inst.F32, cover.F32, coalition)
 	}
-	return structureOf(inst.F64, cover.F64, coalition)
+	return reference.Restore(inst.F64, cover.F64, coalition)
 }
 
 // A Ranked structure is one of BestFew.

@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/reference"
 )
 
 // hosttiles runs csg/hosttiles: f over the coalitions without the last agent,
@@ -104,7 +105,7 @@ func splitOf[T Number](r *hosttiles, c uint64) uint64 {
 	f := host.Slice[T](device.Ptr(r.f))
 	last := uint64(1) << (r.n - 1)
 	if c&last == 0 {
-		return attaining(f, c)
+		return reference.Attaining(f, c)
 	}
 	if bits.OnesCount64(c) < r.n {
 		return 0 // a block found below

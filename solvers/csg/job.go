@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"coalesce/generated/csg"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/problem"
 )
@@ -42,6 +43,7 @@ type runner struct {
 	family  *device.Family
 	variant *device.Variant
 	module  interface{ Close() error }
+	ranks   collective.Ranks
 	engine  func(n int) engine
 }
 
@@ -55,6 +57,7 @@ func openAll(o Options, f *device.Family, v *device.Variant) (*runner, error) {
 	if err != nil || !together {
 		return r, err
 	}
+	r.ranks = o.Ranks
 	alone := r.engine
 	r.engine = func(n int) engine {
 		e := alone(n)
@@ -98,6 +101,7 @@ func (r *runner) Close() error { return r.module.Close() }
 // A job is a variant with the memory of one instance.
 type job struct {
 	engine
+	by     *runner
 	inst   *Instance
 	own    device.Stream // closed with the job
 	stream device.Stream // where work goes: own, or the tuner's
@@ -108,7 +112,7 @@ func (r *runner) prepare(inst *Instance) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{engine: r.engine(inst.N), inst: inst, own: s, stream: s}
+	j := &job{engine: r.engine(inst.N), by: r, inst: inst, own: s, stream: s}
 	if err := j.alloc(r.device, s); err != nil {
 		j.Close()
 		return nil, err

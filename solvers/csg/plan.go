@@ -11,6 +11,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/internal/reference"
 )
 
 // splitsAgents is the most agents of csg/splits: coalitions are 32-bit masks there.
@@ -53,7 +54,7 @@ func familyFor(kind string, asked Method, label string) (*device.Family, Method,
 	if kind == device.Host && (asked == DP || asked == IDP) && label == "" {
 		return nil, asked, nil
 	}
-	return nil, "", cmp.Or(checkMethod(asked), fmt.Errorf("method %s: not on a %s device, where %s", asked, kind, names(all)))
+	return nil, "", cmp.Or(reference.Check(asked), fmt.Errorf("method %s: not on a %s device, where %s", asked, kind, names(all)))
 }
 
 // names lists families with their methods.

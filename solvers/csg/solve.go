@@ -30,22 +30,20 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 // SolveKept is Solve by the method Apart, after prices have been tried, with a checkpoint
 // of its levels where keep is not nil. Errors of files that cannot be gone on with wrap
 // ErrCheckpoint.
-func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (*Result, error) {
-	r, err := solveChecked(ctx, inst, o, keep)
-	if err != nil {
-		return r, fmt.Errorf("solve csg: %w", err)
-	}
-	return r, nil
+func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (r *Result, err error) {
+	err = solve.With(Open, o, func(s *Session) error {
+		r, err = s.SolveKept(ctx, inst, keep)
+		return err
+	})
+	return r, err
 }
 
-func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (*Result, error) {
+func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkpoint) (*Result, error) {
+	o := s.Options
 	if inst == nil {
 		return nil, errors.New("no instance")
 	}
 	if err := inst.Check(); err != nil {
-		return nil, err
-	}
-	if _, err := o.First(); err != nil {
 		return nil, err
 	}
 	facts := o.Weakest()
@@ -114,7 +112,7 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 			if f == nil {
 				return r.byLevels(ctx, inst, o, method, best)
 			}
-			return r.byKernels(ctx, inst, o, f, method, keep, best)
+			return r.byKernels(ctx, inst, s, f, method, keep, best)
 		})
 	})
 	if r.stop(ctx, inst, best, err) {
@@ -124,8 +122,11 @@ func solveChecked(ctx context.Context, inst *Instance, o Options, keep *Checkpoi
 }
 
 // byKernels solves an instance by a family of kernels.
-func (r *Result) byKernels(ctx context.Context, inst *Instance, o Options, f *device.Family, method Method, keep *Checkpoint, best *incumbent) error {
-	facts := o.Weakest()
+func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *device.Family, method Method, keep *Checkpoint, best *incumbent) error {
+	if err := s.free(func(j *job) bool { return j.inst.N != inst.N }); err != nil {
+		return err
+	}
+	o, facts := s.Options, s.Weakest()
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
@@ -141,7 +142,7 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, o Options, f *de
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
-	claimed, err := run(ctx, o, inst, f, choice.Variant, r, telling(o, time.Now(), best), keep, best)
+	claimed, err := run(ctx, s, inst, f, choice.Variant, r, telling(o, time.Now(), best), keep, best)
 	if err != nil {
 		return err
 	}
@@ -175,19 +176,14 @@ func (r *Result) answered(err error) (*Result, error) {
 
 // run runs one variant on one device or several; it sets the structure and the seconds,
 // and returns the total that the kernels claim.
-func run(ctx context.Context, o Options, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
+func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
 	start := time.Now()
-	kernels, err := openAll(o, f, v)
+	j, err := s.take(f, v, inst)
 	if err != nil {
 		return "", err
 	}
-	j, err := kernels.prepare(inst)
-	if err != nil {
-		return "", errors.Join(err, kernels.Close())
-	}
-	free := func() { j.Close(); kernels.Close() }
 	if err := j.upload(ctx, j.stream, inst.Bytes()); err != nil {
-		free()
+		s.giveBack(j, err)
 		return "", err
 	}
 	w := follow{told: func(share float64) {
@@ -198,7 +194,7 @@ func run(ctx context.Context, o Options, inst *Instance, f *device.Family, v *de
 	var file *keeping
 	if keep != nil {
 		if file, err = keep.kept(j.engine, inst, best); err != nil {
-			free()
+			s.giveBack(j, err)
 			return "", err
 		}
 		file.start(ctx, best)
@@ -209,7 +205,7 @@ func run(ctx context.Context, o Options, inst *Instance, f *device.Family, v *de
 	own := NewResult(inst) // the solve's, which may go on after ctx has ended
 	var claimed string
 	err = withinGrace(ctx, f.Target == device.Host, func() (err error) {
-		defer free()
+		defer func() { s.giveBack(j, err) }()
 		claimed, err = j.solve(ctx, own, w)
 		if file != nil {
 			own.Splittings *= 1 - shareOf(pairsBefore(file.high, file.from), file.high)

@@ -58,7 +58,7 @@ func openGroup(devices []device.Device, ranks collective.Ranks, v *device.Varian
 		}
 		all.gather = append(all.gather, p)
 	}
-	r := &runner{device: devices[0], family: &csg.Tiles, variant: v, module: all}
+	r := &runner{device: devices[0], family: &csg.Tiles, variant: v, module: all, ranks: ranks}
 	r.engine = func(n int) engine {
 		e := &tilesGroup{group: g, gather: all.gather}
 		half := 1 << (n - 1)

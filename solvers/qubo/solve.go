@@ -59,7 +59,38 @@ func (o Options) check() error {
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
 // those of a wrong answer ErrCheck. Those of a device that was lost on the way wrap
 // device.ErrLost, and the result, where it is not nil, is the best until then.
-func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error) {
+	err = solve.With(Open, o, func(s *Session) error {
+		r, err = s.Solve(ctx, inst)
+		return err
+	})
+	return r, err
+}
+
+// A Session solves instances one after the other, and loads kernels once. The Options may
+// be changed between solves, but for the Devices, whose owner the caller stays. A session
+// belongs to one goroutine at a time.
+type Session struct {
+	Options
+	held device.Scope
+}
+
+// Open begins a session on o's devices.
+func Open(o Options) (*Session, error) {
+	if _, err := o.First(); err != nil {
+		return nil, err
+	}
+	s := &Session{Options: o}
+	s.KeepLoaded(&s.held)
+	return s, nil
+}
+
+// Close unloads the kernels.
+func (s *Session) Close() error { return s.held.Close() }
+
+// Solve is the package's Solve.
+func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
+	o := s.Options
 	began, r := time.Now(), &run{inst: inst, o: o}
 	d, err := o.First()
 	if err != nil {
@@ -106,18 +137,20 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 // SolveBatch solves instances one after the other, each with limits of its own, and
 // hands out each result as it is there. The first error ends it.
 func SolveBatch(ctx context.Context, instances []*Instance, o Options, done func(k int, r *Result) error) error {
-	for k, inst := range instances {
-		r, err := Solve(ctx, inst, o)
-		if r != nil {
-			err = errors.Join(err, done(k, r))
-		}
-		if err != nil {
-			name := ""
-			if inst != nil {
-				name = ", " + inst.Source
+	return solve.With(Open, o, func(s *Session) error {
+		for k, inst := range instances {
+			r, err := s.Solve(ctx, inst)
+			if r != nil {
+				err = errors.Join(err, done(k, r))
 			}
-			return fmt.Errorf("instance %d of %d%s: %w", k+1, len(instances), name, err)
+			if err != nil {
+				name := ""
+				if inst != nil {
+					name = ", " + inst.Source
+				}
+				return fmt.Errorf("instance %d of %d%s: %w", k+1, len(instances), name, err)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -31,7 +31,7 @@ func reaching(devices []device.Device) bool {
 			if d == other {
 				continue
 			}
-			r, ok := d.(device.Reacher)
+			r, ok := device.Plain(d).(device.Reacher)
 			if !ok {
 				return false
 			}

@@ -1,0 +1,61 @@
+package device
+
+import (
+	"errors"
+	"sync"
+)
+
+// A Cached device loads each variant once: its kernels stay loaded for those that load the
+// variant again.
+type Cached struct {
+	Device
+	mu      sync.Mutex
+	modules map[string]Module // by the variant's symbol
+}
+
+// Cache is d with modules that stay loaded until Close, which leaves d open.
+func Cache(d Device) *Cached { return &Cached{Device: d, modules: map[string]Module{}} }
+
+// Load returns the variant's module, whose Close does nothing.
+func (c *Cached) Load(f *Family, v *Variant) (Module, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, ok := c.modules[v.Symbol]
+	if !ok {
+		var err error
+		if m, err = c.Device.Load(f, v); err != nil {
+			return nil, err
+		}
+		c.modules[v.Symbol] = m
+	}
+	return stayingModule{m}, nil
+}
+
+// Close unloads all modules. The device stays open, and the cache of use.
+func (c *Cached) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, m := range c.modules {
+		errs = append(errs, m.Close())
+	}
+	clear(c.modules)
+	return errors.Join(errs...)
+}
+
+// A stayingModule is lent by a cache.
+type stayingModule struct{ Module }
+
+func (stayingModule) Close() error { return nil }
+
+// Plain is the device below caches: the one that has the abilities of its kind, such as
+// that of a Reacher.
+func Plain(d Device) Device {
+	for {
+		c, ok := d.(*Cached)
+		if !ok {
+			return d
+		}
+		d = c.Device
+	}
+}

@@ -1,0 +1,69 @@
+package assignment_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/solve"
+)
+
+// A session holds an instance, to be solved any number of times, and takes others.
+func ExampleOpen() {
+	d := host.Open(0)
+	defer d.Close()
+	first, err := assignment.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := assignment.NewInstance(3, 3, []int32{4, 1, 2, 3, 5, 1, 2, 2, 6}, "three rows")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	s, err := assignment.Open(ctx, first, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	for _, inst := range []*assignment.Instance{first, second} {
+		if err := s.Next(ctx, inst); err != nil {
+			log.Fatal(err)
+		}
+		r, err := s.Solve(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(r.Exact, r.Column)
+	}
+	// Output:
+	// 3 [1 0]
+	// 4 [1 2 0]
+}
+
+// Many instances, of any sizes, are solved together: on a GPU small ones in one launch.
+func ExampleSolveBatch() {
+	d := host.Open(0)
+	defer d.Close()
+	var list []*assignment.Instance
+	for _, costs := range [][]int32{{4, 1, 2, 3}, {1, 7, 7, 1}} {
+		inst, err := assignment.NewInstance(2, 2, costs, "two rows")
+		if err != nil {
+			log.Fatal(err)
+		}
+		list = append(list, inst)
+	}
+	results, err := assignment.SolveBatch(context.Background(), list, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range results {
+		fmt.Println(r.Exact, r.Column)
+	}
+	// Output:
+	// 3 [1 0]
+	// 2 [0 1]
+}

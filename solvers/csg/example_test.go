@@ -1,0 +1,36 @@
+package csg_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/csg"
+)
+
+// A session keeps kernels loaded, and memory for the next instance of as many agents.
+func ExampleOpen() {
+	d := host.Open(0)
+	defer d.Close()
+	s, err := csg.Open(csg.Options{Devices: []device.Device{d}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	for _, together := range []int32{10, 14} {
+		inst, err := csg.NewInstance([]int32{0, 3, 4, 9, 2, 6, 8, together}, "three agents")
+		if err != nil {
+			log.Fatal(err)
+		}
+		r, err := s.Solve(context.Background(), inst)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(r.Value, len(r.Structure))
+	}
+	// Output:
+	// 11 2
+	// 14 1
+}

@@ -16,6 +16,7 @@ import (
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 	"coalesce/templates"
@@ -158,6 +159,12 @@ var flaws = []flaw{
 	{"qubo/multistart", "skipped write",
 		`        x[k] = (best[w] & coins | x[k] & ~coins) ^ comb((i - 1) / strides % stride, stride, w) & within(n, w);`,
 		`        ;`},
+	{"auction/bidders", "wrong address",
+		"const T* rest = old + ((i64)set - (i64)b);", "const T* rest = old + ((i64)set - (i64)(b & ~1u));"},
+	{"auction/bidders", "missing barrier",
+		"            __syncthreads();\n            for (u32 k = 0, all = kept;", "            for (u32 k = 0, all = kept;"},
+	{"auction/bidders", "off by one",
+		"k < count && k < from + BIDS", "k + 1 < count && k < from + BIDS"},
 	{"qubo/multistart", "missing barrier",
 		"    for (u32 q = threadIdx.x; q < side / 4; q += BLOCK) value[q] = x[q / 8] >> (q % 8 * 4) & 15;\n    __syncthreads();",
 		"    for (u32 q = threadIdx.x; q < side / 4; q += BLOCK) value[q] = x[q / 8] >> (q % 8 * 4) & 15;\n"},
@@ -171,7 +178,7 @@ var flaws = []flaw{
 // family is tried, all of them where COALESCE_VARIANTS asks for more than the default.
 func TestFlawsAreFound(t *testing.T) {
 	tried := map[string]int{}
-	subjects := slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects())
+	subjects := slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 	for _, f := range flaws {
 		if tried[f.family]++; !emulatedtest.Thorough && tried[f.family] > 1 {
 			continue

@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 )
@@ -20,7 +21,7 @@ import (
 // answer stands in what is uploaded, may be right. On a GPU the sequence of launches is left
 // out, because some wait for what kernels write.
 func TestSkippedKernelsAreFound(t *testing.T) {
-	for _, sub := range slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects()) {
+	for _, sub := range slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()) {
 		f := sub.Family()
 		t.Run(f.Name, func(t *testing.T) {
 			if slices.Contains([]string{"assignment/core", "assignment/tree", "assignment/classical"}, f.Name) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"coalesce/generated/assignment"
+	"coalesce/generated/auction"
 	"coalesce/generated/csg"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
@@ -15,5 +16,5 @@ import (
 
 // Families lists every family, problem by problem.
 func Families() []*device.Family {
-	return slices.Concat(csg.Families(), assignment.Families(), qubo.Families())
+	return slices.Concat(csg.Families(), auction.Families(), assignment.Families(), qubo.Families())
 }

@@ -26,6 +26,7 @@ import (
 	"coalesce/autotune/worker"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
@@ -77,13 +78,13 @@ func goTuned(path *C.char) C.int32_t {
 
 // subjects are the families of a problem, or of all where it is empty.
 func subjects(problem string) ([]subject.Subject, error) {
-	all := map[string]func() []subject.Subject{"csg": csg.Subjects, "assignment": assignment.Subjects, "qubo": qubo.Subjects}
+	all := map[string]func() []subject.Subject{"csg": csg.Subjects, "auction": auction.Subjects, "assignment": assignment.Subjects, "qubo": qubo.Subjects}
 	if problem == "" {
-		return slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects()), nil
+		return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()), nil
 	}
 	of, ok := all[problem]
 	if !ok {
-		return nil, bad("problem: found %.40q, expected csg, assignment or qubo", problem)
+		return nil, bad("problem: found %.40q, expected csg, auction, assignment or qubo", problem)
 	}
 	return of(), nil
 }

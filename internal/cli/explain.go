@@ -10,6 +10,7 @@ import (
 	"coalesce/internal/cli/tuning"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 )
@@ -30,11 +31,12 @@ func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Say which variant solve would run at a size, and why",
-		RunE:  a.group("csg, assignment or qubo"),
+		RunE:  a.group("csg, auction, assignment or qubo"),
 		Args:  cobra.ArbitraryArgs,
 	}
 	cmd.AddCommand(
 		a.explainProblemCommand("csg", "agents", csg.MaxAgents, csg.Subjects(), "value", "method"),
+		a.explainProblemCommand("auction", "contested goods", auction.MaxContested, auction.Subjects(), "value"),
 		a.explainProblemCommand("assignment", "rows and columns", assignment.MaxSide, assignment.Subjects(), "value", "range", "metric"),
 		a.explainProblemCommand("qubo", "variables", 1<<16, qubo.Subjects(), "row", "weight"),
 	)

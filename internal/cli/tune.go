@@ -25,6 +25,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 )
@@ -51,7 +52,7 @@ type tuneFlags struct {
 
 func (a *app) tuneCommand() *cobra.Command {
 	var s tuneFlags
-	unknown := a.group("csg, assignment or qubo, or nothing for all of them")
+	unknown := a.group("csg, auction, assignment or qubo, or nothing for all of them")
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of the kernels and keep the fastest",
@@ -67,13 +68,13 @@ what is untuned first, within one budget. With a problem, its families alone.
 		Args: cobra.ArbitraryArgs,
 	}
 	s.flags(cmd)
-	cmd.AddCommand(a.tuneCSGCommand(), a.tuneAssignmentCommand(), a.tuneQUBOCommand())
+	cmd.AddCommand(a.tuneCSGCommand(), a.tuneAuctionCommand(), a.tuneAssignmentCommand(), a.tuneQUBOCommand())
 	return cmd
 }
 
 // subjects are all families that can be tuned.
 func subjects() []subject.Subject {
-	return slices.Concat(csg.Subjects(), assignment.Subjects(), qubo.Subjects())
+	return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 }
 
 func (a *app) tuneCSGCommand() *cobra.Command {
@@ -81,6 +82,11 @@ func (a *app) tuneCSGCommand() *cobra.Command {
 	cmd := a.tuneProblemCommand("csg", "coalition structure generation", "agents", &s, csg.Subjects())
 	cmd.Flags().StringSliceVar(&s.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
 	return cmd
+}
+
+func (a *app) tuneAuctionCommand() *cobra.Command {
+	s := tuneFlags{most: auction.MaxContested}
+	return a.tuneProblemCommand("auction", "combinatorial auctions", "contested goods", &s, auction.Subjects())
 }
 
 func (a *app) tuneAssignmentCommand() *cobra.Command {

@@ -15,6 +15,7 @@ import (
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
 	assignmenttune "coalesce/solvers/assignment/tune"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
@@ -40,7 +41,7 @@ func (r *recorder) Load(f *device.Family, v *device.Variant) (device.Module, err
 // left out: they have one variant of a kind.
 func TestTuningIsUsed(t *testing.T) {
 	subjects := map[string]subject.Subject{}
-	for _, s := range slices.Concat(csg.Subjects(), assignmenttune.Subjects(), qubo.Subjects()) {
+	for _, s := range slices.Concat(csg.Subjects(), auction.Subjects(), assignmenttune.Subjects(), qubo.Subjects()) {
 		subjects[s.Family().Name] = s
 	}
 	const n, variables = 12, 40 // agents and rows; variables
@@ -82,6 +83,13 @@ func TestTuningIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bids := &auction.Auction{Goods: n, Source: "test"}
+	for i := range int64(2 * n) {
+		bids.Bids = append(bids.Bids, auction.Bid{Number: i, Price: 1 + i*i%17, Goods: []int64{i % n, n + i%5}})
+	}
+	for i := range int64(n) { // n goods that several bidders ask for
+		bids.Bids = append(bids.Bids, auction.Bid{Number: 2*n + i, Price: 3, Goods: []int64{i}})
+	}
 	seen := map[string]bool{}
 	for name, run := range map[string]struct {
 		device device.Device
@@ -100,6 +108,11 @@ func TestTuningIsUsed(t *testing.T) {
 			return err
 		}},
 		"csg, host": {cpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, s); return err }},
+		"auction": {gpu, n, func(s solve.Settings) error {
+			s.Algorithm = auction.Bidders
+			_, err := auction.Solve(ctx, bids, s)
+			return err
+		}},
 		"core":      {gpu, n, solving(ctx, matrix, "core")},
 		"tree":      {gpu, n, solving(ctx, matrix, "tree")},
 		"classical": {gpu, n, solving(ctx, matrix, "classical")},

@@ -7,19 +7,30 @@ import (
 	"slices"
 	"time"
 
+	"coalesce/autotune/subject"
+	"coalesce/generated/auction"
+	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/bidders"
+	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
 
 // Bidders is the algorithm of few goods and many alternatives: a table of all sets of
-// goods, bidder by bidder, on all cores of the host.
+// goods, bidder by bidder, on a device or on all cores of the host.
 const Bidders = "bidders"
+
+// Subjects are the families of this problem, for the tuner.
+func Subjects() []subject.Subject { return bidders.Subjects() }
+
+// MaxContested is the most items without the dummies of alternatives that Bidders takes on a
+// device, as far as its memory goes.
+const MaxContested = bidders.MaxItemsOnDevice
 
 // toBidders is an auction as alternatives: the bids of a bidder that share a dummy, where
 // they have no other, and other bids alone. Its items are what else several bids ask for, those that
-// the same bids ask for taken as one. It also tells which list each bid is in, -1 for bids
-// that cannot win.
-func toBidders(p *plain) (*bidders.Problem, []int, error) {
+// the same bids ask for taken as one, at most so many. It also tells which list each bid is
+// in, -1 for bids that cannot win.
+func toBidders(p *plain, most int) (*bidders.Problem, []int, error) {
 	dummies, bidder := make([]int, len(p.Bids)), p.Bidders()
 	sum := new(big.Int)
 	for i, b := range p.Bids {
@@ -63,7 +74,7 @@ func toBidders(p *plain) (*bidders.Problem, []int, error) {
 		}
 		if key := fmt.Sprint(who); len(who) > 1 && !known[key] {
 			known[key] = true
-			if x.Items < bidders.MaxItems {
+			if x.Items < most {
 				for _, i := range who {
 					items[i] |= 1 << x.Items
 				}
@@ -71,8 +82,8 @@ func toBidders(p *plain) (*bidders.Problem, []int, error) {
 			x.Items++
 		}
 	}
-	if x.Items > bidders.MaxItems {
-		return nil, nil, fmt.Errorf("%s: %w: found %d items that bids of several bidders ask for, expected at most %d", p.Source, ErrItems, x.Items, bidders.MaxItems)
+	if x.Items > most {
+		return nil, nil, fmt.Errorf("%s: %w: found %d items that bids of several bidders ask for, expected at most %d", p.Source, ErrItems, x.Items, most)
 	}
 	of := make([]int, len(p.Bids))
 	for i, b := range p.Bids {
@@ -93,22 +104,53 @@ func toBidders(p *plain) (*bidders.Problem, []int, error) {
 	return x, of, nil
 }
 
-// byBidders solves an auction bidder by bidder. Its errors wrap ErrItems, ErrSize or what
-// ended ctx.
-func byBidders(ctx context.Context, p *plain, items int, start time.Time) (*Result, error) {
-	x, _, err := toBidders(p)
+// tablesOf are the alternatives of an auction, the list of each bid, and where their tables
+// are made, with the reason.
+func tablesOf(p *plain, o Options) (x *bidders.Problem, of []int, on bidders.On, reason string, err error) {
+	if all := len(o.Devices) * o.Together(); all > 1 {
+		return nil, nil, on, "", fmt.Errorf("%d devices: algorithm %s runs on one", all, Bidders)
+	}
+	if len(o.Devices) == 0 || o.Devices[0].Facts().Kind == device.Host {
+		if o.Variant != "" {
+			return nil, nil, on, "", fmt.Errorf("variant %q: a host's tables have none", o.Variant)
+		}
+		x, of, err = toBidders(p, bidders.MaxItems)
+		return x, of, on, "asked for", err
+	}
+	if x, of, err = toBidders(p, bidders.MaxItemsOnDevice); err != nil {
+		return nil, nil, on, "", err
+	}
+	facts := o.Devices[0].Facts()
+	choice, err := o.Choose(&auction.Bidders, facts, x.Workload(), func(v *device.Variant) error { return bidders.Takes(v, facts, x.Items) })
+	if err != nil {
+		return nil, nil, on, "", err
+	}
+	return x, of, bidders.On{Device: o.Devices[0], Variant: choice.Variant}, choice.Reason(), nil
+}
+
+// byBidders solves an auction bidder by bidder. Its errors wrap ErrItems, ErrSize,
+// device.ErrMemory, csg.ErrCheck or what ended ctx.
+func byBidders(ctx context.Context, p *plain, items int, o Options, start time.Time) (*Result, error) {
+	x, _, on, reason, err := tablesOf(p, o)
 	if err != nil {
 		return nil, err
 	}
-	winners, value, err := x.Solve(ctx)
+	res := NewResult(p.Auction)
+	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = items, device.Host, Bidders, "bidders/tables", reason
+	if on.Variant != nil {
+		res.Device, res.Variant = on.Device.Facts().String(), auction.Bidders.Name+" "+on.Variant.Label
+	}
+	o.Say("%s on %s: %s", res.Variant, res.Device, reason)
+	winners, value, err := on.Solve(ctx, x)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(winners)
-	res := NewResult(p.Auction)
-	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = items, "host", Bidders, "bidders/tables", "asked for"
 	if err := res.Accept(winners); err != nil {
 		return nil, err
+	}
+	if sum := p.Revenue(winners); sum.Cmp(big.NewInt(value)) != 0 {
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the tables claim %s", csg.ErrCheck, p.Price(sum), p.Price(big.NewInt(value)))
 	}
 	res.Prove(solve.Number(p.Price(big.NewInt(value))))
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", x.Items, len(x.Bidders)))
@@ -116,12 +158,12 @@ func byBidders(ctx context.Context, p *plain, items int, start time.Time) (*Resu
 	return p.result(res)
 }
 
-// tables are the most that others are worth without each winner, from the tables of the
-// bidder by bidder algorithm: of the whole auction, what goods raise prices by included.
-func (c *cashier) tables(ctx context.Context) ([]int64, error) {
-	x, of, err := toBidders(c.plain)
+// tables sets the payments of VCG from tables of all others: of the whole auction, what goods
+// raise prices by included.
+func (c *cashier) tables(ctx context.Context) error {
+	x, of, on, _, err := tablesOf(c.plain, c.o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	groups := make([][]int, len(c.Winners))
 	for k, w := range c.Winners {
@@ -131,5 +173,16 @@ func (c *cashier) tables(ctx context.Context) ([]int64, error) {
 			}
 		}
 	}
-	return x.Without(ctx, groups)
+	worth, err := on.Without(ctx, x, groups)
+	if err != nil {
+		return err
+	}
+	for k := range c.Winners {
+		w := &c.Winners[k]
+		w.Pays = worth[k] - (c.bid(c.won) - w.Value)
+		if w.Pays < 0 || w.Pays > w.Value {
+			return fmt.Errorf("%w: winner %d, who bid %d units, is to pay %d", csg.ErrCheck, k, w.Value, w.Pays)
+		}
+	}
+	return nil
 }

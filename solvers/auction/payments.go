@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/cores"
 )
@@ -207,17 +208,18 @@ func (c *cashier) pay(ctx context.Context, rule Rule) error {
 	if rule == Core && c.plain.raised > 0 {
 		return noPayments("coalitions of bidders may be unable to sell every good, and the auction has no free disposal")
 	}
-	if c.res.Algorithm == Bidders && c.plain.raised == 0 && len(c.Winners) > 0 {
-		worth, err := c.tables(ctx)
-		if err != nil && ctx.Err() == nil {
+	byTables := c.res.Algorithm == Bidders && c.plain.raised == 0 && len(c.Winners) > 0
+	if byTables {
+		if err := c.tables(ctx); errors.Is(err, device.ErrMemory) {
+			byTables = false
+		} else if err != nil && ctx.Err() == nil {
 			return err
 		}
-		for k := range worth {
-			w := &c.Winners[k]
-			w.Pays = worth[k] - (c.bid(c.won) - w.Value)
+	}
+	if !byTables {
+		if err := c.others(ctx); err != nil {
+			return err
 		}
-	} else if err := c.others(ctx); err != nil {
-		return err
 	}
 	if rule == VCG || ctx.Err() != nil {
 		return nil

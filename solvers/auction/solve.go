@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"coalesce/generated/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -23,8 +24,9 @@ func Algorithms() []string {
 // Solve finds the bids that pay the most together: by coalition structures over the
 // goods and dummies that bids compete for, on a device, where these are at most
 // MaxItems, else by branch and cut on all cores of the host. The options may name the
-// algorithm, of which Bidders takes as many items without the dummies of alternatives. The result was checked: no good is sold twice, and the prices add up to
-// what the solver claims.
+// algorithm. Bidders makes tables, on the device, of the items without the dummies of
+// alternatives: as many as its memory holds, at most 32, on a host 25. The result was checked:
+// no good is sold twice, and the prices add up to what the solver claims.
 //
 // When ctx or the time limit ends, the result is the best bids that branch and cut has
 // found, and a bound; Proven tells whether they are the best of all. Coalition structures
@@ -102,8 +104,8 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	switch {
 	case o.Algorithm == Branch:
 		return byBranch("asked for")
-	case o.Algorithm == Bidders:
-		res, err := byBidders(limited, p, items, start)
+	case o.Algorithm == Bidders || o.Algorithm == "" && auction.Bidders.Variant(o.Variant) != nil:
+		res, err := byBidders(limited, p, items, o, start)
 		if limited.Err() != nil && err != nil {
 			return byBranch("the tables ended too early, so the bids are those that branch and cut begins with")
 		}

@@ -5,20 +5,25 @@
 //	new(S) = max(old(S), old(S\b) + price(b) for all bids b of the bidder within S)
 //
 // It is exact by induction over the bidders: each takes at most one bid, and the items left
-// serve those before it. The time is that of the sets which hold a bid, 2^(items-|b|) a
-// bid b, and a copy of the table for each bidder of several bids.
+// serve those before it. Bidders come in an order in which the first ones ask for few items,
+// of whose sets alone there is a table then (peel).
+//
+// On a host the time is that of the sets which hold a bid, 2^(items-|b|) a bid b, and a copy
+// of the table for each bidder of several bids. On a device several bidders come in one pass
+// over the table (passes).
 package bidders
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 
-	"coalesce/solvers/cores"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
 )
-
-// MaxItems is the most items that tables are made of, of 8 bytes for each set of items.
-const MaxItems = 25
 
 // A Bid asks for items, a bit each, at a price above 0.
 type Bid struct {
@@ -33,21 +38,133 @@ type Problem struct {
 	Bidders [][]Bid
 }
 
-// A table is the values of all sets of items.
-type table []int64
-
-// Solve finds the IDs of the bids that are worth the most together, and their worth. Its
-// error is that of ctx, or that there are too many items.
-func (p *Problem) Solve(ctx context.Context) ([]int, int64, error) {
-	if p.Items > MaxItems {
-		return nil, 0, fmt.Errorf("found %d items, expected at most %d", p.Items, MaxItems)
+// bound is a value that no allocation exceeds: the sum of what each bidder bids at most, or
+// of what each item brings at most when prices are shared among a bid's items.
+func (p *Problem) bound() int64 {
+	add := func(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
+	byBidder, byItem := int64(0), int64(0)
+	shares := make([]int64, p.Items)
+	for _, bids := range p.Bidders {
+		high, free := int64(0), int64(0)
+		for _, b := range bids {
+			high = max(high, b.Price)
+			size := int64(bits.OnesCount32(b.Items))
+			if size == 0 {
+				free = max(free, b.Price)
+			}
+			for left := b.Items; left != 0; left &= left - 1 {
+				k := bits.TrailingZeros32(left)
+				shares[k] = max(shares[k], (b.Price-1)/size+1)
+			}
+		}
+		byBidder, byItem = add(byBidder, high), add(byItem, free)
 	}
-	return p.halve(ctx)
+	for _, share := range shares {
+		byItem = add(byItem, share)
+	}
+	return min(byBidder, byItem)
 }
 
-// halve finds the items that the second half of the bidders gets in a best allocation from
-// the two halves' tables, and then solves each half for its items.
-func (p *Problem) halve(ctx context.Context) ([]int, int64, error) {
+// Narrow reports whether the worth of every allocation fits 32 bits, in units of the prices'
+// greatest common divisor.
+func (p *Problem) Narrow() bool { return p.bound()/p.unit() <= math.MaxInt32 }
+
+// Workload is what variants for the problem are tuned by.
+func (p *Problem) Workload() tuned.Workload {
+	w := tuned.Workload{Fixed: map[string]string{"value": string(device.Int64)}, Size: p.Items}
+	if p.Narrow() {
+		w.Fixed["value"] = string(device.Int32)
+	}
+	return w
+}
+
+// unit is the greatest common divisor of all prices.
+func (p *Problem) unit() int64 {
+	unit := int64(0)
+	for _, bids := range p.Bidders {
+		for _, b := range bids {
+			for x := b.Price; x != 0; {
+				unit, x = x, unit%x
+			}
+		}
+	}
+	return max(unit, 1)
+}
+
+// union is the items that any of some bids ask for.
+func union(bids []Bid) uint32 {
+	all := uint32(0)
+	for _, b := range bids {
+		all |= b.Items
+	}
+	return all
+}
+
+// peel renumbers the items so that few bidders ask for the high ones, and orders the
+// bidders by their highest: the last item is one that the fewest ask for, the one before it
+// is one that the fewest of the others ask for, and so on. It also tells the place that each
+// bidder had.
+func (p *Problem) peel() (*Problem, []int) {
+	asked := make([]uint32, len(p.Bidders))
+	holders := make([]int, p.Items) // bidders left that ask for an item
+	for k, bids := range p.Bidders {
+		asked[k] = union(bids)
+		for left := asked[k]; left != 0; left &= left - 1 {
+			holders[bits.TrailingZeros32(left)]++
+		}
+	}
+	number := make([]int, p.Items)
+	gone, leave := make([]bool, len(asked)), make([]bool, p.Items)
+	for last := p.Items - 1; last >= 0; last-- {
+		fewest := -1
+		for k := range holders {
+			if !leave[k] && (fewest < 0 || holders[k] < holders[fewest]) {
+				fewest = k
+			}
+		}
+		number[fewest], leave[fewest] = last, true
+		for k, set := range asked {
+			if gone[k] || set>>fewest&1 == 0 {
+				continue
+			}
+			gone[k] = true
+			for left := set; left != 0; left &= left - 1 {
+				holders[bits.TrailingZeros32(left)]--
+			}
+		}
+	}
+	order := make([]int, len(p.Bidders))
+	peeled := make([][]Bid, len(p.Bidders))
+	for k, bids := range p.Bidders {
+		order[k] = k
+		peeled[k] = make([]Bid, len(bids))
+		for n, b := range bids {
+			set := uint32(0)
+			for left := b.Items; left != 0; left &= left - 1 {
+				set |= 1 << number[bits.TrailingZeros32(left)]
+			}
+			peeled[k][n] = Bid{set, b.Price, b.ID}
+		}
+		asked[k] = union(peeled[k])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(asked[a], asked[b]) })
+	q := &Problem{Items: p.Items}
+	for _, k := range order {
+		q.Bidders = append(q.Bidders, peeled[k])
+	}
+	return q, order
+}
+
+// A splitter makes the tables of two groups of a peeled problem's bidders, the first `half`
+// and the others. It finds the items of the first group in a best allocation, and its worth.
+type splitter interface {
+	split(ctx context.Context, p *Problem, half int) (uint32, int64, error)
+}
+
+// halve finds the IDs of the bids that are worth the most together, and their worth: the
+// items of each half of the bidders from the two halves' tables, and then the bids of each
+// half for its items, by another splitter.
+func (p *Problem) halve(ctx context.Context, by, then splitter) ([]int, int64, error) {
 	switch len(p.Bidders) {
 	case 0:
 		return nil, 0, nil
@@ -63,32 +180,17 @@ func (p *Problem) halve(ctx context.Context) ([]int, int64, error) {
 		}
 		return []int{best.ID}, best.Price, nil
 	}
+	peeled, _ := p.peel()
 	half := len(p.Bidders) / 2
-	scratch := make(table, 1<<p.Items)
-	first, second := make(table, 1<<p.Items), make(table, 1<<p.Items)
-	for k, bids := range p.Bidders {
-		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
-		}
-		if k < half {
-			first.add(scratch, bids)
-		} else {
-			second.add(scratch, bids)
-		}
+	best, value, err := by.split(ctx, peeled, half)
+	if err != nil {
+		return nil, 0, err
 	}
-	all := len(first) - 1
-	best := 0
-	for s := range first {
-		if first[s]+second[all^s] > first[best]+second[all^best] {
-			best = s
-		}
-	}
-	value := first[best] + second[all^best]
-	first, second, scratch = nil, nil, nil
+	all := uint32(1)<<p.Items - 1
 	var won []int
-	for k, items := range []uint32{uint32(best), uint32(all ^ best)} {
-		part := p.within(items, p.Bidders[k*half:half+k*(len(p.Bidders)-half)])
-		ids, _, err := part.halve(ctx)
+	for k, items := range []uint32{best, all &^ best} {
+		part := p.within(items, peeled.Bidders[k*half:half+k*(len(p.Bidders)-half)])
+		ids, _, err := part.halve(ctx, then, then)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -128,122 +230,31 @@ func squeeze(set, mask uint32) uint32 {
 	return out
 }
 
-// add lets a bidder come. A bid alone changes only sets that hold it, by others that do
-// not; of several each sees the values before.
-func (t table) add(scratch table, bids []Bid) {
-	old := t
-	if len(bids) > 1 {
-		old = scratch
-		copy(old, t)
-	}
-	for _, b := range bids {
-		if b.Items == 0 && len(bids) == 1 {
-			for s := range t {
-				t[s] += b.Price
-			}
-			continue
-		}
-		t.offer(old, b)
-	}
-}
-
-// pieceBits are the items of a set that a piece of work leaves as they are.
-const pieceBits = 6
-
-// offer lets one bid come, on all cores.
-func (t table) offer(old table, b Bid) {
-	low := uint32(len(t) >> pieceBits)
-	if low < 1<<10 {
-		t.piece(old, b, 0, uint32(len(t)))
-		return
-	}
-	cores.Pieces(1<<pieceBits, func(k int) {
-		if from := uint32(k) * low; b.Items&^(low-1)&^from == 0 {
-			t.piece(old, b, from, low)
-		}
-	})
-}
-
-// piece is offer for the sets from one on, so many, that differ in their lower items.
-func (t table) piece(old table, b Bid, from, count uint32) {
-	need := b.Items & (count - 1)
-	for s := need; s < count; s = (s + 1) | need {
-		set := from | s
-		if x := old[set&^b.Items] + b.Price; x > t[set] {
-			t[set] = x
-		}
-	}
-}
-
-// Without is the worth of the best bids of all items without each of some bidders' groups,
-// lists of places in Bidders. Its errors are those of Solve.
-func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) {
-	if p.Items > MaxItems {
-		return nil, fmt.Errorf("found %d items, expected at most %d", p.Items, MaxItems)
-	}
-	out := make([]bool, len(p.Bidders))
-	for _, list := range groups {
+// stay divides a problem's bidders, peeled, into those outside of all groups and the groups,
+// which are lists of places in Bidders.
+func (p *Problem) stay(groups [][]int) (base [][]Bid, left [][][]Bid) {
+	peeled, order := p.peel()
+	left = make([][][]Bid, len(groups))
+	of := make([]int, len(p.Bidders)) // one more than the group's number
+	for g, list := range groups {
 		for _, k := range list {
-			out[k] = true
+			of[k] = g + 1
 		}
 	}
-	base := make(table, 1<<p.Items)
-	w := &leaver{Problem: p, ctx: ctx, groups: groups, worth: make([]int64, len(groups)), scratch: make(table, 1<<p.Items)}
-	for k, bids := range p.Bidders {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if !out[k] {
-			base.add(w.scratch, bids)
+	for n, k := range order {
+		if g := of[k]; g > 0 {
+			left[g-1] = append(left[g-1], peeled.Bidders[n])
+		} else {
+			base = append(base, peeled.Bidders[n])
 		}
 	}
-	w.leave(base, 0, len(groups), max(1, most>>p.Items-2))
-	return w.worth, ctx.Err()
+	return base, left
 }
 
-// most is how many values the tables of Without have together, where so few suffice.
-const most = 1 << 27
-
-// A leaver leaves groups of bidders out one after the other.
-type leaver struct {
-	*Problem
-	ctx     context.Context
-	groups  [][]int
-	worth   []int64
-	scratch table
-}
-
-// come lets groups come.
-func (w *leaver) come(t table, from, to int) {
-	for _, list := range w.groups[from:to] {
-		for _, k := range list {
-			if w.ctx.Err() == nil {
-				t.add(w.scratch, w.Bidders[k])
-			}
-		}
+// tooMany says that items are more than a table is made of.
+func tooMany(items, most int) error {
+	if items > most {
+		return fmt.Errorf("found %d items, expected at most %d", items, most)
 	}
-}
-
-// leave computes the worths without each of some groups from the table of all bidders but
-// these, with so many tables more. The table is changed.
-func (w *leaver) leave(t table, from, to, tables int) {
-	switch half := (from + to) / 2; {
-	case from == to:
-	case from+1 == to:
-		w.worth[from] = t[len(t)-1]
-	case tables > 1:
-		left := append(table(nil), t...)
-		w.come(left, half, to)
-		w.leave(left, from, half, tables-1)
-		w.come(t, from, half)
-		w.leave(t, half, to, tables)
-	default:
-		with := make(table, len(t))
-		for n := from; n < to; n++ {
-			copy(with, t)
-			w.come(with, from, n)
-			w.come(with, n+1, to)
-			w.worth[n] = with[len(with)-1]
-		}
-	}
+	return nil
 }

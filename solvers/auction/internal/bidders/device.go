@@ -1,0 +1,460 @@
+package bidders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"coalesce/generated/auction"
+	"coalesce/runtime/device"
+)
+
+// MaxItemsOnDevice is the most items that a device's tables are made of, as far as its memory
+// goes.
+const MaxItemsOnDevice = 32
+
+// On says where tables are made: on a device, by a variant of auction/bidders whose values
+// hold the worth of every allocation (Problem.Narrow); without a variant on the host.
+type On struct {
+	Device  device.Device
+	Variant *device.Variant
+}
+
+// valueSize is the bytes of a value of a variant's tables.
+func valueSize(v *device.Variant) int64 {
+	return int64(device.Value(auction.Bidders.Value(v, "value")).Size())
+}
+
+// tileItems are the items that sets of a variant's tile differ in: tables have at least as many.
+func tileItems(v *device.Variant) int {
+	return bits.Len(uint(auction.Bidders.Int(v, "block")*auction.Bidders.Int(v, "items"))) - 1
+}
+
+// Memory is what Solve takes of a device for so many items, in bytes: two tables and one
+// that passes leave the next state of a table in.
+func Memory(v *device.Variant, items int) int64 {
+	return 3*valueSize(v)<<max(items, tileItems(v)) + 1<<24
+}
+
+// Takes says why a variant cannot solve problems of so many items on a device; nil where it
+// can.
+func Takes(v *device.Variant, facts device.Facts, items int) error {
+	if need := Memory(v, items); facts.Free > 0 && need > facts.Free {
+		return fmt.Errorf("tables of %d items need %d MiB of device memory, %s has %d MiB free: %w", items, need>>20, facts, facts.Free>>20, device.ErrMemory)
+	}
+	if block := auction.Bidders.Int(v, "block"); facts.ThreadsPerBlock > 0 && block > facts.ThreadsPerBlock {
+		return fmt.Errorf("blocks of %d threads, %s allows %d", block, facts, facts.ThreadsPerBlock)
+	}
+	return nil
+}
+
+// Solve is Problem.Solve with tables on a device. Errors of memory wrap device.ErrMemory.
+func (on On) Solve(ctx context.Context, p *Problem) (ids []int, value int64, err error) {
+	if on.Variant == nil {
+		return p.Solve(ctx)
+	}
+	d, err := on.open(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, d.scope.Close()) }()
+	return p.halve(ctx, d, few{d})
+}
+
+// Without is Problem.Without with tables on a device. Errors of memory wrap device.ErrMemory.
+func (on On) Without(ctx context.Context, p *Problem, groups [][]int) (worth []int64, err error) {
+	if on.Variant == nil {
+		return p.Without(ctx, groups)
+	}
+	d, err := on.open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.scope.Close()) }()
+	base, left := p.stay(groups)
+	t, err := d.filled(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	if err = d.grow(t, p.Items); err != nil {
+		return nil, err
+	}
+	worth = make([]int64, len(groups))
+	return worth, d.leave(ctx, t, left, worth)
+}
+
+// A tables makes tables on a device.
+type tables struct {
+	on      On
+	kernels *auction.BiddersKernels
+	stream  device.Stream
+	unit    int64 // of the values: prices are multiples of it
+	tile    int   // items that sets of a tile differ in
+	most    int64 // bytes of a table of all items
+	scope   device.Scope
+	spare   []device.Buffer // rooms of tables that are in no use
+
+	bids, prices device.Buffer // lists of what passes offer
+	worth, sets  device.Buffer // of best and look
+}
+
+// A made table is the values of all sets of some lowest items, at least those of a tile.
+type made struct {
+	room  device.Buffer
+	items int
+}
+
+func (on On) open(p *Problem) (*tables, error) {
+	if err := tooMany(p.Items, MaxItemsOnDevice); err != nil {
+		return nil, err
+	}
+	if valueSize(on.Variant) == 4 && !p.Narrow() {
+		return nil, fmt.Errorf("variant %s: allocations may be worth %d units, expected less than 2^31", on.Variant.Label, p.bound()/p.unit())
+	}
+	d := &tables{on: on, unit: p.unit(), tile: tileItems(on.Variant)}
+	d.most = valueSize(on.Variant) << max(p.Items, d.tile)
+	var err error
+	if d.kernels, err = auction.LoadBidders(on.Device, on.Variant); err != nil {
+		return nil, err
+	}
+	d.scope.Keep(d.kernels)
+	if d.stream, err = d.scope.NewStream(on.Device); err != nil {
+		return nil, errors.Join(err, d.scope.Close())
+	}
+	return d, nil
+}
+
+// take is room for a table.
+func (d *tables) take() (device.Buffer, error) {
+	if last := len(d.spare) - 1; last >= 0 {
+		room := d.spare[last]
+		d.spare = d.spare[:last]
+		return room, nil
+	}
+	return d.scope.Alloc(d.on.Device, d.most)
+}
+
+// give takes room back.
+func (d *tables) give(room device.Buffer) { d.spare = append(d.spare, room) }
+
+// room makes a buffer that holds so many bytes of what is at `at`; what it held is lost.
+func (d *tables) room(at *device.Buffer, bytes int64) error {
+	if *at != nil && (*at).Len() >= bytes {
+		return nil
+	}
+	return d.scope.Take(d.on.Device, device.Into(at, max(bytes, 1<<16)))
+}
+
+// filled is the table of bidders of a peeled problem.
+func (d *tables) filled(ctx context.Context, bidders [][]Bid) (*made, error) {
+	room, err := d.take()
+	if err != nil {
+		return nil, err
+	}
+	t := &made{room, d.tile}
+	if err := d.clear(t); err != nil {
+		return nil, err
+	}
+	return t, d.come(ctx, t, passes(bidders))
+}
+
+// clear makes a table that of no bidders.
+func (d *tables) clear(t *made) error {
+	t.items = d.tile
+	return d.stream.Fill(t.room, 0, valueSize(d.on.Variant)<<d.tile, 0)
+}
+
+// list uploads the bids of passes.
+func (d *tables) list(list []pass) error {
+	var sets []uint32
+	var prices []int64
+	for _, p := range list {
+		for _, b := range p.bids {
+			sets, prices = append(sets, b.Items), append(prices, b.Price/d.unit)
+		}
+	}
+	size := valueSize(d.on.Variant)
+	if err := errors.Join(d.room(&d.bids, 4*int64(len(sets))), d.room(&d.prices, size*int64(len(prices)))); err != nil {
+		return err
+	}
+	return errors.Join(d.stream.Upload(d.bids, 0, device.Bytes(sets)), d.stream.Upload(d.prices, 0, values(prices, size)))
+}
+
+// ahead is how many passes are enqueued before their end is waited for.
+const ahead = 8
+
+// come lets the bidders of passes come to a table.
+func (d *tables) come(ctx context.Context, t *made, list []pass) error {
+	if err := d.list(list); err != nil {
+		return err
+	}
+	first := 0
+	for k, p := range list {
+		if k%ahead == 0 {
+			if err := errors.Join(ctx.Err(), d.stream.Sync()); err != nil {
+				return err
+			}
+		}
+		if err := d.offer(t, &p, first); err != nil {
+			return err
+		}
+		first += len(p.bids)
+	}
+	return d.stream.Sync()
+}
+
+// offer enqueues a pass, whose bids are listed from a place on.
+func (d *tables) offer(t *made, p *pass, first int) error {
+	if err := d.grow(t, p.high()); err != nil {
+		return err
+	}
+	tiles, have, to := uint64(1)<<(t.items-d.tile), uint32(0), t.room
+	if p.alone {
+		have = p.common() >> d.tile
+		tiles >>= bits.OnesCount32(have)
+	} else {
+		var err error
+		if to, err = d.take(); err != nil {
+			return err
+		}
+	}
+	if err := d.kernels.Come(d.stream, d.grid(tiles), t.room, to, d.bids, d.prices, uint64(first), uint64(len(p.bids)), tiles, uint64(have)); err != nil {
+		return err
+	}
+	if !p.alone {
+		d.give(t.room)
+		t.room = to
+	}
+	return nil
+}
+
+// grid is a block a tile, up to a number.
+func (d *tables) grid(tiles uint64) device.Grid {
+	return device.Grid{Blocks: int64(min(tiles, 1<<20)), Threads: auction.Bidders.Int(d.on.Variant, "block")}
+}
+
+// grow makes a table one of so many items: others that nobody has asked for are worth nothing.
+func (d *tables) grow(t *made, items int) error {
+	size := valueSize(d.on.Variant)
+	for ; t.items < items; t.items++ {
+		if err := d.stream.Copy(t.room, size<<t.items, t.room, 0, size<<t.items); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split looks for the best set in the tables of both groups.
+func (d *tables) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
+	one, err := d.filled(ctx, p.Bidders[:half])
+	if err != nil {
+		return 0, 0, err
+	}
+	other, err := d.filled(ctx, p.Bidders[half:])
+	if err != nil {
+		return 0, 0, err
+	}
+	defer d.give(one.room)
+	defer d.give(other.room)
+	if err := errors.Join(d.bestRoom(), d.best(one, other, p.Items)); err != nil {
+		return 0, 0, err
+	}
+	return d.found(one, other, p.Items)
+}
+
+// bestBlocks is how many blocks look for the best set, each of which leaves one.
+const bestBlocks = 1 << 12
+
+// bestRoom makes room for what best leaves.
+func (d *tables) bestRoom() error {
+	return errors.Join(d.room(&d.worth, valueSize(d.on.Variant)*bestBlocks), d.room(&d.sets, 4*bestBlocks))
+}
+
+// bestGrid is that of best, which goes through so many tiles.
+func (d *tables) bestGrid(one, other *made, items int) (device.Grid, uint64) {
+	tiles := uint64(1) << (max(one.items, other.items, items) - d.tile)
+	g := d.grid(tiles)
+	g.Blocks = min(g.Blocks, bestBlocks)
+	return g, tiles
+}
+
+// best enqueues the search for the set whose items one table has best, and the other the rest.
+func (d *tables) best(one, other *made, items int) error {
+	grid, tiles := d.bestGrid(one, other, items)
+	return d.kernels.Best(d.stream, grid, one.room, other.room, d.worth, d.sets, 1<<one.items-1, 1<<other.items-1, tiles)
+}
+
+// found is the set that best has found, and its worth.
+func (d *tables) found(one, other *made, items int) (uint32, int64, error) {
+	grid, _ := d.bestGrid(one, other, items)
+	worth, err := d.values(d.worth, int(grid.Blocks))
+	if err != nil {
+		return 0, 0, err
+	}
+	sets := make([]uint32, len(worth))
+	if err := d.stream.Download(device.Bytes(sets), d.sets, 0); err != nil {
+		return 0, 0, err
+	}
+	most := 0
+	for k := range worth {
+		if worth[k] > worth[most] {
+			most = k
+		}
+	}
+	return sets[most] & (uint32(1)<<items - 1), worth[most] * d.unit, nil
+}
+
+// fewItems are so few that a host splits a problem sooner than a device.
+const fewItems = 16
+
+// A few splits problems of few items on the host, others on the device.
+type few struct{ device *tables }
+
+func (f few) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
+	if p.Items <= fewItems {
+		return host{}.split(ctx, p, half)
+	}
+	return f.device.split(ctx, p, half)
+}
+
+// values are numbers as a table of values of so many bytes holds them.
+func values(x []int64, size int64) []byte {
+	if size == 8 {
+		return device.Bytes(x)
+	}
+	narrow := make([]int32, len(x))
+	for k := range x {
+		narrow[k] = int32(x[k])
+	}
+	return device.Bytes(narrow)
+}
+
+// values downloads the first so many values of a buffer.
+func (d *tables) values(from device.Buffer, count int) ([]int64, error) {
+	wide := make([]int64, count)
+	if valueSize(d.on.Variant) == 8 {
+		return wide, d.stream.Download(device.Bytes(wide), from, 0)
+	}
+	narrow := make([]int32, count)
+	err := d.stream.Download(device.Bytes(narrow), from, 0)
+	for k, x := range narrow {
+		wide[k] = int64(x)
+	}
+	return wide, err
+}
+
+// mostLooked is how many sets of a table are looked at before bidders come to it instead.
+const mostLooked = 1 << 13
+
+// leave computes the worths of all items without each of some groups, from the table of all
+// bidders but these, which is changed.
+func (d *tables) leave(ctx context.Context, t *made, groups [][][]Bid, worth []int64) error {
+	lists, ok := others(groups)
+	if ok {
+		return d.lookUp(t, lists, worth)
+	}
+	half := len(groups) / 2
+	room, err := d.take()
+	if err != nil {
+		return err
+	}
+	copied := &made{room, t.items}
+	if err := d.stream.Copy(room, 0, t.room, 0, valueSize(d.on.Variant)<<t.items); err != nil {
+		return err
+	}
+	if err := d.come(ctx, copied, passes(slices.Concat(groups[half:]...))); err != nil {
+		return err
+	}
+	if err := d.leave(ctx, copied, groups[:half], worth[:half]); err != nil {
+		return err
+	}
+	d.give(copied.room)
+	if err := d.come(ctx, t, passes(slices.Concat(groups[:half]...))); err != nil {
+		return err
+	}
+	return d.leave(ctx, t, groups[half:], worth[half:])
+}
+
+// others lists, for each group, what all other groups can win together, nothing included. It
+// is false where that is too much to look at, and there are several groups.
+func others(groups [][][]Bid) ([][]Bid, bool) {
+	lists := make([][]Bid, len(groups))
+	for g := range groups {
+		lists[g] = []Bid{{}}
+		for o, group := range groups {
+			for _, bids := range group {
+				if o == g {
+					continue
+				}
+				if len(lists[g])*(1+len(bids)) > 16*mostLooked {
+					return nil, false
+				}
+				lists[g] = withNothing(lists[g], bids)
+			}
+		}
+		if len(lists[g]) > mostLooked {
+			return nil, false
+		}
+	}
+	return lists, true
+}
+
+// withNothing adds to what some bidders can win, nothing included, what another one can win
+// besides.
+func withNothing(list, bids []Bid) []Bid {
+	for _, c := range list {
+		for _, b := range bids {
+			if b.Items&c.Items == 0 {
+				list = append(list, Bid{Items: b.Items | c.Items, Price: b.Price + c.Price})
+			}
+		}
+	}
+	return best(list)
+}
+
+// lookUp computes worths from a table of all items and lists of what comes besides.
+func (d *tables) lookUp(t *made, lists [][]Bid, worth []int64) error {
+	all := uint32(uint64(1)<<t.items - 1)
+	var sets []uint32
+	for _, list := range lists {
+		for _, b := range list {
+			sets = append(sets, all&^b.Items)
+		}
+	}
+	if err := d.room(&d.worth, valueSize(d.on.Variant)*int64(len(sets))); err != nil {
+		return err
+	}
+	found, err := d.look(t, sets, d.worth)
+	if err != nil {
+		return err
+	}
+	k := 0
+	for g, list := range lists {
+		for _, b := range list {
+			worth[g] = max(worth[g], found[k]+b.Price)
+			k++
+		}
+	}
+	return nil
+}
+
+// look returns a table's values of sets, by a buffer that holds as many.
+func (d *tables) look(t *made, sets []uint32, worth device.Buffer) ([]int64, error) {
+	if len(sets) == 0 {
+		return nil, nil
+	}
+	if err := errors.Join(d.room(&d.sets, 4*int64(len(sets))), d.stream.Upload(d.sets, 0, device.Bytes(sets))); err != nil {
+		return nil, err
+	}
+	block := uint64(auction.Bidders.Int(d.on.Variant, "block"))
+	if err := d.kernels.Look(d.stream, d.grid((uint64(len(sets))+block-1)/block), t.room, d.sets, worth, uint64(len(sets))); err != nil {
+		return nil, err
+	}
+	found, err := d.values(worth, len(sets))
+	for k := range found {
+		found[k] *= d.unit
+	}
+	return found, err
+}

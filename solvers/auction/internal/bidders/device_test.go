@@ -1,0 +1,117 @@
+package bidders
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coalesce/generated/auction"
+	"coalesce/runtime/emulated/emulatedtest"
+)
+
+// worthOf is the worth of bids by their IDs, -1 where a bidder wins two or items are sold twice.
+func worthOf(p *Problem, ids []int) int64 {
+	sum, taken := int64(0), uint32(0)
+	for _, asked := range p.Bidders {
+		won := false
+		for _, b := range asked {
+			if slices.Contains(ids, b.ID) {
+				if won || taken&b.Items != 0 {
+					return -1
+				}
+				won = true
+				taken |= b.Items
+				sum += b.Price
+			}
+		}
+	}
+	return sum
+}
+
+// agree holds a variant against the host's tables, with every bidder left out.
+func agree(t *testing.T, on On, p *Problem) {
+	t.Helper()
+	ctx := context.Background()
+	_, want, err := p.Solve(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, value, err := on.Solve(ctx, p)
+	if err != nil || value != want || worthOf(p, ids) != want {
+		t.Errorf("%d items, %d bidders: found %d with %v, %v, expected %d", p.Items, len(p.Bidders), value, ids, err, want)
+	}
+	var groups [][]int
+	for k := range p.Bidders {
+		groups = append(groups, []int{k})
+	}
+	left, err := p.Without(ctx, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worth, err := on.Without(ctx, p, groups)
+	if err != nil || !slices.Equal(worth, left) {
+		t.Errorf("%d items, %d bidders: found %v without each, %v, expected %v", p.Items, len(p.Bidders), worth, err, left)
+	}
+}
+
+// bySize are bidders who ask for so many items in each bid.
+func bySize(r *rand.Rand, items, bidders, bids, size int) *Problem {
+	p := &Problem{Items: items}
+	for k := range bidders {
+		var asked []Bid
+		for n := range bids {
+			b := Bid{Price: 1 + r.Int64N(1000), ID: k*bids + n}
+			for bits.OnesCount32(b.Items) < size {
+				b.Items |= 1 << r.IntN(items)
+			}
+			asked = append(asked, b)
+		}
+		p.Bidders = append(p.Bidders, asked)
+	}
+	return p
+}
+
+func TestEmulatedVariants(t *testing.T) {
+	d := emulatedtest.Open(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, v := range emulatedtest.Variants(&auction.Bidders) {
+		t.Run(v.Label, func(t *testing.T) {
+			on := On{d, v}
+			tile := tileItems(v)
+			agree(t, on, &Problem{})
+			agree(t, on, &Problem{Items: 1, Bidders: [][]Bid{{{1, 5, 0}}, {{1, 7, 1}}}})
+			agree(t, on, drawn(r, 5, 6, 3))
+			agree(t, on, bySize(r, tile+1, 40, 1, 3))
+			agree(t, on, bySize(r, tile+2, 6, 4, 3))
+			agree(t, on, bySize(r, tile+1, 2, 150, 2))
+		})
+	}
+}
+
+// Prices with a common divisor and worths at the ends of what a variant holds.
+func TestWidths(t *testing.T) {
+	d := emulatedtest.Open(t)
+	narrow, wide := auction.Bidders.Variant("block=256,items=16,bids=256,value=int32"), auction.Bidders.Variant("block=256,items=16,bids=256,value=int64")
+	two := func(a, b int64) *Problem {
+		return &Problem{Items: 2, Bidders: [][]Bid{{{1, a, 0}, {2, 1, 1}}, {{2, b, 2}, {3, 1, 3}}}}
+	}
+	agree(t, On{d, narrow}, two(math.MaxInt32-1, 1))
+	agree(t, On{d, wide}, two(math.MaxInt32, 1))
+	agree(t, On{d, wide}, two(1<<61, 1<<61))
+	agree(t, On{d, narrow}, &Problem{Items: 2, Bidders: [][]Bid{{{1, 3 << 40, 0}}, {{3, 5 << 40, 1}}, {{2, 1 << 40, 2}}}})
+	if _, _, err := (On{d, narrow}).Solve(context.Background(), two(math.MaxInt32, 1)); err == nil {
+		t.Error("32 bits take more than they hold")
+	}
+	many := &Problem{Items: MaxItemsOnDevice + 1}
+	if _, _, err := (On{d, narrow}).Solve(context.Background(), many); err == nil {
+		t.Error("too many items are solved")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := (On{d, narrow}).Solve(ctx, two(1, 1)); err == nil {
+		t.Error("what was ended goes on")
+	}
+}

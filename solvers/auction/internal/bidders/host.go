@@ -1,0 +1,177 @@
+package bidders
+
+import (
+	"context"
+	"math/bits"
+
+	"coalesce/solvers/cores"
+)
+
+// MaxItems is the most items that a host's tables are made of, of 8 bytes for each set of items.
+const MaxItems = 25
+
+// A table is the values of all sets of some lowest items.
+type table []int64
+
+// Solve finds the IDs of the bids that are worth the most together, and their worth, on a
+// host. Its error is that of ctx, or that there are too many items.
+func (p *Problem) Solve(ctx context.Context) ([]int, int64, error) {
+	if err := tooMany(p.Items, MaxItems); err != nil {
+		return nil, 0, err
+	}
+	return p.halve(ctx, host{}, host{})
+}
+
+// A host makes tables on all cores.
+type host struct{}
+
+func (host) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
+	scratch := make(table, 1<<p.Items)
+	first, err := filled(ctx, p.Items, scratch, p.Bidders[:half])
+	if err != nil {
+		return 0, 0, err
+	}
+	second, err := filled(ctx, p.Items, scratch, p.Bidders[half:])
+	if err != nil {
+		return 0, 0, err
+	}
+	best, value := 0, int64(-1)
+	for s := range 1 << p.Items {
+		if x := first[s&(len(first)-1)] + second[^s&(len(second)-1)]; x > value {
+			best, value = s, x
+		}
+	}
+	return uint32(best), value, nil
+}
+
+// filled is the table of bidders of a peeled problem, with room for so many items.
+func filled(ctx context.Context, items int, scratch table, bidders [][]Bid) (table, error) {
+	t := make(table, 1, 1<<items)
+	for _, bids := range bidders {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		t = t.come(scratch, bids)
+	}
+	return t, nil
+}
+
+// come lets a bidder come. A bid alone changes only sets that hold it, by others that do
+// not; of several each sees the values before.
+func (t table) come(scratch table, asked []Bid) table {
+	t = t.grown(bits.Len32(union(asked)))
+	old := t
+	if len(asked) > 1 {
+		old = scratch[:len(t)]
+		copy(old, t)
+	}
+	for _, b := range asked {
+		if b.Items == 0 && len(asked) == 1 {
+			for s := range t {
+				t[s] += b.Price
+			}
+			continue
+		}
+		t.offer(old, b)
+	}
+	return t
+}
+
+// grown is a table of so many items at least: others that nobody has asked for are worth
+// nothing.
+func (t table) grown(items int) table {
+	for len(t) < 1<<items {
+		t = append(t, t...)
+	}
+	return t
+}
+
+// pieceBits are the items of a set that a piece of work leaves as they are.
+const pieceBits = 6
+
+// offer lets one bid come, on all cores.
+func (t table) offer(old table, b Bid) {
+	low := uint32(len(t) >> pieceBits)
+	if low < 1<<10 {
+		t.piece(old, b, 0, uint32(len(t)))
+		return
+	}
+	cores.Pieces(1<<pieceBits, func(k int) {
+		if from := uint32(k) * low; b.Items&^(low-1)&^from == 0 {
+			t.piece(old, b, from, low)
+		}
+	})
+}
+
+// piece is offer for the sets from one on, so many, that differ in their lower items.
+func (t table) piece(old table, b Bid, from, count uint32) {
+	need := b.Items & (count - 1)
+	for s := need; s < count; s = (s + 1) | need {
+		set := from | s
+		if x := old[set&^b.Items] + b.Price; x > t[set] {
+			t[set] = x
+		}
+	}
+}
+
+// Without is the worth of the best bids of all items without each of some bidders' groups,
+// lists of places in Bidders. Its errors are those of Solve.
+func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) {
+	if err := tooMany(p.Items, MaxItems); err != nil {
+		return nil, err
+	}
+	base, left := p.stay(groups)
+	w := &leaver{ctx: ctx, groups: left, worth: make([]int64, len(groups)), scratch: make(table, 1<<p.Items)}
+	t, err := filled(ctx, p.Items, w.scratch, base)
+	if err != nil {
+		return nil, err
+	}
+	w.leave(t.grown(p.Items), 0, len(groups), max(1, most>>p.Items-2))
+	return w.worth, ctx.Err()
+}
+
+// most is how many values the tables of Without have together, where so few suffice.
+const most = 1 << 27
+
+// A leaver leaves groups of bidders out one after the other.
+type leaver struct {
+	ctx     context.Context
+	groups  [][][]Bid
+	worth   []int64
+	scratch table
+}
+
+// come lets groups come.
+func (w *leaver) come(t table, from, to int) {
+	for _, group := range w.groups[from:to] {
+		for _, bids := range group {
+			if w.ctx.Err() == nil {
+				t.come(w.scratch, bids)
+			}
+		}
+	}
+}
+
+// leave computes the worths without each of some groups from the table of all bidders but
+// these, with so many tables more. The table is changed.
+func (w *leaver) leave(t table, from, to, tables int) {
+	switch half := (from + to) / 2; {
+	case from == to:
+	case from+1 == to:
+		w.worth[from] = t[len(t)-1]
+	case tables > 1:
+		left := append(table(nil), t...)
+		w.come(left, half, to)
+		w.leave(left, from, half, tables-1)
+		w.come(t, from, half)
+		w.leave(t, half, to, tables)
+	default:
+		with := make(table, len(t))
+		for n := from; n < to; n++ {
+			copy(with, t)
+			w.come(with, from, n)
+			w.come(with, n+1, to)
+			w.worth[n] = with[len(with)-1]
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package bidders
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// A pass lets bidders come to a table all at once: of their bids and of what several of them
+// can win together, which is as much as a bid, one is won.
+type pass struct {
+	bids []Bid
+	// alone: every two bids have an item in common. Then the table changes in place: only
+	// sets that hold a bid change, and what a bid is offered from, the set without it, holds
+	// no other one.
+	alone bool
+}
+
+// What a pass takes, in the time in which a device reads or writes a set of a large table.
+// launchCost is that of a launch, listCost that of putting a bid on the list, lookCost, a set,
+// that of looking at a bid which is not within it.
+const (
+	launchCost = 3e6
+	listCost   = 5e4
+	lookCost   = 1. / 2048
+)
+
+// sectorItems are the items whose sets a device reads together: 32 bytes.
+const sectorItems = 1<<3 - 1
+
+// share is the part of a table that a device reads to offer a bid.
+func share(items uint32) float64 { return 1 / float64(uint64(1)<<bits.OnesCount32(items&^sectorItems)) }
+
+// high is how many items the table has after the pass.
+func (p *pass) high() int { return bits.Len32(union(p.bids)) }
+
+// common are the items that all bids have.
+func (p *pass) common() uint32 {
+	all := ^uint32(0)
+	for _, b := range p.bids {
+		all &= b.Items
+	}
+	return all
+}
+
+// base is the part of a table that a pass reads and writes beside what bids are offered from.
+func base(alone bool, common uint32) float64 {
+	if alone {
+		return 2 * share(common)
+	}
+	return 2
+}
+
+// A planner collects bidders for a pass.
+type planner struct {
+	pass
+	shares float64 // of all bids
+	common uint32
+}
+
+// cost is that of a pass of so many bids and shares over a table of some items.
+func cost(base, shares float64, bids, items int) float64 {
+	return launchCost + listCost*float64(bids) + float64(uint64(1)<<items)*(base+shares+lookCost*float64(bids))
+}
+
+// newPlanner begins with a bidder.
+func newPlanner(bids []Bid) *planner {
+	p := &planner{pass: pass{bids: slices.Clone(bids)}}
+	p.common = p.pass.common()
+	p.alone = true
+	for k, b := range bids {
+		p.shares += share(b.Items)
+		p.alone = p.alone && !slices.ContainsFunc(bids[:k], func(c Bid) bool { return b.Items&c.Items == 0 })
+	}
+	return p
+}
+
+// add lets another bidder come in the same pass, where that is cheaper than a pass of its own
+// and no more than `most` bids are listed.
+func (p *planner) add(q *planner, most int) bool {
+	common, alone := p.common&q.common, p.alone && q.alone
+	count, shares := len(p.bids)+len(q.bids), p.shares+q.shares
+	for _, b := range q.bids {
+		for _, c := range p.bids {
+			if b.Items&c.Items == 0 {
+				alone = false
+				count++
+				shares += share(b.Items | c.Items)
+			}
+		}
+	}
+	before, after := p.high(), max(p.high(), q.high())
+	apart := cost(base(p.alone, p.common), p.shares, len(p.bids), before) + cost(base(q.alone, q.common), q.shares, len(q.bids), after)
+	if count > most || cost(base(alone, common), shares, count, after) > apart {
+		return false
+	}
+	*p = planner{pass{together(p.bids, q.bids), alone}, shares, common}
+	return true
+}
+
+// together is what two bidders can win, as bids: those of each, and one of each where these
+// have no item in common.
+func together(one, other []Bid) []Bid {
+	list := slices.Concat(one, other)
+	for _, b := range other {
+		for _, c := range one {
+			if b.Items&c.Items == 0 {
+				list = append(list, Bid{Items: b.Items | c.Items, Price: b.Price + c.Price})
+			}
+		}
+	}
+	return list
+}
+
+// best leaves of bids for the same items the one that pays the most.
+func best(bids []Bid) []Bid {
+	slices.SortFunc(bids, func(a, b Bid) int {
+		return cmp.Or(cmp.Compare(a.Items, b.Items), cmp.Compare(b.Price, a.Price))
+	})
+	return slices.CompactFunc(bids, func(a, b Bid) bool { return a.Items == b.Items })
+}
+
+// mostBids is how many bids a pass offers, unless a single bidder has more.
+const mostBids = 1 << 12
+
+// passes lets peeled bidders come in order, several in a pass where that takes less.
+func passes(bidders [][]Bid) []pass {
+	var list []pass
+	var now *planner
+	for _, bids := range bidders {
+		if len(bids) == 0 {
+			continue
+		}
+		next := newPlanner(bids)
+		if now != nil && now.add(next, mostBids) {
+			continue
+		}
+		if now != nil {
+			list = append(list, pass{best(now.bids), now.alone})
+		}
+		now = next
+	}
+	if now != nil {
+		list = append(list, pass{best(now.bids), now.alone})
+	}
+	return list
+}

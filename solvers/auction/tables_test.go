@@ -1,0 +1,101 @@
+package auction
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg"
+)
+
+// onTables solves an auction bidder by bidder on a device, with VCG's payments where there
+// are such, which are those of branch and cut for the same winners.
+func onTables(t *testing.T, d device.Device, a *Auction) *Result {
+	t.Helper()
+	o := Options{Algorithm: Bidders, Devices: []device.Device{d}}
+	res, err := Solve(context.Background(), a, o)
+	if err != nil {
+		t.Fatalf("%+v: %v", a, err)
+	}
+	if !res.Proven || !strings.HasPrefix(res.Variant, "auction/bidders block") {
+		t.Fatalf("%+v: proven %v by %s", a, res.Proven, res.Variant)
+	}
+	if err := Pay(context.Background(), res, VCG, o); err != nil || !reflect.DeepEqual(res.Payments, paidAs(t, res)) {
+		t.Fatalf("%+v: %v, by tables %s", a, err, res)
+	}
+	held(t, res)
+	return res
+}
+
+// The tables of a device find what every set of bids and reserves has at best, in all
+// languages.
+func TestLanguagesOnDevice(t *testing.T) {
+	d := emulatedtest.Open(t)
+	r := rand.New(rand.NewPCG(21, 22))
+	for range 60 {
+		a := drawnLanguages(r, r.IntN(4) == 0)
+		want := worths(a, make([]int, len(a.Bids)), 1)[1]
+		if want == unsold {
+			continue
+		}
+		res := onTables(t, d, a)
+		if got := a.Revenue(res.Winners).Int64() + a.Kept(res.Kept).Int64(); got != want {
+			t.Fatalf("%+v: tables find %d, every set %d", a, got, want)
+		}
+	}
+}
+
+// The tables of a device, those of the host, and branch and cut find the same in auctions of
+// the distributions of CATS; where the items are few, coalition structures too.
+func TestCATSOnDevice(t *testing.T) {
+	d := emulatedtest.Open(t)
+	structures := 0
+	for _, name := range []string{"arbitrary", "regions", "scheduling", "paths", "matching", "L2", "L3", "L4", "L6"} {
+		a, err := Generate(name, 12, 60, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := onTables(t, d, a)
+		ways := []Options{{Algorithm: Branch}, {Algorithm: Bidders}}
+		if res.Items <= 12 {
+			ways = append(ways, Options{Algorithm: string(csg.Apart), Devices: []device.Device{d}})
+			structures++
+		}
+		for _, o := range ways {
+			other, err := Solve(context.Background(), a, o)
+			if err != nil || other.Value != res.Value {
+				t.Errorf("%s by %s: %v, %v, the tables of a device find %s", name, o.Algorithm, other, err, res.Value)
+			}
+		}
+	}
+	if structures < 2 {
+		t.Errorf("%d auctions by coalition structures, expected two or more", structures)
+	}
+}
+
+// What does not run on a device, or on several, says so.
+func TestTablesRefused(t *testing.T) {
+	d := emulatedtest.Open(t)
+	a, err := Generate("regions", 12, 60, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]Options{
+		"runs on one":      {Algorithm: Bidders, Devices: []device.Device{d, d}},
+		"has no variant":   {Algorithm: Bidders, Devices: []device.Device{d}, Variant: "block=7"},
+		"tables have none": {Algorithm: Bidders, Variant: "block=256,items=16,bids=256,value=int32"},
+		"has value=int64":  {Variant: "block=256,items=16,bids=256,value=int64", Devices: []device.Device{d}},
+	} {
+		if _, err := Solve(context.Background(), a, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+	named := Options{Variant: "block=128,items=8,bids=256,value=int32", Devices: []device.Device{d}}
+	if res, err := Solve(context.Background(), a, named); err != nil || res.Variant != "auction/bidders "+named.Variant {
+		t.Errorf("by its label: %v %v", res, err)
+	}
+}

@@ -25,7 +25,7 @@ type Task struct {
 const knownWeight = 0.25
 
 // All tunes several families within one budget: what users asked for first, then what
-// is untuned, each with a part of the time left by its number of untuned sizes and of
+// is untuned, algorithms in the end, which run what their kernels' tuning found; each with a part of the time left by its number of untuned sizes and of
 // variants. Options' Subject, Fixed and Sizes are ignored, Facts are required. ended is
 // called after each family, with the error that it ended with. All goes on after
 // ErrWrongVariant and returns the first other error; the database stands beside it.
@@ -45,6 +45,8 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 		switch {
 		case t.Wanted:
 			return 0
+		case t.Subject.Family().Target == "":
+			return 3
 		case untuned > 0:
 			return 1
 		}
@@ -114,6 +116,17 @@ func open(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) 
 		}
 	}
 	return untuned, known
+}
+
+// Here reports whether a family runs on a device: algorithms do where they have sizes to tune.
+func Here(s subject.Subject, facts device.Facts) bool {
+	switch s.Family().Target {
+	case "":
+		return len(s.Sizes(facts)) > 0
+	case device.Host:
+		return facts.Kind == device.Host
+	}
+	return facts.Kind != device.Host
 }
 
 // Untuned counts the sizes of a family's default workloads that have no winner for a

@@ -146,10 +146,6 @@ func goStartTune(p *C.coalesce_tune, handle *C.int64_t) C.int32_t {
 
 // tasks are the families that run on a device, of a name where that is not empty.
 func tasks(problem, family string, facts device.Facts) ([]autotune.Task, error) {
-	target := device.CUDA
-	if facts.Kind == device.Host {
-		target = device.Host
-	}
 	list, err := subjects(problem)
 	if err != nil {
 		return nil, err
@@ -158,7 +154,7 @@ func tasks(problem, family string, facts device.Facts) ([]autotune.Task, error) 
 	var names []string
 	for _, s := range list {
 		f := s.Family()
-		if f.Target != target {
+		if !autotune.Here(s, facts) {
 			continue
 		}
 		names = append(names, f.Name)

@@ -53,6 +53,15 @@ func (a *app) database(named string) (*tuned.Database, error) {
 	return db, nil
 }
 
+// winnersSoFar are those of the binary and of a file that a run of tune writes, which may
+// not be there yet.
+func (a *app) winnersSoFar(path string) (*tuned.Database, error) {
+	if _, err := os.Stat(path); err != nil {
+		return a.bundled(tuned.Shipped())
+	}
+	return a.database(path)
+}
+
 // tuningCommands are those about what tuning left behind.
 func (a *app) tuningCommands() []*cobra.Command {
 	return tuning.Env{

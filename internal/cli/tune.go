@@ -24,6 +24,7 @@ import (
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/solvers/algorithms"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
@@ -189,7 +190,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	var sums []autotune.Summary
 	db, failed := autotune.All(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
-			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads))
+			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", path)
 		},
 		Facts:    facts,
 		Database: old,
@@ -352,7 +353,7 @@ func tuneLine(e autotune.Event) string {
 
 // workerCommand is how tune starts itself for trials.
 func (a *app) workerCommand() *cobra.Command {
-	var name string
+	var name, path string
 	var threads int
 	cmd := &cobra.Command{
 		Use:    "tune-worker",
@@ -360,11 +361,16 @@ func (a *app) workerCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			db, err := a.winnersSoFar(path)
+			if err != nil {
+				return err
+			}
 			return a.withDevice(name, threads, func(d device.Device) error {
-				return worker.Serve(cmd.Context(), d, subjects(), a.in, a.raw)
+				return worker.Serve(cmd.Context(), d, algorithms.Using(subjects(), db), a.in, a.raw)
 			})
 		},
 	}
 	deviceFlags(cmd.Flags(), &name, &threads)
+	cmd.Flags().StringVar(&path, "tuned", "", "winners that algorithms' kernels are chosen from, beside the binary's")
 	return cmd
 }

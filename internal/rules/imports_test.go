@@ -52,6 +52,7 @@ var rooms = []room{
 	{"runtime/...", []string{"runtime/...", "templates"}},
 	{"autotune/tuned", []string{"runtime/device"}},
 	{"solvers/solve", []string{"runtime/device", "runtime/collective", "autotune/tuned"}},
+	{"solvers/algorithms", []string{"solvers/solve", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
 	// What readers of all problems share knows no problem.
@@ -72,7 +73,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/multistart", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search", "solvers/qubo/internal/evaluate",
 		"solvers/solve", "generated/qubo", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
-	{"solvers/qubo", []string{"solvers/solve", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
+	{"solvers/qubo", []string{"solvers/solve", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
 		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
@@ -92,7 +93,7 @@ var rooms = []room{
 	{"solvers/assignment/internal/batch", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/verify", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
-	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
+	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// csg's rooms: files and distributions know the problem, and no solver.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},

@@ -9,7 +9,7 @@ import (
 // A Family is the generated table of one space of go.generate.
 type Family struct {
 	Name     string   // "csg/splits"
-	Target   string   // CUDA or Host
+	Target   string   // CUDA or Host; empty: algorithms, which the solver runs
 	Hash     uint64   // over template, shared headers and the generator's version
 	Params   []string // in the manifest's order
 	Entries  []Entry  // every entry point some variant has

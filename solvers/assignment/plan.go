@@ -23,6 +23,7 @@ type plan struct {
 	family  *families.Family
 	variant *device.Variant
 	bound   uint64 // that the family gives up after, 0: never; of classical passes, of tree steps
+	probe   uint64 // the tree variant's steps where core gave up, 0: it does not try
 	reason  string
 }
 
@@ -51,12 +52,21 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		}
 		return plan{method: &hosts[0], reason: "the fastest method of a host"}, errors.Join(variantless(o), hostFits(facts, p))
 	}
-	first, bound := beginWith(p)
-	if first != "" {
-		slices.SortStableFunc(all, func(f, g families.Family) int { return rank(f, first) - rank(g, first) })
-	}
-	if o.Algorithm != "" || o.Variant != "" {
-		bound = 0
+	first, reason := plan{probe: probe}, ""
+	if o.Algorithm == "" && o.Variant == "" && p.Instance.Dense() && p.Limit == problem.Infinity { // others core alone takes
+		way, err := begin(facts, p, o)
+		if err != nil {
+			return plan{}, err
+		}
+		name := ways.Value(way.Variant, "algorithm")
+		if way.Level != tuned.Predicted {
+			reason = fmt.Sprintf("algorithm %s: %s; its variant: ", name, way.Reason())
+		}
+		if name == hosts[0].Name {
+			return plan{method: &hosts[0], reason: way.Reason()}, nil
+		}
+		first.bound, first.probe = thresholds(way.Variant)
+		slices.SortStableFunc(all, func(f, g families.Family) int { return rank(f, name) - rank(g, name) })
 	}
 	var refused []error
 	for k := range all {
@@ -75,10 +85,10 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		}
 		c, err := variant(f, facts, p, o)
 		if err == nil {
-			if f.Name != first {
-				bound = 0
+			if k > 0 {
+				first, reason = plan{probe: probe}, "" // another begins
 			}
-			return plan{family: f, variant: c.Variant, bound: bound, reason: c.Reason()}, nil
+			return plan{family: f, variant: c.Variant, bound: first.bound, probe: first.probe, reason: reason + c.Reason()}, nil
 		}
 		if errors.Is(err, tuned.ErrNotTuned) { // what comes after it is no better known
 			return plan{}, err
@@ -95,29 +105,6 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		return plan{}, err
 	}
 	return plan{method: &hosts[0], reason: fmt.Sprintf("%s has no kernels for this instance", facts)}, nil
-}
-
-// beginWith is the family to begin with where costs have few values, "" where
-// they have many, and the bound after which it gives up, 0 for never. With few
-// values a row has many pairs of slack 0, and hardly more than a matching is left,
-// which the zero lists of the classical variant find best; the tree variant, where
-// all costs are equal. Uniform costs of as many values as columns take it 3 to 5
-// passes after the reductions, or what is left of them with bounds; of core's time, 0.47
-// to 0.73 at 1,000 to 40,000 rows (bench/results/assignment-race.json, an H200). Others
-// may take many passes. Fewer than 512 rows were not compared.
-func beginWith(p *problem.Normal) (name string, bound uint64) {
-	const least = 512
-	switch few := p.Most - p.Least; {
-	case p.Limit != problem.Infinity || few < 0:
-		return "", 0
-	case few == 0:
-		return "tree", 0
-	case few < int64(p.Rows)/4:
-		return "classical", 0
-	case few < int64(p.Cols) && p.Rows >= least:
-		return "classical", shortTry
-	}
-	return "", 0
 }
 
 // rank puts one family before the others.

@@ -276,13 +276,13 @@ func (j *job) telling() engine.Telling {
 	}}
 }
 
-// probe is the number of steps that the tree variant may take on tied costs. Of
+// probe is the number of steps that the tree variant may take on tied costs where the
+// algorithm to begin with was not chosen by measurement. Of
 // 2,000 rows it needs 38 where costs have 200 values. Where it needs many more, as
 // with two values and a number for each row and column, the classical variant takes a
 // ninth to a fifteenth of its time, and each step here adds a hundredth to that
-// (bench/results/assignment-kinds.json, an H200). shortTry is the number of passes of
-// the classical variant where it begins.
-const probe, shortTry = 50, 8
+// (bench/results/assignment-kinds.json, an H200).
+const probe = 50
 
 // A successor is a family with the bound after which it gives up.
 type successor struct {
@@ -295,8 +295,10 @@ type successor struct {
 // try of that, core, and then what it takes.
 func (j *job) others(gaveUp *engine.Exhausted) []successor {
 	switch {
+	case gaveUp.Tied && j.plan.probe == 0:
+		return []successor{{"classical", 0}}
 	case gaveUp.Tied:
-		return []successor{{"tree", probe}, {"classical", 0}}
+		return []successor{{"tree", j.plan.probe}, {"classical", 0}}
 	case j.plan.bound > 0:
 		return []successor{{"core", 0}, {"classical", 0}}
 	}

@@ -314,8 +314,8 @@ func TestShortTryGivesWay(t *testing.T) {
 		bound                 uint64
 		by, why               string // what solved it, and why not the first
 	}{
-		{"geom", "classical", "grid", shortTry, "assignment/core", ": 8 passes"},
-		{"uniform", "classical", "grid", shortTry, "", ""},
+		{"geom", "classical", "grid", 8, "assignment/core", ": 8 passes"},
+		{"uniform", "classical", "grid", 8, "", ""},
 		{"uniform", "tree", "grid", 3, "assignment/core", ": 3 steps"},
 		{"uniform", "tree", "peers", 3, "assignment/core", ": 3 steps"},
 	} {
@@ -366,17 +366,19 @@ func TestShortTryGivesWay(t *testing.T) {
 	}
 }
 
-// With few values the classical variant begins, for a short try only where they
-// are as many as a quarter of the rows.
-func TestBeginWith(t *testing.T) {
+// Where nothing was measured, with few values the classical variant begins, for a short
+// try only where they are as many as a quarter of the rows.
+func TestPredictedAlgorithm(t *testing.T) {
 	for _, c := range []struct {
 		rows   int
 		values int64
 		name   string
 		bound  uint64
-	}{{1 << 13, 1, "tree", 0}, {1 << 13, 800, "classical", 0}, {1 << 13, 1 << 13, "classical", 8}, {1 << 13, 1<<13 + 1, "", 0}, {2000, 2000, "classical", 8}, {2000, 400, "classical", 0}, {1000, 1000, "classical", 8}, {500, 500, "", 0}} {
+	}{{1 << 13, 1, "tree", 0}, {1 << 13, 800, "classical", 0}, {1 << 13, 1 << 13, "classical", 8}, {1 << 13, 1<<13 + 1, "core", 0}, {2000, 2000, "classical", 8}, {2000, 400, "classical", 0}, {1000, 1000, "classical", 8}, {500, 500, "core", 0}} {
 		p := &problem.Normal{Rows: c.rows, Cols: c.rows, Limit: problem.Infinity, Least: 5, Most: 4 + c.values}
-		if name, bound := beginWith(p); name != c.name || bound != c.bound {
+		v, _ := predicted(costClass(p), p.Rows)
+		bound, _ := thresholds(v)
+		if name := ways.Value(v, "algorithm"); name != c.name || bound != c.bound {
 			t.Errorf("%d values, %d rows: %q, bound %d; want %q, %d", c.values, c.rows, name, bound, c.name, c.bound)
 		}
 	}

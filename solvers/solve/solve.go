@@ -140,6 +140,15 @@ func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload
 	return tuned.Asked(f, label, w, feasible)
 }
 
+// ChooseAlgorithm is Choose for a table of algorithms (package algorithms), whose
+// variants Variant does not name. w.Suits is what the problem's shape predicts, which
+// measurements overrule.
+func (s *Settings) ChooseAlgorithm(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
+	unnamed := *s
+	unnamed.Variant = ""
+	return unnamed.Choose(f, facts, w, feasible)
+}
+
 func (s *Settings) chooseAlone(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	if s.Variant != "" {
 		return tuned.Asked(f, s.Variant, w, feasible)

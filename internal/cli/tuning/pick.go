@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/autotune"
 	"coalesce/autotune/subject"
 	"coalesce/runtime/device"
 )
@@ -12,15 +13,11 @@ import (
 // Families finds the named family, "csg/tiles" or "tiles" for short, or all for the
 // device. Its errors are mistakes in the command line.
 func Families(subjects []subject.Subject, name string, facts device.Facts) ([]subject.Subject, error) {
-	target := device.CUDA
-	if facts.Kind == device.Host {
-		target = device.Host
-	}
 	var names []string
 	var picked []subject.Subject
 	for _, s := range subjects {
 		f := s.Family()
-		if f.Target != target {
+		if !autotune.Here(s, facts) {
 			continue
 		}
 		if name == "" || name == f.Name || strings.HasSuffix(f.Name, "/"+name) {

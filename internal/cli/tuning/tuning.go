@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune"
 	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
@@ -221,12 +222,7 @@ func (e Env) own(named string) (*tuned.Database, error) {
 
 // here are the subjects of a problem, "" for all, that run on a device.
 func (e Env) here(problem string, facts device.Facts) []subject.Subject {
-	target := device.CUDA
-	if facts.Kind == device.Host {
-		target = device.Host
-	}
 	return slices.DeleteFunc(slices.Clone(e.Subjects), func(s subject.Subject) bool {
-		f := s.Family()
-		return f.Target != target || problem != "" && !strings.HasPrefix(f.Name, problem+"/")
+		return !autotune.Here(s, facts) || problem != "" && !strings.HasPrefix(s.Family().Name, problem+"/")
 	})
 }

@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/solve"
+)
+
+// Whatever the shape of a problem predicts, the algorithm that won in the user's tuning
+// data is what runs: each of a problem's algorithms is forced in turn.
+func TestAlgorithmsAreTuned(t *testing.T) {
+	ctx, gpu := context.Background(), emulatedtest.Open(t)
+	costs, err := assignment.Generate("uniform", 20, 20, 1e6, 1, assignment.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]bool{}
+	for _, c := range []struct {
+		name, family string
+		device       device.Device
+		size         int
+		subjects     []subject.Subject
+		solve        func(solve.Settings) (*solve.Report, error)
+		ran          func(r *solve.Report) string // the algorithm that r tells of
+	}{
+		{"assignment", "assignment/algorithm", gpu, 20, assignment.Subjects(), func(s solve.Settings) (*solve.Report, error) {
+			r, err := assignment.Solve(ctx, costs, assignment.Options{Settings: s})
+			if err != nil {
+				return nil, err
+			}
+			report := r.Report()
+			return &report, nil
+		}, func(r *solve.Report) string { return r.Algorithm }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tried[c.family] = true
+			at := slices.IndexFunc(c.subjects, func(s subject.Subject) bool { return s.Family().Name == c.family })
+			if at < 0 {
+				t.Fatalf("no subject %s", c.family)
+			}
+			s := c.subjects[at]
+			f, names := s.Family(), map[string]bool{}
+			for i := range f.Variants {
+				v := &f.Variants[i]
+				if s.Feasible(v, c.device.Facts(), c.size) != nil {
+					continue
+				}
+				r, err := c.solve(solve.Settings{Devices: []device.Device{c.device}, Tuning: forcing(t, s, v, c.device.Facts(), c.size)})
+				if err != nil {
+					t.Errorf("%s: %v", v.Label, err)
+					continue
+				}
+				name := f.Value(v, "algorithm")
+				names[name] = true
+				if got := c.ran(r); got != name || !strings.Contains(r.Reason, tuned.Exact+": won when") {
+					t.Errorf("%s won in the user's data, and %s runs: %s", v.Label, got, r.Reason)
+				}
+			}
+			if len(names) < 2 {
+				t.Errorf("%v: expected several algorithms that run here", names)
+			}
+		})
+	}
+	for name := range subjects() {
+		if strings.HasSuffix(name, "/algorithm") && !tried[name] {
+			t.Errorf("%s: no algorithm is forced", name)
+		}
+	}
+}

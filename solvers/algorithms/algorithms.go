@@ -1,0 +1,241 @@
+// Package algorithms lets the algorithms of a problem, with the thresholds that bound
+// them, be tuned and chosen as the variants of a family of kernels are: they stand in
+// tuned.json by device class, a rule by the problem's shape predicts which is best, and
+// measurements overrule the prediction.
+package algorithms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
+)
+
+// An Algorithm is one way to solve a problem.
+type Algorithm struct {
+	Values  []string       // of the family's parameters, its name first
+	Kernels *device.Family // that do the work: results are stale when their text changes; nil: Go code
+}
+
+// Family is the table of a problem's algorithms; the first is the safe one. The parameters
+// are the algorithm's name and its thresholds.
+func Family(name string, params []string, list ...Algorithm) *device.Family {
+	f := &device.Family{Name: name, Params: params}
+	for k, a := range list {
+		parts := make([]string, len(params))
+		for i, p := range params {
+			parts[i] = p + "=" + a.Values[i]
+		}
+		v := device.Variant{Label: strings.Join(parts, ","), Values: a.Values, Safe: k == 0}
+		h := fnv.New64a()
+		h.Write([]byte(v.Label)) // never fails
+		v.Hash = h.Sum64()
+		if a.Kernels != nil {
+			v.Hash ^= a.Kernels.Hash
+		}
+		f.Variants = append(f.Variants, v)
+	}
+	return f
+}
+
+// A Solver has an instance on a device, and solves it any number of times.
+type Solver struct {
+	Solve func(context.Context) (*solve.Report, error)
+	Close func() error
+}
+
+// A Problem is what the tuner needs to compare the algorithms of a problem, whose
+// instances are of type I. Fields that a subject.Subject has a method for say the same.
+type Problem[I any] struct {
+	Family   *device.Family
+	Fixed    []map[string]string
+	Sizes    func(device.Facts) []int
+	Feasible func(v *device.Variant, f device.Facts, size int) error
+	// Predicted is the algorithm that the shape of a workload speaks for, and why.
+	Predicted func(fixed map[string]string, f device.Facts, size int) (v *device.Variant, why string)
+	Small     []int // sizes of the instances that verify
+	Draw      func(fixed map[string]string, size int, seed uint64) (I, error)
+	// Reference is the value of an instance by the plainest algorithm.
+	Reference func(I) (solve.Number, error)
+	// Open begins to solve. The settings name no algorithm: what runs follows from their
+	// tuning data, as it does for users.
+	Open func(ctx context.Context, inst I, s solve.Settings) (Solver, error)
+	Work func(I) float64 // basic operations
+}
+
+// Subject is the problem as the tuner knows it: a run is a whole solve, with its check.
+func Subject[I any](p Problem[I]) subject.Subject { return contest[I]{p: p} }
+
+// A contest is a subject whose variants are algorithms.
+type contest[I any] struct {
+	p      Problem[I]
+	tuning *tuned.Database // of the variants that algorithms use; nil: the binary's
+}
+
+// Using are the subjects, those of algorithms with db to choose their kernels' variants from.
+func Using(list []subject.Subject, db *tuned.Database) []subject.Subject {
+	out := make([]subject.Subject, len(list))
+	for k, s := range list {
+		out[k] = s
+		if a, ok := s.(interface {
+			using(*tuned.Database) subject.Subject
+		}); ok {
+			out[k] = a.using(db)
+		}
+	}
+	return out
+}
+
+func (c contest[I]) using(db *tuned.Database) subject.Subject {
+	c.tuning = db
+	return c
+}
+
+// Family returns the algorithms.
+func (c contest[I]) Family() *device.Family { return c.p.Family }
+
+// Fixed returns the workloads.
+func (c contest[I]) Fixed() []map[string]string { return c.p.Fixed }
+
+// Sizes returns the sizes to tune.
+func (c contest[I]) Sizes(f device.Facts) []int { return c.p.Sizes(f) }
+
+// Feasible says why an algorithm does not run.
+func (c contest[I]) Feasible(v *device.Variant, f device.Facts, size int) error {
+	return c.p.Feasible(v, f, size)
+}
+
+// Workload is a workload with what its shape predicts.
+func (c contest[I]) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
+	w := tuned.Workload{Fixed: fixed, Size: size}
+	w.Suits, w.Why = c.p.Predicted(fixed, f, size)
+	return w, nil
+}
+
+// An instance is one to solve, and the value that its answers have to have.
+type instance[I any] struct {
+	of        I
+	size      int
+	once      sync.Once
+	value     solve.Number
+	err       error
+	reference func(I) (solve.Number, error) // nil: the first answer's value stands for the others'
+}
+
+// Size is that which was drawn.
+func (x *instance[I]) Size() int { return x.size }
+
+// agree holds a proven answer against what is known of the instance.
+func (x *instance[I]) agree(r *solve.Report) error {
+	if r == nil {
+		return fmt.Errorf("%w: no answer", errWrong)
+	}
+	x.once.Do(func() {
+		if x.value = r.Value; x.reference != nil {
+			x.value, x.err = x.reference(x.of)
+		}
+	})
+	switch {
+	case x.err != nil:
+		return x.err
+	case !r.Proven:
+		return fmt.Errorf("%w: %s without a proof", errWrong, r.Value)
+	case r.Value != x.value:
+		return fmt.Errorf("%w: found the value %s, expected %s", errWrong, r.Value, x.value)
+	}
+	return r.Claims()
+}
+
+// errWrong is wrapped by what Check finds.
+var errWrong = errors.New("wrong answer of an algorithm")
+
+// Cases are an instance of each small size.
+func (c contest[I]) Cases(fixed map[string]string) ([]subject.Case, error) {
+	var cases []subject.Case
+	for _, size := range c.p.Small {
+		x, err := c.draw(fixed, size, uint64(size))
+		if err != nil {
+			return nil, err
+		}
+		x.reference = c.p.Reference
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("%s, size %d", c.p.Family.Name, size), Instance: x})
+	}
+	return cases, nil
+}
+
+// Instance draws one to time.
+func (c contest[I]) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return c.draw(fixed, size, seed)
+}
+
+func (c contest[I]) draw(fixed map[string]string, size int, seed uint64) (*instance[I], error) {
+	of, err := c.p.Draw(fixed, size, seed)
+	return &instance[I]{of: of, size: size}, err
+}
+
+// Open has solves choose an algorithm, as a user's pin would.
+func (c contest[I]) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	db := c.tuning
+	if db == nil {
+		db = tuned.Shipped()
+	}
+	pin := tuned.Policy{Pinned: map[string]string{c.p.Family.Name: v.Label}}
+	return runner[I]{c.p, solve.Settings{Devices: []device.Device{d}, Tuning: db.By(pin)}}, nil
+}
+
+type runner[I any] struct {
+	p        Problem[I]
+	settings solve.Settings
+}
+
+// Close has nothing to give back: jobs have what there is.
+func (runner[I]) Close() error { return nil }
+
+// Prepare begins to solve an instance.
+func (r runner[I]) Prepare(inst subject.Instance) (subject.Job, error) {
+	x, ok := inst.(*instance[I])
+	if !ok {
+		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.p.Family.Name)
+	}
+	s, err := r.p.Open(context.Background(), x.of, r.settings)
+	if err != nil {
+		return nil, err
+	}
+	return &job[I]{x: x, solver: s, work: r.p.Work(x.of)}, nil
+}
+
+type job[I any] struct {
+	x      *instance[I]
+	solver Solver
+	work   float64
+	report *solve.Report
+}
+
+// Reset forgets the answer. Solvers begin each solve from what the last left, as they do
+// for users.
+func (j *job[I]) Reset(device.Stream) error {
+	j.report = nil
+	return nil
+}
+
+// Run solves, on streams of the solver's own, to the checked answer.
+func (j *job[I]) Run(device.Stream) (err error) {
+	j.report, err = j.solver.Solve(context.Background())
+	return err
+}
+
+// Check holds the answer against the reference's, or against the first of the instance.
+func (j *job[I]) Check(device.Stream) error { return j.x.agree(j.report) }
+
+// Work is the problem's.
+func (j *job[I]) Work() float64 { return j.work }
+
+// Close gives back what the solver took.
+func (j *job[I]) Close() error { return j.solver.Close() }

@@ -1,0 +1,84 @@
+package algorithms_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+	"coalesce/autotune/worker"
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/algorithms"
+	"coalesce/solvers/solve"
+)
+
+// toy is a problem whose algorithms return twice a number, or do not.
+func toy() (*device.Family, subject.Subject) {
+	f := algorithms.Family("toy/algorithm", []string{"algorithm"},
+		algorithms.Algorithm{Values: []string{"right"}}, algorithms.Algorithm{Values: []string{"wrong"}},
+		algorithms.Algorithm{Values: []string{"unproven"}}, algorithms.Algorithm{Values: []string{"silent"}}, algorithms.Algorithm{Values: []string{"failing"}})
+	return f, algorithms.Subject(algorithms.Problem[int]{
+		Family:    f,
+		Fixed:     []map[string]string{{"shape": "square"}},
+		Sizes:     func(device.Facts) []int { return []int{3} },
+		Feasible:  func(*device.Variant, device.Facts, int) error { return nil },
+		Predicted: func(map[string]string, device.Facts, int) (*device.Variant, string) { return &f.Variants[1], "a guess" },
+		Small:     []int{1, 2},
+		Draw:      func(_ map[string]string, size int, _ uint64) (int, error) { return size, nil },
+		Reference: func(n int) (solve.Number, error) { return solve.NumberOf(2 * float64(n)), nil },
+		Open: func(_ context.Context, n int, s solve.Settings) (algorithms.Solver, error) {
+			return algorithms.Solver{Close: func() error { return nil }, Solve: func(context.Context) (*solve.Report, error) {
+				c, err := s.ChooseAlgorithm(f, device.Facts{}, tuned.Workload{Size: n, Suits: &f.Variants[1]}, nil)
+				if err != nil {
+					return nil, err
+				}
+				r := &solve.Report{Value: solve.NumberOf(2 * float64(n))}
+				switch f.Value(c.Variant, "algorithm") {
+				case "wrong":
+					r.Value = "7"
+				case "unproven":
+					return r, nil
+				case "silent":
+					return nil, nil
+				case "failing":
+					return nil, errors.New("no memory")
+				}
+				r.Prove(r.Value)
+				return r, nil
+			}}, nil
+		},
+		Work: func(n int) float64 { return float64(n) },
+	})
+}
+
+// A trial runs the algorithm that it is of, whatever is predicted, and only a proven
+// answer of the right value passes.
+func TestTrialsOfAlgorithms(t *testing.T) {
+	f, s := toy()
+	d := host.Open(1)
+	defer d.Close()
+	b := worker.Bench{Device: d, Subjects: algorithms.Using([]subject.Subject{s}, &tuned.Database{})}
+	for name, want := range map[string]trial.Status{"right": trial.OK, "wrong": trial.Verify, "unproven": trial.Verify, "silent": trial.Verify, "failing": trial.Launch} {
+		v := f.Variant("algorithm=" + name)
+		for _, action := range []string{trial.ActionVerify, trial.ActionMeasure} {
+			got := b.Do(t.Context(), worker.Request{Family: f.Name, Variant: v.Label, Hash: v.Hash, Fixed: s.Fixed()[0], Size: 3, Action: action})
+			if got.Status != want {
+				t.Errorf("%s, %s: %s %s, expected %s", name, action, got.Status, got.Error, want)
+			}
+		}
+	}
+}
+
+// An algorithm's hash follows its kernels' text, so that its results are stale with them.
+func TestHashes(t *testing.T) {
+	of := func(hash uint64) uint64 {
+		return algorithms.Family("toy/algorithm", []string{"algorithm", "bound"},
+			algorithms.Algorithm{Values: []string{"a", "1"}, Kernels: &device.Family{Hash: hash}}).Variants[0].Hash
+	}
+	if of(1) == of(2) || of(1) != of(1) {
+		t.Errorf("hashes %x, %x, %x of kernels 1, 2, 1", of(1), of(2), of(1))
+	}
+}

@@ -1,0 +1,183 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/solvers/algorithms"
+	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
+)
+
+// ways are the algorithms that a solve of one dense instance on a GPU, or on the emulated
+// device, may begin with. bound is the number of passes of the classical variant after
+// which core goes on, 0 for no end; probe the number of steps that the tree variant may
+// take where core found ties, before the classical one goes on, 0 for none.
+var ways = algorithms.Family("assignment/algorithm", []string{"algorithm", "bound", "probe"},
+	algorithms.Algorithm{Values: []string{"core", "0", "50"}, Kernels: &assignment.Core},
+	algorithms.Algorithm{Values: []string{"core", "0", "0"}, Kernels: &assignment.Core},
+	algorithms.Algorithm{Values: []string{"tree", "0", "0"}, Kernels: &assignment.Tree},
+	algorithms.Algorithm{Values: []string{"classical", "0", "0"}, Kernels: &assignment.Classical},
+	algorithms.Algorithm{Values: []string{"classical", "8", "50"}, Kernels: &assignment.Classical},
+	algorithms.Algorithm{Values: []string{"classical", "32", "50"}, Kernels: &assignment.Classical},
+	algorithms.Algorithm{Values: []string{"host", "0", "0"}, Kernels: &assignment.Hostscan},
+)
+
+// Classes of the values that costs have, by which algorithms differ most.
+const (
+	equalCosts  = "equal"
+	fewCosts    = "few"    // less than a quarter of the rows
+	smallCosts  = "small"  // at most as many as columns
+	mediumCosts = "medium" // up to a hundred times that
+	wideCosts   = "wide"
+)
+
+// costClass is the class of a problem's costs.
+func costClass(p *problem.Normal) string {
+	span := p.Most - p.Least
+	switch {
+	case span < 0: // beyond what int64 holds
+		return wideCosts
+	case span == 0:
+		return equalCosts
+	case span < int64(p.Rows)/4:
+		return fewCosts
+	case span < int64(p.Cols):
+		return smallCosts
+	case span <= 100*int64(p.Cols):
+		return mediumCosts
+	}
+	return wideCosts
+}
+
+// shapeOf tells problems of many more columns than rows from others.
+func shapeOf(p *problem.Normal) string {
+	if p.Cols >= 2*p.Rows {
+		return "broad"
+	}
+	return "square"
+}
+
+// predicted is the algorithm to begin with where nothing was measured. With few values a
+// row has many pairs of slack 0, and hardly more than a matching is left, which the zero
+// lists of the classical variant find best; the tree variant, where all costs are equal.
+// Uniform costs of as many values as columns take it 3 to 5 passes after the reductions, or
+// what is left of them with bounds; of core's time, 0.47 to 0.73 at 1,000 to 40,000 rows
+// (bench/results/assignment-race.json, an H200). Others may take many passes. Fewer than
+// 512 rows were not compared.
+func predicted(costs string, rows int) (*device.Variant, string) {
+	const least = 512
+	switch {
+	case costs == equalCosts:
+		return ways.Variant("algorithm=tree,bound=0,probe=0"), "all costs are equal"
+	case costs == fewCosts:
+		return ways.Variant("algorithm=classical,bound=0,probe=0"), "costs have fewer values than a quarter of the rows"
+	case costs == smallCosts && rows >= least:
+		return ways.Variant("algorithm=classical,bound=8,probe=50"), "costs have at most as many values as there are columns"
+	}
+	return &ways.Variants[0], "as a rule the fastest"
+}
+
+// begin is the algorithm to begin with, of those that take the problem on the device:
+// what was measured there for problems like this one, else the predicted.
+func begin(facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
+	w := tuned.Workload{Fixed: map[string]string{"costs": costClass(p), "shape": shapeOf(p)}, Size: p.Rows}
+	w.Suits, w.Why = predicted(w.Fixed["costs"], p.Rows)
+	return o.ChooseAlgorithm(ways, facts, w, func(v *device.Variant) error {
+		if ways.Value(v, "algorithm") != "host" {
+			return nil // whether its kernels fit is asked when one is chosen
+		}
+		if p.Source != nil {
+			return errors.New("the costs are on the device alone")
+		}
+		return hostFits(facts, p)
+	})
+}
+
+// thresholds are those of an algorithm.
+func thresholds(v *device.Variant) (bound, probe uint64) {
+	return uint64(ways.Int(v, "bound")), uint64(ways.Int(v, "probe"))
+}
+
+// waysSubject is the choice among the algorithms, for the tuner.
+func waysSubject() subject.Subject {
+	var workloads []map[string]string
+	for _, shape := range []string{"square", "broad"} {
+		for _, costs := range []string{equalCosts, fewCosts, smallCosts, mediumCosts, wideCosts} {
+			workloads = append(workloads, map[string]string{"costs": costs, "shape": shape})
+		}
+	}
+	return algorithms.Subject(algorithms.Problem[*problem.Instance]{
+		Family: ways,
+		Fixed:  workloads,
+		Sizes: func(f device.Facts) []int {
+			switch f.Kind {
+			case device.CUDA:
+				return []int{300, 1000, 5000, 20000}
+			case device.Host:
+				return nil // which has one method for all
+			}
+			return []int{8, 40}
+		},
+		Feasible: func(_ *device.Variant, f device.Facts, size int) error {
+			if need := 8 * float64(size) * float64(size); f.Free > 0 && need > 0.9*float64(f.Free) {
+				return fmt.Errorf("%d rows: %w", size, device.ErrMemory)
+			}
+			return nil
+		},
+		Predicted: func(fixed map[string]string, _ device.Facts, size int) (*device.Variant, string) {
+			return predicted(fixed["costs"], size)
+		},
+		Small: []int{2, 9, 40},
+		Draw:  drawWay,
+		Reference: func(inst *problem.Instance) (solve.Number, error) {
+			p, err := problem.Normalise(inst)
+			if err != nil {
+				return "", err
+			}
+			s, err := reference.Solve(p, nil)
+			if err != nil {
+				return "", err
+			}
+			sum := int64(0)
+			for i, j := range s.Column {
+				sum += int64(inst.I32[i*inst.Cols+int(j)])
+			}
+			return solve.Number(strconv.FormatInt(sum, 10)), nil
+		},
+		Open: func(ctx context.Context, inst *problem.Instance, s solve.Settings) (algorithms.Solver, error) {
+			session, err := Open(ctx, inst, Options{Settings: s})
+			if err != nil {
+				return algorithms.Solver{}, err
+			}
+			return algorithms.Solver{Close: session.Close, Solve: func(ctx context.Context) (*solve.Report, error) {
+				r, err := session.Solve(ctx)
+				if err != nil {
+					return nil, err
+				}
+				report := r.Report()
+				return &report, nil
+			}}, nil
+		},
+		Work: func(inst *problem.Instance) float64 { return float64(inst.Rows) * float64(inst.Cols) },
+	})
+}
+
+// drawWay draws int32 costs of a workload.
+func drawWay(fixed map[string]string, rows int, seed uint64) (*problem.Instance, error) {
+	cols := rows
+	if fixed["shape"] == "broad" {
+		cols = 2 * rows
+	}
+	span := map[string]int64{equalCosts: 1, fewCosts: int64(rows) / 4, smallCosts: int64(cols), mediumCosts: 10 * int64(cols),
+		wideCosts: max(1e6, 1000*int64(cols))}[fixed["costs"]]
+	return draw.Generate("uniform", rows, cols, max(1, span), seed<<40, problem.Int32)
+}

@@ -31,9 +31,14 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command lines of testdata. Each script has a folder
-// and a configuration of its own, and no GPU.
+// and a configuration of its own, and no GPU; kernels that the emulated device
+// compiled are everyone's.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +50,7 @@ func TestScripts(t *testing.T) {
 			config := filepath.Join(e.WorkDir, ".config")
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", config)
+			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("AppData", config)
 			e.Setenv("COALESCE_NO_HANDOVER", "1")
 			e.Setenv("EXAMPLES", examples)

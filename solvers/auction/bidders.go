@@ -22,6 +22,9 @@ const Bidders = "bidders"
 // Subjects are the families of this problem, for the tuner.
 func Subjects() []subject.Subject { return bidders.Subjects() }
 
+// TableWork is what the tables of Bidders take on a device.
+type TableWork = bidders.Work
+
 // MaxContested is the most items without the dummies of alternatives that Bidders takes on a
 // device, as far as its memory goes.
 const MaxContested = bidders.MaxItemsOnDevice
@@ -141,6 +144,7 @@ func byBidders(ctx context.Context, p *plain, items int, o Options, start time.T
 		res.Device, res.Variant = on.Device.Facts().String(), auction.Bidders.Name+" "+on.Variant.Label
 	}
 	o.Say("%s on %s: %s", res.Variant, res.Device, reason)
+	on.Work = &res.Tables
 	winners, value, err := on.Solve(ctx, x)
 	if err != nil {
 		return nil, err
@@ -173,6 +177,7 @@ func (c *cashier) tables(ctx context.Context) error {
 			}
 		}
 	}
+	on.Work = &c.res.Tables
 	worth, err := on.Without(ctx, x, groups)
 	if err != nil {
 		return err

@@ -289,6 +289,7 @@ func (p *plain) result(plain *Result) (*Result, error) {
 	report.Value, report.Bound, report.Gap, report.Proven = "", "", nil, false
 	res.Report = report
 	res.Items, res.Splittings, res.Nodes, res.prices, res.proof = plain.Items, plain.Splittings, plain.Nodes, plain.prices, plain.proof
+	res.Tables = plain.Tables
 	if plain.LPBound != "" {
 		res.LPBound = p.number(plain.LPBound)
 	}

@@ -23,6 +23,7 @@ type Result struct {
 	Items      int          // what bids compete for: the agents of the reduced instance
 	Splittings float64      // of coalition structures
 	Nodes      int64        // of branch and cut
+	Tables     TableWork    // of Bidders on a device, payments included
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 

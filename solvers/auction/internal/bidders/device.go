@@ -20,6 +20,13 @@ const MaxItemsOnDevice = 32
 type On struct {
 	Device  device.Device
 	Variant *device.Variant
+	Work    *Work // is told what is done; may be nil
+}
+
+// Work is what tables on a device take.
+type Work struct {
+	Passes int     // over tables: launches
+	Bytes  float64 // of tables that passes read and write, by count
 }
 
 // valueSize is the bytes of a value of a variant's tables.
@@ -219,6 +226,10 @@ func (d *tables) offer(t *made, p *pass, first int) error {
 		if to, err = d.take(); err != nil {
 			return err
 		}
+	}
+	if w := d.on.Work; w != nil {
+		w.Passes++
+		w.Bytes += float64(valueSize(d.on.Variant)<<t.items) * p.share()
 	}
 	if err := d.kernels.Come(d.stream, d.grid(tiles), t.room, to, d.bids, d.prices, uint64(first), uint64(len(p.bids)), tiles, uint64(have)); err != nil {
 		return err

@@ -79,7 +79,7 @@ func TestEmulatedVariants(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, v := range emulatedtest.Variants(&auction.Bidders) {
 		t.Run(v.Label, func(t *testing.T) {
-			on := On{d, v}
+			on := On{Device: d, Variant: v}
 			tile := tileItems(v)
 			agree(t, on, &Problem{})
 			agree(t, on, &Problem{Items: 1, Bidders: [][]Bid{{{1, 5, 0}}, {{1, 7, 1}}}})
@@ -98,20 +98,20 @@ func TestWidths(t *testing.T) {
 	two := func(a, b int64) *Problem {
 		return &Problem{Items: 2, Bidders: [][]Bid{{{1, a, 0}, {2, 1, 1}}, {{2, b, 2}, {3, 1, 3}}}}
 	}
-	agree(t, On{d, narrow}, two(math.MaxInt32-1, 1))
-	agree(t, On{d, wide}, two(math.MaxInt32, 1))
-	agree(t, On{d, wide}, two(1<<61, 1<<61))
-	agree(t, On{d, narrow}, &Problem{Items: 2, Bidders: [][]Bid{{{1, 3 << 40, 0}}, {{3, 5 << 40, 1}}, {{2, 1 << 40, 2}}}})
-	if _, _, err := (On{d, narrow}).Solve(context.Background(), two(math.MaxInt32, 1)); err == nil {
+	agree(t, On{Device: d, Variant: narrow}, two(math.MaxInt32-1, 1))
+	agree(t, On{Device: d, Variant: wide}, two(math.MaxInt32, 1))
+	agree(t, On{Device: d, Variant: wide}, two(1<<61, 1<<61))
+	agree(t, On{Device: d, Variant: narrow}, &Problem{Items: 2, Bidders: [][]Bid{{{1, 3 << 40, 0}}, {{3, 5 << 40, 1}}, {{2, 1 << 40, 2}}}})
+	if _, _, err := (On{Device: d, Variant: narrow}).Solve(context.Background(), two(math.MaxInt32, 1)); err == nil {
 		t.Error("32 bits take more than they hold")
 	}
 	many := &Problem{Items: MaxItemsOnDevice + 1}
-	if _, _, err := (On{d, narrow}).Solve(context.Background(), many); err == nil {
+	if _, _, err := (On{Device: d, Variant: narrow}).Solve(context.Background(), many); err == nil {
 		t.Error("too many items are solved")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := (On{d, narrow}).Solve(ctx, two(1, 1)); err == nil {
+	if _, _, err := (On{Device: d, Variant: narrow}).Solve(ctx, two(1, 1)); err == nil {
 		t.Error("what was ended goes on")
 	}
 }

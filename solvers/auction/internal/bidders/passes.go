@@ -51,6 +51,15 @@ func base(alone bool, common uint32) float64 {
 	return 2
 }
 
+// share is what a pass reads and writes, as a part of a table.
+func (p *pass) share() float64 {
+	sum := base(p.alone, p.common())
+	for _, b := range p.bids {
+		sum += share(b.Items)
+	}
+	return sum
+}
+
 // A planner collects bidders for a pass.
 type planner struct {
 	pass

@@ -1,0 +1,88 @@
+// Auction measures combinatorial auctions and writes results as JSON. It runs where the
+// device is:
+//
+//	go run -tags cuda ./bench/auction -device cuda:0 -experiment verify
+//	go run -tags cuda ./bench/auction -device cuda:0 -experiment tables
+//	go run ./bench/auction -device emulated -experiment tables -goods 12 -bids 40
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"coalesce/bench/experiment"
+	"coalesce/bench/result"
+)
+
+type bench struct {
+	experiment.Bench[result.Auction]
+	settings settings
+}
+
+// settings are the flags.
+type settings struct {
+	experiment.Settings
+	goods   []string
+	bids    int
+	runs    int
+	sample  bool
+	largest int
+	variant string
+}
+
+const usualGoods = "20,24,28,30"
+
+func experiments() []experiment.Experiment[*bench] {
+	return []experiment.Experiment[*bench]{
+		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verify},
+		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).tables},
+	}
+}
+
+func main() {
+	var s settings
+	var names, goods string
+	s.Register(&names, "tables", experiment.List(experiments()))
+	flag.StringVar(&goods, "goods", usualGoods, "comma-separated numbers of goods")
+	flag.IntVar(&s.bids, "bids", 1000, "of an auction")
+	flag.IntVar(&s.runs, "runs", 5, "of an auction; one before them is uncounted")
+	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many items, or the smallest (default: all)")
+	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
+	flag.StringVar(&s.variant, "variant", "", "label of a variant (default: verify all, time the solver's choice)")
+	flag.Usage = experiment.Usage("Measures combinatorial auctions.", experiments())
+	flag.Parse()
+	s.goods = experiment.Split(goods)
+	if flag.NArg() > 0 || s.bids < 1 || s.runs < 1 {
+		fmt.Fprintln(os.Stderr, "auction: expected flags only, and counts of 1 or more")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if !run(ctx, s, experiment.Split(names)) {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings, names []string) bool {
+	common, err := experiment.New[result.Auction](ctx, "auction", s.Settings)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "auction:", err)
+		return false
+	}
+	defer common.Close()
+	b := &bench{Bench: *common, settings: s}
+	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
+		b.Begin(e.Name, "", experiment.Command("auction", b.Facts.Kind, s.Device, e.Name,
+			experiment.Flag{Name: "goods", Value: strings.Join(s.goods, ","), Usual: usualGoods}, experiment.Flag{Name: "bids", Value: strconv.Itoa(s.bids), Usual: "1000"}, experiment.Flag{Name: "variant", Value: s.variant}))
+		if err := e.Run(b); err != nil {
+			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
+		}
+		b.End()
+	})
+}

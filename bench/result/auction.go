@@ -1,0 +1,21 @@
+package result
+
+// An Auction is one way to solve one auction. Seconds begin with the auction in the host's
+// memory and end with the checked answer.
+type Auction struct {
+	Name    string    `json:"name"` // what is drawn, or the variant that is verified
+	Variant string    `json:"variant,omitempty"`
+	Goods   int       `json:"goods,omitempty"`
+	Bids    int       `json:"bids,omitempty"`
+	Value   string    `json:"value,omitempty"`
+	Cases   int       `json:"cases,omitempty"`   // that were right, where variants are verified
+	Winners int       `json:"winners,omitempty"` // for each of whom a payment is computed
+	Solve   []float64 `json:"solve,omitempty"`   // seconds to the winners, of every run, in order
+	Pay     []float64 `json:"pay,omitempty"`     // seconds from there to VCG's payments
+	Passes  int       `json:"passes,omitempty"`  // over tables, of one run
+	Bytes   float64   `json:"bytes,omitempty"`   // that these read and write by count
+	Failed  string    `json:"failed,omitempty"`
+}
+
+// Right reports that nothing went wrong.
+func (a Auction) Right() bool { return a.Failed == "" }

@@ -359,8 +359,14 @@ func (r *run) kept(db *tuned.Database, fixed map[string]string) map[int][]string
 	return out
 }
 
-// previous lists the earlier winners that this build still has; those of another text
-// too where the entries are refreshed.
+// A Predictor is a subject that knows which variant the shape of a workload speaks for.
+type Predictor interface {
+	Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error)
+}
+
+// previous lists the earlier winners that this build still has, those of another text
+// too where the entries are refreshed; where there is none, what solves would run, as the
+// shape predicts it.
 func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
 	out := map[int]string{}
 	for _, e := range db.Entries() {
@@ -370,6 +376,15 @@ func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]stri
 		_, valid := e.Result(e.Winner).Valid(r.family)
 		if valid || r.Refresh && r.family.Variant(e.Winner) != nil {
 			out[e.Size] = e.Winner
+		}
+	}
+	p, ok := r.Subject.(Predictor)
+	for _, size := range r.Sizes {
+		if _, won := out[size]; won || !ok {
+			continue
+		}
+		if w, err := p.Workload(fixed, r.Facts, size); err == nil && w.Suits != nil && maps.Equal(w.Fixed, fixed) {
+			out[size] = w.Suits.Label
 		}
 	}
 	return out

@@ -3,8 +3,10 @@ package algorithms_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
+	"coalesce/autotune"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
@@ -80,5 +82,24 @@ func TestHashes(t *testing.T) {
 	}
 	if of(1) == of(2) || of(1) != of(1) {
 		t.Errorf("hashes %x, %x, %x of kernels 1, 2, 1", of(1), of(2), of(1))
+	}
+}
+
+// A prediction is what a winner has to beat: where nothing does, it stays.
+func TestPredictedIsTheIncumbent(t *testing.T) {
+	f, s := toy()
+	d := host.Open(1)
+	defer d.Close()
+	var order []string
+	_, _, err := autotune.Tune(t.Context(), autotune.Options{Subject: s, Device: d, Seed: 1, Progress: func(e autotune.Event) {
+		if len(order) == 0 || order[len(order)-1] != e.Trial.Variant {
+			order = append(order, e.Trial.Variant)
+		}
+	}})
+	if !errors.Is(err, autotune.ErrWrongVariant) {
+		t.Errorf("Tune: %v", err)
+	}
+	if want := []string{f.Variants[0].Label, f.Variants[1].Label}; len(order) < 2 || !slices.Equal(order[:2], want) {
+		t.Errorf("tried in the order %v, expected first the safe one and the predicted: %v", order, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/solve"
 )
 
@@ -24,31 +25,23 @@ type Prices struct {
 	price.Work
 }
 
-// pricesFrom and pricesFromGPU are the numbers of agents from which searches by prices are
-// quicker than tiles, as a rule: a host's, and a GPU's, whose search is the host's too.
+// A search by prices may take a share of the tiles' time before they get their turn: a core
+// looks at stepRate coalitions a second, and the tiles of a host evaluate hostRate splittings
+// a second on one, those of a GPU gpuRate.
 const (
-	pricesFrom    = 20
-	pricesFromGPU = 28
-)
-
-// What a search by prices may take before the tiles get their turn, as a share of their
-// time: a core looks at stepRate coalitions a second, and the tiles of a host evaluate
-// hostRate splittings a second on one, those of a GPU gpuRate.
-const (
-	stepShare = 0.2
-	stepRate  = 1.4e8
-	hostRate  = 2.7e10
-	gpuRate   = 1e13
+	stepRate = 1.4e8
+	hostRate = 2.7e10
+	gpuRate  = 1e13
 )
 
 // triesPrices reports whether a solve begins by prices, and within which limits: where
-// prices or a variant of theirs are asked for, what memory holds; by default, where they are
-// likely to be quicker, what leaves the tiles time.
-func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, error) {
+// prices or a variant of theirs are asked for, what memory holds; where way, the algorithm
+// that was chosen, says so, what leaves the tiles time.
+func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, price.Settings, error) {
 	limits := price.Settings{Steps: math.MaxInt64, Columns: 1 << 26}
-	from, rate := pricesFromGPU, gpuRate/float64(runtime.GOMAXPROCS(0))
+	rate := gpuRate / float64(runtime.GOMAXPROCS(0))
 	if facts.Kind == device.Host {
-		from, rate = pricesFrom, hostRate
+		rate = hostRate
 		limits.Cores = facts.SMs
 	}
 	if o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil {
@@ -60,7 +53,10 @@ func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, e
 		}
 		return true, limits, nil
 	}
-	limits.Steps = int64(stepShare * splittings(Apart, n) * stepRate / rate)
+	if way.Name() != string(ByPrices) {
+		return false, limits, nil
+	}
+	limits.Steps = int64(way.Share() * splittings(Apart, n) * stepRate / rate)
 	// Keeping and sorting a coalition takes as long as some hundred steps. A host's tiles
 	// leave time for 2^20 of them at 24 agents: there the heavy tails of cauchy and pascal need
 	// more than 2^17, and take half and a quarter of the tiles' time.
@@ -69,7 +65,25 @@ func triesPrices(facts device.Facts, n int, o *Options) (bool, price.Settings, e
 		most = 20
 	}
 	limits.Columns = max(1<<min(max(14, n-4), most), int(min(limits.Steps/256, 1<<24)))
-	return o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && n >= from, limits, nil
+	return true, limits, nil
+}
+
+// runs says why an algorithm does not run on a device: a host's tiles do what its dynamic
+// programs by levels do, in less time.
+func runs(v *device.Variant, facts device.Facts, n int) error {
+	switch m := Method(ways.Table.Value(v, "algorithm")); {
+	case m != DP && m != IDP:
+		return nil
+	case facts.Kind == device.Host:
+		return fmt.Errorf("%s is slower than tiles on a host", m)
+	}
+	var refused error
+	for k := range csg.Splits.Variants {
+		if refused = feasible(&csg.Splits, &csg.Splits.Variants[k], facts, n); refused == nil {
+			break
+		}
+	}
+	return refused
 }
 
 // byPrices solves an instance by prices, within limits. Errors wrap price.ErrCostly where

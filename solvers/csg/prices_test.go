@@ -62,9 +62,9 @@ func TestByPrices(t *testing.T) {
 	}
 }
 
-// From pricesFrom agents on a host begins by prices; where these are given up, its tiles go on.
+// From 20 agents on a host begins by prices; where these are given up, its tiles go on.
 func TestPricesByDefault(t *testing.T) {
-	inst, err := GenerateAs("ndcs", pricesFrom, 1, Int32)
+	inst, err := GenerateAs("ndcs", 20, 1, Int32)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/solve"
 )
 
@@ -47,11 +48,21 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 		return nil, err
 	}
 	facts := o.Weakest()
-	byPrices, limits, err := triesPrices(facts, inst.N, &o)
+	other := o       // what solves where prices leave too much work
+	var way ways.Way // none where an algorithm is asked for, or on several devices
+	var err error
+	if o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 {
+		if way, err = ways.Choose(&o, facts, inst.N, runs); err != nil {
+			return nil, err
+		}
+		if m := way.Name(); keep == nil && (m == string(DP) || m == string(IDP)) {
+			other.Algorithm = m
+		}
+	}
+	byPrices, limits, err := triesPrices(facts, inst.N, &o, way)
 	if err != nil {
 		return nil, err
 	}
-	other := o // what solves where prices leave too much work
 	if other.Algorithm == string(ByPrices) {
 		other.Algorithm = ""
 	}
@@ -115,6 +126,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 			return r.byKernels(ctx, inst, s, f, method, keep, best)
 		})
 	})
+	r.Reason = way.Before(r.Reason)
 	if r.stop(ctx, inst, best, err) {
 		return r, err
 	}

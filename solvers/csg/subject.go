@@ -11,6 +11,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -18,7 +19,22 @@ import (
 // Subjects are the families of this problem, for the tuner: on each kind of device the
 // solver's choice first.
 func Subjects() []subject.Subject {
-	return []subject.Subject{tunable{&csg.Tiles}, tunable{&csg.Splits}, tunable{&csg.Hosttiles}, tunablePasses{tunable{&csg.Price}}}
+	return []subject.Subject{tunable{&csg.Tiles}, tunable{&csg.Splits}, tunable{&csg.Hosttiles}, tunablePasses{tunable{&csg.Price}}, ways.Subject(runs, solving)}
+}
+
+// solving is a session for the comparison of algorithms, with its end.
+func solving(o solve.Settings) (func(context.Context, *Instance) (*solve.Report, error), func() error, error) {
+	s, err := Open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, inst *Instance) (*solve.Report, error) {
+		r, err := s.Solve(ctx, inst)
+		if err != nil {
+			return nil, err
+		}
+		return &r.Report, nil
+	}, s.Close, nil
 }
 
 // tunable is a family with instances and a reference.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"coalesce/autotune"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
@@ -42,9 +43,7 @@ func Explain(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed 
 	x := &Explanation{Family: f.Name, Fixed: fixed, Size: size, Device: facts.String(), Candidates: []candidate{}}
 	w := tuned.Workload{Fixed: fixed, Size: size}
 	var err error
-	if shape, ok := sub.(interface {
-		Workload(map[string]string, device.Facts, int) (tuned.Workload, error)
-	}); ok {
+	if shape, ok := sub.(autotune.Predictor); ok {
 		w, err = shape.Workload(fixed, facts, size)
 		if err == nil && !maps.Equal(w.Fixed, fixed) {
 			return nil

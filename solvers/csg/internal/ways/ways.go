@@ -1,0 +1,126 @@
+// Package ways is the choice among the algorithms of coalition structures: their table,
+// what is predicted of them, and the subject that compares them.
+package ways
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+	"coalesce/solvers/algorithms"
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/internal/reference"
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
+)
+
+// Table lists the algorithms that a solve on one device may begin with. share is the part of
+// the tiles' time that prices may take before the tiles get their turn.
+var Table = algorithms.Family("csg/algorithm", []string{"algorithm", "share"},
+	algorithms.Algorithm{Values: []string{"apart", "0"}, Kernels: &csg.Tiles},
+	algorithms.Algorithm{Values: []string{"price", "0.05"}, Kernels: &csg.Price},
+	algorithms.Algorithm{Values: []string{"price", "0.2"}, Kernels: &csg.Price},
+	algorithms.Algorithm{Values: []string{"price", "1"}, Kernels: &csg.Price},
+	algorithms.Algorithm{Values: []string{"dp", "0"}, Kernels: &csg.Splits},
+	algorithms.Algorithm{Values: []string{"idp", "0"}, Kernels: &csg.Splits},
+)
+
+// pricesFrom and pricesFromGPU are the numbers of agents from which searches by prices are
+// quicker than tiles, as a rule: a host's, and a GPU's, whose search is the host's too.
+const (
+	pricesFrom    = 20
+	pricesFromGPU = 28
+)
+
+// Predicted is the algorithm to begin with where nothing was measured.
+func Predicted(kind string, n int) (*device.Variant, string) {
+	from := pricesFromGPU
+	if kind == device.Host {
+		from = pricesFrom
+	}
+	if n >= from {
+		return Table.Variant("algorithm=price,share=0.2"), fmt.Sprintf("from %d agents on prices are quicker, as a rule", from)
+	}
+	return &Table.Variants[0], fmt.Sprintf("below %d agents tiles are quicker, as a rule", from)
+}
+
+// Share is an algorithm's share.
+func (w Way) Share() float64 {
+	x, err := strconv.ParseFloat(Table.Value(w.Variant, "share"), 64)
+	if err != nil {
+		panic(err) // of the table above
+	}
+	return x
+}
+
+// A Way is an algorithm that was chosen; the zero value is none.
+type Way struct{ tuned.Choice }
+
+// Choose is the algorithm to begin with for n agents, of those that runs finds no fault
+// with: what was measured on the device, else the predicted. Times depend on the number of
+// agents far more than on the type of the values.
+func Choose(o *solve.Settings, facts device.Facts, n int, runs func(v *device.Variant, f device.Facts, n int) error) (Way, error) {
+	w := tuned.Workload{Fixed: map[string]string{}, Size: n}
+	w.Suits, w.Why = Predicted(facts.Kind, n)
+	c, err := o.ChooseAlgorithm(Table, facts, w, func(v *device.Variant) error { return runs(v, facts, n) })
+	return Way{c}, err
+}
+
+// Name is the algorithm's, empty for none.
+func (w Way) Name() string {
+	if w.Variant == nil {
+		return ""
+	}
+	return Table.Value(w.Variant, "algorithm")
+}
+
+// Before is what a measured choice puts before the reason of what it runs.
+func (w Way) Before(reason string) string {
+	if w.Variant == nil || w.Level == tuned.Predicted {
+		return reason
+	}
+	return fmt.Sprintf("algorithm %s: %s; %s", w.Name(), w.Reason(), reason)
+}
+
+// Subject compares the algorithms on values of every distribution in turn: prices find much
+// to leave out in some and little in others. solve solves an instance.
+func Subject(feasible func(v *device.Variant, f device.Facts, n int) error, open func(solve.Settings) (solver func(context.Context, *problem.Instance) (*solve.Report, error), end func() error, err error)) subject.Subject {
+	return algorithms.Subject(algorithms.Problem[*problem.Instance]{
+		Family: Table,
+		Fixed:  []map[string]string{{}},
+		Sizes: func(f device.Facts) []int {
+			switch f.Kind {
+			case device.CUDA:
+				return []int{20, 24, 26, 28}
+			case device.Host:
+				return []int{14, 18, 20, 22}
+			}
+			return []int{8, 12}
+		},
+		Feasible: feasible,
+		Predicted: func(_ map[string]string, f device.Facts, n int) (*device.Variant, string) {
+			return Predicted(f.Kind, n)
+		},
+		Small: []int{2, 5, 9},
+		Draw: func(_ map[string]string, n int, seed uint64) (*problem.Instance, error) {
+			kinds := [...]string{"uniform", "normal", "agent-based-uniform"}
+			return draw.GenerateAs(kinds[seed%uint64(len(kinds))], n, seed, problem.Int32)
+		},
+		Reference: func(inst *problem.Instance) (solve.Number, error) {
+			f, _ := reference.Table(inst.I32, reference.DP)
+			return solve.Number(strconv.Itoa(int(f[len(f)-1]))), nil
+		},
+		Open: func(_ context.Context, inst *problem.Instance, s solve.Settings) (algorithms.Solver, error) {
+			run, end, err := open(s)
+			if err != nil {
+				return algorithms.Solver{}, err
+			}
+			return algorithms.Solver{Close: end, Solve: func(ctx context.Context) (*solve.Report, error) { return run(ctx, inst) }}, nil
+		},
+		Work: func(inst *problem.Instance) float64 { return float64(uint64(1) << inst.N) },
+	})
+}

@@ -1,6 +1,7 @@
 package auction
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -238,6 +239,9 @@ func TestTooManyItems(t *testing.T) {
 	}
 	_, err = reduction(t, a).ToCSG()
 	if !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 25 together") {
+		t.Errorf("too many items: %v", err)
+	}
+	if _, err := Solve(context.Background(), a, Options{Algorithm: string(csg.Apart)}); !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 30 together") {
 		t.Errorf("too many items: %v", err)
 	}
 }

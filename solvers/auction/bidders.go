@@ -29,80 +29,20 @@ type TableWork = bidders.Work
 // device, as far as its memory goes.
 const MaxContested = bidders.MaxItemsOnDevice
 
-// toBidders is an auction as alternatives: the bids of a bidder that share a dummy, where
-// they have no other, and other bids alone. Its items are what else several bids ask for, those that
-// the same bids ask for taken as one, at most so many. It also tells which list each bid is
-// in, -1 for bids that cannot win.
+// toBidders is an auction as alternatives of at most so many items. It also tells which list
+// each bid is in, -1 for bids that cannot win.
 func toBidders(p *plain, most int) (*bidders.Problem, []int, error) {
-	dummies, bidder := make([]int, len(p.Bids)), p.Bidders()
-	sum := new(big.Int)
+	asked, bidder, sum := make([]bidders.Asked, len(p.Bids)), p.Bidders(), new(big.Int)
 	for i, b := range p.Bids {
-		if b.Price <= 0 {
-			continue
-		}
-		sum.Add(sum, big.NewInt(b.Price))
-		for _, g := range b.Goods {
-			if p.Dummy(g) {
-				dummies[i]++
-			}
-		}
+		asked[i] = bidders.Asked{Price: b.Price, Goods: b.Goods, Bidder: bidder[i]}
+		sum.Add(sum, big.NewInt(max(0, b.Price)))
 	}
 	if !sum.IsInt64() {
 		return nil, nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", p.Source, ErrSize, p.Price(sum), p.Scale)
 	}
-	list := map[int64]int{} // dummies that make alternatives
-	holders := map[int64][]int{}
-	var goods []int64
-	for i, b := range p.Bids {
-		if b.Price <= 0 {
-			continue
-		}
-		for _, g := range b.Goods {
-			if holders[g] == nil {
-				goods = append(goods, g)
-			}
-			holders[g] = append(holders[g], i)
-		}
-	}
-	slices.Sort(goods)
-	x := &bidders.Problem{}
-	items := make([]uint32, len(p.Bids))
-	known := map[string]bool{}
-	for _, g := range goods {
-		who := holders[g]
-		if p.Dummy(g) && !slices.ContainsFunc(who, func(i int) bool { return dummies[i] > 1 || bidder[i] != bidder[who[0]] }) {
-			list[g] = len(x.Bidders)
-			x.Bidders = append(x.Bidders, nil)
-			continue
-		}
-		if key := fmt.Sprint(who); len(who) > 1 && !known[key] {
-			known[key] = true
-			if x.Items < most {
-				for _, i := range who {
-					items[i] |= 1 << x.Items
-				}
-			}
-			x.Items++
-		}
-	}
+	x, of := bidders.New(asked, p.Dummy)
 	if x.Items > most {
 		return nil, nil, fmt.Errorf("%s: %w: found %d items that bids of several bidders ask for, expected at most %d", p.Source, ErrItems, x.Items, most)
-	}
-	of := make([]int, len(p.Bids))
-	for i, b := range p.Bids {
-		if of[i] = -1; b.Price <= 0 {
-			continue
-		}
-		for _, g := range b.Goods {
-			if k, ok := list[g]; ok {
-				of[i] = k
-			}
-		}
-		if of[i] < 0 {
-			of[i] = len(x.Bidders)
-			x.Bidders = append(x.Bidders, nil)
-		}
-		x.Bidders[of[i]] = append(x.Bidders[of[i]], bidders.Bid{Items: items[i], Price: b.Price, ID: i})
 	}
 	return x, of, nil
 }

@@ -8,11 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
 )
 
-// MaxItems is the most items that Reduce makes agents of: 2^25 values.
-const MaxItems = 25
+// MaxItems is the most items that Solve makes agents of by itself: 2^25 values. MostItems is
+// the most where the algorithm or variant that was asked for needs it.
+const (
+	MaxItems  = 25
+	MostItems = 30
+)
 
 // ErrItems is wrapped by the error of an auction of too many goods.
 var ErrItems = errors.New("too many goods")
@@ -95,38 +101,53 @@ func newReduction(a *plain) *Reduction {
 // ToCSG is the coalition structure of an auction of at most MaxItems items: a
 // bundle is worth its best bid, or nothing. Values are whole numbers of
 // 10^-Scale of the auction. The error of more items wraps ErrItems.
-func (r *Reduction) ToCSG() (*csg.Instance, error) {
+func (r *Reduction) ToCSG() (*csg.Instance, error) { return r.toCSG(MaxItems) }
+
+// toCSG is ToCSG of at most so many items. The error of values that the host's memory does
+// not hold wraps device.ErrMemory.
+func (r *Reduction) toCSG(most int) (*csg.Instance, error) {
 	n := len(r.Items)
-	if n > MaxItems {
+	if n > most {
 		goods := 0
 		for _, ids := range r.Items {
 			if slices.ContainsFunc(ids, func(g int64) bool { return !r.plain.Dummy(g) }) {
 				goods++
 			}
 		}
-		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.plain.Source, ErrItems, n, goods, n-goods, MaxItems)
+		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.plain.Source, ErrItems, n, goods, n-goods, most)
 	}
-	values := make([]int64, uint64(1)<<n)
-	narrow := true
-	for mask, i := range r.best {
-		values[mask] = r.plain.Bids[i].Price
-		narrow = narrow && values[mask] <= (1<<31-1)/int64(max(1, n))
+	value := csg.Int32
+	for _, i := range r.best {
+		if r.plain.Bids[i].Price > (1<<31-1)/int64(max(1, n)) {
+			value = csg.Int64
+		}
+	}
+	machine := host.Open(1)
+	defer machine.Close()
+	free := machine.Facts().Free
+	if need := csg.Footprint(n, value); free > 0 && need > free {
+		return nil, fmt.Errorf("%s: the values of %d items need %d MiB as %s, %d MiB are free: %w", r.plain.Source, n, need>>20, value, free>>20, device.ErrMemory)
 	}
 	var inst *csg.Instance
 	var err error
-	if narrow {
-		small := make([]int32, len(values))
-		for i, v := range values {
-			small[i] = int32(v)
-		}
-		inst, err = csg.NewInstance(small, r.plain.Source)
+	if value == csg.Int32 {
+		inst, err = csg.NewInstance(valued[int32](r), r.plain.Source)
 	} else {
-		inst, err = csg.NewInstance(values, r.plain.Source)
+		inst, err = csg.NewInstance(valued[int64](r), r.plain.Source)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: prices: %w", r.plain.Source, err)
 	}
 	return inst, nil
+}
+
+// valued are the values of all bundles.
+func valued[T int32 | int64](r *Reduction) []T {
+	values := make([]T, uint64(1)<<len(r.Items))
+	for mask, i := range r.best {
+		values[mask] = T(r.plain.Bids[i].Price)
+	}
+	return values
 }
 
 // winners are the plain bids, by place, ascending, that a structure of the reduced

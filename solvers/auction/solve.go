@@ -23,7 +23,7 @@ func Algorithms() []string {
 
 // Solve finds the bids that pay the most together: by coalition structures over the
 // goods and dummies that bids compete for, on a device, where these are at most
-// MaxItems, else by branch and cut on all cores of the host. The options may name the
+// MaxItems, or MostItems where that is asked for, else by branch and cut on all cores of the host. The options may name the
 // algorithm. Bidders makes tables, on the device, of the items without the dummies of
 // alternatives: as many as its memory holds, at most 32, on a host 25. The result was checked:
 // no good is sold twice, and the prices add up to what the solver claims.
@@ -116,9 +116,9 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
 		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
 	}
-	inst, err := reduced.ToCSG()
+	inst, err := reduced.toCSG(MostItems)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("solve auction: %w", err)
 	}
 	prepared := time.Since(start).Seconds()
 	var progress func(solve.Incumbent)

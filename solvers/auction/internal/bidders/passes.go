@@ -18,11 +18,13 @@ type pass struct {
 
 // What a pass takes, in the time in which a device reads or writes a set of a large table.
 // launchCost is that of a launch, listCost that of putting a bid on the list, lookCost, a set,
-// that of looking at a bid which is not within it.
+// that of looking at a bid which is not within it, offerCost that of a thread's instructions
+// for a bid which may be.
 const (
 	launchCost = 3e6
 	listCost   = 5e4
 	lookCost   = 1. / 2048
+	offerCost  = 1. / 6
 )
 
 // sectorItems are the items whose sets a device reads together: 32 bytes.
@@ -30,6 +32,15 @@ const sectorItems = 1<<3 - 1
 
 // share is the part of a table that a device reads to offer a bid.
 func share(items uint32) float64 { return 1 / float64(uint64(1)<<bits.OnesCount32(items&^sectorItems)) }
+
+// warpItems are the items of whose sets a thread has some, or its warp's other lanes: of a
+// tile of 2^12 sets. Bids for others are passed over by the whole warp.
+const warpItems = 1<<5 - 1 | (1<<4-1)<<8
+
+// effort is the time to offer a bid, in that of reading a table.
+func effort(items uint32) float64 {
+	return share(items) + offerCost/float64(uint64(1)<<bits.OnesCount32(items&^warpItems))
+}
 
 // high is how many items the table has after the pass.
 func (p *pass) high() int { return bits.Len32(union(p.bids)) }
@@ -63,13 +74,13 @@ func (p *pass) share() float64 {
 // A planner collects bidders for a pass.
 type planner struct {
 	pass
-	shares float64 // of all bids
+	effort float64 // of all bids
 	common uint32
 }
 
-// cost is that of a pass of so many bids and shares over a table of some items.
-func cost(base, shares float64, bids, items int) float64 {
-	return launchCost + listCost*float64(bids) + float64(uint64(1)<<items)*(base+shares+lookCost*float64(bids))
+// cost is that of a pass of so many bids over a table of some items.
+func cost(base, effort float64, bids, items int) float64 {
+	return launchCost + listCost*float64(bids) + float64(uint64(1)<<items)*(base+effort+lookCost*float64(bids))
 }
 
 // newPlanner begins with a bidder.
@@ -78,7 +89,7 @@ func newPlanner(bids []Bid) *planner {
 	p.common = p.pass.common()
 	p.alone = true
 	for k, b := range bids {
-		p.shares += share(b.Items)
+		p.effort += effort(b.Items)
 		p.alone = p.alone && !slices.ContainsFunc(bids[:k], func(c Bid) bool { return b.Items&c.Items == 0 })
 	}
 	return p
@@ -88,22 +99,22 @@ func newPlanner(bids []Bid) *planner {
 // and no more than `most` bids are listed.
 func (p *planner) add(q *planner, most int) bool {
 	common, alone := p.common&q.common, p.alone && q.alone
-	count, shares := len(p.bids)+len(q.bids), p.shares+q.shares
+	count, sum := len(p.bids)+len(q.bids), p.effort+q.effort
 	for _, b := range q.bids {
 		for _, c := range p.bids {
 			if b.Items&c.Items == 0 {
 				alone = false
 				count++
-				shares += share(b.Items | c.Items)
+				sum += effort(b.Items | c.Items)
 			}
 		}
 	}
 	before, after := p.high(), max(p.high(), q.high())
-	apart := cost(base(p.alone, p.common), p.shares, len(p.bids), before) + cost(base(q.alone, q.common), q.shares, len(q.bids), after)
-	if count > most || cost(base(alone, common), shares, count, after) > apart {
+	apart := cost(base(p.alone, p.common), p.effort, len(p.bids), before) + cost(base(q.alone, q.common), q.effort, len(q.bids), after)
+	if count > most || cost(base(alone, common), sum, count, after) > apart {
 		return false
 	}
-	*p = planner{pass{together(p.bids, q.bids), alone}, shares, common}
+	*p = planner{pass{together(p.bids, q.bids), alone}, sum, common}
 	return true
 }
 

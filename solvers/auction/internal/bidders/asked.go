@@ -1,0 +1,77 @@
+package bidders
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An Asked bid asks for goods and dummies, by id.
+type Asked struct {
+	Price  int64
+	Goods  []int64
+	Bidder int
+}
+
+// New makes alternatives of bids: those of a bidder that share a dummy, where they have no
+// other, and other bids alone. Items are what else several bids ask for, those that the same
+// bids ask for taken as one; where they are more than 32, the problem has their number and
+// nothing else. It also tells which list each bid is in, -1 for bids that pay nothing.
+func New(bids []Asked, dummy func(id int64) bool) (*Problem, []int) {
+	dummies := make([]int, len(bids))
+	list := map[int64]int{} // dummies that make alternatives
+	holders := map[int64][]int{}
+	var goods []int64
+	for i, b := range bids {
+		if b.Price <= 0 {
+			continue
+		}
+		for _, g := range b.Goods {
+			if dummy(g) {
+				dummies[i]++
+			}
+			if holders[g] == nil {
+				goods = append(goods, g)
+			}
+			holders[g] = append(holders[g], i)
+		}
+	}
+	slices.Sort(goods)
+	p := &Problem{}
+	items := make([]uint32, len(bids))
+	known := map[string]bool{}
+	for _, g := range goods {
+		who := holders[g]
+		if dummy(g) && !slices.ContainsFunc(who, func(i int) bool { return dummies[i] > 1 || bids[i].Bidder != bids[who[0]].Bidder }) {
+			list[g] = len(list)
+			continue
+		}
+		if key := fmt.Sprint(who); len(who) > 1 && !known[key] {
+			known[key] = true
+			for _, i := range who {
+				items[i] |= 1 << p.Items // 0 from 32 items on
+			}
+			p.Items++
+		}
+	}
+	if p.Items > MaxItemsOnDevice {
+		return p, nil
+	}
+	p.Bidders = make([][]Bid, len(list))
+	of := make([]int, len(bids))
+	for i, b := range bids {
+		if of[i] = -1; b.Price <= 0 {
+			continue
+		}
+		for _, g := range b.Goods {
+			if k, ok := list[g]; ok {
+				of[i] = k
+			}
+		}
+		if of[i] < 0 {
+			of[i] = len(p.Bidders)
+			p.Bidders = append(p.Bidders, nil)
+		}
+		p.Bidders[of[i]] = append(p.Bidders[of[i]], Bid{Items: items[i], Price: b.Price, ID: i})
+	}
+	return p, of
+}

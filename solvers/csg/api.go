@@ -135,9 +135,3 @@ func Generate(name string, n int, seed uint64) (*Instance, error) {
 func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 	return draw.GenerateAs(name, n, seed, as)
 }
-
-// At is the value of one coalition: that which Generate gives it. It is not a number
-// when there is no such distribution, or no such number of agents.
-func At(name string, seed uint64, n int, coalition uint64) float64 {
-	return draw.At(name, seed, n, coalition)
-}

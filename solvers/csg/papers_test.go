@@ -280,8 +280,8 @@ func TestCheckpoints(t *testing.T) {
 			t.Fatal(err)
 		}
 		level := string(text[bytes.Index(text, []byte("fill(group")):])
-		reduce := string(text[bytes.Index(text, []byte("void reduce(")):])
-		for _, order := range [][]string{{level, "clock.at(1)", "clock.at(2)", "clock.at(3)", "initialSplit(", "evaluate(", "clock.at(4)", "reduce("},
+		reduce := string(text[bytes.LastIndex(text, []byte("REDUCE == Reduce::redux")):]) // of shuffles and redux
+		for _, order := range [][]string{{level, "clock.at(1)", "clock.at(2)", "clock.at(3)", "group.first(", "evaluate(", "clock.at(4)", "reduce("},
 			{reduce, "warpLargest(", "__syncthreads()", "clock.at(5)", "larger(", "clock.at(6)", "offer(", "clock.at(7)"}} {
 			at := 0
 			for _, part := range order[1:] {

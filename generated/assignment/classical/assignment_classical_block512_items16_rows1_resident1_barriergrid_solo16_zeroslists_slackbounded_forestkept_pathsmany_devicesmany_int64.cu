@@ -20,14 +20,16 @@ typedef long long T;
 constexpr u32 BLOCK = 512;
 constexpr u32 ITEMS = 16;  // entries of a lane in a chunk
 constexpr u32 ROWS = 1;    // rows a warp reads at once
-constexpr bool ONE = false;  // path a phase, to show the difference
-constexpr bool STORED = false;
-constexpr bool BOUNDED = true;
-constexpr u32 LIST = 31;  // zeros that the list of a row holds
+constexpr bool ONE = false;       // path a phase, to show the difference
+constexpr bool STORED = false;   // slacks are in a matrix
+constexpr bool BOUNDED = true;  // bounds say which slacks are read
+constexpr bool BITS = false;     // zeros are a bit an entry, else in lists
+constexpr bool KEPT = true;      // trees without a path stay after an augmentation
+constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
-typedef Chunk<8> P;  // a part of a chunk, of which a least slack is kept
+typedef Chunk<(BOUNDED ? 8 : ITEMS)> P;  // a part of a chunk, of which a least slack is kept
 constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
 // What blocks tell one another, in words of 8 bytes. Counters that a step
@@ -96,7 +98,7 @@ struct Work {
         u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * parts), row = column + rows;
         queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
-        zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
+        zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * (BITS ? words : WARP);
     }
     // edges is how many new zeros' words there is room for on their way to another device. What
     // a dual update makes beyond, the next one finds, as slacks of zero.
@@ -395,6 +397,10 @@ __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, Finds& fi
     else probe<i64>(m, m.queue(side), tail, update, finds, team);
 }
 
+template <class S> __device__ __forceinline__ void minimum(const Work& m, u32 side, u32 tail, u64 update, S& shared, Team team) {
+    minimum(m, side, tail, update, shared.finds, team);
+}
+
 // made calls f(i, w, z) with words of the zeros that dual update number `update` makes,
 // whole warps at once: d is the least slack. A row may have several callers.
 template <class F> __device__ __forceinline__ void made(const Work& m, i64 d, u64 update, Team team, F f) {
@@ -552,6 +558,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     }
     return true;
 }
+
 // A Level is n rows of the queue from position `head` on. The rows they reach follow.
 struct Level {
     u32* queue;
@@ -776,6 +783,16 @@ __device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
     inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
+// remember brings the matching back, which the pass has driven out of the cache: the
+// search is to find it there.
+__device__ __forceinline__ void remember(const Work& m, Team team) {
+    constexpr u32 LINE = 32;
+    for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
+        if (x < m.rows) (void)*(volatile int*)(m.column + x), (void)*(volatile int*)(m.end + x);
+        if (x < m.cols) (void)*(volatile int*)(m.row + x);
+    }
+}
+
 // update moves the duals by d, the least uncovered slack: u of the tail rows
 // of the queue up, v of the covered columns down. Rows of the forest get new
 // zeros and reach columns over them; other rows lose zeros in covered columns.
@@ -789,22 +806,42 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
+    if constexpr (!BOUNDED) remember(m, team);
     if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
-    for (u32 x = team.thread; x < tail; x += team.threads) m.u[r.queue[x]] += d;
-    made(m, d, number, team, [&](u32 i, u32 w, u32 z) {
-        r.row = i, r.way = m.way[i];
-        for (u32 has = __ballot_sync(ALL, z != 0); has != 0; has &= has - 1) {
-            int from = __ffs((int)has) - 1;
-            merge(m, i, __shfl_sync(ALL, w, from), __shfl_sync(ALL, z, from));
-        }
-        if (__all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY)) reach(m, r, w, z);
-    });
+    if constexpr (BOUNDED) {
+        for (u32 x = team.thread; x < tail; x += team.threads) m.u[r.queue[x]] += d;
+        made(m, d, number, team, [&](u32 i, u32 w, u32 z) {
+            r.row = i, r.way = m.way[i];
+            for (u32 has = __ballot_sync(ALL, z != 0); has != 0; has &= has - 1) {
+                int from = __ffs((int)has) - 1;
+                merge(m, i, __shfl_sync(ALL, w, from), __shfl_sync(ALL, z, from));
+            }
+            if (__all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY)) reach(m, r, w, z);
+        });
+    } else {
+        inTurn(tail, team, [&](u32, bool has, u32 x) {
+            u32 mine = has ? r.queue[x] : 0;
+            if (has) m.u[mine] += d;
+            for (u32 all = __ballot_sync(ALL, has); all != 0; all &= all - 1) {
+                u32 i = r.row = __shfl_sync(ALL, mine, __ffs((int)all) - 1);
+                bool fresh = true, going = false;
+                gather(m, i, d, [&](u32 w, u32 z) {
+                    if (fresh) {
+                        fresh = false, r.way = m.way[i];
+                        going = __all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY);
+                    }
+                    extend(m, i, w, z);
+                    going = going && reach(m, r, w, z);
+                });
+            }
+        });
+    }
 }
 
 // augment flips the paths that were found. Rows whose tree has none stay in the
-// forest, all of them, and go into the other queue; their roots are counted like
-// paths. Columns of the other trees are reached no longer.
+// forest, all of them where it is kept and else roots alone, and go into the other queue;
+// their roots are counted like paths. Columns of the others are reached no longer.
 __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) {
     Control* ctl = m.ctl;
     u64* count = ctl->count + turn % 3;
@@ -818,7 +855,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
         int end = has ? m.end[root] : NOBODY;
         u32 from = 0;
         bool flips = ONE ? root == winner : end != NOBODY, isRoot = has && root == i;
-        bool stays = has && !flips;
+        bool stays = has && !flips && (KEPT || isRoot);
         u32 at = enqueue(count, stays);
         u32 roots = __ballot_sync(ALL, stays && isRoot);
         if (lane == 0 && roots != 0) atomicAdd(count, (u64)__popc(roots) << 32);
@@ -826,16 +863,18 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
             m.queue(1 - side)[at] = i;
             if (ONE) m.end[i] = NOBODY;
         }
-        if (has && !stays) {
+        if (KEPT && has && !stays) {
             int j = m.column[i];  // or, where a path is being flipped, another one of the tree
             if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
         flips = flips && isRoot;
         if (flips) from = (u32)m.last[i], atomicAnd(m.open + C::word(end), ~C::bit(end));
         flipAll(trees, from, i, flips ? end : NOBODY, [&](int j) {
-            atomicAnd(m.reached + C::word(j), ~C::bit(j));
+            if (KEPT) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         });
     }
+    if constexpr (!KEPT)
+        for (u32 w = team.thread; w < m.words; w += team.threads) m.reached[w] = C::padding(w, m.cols);
 }
 
 }  // namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_int64
@@ -871,7 +910,7 @@ struct State {
     __device__ __forceinline__ bool searching() const { return head != tail && !(ONE && found != 0); }
 };
 
-constexpr u32 POOL = 7424 - 4 * BLOCK;
+constexpr u32 POOL = (BOUNDED ? 7424 : 8128) - 4 * BLOCK;
 
 // A Tally has the frontier rows so far, of every other level, and the paths. It is read at once.
 struct alignas(16) Tally {
@@ -885,6 +924,7 @@ struct SharedState {
         alignas(8) u32 pool[POOL];
         Finds finds;  // between searches
     };
+
     i64 room;         // where dynamic shared memory is, bytes from here: a constant would be made anew each time
     Tally tally;
     u32 known;        // the phase whose matching is there, plus one
@@ -1162,7 +1202,7 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zerosli
             nextPhase(m, s, grid, everyone());
             if (s.roots == 0) stage = MATCHED;
         } else {
-            minimum(m, s.side, s.tail, s.number, sharedState.finds, team);
+            minimum(m, s.side, s.tail, s.number, sharedState, team);
             grid.sync();
             scanned += s.tail;
             if (ctl->least[s.number % 2] >= INFINITE) {
@@ -1279,9 +1319,9 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zerosli
         u32 i = first ? x : m.queue(0)[x];
         i64 low = first ? reduced(m, i) : d;
         if (lane == 0 && !first) m.u[i] += d;
-        if (first) gather(m, i, low, [&](u32 w, u32 z) { sendEdges(m, (Edge*)edges, sent, (u32)origin + i, w, z); });
+        if (!BOUNDED || first) gather(m, i, low, [&](u32 w, u32 z) { sendEdges(m, (Edge*)edges, sent, (u32)origin + i, w, z); });
     }
-    if (!first) made(m, d, number, team, [&](u32 i, u32 w, u32 z) { sendEdges(m, (Edge*)edges, sent, (u32)origin + i, w, z); });
+    if (BOUNDED && !first) made(m, d, number, team, [&](u32 i, u32 w, u32 z) { sendEdges(m, (Edge*)edges, sent, (u32)origin + i, w, z); });
 }
 
 namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_int64 {
@@ -1520,10 +1560,11 @@ __device__ __forceinline__ void survey(const Work& m, const Work& head, u32 orig
 
 // price finds the least uncovered slack of the n rows listed.
 __device__ __forceinline__ void price(Part part, u32 n, SharedState& sharedState, Team team) {
-    minimum(part.open(), 0, n, 0, sharedState.finds, team);
+    minimum(part.open(), 0, n, 0, sharedState, team);
 }
 
-// shift moves the duals by d and makes edges of the zeros that come of it.
+// shift moves the duals by d and makes edges of the zeros that come of it. Without bounds
+// the least slacks of all rows' chunks are looked at, not row after row.
 __device__ __noinline__ void shift(Part part, Edge* edges, u32 origin, u32 n, i64 d, Team team) {
     const Work m = part.open();
     for (u32 j = team.thread; j < m.cols; j += team.threads)
@@ -1534,7 +1575,30 @@ __device__ __noinline__ void shift(Part part, Edge* edges, u32 origin, u32 n, i6
         u32 at = enqueue(m.ctl->count + 1, z != 0);
         if (z && at < m.edges()) edges[at] = {origin + i, w, z};
     };
-    made(m, d, 0, team, make);
+    if constexpr (BOUNDED) {
+        made(m, d, 0, team, make);
+    } else {
+        constexpr u32 AHEAD = 8;
+        u32 lane = threadIdx.x % WARP, total = n * m.chunks;
+        for (u32 first = team.warp * WARP; first < total; first += AHEAD * team.threads) {
+            u32 row[AHEAD], chunk[AHEAD];
+            i64 low[AHEAD];
+#pragma unroll
+            for (u32 k = 0; k < AHEAD; k++) {
+                u32 at = first + k * team.threads + lane, x = at / m.chunks;
+                chunk[k] = at - x * m.chunks, row[k] = at < total ? m.queue(0)[x] : NOWHERE;
+            }
+#pragma unroll
+            for (u32 k = 0; k < AHEAD; k++) low[k] = row[k] != NOWHERE ? m.least[(u64)row[k] * m.chunks + chunk[k]] : INFINITE;
+#pragma unroll
+            for (u32 k = 0; k < AHEAD; k++)
+                for (u32 hits = __ballot_sync(ALL, low[k] == d); hits != 0; hits &= hits - 1) {
+                    int from = __ffs((int)hits) - 1;
+                    u32 i = __shfl_sync(ALL, row[k], from), w = __shfl_sync(ALL, chunk[k], from) * WARP + lane;
+                    make(i, w, m.fresh[(u64)i * m.words + w]);
+                }
+        }
+    }
 }
 
 }  // namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_int64
@@ -1572,6 +1636,7 @@ __device__ __noinline__ void follow(Part part, const State& s, Peers& peers, i64
     const Work m = part.open();
     Control* ctl = m.ctl;
     if (team.thread == 0) ctl->count[(s.turn + 1) % 3] = 0, ctl->scanned += s.tail;
+    if constexpr (!BOUNDED) remember(m, team);
     if (d != 0) forgetOthers(m, team);
     u32 n = peers.delivered(e);
     Reach r = {0, s.phase, s.tail, 0, ctl->count + s.turn % 3, m.queue(s.side)};
@@ -1653,4 +1718,4 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zerosli
     out[3] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_int64_hash = 0x8b6ab0866e881c91ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo16_zeroslists_slackbounded_forestkept_pathsmany_devicesmany_int64_hash = 0x5fe3fe19797eb80eull;

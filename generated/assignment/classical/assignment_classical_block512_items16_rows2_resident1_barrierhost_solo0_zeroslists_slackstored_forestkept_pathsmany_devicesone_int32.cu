@@ -15,14 +15,16 @@ typedef int T;
 constexpr u32 BLOCK = 512;
 constexpr u32 ITEMS = 16;  // entries of a lane in a chunk
 constexpr u32 ROWS = 2;    // rows a warp reads at once
-constexpr bool ONE = false;  // path a phase, to show the difference
-constexpr bool STORED = true;
-constexpr bool BOUNDED = false;
-constexpr u32 LIST = 31;  // zeros that the list of a row holds
+constexpr bool ONE = false;       // path a phase, to show the difference
+constexpr bool STORED = true;   // slacks are in a matrix
+constexpr bool BOUNDED = false;  // bounds say which slacks are read
+constexpr bool BITS = false;     // zeros are a bit an entry, else in lists
+constexpr bool KEPT = true;      // trees without a path stay after an augmentation
+constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
-typedef Chunk<ITEMS> P;  // a part of a chunk, of which a least slack is kept
+typedef Chunk<(BOUNDED ? 8 : ITEMS)> P;  // a part of a chunk, of which a least slack is kept
 constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
 // What blocks tell one another, in words of 8 bytes. Counters that a step
@@ -49,6 +51,14 @@ struct Control {
 enum Stage { START, SEARCH, MATCHED, STUCK };
 // Go: ControlWords
 constexpr u32 CONTROL = 32;  // words of 8 bytes kept for it
+
+// A Hit is a part of a row that was read, and its least uncovered slack: as it is, and
+// with the row's dual, which moves.
+struct Hit {
+    u32 row, part;
+    i64 slack, key;
+};
+static_assert(sizeof(Hit) * PARTS <= 4 * WARP, "hits are where the least slacks of the reduction were");
 
 // Work is the costs and what the workspace holds, in this order; classical.go
 // knows where the first things stand.
@@ -83,8 +93,11 @@ struct Work {
         u = (i64*)(open + words), way = (u64*)(u + rows), least = (i64*)(way + rows);
         column = (int*)(least + (u64)rows * parts), row = column + rows;
         queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
-        zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * WARP;
+        zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * (BITS ? words : WARP);
     }
+    // edges is how many new zeros' words there is room for on their way to another device. What
+    // a dual update makes beyond, the next one finds, as slacks of zero.
+    __device__ __forceinline__ u32 edges() const { return rows * words; }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
 
@@ -215,16 +228,27 @@ __device__ void reduceRows(const Work& m, Team team) {
     else scan<true, i64>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
 }
 
+// With slack=bounded the search for the least slack keeps its finds, and what it made is
+// known: not here.
+struct Finds {};
+template <class F> __device__ __forceinline__ void made(const Work&, i64, u64, Team, F) {}
+
 // minimum is the scan before dual update number `update`, over the first `tail` rows of
-// the queue. It also remembers which columns are covered.
-__device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, Team team) {
+// the queue. It also remembers which columns are covered. The block's shared state is for
+// slack=bounded.
+template <class S> __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, S&, Team team) {
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
     const u32* queue = m.queue(side);
     bool narrow = m.ctl->bound < NARROW;
-    Stored value;
-    if (m.wide) scan<false, i64>(m, queue, tail, (const i64*)m.stored, m.pitch, value, true, update, team);
-    else if (narrow) scan<false, u32>(m, queue, tail, (const u32*)m.stored, m.pitch, value, true, update, team);
-    else scan<false, i64>(m, queue, tail, (const u32*)m.stored, m.pitch, value, true, update, team);
+    if constexpr (STORED) {
+        Stored value;
+        if (m.wide) scan<false, i64>(m, queue, tail, (const i64*)m.stored, m.pitch, value, true, update, team);
+        else if (narrow) scan<false, u32>(m, queue, tail, (const u32*)m.stored, m.pitch, value, true, update, team);
+        else scan<false, i64>(m, queue, tail, (const u32*)m.stored, m.pitch, value, true, update, team);
+    } else {
+        if (narrow) scan<false, u32>(m, queue, tail, m.costs, m.cols, m.scale, m.aligned, update, team);
+        else scan<false, i64>(m, queue, tail, m.costs, m.cols, m.scale, m.aligned, update, team);
+    }
 }
 
 // Lists of up to LIST columns a row, filled up with NOWHERE, and their length: a cache
@@ -249,6 +273,13 @@ __device__ __forceinline__ void extend(const Work& m, u32 i, u32 w, u32 z) {
     }
     if (lane == 0) line(m, i)[LIST] = min(n, LIST);
     __syncwarp();
+}
+
+// merge adds bits of word w, the same z in all lanes, while other warps add to the row.
+__device__ __forceinline__ void merge(const Work& m, u32 i, u32 w, u32 z) {
+    u32 lane = threadIdx.x % WARP, at = lane == 0 ? atomicAdd(line(m, i) + LIST, (u32)__popc(z)) : 0;
+    at = __shfl_sync(ALL, at, 0) + __popc(z & ((1u << lane) - 1));
+    if (z >> lane & 1 && at < LIST) line(m, i)[at] = C::column(w, lane);
 }
 
 // held gives a lane its entry of row i's list, and how many there are.
@@ -357,6 +388,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     }
     return true;
 }
+
 // A Level is n rows of the queue from position `head` on. The rows they reach follow.
 struct Level {
     u32* queue;
@@ -604,30 +636,42 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.covered[C::word(j)] & C::bit(j)) m.v[j] -= d;
-    remember(m, team);
+    if constexpr (!BOUNDED) remember(m, team);
     if (d != 0) forgetOthers(m, team);
     Reach r = {0, phase, tail, 0, ctl->count + turn % 3, m.queue(side)};
-    inTurn(tail, team, [&](u32, bool has, u32 x) {
-        u32 mine = has ? r.queue[x] : 0;
-        if (has) m.u[mine] += d;
-        for (u32 all = __ballot_sync(ALL, has); all != 0; all &= all - 1) {
-            u32 i = r.row = __shfl_sync(ALL, mine, __ffs((int)all) - 1);
-            bool fresh = true, going = false;
-            gather(m, i, d, [&](u32 w, u32 z) {
-                if (fresh) {
-                    fresh = false, r.way = m.way[i];
-                    going = __all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY);
-                }
-                extend(m, i, w, z);
-                going = going && reach(m, r, w, z);
-            });
-        }
-    });
+    if constexpr (BOUNDED) {
+        for (u32 x = team.thread; x < tail; x += team.threads) m.u[r.queue[x]] += d;
+        made(m, d, number, team, [&](u32 i, u32 w, u32 z) {
+            r.row = i, r.way = m.way[i];
+            for (u32 has = __ballot_sync(ALL, z != 0); has != 0; has &= has - 1) {
+                int from = __ffs((int)has) - 1;
+                merge(m, i, __shfl_sync(ALL, w, from), __shfl_sync(ALL, z, from));
+            }
+            if (__all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY)) reach(m, r, w, z);
+        });
+    } else {
+        inTurn(tail, team, [&](u32, bool has, u32 x) {
+            u32 mine = has ? r.queue[x] : 0;
+            if (has) m.u[mine] += d;
+            for (u32 all = __ballot_sync(ALL, has); all != 0; all &= all - 1) {
+                u32 i = r.row = __shfl_sync(ALL, mine, __ffs((int)all) - 1);
+                bool fresh = true, going = false;
+                gather(m, i, d, [&](u32 w, u32 z) {
+                    if (fresh) {
+                        fresh = false, r.way = m.way[i];
+                        going = __all_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) == NOBODY);
+                    }
+                    extend(m, i, w, z);
+                    going = going && reach(m, r, w, z);
+                });
+            }
+        });
+    }
 }
 
 // augment flips the paths that were found. Rows whose tree has none stay in the
-// forest, all of them, and go into the other queue; their roots are counted like
-// paths. Columns of the other trees are reached no longer.
+// forest, all of them where it is kept and else roots alone, and go into the other queue;
+// their roots are counted like paths. Columns of the others are reached no longer.
 __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) {
     Control* ctl = m.ctl;
     u64* count = ctl->count + turn % 3;
@@ -641,7 +685,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
         int end = has ? m.end[root] : NOBODY;
         u32 from = 0;
         bool flips = ONE ? root == winner : end != NOBODY, isRoot = has && root == i;
-        bool stays = has && !flips;
+        bool stays = has && !flips && (KEPT || isRoot);
         u32 at = enqueue(count, stays);
         u32 roots = __ballot_sync(ALL, stays && isRoot);
         if (lane == 0 && roots != 0) atomicAdd(count, (u64)__popc(roots) << 32);
@@ -649,16 +693,18 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
             m.queue(1 - side)[at] = i;
             if (ONE) m.end[i] = NOBODY;
         }
-        if (has && !stays) {
+        if (KEPT && has && !stays) {
             int j = m.column[i];  // or, where a path is being flipped, another one of the tree
             if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
         flips = flips && isRoot;
         if (flips) from = (u32)m.last[i], atomicAnd(m.open + C::word(end), ~C::bit(end));
         flipAll(trees, from, i, flips ? end : NOBODY, [&](int j) {
-            atomicAnd(m.reached + C::word(j), ~C::bit(j));
+            if (KEPT) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         });
     }
+    if constexpr (!KEPT)
+        for (u32 w = team.thread; w < m.words; w += team.threads) m.reached[w] = C::padding(w, m.cols);
 }
 
 }  // namespace assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32
@@ -702,7 +748,8 @@ assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslis
         unsigned long long side, unsigned long long tail, unsigned long long number) {
     using namespace assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32;
     Work m(costs, stored, work, scale, start, (u32)rows, (u32)cols, (u32)flags);
-    minimum(m, (u32)side, (u32)tail, number, everyone());
+    __shared__ Finds finds;
+    minimum(m, (u32)side, (u32)tail, number, finds, everyone());
 }
 
 extern "C" __global__ void __launch_bounds__(512)
@@ -723,4 +770,4 @@ assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslis
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32_hash = 0xaf8845db3b417244ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32_hash = 0x3b517d294af8032cull;

@@ -14,6 +14,10 @@ namespace assignment_tree_block256_items1_rows4_barriergrid_pathsmany_claimedsto
 using namespace coalesce;
 
 typedef int T;
+constexpr bool INT32 = true;
+constexpr bool PEERS = false;  // several devices, each with some of the rows
+constexpr bool ONE = false;        // path a phase
+constexpr bool STOPS = true;   // a tree that has its path
 constexpr u32 BLOCK = 256;
 constexpr u32 ITEMS = 1;  // columns of a thread
 constexpr u32 ROWS = 4 * 4 / sizeof(T);  // rows a thread reads at once; of 8 bytes half as many
@@ -104,6 +108,10 @@ struct Work {
     int* tree;        // row that a column brought into the forest, OUT or END
     u32* reached;     // bits of columns in the forest
     u64 read;         // rows that were scanned by all blocks, since the launch
+    __device__ __forceinline__ bool keeps() const { return true; }
+    __device__ __forceinline__ u32 nextEpoch() const { return 0; }
+    __device__ __forceinline__ void begin(u32) {}
+
     __device__ void cut(u64* w, u64 m, u64 n, u64 each) {
         head = (Head*)w;
         rows = mine = (u32)m;
@@ -140,13 +148,9 @@ struct Work {
     __device__ __forceinline__ void close() {
         if (leads()) atomicAdd(&head->read, read * cols);
     }
-    __device__ __forceinline__ bool here(int row) const {
-        return true;
-    }
-    // Whether lists of zeros are kept here.
-    __device__ __forceinline__ bool keeps() const { return true; }
+    __device__ __forceinline__ bool here(int row) const { return !PEERS || (u32)row - first < mine; }
     // The row of the costs that holds a row's.
-    __device__ __forceinline__ u64 line(int row) const { return (u64)((u32)row) * cols; }
+    __device__ __forceinline__ u64 line(int row) const { return (u64)((u32)row - (PEERS ? first : 0)) * cols; }
     __device__ __forceinline__ bool leads() const { return block == 0 && threadIdx.x == 0; }
 };
 static_assert(sizeof(Head) <= 1024 && sizeof(Entry) == 16, "layout");
@@ -159,12 +163,17 @@ struct Costs {
         wide = cols % VECTOR == 0 && (u64)c % (VECTOR * sizeof(T)) == 0;
         flip = s < 0 ? -1 : 0;
     }
-    // sum sets x to the scaled cost plus an addend, of an allowed pair: -c is
+    // sum sets x to the scaled cost plus an addend, of an allowed pair: of int32 -c is
     // ~c + 1, in cheaper instructions than scale's.
     int flip;
-    __device__ __forceinline__ bool sum(int c, i64 addend, i64& x) const {
-        x = (i64)(c ^ flip) + (addend - flip);
-        return c != NOWHERE;
+    __device__ __forceinline__ bool sum(T c, i64 addend, i64& x) const {
+        if constexpr (INT32) {
+            x = (i64)((int)c ^ flip) + (addend - flip);
+            return (int)c != NOWHERE;
+        }
+        i64 cost = scale(c);
+        x = cost + addend;
+        return cost != INFINITE;
     }
     // plus is that sum, NONE of a forbidden pair.
     __device__ __forceinline__ i64 plus(T c, i64 addend) const {
@@ -317,7 +326,7 @@ struct Best {
     }
 };
 
-// A Packed is a Best in one word, for keys that fit: half the instructions.
+// A Packed is a Best of int32 costs in one word, for keys that fit: half the instructions.
 struct Packed {
     static constexpr u32 BITS = 25;  // of a row's number
     i64 least = NONE;
@@ -473,12 +482,22 @@ __device__ __forceinline__ void minima(const Work& w, const Costs& c, const Slic
 // of a list and the row that has it. e is the thread's first entry.
 __device__ __forceinline__ void scan(const Work& w, const Costs& c, const Slice& s, const Entry* list, Entry e, u32 n, Scratch& scratch) {
     if (threadIdx.x < n) scratch.list[threadIdx.x] = e;
-    bool large = threadIdx.x < n && !Packed::fits(e);
-    for (u32 i = threadIdx.x + BLOCK; i < n; i += BLOCK) large |= !Packed::fits(list[i]);
-    if (__syncthreads_or(large)) minima<Best, false>(w, c, s, list, n, scratch);
-    else minima<Packed, true>(w, c, s, list, n, scratch);
+    if constexpr (INT32) {
+        bool large = threadIdx.x < n && !Packed::fits(e);
+        for (u32 i = threadIdx.x + BLOCK; i < n; i += BLOCK) large |= !Packed::fits(list[i]);
+        if (__syncthreads_or(large)) minima<Best, false>(w, c, s, list, n, scratch);
+        else minima<Packed, true>(w, c, s, list, n, scratch);
+    } else {
+        __syncthreads();
+        minima<Best, true>(w, c, s, list, n, scratch);
+    }
     __syncthreads();
 }
+
+__device__ __forceinline__ void agree(Work&, const Slice&, Column (&)[OWN], bool (&)[OWN], bool, i64, Scratch&) {}
+__device__ __forceinline__ i64 nearestOfAll(Work&, i64 least, u32, Scratch&) { return least; }
+__device__ __forceinline__ void meet(Work&, Scratch&) {}
+__device__ __forceinline__ Best bestOfAll(const Work&, Best best, u32, u32) { return best; }
 
 // plant adds a row to the forest that the next phase begins with.
 __device__ __forceinline__ void plant(const Work& w, Slot* next, int row, bool want) {
@@ -519,6 +538,7 @@ __device__ void reduceRows(Work& w, const Costs& c, bool warm) {
         w.open[i] = {-u, row};
     }
     for (u32 i = w.block * BLOCK + threadIdx.x; i < w.rows; i += w.blocks * BLOCK) {
+        if (!w.here((int)i)) w.u[i] = 0;
         w.free[i] = (int)i;
         w.way[i] = wayOf(i, i, i);
         w.winner[i] = NOBODY;
@@ -541,12 +561,18 @@ __device__ void reduceRows(Work& w, const Costs& c, bool warm) {
 
 // reduceColumns sets v to the column minima of c - u: all rows were scanned.
 __device__ void reduceColumns(Work& w, const Slice& s, Scratch& scratch) {
+    u32 epoch = w.nextEpoch();
+    if constexpr (PEERS) {
+        __syncthreads();
+        if (threadIdx.x == 0) w.begin(epoch);
+    }
     for (u32 k = threadIdx.x; k < s.count; k += BLOCK) {
-        Best best = s.least(scratch, k, w.mine);
+        Best best = bestOfAll(w, s.least(scratch, k, w.mine), epoch, k);
         if (best.at == NONE) continue;
         w.v[s.base + k] = best.at;
         atomicMin(w.choice + best.row, (int)(s.base + k));  // a zero
     }
+    if constexpr (PEERS) __syncthreads();
 }
 
 // turned is the column `start` after j, round the end.
@@ -602,6 +628,7 @@ __device__ void seek(Work& w, const Costs& c) {
         if (lane >= n && lane < LIST) zeros[lane] = NOBODY;
     }
     count(w, w.mine);
+    if constexpr (PEERS) __threadfence_system();
 }
 
 constexpr u32 NARROW = BLOCK / LIST;  // so many frontier rows have a lane for each zero
@@ -618,9 +645,9 @@ template <bool NEAR> struct SearchWorkspace {
     // end tries to end the path of a tree in a free column.
     __device__ __forceinline__ void end(u64 way, u32 j) const {
         u32 root = rootOf(way);
-        if (!sets.take(root)) return;  // it has one, or another lane tries
+        if (STOPS && !sets.take(root)) return;  // it has one, or another lane tries
         if (add(sets.reached, j)) hop[j] = way;
-        else sets.leave(root);
+        else if (STOPS) sets.leave(root);
     }
 
     // reach takes a column into the forest. The row matched to it is a frontier row of the next
@@ -645,7 +672,7 @@ template <bool NEAR> struct SearchWorkspace {
         uint2 zero = lists[rowOf(frontierRow) * LIST + lane % LIST];
         u64 way = after(frontierRow, stops);
         fetched();
-        if (sets.has(rootOf(frontierRow))) return;
+        if (STOPS && sets.has(rootOf(frontierRow))) return;
         if ((int)zero.y >= 0) reach<FITS>(way, zero.x, zero.y, side ^ 1, count, base);
         else if (zero.y == ALONE && zero.x != ALONE) end(way, zero.x);
     }
@@ -722,6 +749,7 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
         w.dist[j] = own[o].dist = t.sum;
         w.parent[j] = own[o].parent = (int)rowOf(hop);
     }
+    agree(w, s, own, join, taken, t.sum, scratch);
 #pragma unroll
     for (u32 o = 0; o < OWN; o++) {
         if (!s.owned(o)) continue;
@@ -748,6 +776,7 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
             u32 root = rootOf(way);
             found = atomicMin(w.winner + root, place) == NOBODY;
             w.done[root] = t.phases + 1;
+            if (ONE) atomicMin(w.head->first + (t.phases & 1), place);
         }
         place(&next->found, found);
         u32 frontierRow, at;
@@ -799,9 +828,10 @@ __device__ i64 nearest(Work& w, const Turn& t, Scratch& scratch) {
     for (u32 i = threadIdx.x; i < parts; i += BLOCK) least = lower(least, of[i]);
     least = warpLeast(least);
     if (threadIdx.x % WARP == 0) scratch.least[threadIdx.x / WARP] = least;
+    u32 epoch = w.nextEpoch();
     __syncthreads();
     for (u32 i = 0; i < WARPS; i++) least = lower(least, scratch.least[i]);
-    return least;
+    return nearestOfAll(w, least, epoch, scratch);
 }
 
 // augment ends a phase: the paths of the winners are vertex-disjoint, one a
@@ -821,7 +851,7 @@ __device__ void augment(const Work& w, const Turn& t, Slot* next) {
             w.rise[row] = t.sum;
             u64 winner = w.winner[row];
             w.winner[row] = NOBODY;
-            keep = winner == NOBODY;
+            keep = ONE ? winner != w.head->first[t.phases & 1] : winner == NOBODY;
             if (!keep) end = (int)(u32)winner;
         }
         flipAll(trees, (u32)(end >= 0 ? w.parent[end] : 0), (u32)row, end, [](int) {});
@@ -848,6 +878,7 @@ __device__ void augment(const Work& w, const Turn& t, Slot* next) {
         }
         plant(w, next, row, stays);
     }
+    if (ONE && w.leads()) w.head->first[~t.phases & 1] = NOBODY;
 }
 
 // search begins a step of the alternating tree search: the end of a phase, or,
@@ -858,7 +889,7 @@ __device__ bool search(Work& w, Turn& t, Slot* next, Scratch& scratch) {
     if (t.before > 0) {
         augment(w, t, next);
         t.phases++;
-        t.paths += t.before;
+        t.paths += ONE ? 1 : t.before;
         t.sum = 0;
         t.turn = t.before = 0;
         t.listed = 1;
@@ -926,6 +957,7 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
         t.stage = RENEW;
         break;
     case RENEW:
+        if (t.phases == 0) meet(w, scratch);
         renew(w, next);
         t.stage = CLOSE;
         break;
@@ -991,4 +1023,4 @@ assignment_tree_block256_items1_rows4_barriergrid_pathsmany_claimedstop_int32_so
     run(w, Costs(costs, scale, cols), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_block256_items1_rows4_barriergrid_pathsmany_claimedstop_int32_hash = 0x492a1e72bb7c3747ull;
+extern "C" __device__ unsigned long long assignment_tree_block256_items1_rows4_barriergrid_pathsmany_claimedstop_int32_hash = 0x85fa392c23a5f3b5ull;

@@ -20,8 +20,19 @@ constexpr u32 BLOCK = 128;
 constexpr u32 WARPS = BLOCK / WARP;
 static_assert(ALPHA % BETA == 0 && BETA <= BLOCK && BLOCK % WARP == 0, "shape");
 
-// Clock adds up a thread's cycles between checkpoints; without the profile it
-// is nothing.
+// Which of the published forms this is: see go.generate.
+enum class Origin { launch, rank, each };
+enum class Construct { shift, table, integer };
+enum class Order { consecutive, strided };
+enum class Collision { off, pair, batch, warp };
+enum class Reduce { shuffle, redux, shared, atomic };
+constexpr Origin ORIGIN = Origin::each;
+constexpr Construct CONSTRUCT = Construct::table;
+constexpr Order ORDER = Order::strided;
+constexpr Collision COLLISION = Collision::off;
+constexpr Reduce REDUCE = Reduce::redux;
+
+// Clock is nothing without the profile.
 struct Clock {
     __device__ __forceinline__ void at(u32) {}
     __device__ __forceinline__ void report(u64*) {}
@@ -30,11 +41,13 @@ struct Clock {
 typedef T Best;
 __device__ __forceinline__ Best none() { return lowest<T>(); }
 __device__ __forceinline__ Best best(T value, u32) { return value; }
+__device__ __forceinline__ Best* results(T* f, u64*) { return f; }
 
 // Scratch of one batch; two of them take turns, so that one barrier a batch
 // is enough.
 struct Scratch {
-    Best of[BETA][WARPS];
+    static constexpr bool NONE = REDUCE == Reduce::atomic;
+    Best of[NONE ? 1 : BETA][NONE ? 1 : REDUCE == Reduce::shared ? BLOCK : WARPS];
 };
 
 // offer updates global memory when x is larger than what stands there.
@@ -44,18 +57,39 @@ __device__ __forceinline__ void offer(Best* into, u32 c, Best x) {
 
 // reduce combines the block's bests of a batch and offers them.
 __device__ __forceinline__ void reduce(Best (&v)[BETA], Scratch& scratch, Best* into, const u32* coalition, Clock& clock) {
+    if constexpr (REDUCE == Reduce::shared) {
 #pragma unroll
-    for (u32 z = 0; z < BETA; z++) {
-        Best x = warpReduce(v[z]);
-        if (threadIdx.x % WARP == 0) scratch.of[z][threadIdx.x / WARP] = x;
-    }
-    clock.at(5);
-    __syncthreads();
-    if (threadIdx.x < BETA) {
-        Best x = scratch.of[threadIdx.x][0];
-        for (u32 w = 1; w < WARPS; w++) x = larger(x, scratch.of[threadIdx.x][w]);
+        for (u32 z = 0; z < BETA; z++) scratch.of[z][threadIdx.x] = v[z];
+        for (u32 half = BLOCK / 2; half > 0; half >>= 1) {
+            __syncthreads();
+            if (threadIdx.x < half)
+#pragma unroll
+                for (u32 z = 0; z < BETA; z++)
+                    scratch.of[z][threadIdx.x] = larger(scratch.of[z][threadIdx.x], scratch.of[z][threadIdx.x + half]);
+        }
+        __syncthreads();
         clock.at(6);
-        offer(into, coalition[threadIdx.x], x);
+        if (threadIdx.x < BETA) offer(into, coalition[threadIdx.x], scratch.of[threadIdx.x][0]);
+    } else if constexpr (REDUCE == Reduce::atomic) {
+#pragma unroll
+        for (u32 z = 0; z < BETA; z++) {
+            Best x = warpLargest(v[z]);
+            if (threadIdx.x % WARP == 0) offer(into, coalition[z], x);
+        }
+    } else {
+#pragma unroll
+        for (u32 z = 0; z < BETA; z++) {
+            Best x = REDUCE == Reduce::redux ? warpReduce(v[z]) : warpLargest(v[z]);
+            if (threadIdx.x % WARP == 0) scratch.of[z][threadIdx.x / WARP] = x;
+        }
+        __syncthreads();  // the one barrier of a batch: line 27's, which belongs to checkpoint 5
+        clock.at(5);
+        if (threadIdx.x < BETA) {
+            Best x = scratch.of[threadIdx.x][0];
+            for (u32 w = 1; w < WARPS; w++) x = larger(x, scratch.of[threadIdx.x][w]);
+            clock.at(6);
+            offer(into, coalition[threadIdx.x], x);
+        }
     }
     clock.at(7);
 }
@@ -63,24 +97,58 @@ __device__ __forceinline__ void reduce(Best (&v)[BETA], Scratch& scratch, Best* 
 // fetch sets v[z] = f(part[z]) for the whole batch. Entries that name the same
 // coalition collide.
 __device__ __forceinline__ void fetch(T (&v)[BETA], const T* __restrict__ f, const u32 (&part)[BETA]) {
+    if constexpr (COLLISION == Collision::warp) {
 #pragma unroll
-    for (u32 z = 0; z < BETA; z++) v[z] = f[part[z]];
+        for (u32 z = 0; z < BETA; z++) {
+            u32 same = __match_any_sync(ALL, part[z]);
+            int leader = __ffs((int)same) - 1;
+            T x = lowest<T>();
+            if ((int)(threadIdx.x % WARP) == leader) x = f[part[z]];
+            v[z] = __shfl_sync(ALL, x, leader);
+        }
+        return;
+    }
+#pragma unroll
+    for (u32 z = 0; z < BETA; z++) {
+        bool found = false;
+        if constexpr (COLLISION == Collision::pair) {
+            found = z % 2 == 1 && part[z] == part[z - 1];
+            if (found) v[z] = v[z - 1];
+        } else if constexpr (COLLISION == Collision::batch) {
+#pragma unroll
+            for (u32 y = 0; y < z; y++)
+                if (!found && part[y] == part[z]) {
+                    v[z] = v[y];
+                    found = true;
+                }
+        }
+        if (!found) v[z] = f[part[z]];
+    }
 }
 
-// evaluate raises v[z] by splitting split[z] of c[z] and moves split[z] on by
-// one of the members in step[z].
+// evaluate raises v[z] by splitting split[z] of c[z] and moves split[z] on by one of the
+// members in step[z]. By the report's integer subset construction it makes splitting
+// number `number` first; parts of more than half, made too, are thrown away.
 __device__ __forceinline__ void evaluate(Best (&v)[BETA], const T* f, const u32 (&c)[BETA], u32 (&split)[BETA],
-        const u32 (&step)[BETA]) {
+        const u32 (&step)[BETA], u32 number, u32 psi, u32 size) {
     u32 other[BETA];
     T a[BETA], b[BETA];
 #pragma unroll
-    for (u32 z = 0; z < BETA; z++) other[z] = c[z] ^ split[z];
+    for (u32 z = 0; z < BETA; z++) {
+        if constexpr (CONSTRUCT == Construct::integer) {
+            split[z] = (~c[z] + number) & c[z];
+            if (number >= psi || 2 * (u32)__popc(split[z]) > size) split[z] = 0;
+        }
+        other[z] = c[z] ^ split[z];
+    }
     fetch(a, f, split);
     fetch(b, f, other);
 #pragma unroll
     for (u32 z = 0; z < BETA; z++) {
         v[z] = larger(v[z], best(a[z] + b[z], split[z]));
-        split[z] = (split[z] & ~step[z]) | nextSplit(step[z], split[z] & step[z]);
+        if constexpr (CONSTRUCT == Construct::integer) continue;
+        if constexpr (ORDER == Order::consecutive) split[z] = nextSplit(step[z], split[z]);
+        else split[z] = (split[z] & ~step[z]) | nextSplit(step[z], split[z] & step[z]);
     }
 }
 
@@ -91,31 +159,44 @@ struct Group {
     u32 mid[ALPHA][WARPS];     // of the next log2(WARPS)
     u32 high[ALPHA];           // the other members
     u32 start[ALPHA];          // the block's first splitting of those
+
+    // index prepares the splittings of every coalition; share is the block's number
+    // among those of the group.
+    __device__ void index(u32 share) {
+        for (u32 i = threadIdx.x; i < ALPHA * (WARP + WARPS); i += BLOCK) {
+            u32 z = i / (WARP + WARPS), psi = i % (WARP + WARPS);
+            if (psi < WARP) {
+                low[z][psi] = deposit(psi, coalition[z]);
+            } else {
+                u32 rest = withoutLowest(coalition[z], 5);
+                mid[z][psi - WARP] = deposit(psi - WARP, rest);
+                if (psi == WARP) {
+                    high[z] = withoutLowest(rest, 2);
+                    start[z] = deposit(LAMBDA * share, high[z]);
+                }
+            }
+        }
+    }
+    // first is the thread's first splitting of coalition i.
+    __device__ __forceinline__ u32 first(u32 i, u32, u32 mine) const {
+        return (mine == 0 ? 0 : low[i][threadIdx.x % WARP] | mid[i][threadIdx.x / WARP]) | start[i];
+    }
+    // steps are the members that splittings of a thread step through.
+    __device__ __forceinline__ u32 steps(u32 i, u32) const { return high[i]; }
 };
 
 // fill makes the coalitions of the group. Ranks count from 0 within a size;
 // coalitions past the last are 0, whose only splitting is worth 0 and is kept
 // nowhere.
 __device__ void fill(Group& g, u32 c0, u32 rank, u32 count, u32 size, u32 agents) {
-    for (u32 i = threadIdx.x; i < ALPHA; i += BLOCK)
-        g.coalition[i] = i < count ? unrank(rank + i, size, agents) : 0;
-    __syncthreads();
-}
-
-// index prepares the splittings of every coalition of the group; share is the
-// block's number within it.
-__device__ void index(Group& g, u32 share) {
-    for (u32 i = threadIdx.x; i < ALPHA * (WARP + WARPS); i += BLOCK) {
-        u32 z = i / (WARP + WARPS), psi = i % (WARP + WARPS);
-        if (psi < WARP) {
-            g.low[z][psi] = deposit(psi, g.coalition[z]);
-        } else {
-            u32 rest = withoutLowest(g.coalition[z], 5);
-            g.mid[z][psi - WARP] = deposit(psi - WARP, rest);
-            if (psi == WARP) {
-                g.high[z] = withoutLowest(rest, 2);
-                g.start[z] = deposit(LAMBDA * share, g.high[z]);
-            }
+    if constexpr (ORIGIN == Origin::each) {
+        for (u32 i = threadIdx.x; i < ALPHA; i += BLOCK)
+            g.coalition[i] = i < count ? unrank(rank + i, size, agents) : 0;
+    } else if (threadIdx.x == 0) {
+        u32 c = ORIGIN == Origin::rank ? unrank(rank, size, agents) : c0;
+        for (u32 i = 0; i < ALPHA; i++) {
+            g.coalition[i] = i < count ? c : 0;
+            if (i + 1 < count) c = nextCoalition(c);
         }
     }
     __syncthreads();
@@ -139,33 +220,36 @@ csg_splits_lambda4_alpha64_beta1_block128_methoddp_origineach_constructtable_ord
     u32 left = (u32)count - start;
     fill(group, (u32)c0, (u32)first + start, left < ALPHA ? left : ALPHA, (u32)size, (u32)agents);
     clock.at(1);
-    index(group, share);
+    group.index(share);
+    __syncthreads();
     clock.at(2);
-    u32 mine = LAMBDA * BLOCK * share + threadIdx.x;
-    u32 rounds = (u32)psi / BLOCK;
+    u32 mine = LAMBDA * BLOCK * share + threadIdx.x, rounds = (u32)psi / BLOCK;
     u32 steps = rounds < 1 ? 1 : rounds < LAMBDA ? rounds : LAMBDA;
+    if constexpr (ORDER == Order::consecutive) {
+        mine = LAMBDA * (threadIdx.x + BLOCK * share);
+        steps = (u32)psi < LAMBDA ? (u32)psi : LAMBDA;
+    }
     // Threads past the last splitting repeat number 0: no branch, no harm.
-    if (mine >= (u32)psi) mine = 0;
-    Best* into = f;
+    if (CONSTRUCT != Construct::integer && mine >= (u32)psi) mine = 0;
+    Best* into = results(f, table);
     for (u32 x = 0; x < ALPHA && x < left; x += BETA) {
         u32 c[BETA], split[BETA];
         u32 step[BETA];  // the members that splittings of this thread step through
         Best v[BETA];
+        clock.at(3);  // before initialSplit, as printed
 #pragma unroll
         for (u32 z = 0; z < BETA; z++) {
             c[z] = group.coalition[x + z];
             v[z] = none();
-            split[z] = mine == 0 ? 0 : group.low[x + z][threadIdx.x % WARP] | group.mid[x + z][threadIdx.x / WARP];
-            split[z] |= group.start[x + z];
-            step[z] = group.high[x + z];
+            split[z] = group.first(x + z, c[z], mine);
+            step[z] = group.steps(x + z, c[z]);
         }
-        clock.at(3);
         if (steps == LAMBDA) {
 #pragma unroll
-            for (u32 l = 0; l < LAMBDA; l++) evaluate(v, f, c, split, step);
+            for (u32 l = 0; l < LAMBDA; l++) evaluate(v, f, c, split, step, mine + l, (u32)psi, (u32)size);
         } else {
 #pragma unroll 1
-            for (u32 l = 0; l < steps; l++) evaluate(v, f, c, split, step);
+            for (u32 l = 0; l < steps; l++) evaluate(v, f, c, split, step, mine + l, (u32)psi, (u32)size);
         }
         clock.at(4);
         reduce(v, scratch[x / BETA % 2], into, group.coalition + x, clock);
@@ -192,4 +276,4 @@ extern "C" __global__ void csg_splits_lambda4_alpha64_beta1_block128_methoddp_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_lambda4_alpha64_beta1_block128_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32_hash = 0xda7f82ed3770f08eull;
+extern "C" __device__ unsigned long long csg_splits_lambda4_alpha64_beta1_block128_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32_hash = 0xd6d3fcedb0901af7ull;

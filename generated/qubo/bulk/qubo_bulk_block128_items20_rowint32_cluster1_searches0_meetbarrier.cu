@@ -20,8 +20,10 @@ constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
 constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
 // Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
+constexpr bool KEYED = false;  // gains are keys that hold their items
 constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
-constexpr u32 RESIDENT = 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;  // blocks a multiprocessor
+constexpr u32 SEARCHES = 0;  // blocks that share a multiprocessor's registers; 0: as many as fit
+constexpr u32 RESIDENT = SEARCHES > 0 ? SEARCHES : 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
 // Words of 8 bytes: of the device, and of each search.
@@ -36,7 +38,7 @@ __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
 // self is the thread among those of the search.
-__device__ __forceinline__ u32 self() { return threadIdx.x; }
+__device__ __forceinline__ u32 self() { return (CLUSTER > 1 ? blockIdx.x % CLUSTER * BLOCK : 0) + threadIdx.x; }
 
 // A Load is the piece of a row that a thread reads at once.
 template <u32 BYTES> struct __align__(BYTES) Load { u32 of[BYTES / 4]; };
@@ -52,7 +54,8 @@ struct Pick {
 // A key is MIDDLE + gain, above 0, and has the highest bit while the variable is
 // locked. So the largest key is the best that is not locked, and the largest as an unsigned
 // number the best that is. What stands for no variable is 0, a lock aside.
-// A row counts with the sign of both flips, which are bytes of 1 or -1.
+// A row of int32 counts with the sign of both flips, which are bytes of 1 or -1.
+constexpr bool INT32 = true;
 typedef u32 Word;
 typedef int Key;
 constexpr Word LOCK = (Word)1 << (8 * sizeof(Word) - 1), MIDDLE = LOCK / 2;
@@ -66,7 +69,7 @@ struct Cells {
     const char* rows;
     u32 n;
     Word key[ITEMS];
-    u32 sign[ITEMS / 4];  // bytes: 1 where x is 0, -1 where it is 1
+    u32 sign[ITEMS / 4];  // of int32: bytes, 1 where x is 0, -1 where it is 1
     u32 x[WORDS];
 
     // A Look is what find needs to tell which item was the best.
@@ -114,8 +117,13 @@ struct Cells {
         Word tabu = 0;
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j += 2) {
-            best = __vimax3_s32(best, (int)key[j], (int)key[j + 1]);
-            if (ASPIRE) tabu = __vimax3_u32(tabu, key[j], key[j + 1]);
+            if constexpr (INT32) {
+                best = __vimax3_s32((int)best, (int)key[j], (int)key[j + 1]);
+                if (ASPIRE) tabu = __vimax3_u32((u32)tabu, (u32)key[j], (u32)key[j + 1]);
+            } else {
+                best = max(best, max((Key)key[j], (Key)key[j + 1]));
+                if (ASPIRE) tabu = max(tabu, max(key[j], key[j + 1]));
+            }
             look.best[j / CLOSE] = best;
         }
         look.key = (Word)best;
@@ -146,7 +154,14 @@ struct Cells {
     __device__ __forceinline__ void apply(const Row& row, u32 on) {
         u32 turn = on ? 0xfefefefeu : 0;
 #pragma unroll
-        for (u32 j = 0; j < ITEMS; j++) key[j] += (u32)row[j / NEAR].of[j % NEAR] * permute(sign[j / 4] ^ turn, 0x8880u + j % 4 * 0x1111u);
+        for (u32 j = 0; j < ITEMS; j++) {
+            if constexpr (INT32) {
+                key[j] += (u32)row[j / NEAR].of[j % NEAR] * permute(sign[j / 4] ^ turn, 0x8880u + j % 4 * 0x1111u);
+            } else {
+                Word e = (Word)row[j / NEAR].of[j % NEAR];
+                key[j] += (x[j / 32] >> j % 32 & 1) != on ? -e : e;
+            }
+        }
     }
     // flip changes the thread's item, and locks it. Its own entry of the row is 0.
     __device__ __forceinline__ void flip(u32 item, i64 gain) {
@@ -211,7 +226,7 @@ struct Cells {
 
 // A Slot is what a warp offers: its largest key, and place = thread << 8 |
 // item << 1 | x.
-struct Slot {
+struct __align__(CLUSTER > 1 || sizeof(Key) == 8 ? 8 : 4) Slot {
     Key key;
     u32 place;
 };
@@ -252,7 +267,7 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     Cells::Look look;
     Key mine = c.top<ASPIRE>(look, need), best = warpReduce(mine);
     u32 who = pick(__ballot_sync(ALL, mine == best), s.random), item = 0;
-    if (lane() == who) item = c.find(look);  // the only thread of the warp that has to
+    if (KEYED || lane() == who) item = c.find(look);  // where keys hold no items, the only thread of the warp that has to
     u32 word = c.x[0];
 #pragma unroll
     for (u32 w = 1; w < WORDS; w++) word = item < 32 * w ? word : c.x[w];
@@ -260,6 +275,8 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     meet(s, best, place, who);
     return {c.gain(best), place >> 8, place >> 1 & 127, place & 1, c.locked(best)};
 }
+
+__device__ __forceinline__ void openInboxes(SharedState&) {}
 
 __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who) {
     if (WARPS == 1) {
@@ -545,6 +562,7 @@ qubo_bulk_block128_items20_rowint32_cluster1_searches0_meetbarrier_search(const 
     i64* score = scores + (u64)number * SCORES;
     gains += (u64)number * (SPAN * ITEMS);
     now += (u64)number * RECORD;
+    openInboxes(sharedState);
     if (round == 0) c.begin(diag);
     else c.resume(gains, now), s.value = score[VALUE];
     episodes(c, s, elites, splitmix(splitmix(seed) + round * searches + number), flips);
@@ -565,4 +583,4 @@ qubo_bulk_block128_items20_rowint32_cluster1_searches0_meetbarrier_gather(const 
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_block128_items20_rowint32_cluster1_searches0_meetbarrier_hash = 0x2425e1410d8ef643ull;
+extern "C" __device__ unsigned long long qubo_bulk_block128_items20_rowint32_cluster1_searches0_meetbarrier_hash = 0x6016ba04d24635c5ull;

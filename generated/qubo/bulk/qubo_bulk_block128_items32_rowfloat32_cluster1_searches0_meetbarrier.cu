@@ -19,8 +19,10 @@ constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
 constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
 // Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
+constexpr bool KEYED = false;  // gains are keys that hold their items
 constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
-constexpr u32 RESIDENT = 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;  // blocks a multiprocessor
+constexpr u32 SEARCHES = 0;  // blocks that share a multiprocessor's registers; 0: as many as fit
+constexpr u32 RESIDENT = SEARCHES > 0 ? SEARCHES : 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
 // Words of 8 bytes: of the device, and of each search.
@@ -35,7 +37,7 @@ __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
 // self is the thread among those of the search.
-__device__ __forceinline__ u32 self() { return threadIdx.x; }
+__device__ __forceinline__ u32 self() { return (CLUSTER > 1 ? blockIdx.x % CLUSTER * BLOCK : 0) + threadIdx.x; }
 
 // A Load is the piece of a row that a thread reads at once.
 template <u32 BYTES> struct __align__(BYTES) Load { u32 of[BYTES / 4]; };
@@ -247,7 +249,7 @@ struct Cells {
 
 // A Slot is what a warp offers: its largest key, and place = thread << 8 |
 // item << 1 | x.
-struct Slot {
+struct __align__(CLUSTER > 1 || sizeof(Key) == 8 ? 8 : 4) Slot {
     Key key;
     u32 place;
 };
@@ -288,7 +290,7 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     Cells::Look look;
     Key mine = c.top<ASPIRE>(look, need), best = warpReduce(mine);
     u32 who = pick(__ballot_sync(ALL, mine == best), s.random), item = 0;
-    if (lane() == who) item = c.find(look);  // the only thread of the warp that has to
+    if (KEYED || lane() == who) item = c.find(look);  // where keys hold no items, the only thread of the warp that has to
     u32 word = c.x[0];
 #pragma unroll
     for (u32 w = 1; w < WORDS; w++) word = item < 32 * w ? word : c.x[w];
@@ -296,6 +298,8 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     meet(s, best, place, who);
     return {c.gain(best), place >> 8, place >> 1 & 127, place & 1, c.locked(best)};
 }
+
+__device__ __forceinline__ void openInboxes(SharedState&) {}
 
 __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who) {
     if (WARPS == 1) {
@@ -581,6 +585,7 @@ qubo_bulk_block128_items32_rowfloat32_cluster1_searches0_meetbarrier_search(cons
     i64* score = scores + (u64)number * SCORES;
     gains += (u64)number * (SPAN * ITEMS);
     now += (u64)number * RECORD;
+    openInboxes(sharedState);
     if (round == 0) c.begin(diag);
     else c.resume(gains, now), s.value = score[VALUE];
     episodes(c, s, elites, splitmix(splitmix(seed) + round * searches + number), flips);
@@ -601,4 +606,4 @@ qubo_bulk_block128_items32_rowfloat32_cluster1_searches0_meetbarrier_gather(cons
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_block128_items32_rowfloat32_cluster1_searches0_meetbarrier_hash = 0x09bb7583810630f2ull;
+extern "C" __device__ unsigned long long qubo_bulk_block128_items32_rowfloat32_cluster1_searches0_meetbarrier_hash = 0x0830f466fc9d336bull;

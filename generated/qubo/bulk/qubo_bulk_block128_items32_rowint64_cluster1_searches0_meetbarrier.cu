@@ -2,6 +2,7 @@
 // qubo/bulk block=128,items=32,row=int64,cluster=1,searches=0,meet=barrier
 #include "cuda/prelude.cuh"
 #include "cuda/random.cuh"
+#include "cuda/bytes.cuh"
 
 // A block, or the blocks of a cluster, hold x and the gain of every flip in
 // registers. A step is an arg-max over the gains with one barrier, one row of
@@ -19,8 +20,10 @@ constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
 constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
 // Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
+constexpr bool KEYED = false;  // gains are keys that hold their items
 constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
-constexpr u32 RESIDENT = 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;  // blocks a multiprocessor
+constexpr u32 SEARCHES = 0;  // blocks that share a multiprocessor's registers; 0: as many as fit
+constexpr u32 RESIDENT = SEARCHES > 0 ? SEARCHES : 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
 // Words of 8 bytes: of the device, and of each search.
@@ -35,7 +38,7 @@ __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
 // self is the thread among those of the search.
-__device__ __forceinline__ u32 self() { return threadIdx.x; }
+__device__ __forceinline__ u32 self() { return (CLUSTER > 1 ? blockIdx.x % CLUSTER * BLOCK : 0) + threadIdx.x; }
 
 // A Load is the piece of a row that a thread reads at once.
 template <u32 BYTES> struct __align__(BYTES) Load { u32 of[BYTES / 4]; };
@@ -51,6 +54,8 @@ struct Pick {
 // A key is MIDDLE + gain, above 0, and has the highest bit while the variable is
 // locked. So the largest key is the best that is not locked, and the largest as an unsigned
 // number the best that is. What stands for no variable is 0, a lock aside.
+// A row of int32 counts with the sign of both flips, which are bytes of 1 or -1.
+constexpr bool INT32 = false;
 typedef u64 Word;
 typedef i64 Key;
 constexpr Word LOCK = (Word)1 << (8 * sizeof(Word) - 1), MIDDLE = LOCK / 2;
@@ -64,6 +69,7 @@ struct Cells {
     const char* rows;
     u32 n;
     Word key[ITEMS];
+    u32 sign[ITEMS / 4];  // of int32: bytes, 1 where x is 0, -1 where it is 1
     u32 x[WORDS];
 
     // A Look is what find needs to tell which item was the best.
@@ -85,12 +91,16 @@ struct Cells {
         for (u32 w = 0; w < WORDS; w++) x[w] = 0;
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) key[j] = keyed(diag[column(self(), j)], j);
+#pragma unroll
+        for (u32 q = 0; q < ITEMS / 4; q++) sign[q] = 0x01010101u;
     }
     __device__ __forceinline__ void resume(const Key* gains, const u32* now) {
 #pragma unroll
         for (u32 w = 0; w < WORDS; w++) x[w] = now[w * SPAN + self()];
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) key[j] = keyed(gains[j * SPAN + self()], j);
+#pragma unroll
+        for (u32 q = 0; q < ITEMS / 4; q++) sign[q] = 0x01010101u ^ ((x[q / 8] >> q % 8 * 4 & 15) * 0x00204081u & 0x01010101u) * 0xfe;
     }
     // suspend wants no locks.
     __device__ __forceinline__ void suspend(Key* gains, u32* now) const {
@@ -107,8 +117,13 @@ struct Cells {
         Word tabu = 0;
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j += 2) {
-            best = max(best, max((Key)key[j], (Key)key[j + 1]));
-            if (ASPIRE) tabu = max(tabu, max(key[j], key[j + 1]));
+            if constexpr (INT32) {
+                best = __vimax3_s32((int)best, (int)key[j], (int)key[j + 1]);
+                if (ASPIRE) tabu = __vimax3_u32((u32)tabu, (u32)key[j], (u32)key[j + 1]);
+            } else {
+                best = max(best, max((Key)key[j], (Key)key[j + 1]));
+                if (ASPIRE) tabu = max(tabu, max(key[j], key[j + 1]));
+            }
             look.best[j / CLOSE] = best;
         }
         look.key = (Word)best;
@@ -137,48 +152,53 @@ struct Cells {
         for (u32 p = 0; p < ITEMS / NEAR; p++) row[p] = *(const Piece*)(at + p * (16 * SPAN));
     }
     __device__ __forceinline__ void apply(const Row& row, u32 on) {
+        u32 turn = on ? 0xfefefefeu : 0;
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) {
-            Word e = (Word)row[j / NEAR].of[j % NEAR];
-            key[j] += (x[j / 32] >> j % 32 & 1) != on ? -e : e;
+            if constexpr (INT32) {
+                key[j] += (u32)row[j / NEAR].of[j % NEAR] * permute(sign[j / 4] ^ turn, 0x8880u + j % 4 * 0x1111u);
+            } else {
+                Word e = (Word)row[j / NEAR].of[j % NEAR];
+                key[j] += (x[j / 32] >> j % 32 & 1) != on ? -e : e;
+            }
         }
     }
     // flip changes the thread's item, and locks it. Its own entry of the row is 0.
     __device__ __forceinline__ void flip(u32 item, i64 gain) {
         Word turned = (MIDDLE - (Word)gain) | LOCK;
         switch (item) {
-        case 0: key[0] = turned, x[0 / 32] ^= 1u << 0 % 32; break;
-        case 1: key[1] = turned, x[1 / 32] ^= 1u << 1 % 32; break;
-        case 2: key[2] = turned, x[2 / 32] ^= 1u << 2 % 32; break;
-        case 3: key[3] = turned, x[3 / 32] ^= 1u << 3 % 32; break;
-        case 4: key[4] = turned, x[4 / 32] ^= 1u << 4 % 32; break;
-        case 5: key[5] = turned, x[5 / 32] ^= 1u << 5 % 32; break;
-        case 6: key[6] = turned, x[6 / 32] ^= 1u << 6 % 32; break;
-        case 7: key[7] = turned, x[7 / 32] ^= 1u << 7 % 32; break;
-        case 8: key[8] = turned, x[8 / 32] ^= 1u << 8 % 32; break;
-        case 9: key[9] = turned, x[9 / 32] ^= 1u << 9 % 32; break;
-        case 10: key[10] = turned, x[10 / 32] ^= 1u << 10 % 32; break;
-        case 11: key[11] = turned, x[11 / 32] ^= 1u << 11 % 32; break;
-        case 12: key[12] = turned, x[12 / 32] ^= 1u << 12 % 32; break;
-        case 13: key[13] = turned, x[13 / 32] ^= 1u << 13 % 32; break;
-        case 14: key[14] = turned, x[14 / 32] ^= 1u << 14 % 32; break;
-        case 15: key[15] = turned, x[15 / 32] ^= 1u << 15 % 32; break;
-        case 16: key[16] = turned, x[16 / 32] ^= 1u << 16 % 32; break;
-        case 17: key[17] = turned, x[17 / 32] ^= 1u << 17 % 32; break;
-        case 18: key[18] = turned, x[18 / 32] ^= 1u << 18 % 32; break;
-        case 19: key[19] = turned, x[19 / 32] ^= 1u << 19 % 32; break;
-        case 20: key[20] = turned, x[20 / 32] ^= 1u << 20 % 32; break;
-        case 21: key[21] = turned, x[21 / 32] ^= 1u << 21 % 32; break;
-        case 22: key[22] = turned, x[22 / 32] ^= 1u << 22 % 32; break;
-        case 23: key[23] = turned, x[23 / 32] ^= 1u << 23 % 32; break;
-        case 24: key[24] = turned, x[24 / 32] ^= 1u << 24 % 32; break;
-        case 25: key[25] = turned, x[25 / 32] ^= 1u << 25 % 32; break;
-        case 26: key[26] = turned, x[26 / 32] ^= 1u << 26 % 32; break;
-        case 27: key[27] = turned, x[27 / 32] ^= 1u << 27 % 32; break;
-        case 28: key[28] = turned, x[28 / 32] ^= 1u << 28 % 32; break;
-        case 29: key[29] = turned, x[29 / 32] ^= 1u << 29 % 32; break;
-        case 30: key[30] = turned, x[30 / 32] ^= 1u << 30 % 32; break;
-        case 31: key[31] = turned, x[31 / 32] ^= 1u << 31 % 32; break;
+        case 0: key[0] = turned, sign[0 / 4] ^= 0xfeu << 0 % 4 * 8, x[0 / 32] ^= 1u << 0 % 32; break;
+        case 1: key[1] = turned, sign[1 / 4] ^= 0xfeu << 1 % 4 * 8, x[1 / 32] ^= 1u << 1 % 32; break;
+        case 2: key[2] = turned, sign[2 / 4] ^= 0xfeu << 2 % 4 * 8, x[2 / 32] ^= 1u << 2 % 32; break;
+        case 3: key[3] = turned, sign[3 / 4] ^= 0xfeu << 3 % 4 * 8, x[3 / 32] ^= 1u << 3 % 32; break;
+        case 4: key[4] = turned, sign[4 / 4] ^= 0xfeu << 4 % 4 * 8, x[4 / 32] ^= 1u << 4 % 32; break;
+        case 5: key[5] = turned, sign[5 / 4] ^= 0xfeu << 5 % 4 * 8, x[5 / 32] ^= 1u << 5 % 32; break;
+        case 6: key[6] = turned, sign[6 / 4] ^= 0xfeu << 6 % 4 * 8, x[6 / 32] ^= 1u << 6 % 32; break;
+        case 7: key[7] = turned, sign[7 / 4] ^= 0xfeu << 7 % 4 * 8, x[7 / 32] ^= 1u << 7 % 32; break;
+        case 8: key[8] = turned, sign[8 / 4] ^= 0xfeu << 8 % 4 * 8, x[8 / 32] ^= 1u << 8 % 32; break;
+        case 9: key[9] = turned, sign[9 / 4] ^= 0xfeu << 9 % 4 * 8, x[9 / 32] ^= 1u << 9 % 32; break;
+        case 10: key[10] = turned, sign[10 / 4] ^= 0xfeu << 10 % 4 * 8, x[10 / 32] ^= 1u << 10 % 32; break;
+        case 11: key[11] = turned, sign[11 / 4] ^= 0xfeu << 11 % 4 * 8, x[11 / 32] ^= 1u << 11 % 32; break;
+        case 12: key[12] = turned, sign[12 / 4] ^= 0xfeu << 12 % 4 * 8, x[12 / 32] ^= 1u << 12 % 32; break;
+        case 13: key[13] = turned, sign[13 / 4] ^= 0xfeu << 13 % 4 * 8, x[13 / 32] ^= 1u << 13 % 32; break;
+        case 14: key[14] = turned, sign[14 / 4] ^= 0xfeu << 14 % 4 * 8, x[14 / 32] ^= 1u << 14 % 32; break;
+        case 15: key[15] = turned, sign[15 / 4] ^= 0xfeu << 15 % 4 * 8, x[15 / 32] ^= 1u << 15 % 32; break;
+        case 16: key[16] = turned, sign[16 / 4] ^= 0xfeu << 16 % 4 * 8, x[16 / 32] ^= 1u << 16 % 32; break;
+        case 17: key[17] = turned, sign[17 / 4] ^= 0xfeu << 17 % 4 * 8, x[17 / 32] ^= 1u << 17 % 32; break;
+        case 18: key[18] = turned, sign[18 / 4] ^= 0xfeu << 18 % 4 * 8, x[18 / 32] ^= 1u << 18 % 32; break;
+        case 19: key[19] = turned, sign[19 / 4] ^= 0xfeu << 19 % 4 * 8, x[19 / 32] ^= 1u << 19 % 32; break;
+        case 20: key[20] = turned, sign[20 / 4] ^= 0xfeu << 20 % 4 * 8, x[20 / 32] ^= 1u << 20 % 32; break;
+        case 21: key[21] = turned, sign[21 / 4] ^= 0xfeu << 21 % 4 * 8, x[21 / 32] ^= 1u << 21 % 32; break;
+        case 22: key[22] = turned, sign[22 / 4] ^= 0xfeu << 22 % 4 * 8, x[22 / 32] ^= 1u << 22 % 32; break;
+        case 23: key[23] = turned, sign[23 / 4] ^= 0xfeu << 23 % 4 * 8, x[23 / 32] ^= 1u << 23 % 32; break;
+        case 24: key[24] = turned, sign[24 / 4] ^= 0xfeu << 24 % 4 * 8, x[24 / 32] ^= 1u << 24 % 32; break;
+        case 25: key[25] = turned, sign[25 / 4] ^= 0xfeu << 25 % 4 * 8, x[25 / 32] ^= 1u << 25 % 32; break;
+        case 26: key[26] = turned, sign[26 / 4] ^= 0xfeu << 26 % 4 * 8, x[26 / 32] ^= 1u << 26 % 32; break;
+        case 27: key[27] = turned, sign[27 / 4] ^= 0xfeu << 27 % 4 * 8, x[27 / 32] ^= 1u << 27 % 32; break;
+        case 28: key[28] = turned, sign[28 / 4] ^= 0xfeu << 28 % 4 * 8, x[28 / 32] ^= 1u << 28 % 32; break;
+        case 29: key[29] = turned, sign[29 / 4] ^= 0xfeu << 29 % 4 * 8, x[29 / 32] ^= 1u << 29 % 32; break;
+        case 30: key[30] = turned, sign[30 / 4] ^= 0xfeu << 30 % 4 * 8, x[30 / 32] ^= 1u << 30 % 32; break;
+        case 31: key[31] = turned, sign[31 / 4] ^= 0xfeu << 31 % 4 * 8, x[31 / 32] ^= 1u << 31 % 32; break;
         }
     }
     __device__ __forceinline__ void unlock(u32 item) {
@@ -230,7 +250,7 @@ struct Cells {
 
 // A Slot is what a warp offers: its largest key, and place = thread << 8 |
 // item << 1 | x.
-struct Slot {
+struct __align__(CLUSTER > 1 || sizeof(Key) == 8 ? 8 : 4) Slot {
     Key key;
     u32 place;
 };
@@ -271,7 +291,7 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     Cells::Look look;
     Key mine = c.top<ASPIRE>(look, need), best = warpReduce(mine);
     u32 who = pick(__ballot_sync(ALL, mine == best), s.random), item = 0;
-    if (lane() == who) item = c.find(look);  // the only thread of the warp that has to
+    if (KEYED || lane() == who) item = c.find(look);  // where keys hold no items, the only thread of the warp that has to
     u32 word = c.x[0];
 #pragma unroll
     for (u32 w = 1; w < WORDS; w++) word = item < 32 * w ? word : c.x[w];
@@ -279,6 +299,8 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     meet(s, best, place, who);
     return {c.gain(best), place >> 8, place >> 1 & 127, place & 1, c.locked(best)};
 }
+
+__device__ __forceinline__ void openInboxes(SharedState&) {}
 
 __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who) {
     if (WARPS == 1) {
@@ -564,6 +586,7 @@ qubo_bulk_block128_items32_rowint64_cluster1_searches0_meetbarrier_search(const 
     i64* score = scores + (u64)number * SCORES;
     gains += (u64)number * (SPAN * ITEMS);
     now += (u64)number * RECORD;
+    openInboxes(sharedState);
     if (round == 0) c.begin(diag);
     else c.resume(gains, now), s.value = score[VALUE];
     episodes(c, s, elites, splitmix(splitmix(seed) + round * searches + number), flips);
@@ -584,4 +607,4 @@ qubo_bulk_block128_items32_rowint64_cluster1_searches0_meetbarrier_gather(const 
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_block128_items32_rowint64_cluster1_searches0_meetbarrier_hash = 0x489a7147fc568fd8ull;
+extern "C" __device__ unsigned long long qubo_bulk_block128_items32_rowint64_cluster1_searches0_meetbarrier_hash = 0xa42682d56beb62dcull;

@@ -2,6 +2,7 @@
 // qubo/bulk block=32,items=4,row=int64,cluster=1,searches=0,meet=barrier
 #include "cuda/prelude.cuh"
 #include "cuda/random.cuh"
+#include "cuda/bytes.cuh"
 
 // A block, or the blocks of a cluster, hold x and the gain of every flip in
 // registers. A step is an arg-max over the gains with one barrier, one row of
@@ -19,8 +20,10 @@ constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
 constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
 // Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
+constexpr bool KEYED = false;  // gains are keys that hold their items
 constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
-constexpr u32 RESIDENT = 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;  // blocks a multiprocessor
+constexpr u32 SEARCHES = 0;  // blocks that share a multiprocessor's registers; 0: as many as fit
+constexpr u32 RESIDENT = SEARCHES > 0 ? SEARCHES : 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
 // Words of 8 bytes: of the device, and of each search.
@@ -35,7 +38,7 @@ __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
 // self is the thread among those of the search.
-__device__ __forceinline__ u32 self() { return threadIdx.x; }
+__device__ __forceinline__ u32 self() { return (CLUSTER > 1 ? blockIdx.x % CLUSTER * BLOCK : 0) + threadIdx.x; }
 
 // A Load is the piece of a row that a thread reads at once.
 template <u32 BYTES> struct __align__(BYTES) Load { u32 of[BYTES / 4]; };
@@ -51,6 +54,8 @@ struct Pick {
 // A key is MIDDLE + gain, above 0, and has the highest bit while the variable is
 // locked. So the largest key is the best that is not locked, and the largest as an unsigned
 // number the best that is. What stands for no variable is 0, a lock aside.
+// A row of int32 counts with the sign of both flips, which are bytes of 1 or -1.
+constexpr bool INT32 = false;
 typedef u64 Word;
 typedef i64 Key;
 constexpr Word LOCK = (Word)1 << (8 * sizeof(Word) - 1), MIDDLE = LOCK / 2;
@@ -64,6 +69,7 @@ struct Cells {
     const char* rows;
     u32 n;
     Word key[ITEMS];
+    u32 sign[ITEMS / 4];  // of int32: bytes, 1 where x is 0, -1 where it is 1
     u32 x[WORDS];
 
     // A Look is what find needs to tell which item was the best.
@@ -85,12 +91,16 @@ struct Cells {
         for (u32 w = 0; w < WORDS; w++) x[w] = 0;
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) key[j] = keyed(diag[column(self(), j)], j);
+#pragma unroll
+        for (u32 q = 0; q < ITEMS / 4; q++) sign[q] = 0x01010101u;
     }
     __device__ __forceinline__ void resume(const Key* gains, const u32* now) {
 #pragma unroll
         for (u32 w = 0; w < WORDS; w++) x[w] = now[w * SPAN + self()];
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) key[j] = keyed(gains[j * SPAN + self()], j);
+#pragma unroll
+        for (u32 q = 0; q < ITEMS / 4; q++) sign[q] = 0x01010101u ^ ((x[q / 8] >> q % 8 * 4 & 15) * 0x00204081u & 0x01010101u) * 0xfe;
     }
     // suspend wants no locks.
     __device__ __forceinline__ void suspend(Key* gains, u32* now) const {
@@ -107,8 +117,13 @@ struct Cells {
         Word tabu = 0;
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j += 2) {
-            best = max(best, max((Key)key[j], (Key)key[j + 1]));
-            if (ASPIRE) tabu = max(tabu, max(key[j], key[j + 1]));
+            if constexpr (INT32) {
+                best = __vimax3_s32((int)best, (int)key[j], (int)key[j + 1]);
+                if (ASPIRE) tabu = __vimax3_u32((u32)tabu, (u32)key[j], (u32)key[j + 1]);
+            } else {
+                best = max(best, max((Key)key[j], (Key)key[j + 1]));
+                if (ASPIRE) tabu = max(tabu, max(key[j], key[j + 1]));
+            }
             look.best[j / CLOSE] = best;
         }
         look.key = (Word)best;
@@ -137,20 +152,25 @@ struct Cells {
         for (u32 p = 0; p < ITEMS / NEAR; p++) row[p] = *(const Piece*)(at + p * (16 * SPAN));
     }
     __device__ __forceinline__ void apply(const Row& row, u32 on) {
+        u32 turn = on ? 0xfefefefeu : 0;
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) {
-            Word e = (Word)row[j / NEAR].of[j % NEAR];
-            key[j] += (x[j / 32] >> j % 32 & 1) != on ? -e : e;
+            if constexpr (INT32) {
+                key[j] += (u32)row[j / NEAR].of[j % NEAR] * permute(sign[j / 4] ^ turn, 0x8880u + j % 4 * 0x1111u);
+            } else {
+                Word e = (Word)row[j / NEAR].of[j % NEAR];
+                key[j] += (x[j / 32] >> j % 32 & 1) != on ? -e : e;
+            }
         }
     }
     // flip changes the thread's item, and locks it. Its own entry of the row is 0.
     __device__ __forceinline__ void flip(u32 item, i64 gain) {
         Word turned = (MIDDLE - (Word)gain) | LOCK;
         switch (item) {
-        case 0: key[0] = turned, x[0 / 32] ^= 1u << 0 % 32; break;
-        case 1: key[1] = turned, x[1 / 32] ^= 1u << 1 % 32; break;
-        case 2: key[2] = turned, x[2 / 32] ^= 1u << 2 % 32; break;
-        case 3: key[3] = turned, x[3 / 32] ^= 1u << 3 % 32; break;
+        case 0: key[0] = turned, sign[0 / 4] ^= 0xfeu << 0 % 4 * 8, x[0 / 32] ^= 1u << 0 % 32; break;
+        case 1: key[1] = turned, sign[1 / 4] ^= 0xfeu << 1 % 4 * 8, x[1 / 32] ^= 1u << 1 % 32; break;
+        case 2: key[2] = turned, sign[2 / 4] ^= 0xfeu << 2 % 4 * 8, x[2 / 32] ^= 1u << 2 % 32; break;
+        case 3: key[3] = turned, sign[3 / 4] ^= 0xfeu << 3 % 4 * 8, x[3 / 32] ^= 1u << 3 % 32; break;
         }
     }
     __device__ __forceinline__ void unlock(u32 item) {
@@ -174,7 +194,7 @@ struct Cells {
 
 // A Slot is what a warp offers: its largest key, and place = thread << 8 |
 // item << 1 | x.
-struct Slot {
+struct __align__(CLUSTER > 1 || sizeof(Key) == 8 ? 8 : 4) Slot {
     Key key;
     u32 place;
 };
@@ -215,7 +235,7 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     Cells::Look look;
     Key mine = c.top<ASPIRE>(look, need), best = warpReduce(mine);
     u32 who = pick(__ballot_sync(ALL, mine == best), s.random), item = 0;
-    if (lane() == who) item = c.find(look);  // the only thread of the warp that has to
+    if (KEYED || lane() == who) item = c.find(look);  // where keys hold no items, the only thread of the warp that has to
     u32 word = c.x[0];
 #pragma unroll
     for (u32 w = 1; w < WORDS; w++) word = item < 32 * w ? word : c.x[w];
@@ -223,6 +243,8 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     meet(s, best, place, who);
     return {c.gain(best), place >> 8, place >> 1 & 127, place & 1, c.locked(best)};
 }
+
+__device__ __forceinline__ void openInboxes(SharedState&) {}
 
 __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who) {
     if (WARPS == 1) {
@@ -508,6 +530,7 @@ qubo_bulk_block32_items4_rowint64_cluster1_searches0_meetbarrier_search(const ch
     i64* score = scores + (u64)number * SCORES;
     gains += (u64)number * (SPAN * ITEMS);
     now += (u64)number * RECORD;
+    openInboxes(sharedState);
     if (round == 0) c.begin(diag);
     else c.resume(gains, now), s.value = score[VALUE];
     episodes(c, s, elites, splitmix(splitmix(seed) + round * searches + number), flips);
@@ -528,4 +551,4 @@ qubo_bulk_block32_items4_rowint64_cluster1_searches0_meetbarrier_gather(const un
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_block32_items4_rowint64_cluster1_searches0_meetbarrier_hash = 0x72a8f99259c0495bull;
+extern "C" __device__ unsigned long long qubo_bulk_block32_items4_rowint64_cluster1_searches0_meetbarrier_hash = 0x709177931d4d7c25ull;

@@ -19,8 +19,10 @@ constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
 constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
 // Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
+constexpr bool KEYED = true;  // gains are keys that hold their items
 constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
-constexpr u32 RESIDENT = 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;  // blocks a multiprocessor
+constexpr u32 SEARCHES = 0;  // blocks that share a multiprocessor's registers; 0: as many as fit
+constexpr u32 RESIDENT = SEARCHES > 0 ? SEARCHES : 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
 // Words of 8 bytes: of the device, and of each search.
@@ -35,7 +37,7 @@ __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
 // self is the thread among those of the search.
-__device__ __forceinline__ u32 self() { return threadIdx.x; }
+__device__ __forceinline__ u32 self() { return (CLUSTER > 1 ? blockIdx.x % CLUSTER * BLOCK : 0) + threadIdx.x; }
 
 // A Load is the piece of a row that a thread reads at once.
 template <u32 BYTES> struct __align__(BYTES) Load { u32 of[BYTES / 4]; };
@@ -56,31 +58,38 @@ struct Pick {
 // divided by it: 64/c = 1 << shift. So a byte of 64 with the sign of the two
 // flips, at its place in a word of zeros, makes of a dot product of bytes the
 // whole update of a key. The bytes of both signs differ in the highest bit.
-typedef signed char Entry;
-constexpr u32 PACK = 4 / sizeof(Entry);            // entries a word
+// Where all weights are of one size, a row is their signs, a bit each, and a key
+// gets that size, shifted, or loses it.
+constexpr bool BITS = false, INT8 = true;
+constexpr u32 ENTRY = INT8 ? 1 : 2;        // bytes of an entry that is no bit
+constexpr u32 PACK = 4 / ENTRY;            // entries a word
 typedef int Key;
 constexpr u32 MIDDLE = 1u << 29, LOCK = 1u << 30;  // gains, shifted, are within -MIDDLE..MIDDLE
-constexpr int NOTHING = -2147483647 - 1;  // of what stands for no variable: below the locked
+constexpr int NOTHING = -2147483647 - 1;  // of what stands for no variable: below the locked, with a size for each variable that is 1
 constexpr u32 GROUP = ITEMS <= 16 ? 16 : 32;       // items that a key tells apart
 
 // dot is key + the product of entry k of a word of the row and byte j of signs.
 __device__ __forceinline__ int dot(u32 row, u32 signs, u32 j, u32 k, int key) {
-    return __dp4a((int)row, (int)(signs & 0xffu << 8 * j), key);
+    if constexpr (INT8) return __dp4a((int)row, (int)(signs & 0xffu << 8 * j), key);
+    else return key + (int)(short)(row >> 16 * k) * (int)(signed char)(signs >> 8 * j);
 }
 
 struct Cells {
-    static constexpr u32 BYTES = ITEMS * sizeof(Entry);  // of a row, a thread
-    static constexpr u32 PIECE = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
-    static constexpr u32 NEAR = PIECE / sizeof(Entry);  // neighbours in a piece
+    static_assert(!BITS || ITEMS % 32 == 0, "whole words of bits");
+    static constexpr u32 BYTES = BITS ? ITEMS / 8 : ITEMS * ENTRY;  // of a row, a thread
+    static constexpr u32 PIECE = BITS ? 4 : BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
+    static constexpr u32 NEAR = BITS ? 32 : PIECE / ENTRY;  // neighbours in a piece
     typedef Load<PIECE> Row[BYTES / PIECE];
+    struct Look { u32 item; };  // of the best
 
     const char* rows;
     u32 n, shift;
     int key[ITEMS];
-    u32 sign[ITEMS / 4];  // bytes: 64 where x is 0, -64 where it is 1
+    int size;  // of a weight in keys, where rows are bits
+    u32 sign[ITEMS / 4];  // where they are not: bytes, 64 where x is 0, -64 where it is 1
     u32 x[WORDS];
 
-    __device__ __forceinline__ Cells(const char* rows, u32 n, u32 shift) : rows(rows + self() * PIECE), n(n), shift(shift) {}
+    __device__ __forceinline__ Cells(const char* rows, u32 n, u32 shift) : rows(rows + self() * PIECE), n(n), shift(BITS ? shift % 256 : shift), size(BITS ? (int)(shift / 256) << shift % 256 : 0) {}
 
     static __device__ __forceinline__ u32 column(u32 thread, u32 j) { return j / NEAR * (NEAR * SPAN) + thread * NEAR + j % NEAR; }
 
@@ -121,7 +130,7 @@ struct Cells {
     // top is the largest key of the thread that is not locked, and its item. A
     // locked key counts, without its lock, where its gain is at least `need`: none
     // does if ASPIRE is false.
-    template <bool ASPIRE> __device__ __forceinline__ int top(u32& item, i64 need) const {
+    template <bool ASPIRE> __device__ __forceinline__ int top(Look& look, i64 need) const {
         int best = NOTHING, least = (int)(need > MIDDLE >> shift ? 2 * MIDDLE : ((u32)need << shift) + MIDDLE);
         u32 from = 0;
 #pragma unroll
@@ -137,9 +146,10 @@ struct Cells {
             if (ASPIRE && freed >= least && freed > a) a = freed;
             if (g == 0 || a > best) best = a, from = g;
         }
-        item = from + ((u32)best & (GROUP - 1));
+        look.item = from + ((u32)best & (GROUP - 1));
         return best;
     }
+    __device__ __forceinline__ u32 find(const Look& look) const { return look.item; }
 
     __device__ __forceinline__ void fetch(Row& row, u32 k) const {
         const char* at = rows + (u64)k * (BYTES * SPAN);
@@ -148,13 +158,23 @@ struct Cells {
     }
     __device__ __forceinline__ void apply(const Row& row, u32 on) {
         u32 turn = on ? 0x80808080u : 0;
+        if constexpr (BITS) {
 #pragma unroll
-        for (u32 j = 0; j < ITEMS; j++)
-            key[j] = dot(row[j / NEAR].of[j % NEAR / PACK], sign[j / 4] ^ turn, j % 4, j % PACK, key[j]);
+            for (u32 w = 0; w < WORDS; w++) {
+                u32 minus = row[w].of[0] ^ x[w] ^ (on ? ALL : 0);
+#pragma unroll
+                for (u32 j = 0; j < 32; j++) key[32 * w + j] += minus >> j & 1 ? -size : size;
+            }
+        } else {
+#pragma unroll
+            for (u32 j = 0; j < ITEMS; j++)
+                key[j] = dot(row[j / NEAR].of[j % NEAR / PACK], sign[j / 4] ^ turn, j % 4, j % PACK, key[j]);
+        }
     }
-    // flip changes the thread's item, and locks it.
+    // flip changes the thread's item, and locks it. Its own bit of a row of bits is 0,
+    // a plus, so that its key will lose a size.
     __device__ __forceinline__ void flip(u32 item, i64 gain) {
-        int turned = keyed((int)-gain, item) - (int)LOCK;
+        int turned = keyed((int)-gain, item) - (int)LOCK + size;
         switch (item) {
         case 0: key[0] = turned, sign[0 / 4] ^= 0x80u << 0 % 4 * 8, x[0 / 32] ^= 1u << 0 % 32; break;
         case 1: key[1] = turned, sign[1 / 4] ^= 0x80u << 1 % 4 * 8, x[1 / 32] ^= 1u << 1 % 32; break;
@@ -271,7 +291,7 @@ struct Cells {
 
 // A Slot is what a warp offers: its largest key, and place = thread << 8 |
 // item << 1 | x.
-struct Slot {
+struct __align__(CLUSTER > 1 || sizeof(Key) == 8 ? 8 : 4) Slot {
     Key key;
     u32 place;
 };
@@ -309,9 +329,10 @@ __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who);
 
 // choose is the best flip of all that are not locked or, if ASPIRE, gain `need`.
 template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Search& s, i64 need) {
-    u32 item;
-    Key mine = c.top<ASPIRE>(item, need), best = warpReduce(mine);
-    u32 who = pick(__ballot_sync(ALL, mine == best), s.random);
+    Cells::Look look;
+    Key mine = c.top<ASPIRE>(look, need), best = warpReduce(mine);
+    u32 who = pick(__ballot_sync(ALL, mine == best), s.random), item = 0;
+    if (KEYED || lane() == who) item = c.find(look);  // where keys hold no items, the only thread of the warp that has to
     u32 word = c.x[0];
 #pragma unroll
     for (u32 w = 1; w < WORDS; w++) word = item < 32 * w ? word : c.x[w];
@@ -319,6 +340,8 @@ template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Se
     meet(s, best, place, who);
     return {c.gain(best), place >> 8, place >> 1 & 127, place & 1, c.locked(best)};
 }
+
+__device__ __forceinline__ void openInboxes(SharedState&) {}
 
 __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who) {
     if (WARPS == 1) {
@@ -604,6 +627,7 @@ qubo_bulk_block64_items48_rowint8_cluster1_searches0_meetbarrier_search(const ch
     i64* score = scores + (u64)number * SCORES;
     gains += (u64)number * (SPAN * ITEMS);
     now += (u64)number * RECORD;
+    openInboxes(sharedState);
     if (round == 0) c.begin(diag);
     else c.resume(gains, now), s.value = score[VALUE];
     episodes(c, s, elites, splitmix(splitmix(seed) + round * searches + number), flips);
@@ -624,4 +648,4 @@ qubo_bulk_block64_items48_rowint8_cluster1_searches0_meetbarrier_gather(const un
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_block64_items48_rowint8_cluster1_searches0_meetbarrier_hash = 0x4b8d197a7f866b79ull;
+extern "C" __device__ unsigned long long qubo_bulk_block64_items48_rowint8_cluster1_searches0_meetbarrier_hash = 0x36ce8f4996f5d076ull;

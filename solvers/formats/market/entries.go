@@ -141,31 +141,3 @@ func (h Head) value(word []byte) error {
 	}
 	return nil
 }
-
-// Dense arranges the values of an array row by row, those that its symmetry
-// implies included: minus is the negative of a value, for skew-symmetric arrays,
-// whose diagonal is zero.
-func Dense[T any](h Head, values []T, minus func(T) T) []T {
-	list := make([]T, h.Rows*h.Columns)
-	k := 0
-	for j := range h.Columns {
-		from := 0
-		switch h.Symmetry {
-		case Symmetric:
-			from = j
-		case Skew:
-			from = j + 1
-		}
-		for i := from; i < h.Rows; i++ {
-			list[i*h.Columns+j] = values[k]
-			switch {
-			case h.Symmetry == Symmetric:
-				list[j*h.Columns+i] = values[k]
-			case h.Symmetry == Skew:
-				list[j*h.Columns+i] = minus(values[k])
-			}
-			k++
-		}
-	}
-	return list
-}

@@ -36,9 +36,9 @@ func read(t testing.TB, data string, block int, limit int64) (string, error) {
 			return "", err
 		}
 		if n.Floats {
-			return fmt.Sprint(Dense(h, n.Real, func(v float64) float64 { return -v })), nil
+			return fmt.Sprint(dense(h, n.Real, func(v float64) float64 { return -v })), nil
 		}
-		return fmt.Sprint(Dense(h, n.Whole, func(v int64) int64 { return -v })), nil
+		return fmt.Sprint(dense(h, n.Whole, func(v int64) int64 { return -v })), nil
 	}
 	type list struct{ of []Entry }
 	var out []string
@@ -162,4 +162,32 @@ func FuzzRead(f *testing.F) {
 		f.Add(c.text, uint8(4))
 	}
 	f.Fuzz(func(t *testing.T, data string, block uint8) { check(t, data, 1+int(block)) })
+}
+
+// dense arranges the values of an array row by row, those that its symmetry
+// implies included: minus is the negative of a value, for skew-symmetric arrays,
+// whose diagonal is zero.
+func dense[T any](h Head, values []T, minus func(T) T) []T {
+	list := make([]T, h.Rows*h.Columns)
+	k := 0
+	for j := range h.Columns {
+		from := 0
+		switch h.Symmetry {
+		case Symmetric:
+			from = j
+		case Skew:
+			from = j + 1
+		}
+		for i := from; i < h.Rows; i++ {
+			list[i*h.Columns+j] = values[k]
+			switch {
+			case h.Symmetry == Symmetric:
+				list[j*h.Columns+i] = values[k]
+			case h.Symmetry == Skew:
+				list[j*h.Columns+i] = minus(values[k])
+			}
+			k++
+		}
+	}
+	return list
 }

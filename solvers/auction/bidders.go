@@ -85,6 +85,11 @@ func byBidders(ctx context.Context, p *plain, items int, o Options, start time.T
 	}
 	o.Say("%s on %s: %s", res.Variant, res.Device, reason)
 	on.Work = &res.Tables
+	if o.Progress != nil {
+		on.Share = func(share float64) {
+			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
+		}
+	}
 	winners, value, err := on.Solve(ctx, x)
 	if err != nil {
 		return nil, err

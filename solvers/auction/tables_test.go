@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
 // onTables solves an auction bidder by bidder on a device, with VCG's payments where there
@@ -97,5 +98,28 @@ func TestTablesRefused(t *testing.T) {
 	named := Options{Variant: "block=128,items=8,bids=256,value=int32", Devices: []device.Device{d}}
 	if res, err := Solve(context.Background(), a, named); err != nil || res.Variant != "auction/bidders "+named.Variant {
 		t.Errorf("by its label: %v %v", res, err)
+	}
+}
+
+// Tables tell the share that is made, which never falls.
+func TestShareOfTables(t *testing.T) {
+	d := emulatedtest.Open(t)
+	a, err := Generate("arbitrary", 16, 200, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, last := 0, 0.0
+	o := Options{Algorithm: Bidders, Devices: []device.Device{d}}
+	o.Progress = func(now solve.Incumbent) {
+		if told++; now.Value != "" || now.Bound != "" || now.Share < last || now.Share > 1 {
+			t.Errorf("told %+v after the share %g", now, last)
+		}
+		last = now.Share
+	}
+	if _, err := Solve(context.Background(), a, o); err != nil {
+		t.Fatal(err)
+	}
+	if told < 2 || last < 0.2 {
+		t.Errorf("told %d times, at last %g", told, last)
 	}
 }

@@ -20,7 +20,8 @@ const MaxItemsOnDevice = 32
 type On struct {
 	Device  device.Device
 	Variant *device.Variant
-	Work    *Work // is told what is done; may be nil
+	Work    *Work               // is told what is done; may be nil
+	Share   func(share float64) // is told, between passes, how much of the tables of all bidders is made; may be nil
 }
 
 // Work is what tables on a device take.
@@ -81,7 +82,7 @@ func (on On) Without(ctx context.Context, p *Problem, groups [][]int) (worth []i
 	}
 	defer func() { err = errors.Join(err, d.scope.Close()) }()
 	base, left := p.stay(groups)
-	t, err := d.filled(ctx, base)
+	t, err := d.filled(ctx, d.plan(base))
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +103,8 @@ type tables struct {
 	most    int64 // bytes of a table of all items
 	scope   device.Scope
 	spare   []device.Buffer // rooms of tables that are in no use
+
+	all, done, told float64 // costs of passes, and the share that was told last
 
 	bids, prices device.Buffer // lists of what passes offer
 	worth, sets  device.Buffer // of best and look
@@ -154,8 +157,17 @@ func (d *tables) room(at *device.Buffer, bytes int64) error {
 	return d.scope.Take(d.on.Device, device.Into(at, max(bytes, 1<<16)))
 }
 
-// filled is the table of bidders of a peeled problem.
-func (d *tables) filled(ctx context.Context, bidders [][]Bid) (*made, error) {
+// plan are the passes of bidders of a peeled problem, whose share is told from then on.
+func (d *tables) plan(bidders [][]Bid) []pass {
+	list := passes(bidders)
+	for _, p := range list {
+		d.all += p.cost()
+	}
+	return list
+}
+
+// filled is the table of planned passes.
+func (d *tables) filled(ctx context.Context, list []pass) (*made, error) {
 	room, err := d.take()
 	if err != nil {
 		return nil, err
@@ -164,7 +176,7 @@ func (d *tables) filled(ctx context.Context, bidders [][]Bid) (*made, error) {
 	if err := d.clear(t); err != nil {
 		return nil, err
 	}
-	return t, d.come(ctx, t, passes(bidders))
+	return t, d.come(ctx, t, list)
 }
 
 // clear makes a table that of no bidders.
@@ -203,10 +215,15 @@ func (d *tables) come(ctx context.Context, t *made, list []pass) error {
 			if err := errors.Join(ctx.Err(), d.stream.Sync()); err != nil {
 				return err
 			}
+			if d.on.Share != nil {
+				d.told = max(d.told, d.done/d.all)
+				d.on.Share(d.told)
+			}
 		}
 		if err := d.offer(t, &p, first); err != nil {
 			return err
 		}
+		d.done += p.cost()
 		first += len(p.bids)
 	}
 	return d.stream.Sync()
@@ -259,11 +276,12 @@ func (d *tables) grow(t *made, items int) error {
 
 // split looks for the best set in the tables of both groups.
 func (d *tables) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
-	one, err := d.filled(ctx, p.Bidders[:half])
+	first, second := d.plan(p.Bidders[:half]), d.plan(p.Bidders[half:])
+	one, err := d.filled(ctx, first)
 	if err != nil {
 		return 0, 0, err
 	}
-	other, err := d.filled(ctx, p.Bidders[half:])
+	other, err := d.filled(ctx, second)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -375,14 +393,14 @@ func (d *tables) leave(ctx context.Context, t *made, groups [][][]Bid, worth []i
 	if err := d.stream.Copy(room, 0, t.room, 0, valueSize(d.on.Variant)<<t.items); err != nil {
 		return err
 	}
-	if err := d.come(ctx, copied, passes(slices.Concat(groups[half:]...))); err != nil {
+	if err := d.come(ctx, copied, d.plan(slices.Concat(groups[half:]...))); err != nil {
 		return err
 	}
 	if err := d.leave(ctx, copied, groups[:half], worth[:half]); err != nil {
 		return err
 	}
 	d.give(copied.room)
-	if err := d.come(ctx, t, passes(slices.Concat(groups[:half]...))); err != nil {
+	if err := d.come(ctx, t, d.plan(slices.Concat(groups[:half]...))); err != nil {
 		return err
 	}
 	return d.leave(ctx, t, groups[half:], worth[half:])

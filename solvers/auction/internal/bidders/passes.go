@@ -62,6 +62,15 @@ func base(alone bool, common uint32) float64 {
 	return 2
 }
 
+// cost is what the pass takes.
+func (p *pass) cost() float64 {
+	sum := 0.0
+	for _, b := range p.bids {
+		sum += effort(b.Items)
+	}
+	return cost(base(p.alone, p.common()), sum, len(p.bids), p.high())
+}
+
 // share is what a pass reads and writes, as a part of a table.
 func (p *pass) share() float64 {
 	sum := base(p.alone, p.common())

@@ -92,7 +92,13 @@ func Load(path string) ([]Trial, error) {
 
 // A File is open for appending.
 type File struct {
-	f *os.File
+	f synced
+}
+
+// synced is what a file of trials needs of the system.
+type synced interface {
+	io.WriteCloser
+	Sync() error // returns when what was written is on the disk
 }
 
 // ErrLocked is wrapped by Open when another process appends to the file.

@@ -1,0 +1,27 @@
+package result
+
+// A Choice is what was chosen for one workload at one size, beside the best there is.
+// Seconds are medians of interleaved rounds, the sum over two instances.
+type Choice struct {
+	Family   string            `json:"family"`
+	Fixed    map[string]string `json:"fixed"`
+	Size     int               `json:"size"`
+	Variants int               `json:"variants"`          // that can run, each timed before the rounds
+	Best     string            `json:"best,omitempty"`    // variant
+	Seconds  float64           `json:"seconds,omitempty"` // the best's
+	Noise    float64           `json:"noise"`             // between the best and itself, timed twice in each round
+	Chosen   []Chosen          `json:"chosen,omitempty"`
+	Failed   string            `json:"failed,omitempty"`
+}
+
+// Chosen is one choice.
+type Chosen struct {
+	By      string  `json:"by"`    // "shipped", "safe", or a file of winners
+	Level   string  `json:"level"` // that the choice rests on
+	Variant string  `json:"variant"`
+	Seconds float64 `json:"seconds"`
+	Regret  float64 `json:"regret"` // over the best's seconds, 0 for none
+}
+
+// Right reports that nothing went wrong.
+func (c Choice) Right() bool { return c.Failed == "" }

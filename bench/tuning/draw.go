@@ -1,0 +1,81 @@
+package main
+
+import (
+	"hash/fnv"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// A workload is what is chosen for.
+type workload struct {
+	subject subject.Subject
+	fixed   map[string]string
+	size    int
+}
+
+// draw draws workloads, the problems by turns, at sizes between the least and the largest
+// that a family is tuned at by default, as logarithms, and at none of those nor of those
+// that entries have. share lowers the largest.
+func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts, seed string, n int, share float64) []workload {
+	h := fnv.New64a()
+	h.Write([]byte(seed)) // never fails
+	rng := rand.New(rand.NewPCG(h.Sum64(), uint64(n)))
+	var problems []string
+	of := map[string][]subject.Subject{}
+	for _, s := range subjects {
+		p, _, _ := strings.Cut(s.Family().Name, "/")
+		if of[p] == nil {
+			problems = append(problems, p)
+		}
+		of[p] = append(of[p], s)
+	}
+	var list []workload
+	for tries := 0; len(list) < n && tries < 1000*n && len(problems) > 0; tries++ {
+		some := of[problems[len(list)%len(problems)]]
+		s := some[rng.IntN(len(some))]
+		fixed, sizes := s.Fixed(), s.Sizes(facts)
+		w := workload{subject: s, fixed: fixed[rng.IntN(len(fixed))]}
+		low, high := float64(sizes[0]), share*float64(sizes[len(sizes)-1])
+		w.size = int(math.Round(low * math.Pow(high/low, rng.Float64())))
+		known := slices.ContainsFunc(entries, func(e tuned.Entry) bool {
+			return e.Family == s.Family().Name && maps.Equal(e.Fixed, w.fixed) && e.Size == w.size
+		})
+		if again := slices.ContainsFunc(list, w.same); known || again || w.size < 1 || slices.Contains(sizes, w.size) || len(w.candidates(facts)) < 2 {
+			continue
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+func (w workload) same(x workload) bool {
+	return w.subject.Family() == x.subject.Family() && maps.Equal(w.fixed, x.fixed) && w.size == x.size
+}
+
+// candidates are the variants that can run, but for those of study.
+func (w workload) candidates(facts device.Facts) []*device.Variant {
+	var list []*device.Variant
+	f := w.subject.Family()
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		if !v.Study && f.Fits(v, w.fixed) == nil && w.runs(v, facts) == nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// runs says why a variant does not run.
+func (w workload) runs(v *device.Variant, facts device.Facts) error {
+	if err := facts.Loads(w.subject.Family(), v); err != nil {
+		return err
+	}
+	return w.subject.Feasible(v, facts, w.size)
+}

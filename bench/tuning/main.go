@@ -1,0 +1,125 @@
+// Tuning measures how good choices are: what the binary's own data choose on a device,
+// what files that coalesce tune left choose, and what the safe variants are worth, each
+// beside the best of all variants that can run, measured again in interleaved rounds.
+// Workloads and sizes are drawn by a seed, for which the commit's parent serves, so that
+// nobody picks them:
+//
+//	coalesce tune --budget 5m --output 5m.json
+//	go run -tags cuda ./bench/tuning -device cuda:0 -seed $(git rev-parse HEAD^) -experiment workloads -files 5m.json
+//	go run -tags cuda ./bench/tuning -device cuda:0 -seed $(git rev-parse HEAD^) -experiment sizes -files 5m.json,20m.json
+//	go run -tags cuda ./bench/tuning -device cuda:0 -experiment agree -files a.json,b.json
+//
+// A row is written as soon as it is measured, and -resume goes on where a run ended.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"coalesce/autotune"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/bench/experiment"
+	"coalesce/bench/result"
+	"coalesce/solvers/algorithms"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+)
+
+type bench struct {
+	experiment.Bench[result.Choice]
+	settings settings
+	subjects []subject.Subject // that run on the device
+	sources  []source
+}
+
+// A source chooses.
+type source struct {
+	name string
+	db   *tuned.Database // over the binary's
+	own  *tuned.Database // a file's entries alone; nil for the binary's data
+}
+
+// settings are the flags.
+type settings struct {
+	experiment.Settings
+	seed    string
+	files   []string
+	rounds  int
+	largest float64
+}
+
+func experiments() []experiment.Experiment[*bench] {
+	return []experiment.Experiment[*bench]{
+		{Name: "workloads", About: "20 workloads over all problems, each at a size that no data has", Run: func(b *bench) error { return b.drawn(20) }},
+		{Name: "sizes", About: "40 sizes that no data has, drawn in the same way", Run: func(b *bench) error { return b.drawn(40) }},
+		{Name: "agree", About: "winners of two files where these differ: the second's regret beside the first's", Run: (*bench).agree},
+	}
+}
+
+func main() {
+	var s settings
+	var names, files string
+	s.Register(&names, "workloads", experiment.List(experiments()))
+	flag.StringVar(&s.seed, "seed", "", "of workloads and sizes, any text")
+	flag.StringVar(&files, "files", "", "comma-separated files of winners, which choose beside the binary's own data")
+	flag.IntVar(&s.rounds, "rounds", 7, "interleaved measurements of each candidate, on two instances by turns")
+	flag.Float64Var(&s.largest, "largest", 1, "share of a family's largest tuned size to draw up to")
+	flag.Usage = experiment.Usage("Measures choices of variants.", experiments())
+	flag.Parse()
+	s.files = experiment.Split(files)
+	if flag.NArg() > 0 || s.rounds < 2 || !(s.largest > 0) {
+		fmt.Fprintln(os.Stderr, "tuning: expected flags only, 2 rounds or more, and a share above 0")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if !run(ctx, s, experiment.Split(names)) {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings, names []string) bool {
+	common, err := experiment.New[result.Choice](ctx, "tuning", s.Settings)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tuning:", err)
+		return false
+	}
+	defer common.Close()
+	b := &bench{Bench: *common, settings: s, sources: []source{{"shipped", tuned.Shipped(), nil}}}
+	for _, path := range s.files {
+		own, err := tuned.Load(path)
+		if err != nil {
+			b.Fail(err)
+			return false
+		}
+		b.sources = append(b.sources, source{filepath.Base(path), own.Over(tuned.Shipped()), own})
+	}
+	all := slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
+	for _, sub := range algorithms.Using(all, b.sources[len(b.sources)-1].db) {
+		if autotune.Here(sub, b.Facts) {
+			b.subjects = append(b.subjects, sub)
+		}
+	}
+	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
+		b.Begin(e.Name, "", experiment.Command("tuning", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "seed", Value: s.seed},
+			experiment.Flag{Name: "files", Value: strings.Join(s.files, ",")}, experiment.Flag{Name: "rounds", Value: strconv.Itoa(s.rounds), Usual: "7"},
+			experiment.Flag{Name: "largest", Value: strconv.FormatFloat(s.largest, 'g', -1, 64), Usual: "1"}))
+		b.Resume()
+		if err := e.Run(b); err != nil {
+			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
+		}
+		b.End()
+		fmt.Print(summary(b.File.Rows))
+	})
+}

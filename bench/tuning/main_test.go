@@ -1,0 +1,98 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/autotune"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/bench/experiment"
+	"coalesce/bench/result"
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
+)
+
+// A seed says which workloads: of every problem, at sizes that nothing was tuned at.
+func TestDraw(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Name: "card", Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024}
+	var subjects []subject.Subject
+	for _, s := range slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()) {
+		if autotune.Here(s, facts) {
+			subjects = append(subjects, s)
+		}
+	}
+	shipped, err := tuned.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := draw(subjects, shipped.Entries(), facts, "a", 40, 1)
+	again, other := draw(subjects, shipped.Entries(), facts, "a", 40, 1), draw(subjects, shipped.Entries(), facts, "b", 40, 1)
+	if len(list) != 40 || !slices.EqualFunc(list, again, workload.same) || slices.EqualFunc(list, other, workload.same) {
+		t.Errorf("%d workloads, expected 40, the same for one seed and others for another", len(list))
+	}
+	problems := map[string]int{}
+	for k, w := range list {
+		name, _, _ := strings.Cut(w.subject.Family().Name, "/")
+		problems[name]++
+		if slices.ContainsFunc(list[:k], w.same) {
+			t.Errorf("%s %v, size %d twice", w.subject.Family().Name, w.fixed, w.size)
+		}
+		for _, e := range shipped.Entries() {
+			if e.Family == w.subject.Family().Name && e.Size == w.size && e.Fixed["value"] == w.fixed["value"] && e.Fixed["range"] == w.fixed["range"] && e.Fixed["method"] == w.fixed["method"] && e.Fixed["row"] == w.fixed["row"] {
+				t.Errorf("%s %v, size %d was tuned", e.Family, e.Fixed, e.Size)
+			}
+		}
+	}
+	if len(problems) != 4 {
+		t.Errorf("workloads of %v, expected all four problems", problems)
+	}
+}
+
+// Regrets are of the best, and a forced slow winner has one.
+func TestRegret(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	facts := d.Facts()
+	subjects := slices.DeleteFunc(csg.Subjects(), func(s subject.Subject) bool { return s.Family().Name != "csg/hosttiles" })
+	w := workload{subjects[0], map[string]string{"value": "int32"}, 14}
+	b := &bench{settings: settings{rounds: 2}, subjects: subjects}
+	b.Bench = experiment.Bench[result.Choice]{Ctx: t.Context(), Dev: d, Facts: facts, Start: time.Now()}
+	all := w.candidates(facts)
+	slow := all[len(all)-1]
+	forced, err := tuned.New(tuned.Entry{Family: w.subject.Family().Name, Class: facts.Class(), Fixed: w.fixed, Size: w.size, Protocol: tuned.Protocol,
+		Winner: slow.Label, Results: []tuned.Result{{Variant: slow.Label, Hash: tuned.Hash(slow.Hash), Nanos: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.sources = []source{{"forced", forced, forced}}
+	var row result.Choice
+	if err := b.regrets(w, &row); err != nil {
+		t.Fatal(err)
+	}
+	if len(row.Chosen) != 2 || row.Chosen[0].Variant != slow.Label || row.Chosen[0].Level != tuned.Exact || row.Chosen[1].Level != tuned.Safe || row.Variants != len(all) {
+		t.Errorf("row %+v, expected the forced variant and the safe one", row)
+	}
+	for _, c := range row.Chosen {
+		if c.Regret < 0 || (c.Variant == row.Best) != (c.Regret == 0) || c.Seconds < row.Seconds {
+			t.Errorf("%+v beside the best %s, %v s", c, row.Best, row.Seconds)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	rows := []result.Choice{{Noise: 0.01, Chosen: []result.Chosen{{By: "safe", Regret: 0.5}, {By: "shipped", Regret: 0.02}}},
+		{Noise: 0.03, Chosen: []result.Chosen{{By: "safe", Regret: 0.04}, {By: "shipped", Regret: 0}}}}
+	want := "safe             regret: median 27.0 %, worst 50.0 %; within 3 %: 0, within 10 %: 1 of 2\n" +
+		"shipped          regret: median 1.0 %, worst 2.0 %; within 3 %: 2, within 10 %: 2 of 2\n" +
+		"                 noise of one variant timed twice: median 2.0 %, worst 3.0 %\n"
+	if got := summary(rows); got != want {
+		t.Errorf("%s\nexpected\n%s", got, want)
+	}
+}

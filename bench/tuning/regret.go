@@ -1,0 +1,267 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"coalesce/autotune"
+	"coalesce/autotune/measure"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/bench/result"
+	"coalesce/runtime/device"
+)
+
+const (
+	finalists  = 6                      // of the first glance, that the rounds begin with
+	glance     = 100 * time.Millisecond // for each variant before the rounds
+	round      = 150 * time.Millisecond // for each candidate of a round
+	hopeless   = 2                      // times the best: a glance ends after one sample
+	nextRandom = 0x9e3779b97f4a7c15     // between the seeds of two instances
+)
+
+// drawn measures drawn workloads.
+func (b *bench) drawn(n int) error {
+	shipped, err := tuned.Embedded()
+	if err != nil {
+		return err
+	}
+	entries := shipped.Entries()
+	for _, s := range b.sources {
+		if s.own != nil {
+			entries = append(entries, s.own.Entries()...)
+		}
+	}
+	for _, w := range draw(b.subjects, entries, b.Facts, b.settings.seed, n, b.settings.largest) {
+		if !b.measured(w) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// agree measures where two files have different winners of one key.
+func (b *bench) agree() error {
+	if len(b.sources) != 3 {
+		return errors.New("expected two files to compare")
+	}
+	same := 0
+	for _, e := range b.sources[1].own.Entries() {
+		at := slices.IndexFunc(b.subjects, func(s subject.Subject) bool { return s.Family().Name == e.Family })
+		other, ok := b.sources[2].own.Lookup(e.Family, e.Class, tuned.Workload{Fixed: e.Fixed, Size: e.Size})
+		if at < 0 || e.Class != b.Facts.Class() || !ok {
+			continue
+		}
+		if e.Winner == other.Winner {
+			same++
+			continue
+		}
+		if !b.measured(workload{b.subjects[at], e.Fixed, e.Size}) {
+			return nil
+		}
+	}
+	fmt.Printf("%d keys with one winner, %d with two\n", same, len(b.File.Rows))
+	return nil
+}
+
+// measured adds a workload's row, unless it is there; false where time is over.
+func (b *bench) measured(w workload) bool {
+	f := w.subject.Family()
+	if slices.ContainsFunc(b.Kept, func(c result.Choice) bool {
+		return c.Family == f.Name && c.Size == w.size && maps.Equal(c.Fixed, w.fixed)
+	}) {
+		return true
+	}
+	if b.Late() {
+		return false
+	}
+	row := result.Choice{Family: f.Name, Fixed: w.fixed, Size: w.size}
+	if err := b.regrets(w, &row); err != nil {
+		if b.Ctx.Err() != nil {
+			return false
+		}
+		row.Failed = err.Error()
+	}
+	b.Add(row)
+	fmt.Printf("%s %v, size %d: best %s %.4g s, noise %.1f %% %s\n", row.Family, row.Fixed, row.Size, row.Best, row.Seconds, 100*row.Noise, row.Failed)
+	for _, c := range row.Chosen {
+		fmt.Printf("    %-16s %+6.1f %%  %s: %s\n", c.By, 100*c.Regret, c.Level, c.Variant)
+	}
+	return true
+}
+
+// regrets times what is chosen beside the best.
+func (b *bench) regrets(w workload, row *result.Choice) error {
+	chosen, err := b.choices(w)
+	if err != nil {
+		return err
+	}
+	var instances [2]subject.Instance
+	for k := range instances {
+		if instances[k], err = w.subject.Instance(w.fixed, w.size, 1+uint64(k)*nextRandom); err != nil {
+			return err
+		}
+	}
+	all := w.candidates(b.Facts)
+	row.Variants = len(all)
+	first := map[*device.Variant]float64{}
+	least := 0.0
+	for _, v := range all {
+		took, err := b.time(w, v, instances[0], measure.Options{Cap: glance, Few: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
+		if err != nil {
+			return err
+		}
+		if first[v] = took; least == 0 || took < least {
+			least = took
+		}
+	}
+	slices.SortFunc(all, func(x, y *device.Variant) int { return cmp.Compare(first[x], first[y]) })
+	field := slices.Clone(all[:min(finalists, len(all))])
+	for _, c := range chosen {
+		if !slices.Contains(field, c.variant) {
+			field = append(field, c.variant)
+		}
+	}
+	times := map[*device.Variant]*[2][]float64{}
+	twice := [2][]float64{} // of the first of the field, again
+	for k := range 2 * ((b.settings.rounds + 1) / 2) {
+		at := k % 2
+		for i := -1; i < len(field); i++ {
+			v := field[max(0, i)]
+			took, err := b.time(w, v, instances[at], measure.Options{Cap: round, Few: 1})
+			if err != nil {
+				return err
+			}
+			if i < 0 {
+				twice[at] = append(twice[at], took)
+				continue
+			}
+			if times[v] == nil {
+				times[v] = &[2][]float64{}
+			}
+			times[v][at] = append(times[v][at], took)
+		}
+	}
+	seconds := func(t *[2][]float64) float64 { return result.Median(t[0]) + result.Median(t[1]) }
+	best := slices.MinFunc(field, func(x, y *device.Variant) int { return cmp.Compare(seconds(times[x]), seconds(times[y])) })
+	row.Best, row.Seconds = best.Label, seconds(times[best])
+	again := seconds(&twice)
+	row.Noise = max(again, seconds(times[field[0]]))/min(again, seconds(times[field[0]])) - 1
+	for _, c := range chosen {
+		c.Seconds = seconds(times[c.variant])
+		c.Regret = c.Seconds/row.Seconds - 1
+		row.Chosen = append(row.Chosen, c.Chosen)
+	}
+	return nil
+}
+
+// A pick is what a source chooses.
+type pick struct {
+	result.Chosen
+	variant *device.Variant
+}
+
+// choices are what each source chooses, and the safe variant.
+func (b *bench) choices(w workload) ([]pick, error) {
+	work := tuned.Workload{Fixed: w.fixed, Size: w.size}
+	if p, ok := w.subject.(autotune.Predictor); ok {
+		shaped, err := p.Workload(w.fixed, b.Facts, w.size)
+		if err != nil {
+			return nil, err
+		}
+		if maps.Equal(shaped.Fixed, w.fixed) { // else another type suits such problems better
+			work = shaped
+		}
+	}
+	runs := func(v *device.Variant) error { return w.runs(v, b.Facts) }
+	var list []pick
+	for _, s := range append(slices.Clone(b.sources), source{"safe", &tuned.Database{}, nil}) {
+		asked := work
+		if s.name == "safe" {
+			asked.Suits = nil
+		}
+		c, err := s.db.Choose(w.subject.Family(), b.Facts, asked, runs)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, pick{result.Chosen{By: s.name, Level: c.Level, Variant: c.Variant.Label}, c.Variant})
+	}
+	return list, nil
+}
+
+// time is the median time of a variant on an instance, in seconds. Where the outputs are
+// those of one run, they are checked.
+func (b *bench) time(w workload, v *device.Variant, inst subject.Instance, o measure.Options) (seconds float64, err error) {
+	if err := b.Ctx.Err(); err != nil {
+		return 0, err
+	}
+	runner, err := w.subject.Open(b.Dev, v)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", v.Label, err)
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	job, err := runner.Prepare(inst)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", v.Label, err)
+	}
+	defer func() { err = errors.Join(err, job.Close()) }()
+	s, err := b.Dev.NewStream()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	m, err := measure.Run(b.Ctx, b.Dev, s, job, o)
+	if err == nil && m.Clean {
+		err = job.Check(s)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", v.Label, err)
+	}
+	sample := m.Cold
+	if sample == nil {
+		sample = m.Hot
+	}
+	return float64(sample.Median) / 1e9, nil
+}
+
+// summary is a line for each source: regret's median and worst, and how many rows lie
+// within 3 and 10 %.
+func summary(rows []result.Choice) string {
+	of := map[string][]float64{}
+	var names []string
+	var noise []float64
+	for _, r := range rows {
+		for _, c := range r.Chosen {
+			if of[c.By] == nil {
+				names = append(names, c.By)
+			}
+			of[c.By] = append(of[c.By], c.Regret)
+		}
+		if r.Right() {
+			noise = append(noise, r.Noise)
+		}
+	}
+	var text strings.Builder
+	within := func(list []float64, most float64) (n int) {
+		for _, x := range list {
+			if x <= most {
+				n++
+			}
+		}
+		return n
+	}
+	for _, name := range names {
+		list := of[name]
+		fmt.Fprintf(&text, "%-16s regret: median %.1f %%, worst %.1f %%; within 3 %%: %d, within 10 %%: %d of %d\n",
+			name, 100*result.Median(list), 100*slices.Max(list), within(list, 0.03), within(list, 0.10), len(list))
+	}
+	if len(noise) > 0 {
+		fmt.Fprintf(&text, "%-16s noise of one variant timed twice: median %.1f %%, worst %.1f %%\n", "", 100*result.Median(noise), 100*slices.Max(noise))
+	}
+	return text.String()
+}

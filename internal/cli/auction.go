@@ -64,7 +64,7 @@ share a dummy, are of one bidder, others have a bidder each.`, auction.MaxItems)
 	s.register(cmd.Flags())
 	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder; apart, dp, idp: coalition structures, which splittings are evaluated")
 	cmd.Flags().StringVar(&s.payments, "payments", "", "also tell what winners pay, by a rule: "+strings.Join(auction.Rules(), ", ")+" (default: not told)")
-	cmd.Flags().BoolVar(&s.proof, "proof", false, "with --json: branch and cut's prices of cliques, which coalesce verify computes bounds from")
+	cmd.Flags().BoolVar(&s.proof, "proof", false, "with --json: branch and cut's tree and prices of cliques, by which coalesce verify proves the bound again without a search")
 	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
 	return cmd
 }
@@ -114,6 +114,7 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 	}
 	facts := session.Devices[0].Facts()
 	session.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
+	session.Proof = s.proof
 	session.Progress = auctions.Standing(p.Set, called(path))
 	r, err := session.Solve(ctx, auc)
 	if err != nil {
@@ -124,7 +125,7 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 			return solverError(err)
 		}
 	}
-	r.Seconds.Read, r.WithProof = read, s.proof
+	r.Seconds.Read = read
 	verified := ""
 	if s.verify {
 		p.Set("verifying with the reference")

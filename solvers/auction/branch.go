@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/solve"
 )
 
@@ -79,7 +80,7 @@ func (p *plain) told(units *big.Int) solve.Number {
 // time limit, the result is the best so far, with a bound.
 func branch(ctx, limited context.Context, p *plain, items int, o Options, reason string, start time.Time) (*Result, error) {
 	amount := func(units int64) string { return p.whole.Price(p.amount(big.NewInt(units))) }
-	set := packing.Settings{}
+	set := packing.Settings{Log: o.Proof}
 	if o.Progress != nil {
 		set.Progress = (&teller{plain: p, start: start, to: o.Progress}).tell
 	}
@@ -95,7 +96,7 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 		price.Amount = (price.Amount + p.times - 1) / p.times
 		res.prices = append(res.prices, price)
 	}
-	res.proof = solved.Proof
+	res.proof = replay.New(solved)
 	res.LPBound = solve.Number(p.Price(big.NewInt(solved.LPBound)))
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err

@@ -3,9 +3,11 @@ package auction
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/solve"
@@ -14,11 +16,10 @@ import (
 // proved is the verdict on a branch and cut's result, with its proof.
 func proved(t *testing.T, a *Auction) (*Result, *solve.Verdict, string) {
 	t.Helper()
-	res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+	res, err := Solve(context.Background(), a, Options{Algorithm: Branch, Proof: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res.WithProof = true
 	text, err := json.Marshal(res)
 	if err != nil {
 		t.Fatal(err)
@@ -30,9 +31,8 @@ func proved(t *testing.T, a *Auction) (*Result, *solve.Verdict, string) {
 	return res, v, string(text)
 }
 
-// The proofs of auctions that need no search are complete.
 func TestProofsOfCATS(t *testing.T) {
-	for _, name := range []string{"L2_g24_b100_s61.txt", "paths_g25_b100_s31.txt"} {
+	for _, name := range []string{"L2_g24_b100_s61.txt", "paths_g25_b100_s31.txt", "arbitrary_g20_b100_s11.txt", "scheduling_g20_b100_s51.txt"} {
 		a, err := Read("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -43,11 +43,9 @@ func TestProofsOfCATS(t *testing.T) {
 	}
 }
 
-// What proofs of random auctions bound is never less than the optimum: Verify would find
-// the winners worth more. Many are complete.
 func TestProofsOfRandomAuctions(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
-	complete, open := 0, 0
+	searched := 0
 	for k := range 40 {
 		a := regional(r, 30+r.IntN(60), 100+r.IntN(200))
 		if k%4 == 0 {
@@ -57,51 +55,117 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 			a.Most = map[string]int{"a": 2}
 			a.Reserves = []Reserve{{Price: 900, Goods: []int64{0}}, {Price: 2000, Goods: []int64{1, 2}}}
 		}
-		if _, v, _ := proved(t, a); v.BoundChecked {
-			complete++
-		} else {
-			open++
+		res, v, _ := proved(t, a)
+		if !v.BoundChecked || !v.Proven {
+			t.Errorf("auction %d, %d nodes: %v", k, res.Nodes, v.Messages)
+		}
+		if res.Nodes > 1 {
+			searched++
 		}
 	}
-	if complete < 10 {
-		t.Errorf("%d proofs are complete, %d not", complete, open)
+	if searched < 5 {
+		t.Errorf("%d auctions were searched, expected 5 or more", searched)
 	}
 }
 
-// What is changed in a proof is found out.
+// A solve that a limit ends has a proof of what its relaxations bound.
+func TestProofOfAPartOfTheTree(t *testing.T) {
+	a := regional(rand.New(rand.NewPCG(2, 2)), 80, 320)
+	for _, limit := range []time.Duration{time.Nanosecond, 5 * time.Millisecond, 20 * time.Millisecond} {
+		res, err := Solve(context.Background(), a, Options{Algorithm: Branch, Proof: true, TimeLimit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := Verify(a, text); err != nil || v.Err() != nil {
+			t.Errorf("%v: %v %v", limit, err, v)
+		}
+	}
+}
+
+// largest is the part of most bids, whose tree the tests of wrong proofs change.
+func largest(x *replay.Proof) *replay.Part {
+	last := &x.Parts[0]
+	for k := range x.Parts {
+		if len(x.Parts[k].Bids) > len(last.Bids) {
+			last = &x.Parts[k]
+		}
+	}
+	return last
+}
+
+// leaves calls f with the steps of a tree that have no kids.
+func leaves(s *replay.Step, f func(*replay.Step)) {
+	if len(s.Kids) == 0 {
+		f(s)
+	}
+	for _, kid := range s.Kids {
+		leaves(kid, f)
+	}
+}
+
+// What is changed in a proof is found out: it is refused, or proves less and that is said.
 func TestWrongProofs(t *testing.T) {
-	a, err := Read("testdata/paths_g25_b100_s31.txt")
-	if err != nil {
-		t.Fatal(err)
+	a := regional(rand.New(rand.NewPCG(45, 24)), 60, 300)
+	res, v, text := proved(t, a)
+	if !v.Proven || res.Nodes < 3 {
+		t.Fatalf("%d nodes, %v", res.Nodes, v.Messages)
 	}
-	_, _, text := proved(t, a)
-	var whole map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(text), &whole); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
+	weaker := "comes from a search"
+	for n, c := range []struct {
 		change func(x *replay.Proof)
 		found  string
 	}{
-		{func(x *replay.Proof) { x.Parts = x.Parts[1:] }, "in no part"},
+		{func(x *replay.Proof) { x.Parts = x.Parts[:len(x.Parts)-1] }, "in no part"},
 		{func(x *replay.Proof) { x.Parts[0].Bids[0] = 9999 }, "found bid 9999 in part 0"},
 		{func(x *replay.Proof) { x.Parts[0].Bids = append(x.Parts[0].Bids, x.Parts[0].Bids[0]) }, "in one part"},
-		{func(x *replay.Proof) { x.Parts[0].Stages[0].Prices[0].Amount = "-1" }, `found the price "-1"`},
-		{func(x *replay.Proof) { x.Parts[0].Stages[0].Shift = 99 }, "found the shift 99"},
-		{func(x *replay.Proof) {
-			last := x.Parts[len(x.Parts)-1]
-			last.Stages[0].Prices[0].Bids = last.Bids
-		}, "no good in common"},
-		{func(x *replay.Proof) {
-			last := x.Parts[len(x.Parts)-1]
-			last.Stages[0].Prices[0].Bids = append(last.Stages[0].Prices[0].Bids, x.Parts[0].Bids[0])
-		}, "expected one of the part"},
+		{func(x *replay.Proof) { x.Replaced = append(x.Replaced, [2]int32{0, 1}, [2]int32{1, 0}) }, "pair"},
+		{func(x *replay.Proof) { largest(x).Root.Stages[0].Prices[1] = -1 }, "found the price -1"},
+		{func(x *replay.Proof) { largest(x).Root.Stages[0].Prices[1] = math.MaxInt64 }, "found the price 9223372036854775807"},
+		{func(x *replay.Proof) { largest(x).Root.Stages[0].Prices[0] = 1 << 40 }, "found clique 1099511627776"},
+		{func(x *replay.Proof) { largest(x).Root.Stages[0].Shift = 99 }, "found the shift 99"},
+		{func(x *replay.Proof) { largest(x).Root.Branch[0] = 1 << 30 }, "to branch on"},
+		{func(x *replay.Proof) { largest(x).Root.Kids = largest(x).Root.Kids[:0] }, "found 0 kids"},
+		{func(x *replay.Proof) { p := largest(x); p.Cliques[0] = p.Bids }, "no good in common"},
+		{func(x *replay.Proof) { p := largest(x); p.Cliques[0] = append(p.Cliques[0], 9999) }, "expected one of the part"},
+		{func(x *replay.Proof) { largest(x).Root = nil }, "leaves out parts"},
+		{func(x *replay.Proof) { largest(x).Root.Kids[0] = &replay.Step{} }, weaker},
+		{func(x *replay.Proof) { k := largest(x).Root.Kids; k[len(k)-1] = &replay.Step{} }, weaker},
+		{func(x *replay.Proof) { // prices of one leaf that are left out
+			changed := false
+			leaves(largest(x).Root, func(s *replay.Step) {
+				if n := len(s.Stages); n > 0 && !changed {
+					s.Stages[n-1].Prices, changed = nil, true
+				}
+			})
+		}, weaker},
+		{func(x *replay.Proof) { // prices of each leaf one unit too high
+			leaves(largest(x).Root, func(s *replay.Step) {
+				for _, stage := range s.Stages {
+					for k := 1; k < len(stage.Prices); k += 2 {
+						stage.Prices[k] += 1 << 31
+					}
+				}
+			})
+		}, weaker},
+		{func(x *replay.Proof) { // branching on another bid
+			root := largest(x).Root
+			root.Branch[0] = largest(x).Bids[0]
+		}, weaker},
 	} {
+		var whole map[string]json.RawMessage
 		var x replay.Proof
+		if err := json.Unmarshal([]byte(text), &whole); err != nil {
+			t.Fatal(err)
+		}
 		if err := json.Unmarshal(whole["proof"], &x); err != nil {
 			t.Fatal(err)
 		}
 		c.change(&x)
+		var err error
 		if whole["proof"], err = json.Marshal(x); err != nil {
 			t.Fatal(err)
 		}
@@ -109,31 +173,16 @@ func TestWrongProofs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, err := Verify(a, wrong); err != nil || v.Err() == nil || v.BoundChecked || !strings.Contains(v.Err().Error(), c.found) {
-			t.Errorf("%v %v, expected %q", err, v.Err(), c.found)
+		v, err := Verify(a, wrong)
+		if err != nil || v.BoundChecked {
+			t.Fatalf("change %d: %v %v, expected %q", n, err, v, c.found)
 		}
-		if err := json.Unmarshal([]byte(text), &whole); err != nil {
-			t.Fatal(err)
+		said := strings.Join(v.Messages, " ")
+		if v.Err() != nil {
+			said = v.Err().Error()
 		}
-	}
-	// Prices that are left out prove less, and that is said.
-	var x replay.Proof
-	if err := json.Unmarshal(whole["proof"], &x); err != nil {
-		t.Fatal(err)
-	}
-	for k := range x.Parts {
-		for n := range x.Parts[k].Stages {
-			x.Parts[k].Stages[n].Prices = nil
+		if !strings.Contains(said, c.found) {
+			t.Errorf("change %d: %s, expected %q", n, said, c.found)
 		}
-	}
-	if whole["proof"], err = json.Marshal(x); err != nil {
-		t.Fatal(err)
-	}
-	weak, err := json.Marshal(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v, err := Verify(a, weak); err != nil || v.Err() != nil || v.BoundChecked || !strings.Contains(strings.Join(v.Messages, " "), "comes from the search") {
-		t.Errorf("%v %v", err, v)
 	}
 }

@@ -27,9 +27,7 @@ type Result struct {
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 
-	WithProof bool // JSON has the proof of branch and cut's first relaxations
-
-	proof  []packing.Part  // of branch and cut, for the plain bids; nil: there is none
+	proof  *replay.Proof   // of branch and cut, for the plain bids; nil: there is none
 	prices []packing.Price // of branch and cut, for the plain bids and in the auction's units
 }
 
@@ -227,17 +225,9 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		Payments    *payments     `json:"payments"`
 		Certificate certificate   `json:"certificate"`
 		Proof       *replay.Proof `json:"proof,omitempty"`
-	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), res.certificate(), res.proven()})
+	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), res.certificate(), res.proof})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}
 	return text, nil
-}
-
-// proven is the proof that JSON has, nil where none is asked for or there is none.
-func (res *Result) proven() *replay.Proof {
-	if !res.WithProof || res.proof == nil {
-		return nil
-	}
-	return replay.New(res.proof)
 }

@@ -16,8 +16,8 @@ import (
 // Verify holds a result, the JSON object that MarshalJSON writes, against an auction:
 // the bids are the auction's, no good is sold twice, and the prices add up, in exact
 // decimals, to the stated value. Payments are computed again. That no other bids pay more
-// is checked where the result has a proof, Result.WithProof, that closes the gap without a
-// search; the rest is said. Errors are those of an object that cannot be read.
+// is checked where the result has a proof (solve.Settings.Proof), without a search; else that is
+// said. Errors are those of an object that cannot be read.
 func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
@@ -264,7 +264,7 @@ func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Nu
 		return err
 	}
 	if most == nil {
-		v.Note("the proof leaves out parts that were enumerated")
+		v.Note("the proof leaves out parts, of which there is no bound")
 		return nil
 	}
 	bound := solve.Number(p.whole.Price(p.amount(most)))
@@ -274,10 +274,10 @@ func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Nu
 	case !ok:
 		return errors.New("found a proof of no bound")
 	case proven.Cmp(claimed) <= 0:
-		v.Note("bound: no bids are worth more than %s, by prices of cliques computed again", bound)
+		v.Note("bound: no bids are worth more than %s, by a tree of prices of cliques computed again", bound)
 		v.BoundChecked = true
 	default:
-		v.Note("no bids are worth more than %s, by prices of cliques computed again; the stated bound %s comes from the search, of which there is no proof", bound, stated)
+		v.Note("no bids are worth more than %s, by prices of cliques computed again; the stated bound %s comes from a search that did not end", bound, stated)
 	}
 	return nil
 }

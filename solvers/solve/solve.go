@@ -36,6 +36,7 @@ type Settings struct {
 	Tuning    *tuned.Database // nil: the one embedded in the binary
 	TimeLimit time.Duration   // from the start of the solve; 0: none
 	Log       func(string)    // told what was decided, a sentence each; may be nil
+	Proof     bool            // results of branch and cut have a proof that is checked without a search
 
 	// Ranks are the processes that solve an instance together, each with Devices of its
 	// own: all of them call the solver, with the same instance and settings, and each gets

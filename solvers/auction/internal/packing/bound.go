@@ -52,35 +52,3 @@ func (s scale) prices(solver *lp.Solver, into []int64) []int64 {
 	}
 	return into
 }
-
-// A bounder computes exact bounds from row prices of at least 0.
-type bounder struct {
-	*lp.Matrix
-	scale
-	worth   []int64 // of the bids
-	reduced []int64 // of each live bid: its price less those of its rows, scaled
-	used    []bool
-}
-
-// bound is a value that no packing of the live bids beats, together with fixed: each
-// price a row pays once, if it holds a live bid, and each bid what its rows lack. It is
-// in units of 2^-shift.
-func (b *bounder) bound(y []int64, live set, fixed int64) int64 {
-	clear(b.used)
-	total := fixed << b.shift
-	live.each(func(j int) {
-		rest := b.worth[j] << b.shift
-		for _, i := range b.Columns[j] {
-			rest -= y[i]
-			if !b.used[i] {
-				b.used[i] = true
-				total += y[i]
-			}
-		}
-		b.reduced[j] = rest
-		if rest > 0 {
-			total += rest
-		}
-	})
-	return total
-}

@@ -2,19 +2,14 @@ package packing
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
-
-	"coalesce/solvers/auction/internal/lp"
 )
 
-// extend adds bids to a clique until none conflicts with all of its members; those
+// extend adds live bids to a clique until none conflicts with all of its members; those
 // with large keys come first.
-func (g *graph) extend(clique []int32, key []float64) []int32 {
-	common := g.empty()
-	copy(common, g.conflict[clique[0]])
-	for _, j := range clique[1:] {
+func (g *graph) extend(live set, clique []int32, key []float64) []int32 {
+	common := slices.Clone(live)
+	for _, j := range clique {
 		for k, w := range g.conflict[j] {
 			common[k] &= w
 		}
@@ -35,33 +30,16 @@ func (g *graph) extend(clique []int32, key []float64) []int32 {
 	return clique
 }
 
-// lifted extends all cliques and leaves out those that others contain. When ctx ends the
-// rest stay as they are.
-func (g *graph) lifted(ctx context.Context, cliques [][]int32, key []float64) [][]int32 {
-	var all [][]int32
-	seen := map[string]bool{}
-	for _, c := range cliques {
-		if ctx.Err() == nil {
-			c = g.extend(c, key)
-		}
-		if text := fmt.Sprint(c); !seen[text] {
-			seen[text] = true
-			all = append(all, c)
-		}
-	}
-	return all // maximal and different, unless ctx ended: none contains another
-}
-
-// violated finds cliques whose columns add up to more than 1, at most limit, those
+// violated finds cliques of live bids whose columns add up to more than 1, at most limit, those
 // with the largest sums first. Each begins with one fractional bid and grows by the
 // largest.
-func (g *graph) violated(x []float64, key []float64, limit int) [][]int32 {
+func (g *graph) violated(live set, x []float64, key []float64, limit int) [][]int32 {
 	var support []int32
-	for j, v := range x {
-		if v > 1e-5 {
+	live.each(func(j int) {
+		if x[j] > 1e-5 {
 			support = append(support, int32(j))
 		}
-	}
+	})
 	slices.SortFunc(support, func(a, b int32) int {
 		if c := cmp.Compare(x[b], x[a]); c != 0 {
 			return c
@@ -114,8 +92,8 @@ func (g *graph) violated(x []float64, key []float64, limit int) [][]int32 {
 				left = next
 			}
 			if sum > 1+1e-3 {
-				members = g.extend(members, key)
-				if text := fmt.Sprint(members); !seen[text] {
+				members = g.extend(live, members, key)
+				if text := string(spell(nil, members)); !seen[text] {
 					seen[text] = true
 					cuts = append(cuts, cut{members, sum})
 				}
@@ -128,15 +106,4 @@ func (g *graph) violated(x []float64, key []float64, limit int) [][]int32 {
 		found = append(found, c.members)
 	}
 	return found
-}
-
-// matrix is the rows of all cliques.
-func (g *graph) matrix(cliques [][]int32) *lp.Matrix {
-	a := &lp.Matrix{Columns: make([][]int32, g.n), Rows: len(cliques)}
-	for i, c := range cliques {
-		for _, j := range c {
-			a.Columns[j] = append(a.Columns[j], int32(i))
-		}
-	}
-	return a
 }

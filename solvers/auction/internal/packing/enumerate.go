@@ -1,5 +1,7 @@
 package packing
 
+import "slices"
+
 // An enumerator searches all packings of a few bids, depth first, without a linear
 // program: as the search for a maximum weight clique of those that do not conflict.
 // Bounds are cliques of conflicts that share out the prices (Held, Cook and Sewell,
@@ -12,21 +14,31 @@ type enumerator struct {
 	best   int64
 	chosen []int32
 	path   []int32
+	log    *log
 }
 
 func newEnumerator(t *tree) *enumerator {
-	return &enumerator{g: t.g, prices: t.prices, rest: make([]int64, t.g.n)}
+	return &enumerator{g: t.g, prices: t.prices, rest: make([]int64, t.g.n), log: t.log}
 }
 
-// run searches the packings of live bids beside those taken, worth fixed together, for
-// one that is worth more than best. False: the steps did not suffice.
-func (e *enumerator) run(live set, taken []int32, fixed, best int64, steps int) bool {
+// run searches the packings of a node for one that is worth more than best. False: the
+// steps did not suffice.
+func (e *enumerator) run(n *node, best int64, steps int) bool {
 	e.left, e.best, e.chosen = steps, best, nil
-	e.path = append(e.path[:0], taken...)
-	return e.visit(live, fixed)
+	e.path = append(e.path[:0], n.taken...)
+	var step *Step
+	if e.log != nil {
+		step = &Step{}
+	}
+	done := e.visit(n.live, n.fixed, step)
+	if done && step != nil {
+		n.step.Stages = append(n.step.Stages, step.Stages...)
+		n.step.Branch, n.step.Kids = step.Branch, step.Kids
+	}
+	return done
 }
 
-func (e *enumerator) visit(live set, value int64) bool {
+func (e *enumerator) visit(live set, value int64, step *Step) bool {
 	if e.left--; e.left < 0 {
 		return false
 	}
@@ -37,6 +49,9 @@ func (e *enumerator) visit(live set, value int64) bool {
 	// Cliques pay for bids until what is left of the bound is used up; packings of
 	// bids that are paid for in full are worth no more than best.
 	room := e.best - value
+	if step != nil {
+		step.Stages = []Stage{{}}
+	}
 	open := e.g.empty()
 	copy(open, live)
 	live.each(func(j int) { e.rest[j] = e.prices[j] })
@@ -75,6 +90,14 @@ func (e *enumerator) visit(live set, value int64) bool {
 			break
 		}
 		room -= least
+		if step != nil {
+			row := make([]int32, len(clique))
+			for k, j := range clique {
+				row[k] = int32(j)
+			}
+			slices.Sort(row)
+			step.Stages[0].Prices = append(step.Stages[0].Prices, Pay{e.log.names([][]int32{row})[0], least})
+		}
 		for _, j := range clique {
 			if e.rest[j] -= least; e.rest[j] == 0 {
 				open.drop(j)
@@ -92,7 +115,13 @@ func (e *enumerator) visit(live set, value int64) bool {
 		copy(inner, below)
 		inner.without(e.g.conflict[j])
 		e.path = append(e.path, int32(j))
-		ok := e.visit(inner, value+e.prices[j])
+		var kid *Step
+		if step != nil { // the last branch is the first of the proof: it may hold all others
+			kid = &Step{}
+			step.Branch = slices.Insert(step.Branch, 0, int32(j))
+			step.Kids = slices.Insert(step.Kids, 0, kid)
+		}
+		ok := e.visit(inner, value+e.prices[j], kid)
 		e.path = e.path[:len(e.path)-1]
 		if !ok {
 			return false

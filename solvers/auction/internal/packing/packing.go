@@ -6,7 +6,8 @@
 // components are solved apart, the cliques of the goods are lifted to maximal ones and
 // more are separated at the root; nodes branch on a bid, as CABOB does (Sandholm, Suri,
 // Gilpin and Levine, Management Science 51, 2005), chosen by pseudo-costs that strong
-// branching starts, and all cores work on open nodes.
+// branching starts, and all cores work on open nodes. Where few bids are left the node has
+// a linear program of its own.
 //
 // No rounding enters the proof. The linear program in float64 only proposes prices for
 // the cliques; bounds are recomputed from those prices in integers, where any prices of
@@ -42,6 +43,7 @@ type Settings struct {
 	Start    []int                           // a packing that is known, of bids of prices above 0; nil: none
 	Known    []Price                         // prices of a problem like this one, and its cliques
 	Enough   bool                            // end a component, after its root, with any packing better than the start's
+	Log      bool                            // prove the result for others, who need not search; without Known prices
 
 	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
 }
@@ -56,31 +58,17 @@ type Price struct {
 
 // A Result is the best packing found and what is known of better ones.
 type Result struct {
-	Winners []int   // bids, ascending
-	Value   int64   // their prices' sum
-	Bound   int64   // no packing is worth more; Value where the search ended
-	LPBound int64   // of the linear relaxation over the cliques given, made maximal, or less; of parts that were enumerated, their value
-	Nodes   int64   // solved linear programs, the root's rounds counted as one
-	Bids    int     // left after dominated ones went
-	Cliques int     // at the root's end
-	Parts   int     // components
-	Prices  []Price // of the root's last linear program, those above 0; parts that were enumerated have none
-	Proof   []Part  // without Known prices: bounds that others can compute again
-}
-
-// A Part is bids of which no packing is worth more than its bound; all bids that can win
-// are in one part each.
-type Part struct {
-	Bids   []int32
-	Stages []Stage // empty: it was enumerated
-}
-
-// A Stage is prices of cliques in units of 2^-Shift. They bound the packings of the bids
-// that are left, and rule out those bids that no packing worth more than the one found
-// has, before the next stage.
-type Stage struct {
-	Shift  uint
-	Prices []Price
+	Winners  []int      // bids, ascending
+	Value    int64      // their prices' sum
+	Bound    int64      // no packing is worth more; Value where the search ended
+	LPBound  int64      // of the linear relaxation over the cliques given, made maximal, or less; of parts that were enumerated, their value
+	Nodes    int64      // solved linear programs, the root's rounds counted as one
+	Bids     int        // left after dominated ones went
+	Cliques  int        // at the root's end
+	Parts    int        // components
+	Prices   []Price    // of the root's last linear program, those above 0; parts that were enumerated have none
+	Proof    []Part     // where it was asked for, of the bids that are left
+	Replaced [][2]int32 // with a proof: bids left out one after the other, and that which takes the place of each in any packing
 }
 
 // Proven reports whether the packing is optimal.
@@ -137,15 +125,6 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		problems[k] = whole.restrict(part)
 		later += problems[k].shares()
 	}
-	doubles := map[int32][]int32{} // the bids that a kept one replaces
-	for k, i := range instead {
-		if i >= 0 {
-			for instead[i] >= 0 {
-				i = instead[i]
-			}
-			doubles[i] = append(doubles[i], int32(k))
-		}
-	}
 	for k, part := range parts {
 		inner := problems[k]
 		later -= inner.shares()
@@ -172,8 +151,14 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		for _, w := range one.Winners {
 			res.Winners = append(res.Winners, int(live[part[w]]))
 		}
-		if len(set.Known) == 0 {
-			res.Proof = append(res.Proof, whole.proof(one.Proof, part, doubles, live))
+		for _, x := range one.Proof {
+			bids := make([]int32, len(part))
+			for k, j := range part {
+				bids[k] = live[j]
+			}
+			x.to(bids)
+			x.Bids = bids
+			res.Proof = append(res.Proof, x)
 		}
 		for _, price := range one.Prices {
 			for k, j := range price.Bids {
@@ -183,51 +168,34 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		}
 	}
 	slices.Sort(res.Winners)
+	for k, i := range instead {
+		if set.Log && i >= 0 {
+			res.Replaced = append(res.Replaced, [2]int32{live[k], live[i]})
+		}
+	}
 	return res, nil
 }
 
-// proof takes the stages of a part, its bids numbered by place, to all bids: a bid that
-// another replaces conflicts with all that this one conflicts with, and joins its cliques;
-// what the other's price lacks in cliques, a clique of the two pays.
-func (p *Problem) proof(stages []Part, part []int32, doubles map[int32][]int32, live []int32) Part {
-	var made Part
-	with := func(j int32) []int32 {
-		list := []int32{live[j]}
-		for _, k := range doubles[j] {
-			list = append(list, live[k])
-		}
-		return list
-	}
-	for _, j := range part {
-		made.Bids = append(made.Bids, with(j)...)
-	}
-	if len(part) == 1 {
-		made.Stages = []Stage{{Prices: []Price{{with(part[0]), p.Prices[part[0]]}}}}
-	}
-	for _, one := range stages {
-		for _, stage := range one.Stages {
-			x := Stage{Shift: stage.Shift}
-			rest := make([]int64, len(part))
-			for k, j := range part {
-				rest[k] = p.Prices[j] << stage.Shift
-			}
-			for _, price := range stage.Prices {
-				var all []int32
-				for _, k := range price.Bids {
-					rest[k] -= price.Amount
-					all = append(all, with(part[k])...)
-				}
-				x.Prices = append(x.Prices, Price{all, price.Amount})
-			}
-			for k, j := range part {
-				if rest[k] > 0 && len(doubles[j]) > 0 {
-					x.Prices = append(x.Prices, Price{with(j), rest[k]})
-				}
-			}
-			made.Stages = append(made.Stages, x)
+// to takes the numbers of bids to those of a list.
+func (x *Part) to(bids []int32) {
+	for _, c := range x.Cliques {
+		for k, j := range c {
+			c[k] = bids[j]
 		}
 	}
-	return made
+	x.Root.to(bids)
+}
+
+func (s *Step) to(bids []int32) {
+	if s == nil {
+		return
+	}
+	for k, j := range s.Branch {
+		s.Branch[k] = bids[j]
+	}
+	for _, kid := range s.Kids {
+		kid.to(bids)
+	}
 }
 
 // shares is a bound on any packing that needs no linear program: each clique pays the
@@ -332,6 +300,20 @@ func (s set) meets(t set) bool {
 		}
 	}
 	return false
+}
+
+func (s set) count() int {
+	n := 0
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+func (s set) members() []int32 {
+	var list []int32
+	s.each(func(j int) { list = append(list, int32(j)) })
+	return list
 }
 
 // each calls f with the members, ascending.

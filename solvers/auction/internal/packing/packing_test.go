@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
-
-	"coalesce/solvers/auction/internal/lp"
 )
 
 // drawn is a problem with ties, prices of 0 and less, bids without rivals, and at times
@@ -154,21 +152,16 @@ func TestBoundHoldsForAnyPrices(t *testing.T) {
 		}
 		want := enumerated(p)
 		g := newGraph(len(p.Prices), p.Cliques)
-		tr := &tree{g: g, prices: p.Prices, matrix: g.matrix(p.Cliques), scale: newScale(p.Prices, len(p.Cliques))}
-		prices := make([]float64, g.n)
-		for j, price := range p.Prices {
-			prices[j] = float64(price) / tr.unit
-		}
-		s := lp.New(tr.matrix, prices)
-		s.Solve(context.Background(), -1, 0)
+		tr := &tree{g: g, prices: p.Prices, scale: newScale(p.Prices, len(p.Cliques))}
 		live := g.empty()
 		for j := range g.n {
 			live.add(j)
 		}
-		y := tr.scale.prices(s, nil)
-		b := tr.bounder()
+		b := tr.relaxation(&node{live: live}, live.members(), p.Cliques)
+		b.solver.Solve(context.Background(), -1, 0)
+		b.bound(live, 0)
 		for range 20 {
-			bound := b.bound(y, live, 0)
+			bound := b.total(live, 0)
 			if bound>>tr.shift < want {
 				t.Fatalf("bound %d, best %d: %+v", bound>>tr.shift, want, p)
 			}
@@ -185,9 +178,9 @@ func TestBoundHoldsForAnyPrices(t *testing.T) {
 			if got := enumerated(sub); got != want {
 				t.Fatalf("fixing takes the best from %d to %d", want, got)
 			}
-			for i := range y {
-				if len(y) > 0 && r.IntN(3) == 0 {
-					y[i] = r.Int64N(tr.most<<tr.shift + 1)
+			for i := range b.y {
+				if r.IntN(3) == 0 {
+					b.y[i] = r.Int64N(tr.most<<tr.shift + 1)
 				}
 			}
 		}

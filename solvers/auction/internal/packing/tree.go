@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"coalesce/solvers/auction/internal/lp"
 )
 
 // A node is the packings that hold all of its bids taken and otherwise live ones, which
@@ -19,6 +17,7 @@ type node struct {
 	taken []int32
 	fixed int64 // price of those taken
 	bound int64 // no packing of the node is worth more
+	step  *Step // of the proof; nil: there is none
 }
 
 // open nodes, the best bound first.
@@ -47,9 +46,10 @@ type tree struct {
 	g      *graph
 	prices []int64
 	set    Settings
-	matrix *lp.Matrix
-	rows   [][]int32  // its cliques
-	basis  *lp.Solver // of the root
+	key    []float64    // prices, by which cliques grow
+	rows   [][]int32    // cliques of the root
+	log    *log         // of the proof; nil: there is none
+	idle   atomic.Int64 // workers that wait for nodes
 	nodes  atomic.Int64
 	top    atomic.Int64 // no packing is worth more
 	said   atomic.Int64 // when the bound was last told, in nanoseconds of Unix time
@@ -104,17 +104,15 @@ func (t *tree) due() bool {
 }
 
 // search works on nodes until none is open or ctx ends, and sets the result's bound.
-func (t *tree) search(ctx context.Context, live set, res *Result) {
-	workers := max(1, min(t.set.Workers, maxMemory/(16*t.matrix.Rows*t.matrix.Rows+1)))
+func (t *tree) search(ctx context.Context, top *node, res *Result) {
+	workers := max(1, min(t.set.Workers, maxMemory/(64*len(t.rows)*len(t.rows)+1)))
 	t.wake = sync.NewCond(&t.mu)
 	t.gains = make([]gain, t.g.n)
 	t.work = make([]int64, workers)
 	for k := range t.work {
 		t.work[k] = -1
 	}
-	t.open = open{{live: live, bound: res.Bound}}
-	var basis lp.State
-	t.basis.Save(&basis)
+	t.open = open{top}
 	release := context.AfterFunc(ctx, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -125,7 +123,7 @@ func (t *tree) search(ctx context.Context, live set, res *Result) {
 	var all sync.WaitGroup
 	for k := range workers {
 		all.Go(func() {
-			newWorker(t, k, &basis).run(ctx)
+			newWorker(t, k).run(ctx)
 		})
 	}
 	all.Wait()
@@ -146,7 +144,7 @@ func (t *tree) next(worker int) *node {
 			t.wake.Broadcast()
 			return nil
 		}
-		if len(t.open) > 0 && t.open[0].bound <= t.best {
+		if t.log == nil && len(t.open) > 0 && t.open[0].bound <= t.best {
 			t.open = t.open[:0]
 		}
 		if len(t.open) > 0 {
@@ -158,7 +156,9 @@ func (t *tree) next(worker int) *node {
 			t.stop = true
 			continue
 		}
+		t.idle.Add(1)
 		t.wake.Wait()
+		t.idle.Add(-1)
 	}
 }
 

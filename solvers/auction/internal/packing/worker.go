@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/bits"
 	"slices"
 
 	"coalesce/solvers/auction/internal/lp"
@@ -13,146 +12,160 @@ import (
 const (
 	whole   = 1e-6 // a column this near to 0 or 1 is there
 	trusted = 2    // trials after which a bid's gains are believed
-	tried   = 8    // bids that strong branching tries at a node
+	tried   = 4    // bids that strong branching tries at a node
 	tryouts = 20   // pivots of a trial
 	few     = 64   // live bids that are enumerated
 	steps   = 200  // of an enumeration
+
+	patience   = 20  // work of linear programs from a node before others come, in the first one's
+	shrunk     = 1.4 // a node of so many times fewer bids than its relaxation has gets one of its own
+	nodeRounds = 3   // of cuts at such a node
 )
 
-// A worker solves nodes on a basis of its own.
+// A worker explores parts of the tree.
 type worker struct {
 	*tree
-	exact  *bounder
 	id     int
-	solver *lp.Solver
 	saved  lp.State
 	better *improver
-	y      []int64
 	x      []float64
 	inner  set
 	small  *enumerator
+	stack  []entry
 }
 
-func newWorker(t *tree, id int, basis *lp.State) *worker {
-	prices := make([]float64, t.g.n)
-	for j, p := range t.prices {
-		prices[j] = float64(p) / t.unit
-	}
-	w := &worker{tree: t, exact: t.bounder(), id: id, solver: lp.New(t.matrix, prices), better: newImprover(t.g, t.prices, uint64(3+id)), x: make([]float64, t.g.n), inner: t.g.empty(),
-		small: newEnumerator(t)}
-	w.solver.Load(basis)
-	return w
+// An entry is a node to explore, and the relaxation of a node above it; nil: there is none.
+type entry struct {
+	*node
+	above *relaxation
 }
 
-// run dives from open nodes: one child is worked on at once, the other is left open.
+func newWorker(t *tree, id int) *worker {
+	return &worker{tree: t, id: id, better: newImprover(t.g, t.prices, uint64(3+id)), x: make([]float64, t.g.n), inner: t.g.empty(), small: newEnumerator(t)}
+}
+
+// run explores open nodes.
 func (w *worker) run(ctx context.Context) {
 	for n := w.next(w.id); n != nil; n = w.next(w.id) {
-		for n != nil {
-			if ctx.Err() != nil || w.incumbent() > w.enough {
-				w.push(n)
-				return
-			}
-			if w.nodes.Add(1); w.due() {
-				w.top.Store(min(w.top.Load(), w.bound()))
-				w.tell()
-			}
-			child := w.node(ctx, n)
-			if ctx.Err() != nil { // the children's bounds hold no more than the node's
-				n.bound = max(n.bound, 0)
-				w.push(n)
-				return
-			}
-			n = child
-			if n != nil && n.bound <= w.incumbent() {
-				n = nil
-			}
-		}
+		w.explore(ctx, n)
 	}
 }
 
-// relax solves the linear program of a node and returns the exact bound, scaled.
-func (w *worker) relax(ctx context.Context, n *node, best int64) (int64, bool) {
-	for j := range w.g.n {
-		if n.live.has(j) {
-			w.solver.Bound(j, 0, 1)
-		} else {
-			w.solver.Bound(j, 0, 0)
+// explore searches depth first from a node, until the linear programs have taken several
+// times what the first took: what is not done then is left open.
+func (w *worker) explore(ctx context.Context, n *node) {
+	w.stack = append(w.stack[:0], entry{n, nil})
+	work, limit := 0, 0
+	for len(w.stack) > 0 && ctx.Err() == nil && (limit == 0 || work <= limit) && w.incumbent() <= w.enough {
+		if w.nodes.Add(1); w.due() {
+			w.top.Store(min(w.top.Load(), w.bound()))
+			w.tell()
+		}
+		if len(w.stack) > 1 && w.idle.Load() > 0 {
+			w.push(w.stack[0].node)
+			w.stack = slices.Delete(w.stack, 0, 1)
+		}
+		e := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		work += w.node(ctx, e)
+		if limit == 0 {
+			limit = patience * work
 		}
 	}
-	for _, j := range n.taken {
-		w.solver.Bound(int(j), 1, 1)
+	for _, e := range w.stack {
+		w.push(e.node)
 	}
-	done := w.solver.Solve(ctx, w.cutoff(best), 0)
-	w.y = w.exact.prices(w.solver, w.y)
-	return w.exact.bound(w.y, n.live, n.fixed), done
 }
 
-// cutoff is the objective of the linear program from which on a node is of no use.
-func (w *worker) cutoff(best int64) float64 { return (float64(best) + 0.5) / w.unit }
-
-// node solves a node, and leaves open all but one of its children, which is returned;
-// nil: the node is done.
-func (w *worker) node(ctx context.Context, n *node) *node {
-	for {
+// node solves a node, and stacks its children. It returns the work of linear programs.
+func (w *worker) node(ctx context.Context, e entry) int {
+	n, r, work := e.node, e.above, 0
+	if w.log == nil && n.bound <= w.incumbent() {
+		return 0
+	}
+	for fresh := false; ; fresh = false {
 		w.settle(n)
-		best := w.incumbent()
-		if n.fixed > best {
+		if n.fixed > w.incumbent() {
 			w.offer(n.taken, n.fixed)
-			best = n.fixed
 		}
-		scaled, done := w.relax(ctx, n, best)
+		if w.enumerate(n) {
+			return work
+		}
+		if left := n.live.count(); r == nil || shrunk*float64(left) < float64(len(r.bids)) {
+			rows := w.rows
+			if r != nil {
+				rows = r.rows
+			}
+			made, err := w.cut(ctx, n, w.g.within(ctx, n.live, rows, w.key), nodeRounds, w.better, nil)
+			if err != nil { // more cliques than memory holds
+				made = w.relaxation(n, n.live.members(), w.g.within(ctx, n.live, w.rows, w.key))
+			}
+			r, fresh = made, true
+		}
+		before := r.solver.Pivots
+		if fresh {
+			before = 0
+		}
+		best := w.incumbent()
+		r.enter(n)
+		done := r.solver.Solve(ctx, r.cutoff(best), 0)
+		work += (r.solver.Pivots - before) * r.Rows * r.Rows
 		if ctx.Err() != nil {
-			return nil
+			w.stack = append(w.stack, e)
+			return work
 		}
-		n.bound = min(n.bound, scaled>>w.shift)
-		if n.bound <= best {
-			return nil
+		scaled := r.bound(n.live, n.fixed)
+		bound := scaled >> r.shift
+		n.bound = min(n.bound, max(bound, best))
+		fixed := bound > best && r.fix(n.live, scaled, best)
+		if bound > best {
+			for k, j := range r.bids {
+				w.x[j] = r.solver.Value(k)
+				w.better.key[j] = w.x[j] + 1e-3*float64(w.prices[j])/w.unit
+			}
+			w.offer(w.better.fill(n.live, n.taken))
 		}
-		before := len(n.taken)
-		w.exact.fix(n.live, scaled, best)
-		for j := range w.x {
-			w.x[j] = w.solver.Value(j)
-			w.better.key[j] = w.x[j] + 1e-3*float64(w.prices[j])/w.unit
+		closed := w.closes(n, bound)
+		if fixed || closed {
+			n.step.note(r)
 		}
-		w.offer(w.better.fill(n.live, n.taken))
-		if best = w.incumbent(); n.bound <= best {
-			return nil
+		if closed {
+			return work
 		}
+		before = len(n.taken)
 		w.settle(n)
-		if w.enumerate(n, best) {
-			return nil
+		if w.enumerate(n) {
+			return work
 		}
-		if len(n.taken) > before && n.live.meets(n.live) {
+		if len(n.taken) > before {
 			continue
 		}
-		j, again := w.choose(ctx, n, best, done)
+		before = r.solver.Pivots
+		j, again := w.choose(ctx, n, r, best, done)
+		work += (r.solver.Pivots - before) * r.Rows * r.Rows
 		if ctx.Err() != nil {
-			return nil
+			w.stack = append(w.stack, e)
+			return work
 		}
 		if again {
 			continue
 		}
-		if j < 0 { // nothing is live: the packing taken was offered
-			return nil
-		}
 		out := &node{live: slices.Clone(n.live), taken: slices.Clone(n.taken), fixed: n.fixed, bound: n.bound}
 		out.live.drop(j)
+		n.step, out.step = n.step.split(j)
 		w.take(n, j)
-		w.push(out)
-		return n
+		w.stack = append(w.stack, entry{out, r}, entry{n, r})
+		return work
 	}
 }
 
 // enumerate ends a node of few live bids without linear programs, if few steps do.
-func (w *worker) enumerate(n *node, best int64) bool {
-	count := 0
-	for _, word := range n.live {
-		count += bits.OnesCount64(word)
-	}
-	if count > few || w.set.bare {
+func (w *worker) enumerate(n *node) bool {
+	left := n.live.count()
+	if left > 0 && (left > few || w.set.bare) {
 		return false
 	}
-	done := w.small.run(n.live, n.taken, n.fixed, best, steps)
+	done := w.small.run(n, w.incumbent(), steps)
 	if w.small.chosen != nil {
 		w.offer(w.small.chosen, w.small.best)
 	}
@@ -178,7 +191,7 @@ func (w *worker) settle(n *node) {
 
 // choose finds the bid to branch on, -1 if none is live. Trials of strong branching
 // that prove a child to be of no use change the node, which is to be solved again then.
-func (w *worker) choose(ctx context.Context, n *node, best int64, done bool) (int, bool) {
+func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64, done bool) (int, bool) {
 	type candidate struct {
 		j      int
 		score  float64
@@ -205,8 +218,8 @@ func (w *worker) choose(ctx context.Context, n *node, best int64, done bool) (in
 		}
 		return cmp.Compare(a.j, b.j)
 	})
-	w.solver.Save(&w.saved)
-	now := w.solver.Objective()
+	r.solver.Save(&w.saved)
+	now := r.solver.Objective()
 	pick, top := list[0].j, -1.0
 	changed := false
 	for k, c := range list[:min(len(list), 2*tried)] {
@@ -224,14 +237,19 @@ func (w *worker) choose(ctx context.Context, n *node, best int64, done bool) (in
 		}
 		var fall [2]float64
 		for side := range 2 {
-			useless := w.try(ctx, n, c.j, side, best, now, &fall)
+			useless := w.try(ctx, n, r, c.j, side, best, now, &fall)
 			if !useless {
 				continue
 			}
 			changed = true
+			in, out := n.step.split(c.j)
 			if side == 0 {
+				out.note(r)
+				n.step = in
 				w.take(n, c.j)
 			} else {
+				in.note(r)
+				n.step = out
 				n.live.drop(c.j)
 			}
 			break
@@ -251,30 +269,26 @@ func product(out, in float64) float64 { return math.Max(out, 1e-7) * math.Max(in
 
 // try solves a child for a few pivots: side 0 leaves the bid out, 1 takes it. It tells
 // what that takes from the objective, and reports whether the child is of no use.
-func (w *worker) try(ctx context.Context, n *node, j, side int, best int64, now float64, fall *[2]float64) bool {
+func (w *worker) try(ctx context.Context, n *node, r *relaxation, j, side int, best int64, now float64, fall *[2]float64) bool {
 	copy(w.inner, n.live)
 	w.inner.drop(j)
 	fixed := n.fixed
 	if side == 0 {
-		w.solver.Bound(j, 0, 0)
+		r.solver.Bound(int(r.at[j]), 0, 0)
 	} else {
-		w.solver.Bound(j, 1, 1)
+		r.solver.Bound(int(r.at[j]), 1, 1)
 		w.inner.without(w.g.conflict[j])
 		fixed += w.prices[j]
 	}
-	w.solver.Solve(ctx, w.cutoff(best), tryouts)
-	fall[side] = math.Max(0, now-w.solver.Objective())
-	useless := false
-	if now-fall[side] <= w.cutoff(best) {
-		w.y = w.exact.prices(w.solver, w.y)
-		useless = w.exact.bound(w.y, w.inner, fixed)>>w.shift <= best
-	}
+	r.solver.Solve(ctx, r.cutoff(best), tryouts)
+	fall[side] = math.Max(0, now-r.solver.Objective())
+	useless := now-fall[side] <= r.cutoff(best) && r.bound(w.inner, fixed)>>r.shift <= best
 	moved := w.x[j]
 	if side == 1 {
 		moved = 1 - moved
 	}
 	w.learn(j, side, fall[side], moved)
-	w.solver.Bound(j, 0, 1)
-	w.solver.Load(&w.saved)
+	r.solver.Bound(int(r.at[j]), 0, 1)
+	r.solver.Load(&w.saved)
 	return useless
 }

@@ -1,61 +1,77 @@
-// Package replay computes bounds of set packing again from prices of cliques, in exact
-// arithmetic, for those who do not want to trust the solver that found them.
+// Package replay proves bounds of set packing again from prices of cliques, in exact
+// arithmetic and without search, for those who do not want to trust the solver.
 package replay
 
 import (
 	"fmt"
 	"math/big"
+	"math/bits"
 
 	"coalesce/solvers/auction/internal/packing"
 )
 
-// A Proof bounds what bids are worth, part by part: all plain bids that can win are in one
-// part each. Numbers of bids are their places among the plain ones, from 0: in an auction
-// without limits, reserves and goods that have to be sold those of the file.
+// A Proof is a tree of bounds a part. Bids that can win are in one part each, but for those
+// that another replaces. Numbers of bids are their places among the plain ones, from 0: in
+// an auction without limits, reserves and goods that have to be sold those of the file.
 type Proof struct {
-	Parts []Part `json:"parts"`
+	// Bids that go, one after the other, and that which replaces each: it pays as much, and
+	// what it conflicts with, of the bids left, the one that goes conflicts with too.
+	Replaced [][2]int32 `json:"replaced"`
+	Parts    []Part     `json:"parts"`
 }
 
-// A Part is bids, and stages that bound their packings.
+// A Part is bids, cliques of bids that conflict with one another, and the proof's root.
 type Part struct {
-	Bids   []int32 `json:"bids"`
-	Stages []Stage `json:"stages"` // empty: the part was enumerated, which leaves no proof
+	Bids    []int32   `json:"bids"`
+	Cliques [][]int32 `json:"cliques"`
+	Root    *Step     `json:"root"`
 }
 
-// A Stage is prices of cliques, bids of which one can win, in 2^-shift of a plain unit.
-// Any prices of at least 0 bound the packings of the bids that are left: each clique pays
-// once, and each bid what its price lacks in those of its cliques. Bids by which the bound
-// falls to the winners' worth or less go before the next stage.
+// A Step proves that its bids, beside those taken on the way to it, are worth no more than
+// the winners of the part. Its stages leave out bids. Then packings are split: those with the
+// first bid of Branch, those with the second and not the first, and so on, a kid each; and
+// those with none of them: the last kid if there is one more, else the last stage bounds them.
+type Step struct {
+	Stages []Stage `json:"stages,omitempty"`
+	Branch []int32 `json:"branch,omitempty"`
+	Kids   []*Step `json:"kids,omitempty"`
+}
+
+// A Stage is prices of cliques in 2^-shift of a plain unit: the number of a clique and its
+// price, in turns. Any prices of at least 0 bound the packings of the bids that are left: each
+// clique of which a bid is left pays once, and each bid what its price lacks in those of its
+// cliques. Bids by which the bound falls to the winners' worth or less go.
 type Stage struct {
 	Shift  uint    `json:"shift"`
-	Prices []Price `json:"prices"`
+	Prices []int64 `json:"prices"`
 }
 
-// A Price is what a clique pays, a whole number in decimals.
-type Price struct {
-	Bids   []int32 `json:"bids"`
-	Amount string  `json:"amount"`
-}
-
-// New is the proof of a solve.
-func New(parts []packing.Part) *Proof {
-	x := &Proof{Parts: []Part{}}
-	for _, part := range parts {
-		told := Part{part.Bids, []Stage{}}
-		for _, stage := range part.Stages {
-			s := Stage{Shift: stage.Shift, Prices: []Price{}}
-			for _, price := range stage.Prices {
-				s.Prices = append(s.Prices, Price{price.Bids, fmt.Sprint(price.Amount)})
-			}
-			told.Stages = append(told.Stages, s)
-		}
-		x.Parts = append(x.Parts, told)
+// New is the proof of a solve; nil: it has none.
+func New(solved *packing.Result) *Proof {
+	if solved.Proof == nil {
+		return nil
+	}
+	x := &Proof{Replaced: solved.Replaced, Parts: []Part{}}
+	for _, part := range solved.Proof {
+		x.Parts = append(x.Parts, Part{part.Bids, part.Cliques, told(part.Root)})
 	}
 	return x
 }
 
-// maxShift is the largest shift of a proof that is read.
-const maxShift = 64
+func told(step *packing.Step) *Step {
+	x := &Step{Branch: step.Branch}
+	for _, stage := range step.Stages {
+		s := Stage{Shift: stage.Shift, Prices: []int64{}}
+		for _, pay := range stage.Prices {
+			s.Prices = append(s.Prices, int64(pay.Clique), pay.Amount)
+		}
+		x.Stages = append(x.Stages, s)
+	}
+	for _, kid := range step.Kids {
+		x.Kids = append(x.Kids, told(kid))
+	}
+	return x
+}
 
 // A Bid is what a proof speaks of: goods, each of which is sold once, and a price.
 type Bid struct {
@@ -64,133 +80,258 @@ type Bid struct {
 }
 
 // Bound replays a proof against bids of which some are known to win together, and returns
-// the bound of all parts; nil where a part has no stages. Errors say what is wrong with the
-// proof.
+// a value that no packing beats: the winners' worth in parts whose tree is whole, and what
+// the stages of the root bound elsewhere; nil where a part has none. Errors say what is wrong
+// with the proof.
 func (x *Proof) Bound(bids []Bid, won []int) (bound *big.Int, err error) {
-	r := &replay{bids: bids, part: make([]int32, len(bids)), conflict: make([]map[int32]bool, len(bids)), holders: map[int64][]int32{}}
-	for i, b := range bids {
-		for _, g := range b.Goods {
-			r.holders[g] = append(r.holders[g], int32(i))
+	r := newReplay(bids)
+	for k, pair := range x.Replaced {
+		if err := r.replace(pair[0], pair[1]); err != nil {
+			return nil, fmt.Errorf("pair %d of replaced bids: %w", k, err)
 		}
 	}
-	for k, part := range x.Parts {
-		for _, i := range part.Bids {
-			if i < 0 || int(i) >= len(bids) || r.part[i] != 0 {
+	part := make([]int32, len(bids))
+	for k, p := range x.Parts {
+		for _, i := range p.Bids {
+			if i < 0 || int(i) >= len(bids) || part[i] != 0 {
 				return nil, fmt.Errorf("found bid %d in part %d of the proof, expected each of %d bids in one part", i, k, len(bids))
 			}
-			r.part[i] = int32(k + 1)
+			part[i] = int32(k + 1)
 		}
 	}
-	values := make([]*big.Int, len(x.Parts))
-	for k := range values {
-		values[k] = new(big.Int)
-	}
-	for i, b := range bids {
-		if b.Price > 0 && r.part[i] == 0 {
+	for i := range bids {
+		if r.left.has(int32(i)) && part[i] == 0 {
 			return nil, fmt.Errorf("found bid %d in no part of the proof", i)
 		}
 	}
+	values := make([]int64, len(x.Parts)+1)
 	for _, i := range won {
-		if k := r.part[i]; k > 0 {
-			values[k-1].Add(values[k-1], big.NewInt(bids[i].Price))
-		}
+		values[part[i]] += max(0, bids[i].Price)
 	}
 	bound = new(big.Int)
-	for k, part := range x.Parts {
-		most, err := r.bound(int32(k+1), part, values[k])
+	for k, p := range x.Parts {
+		most, err := r.part(p, values[k+1])
 		if err != nil {
 			return nil, fmt.Errorf("part %d of the proof: %w", k, err)
 		}
-		if most == nil {
+		if most < 0 {
 			bound = nil
 		} else if bound != nil {
-			bound.Add(bound, most)
+			bound.Add(bound, big.NewInt(most))
 		}
 	}
 	return bound, nil
 }
 
-// A replay holds proofs against plain bids.
-type replay struct {
-	bids     []Bid
-	part     []int32 // of each bid, from 1
-	holders  map[int64][]int32
-	conflict []map[int32]bool // of bids that were asked for
+// A set is bids, a bit each.
+type set []uint64
+
+func (s set) has(i int32) bool { return s[i>>6]>>(i&63)&1 != 0 }
+func (s set) add(i int32)      { s[i>>6] |= 1 << (i & 63) }
+func (s set) drop(i int32)     { s[i>>6] &^= 1 << (i & 63) }
+func (s set) copy() set        { return append(set(nil), s...) }
+
+func (s set) each(f func(i int32)) {
+	for k, w := range s {
+		for ; w != 0; w &= w - 1 {
+			f(int32(k<<6 + bits.TrailingZeros64(w)))
+		}
+	}
 }
 
-// conflicts are the bids that share a good with one.
-func (r *replay) conflicts(i int32) map[int32]bool {
+// A replay holds proofs against bids.
+type replay struct {
+	bids     []Bid
+	left     set // of price above 0, and not replaced
+	digits   int // of the sum of prices, in binary
+	holders  map[int64][]int32
+	conflict []set // of bids that were asked for, themselves included
+	cliques  [][]int32
+	value    int64   // of the part's winners
+	rest     []int64 // of the bids' prices, when cliques have paid
+}
+
+func newReplay(bids []Bid) *replay {
+	r := &replay{bids: bids, conflict: make([]set, len(bids)), holders: map[int64][]int32{}, rest: make([]int64, len(bids))}
+	r.left = r.none()
+	sum := new(big.Int)
+	for i, b := range bids {
+		for _, g := range b.Goods {
+			r.holders[g] = append(r.holders[g], int32(i))
+		}
+		if b.Price > 0 {
+			r.left.add(int32(i))
+			sum.Add(sum, big.NewInt(b.Price))
+		}
+	}
+	r.digits = sum.BitLen()
+	return r
+}
+
+func (r *replay) none() set { return make(set, len(r.bids)/64+1) }
+
+// conflicts are the bids that share a good with one, and itself.
+func (r *replay) conflicts(i int32) set {
 	if r.conflict[i] == nil {
-		r.conflict[i] = map[int32]bool{}
+		c := r.none()
+		c.add(i)
 		for _, g := range r.bids[i].Goods {
 			for _, j := range r.holders[g] {
-				r.conflict[i][j] = true
+				c.add(j)
 			}
 		}
+		r.conflict[i] = c
 	}
 	return r.conflict[i]
 }
 
-// bound is the bound of a part, at least the winners' worth in it; nil without stages.
-func (r *replay) bound(k int32, part Part, value *big.Int) (*big.Int, error) {
-	live := map[int32]bool{}
-	for _, i := range part.Bids {
-		if r.bids[i].Price > 0 {
-			live[i] = true
+// replace leaves out a bid that another stands for in any packing.
+func (r *replay) replace(gone, by int32) error {
+	for _, i := range []int32{gone, by} {
+		if i < 0 || int(i) >= len(r.bids) || !r.left.has(i) {
+			return fmt.Errorf("found bid %d, expected one of price above 0 that is not replaced", i)
 		}
 	}
-	var least *big.Int
-	for n, stage := range part.Stages {
-		if stage.Shift > maxShift {
-			return nil, fmt.Errorf("found the shift %d, expected at most %d", stage.Shift, maxShift)
+	mine, its := r.conflicts(by), r.conflicts(gone)
+	if gone == by || !mine.has(gone) || r.bids[by].Price < r.bids[gone].Price {
+		return fmt.Errorf("found bid %d in place of bid %d, expected one that conflicts with it and pays as much", by, gone)
+	}
+	for k, w := range r.left {
+		if w&mine[k]&^its[k] != 0 {
+			return fmt.Errorf("found bid %d in place of bid %d, which conflicts with less", by, gone)
 		}
-		rest := map[int32]*big.Int{}
-		for i := range live {
-			rest[i] = new(big.Int).Lsh(big.NewInt(r.bids[i].Price), stage.Shift)
+	}
+	r.left.drop(gone)
+	return nil
+}
+
+// part is the bound of a part; -1: it has no stages.
+func (r *replay) part(p Part, value int64) (int64, error) {
+	r.value, r.cliques = value, p.Cliques
+	own := r.none()
+	for _, i := range p.Bids {
+		if r.left.has(i) {
+			own.add(i)
 		}
-		total := new(big.Int)
-		for _, price := range stage.Prices {
-			amount, ok := new(big.Int).SetString(price.Amount, 10)
-			if !ok || amount.Sign() < 0 {
-				return nil, fmt.Errorf("found the price %.40q of a clique, expected a whole number of at least 0", price.Amount)
+	}
+	for k, c := range p.Cliques {
+		for at, i := range c {
+			if i < 0 || int(i) >= len(r.bids) || !own.has(i) {
+				return 0, fmt.Errorf("found bid %d in clique %d, expected one of the part that is not replaced", i, k)
 			}
-			pays := false
-			for at, i := range price.Bids {
-				if i < 0 || int(i) >= len(r.bids) || r.part[i] != k {
-					return nil, fmt.Errorf("found bid %d in a clique of stage %d, expected one of the part", i, n)
-				}
-				for _, j := range price.Bids[:at] {
-					if i == j || !r.conflicts(i)[j] {
-						return nil, fmt.Errorf("found the bids %d and %d in a clique, which have no good in common", j, i)
-					}
-				}
-				if x := rest[i]; x != nil {
-					x.Sub(x, amount)
-					pays = true
-				}
-			}
-			if pays {
-				total.Add(total, amount)
-			}
-		}
-		for _, x := range rest {
-			if x.Sign() > 0 {
-				total.Add(total, x)
-			}
-		}
-		if most := new(big.Int).Rsh(total, stage.Shift); least == nil || most.Cmp(least) < 0 {
-			least = most
-		}
-		for i, x := range rest {
-			if x.Sign() < 0 {
-				if x.Add(x, total); x.Rsh(x, stage.Shift).Cmp(value) <= 0 {
-					delete(live, i)
+			for _, j := range c[:at] {
+				if i == j || !r.conflicts(i).has(j) {
+					return 0, fmt.Errorf("found the bids %d and %d in clique %d, which have no good in common", j, i, k)
 				}
 			}
 		}
 	}
-	if least != nil && least.Cmp(value) < 0 {
-		least.Set(value)
+	if p.Root == nil {
+		return -1, nil
 	}
-	return least, nil
+	least := int64(-1)
+	live := own.copy()
+	for _, s := range p.Root.Stages {
+		bound, err := r.stage(s, live, 0)
+		if err != nil {
+			return 0, err
+		}
+		if least < 0 || bound < least {
+			least = bound
+		}
+	}
+	whole, err := r.step(p.Root, own, 0)
+	if whole || least >= 0 && least < value {
+		least = value
+	}
+	return least, err
+}
+
+// step reports whether the packings of live bids, beside taken ones of a price together,
+// are shown to be worth no more than the winners.
+func (r *replay) step(s *Step, live set, taken int64) (bool, error) {
+	if len(s.Kids) != len(s.Branch) && len(s.Kids) != len(s.Branch)+1 {
+		return false, fmt.Errorf("found %d kids of a step with %d bids to branch on", len(s.Kids), len(s.Branch))
+	}
+	bound := r.value + 1
+	for _, stage := range s.Stages {
+		var err error
+		if bound, err = r.stage(stage, live, taken); err != nil || bound <= r.value {
+			return err == nil, err
+		}
+	}
+	whole := true
+	for k, i := range s.Branch {
+		if i < 0 || int(i) >= len(r.bids) {
+			return false, fmt.Errorf("found bid %d to branch on", i)
+		}
+		if !live.has(i) {
+			continue // no packing has it
+		}
+		if s.Kids[k] == nil {
+			return false, fmt.Errorf("found null for a step")
+		}
+		inner := live.copy()
+		for w, c := range r.conflicts(i) {
+			inner[w] &^= c
+		}
+		ok, err := r.step(s.Kids[k], inner, taken+r.bids[i].Price)
+		if err != nil {
+			return false, err
+		}
+		whole = whole && ok
+		live.drop(i)
+	}
+	if last := len(s.Branch); len(s.Kids) > last && s.Kids[last] != nil {
+		ok, err := r.step(s.Kids[last], live, taken)
+		return whole && ok, err
+	}
+	if len(s.Branch) > 0 && len(s.Stages) > 0 {
+		var err error
+		if bound, err = r.stage(s.Stages[len(s.Stages)-1], live, taken); err != nil {
+			return false, err
+		}
+	}
+	return whole && bound <= r.value, nil
+}
+
+// stage is the bound of a stage's prices. It leaves out live bids that are in no packing
+// worth more than the winners.
+func (r *replay) stage(s Stage, live set, taken int64) (int64, error) {
+	const room = 62 // digits of any sum
+	if uint(r.digits)+s.Shift >= room {
+		return 0, fmt.Errorf("found the shift %d, expected at most %d", s.Shift, room-1-r.digits)
+	}
+	if len(s.Prices)%2 > 0 {
+		return 0, fmt.Errorf("found %d numbers in a stage, expected pairs of a clique and its price", len(s.Prices))
+	}
+	live.each(func(i int32) { r.rest[i] = r.bids[i].Price << s.Shift })
+	total, paid := taken<<s.Shift, int64(0)
+	for at := 0; at < len(s.Prices); at += 2 {
+		k, amount := s.Prices[at], s.Prices[at+1]
+		if k < 0 || k >= int64(len(r.cliques)) {
+			return 0, fmt.Errorf("found clique %d in a stage, expected one of %d", k, len(r.cliques))
+		}
+		if amount < 0 || amount > 1<<room-paid {
+			return 0, fmt.Errorf("found the price %d of a clique, expected at least 0, and less than 2^%d together", amount, room)
+		}
+		paid += amount
+		pays := false
+		for _, i := range r.cliques[k] {
+			if live.has(i) {
+				r.rest[i] -= amount
+				pays = true
+			}
+		}
+		if pays {
+			total += amount
+		}
+	}
+	live.each(func(i int32) { total += max(0, r.rest[i]) })
+	live.each(func(i int32) {
+		if rest := r.rest[i]; rest < 0 && (total+rest)>>s.Shift <= r.value {
+			live.drop(i)
+		}
+	})
+	return total >> s.Shift, nil
 }

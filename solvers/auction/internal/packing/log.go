@@ -1,0 +1,80 @@
+package packing
+
+import "sync"
+
+// A Pay is what a clique, by its number in the part, pays.
+type Pay struct {
+	Clique int32
+	Amount int64
+}
+
+// A Stage is prices of cliques in units of 2^-Shift. They bound the packings of the bids
+// that are left, and rule out those bids that no packing worth more than the one found
+// has, before the next stage.
+type Stage struct {
+	Shift  uint
+	Prices []Pay
+}
+
+// A Step proves that no packing of its bids is worth more than the one found. After its
+// stages the packings are split: those that have the first bid of Branch, those that have
+// the second and not the first, and so on, each a step of Kids; and those that have none of
+// them, a step too if Kids is longer, else bounded by the last stage.
+type Step struct {
+	Stages []Stage
+	Branch []int32
+	Kids   []*Step
+}
+
+// A Part is bids that have no conflict with those of other parts.
+type Part struct {
+	Bids    []int32
+	Cliques [][]int32
+	Root    *Step // nil: there is no proof
+}
+
+// A log is the cliques that a proof speaks of. Without a proof it is nil, and so are steps.
+type log struct {
+	mu      sync.Mutex
+	number  map[string]int32
+	cliques [][]int32
+}
+
+// names are the numbers of cliques.
+func (l *log) names(rows [][]int32) []int32 {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]int32, len(rows))
+	var text []byte
+	for i, c := range rows {
+		text = spell(text[:0], c)
+		k, ok := l.number[string(text)]
+		if !ok {
+			k = int32(len(l.cliques))
+			l.number[string(text)] = k
+			l.cliques = append(l.cliques, c)
+		}
+		list[i] = k
+	}
+	return list
+}
+
+// note adds a relaxation's prices.
+func (s *Step) note(r *relaxation) {
+	if s != nil {
+		s.Stages = append(s.Stages, r.stage())
+	}
+}
+
+// split branches on a bid: its packings, and those without it.
+func (s *Step) split(j int) (in, out *Step) {
+	if s == nil {
+		return nil, nil
+	}
+	in, out = &Step{}, &Step{}
+	s.Branch, s.Kids = []int32{int32(j)}, []*Step{in, out}
+	return in, out
+}

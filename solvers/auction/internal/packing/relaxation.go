@@ -1,0 +1,222 @@
+package packing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"coalesce/solvers/auction/internal/lp"
+)
+
+// A relaxation is a linear program of a node's live bids, whose rows are cliques.
+type relaxation struct {
+	scale
+	*lp.Matrix
+	bids    []int32 // of its columns
+	at      []int32 // column of each bid
+	rows    [][]int32
+	names   []int32 // of the rows in the proof; nil: there is none
+	base    int     // bids taken before it
+	fixed   int64   // their price
+	solver  *lp.Solver
+	worth   []int64 // of all bids
+	y       []int64 // prices of the rows, scaled
+	used    []bool  // rows with live bids
+	reduced []int64 // of each live bid: its price less those of its rows, scaled
+}
+
+func (t *tree) relaxation(n *node, bids []int32, rows [][]int32) *relaxation {
+	r := &relaxation{scale: t.scale, bids: bids, at: make([]int32, t.g.n), rows: rows, base: len(n.taken), fixed: n.fixed,
+		worth: t.prices, used: make([]bool, len(rows)), reduced: make([]int64, t.g.n)}
+	r.Matrix = &lp.Matrix{Columns: make([][]int32, len(bids)), Rows: len(rows)}
+	prices := make([]float64, len(bids))
+	for k, j := range bids {
+		r.at[j] = int32(k)
+		prices[k] = float64(t.prices[j]) / t.unit
+	}
+	for i, c := range rows {
+		for _, j := range c {
+			k := r.at[j]
+			r.Columns[k] = append(r.Columns[k], int32(i))
+		}
+	}
+	r.names = t.log.names(rows)
+	r.solver = lp.New(r.Matrix, prices)
+	return r
+}
+
+// enter bounds the columns to a node's packings.
+func (r *relaxation) enter(n *node) {
+	for k, j := range r.bids {
+		if n.live.has(int(j)) {
+			r.solver.Bound(k, 0, 1)
+		} else {
+			r.solver.Bound(k, 0, 0)
+		}
+	}
+	for _, j := range n.taken[r.base:] {
+		r.solver.Bound(int(r.at[j]), 1, 1)
+	}
+}
+
+// cutoff is the objective from which on a node is of no use.
+func (r *relaxation) cutoff(best int64) float64 { return (float64(best-r.fixed) + 0.5) / r.unit }
+
+// bound is a value that no packing of the live bids beats, together with fixed, by the
+// prices at hand. It is in units of 2^-shift.
+func (r *relaxation) bound(live set, fixed int64) int64 {
+	r.y = r.prices(r.solver, r.y)
+	return r.total(live, fixed)
+}
+
+// total is the bound of the prices y: each row pays once, if it holds a live bid, and each
+// bid what its rows lack.
+func (r *relaxation) total(live set, fixed int64) int64 {
+	clear(r.used)
+	total := fixed << r.shift
+	live.each(func(j int) {
+		rest := r.worth[j] << r.shift
+		for _, i := range r.Columns[r.at[j]] {
+			rest -= r.y[i]
+			if !r.used[i] {
+				r.used[i] = true
+				total += r.y[i]
+			}
+		}
+		r.reduced[j] = rest
+		if rest > 0 {
+			total += rest
+		}
+	})
+	return total
+}
+
+// fix leaves out the bids that no packing better than best has: bound, less what a bid's
+// rows ask beyond its price, is no more. It follows total, whose reduced prices it reads,
+// and reports whether there are such bids.
+func (r *relaxation) fix(live set, bound, best int64) bool {
+	some := false
+	live.each(func(j int) {
+		if v := r.reduced[j]; v < 0 && (bound+v)>>r.shift <= best {
+			live.drop(j)
+			some = true
+		}
+	})
+	return some
+}
+
+// stage is the prices at hand, as the last bound took them.
+func (r *relaxation) stage() Stage {
+	s := Stage{Shift: r.shift}
+	for i, y := range r.y {
+		if y > 0 && r.used[i] {
+			s.Prices = append(s.Prices, Pay{r.names[i], y})
+		}
+	}
+	return s
+}
+
+// cut makes the relaxation of a node and adds violated cliques, round by round. Bids that
+// the bounds rule out go. told hears of every round's prices and bound. The node is done
+// where its bound is no more than the best packing.
+func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
+	var old *relaxation
+	var kept [][2]int
+	var bids []int32
+	n.live.each(func(j int) { bids = append(bids, int32(j)) })
+	x := make([]float64, t.g.n)
+	least, stale := n.bound, 0
+	for round := 0; ; round++ {
+		if len(rows) > maxRows || 16*len(rows)*len(rows) > maxMemory {
+			return nil, fmt.Errorf("%w: found %d cliques of bids, more than memory holds", ErrSize, len(rows))
+		}
+		r := t.relaxation(n, bids, rows)
+		if old != nil {
+			r.solver.Warm(old.solver, kept)
+			r.solver.Pivots = old.solver.Pivots
+		}
+		best := t.incumbent()
+		r.enter(n)
+		done := r.solver.Solve(ctx, r.cutoff(best), 0)
+		scaled := r.bound(n.live, n.fixed)
+		whole := max(scaled>>t.shift, best)
+		n.bound = min(n.bound, whole)
+		if told != nil {
+			told(r, whole)
+		}
+		fixed := r.fix(n.live, scaled, best)
+		for k, j := range bids {
+			x[j] = r.solver.Value(k)
+			h.key[j] = x[j] + 1e-3*float64(t.prices[j])/t.unit
+		}
+		t.offer(h.fill(n.live, n.taken))
+		closed := t.closes(n, whole)
+		if closed || !done {
+			n.step.note(r)
+			return r, nil
+		}
+		if round > 0 && 100*(least-whole) < whole-best {
+			stale++
+		} else {
+			stale = 0
+		}
+		least = min(least, whole)
+		var cuts [][]int32
+		if round < rounds && stale <= 5*rounds/maxRounds && !t.set.bare {
+			cuts = t.g.violated(n.live, x, t.key, cutsARound)
+		}
+		if fixed || len(cuts) == 0 {
+			n.step.note(r)
+		}
+		if len(cuts) == 0 {
+			return r, nil
+		}
+		// Rows that bind nothing make room.
+		var next [][]int32
+		kept = kept[:0]
+		for i, c := range rows {
+			if !r.solver.Slack(i) {
+				kept = append(kept, [2]int{i, len(next)})
+				next = append(next, c)
+			}
+		}
+		rows, old = append(next, cuts...), r
+	}
+}
+
+// closes reports whether a node whose prices give a bound needs no search.
+func (t *tree) closes(n *node, bound int64) bool {
+	if t.log == nil {
+		bound = min(bound, n.bound)
+	}
+	return bound <= t.incumbent()
+}
+
+// within takes cliques to maximal ones of live bids, each of them once.
+func (g *graph) within(ctx context.Context, live set, cliques [][]int32, key []float64) [][]int32 {
+	var all [][]int32
+	seen := map[string]bool{}
+	var text []byte
+	for _, c := range cliques {
+		c = slices.DeleteFunc(slices.Clone(c), func(j int32) bool { return !live.has(int(j)) })
+		if len(c) == 0 {
+			continue
+		}
+		if ctx.Err() == nil {
+			c = g.extend(live, c, key)
+		}
+		if text = spell(text[:0], c); len(c) > 1 && !seen[string(text)] {
+			seen[string(text)] = true
+			all = append(all, c)
+		}
+	}
+	return all // maximal and different, unless ctx ended: none contains another
+}
+
+// spell appends the bids of a clique, four bytes each.
+func spell(text []byte, clique []int32) []byte {
+	for _, j := range clique {
+		text = append(text, byte(j), byte(j>>8), byte(j>>16), byte(j>>24))
+	}
+	return text
+}

@@ -19,7 +19,7 @@ def tune(problem: Optional[str] = None, *, family: Optional[str] = None, device:
          output: Union[str, os.PathLike[str], None] = None, seed: int = 1, progress: Progress = None) -> list[dict[str, Any]]:
     """Measures the variants of the kernels on a device and keeps the fastest, by which later solves choose.
 
-    problem: "csg", "assignment" or "qubo"; None: all. family: of kernels, such as "tiles"; None: all that run on the device.
+    problem: "csg", "auction", "assignment" or "qubo"; None: all. family: of kernels, such as "tiles"; None: all that run on the device.
     budget: seconds to spend. output: the file of winners; None: the user's own, which the command `coalesce tune` keeps too
     and which the package reads when it solves first. progress: called with an Incumbent, whose value is the time of the best
     variant in seconds; one that returns True ends the tuning with what is decided by then. True shows a bar of tqdm.

@@ -54,6 +54,15 @@ func TestLanguagesOnDevice(t *testing.T) {
 // the distributions of CATS; where the items are few, coalition structures too.
 func TestCATSOnDevice(t *testing.T) {
 	d := emulatedtest.Open(t)
+	for _, name := range []string{"arbitrary_g20_b100_s11", "regions_g20_b100_s41", "scheduling_g20_b100_s51"} {
+		a, err := Read("testdata/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, want := onTables(t, d, a), paid(t, a, VCG); res.Value != want.Value {
+			t.Errorf("%s: the tables of a device find %s, branch and cut %s", name, res.Value, want.Value)
+		}
+	}
 	structures := 0
 	for _, name := range []string{"arbitrary", "regions", "scheduling", "paths", "matching", "L2", "L3", "L4", "L6"} {
 		a, err := Generate(name, 12, 60, 7)

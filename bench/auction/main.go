@@ -12,9 +12,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
@@ -34,6 +36,12 @@ type settings struct {
 	sample  bool
 	largest int
 	variant string
+
+	data      string // folder of auctions
+	python    string // with the packages of peers.py; empty: branch and cut alone
+	instances []string
+	limit     time.Duration
+	threads   int
 }
 
 const usualGoods = "20,24,28,30"
@@ -42,12 +50,13 @@ func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
 		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verify},
 		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).tables},
+		{Name: "peers", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).peers},
 	}
 }
 
 func main() {
 	var s settings
-	var names, goods string
+	var names, goods, instances string
 	s.Register(&names, "tables", experiment.List(experiments()))
 	flag.StringVar(&goods, "goods", usualGoods, "comma-separated numbers of goods")
 	flag.IntVar(&s.bids, "bids", 1000, "of an auction")
@@ -55,9 +64,14 @@ func main() {
 	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many items, or the smallest (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.StringVar(&s.variant, "variant", "", "label of a variant (default: verify all, time the solver's choice)")
+	flag.StringVar(&s.data, "data", "", "peers: a folder of auctions, *.txt, and of their values, optima.csv")
+	flag.StringVar(&s.python, "python", "", "peers: an interpreter with highspy and pyscipopt (default: none, branch and cut alone)")
+	flag.StringVar(&instances, "instances", "", "peers: comma-separated parts of names (default: all)")
+	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "peers: of a solve")
+	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "peers: of a solver")
 	flag.Usage = experiment.Usage("Measures combinatorial auctions.", experiments())
 	flag.Parse()
-	s.goods = experiment.Split(goods)
+	s.goods, s.instances = experiment.Split(goods), experiment.Split(instances)
 	if flag.NArg() > 0 || s.bids < 1 || s.runs < 1 {
 		fmt.Fprintln(os.Stderr, "auction: expected flags only, and counts of 1 or more")
 		os.Exit(2)
@@ -79,7 +93,9 @@ func run(ctx context.Context, s settings, names []string) bool {
 	b := &bench{Bench: *common, settings: s}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
 		b.Begin(e.Name, "", experiment.Command("auction", b.Facts.Kind, s.Device, e.Name,
-			experiment.Flag{Name: "goods", Value: strings.Join(s.goods, ","), Usual: usualGoods}, experiment.Flag{Name: "bids", Value: strconv.Itoa(s.bids), Usual: "1000"}, experiment.Flag{Name: "variant", Value: s.variant}))
+			experiment.Flag{Name: "goods", Value: strings.Join(s.goods, ","), Usual: usualGoods}, experiment.Flag{Name: "bids", Value: strconv.Itoa(s.bids), Usual: "1000"}, experiment.Flag{Name: "variant", Value: s.variant},
+			experiment.Flag{Name: "data", Value: s.data}, experiment.Flag{Name: "python", Value: s.python}, experiment.Flag{Name: "instances", Value: strings.Join(s.instances, ",")},
+			experiment.Flag{Name: "limit", Value: s.limit.String(), Usual: "10m0s"}, experiment.Flag{Name: "threads", Value: strconv.Itoa(s.threads), Usual: strconv.Itoa(runtime.NumCPU())}))
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}

@@ -15,6 +15,18 @@ type Auction struct {
 	Passes  int       `json:"passes,omitempty"`  // over tables, of one run
 	Bytes   float64   `json:"bytes,omitempty"`   // that these read and write by count
 	Failed  string    `json:"failed,omitempty"`
+
+	// Of solvers side by side on the auctions of files.
+	Instance string  `json:"instance,omitempty"`
+	Known    string  `json:"known,omitempty"` // the best value known
+	Threads  int     `json:"threads,omitempty"`
+	Limit    float64 `json:"limit,omitempty"` // seconds
+	Took     float64 `json:"took,omitempty"`  // seconds to the end
+	CPU      float64 `json:"cpu,omitempty"`   // seconds of processors
+	Bound    float64 `json:"bound,omitempty"`
+	Proven   bool    `json:"proven,omitempty"`
+	Nodes    int64   `json:"nodes,omitempty"`
+	Primal   float64 `json:"primal,omitempty"` // primal integral, seconds
 }
 
 // Right reports that nothing went wrong.

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"coalesce/bench/experiment"
+	"coalesce/bench/result"
+)
+
+// Branch and cut alone, on two auctions of which one's value is known, and too high in the end.
+func TestPeers(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.txt", "goods 3\nbids 3\ndummy 0\n0\t2.5\t0\t1\t#\n1\t2\t1\t2\t#\n2\t1\t2\t#\n")
+	write("b.txt", "goods 1\nbids 1\ndummy 0\n0\t7\t0\t#\n")
+	write("optima.csv", "file,value\na.txt,3.5\n")
+	s := settings{data: folder, limit: 10 * time.Second, threads: 2}
+	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}
+	if !run(context.Background(), s, []string{"peers"}) {
+		t.Fatal("the experiment failed")
+	}
+	f, err := result.Load[result.Auction](filepath.Join(s.Out, "auction-peers.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Rows) != 2 || f.Rows[0].Value != "3.5" || f.Rows[0].Known != "3.5" || f.Rows[1].Value != "7" || f.Rows[1].Known != "" || !f.Rows[0].Proven || f.Rows[0].Took <= 0 {
+		t.Errorf("%+v", f.Rows)
+	}
+	write("optima.csv", "file,value\na.txt,3.6\n")
+	s.Out = t.TempDir()
+	if run(context.Background(), s, []string{"peers"}) {
+		t.Error("a proven value below the known one is not noticed")
+	}
+}
+
+func TestPrimal(t *testing.T) {
+	for _, c := range []struct {
+		history [][2]float64
+		row     result.Auction
+		want    float64
+	}{
+		{nil, result.Auction{Value: "10", Took: 4}, 4},
+		{[][2]float64{{1, 5}, {3, 10}}, result.Auction{Value: "10", Took: 4}, 1 + 2*0.5},
+		{[][2]float64{{1, 5}, {3, 8}}, result.Auction{Value: "8", Known: "10", Took: 4}, 1 + 2*0.5 + 0.2},
+		{[][2]float64{{1, 10}, {2, 8}, {9, 10}}, result.Auction{Value: "10", Took: 4}, 1},
+	} {
+		if got := primal(c.history, &c.row); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: found %v, expected %v", c.history, got, c.want)
+		}
+	}
+}

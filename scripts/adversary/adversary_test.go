@@ -121,6 +121,64 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// What solves end with that were interrupted, had no memory, or were compared with a
+// reference.
+func TestJudgeActs(t *testing.T) {
+	const line, two = "coalesce: a: interrupted\n", "coalesce: a\ncoalesce: b\n"
+	for _, c := range []struct {
+		code    int
+		out     string
+		said    string
+		seconds float64
+		want    [4]string // of judgeEnd, judgeMemory with little and with all memory, judgeReference
+	}{
+		{0, `{"value":1,"gap":0,"proven":true}`, "", 0.5, [4]string{"", "", "", ""}},
+		{0, `{"value":1,"gap":null,"proven":false}`, "", 1.5, [4]string{"late", "", "", "wrong"}},
+		{0, ``, "", 0.5, [4]string{"wrong", "silent", "silent", "wrong"}},
+		{1, ``, line, 0.5, [4]string{"", "wrong", "refused", "refused"}},
+		{1, ``, "coalesce: out of memory\n", 0.5, [4]string{"", "", "refused", "refused"}},
+		{1, ``, two, 0.5, [4]string{"wrong", "wrong", "refused", "refused"}},
+		{2, ``, "panic\n", 0.5, [4]string{"crash", "wrong", "refused", "refused"}},
+		{3, `{"value":1,"gap":0,"proven":true}`, line, 0.5, [4]string{"crash", "wrong", "refused", "wrong"}},
+	} {
+		r := reply{Code: c.code, Out: []byte(c.out), Err: []byte(c.said), Seconds: c.seconds}
+		for i, f := range []*fault{judgeEnd(r, 0, time.Second), judgeMemory(r, true), judgeMemory(r, false), judgeReference(r, true)} {
+			class := ""
+			if f != nil {
+				class = f.class
+			}
+			if class != c.want[i] {
+				t.Errorf("exit %d, %s, %q: judge %d found %q, want %q", c.code, c.out, c.said, i, class, c.want[i])
+			}
+		}
+	}
+}
+
+// The planted spins are worth the planted optimum, and no others of some drawn are worth
+// more.
+func TestIsing(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 20 {
+		const n = 8
+		inst := ising(r, "host", families[r.IntN(len(families))], n)
+		met := false
+		for x := range 1 << n {
+			var spins [n]byte
+			for i := range spins {
+				spins[i] = "-+"[x>>i&1]
+			}
+			sum, best, err := inst.value(json.RawMessage(`"`+string(spins[:])+`"`), false)
+			if err != nil || sum.Cmp(best) < 0 {
+				t.Fatalf("%s is worth %v, the best %v: %v", spins, sum, best, err)
+			}
+			met = met || sum.Cmp(best) == 0
+		}
+		if !met {
+			t.Fatalf("no spins are worth the optimum\n%s", inst.data)
+		}
+	}
+}
+
 // Rows by columns, the columns in all orders: what match finds.
 func TestMatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

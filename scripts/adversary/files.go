@@ -29,8 +29,10 @@ func (a *adversary) fileJobs(list []parser, count, bombed int) (jobs []func(*poo
 		row := a.row("file", p.name)
 		for from := 0; from < count; from += batch {
 			jobs = append(jobs, func(w *pool) error {
-				r := rand.New(rand.NewPCG(a.seed, uint64(i)<<32|uint64(from)))
-				w.limit = limits[(i+from/batch)%len(limits)]
+				r := rand.New(rand.NewPCG(a.Seed, uint64(i)<<32|uint64(from)))
+				if err := w.within(limits[(i+from/batch)%len(limits)]); err != nil {
+					return err
+				}
 				for k := range min(batch, count-from) {
 					seed, other := p.seeds[r.IntN(len(p.seeds))], list[r.IntN(len(list))].seeds[0]
 					if r.IntN(2) == 0 {

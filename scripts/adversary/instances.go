@@ -25,7 +25,8 @@ type instance struct {
 	args []string // FILE stands for its path
 	// value is what a solution is worth, in the reading of floats or of decimals, and
 	// what the best is worth; an error says what is no solution. best is nil where there
-	// is no solution.
+	// is no solution. It is nil where the command draws the instance and compares its answer
+	// with a reference.
 	value func(solution json.RawMessage, decimal bool) (sum, best *big.Rat, err error)
 	least bool     // the problem minimises
 	whole bool     // values are exact, not rounded to float64
@@ -37,14 +38,17 @@ type instance struct {
 
 var problems = []problem{{"csg", drawCSG}, {"auction", drawAuction}, {"assignment", drawAssignment}, {"qubo", drawQUBO}}
 
-// instanceJobs are count random instances of each problem.
-func (a *adversary) instanceJobs(list []problem, count int) (jobs []func(*pool) error) {
+// instanceJobs are count random instances of each problem, a kind of rows.
+func (a *adversary) instanceJobs(kind string, list []problem, count int) (jobs []func(*pool) error) {
 	const batch = 100
 	for i, p := range list {
-		row := a.row("instance", p.name)
+		row := a.row(kind, p.name)
 		for from := 0; from < count; from += batch {
 			jobs = append(jobs, func(w *pool) error {
-				r := rand.New(rand.NewPCG(a.seed, uint64(i+1)<<40|uint64(from)))
+				if err := w.within(0); err != nil {
+					return err
+				}
+				r := rand.New(rand.NewPCG(a.Seed, uint64(i+1)<<40|uint64(from)))
 				for range min(batch, count-from) {
 					if err := a.tryInstance(w, row, p.draw(r)); err != nil {
 						return err
@@ -59,14 +63,16 @@ func (a *adversary) instanceJobs(list []problem, count int) (jobs []func(*pool) 
 
 func (a *adversary) tryInstance(w *pool, row *figures, inst instance) error {
 	path := filepath.Join(a.folder, fmt.Sprint("worker", w.number), inst.file)
-	if err := os.WriteFile(path, inst.data, 0o644); err != nil {
-		return err
+	if inst.file != "" {
+		if err := os.WriteFile(path, inst.data, 0o644); err != nil {
+			return err
+		}
 	}
 	var args []string
 	for _, arg := range inst.args {
 		args = append(args, strings.ReplaceAll(arg, "FILE", path))
 	}
-	args = append(args, "--device", a.device, "--json")
+	args = append(args, "--device", a.Device, "--json")
 	r, err := w.run(args)
 	if err != nil {
 		return a.count(row, w, args, r, err, nil)
@@ -87,6 +93,9 @@ type answer struct {
 // judge holds the command's answer against all solutions: nil where nothing is
 // wrong.
 func (inst *instance) judge(r reply) *fault {
+	if inst.value == nil {
+		return judgeReference(r, inst.sure)
+	}
 	if r.Code == 1 && !infeasible(r) {
 		switch {
 		case !inst.may:

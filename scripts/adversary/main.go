@@ -10,13 +10,21 @@
 // command's answers against all solutions, in exact arithmetic. A wrong value, a
 // proof of what is not so, and a refusal of what could be solved count.
 //
+// References: it has the command draw larger instances of every value type, and compare
+// its answers with a sequential reference; of binary programs the optimum is planted.
+//
+// Interruptions: SIGINT meets long solves at moments of their first seconds; one that
+// goes on for more than a second counts. On a GPU solves also meet memory that
+// another process holds.
+//
 //	go run ./scripts/adversary            300 files a parser, 1,000 instances a problem
 //	go run ./scripts/adversary --long     2,000 and 20,000, and 10 minutes of each fuzz target
-//	adversary --self --device cuda:0 --files 0 --instances 500   instances on a GPU
+//	go run ./scripts/adversary --files 0 --instances 20 --references 5 --interrupts 3 --device emulated
 //	adversary solve csg FILE              the command itself, where this binary alone was carried to
 //
-// It ends with exit code 1 where anything counts; what did is kept in
-// .build/adversary/found.
+// scripts/gpu-check adversary does the like on a GPU, .ci/fuzz-elsewhere the long run on a
+// machine without Go. It ends with exit code 1 where anything counts; what did is kept
+// in .build/adversary/found.
 package main
 
 import (
@@ -37,12 +45,20 @@ import (
 	"time"
 
 	"coalesce/internal/cli"
+	"coalesce/runtime/devices"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "worker" {
-		if err := serve(); err != nil {
+	if len(os.Args) == 3 && os.Args[1] == "worker" {
+		if err := serve(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, "adversary: worker:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == "hold" {
+		if err := keep(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "adversary: hold:", err)
 			os.Exit(1)
 		}
 		return
@@ -64,7 +80,9 @@ func run(args []string) error {
 		f         = flag.NewFlagSet("adversary", flag.ExitOnError)
 		files     = f.Int("files", 300, "mutated files a parser")
 		instances = f.Int("instances", 1000, "random instances a problem")
-		long      = f.Bool("long", false, "2,000 files, 20,000 instances, and 10 minutes of each fuzz target")
+		larger    = f.Int("references", 0, "larger instances of each problem and value type")
+		signals   = f.Int("interrupts", 0, "interruptions of each problem")
+		long      = f.Bool("long", false, "2,000 files, 20,000 instances, and, but with --self, 10 minutes of each fuzz target")
 		seed      = f.Uint64("seed", 1, "of all that is random")
 		only      = f.String("only", "", "parsers and problems whose names hold this")
 		device    = f.String("device", "host", "where instances are solved; files are read on the host")
@@ -83,7 +101,8 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	a := &adversary{seed: *seed, folder: folder, device: *device, program: filepath.Join(folder, "worker")}
+	a := &adversary{Seed: *seed, Device: *device, Command: strings.Join(append([]string{"adversary"}, args...), " "), Date: time.Now().UTC().Format(time.DateOnly),
+		Cores: runtime.NumCPU(), folder: folder, program: filepath.Join(folder, "worker")}
 	if err := os.RemoveAll(filepath.Join(folder, "found")); err != nil {
 		return err
 	}
@@ -98,19 +117,38 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.identify(); err != nil {
+		return err
+	}
 	start := time.Now()
 	list := slices.DeleteFunc(parsers(), func(p parser) bool { return !strings.Contains(p.name, *only) })
-	drawn := slices.DeleteFunc(slices.Clone(problems), func(p problem) bool { return !strings.Contains(p.name, *only) })
-	jobs := append(a.fileJobs(list, *files, bombed), a.instanceJobs(drawn, *instances)...)
+	others := func(p problem) bool { return !strings.Contains(p.name, *only) }
+	drawn := slices.DeleteFunc(slices.Clone(problems), others)
+	for i := range drawn {
+		drawn[i] = onDevice(drawn[i], *device)
+	}
+	jobs := append(a.fileJobs(list, *files, bombed), a.instanceJobs("instance", drawn, *instances)...)
+	jobs = append(jobs, a.instanceJobs("reference", slices.DeleteFunc(references(*device), others), *larger)...)
 	if err := a.work(jobs); err != nil {
 		return err
 	}
+	if *signals > 0 {
+		met := slices.DeleteFunc(lengthy(*device), func(s solve) bool { return !strings.Contains(s.problem, *only) })
+		if err := a.work(a.interruptJobs(met, *signals)); err != nil {
+			return err
+		}
+		if kind(*device) == "cuda" { // alone, since it takes the memory of all others
+			if err := a.work([]func(*pool) error{a.memoryJob(full())}); err != nil {
+				return err
+			}
+		}
+	}
+	a.Rows = slices.DeleteFunc(a.Rows, func(row *figures) bool { return row.Tried == 0 })
 	a.Seconds = time.Since(start).Seconds()
-	a.Seed = *seed
 	if err := a.write(os.Stdout); err != nil {
 		return err
 	}
-	if *long {
+	if *long && !*self {
 		if err := a.fuzz("10m"); err != nil {
 			return err
 		}
@@ -133,12 +171,35 @@ func run(args []string) error {
 // build makes the worker, the plain build as it is released: with cgo each thread
 // reserves 64 MiB and more of address space, which is the C library's doing.
 func (a *adversary) build() error {
-	build := exec.Command("go", "build", "-o", a.program, "./scripts/adversary")
+	commit, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*").Output()
+	if err != nil {
+		return fmt.Errorf("the commit: %w", err)
+	}
+	build := exec.Command("go", "build", "-ldflags", "-X="+"coalesce/internal/cli"+".commit="+strings.TrimSpace(string(commit)), "-o", a.program, "./scripts/adversary")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the worker: %w\n%s", err, said)
 	}
 	return nil
+}
+
+// identify asks the worker's binary which commit it is of, and the device for its name.
+func (a *adversary) identify() error {
+	text, err := exec.Command(a.program, "version", "--json").Output()
+	if err != nil {
+		return fmt.Errorf("version of the worker: %w", err)
+	}
+	var built struct{ Commit string }
+	if err := json.Unmarshal(text, &built); err != nil {
+		return fmt.Errorf("version of the worker: %w", err)
+	}
+	a.Commit = built.Commit
+	opened, err := devices.Open(a.Device, devices.Options{})
+	if err != nil {
+		return err
+	}
+	a.Name, a.Driver = opened[0].Facts().Name, opened[0].Facts().Driver
+	return devices.Close(opened)
 }
 
 // fuzz runs each fuzz target for a time.
@@ -157,15 +218,20 @@ func (a *adversary) fuzz(each string) error {
 
 // adversary is one run: its figures, and what was found.
 type adversary struct {
+	Command string     `json:"command"`
+	Commit  string     `json:"commit"`
+	Date    string     `json:"date"`
+	Device  string     `json:"device"` // of instances, as --device names it
+	Name    string     `json:"name"`   // its own
+	Driver  string     `json:"driver"`
+	Cores   int        `json:"cores"` // as many processes at once
 	Seed    uint64     `json:"seed"`
 	Seconds float64    `json:"seconds"`
 	Rows    []*figures `json:"rows"`
 	Fuzz    []string   `json:"fuzz,omitempty"` // a line for each target that was run
 	Found   []finding  `json:"found"`
 
-	seed    uint64
 	folder  string
-	device  string // of instances
 	program string // the worker's binary
 	mu      sync.Mutex
 }
@@ -210,12 +276,13 @@ func (a *adversary) work(jobs []func(*pool) error) error {
 			if failed[k] = os.MkdirAll(filepath.Join(a.folder, fmt.Sprint("worker", k)), 0o755); failed[k] != nil {
 				return
 			}
+			w := &pool{program: a.program, device: a.Device, number: k, patience: 30 * time.Second}
 			for job := range queue {
-				w := &pool{program: a.program, number: k, patience: 30 * time.Second}
-				if failed[k] = errors.Join(job(w), w.close()); failed[k] != nil {
-					return
+				if failed[k] = job(w); failed[k] != nil {
+					break
 				}
 			}
+			failed[k] = errors.Join(failed[k], w.close())
 		})
 	}
 	group.Wait()
@@ -281,6 +348,6 @@ func (a *adversary) write(to io.Writer) error {
 			fmt.Fprintln(to, f.Command)
 		}
 	}
-	_, err := fmt.Fprintf(to, "\n%.0f s, seed %d\n", a.Seconds, a.Seed)
+	_, err := fmt.Fprintf(to, "\n%.0f s, %d processes at once, seed %d, %s (%s), commit %s\n", a.Seconds, a.Cores, a.Seed, a.Device, a.Name, a.Commit)
 	return err
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"coalesce/internal/cli"
+	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 )
 
 // A request is one command line, a reply what came of it.
@@ -28,8 +30,16 @@ type (
 )
 
 // serve is the worker's side: it runs command lines, one after the other, by the
-// entry that the command itself has.
-func serve() error {
+// entry that the command itself has. A GPU stays open from one to the next, which is
+// most of what a small instance takes.
+func serve(on string) error {
+	if kind(on) == device.CUDA {
+		opened, err := devices.Open(on, devices.Options{})
+		if err != nil {
+			return err
+		}
+		defer devices.Close(opened)
+	}
 	in, out := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
 	for {
 		var q request
@@ -60,6 +70,7 @@ func mapped() int64 {
 // or keeps much of its limited address space: a command of its own would have all.
 type pool struct {
 	program  string        // the worker's binary
+	device   string        // where it solves
 	number   int           // tells the pools of a run apart
 	limit    int64         // of its address space in bytes; 0: none
 	patience time.Duration // after which a command is hanging
@@ -85,7 +96,7 @@ func (p *pool) start() error {
 	if p.limit > 0 {
 		limit = strconv.FormatInt(p.limit>>10, 10)
 	}
-	command := exec.Command("sh", "-c", `ulimit -v "$1" && exec "$0" worker`, p.program, limit)
+	command := exec.Command("sh", "-c", `ulimit -v "$1" && exec "$0" worker "$2"`, p.program, limit, p.device)
 	stdin, err := command.StdinPipe()
 	if err != nil {
 		return err
@@ -112,6 +123,15 @@ func (p *pool) start() error {
 	}()
 	p.command, p.in, p.pipe, p.replies, p.fresh = command, gob.NewEncoder(stdin), stdin, replies, 0
 	return nil
+}
+
+// within sets the limit on the address space of what runs next.
+func (p *pool) within(limit int64) error {
+	if p.limit == limit {
+		return nil
+	}
+	p.limit = limit
+	return p.close()
 }
 
 // run is what one command line came to; its error is a *fault where the command

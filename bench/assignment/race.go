@@ -81,7 +81,7 @@ func (b *bench) kinds() error {
 		kind  string
 		spans span
 	}{{"geom", million}, {"disjoint", span{"1e4", func(int) int64 { return 1e4 }}}, {"spatial", span{"1e4", func(int) int64 { return 1e4 }}}, {"machol", natural},
-		{"lowrank", million}, {"twocost", natural}, {"equal", million}, {"sanity", million}, {"integer", million}, {"binary", natural}} {
+		{"lowrank", million}, {"twocost", natural}, {"equal", million}, {"planted_identity", million}, {"integer", million}, {"binary", natural}} {
 		for _, noise := range []string{"", "permuted", "shift", "jitter"} {
 			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32, noise: noise})
 		}

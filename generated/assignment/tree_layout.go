@@ -155,8 +155,8 @@ var (
 
 // TreeMember is struct Member of the kernels of assignment/tree.
 //
-// A Member is a device's part of a solve: rows first .. first+mine-1. Its mailbox has two
-// halves, each a letter of 4*width words for a member and block.
+// A Member is a device's part of a solve: rows first .. first+mine-1. Its message buffer
+// has two halves, each with a message of 4*width words from every member and block.
 type TreeMember struct {
 	Costs       uint64
 	Work        uint64

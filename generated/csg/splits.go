@@ -11,7 +11,7 @@ import (
 )
 
 // SplitsHash is the hash of the family csg/splits: what its texts are made from.
-const SplitsHash = 0xf83f30ab3a0fcec3
+const SplitsHash = 0x4f8b37e9c170b613
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

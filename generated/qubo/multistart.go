@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0xd2cc6ed7cae1de50
+const MultistartHash = 0x8724c8ae4bd8b201
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

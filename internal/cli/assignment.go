@@ -161,7 +161,7 @@ instance:
 func kinds() string {
 	var b strings.Builder
 	for _, name := range assignment.Kinds() {
-		fmt.Fprintf(&b, "  %-12s%s\n", name, wrap(assignment.About(name), 64, "\n"+strings.Repeat(" ", 14)))
+		fmt.Fprintf(&b, "  %-18s%s\n", name, wrap(assignment.About(name), 58, "\n"+strings.Repeat(" ", 20)))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

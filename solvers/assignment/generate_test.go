@@ -78,7 +78,7 @@ func TestDisguises(t *testing.T) {
 
 func TestSanityIsTheIdentity(t *testing.T) {
 	for _, value := range []problem.Value{problem.Int32, problem.Float64} {
-		for i, j := range solved(t, drawn(t, draw.Drawing{Kind: "sanity", Rows: 50, Cols: 50, Seed: enginetest.Seed, Type: value}), Options{}).Column {
+		for i, j := range solved(t, drawn(t, draw.Drawing{Kind: "planted_identity", Rows: 50, Cols: 50, Seed: enginetest.Seed, Type: value}), Options{}).Column {
 			if i != int(j) {
 				t.Errorf("%s: row %d is matched to %d", value, i, j)
 			}

@@ -2,9 +2,9 @@
 // devices that reach each other's memory. Its inline PTX has an emulated body
 // beside it.
 //
-// Groups talk by words of 8 bytes: 4 that say something, above them the number of
-// the exchange, which the reader waits for. So words need not be cleared. Each is
-// in memory of the device that waits for it.
+// They exchange words of 8 bytes: the low half is the value, the high half the number of
+// the exchange. A reader waits until a word has the number, so that words are written
+// over and never cleared. A word is in memory of the device that reads it.
 //
 //     coalesce::publish();          // what this thread has written or seen, all devices are to see
 //     coalesce::send(word, 7, x);   // exchange 7

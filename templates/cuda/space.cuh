@@ -32,9 +32,9 @@ __device__ __forceinline__ u64 late(u64 x) {
     return x;
 }
 
-// ticket adds n to a word of shared memory and returns what it was. Lanes are not
+// fetchAdd adds n to a word of shared memory and returns what it was. Lanes are not
 // gathered into one addition, as atomicAdd's are: that takes longer where few ask.
-__device__ __forceinline__ u32 ticket(u32* word, u32 n = 1) {
+__device__ __forceinline__ u32 fetchAdd(u32* word, u32 n = 1) {
 #ifdef COALESCE_EMULATED
     return atomicAdd(word, n);
 #else

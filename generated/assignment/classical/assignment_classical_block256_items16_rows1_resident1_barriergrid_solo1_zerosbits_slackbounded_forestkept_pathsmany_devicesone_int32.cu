@@ -907,4 +907,4 @@ assignment_classical_block256_items16_rows1_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x50ed79c3c81479efull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x2fcb63e6f99ba57dull;

@@ -907,4 +907,4 @@ assignment_classical_block256_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x023967255f07bcb8ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x12f39de8e961e0f1ull;

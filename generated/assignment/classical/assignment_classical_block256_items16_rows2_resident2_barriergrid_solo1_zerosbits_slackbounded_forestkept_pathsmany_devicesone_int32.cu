@@ -907,4 +907,4 @@ assignment_classical_block256_items16_rows2_resident2_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows2_resident2_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xbc24711d4f46b4a3ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows2_resident2_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x287a914174db29abull;

@@ -907,4 +907,4 @@ assignment_classical_block256_items32_rows1_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x4c453731c2d0d9a4ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x21fee3535704c7e2ull;

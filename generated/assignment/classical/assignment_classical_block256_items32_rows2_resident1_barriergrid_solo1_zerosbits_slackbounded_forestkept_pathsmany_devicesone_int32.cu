@@ -907,4 +907,4 @@ assignment_classical_block256_items32_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x4a3f30f662986eb4ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x2ae2c7254d8f6f1full;

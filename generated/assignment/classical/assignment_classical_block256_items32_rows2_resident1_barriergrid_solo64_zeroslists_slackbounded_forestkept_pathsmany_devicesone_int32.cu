@@ -911,7 +911,8 @@ struct State {
 
 constexpr u32 POOL = (BOUNDED ? 7424 : 8128) - 4 * BLOCK;
 
-// A Tally has the frontier rows so far, of every other level, and the paths. It is read at once.
+// A Tally counts the frontier rows of even and of odd levels so far, and the paths found. A
+// thread reads it in one load.
 struct alignas(16) Tally {
     u32 frontierRows[2], found;
 };
@@ -952,8 +953,9 @@ struct Frontier {
 
 constexpr u32 EIGHT = 8;  // zeros of a row that are read at once: most lists are no longer
 
-// A SearchWorkspace is what such a search works on. The frontier rows of two levels take
-// turns. NEAR: mates is in shared memory.
+// A SearchWorkspace is what one block's search works on: sets of columns and rows, the
+// matching, and the frontier rows of two levels, which take turns in `near`. NEAR: the
+// matching of columns, mates, is in shared memory.
 template <bool NEAR> struct SearchWorkspace {
     static constexpr u32 FREE = NEAR ? 0xffff : (u32)NOBODY, NONE = ALL - 1;  // instead of a row
     const Work& m;
@@ -974,7 +976,7 @@ template <bool NEAR> struct SearchWorkspace {
     // take has a row join the forest, if got, and its list brought into the multiprocessor's
     // cache.
     __device__ __forceinline__ void take(bool got, u64 frontierRow, u32 row, const Frontier& f, u32* word) const {
-        u32 to = ticket(got ? count + f.side : spare(), got) - f.base;
+        u32 to = fetchAdd(got ? count + f.side : spare(), got) - f.base;
         fetchIf(got, word, line(m, row));
         u64 way = after(frontierRow, f.levels % LEAP == 0);
         if (got && to < room) near[(f.side ^ 1) * room + to] = frontierRowOf(way, row);
@@ -996,12 +998,12 @@ template <bool NEAR> struct SearchWorkspace {
         }
     }
 
-    // spare is a word of a lane's own, for atomics that are to change nothing.
+    // spare is a word to which atomics of lanes without a column add 0.
     __device__ __forceinline__ u32* spare() const { return reached + threadIdx.x % WARP; }
 
-    // reach has K frontier rows of a lane reach a column each, and the row matched to it: a row, or
-    // FREE or NONE. Branches would take as long as all the rest: lanes that have nothing to do
-    // go along.
+    // reach lets K frontier rows of a lane reach a column each, j, with the row matched to it:
+    // a row's number, FREE, or NONE where there is no column. Lanes without a column execute
+    // the same instructions on spare words: branches would cost more than these.
     template <u32 K> __device__ __forceinline__ void reach(const u64 (&frontierRow)[K], const u32 (&j)[K], const u32 (&row)[K], Frontier& f) const {
         bool got[K];
 #pragma unroll
@@ -1217,4 +1219,4 @@ assignment_classical_block256_items32_rows2_resident1_barriergrid_solo64_zerosli
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows2_resident1_barriergrid_solo64_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xfeeca232d7a7b8a2ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows2_resident1_barriergrid_solo64_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x9f8c0d92dc227592ull;

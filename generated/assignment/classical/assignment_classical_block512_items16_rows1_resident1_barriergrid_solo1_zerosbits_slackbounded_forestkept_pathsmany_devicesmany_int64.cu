@@ -1161,7 +1161,7 @@ constexpr u32 MEMBERS = 32;  // of a solve at most: a lane each
 // A member's message buffer has one word for the verdict of member 0, then three words for
 // each member: the lower and the upper half of its least slack and, in the buffer of member
 // 0 alone, the number of its edges. A word is overwritten one dual update later, when every
-// member has received it: a second buffer is needless.
+// member has received it, so that one buffer is enough.
 __device__ __forceinline__ u32 leastAt(u32 member) { return 1 + 3 * member; }
 __device__ __forceinline__ u32 countAt(u32 member) { return 3 + 3 * member; }
 enum Verdict { STOP, GO };
@@ -1408,4 +1408,4 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbit
     out[3] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_hash = 0x8d919d2d58c18c7cull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_hash = 0xf7e4f0bbfa70d199ull;

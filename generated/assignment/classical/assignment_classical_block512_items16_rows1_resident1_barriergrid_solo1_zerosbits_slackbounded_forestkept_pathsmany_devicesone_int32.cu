@@ -907,4 +907,4 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x42e64f4b488fe96eull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x1234e5c7b3d35599ull;

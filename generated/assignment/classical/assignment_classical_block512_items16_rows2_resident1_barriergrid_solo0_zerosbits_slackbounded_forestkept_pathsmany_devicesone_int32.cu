@@ -907,4 +907,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo0_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo0_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x87bdd4a59ed6eaa9ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo0_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x381dc8a7e35454baull;

@@ -907,4 +907,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestanew_pathsmany_devicesone_int32_hash = 0xc7a4f434e606d7d3ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestanew_pathsmany_devicesone_int32_hash = 0xecbe7a727edbdf68ull;

@@ -907,4 +907,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestanew_pathsone_devicesone_int32_hash = 0xeddc0967302248f7ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestanew_pathsone_devicesone_int32_hash = 0xb9bc5cdda8be4454ull;

@@ -907,4 +907,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_float32_hash = 0xb81da1ce9bc4d315ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_float32_hash = 0x75d114b8820bf8a1ull;

@@ -907,4 +907,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int64_hash = 0x6ac2534c9c67b0eeull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int64_hash = 0x1e81bbcb202d508bull;

@@ -740,4 +740,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x00b478d348941d84ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x6a995bed933b1cceull;

@@ -740,4 +740,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackstored_forestkept_pathsmany_devicesone_int32_hash = 0x4bcf4cf68132577aull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackstored_forestkept_pathsmany_devicesone_int32_hash = 0xc805a8bb038fc030ull;

@@ -740,4 +740,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackstored_forestkept_pathsmany_devicesone_int64_hash = 0x7f68ccfe0ed7bc01ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo1_zerosbits_slackstored_forestkept_pathsmany_devicesone_int64_hash = 0xd6b67ada2120df90ull;

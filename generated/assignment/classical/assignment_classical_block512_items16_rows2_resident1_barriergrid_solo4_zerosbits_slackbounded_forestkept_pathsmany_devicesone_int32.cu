@@ -907,4 +907,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_solo4_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo4_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xc2a2c831c397dce5ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_solo4_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x5effbfacc48fdc5dull;

@@ -907,4 +907,4 @@ assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x47ed30965b487e34ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xbbf6feda09b73d26ull;

@@ -907,4 +907,4 @@ assignment_classical_block512_items8_rows2_resident1_barriergrid_solo1_zerosbits
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items8_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x45fce14189760506ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items8_rows2_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0xc8c134da64733c97ull;

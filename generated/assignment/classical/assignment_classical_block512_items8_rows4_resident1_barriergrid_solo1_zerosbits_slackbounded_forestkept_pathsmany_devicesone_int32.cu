@@ -907,4 +907,4 @@ assignment_classical_block512_items8_rows4_resident1_barriergrid_solo1_zerosbits
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items8_rows4_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x88808d351bcbbfdcull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items8_rows4_resident1_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x07fbc04f0fd8158cull;

@@ -198,9 +198,9 @@ __device__ __forceinline__ u32 place(u32* count, bool want) {
     return __shfl_sync(ALL, at, 0) + (u32)__popc(all & ((1u << lane) - 1));
 }
 
-// placeTip gives the lanes that join a place each in the list of all that do, and in that
+// placeFrontierRow gives the lanes that join a place each in the list of all that do, and in that
 // of those which are to be scanned here: one word counts both.
-__device__ __forceinline__ void placeTip(Slot* next, bool joins, bool here, u32& frontierRow, u32& at) {
+__device__ __forceinline__ void placeFrontierRow(Slot* next, bool joins, bool here, u32& frontierRow, u32& at) {
     u32 all = __ballot_sync(ALL, joins), own = __ballot_sync(ALL, here), lane = threadIdx.x % WARP, below = (1u << lane) - 1;
     u64 both = 0;
     if (all == 0) return;
@@ -503,7 +503,7 @@ __device__ __forceinline__ Best bestOfAll(const Work&, Best best, u32, u32) { re
 __device__ __forceinline__ void plant(const Work& w, Slot* next, int row, bool want) {
     u32 frontierRow, at;
     bool here = want && w.here(row);
-    placeTip(next, want, here, frontierRow, at);
+    placeFrontierRow(next, want, here, frontierRow, at);
     if (here) w.open[at] = {-w.u[row], row};
 }
 
@@ -656,7 +656,7 @@ template <bool NEAR> struct SearchWorkspace {
     template <bool FITS> __device__ __forceinline__ void reach(u64 way, u32 j, u32 mate, u32 side, u32* count, u32 base) const {
         if (!add(sets.reached, j)) return;
         const u32* list = (const u32*)(lists + mate * LIST);
-        u32 to = ticket(count) - base;
+        u32 to = fetchAdd(count) - base;
         fetch(words, list), fetch(words + BLOCK, list + LIST);
         u64 next = frontierRowOf(way, mate);
         if (FITS || to < room) near[side * room + to] = next;
@@ -781,7 +781,7 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
         place(&next->found, found);
         u32 frontierRow, at;
         bool here = grow && w.here(row);
-        placeTip(next, grow, here, frontierRow, at);
+        placeFrontierRow(next, grow, here, frontierRow, at);
         if (grow && !taken) w.frontierRows[frontierRow] = frontierRowOf(way, (u32)row);
         if (here) open[at + (taken ? t.ready : 0)] = e;
         if (own[o].outside && !join[o]) least = lower(least, own[o].dist);
@@ -1023,4 +1023,4 @@ assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_int64_so
     run(w, Costs(costs, scale, cols), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_int64_hash = 0xb9ed5a96faf6ca00ull;
+extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_int64_hash = 0x6f0ebca4213d0a5dull;

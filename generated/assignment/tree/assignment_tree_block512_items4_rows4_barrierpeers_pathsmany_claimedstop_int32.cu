@@ -108,7 +108,7 @@ struct Work {
     int* tree;        // row that a column brought into the forest, OUT or END
     u32* reached;     // bits of columns in the forest
     u64 read;         // rows that were scanned by all blocks, since the launch
-    u64* messages[WARPS];      // of a member: where its mailbox has the letters of this block's number
+    u64* messages[WARPS];      // of a member: where its message buffer has the messages of this block's number
     u32 me, count, epoch;  // epoch: exchanges so far
     // Whether lists of zeros are kept here.
     __device__ __forceinline__ bool keeps() const { return me == 0; }
@@ -201,9 +201,9 @@ __device__ __forceinline__ u32 place(u32* count, bool want) {
     return __shfl_sync(ALL, at, 0) + (u32)__popc(all & ((1u << lane) - 1));
 }
 
-// placeTip gives the lanes that join a place each in the list of all that do, and in that
+// placeFrontierRow gives the lanes that join a place each in the list of all that do, and in that
 // of those which are to be scanned here: one word counts both.
-__device__ __forceinline__ void placeTip(Slot* next, bool joins, bool here, u32& frontierRow, u32& at) {
+__device__ __forceinline__ void placeFrontierRow(Slot* next, bool joins, bool here, u32& frontierRow, u32& at) {
     u32 all = __ballot_sync(ALL, joins), own = __ballot_sync(ALL, here), lane = threadIdx.x % WARP, below = (1u << lane) - 1;
     u64 both = 0;
     if (all == 0) return;
@@ -501,8 +501,8 @@ __device__ __forceinline__ void scan(const Work& w, const Costs& c, const Slice&
     __syncthreads();
 }
 
-// A Member is a device's part of a solve: rows first .. first+mine-1. Its mailbox has two
-// halves, each a letter of 4*width words for a member and block.
+// A Member is a device's part of a solve: rows first .. first+mine-1. Its message buffer
+// has two halves, each with a message of 4*width words from every member and block.
 // Go: Member
 struct Member {
     const T* costs;
@@ -511,21 +511,21 @@ struct Member {
     u64 first, mine;
 };
 
-// A block writes to the mailboxes of the others words of 32 bits, each with the
-// number of the exchange beside it, so that it needs no flag and no fence: who
-// waits for a word reads it until that number is there. Exchanges take turns
-// between two halves of a mailbox; no member is two ahead of another.
-__device__ __forceinline__ volatile u64* letter(const Work& w, u32 to, u32 from, u32 epoch) {
+// A block writes words of 32 bits into the message buffers of the other members, each with
+// the number of the exchange beside it: a reader that waits for a word reads it until that
+// number is there, without flag and fence. Exchanges take turns between the two halves of a
+// buffer; no member is two exchanges ahead of another.
+__device__ __forceinline__ volatile u64* message(const Work& w, u32 to, u32 from, u32 epoch) {
     return w.messages[to] + (((u64)epoch & 1) * w.count + from) * w.blocks * 4 * w.width;
 }
-__device__ __forceinline__ void put(const Work& w, u32 to, u32 epoch, u32 at, u32 x) {
-    letter(w, to, w.me, epoch)[at] = (u64)epoch << 32 | x;
+__device__ __forceinline__ void send(const Work& w, u32 to, u32 epoch, u32 at, u32 x) {
+    message(w, to, w.me, epoch)[at] = (u64)epoch << 32 | x;
 }
 __device__ __forceinline__ bool here(u64 word, u32 epoch) { return (u32)(word >> 32) == epoch; }
 
-// get waits for two neighbouring words, the first of them in the low half.
-__device__ __forceinline__ u64 get(const Work& w, u32 from, u32 epoch, u32 at) {
-    const volatile u64* words = letter(w, w.me, from, epoch) + at;
+// receive waits for two neighbouring words, the first of them in the low half.
+__device__ __forceinline__ u64 receive(const Work& w, u32 from, u32 epoch, u32 at) {
+    const volatile u64* words = message(w, w.me, from, epoch) + at;
     for (;; __nanosleep(20)) {
         u64 a = words[0], b = words[1];
         if (here(a, epoch) && here(b, epoch)) return b << 32 | (u32)a;
@@ -542,7 +542,7 @@ __device__ __forceinline__ void claim(Scratch& scratch, u32 column, u64 way, boo
 // the rows of other members; a column's parent is the least row of all. Or it
 // joins those that the closure reached, which one member alone knows, with their
 // ways. Nothing else is sent: other slacks stay where their rows are. After
-// the number of columns, a letter has three words for each.
+// the number of columns, a message has three words for each.
 __device__ void agree(Work& w, const Slice& s, Column (&own)[OWN], bool (&join)[OWN], bool taken, i64 sum, Scratch& scratch) {
     u32 epoch = w.epoch + 1;
     u32* sent = scratch.sent + (epoch & 1);
@@ -557,22 +557,22 @@ __device__ void agree(Work& w, const Slice& s, Column (&own)[OWN], bool (&join)[
         u32 number = 3 * atomicAdd(sent, 1u) + 1;
         for (u32 g = 0; g < w.count; g++) {
             if (g == w.me) continue;
-            put(w, g, epoch, number, at);
-            put(w, g, epoch, number + 1, (u32)own[o].way);
-            put(w, g, epoch, number + 2, (u32)(own[o].way >> 32));
+            send(w, g, epoch, number, at);
+            send(w, g, epoch, number + 1, (u32)own[o].way);
+            send(w, g, epoch, number + 2, (u32)(own[o].way >> 32));
         }
     }
     __syncthreads();
-    if (threadIdx.x < w.count && threadIdx.x != w.me) put(w, threadIdx.x, epoch, 0, *sent);
+    if (threadIdx.x < w.count && threadIdx.x != w.me) send(w, threadIdx.x, epoch, 0, *sent);
     if (threadIdx.x == 0) {
         w.epoch = epoch;
         scratch.sent[~epoch & 1] = 0;
     }
-    // Each warp reads the letter of one member. A lane's first column is
+    // Each warp reads the message of one member. A lane's first column is
     // read along with the number of columns.
     u32 warp = threadIdx.x / WARP, from = warp % w.count, n = 0;
     u32 i = warp / w.count * WARP + threadIdx.x % WARP, warps = (WARPS - from + w.count - 1) / w.count;
-    const volatile u64* words = letter(w, w.me, from, epoch);
+    const volatile u64* words = message(w, w.me, from, epoch);
     u32 first = min(3 * i + 1, 4 * w.width - 3);
     while (from != w.me) {
         u64 number = words[0], column = words[first], low = words[first + 1], high = words[first + 2];
@@ -585,8 +585,8 @@ __device__ void agree(Work& w, const Slice& s, Column (&own)[OWN], bool (&join)[
         __nanosleep(20);
     }
     for (i += warps * WARP; i < n; i += warps * WARP) {
-        u32 column = (u32)get(w, from, epoch, 3 * i + 1);
-        claim(scratch, column, get(w, from, epoch, 3 * i + 2), taken);
+        u32 column = (u32)receive(w, from, epoch, 3 * i + 1);
+        claim(scratch, column, receive(w, from, epoch, 3 * i + 2), taken);
     }
     __syncthreads();
 #pragma unroll
@@ -608,9 +608,9 @@ __device__ __forceinline__ i64 nearestOfAll(Work& w, i64 least, u32 epoch, Scrat
     u32 g = threadIdx.x;
     if (g == 0) w.epoch = epoch;
     if (g < w.count && g != w.me) {
-        put(w, g, epoch, 0, (u32)least);
-        put(w, g, epoch, 1, (u32)((u64)least >> 32));
-        scratch.at[g] = (i64)get(w, g, epoch, 0);
+        send(w, g, epoch, 0, (u32)least);
+        send(w, g, epoch, 1, (u32)((u64)least >> 32));
+        scratch.at[g] = (i64)receive(w, g, epoch, 0);
     }
     __syncthreads();
     for (g = 0; g < w.count; g++)
@@ -633,15 +633,15 @@ __device__ __forceinline__ void meet(Work& w, Scratch& scratch) {
 __device__ __forceinline__ Best bestOfAll(const Work& w, Best best, u32 epoch, u32 column) {
     for (u32 g = 0; g < w.count; g++) {
         if (g == w.me) continue;
-        put(w, g, epoch, 3 * column, (u32)best.at);
-        put(w, g, epoch, 3 * column + 1, (u32)((u64)best.at >> 32));
-        put(w, g, epoch, 3 * column + 2, (u32)best.row);
+        send(w, g, epoch, 3 * column, (u32)best.at);
+        send(w, g, epoch, 3 * column + 1, (u32)((u64)best.at >> 32));
+        send(w, g, epoch, 3 * column + 2, (u32)best.row);
     }
     Best least = best;
     for (u32 g = 0; g < w.count; g++) {
         if (g == w.me) continue;
-        i64 at = (i64)get(w, g, epoch, 3 * column);
-        int row = (int)(get(w, g, epoch, 3 * column + 1) >> 32);
+        i64 at = (i64)receive(w, g, epoch, 3 * column);
+        int row = (int)(receive(w, g, epoch, 3 * column + 1) >> 32);
         least.take(at, row);
     }
     return least;
@@ -651,7 +651,7 @@ __device__ __forceinline__ Best bestOfAll(const Work& w, Best best, u32 epoch, u
 __device__ __forceinline__ void plant(const Work& w, Slot* next, int row, bool want) {
     u32 frontierRow, at;
     bool here = want && w.here(row);
-    placeTip(next, want, here, frontierRow, at);
+    placeFrontierRow(next, want, here, frontierRow, at);
     if (here) w.open[at] = {-w.u[row], row};
 }
 
@@ -804,7 +804,7 @@ template <bool NEAR> struct SearchWorkspace {
     template <bool FITS> __device__ __forceinline__ void reach(u64 way, u32 j, u32 mate, u32 side, u32* count, u32 base) const {
         if (!add(sets.reached, j)) return;
         const u32* list = (const u32*)(lists + mate * LIST);
-        u32 to = ticket(count) - base;
+        u32 to = fetchAdd(count) - base;
         fetch(words, list), fetch(words + BLOCK, list + LIST);
         u64 next = frontierRowOf(way, mate);
         if (FITS || to < room) near[side * room + to] = next;
@@ -929,7 +929,7 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
         place(&next->found, found);
         u32 frontierRow, at;
         bool here = grow && w.here(row);
-        placeTip(next, grow, here, frontierRow, at);
+        placeFrontierRow(next, grow, here, frontierRow, at);
         if (grow && !taken) w.frontierRows[frontierRow] = frontierRowOf(way, (u32)row);
         if (here) open[at + (taken ? t.ready : 0)] = e;
         if (own[o].outside && !join[o]) least = lower(least, own[o].dist);
@@ -1197,4 +1197,4 @@ assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_int32_a
     out[2] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_int32_hash = 0x3ebc4232da0a4b14ull;
+extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_int32_hash = 0xf3d7a17c88d977d9ull;

@@ -488,7 +488,7 @@ struct Jury {
     Candidate best[JUDGES / WARP];
     u32 distance[MOST];
     u32 place, close;
-    u32 entered[OPERATORS + 1];  // the last: guests
+    u32 entered[OPERATORS + 1];  // the last: migrants
     u64 spent[OPERATORS];        // flips
 };
 
@@ -622,7 +622,7 @@ qubo_bulk_block128_items40_rowint8_cluster1_searches0_meetbarrier_search(const c
     }
 }
 
-// gather lets the searches' best, or guests, into the pool, in the order of
+// gather lets the searches' best, or migrants of other devices, into the pool, in the order of
 // value, then of number: one block. distance: elites differ in at least so many variables;
 // most: candidates looked at.
 extern "C" __global__ void __launch_bounds__(256)

@@ -240,11 +240,11 @@ __device__ __forceinline__ bool settle(Replicas& r, const Problem& p, SharedStat
     return going;
 }
 
-// A Front is a word a variable: bit 2k where the cluster of pair k has reached it,
+// A Frontier is a word a variable: bit 2k where the cluster of pair k has reached it,
 // bit 2k+1 where its neighbours have not heard of that. Variables that have
 // something to tell are in a queue, once each; the next pass's is filled while
 // this one's is read. Lengths take turns: read, filled, cleared.
-struct Front {
+struct Frontier {
     u32 *word, *queue;
     u32 n;
     u32* length;
@@ -256,12 +256,12 @@ struct Front {
 
 // seed draws a variable for each pair of replicas of one temperature, of those
 // in which they differ; a few tries. The first warp.
-__device__ __forceinline__ void seed(Replicas& r, const Problem& p, const u32* x, Front& front, u32 pairs) {
+__device__ __forceinline__ void seed(Replicas& r, const Problem& p, const u32* x, Frontier& frontier, u32 pairs) {
     if (!(pairs >> lane() & 1)) return;
     for (u32 k = 0; k < TRIES; k++) {
         u32 at = __umulhi(r.random.next(), p.n), word = x[at];
         if (!((word ^ word >> 1) >> lane() & 1)) continue;
-        front.reach(at, 1u << lane(), 0);
+        frontier.reach(at, 1u << lane(), 0);
         return;
     }
 }
@@ -269,29 +269,29 @@ __device__ __forceinline__ void seed(Replicas& r, const Problem& p, const u32* x
 // cluster grows a cluster in all pairs at once, over variables in which the
 // replicas differ, and exchanges what it reaches. The values of a pair change by
 // opposite amounts.
-__device__ __forceinline__ void cluster(Replicas& r, const Problem& p, SharedState& sharedState, u32* x, Front front, const u32* rows, const u32* columns) {
+__device__ __forceinline__ void cluster(Replicas& r, const Problem& p, SharedState& sharedState, u32* x, Frontier frontier, const u32* rows, const u32* columns) {
     i64 mine = r.ladder[FROM + lane()];
     u32 pairs = __ballot_sync(ALL, mine == __shfl_down_sync(ALL, mine, 1)) & EVEN;
-    front.length = sharedState.length;
+    frontier.length = sharedState.length;
     if (threadIdx.x < 3) sharedState.length[threadIdx.x] = 0;
-    for (u32 i = threadIdx.x; i < p.n; i += BLOCK) front.word[i] = 0;
+    for (u32 i = threadIdx.x; i < p.n; i += BLOCK) frontier.word[i] = 0;
     __syncthreads();
-    if (warp() == 0) seed(r, p, x, front, pairs);
+    if (warp() == 0) seed(r, p, x, frontier, pairs);
     __syncthreads();
     for (u32 turn = 0, many; (many = sharedState.length[turn % 3]) != 0; turn++) {
         if (threadIdx.x == 0) sharedState.length[(turn + 2) % 3] = 0;
         for (u32 q = threadIdx.x; q < many; q += BLOCK) {
-            u32 i = front.queue[(turn & 1) * (u64)p.n + q], told = (atomicAnd(front.word + i, EVEN) & ~EVEN) >> 1;
+            u32 i = frontier.queue[(turn & 1) * (u64)p.n + q], told = (atomicAnd(frontier.word + i, EVEN) & ~EVEN) >> 1;
             for (u32 e = rows[i], end = rows[i + 1]; e < end; e++) {
-                u32 j = columns[e], word = x[j], add = told & (word ^ word >> 1) & ~*(volatile u32*)(front.word + j);
-                if (add) front.reach(j, add, turn + 1);
+                u32 j = columns[e], word = x[j], add = told & (word ^ word >> 1) & ~*(volatile u32*)(frontier.word + j);
+                if (add) frontier.reach(j, add, turn + 1);
             }
         }
         __syncthreads();
     }
     u32 grown = 0, differ = 0;
     for (u32 i = threadIdx.x; i < p.n; i += BLOCK) {
-        u32 word = x[i], swaps = front.word[i];
+        u32 word = x[i], swaps = frontier.word[i];
         grown += (u32)__popc(swaps), differ += (u32)__popc((word ^ word >> 1) & pairs);
         x[i] = word ^ swaps * 3;
     }
@@ -318,7 +318,7 @@ qubo_temper_block1024_stateshared_weightint32_sweep(const unsigned int* slots, c
     Problem p = {slots, weights, chunks, tasks, colours, visits, (u32)n, (u32)count, (int)unit};
     u32* mine = now + (u64)blockIdx.x * n;
     COALESCE_DYNAMIC_SHARED(u32, x);
-    Front front = {x + n, spare + (u64)blockIdx.x * 2 * n, (u32)n};
+    Frontier frontier = {x + n, spare + (u64)blockIdx.x * 2 * n, (u32)n};
     u64 key = splitmix(splitmix(seed) + round * gridDim.x + blockIdx.x);
     if (threadIdx.x == 0) sharedState.refused = sharedState.cluster = sharedState.differ = 0;
     for (u32 i = threadIdx.x; i < p.n; i += BLOCK) x[i] = mode & FRESH ? (u32)splitmix(key + BLOCK + i) : mine[i];
@@ -330,7 +330,7 @@ qubo_temper_block1024_stateshared_weightint32_sweep(const unsigned int* slots, c
         sweep(r, p, sharedState, x, r.at(done, (u32)sweeps));
         if (++done % (every ? (u32)every : ~0u) != 0) continue;
         r.take(sharedState);
-        cluster(r, p, sharedState, x, front, rows, columns);
+        cluster(r, p, sharedState, x, frontier, rows, columns);
         measure(r, p, sharedState, x);
     }
     for (u32 i = threadIdx.x; i < p.n; i += BLOCK) mine[i] = x[i];
@@ -351,4 +351,4 @@ qubo_temper_block1024_stateshared_weightint32_plant(unsigned int* now, const uns
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_block1024_stateshared_weightint32_hash = 0xe5d9d598d67f3c0aull;
+extern "C" __device__ unsigned long long qubo_temper_block1024_stateshared_weightint32_hash = 0x0c11edc38dcc3103ull;

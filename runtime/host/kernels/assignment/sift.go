@@ -48,9 +48,9 @@ func (h *Hits) Add(j int, d int64) {
 // Full reports whether another turn of hits could be one too many.
 func (h *Hits) Full() bool { return h.N > h.room }
 
-// A Filter appends to h the columns from from to to with an allowed cost and
-// c - v < limit, in order. It may stop when h is full, and returns the first
-// column that it did not look at.
+// A Filter appends to h, in order, the columns in [from, to) with an allowed cost and
+// c - v < limit. It may stop when h is full, and returns the first column that it has not
+// looked at.
 type Filter[T Value] func(c []T, v []int64, scale float64, limit int64, from, to int, h *Hits) int
 
 // Least selects the allowed pairs of a row with the least c - v: k to 2k of them, in no

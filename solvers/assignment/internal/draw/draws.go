@@ -145,7 +145,7 @@ func constant(d *Drawing) func(i, j int) int64 {
 	return func(int, int) int64 { return r }
 }
 
-func sanityWhole(d *Drawing) func(i, j int) int64 {
+func plantedWhole(d *Drawing) func(i, j int) int64 {
 	r := d.spread()
 	return func(i, j int) int64 {
 		c := int64(d.stream(vectors, uint64(2*i))%r) + int64(d.stream(vectors, uint64(2*j+1))%r)
@@ -156,7 +156,7 @@ func sanityWhole(d *Drawing) func(i, j int) int64 {
 	}
 }
 
-func sanityReal(d *Drawing) func(i, j int) float64 {
+func plantedReal(d *Drawing) func(i, j int) float64 {
 	r := float64(d.spread())
 	return func(i, j int) float64 {
 		c := r*unit(d.stream(vectors, uint64(2*i))) + r*unit(d.stream(vectors, uint64(2*j+1)))

@@ -56,7 +56,7 @@ func kinds() []kind {
 		{name: "lowrank", about: "R times the mean of v_k(i)·v_k(j) over k up to the rank, as in Algorithm 1015's tests", real: lowrank},
 		{name: "twocost", about: "100 or 10^8, each half of the time (Goldberg and Kennedy 1995)", whole: twocost},
 		{name: "equal", about: "R everywhere", whole: constant},
-		{name: "sanity", about: "r(i) + c(j), and off the diagonal a tenth more (integers: 1 more): the identity is optimal", whole: sanityWhole, real: sanityReal},
+		{name: "planted_identity", about: "r(i) + c(j), and off the diagonal a tenth more (integers: 1 more): the identity is optimal", whole: plantedWhole, real: plantedReal},
 		{name: "logarithmic", about: "10 to a power uniform in [-20, 20); floats only", floats: true, real: logarithmic},
 		{name: "signed", about: "uniform in [-20, 20), as in SciPy's benchmark; floats only", floats: true, real: signed},
 		{name: "integer", about: "integers in [-R, R)", whole: integer},
@@ -75,12 +75,21 @@ func Kinds() []string {
 
 // About is a sentence on a kind, empty for a name that is none.
 func About(name string) string {
-	for _, k := range kinds() {
-		if k.name == name {
-			return k.about
-		}
+	k, _ := kindOf(name)
+	return k.about
+}
+
+// kindOf is the kind of a name; false where there is none.
+func kindOf(name string) (kind, bool) {
+	if name == "sanity" { // its name before
+		name = "planted_identity"
 	}
-	return ""
+	list := kinds()
+	at := slices.IndexFunc(list, func(k kind) bool { return k.name == name })
+	if at < 0 {
+		return kind{}, false
+	}
+	return list[at], true
 }
 
 // Generate draws an instance without options: see Drawing. The default of
@@ -93,12 +102,10 @@ func Generate(kind string, rows, cols int, spread int64, seed uint64, value prob
 // does not have, or for costs that the type does not hold.
 func Draw(d Drawing) (*problem.Instance, error) {
 	const most64, mostRank = 1 << 60, 1 << 16 // sums of what a cost is made of do not leave int64
-	list := kinds()
-	at := slices.IndexFunc(list, func(k kind) bool { return k.name == d.Kind })
-	if at < 0 {
+	k, ok := kindOf(d.Kind)
+	if !ok {
 		return nil, fmt.Errorf("draw: kind %q: expected one of %v", d.Kind, Kinds())
 	}
-	k := list[at]
 	switch {
 	case d.Type.Size() == 0:
 		return nil, fmt.Errorf("draw: type %q: expected int32, int64, float32 or float64", d.Type)

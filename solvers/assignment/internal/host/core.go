@@ -9,15 +9,15 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// An Edge is an allowed pair of a row that is known: its column, its cost, and
-// c - v when it was read. That is least: v only falls.
+// An Edge is an allowed pair of a row that was read: its column, its cost, and c - v at the
+// time. Duals v of columns only fall, so that c - v has not become less than least since.
 type Edge struct {
 	Cost, least int64
 	Col         int32
 }
 
-// candidates are the known pairs of a row by ascending least. Every other pair
-// has c - v >= bound.
+// candidates are the pairs of a row that were read, by ascending least. Every other pair of
+// the row has c - v >= bound.
 type candidates struct {
 	edges []Edge
 	bound int64

@@ -121,7 +121,7 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	}
 	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeSteps}
 	m, n := int64(rows), int64(cols)
-	t.u = treeHeadBytes + 2*assignment.TreeEntrySize*m + 8*assignment.TreeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and tips; ways; gains
+	t.u = treeHeadBytes + 2*assignment.TreeEntrySize*m + 8*assignment.TreeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and of frontier rows; ways; gains
 	t.v = t.u + 8*m
 	t.column = t.v + 8*n + 8*n + 8*m + 2*4*m
 	t.tree = t.column + 4*4*m + 2*4*n

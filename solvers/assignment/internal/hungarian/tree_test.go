@@ -112,10 +112,10 @@ func TestTreeWide(t *testing.T) {
 	}
 }
 
-// TestTreeTips has a closure of two levels with more tips than a block has room for:
+// TestTreeFrontierRows has a closure of two levels with more frontier rows than a block has room for:
 // rows of the second half reach the columns of the first, and rows of that the other
-// columns. One closure finds all paths, or some tips were lost.
-func TestTreeTips(t *testing.T) {
+// columns. One closure finds all paths, or some frontier rows were lost.
+func TestTreeFrontierRows(t *testing.T) {
 	const half = 2000
 	inst := &problem.Instance{Rows: 2 * half, Cols: 2 * half, Source: "halves"}
 	costs := make([]int32, 4*half*half)

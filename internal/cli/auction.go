@@ -44,7 +44,8 @@ and bidders, whose bids are alternatives (XOR), or not (OR), or some of them (OR
 XOR), and have limits of what a bidder wins and reserve prices.
 Goods and dummies that at least two bids ask for, those that the same bids ask for
 counted as one, are a coalition structure where they are at most %d; more are solved
-by branch and cut on the host. --time-limit and ctrl-C end branch and cut with the
+by branch and cut on the host. On a GPU few goods are solved bidder by bidder, by tables
+of all sets of goods, where these take half a second at most. --time-limit and ctrl-C end branch and cut with the
 best bids found and a bound on what others may pay. Of several files each is solved,
 and --json prints a line for each.
 
@@ -62,7 +63,7 @@ share a dummy, are of one bidder, others have a bidder each.`, auction.MaxItems)
 	}
 	cmd.Flags().SortFlags = false
 	s.register(cmd.Flags())
-	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder; apart, dp, idp: coalition structures, which splittings are evaluated")
+	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, which splittings are evaluated")
 	cmd.Flags().StringVar(&s.payments, "payments", "", "also tell what winners pay, by a rule: "+strings.Join(auction.Rules(), ", ")+" (default: not told)")
 	cmd.Flags().BoolVar(&s.proof, "proof", false, "with --json: branch and cut's tree and prices of cliques, by which coalesce verify proves the bound again without a search")
 	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")

@@ -3,6 +3,7 @@ package auction
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -47,50 +48,63 @@ func toBidders(p *plain, most int) (*bidders.Problem, []int, error) {
 	return x, of, nil
 }
 
-// tablesOf are the alternatives of an auction, the list of each bid, and where their tables
-// are made, with the reason.
-func tablesOf(p *plain, o Options) (x *bidders.Problem, of []int, on bidders.On, reason string, err error) {
-	if all := len(o.Devices) * o.Together(); all > 1 {
-		return nil, nil, on, "", fmt.Errorf("%d devices: algorithm %s runs on one", all, Bidders)
-	}
-	if len(o.Devices) == 0 || o.Devices[0].Facts().Kind == device.Host {
-		if o.Variant != "" {
-			return nil, nil, on, "", fmt.Errorf("variant %q: a host's tables have none", o.Variant)
-		}
-		x, of, err = toBidders(p, bidders.MaxItems)
-		return x, of, on, "asked for", err
-	}
-	if x, of, err = toBidders(p, bidders.MaxItemsOnDevice); err != nil {
-		return nil, nil, on, "", err
-	}
-	facts := o.Devices[0].Facts()
-	choice, err := o.Choose(&auction.Bidders, facts, x.Workload(), func(v *device.Variant) error { return bidders.Takes(v, facts, x.Items) })
-	if err != nil {
-		return nil, nil, on, "", err
-	}
-	return x, of, bidders.On{Device: o.Devices[0], Variant: choice.Variant}, choice.Reason(), nil
+// tabled is an auction as alternatives, the list of each bid, and where their tables are made,
+// with the reason.
+type tabled struct {
+	*bidders.Problem
+	of     []int
+	on     bidders.On
+	reason string
 }
 
-// byBidders solves an auction bidder by bidder. Its errors wrap ErrItems, ErrSize,
-// device.ErrMemory, csg.ErrCheck or what ended ctx.
-func byBidders(ctx context.Context, p *plain, items int, o Options, start time.Time) (*Result, error) {
-	x, _, on, reason, err := tablesOf(p, o)
+// tablesOf finds where the tables of an auction are made. Its errors wrap ErrItems, ErrSize or
+// device.ErrMemory, or are bidders.ErrSlow where tables would take more than so many seconds.
+func tablesOf(p *plain, o Options, most float64) (*tabled, error) {
+	items, err := bidders.Most(o)
 	if err != nil {
 		return nil, err
 	}
+	x, of, err := toBidders(p, items)
+	if err != nil {
+		return nil, err
+	}
+	on, reason, err := x.Place(o, most)
+	return &tabled{x, of, on, reason}, err
+}
+
+// quickSeconds is how long tables may take at most where nobody has asked for them.
+const quickSeconds = 0.5
+
+// quickTables are an auction's where nobody has asked for them and a GPU makes them in no time;
+// else nil.
+func quickTables(p *plain, o Options) *tabled {
+	if o.Algorithm != "" || o.Variant != "" || !bidders.OnKernels(o) {
+		return nil
+	}
+	t, err := tablesOf(p, o, quickSeconds)
+	if err != nil || t.Items == 0 {
+		return nil
+	}
+	return t
+}
+
+// byBidders solves an auction bidder by bidder. Its errors wrap device.ErrMemory, csg.ErrCheck
+// or what ended ctx.
+func byBidders(ctx context.Context, p *plain, items int, o Options, start time.Time, t *tabled) (*Result, error) {
+	on := t.on
 	res := NewResult(p.Auction)
-	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = items, device.Host, Bidders, "bidders/tables", reason
+	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = items, device.Host, Bidders, "bidders/tables", t.reason
 	if on.Variant != nil {
 		res.Device, res.Variant = on.Device.Facts().String(), auction.Bidders.Name+" "+on.Variant.Label
 	}
-	o.Say("%s on %s: %s", res.Variant, res.Device, reason)
+	o.Say("%s on %s: %s", res.Variant, res.Device, res.Reason)
 	on.Work = &res.Tables
 	if o.Progress != nil {
 		on.Share = func(share float64) {
 			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
 		}
 	}
-	winners, value, err := on.Solve(ctx, x)
+	winners, value, err := on.Solve(ctx, t.Problem)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +116,7 @@ func byBidders(ctx context.Context, p *plain, items int, o Options, start time.T
 		return nil, fmt.Errorf("%w: the winning bids pay %s, the tables claim %s", csg.ErrCheck, p.Price(sum), p.Price(big.NewInt(value)))
 	}
 	res.Prove(solve.Number(p.Price(big.NewInt(value))))
-	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", x.Items, len(x.Bidders)))
+	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", t.Items, len(t.Bidders)))
 	res.Seconds.Solve = time.Since(start).Seconds()
 	return p.result(res)
 }
@@ -110,20 +124,21 @@ func byBidders(ctx context.Context, p *plain, items int, o Options, start time.T
 // tables sets the payments of VCG from tables of all others: of the whole auction, what goods
 // raise prices by included.
 func (c *cashier) tables(ctx context.Context) error {
-	x, of, on, _, err := tablesOf(c.plain, c.o)
+	t, err := tablesOf(c.plain, c.o, math.Inf(1))
 	if err != nil {
 		return err
 	}
 	groups := make([][]int, len(c.Winners))
 	for k, w := range c.Winners {
 		for _, i := range c.of[c.bidder[w.Bids[0]]] {
-			if of[i] >= 0 && !slices.Contains(groups[k], of[i]) {
-				groups[k] = append(groups[k], of[i])
+			if list := t.of[i]; list >= 0 && !slices.Contains(groups[k], list) {
+				groups[k] = append(groups[k], list)
 			}
 		}
 	}
+	on := t.on
 	on.Work = &c.res.Tables
-	worth, err := on.Without(ctx, x, groups)
+	worth, err := on.Without(ctx, t.Problem, groups)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,15 @@ package auction
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
 
 	"coalesce/generated/auction"
+	"coalesce/runtime/device"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -21,12 +24,14 @@ func Algorithms() []string {
 	return []string{Branch, Bidders, string(csg.Apart), string(csg.DP), string(csg.IDP)}
 }
 
-// Solve finds the bids that pay the most together: by coalition structures over the
-// goods and dummies that bids compete for, on a device, where these are at most
-// MaxItems, or MostItems where that is asked for, else by branch and cut on all cores of the host. The options may name the
-// algorithm. Bidders makes tables, on the device, of the items without the dummies of
-// alternatives: as many as its memory holds, at most 32, on a host 25. The result was checked:
-// no good is sold twice, and the prices add up to what the solver claims.
+// Solve finds the bids that pay the most together. On a GPU tables of few items are made bidder
+// by bidder, where that is a matter of half a second. Else the goods and dummies that bids
+// compete for are coalition structures, on a device, where these are at most MaxItems, or
+// MostItems where that is asked for; more are solved by branch and cut on all cores of the
+// host. The options may name the algorithm. Bidders makes tables, on the device, of the items
+// without the dummies of alternatives: as many as its memory holds, at most MaxContested, on a
+// host 25. The result was checked: no good is sold twice, and the prices add up to what the
+// solver claims.
 //
 // When ctx or the time limit ends, the result is the best bids that branch and cut has
 // found, and a bound; Proven tells whether they are the best of all. Coalition structures
@@ -101,18 +106,28 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		res.Seconds.Solve = time.Since(start).Seconds()
 		return res, nil
 	}
-	switch {
-	case o.Algorithm == Branch:
-		return byBranch("asked for")
-	case o.Algorithm == Bidders || o.Algorithm == "" && auction.Bidders.Variant(o.Variant) != nil:
-		res, err := byBidders(limited, p, items, o, start)
+	tables := quickTables(p, o)
+	asked := o.Algorithm == Bidders || o.Algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
+	if asked {
+		if tables, err = tablesOf(p, o, math.Inf(1)); err != nil {
+			return nil, fmt.Errorf("solve auction: %w", err)
+		}
+	}
+	if tables != nil {
+		res, err := byBidders(limited, p, items, o, start, tables)
 		if limited.Err() != nil && err != nil {
 			return byBranch("the tables ended too early, so the bids are those that branch and cut begins with")
 		}
-		if err != nil {
+		if err != nil && (asked || !errors.Is(err, device.ErrMemory)) {
 			return nil, fmt.Errorf("solve auction: %w", err)
 		}
-		return res, nil
+		if err == nil {
+			return res, nil
+		}
+	}
+	switch {
+	case o.Algorithm == Branch:
+		return byBranch("asked for")
 	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
 		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
 	}

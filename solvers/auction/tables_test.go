@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,10 +96,10 @@ func TestTablesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{
-		"runs on one":      {Algorithm: Bidders, Devices: []device.Device{d, d}},
-		"has no variant":   {Algorithm: Bidders, Devices: []device.Device{d}, Variant: "block=7"},
-		"tables have none": {Algorithm: Bidders, Variant: "block=256,items=16,bids=256,value=int32"},
-		"has value=int64":  {Variant: "block=256,items=16,bids=256,value=int64", Devices: []device.Device{d}},
+		"tables are made by one": {Algorithm: Bidders, Devices: []device.Device{d, d}},
+		"has no variant":         {Algorithm: Bidders, Devices: []device.Device{d}, Variant: "block=7"},
+		"tables have none":       {Algorithm: Bidders, Variant: "block=256,items=16,bids=256,value=int32"},
+		"has value=int64":        {Variant: "block=256,items=16,bids=256,value=int64", Devices: []device.Device{d}},
 	} {
 		if _, err := Solve(context.Background(), a, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
@@ -130,5 +131,35 @@ func TestShareOfTables(t *testing.T) {
 	}
 	if told < 2 || last < 0.2 {
 		t.Errorf("told %d times, at last %g", told, last)
+	}
+}
+
+// Where nobody asks for an algorithm a device makes tables of few items, and none of many, or
+// of too many bids for the time.
+func TestTablesByDefault(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for _, c := range []struct {
+		distribution string
+		goods, bids  int
+		want         string
+	}{{"regions", 12, 60, Bidders}, {"arbitrary", 40, 120, Branch}, {"L2", 6, 10, Bidders}} {
+		a, err := Generate(c.distribution, c.goods, c.bids, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := Solve(context.Background(), a, Options{Devices: []device.Device{d}})
+		if err != nil || res.Algorithm != c.want {
+			t.Errorf("%+v: %v by %s", c, err, res.Algorithm)
+		}
+	}
+	p, err := newPlain(&Auction{Goods: 32, Source: "wide", Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}}}, 1000)}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Bids { // a thousand bids for two of 32 goods
+		p.Bids[i].Goods = []int64{int64(i % 31), 31}
+	}
+	if quickTables(p, Options{Devices: []device.Device{d}}) != nil {
+		t.Error("tables that take long are made unasked")
 	}
 }

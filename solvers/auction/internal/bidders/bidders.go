@@ -20,9 +20,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"coalesce/autotune/tuned"
-	"coalesce/runtime/device"
 )
 
 // A Bid asks for items, a bit each, at a price above 0.
@@ -68,15 +65,6 @@ func (p *Problem) bound() int64 {
 // Narrow reports whether the worth of every allocation fits 32 bits, in units of the prices'
 // greatest common divisor.
 func (p *Problem) Narrow() bool { return p.bound()/p.unit() <= math.MaxInt32 }
-
-// Workload is what variants for the problem are tuned by.
-func (p *Problem) Workload() tuned.Workload {
-	w := tuned.Workload{Fixed: map[string]string{"value": string(device.Int64)}, Size: p.Items}
-	if p.Narrow() {
-		w.Fixed["value"] = string(device.Int32)
-	}
-	return w
-}
 
 // unit is the greatest common divisor of all prices.
 func (p *Problem) unit() int64 {

@@ -1,0 +1,76 @@
+package bidders
+
+import (
+	"errors"
+	"fmt"
+
+	"coalesce/autotune/tuned"
+	"coalesce/generated/auction"
+	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
+)
+
+// ErrSlow is that tables would take longer than they may.
+var ErrSlow = errors.New("tables would take too long")
+
+// OnKernels reports whether a solve has a device whose kernels make tables.
+func OnKernels(o solve.Settings) bool {
+	return len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host
+}
+
+// Most is the most items that a solve makes tables of. Settings that tables do not know are
+// an error.
+func Most(o solve.Settings) (int, error) {
+	all := len(o.Devices) * o.Together()
+	switch {
+	case all > 1:
+		return 0, fmt.Errorf("%d devices: tables are made by one", all)
+	case OnKernels(o):
+		return MaxItemsOnDevice, nil
+	case o.Variant != "":
+		return 0, fmt.Errorf("variant %q: a host's tables have none", o.Variant)
+	}
+	return MaxItems, nil
+}
+
+// Place finds where a problem's tables are made, and why there: by a variant that is chosen
+// for the device, or on the host. It is ErrSlow where a device is expected to take more than
+// so many seconds.
+func (p *Problem) Place(o solve.Settings, most float64) (on On, reason string, err error) {
+	if !OnKernels(o) {
+		return On{}, "asked for", nil
+	}
+	if p.Seconds() > most {
+		return On{}, "", ErrSlow
+	}
+	facts := o.Devices[0].Facts()
+	choice, err := o.Choose(&auction.Bidders, facts, p.Workload(), func(v *device.Variant) error { return Takes(v, facts, p.Items) })
+	if err != nil {
+		return On{}, "", err
+	}
+	return On{Device: o.Devices[0], Variant: choice.Variant}, choice.Reason(), nil
+}
+
+// Workload is what variants for the problem are tuned by.
+func (p *Problem) Workload() tuned.Workload {
+	w := tuned.Workload{Fixed: map[string]string{"value": string(device.Int64)}, Size: p.Items}
+	if p.Narrow() {
+		w.Fixed["value"] = string(device.Int32)
+	}
+	return w
+}
+
+// Seconds is about how long a GPU takes for a table of all bidders, at most: as long as
+// bidders would take that come one by one to values of 4 bytes, at setRate sets a second.
+func (p *Problem) Seconds() float64 {
+	const setRate = 1e12
+	peeled, _ := p.peel()
+	sum := 0.0
+	for _, bids := range peeled.Bidders {
+		sum += newPlanner(bids).cost()
+	}
+	if !p.Narrow() {
+		sum *= 2
+	}
+	return sum / setRate
+}

@@ -22,6 +22,7 @@ import (
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/runtime/host"
 	"coalesce/runtime/mpi"
@@ -89,13 +90,17 @@ type app struct {
 	started bool         // the command line was understood and its command runs
 }
 
-// together are the ranks that solve one instance together, whose bytes are the same on
-// all; nil where this process solves alone, and where ranks share files out.
-func (a *app) together(inst []byte) (collective.Ranks, error) {
+// together are the ranks that solve one instance together, each on devices, whose bytes
+// are the same on all; nil where this process solves alone, and where ranks share files out.
+func (a *app) together(devices []device.Device, inst []byte) (collective.Ranks, error) {
 	if a.team == nil || a.shared {
 		return nil, nil
 	}
-	fmt.Fprintf(a.err, "coalesce: %s\n", ranks.Describe(a.team))
+	line, err := ranks.Describe(a.team, devices)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(a.err, "coalesce: %s\n", line)
 	return a.team, ranks.SameBytes(a.team, "another instance", inst)
 }
 

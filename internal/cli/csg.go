@@ -192,7 +192,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		}
 	}
 	read := time.Since(start).Seconds()
-	if session.Ranks, err = a.together(inst.Bytes()); err != nil {
+	if session.Ranks, err = a.together(session.Devices, inst.Bytes()); err != nil {
 		return err
 	}
 	p.Set("solving %d agents on %s", inst.N, session.Where())

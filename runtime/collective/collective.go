@@ -64,16 +64,27 @@ type Linker interface {
 	Link(devices []device.Device) (Transport, error)
 }
 
+// A Joiner is a device that has a transport to devices of other processes: GPUs have
+// NCCL. Reach names it with its version, Ticket makes what rank 0 gives to all, with
+// which each joins; Join waits for all of them.
+type Joiner interface {
+	Reach() (name string, err error)
+	Ticket() ([]byte, error)
+	Join(ticket []byte, rank, size int) (Transport, error)
+}
+
 // A Group is several devices with a stream each, all of this process. Groups of
 // processes have members in others too: of all members, which are numbered, Devices[0]
 // is number First.
 type Group struct {
 	Devices []device.Device
 	Streams []device.Stream
+	raw     []device.Stream // the same, which the transport is given
 	link    Transport
 	method  string
 	ranks   Ranks // nil: this process alone
 	members []int // before those of each rank, and all
+	sent    int64 // see Sent
 }
 
 // Open makes a group of devices, at least one, and takes the devices' own
@@ -101,7 +112,7 @@ func open(devices []device.Device, own bool) (*Group, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("device %d of a group: %w", i, err), g.Close())
 		}
-		g.Streams = append(g.Streams, s)
+		g.Streams, g.raw = append(g.Streams, s), append(g.raw, s)
 	}
 	linker, ok := device.Plain(devices[0]).(Linker)
 	if !own || !ok || len(devices) == 1 {
@@ -132,6 +143,14 @@ func (g *Group) First() int {
 	return 0
 }
 
+// Sent is how many bytes this process's devices handed to others: of a broadcast the
+// root's, of a reduction each device's values, of a gather its part. How often a transport
+// sends them on is its own choice.
+func (g *Group) Sent() int64 { return g.sent }
+
+// own reports whether a member is a device of this process.
+func (g *Group) own(member int) bool { return member >= g.First() && member < g.First()+len(g.Devices) }
+
 // Method says how the devices talk: "NCCL 2.28.9", or "copies" with the reason.
 func (g *Group) Method() string { return g.method }
 
@@ -147,8 +166,11 @@ func (g *Group) Broadcast(buffers []device.Buffer, root int, off, n int64) error
 	if n == 0 || g.Len() == 1 {
 		return nil
 	}
-	if err := g.link.Broadcast(g.Streams, buffers, root, off, n); err != nil {
+	if err := g.link.Broadcast(g.raw, buffers, root, off, n); err != nil {
 		return fmt.Errorf("broadcast of %d bytes by %s: %w", n, g.link.Name(), err)
+	}
+	if g.own(root) {
+		g.sent += n
 	}
 	return nil
 }
@@ -168,9 +190,10 @@ func (g *Group) AllReduce(buffers []device.Buffer, off, count int64, t Type, op 
 	if count == 0 || g.Len() == 1 {
 		return nil
 	}
-	if err := g.link.AllReduce(g.Streams, buffers, off, count, t, op); err != nil {
+	if err := g.link.AllReduce(g.raw, buffers, off, count, t, op); err != nil {
 		return fmt.Errorf("all-reduce of %d values by %s: %w", count, g.link.Name(), err)
 	}
+	g.sent += count * t.Size() * int64(len(g.Devices))
 	return nil
 }
 
@@ -188,9 +211,10 @@ func (g *Group) AllGather(buffers []device.Buffer, bounds []int64) error {
 	if first == last || g.Len() == 1 {
 		return nil
 	}
-	if err := g.link.AllGather(g.Streams, buffers, bounds); err != nil {
+	if err := g.link.AllGather(g.raw, buffers, bounds); err != nil {
 		return fmt.Errorf("all-gather of %d bytes by %s: %w", last-first, g.link.Name(), err)
 	}
+	g.sent += bounds[g.First()+len(g.Devices)] - bounds[g.First()]
 	return nil
 }
 

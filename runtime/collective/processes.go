@@ -1,15 +1,19 @@
 package collective
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
+	"fmt"
+	"strings"
 	"unsafe"
 
 	"coalesce/runtime/device"
 )
 
 // Join makes a group of the devices of all ranks: each calls it with its own, at least
-// one, of one kind on all. They talk by copies through the memory of the processes. Without ranks, or with one, it is Open.
+// one, of one kind on all. Ranks with a GPU each, all different, talk through NCCL where
+// every one of them finds the same version; others by copies through the memory of the
+// processes. Without ranks, or with one, it is Open.
 //
 // Operations of the group are called by all ranks in the same order, with the buffers of
 // their own devices; those of copies are done when they return.
@@ -22,18 +26,163 @@ func Join(devices []device.Device, ranks Ranks) (*Group, error) {
 		return nil, err
 	}
 	g.ranks = ranks
-	counts := make([]byte, 8*ranks.Size())
-	binary.LittleEndian.PutUint64(counts[8*ranks.Rank():], uint64(len(devices)))
-	if err := ranks.AllReduce(counts, Int64, Sum); err != nil {
+	counts, err := g.Words(uint64(len(devices)))
+	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	g.members = make([]int, 1+ranks.Size())
-	for k := range ranks.Size() {
-		g.members[k+1] = g.members[k] + int(binary.LittleEndian.Uint64(counts[8*k:]))
+	for k, n := range counts {
+		g.members[k+1] = g.members[k] + int(n)
 	}
-	g.link = staged{ranks, g.members}
-	g.method = g.link.Name()
+	link, why, err := joined(devices, ranks)
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	if g.link = link; link == nil {
+		g.link = staged{ranks, g.members}
+	} else if l, ok := ranks.(Limiter); ok {
+		g.Streams = []device.Stream{watched{g.raw[0], l, "work and exchanges by " + link.Name()}}
+	}
+	if g.method = g.link.Name(); why != "" {
+		g.method += " (" + why + ")"
+	}
 	return g, nil
+}
+
+// meeting is the size of what each rank tells of its device, in bytes.
+const meeting = 256
+
+// joined is the devices' own transport among ranks, nil where they have none, and why not;
+// all ranks come to the same.
+func joined(devices []device.Device, ranks Ranks) (link Transport, why string, err error) {
+	d, version, why, err := agreed(devices, ranks)
+	if err != nil || why != "" {
+		return nil, strings.TrimSpace(why), err
+	}
+	ticket := make([]byte, meeting) // its length and itself
+	if ranks.Rank() == 0 {
+		made, failed := d.Ticket()
+		if err = failed; err == nil {
+			ticket[0] = byte(copy(ticket[1:], made))
+		}
+	}
+	if err := errors.Join(err, ranks.Broadcast(ticket, 0)); err != nil {
+		return nil, "", err
+	}
+	err = limited(ranks, "start of "+version, func() (err error) {
+		link, err = d.Join(ticket[1:1+ticket[0]], ranks.Rank(), ranks.Size())
+		return err
+	})
+	return link, "", err
+}
+
+// agreed is the device that joins others, with the version that all ranks have of its
+// transport, or why they have none.
+func agreed(devices []device.Device, ranks Ranks) (d Joiner, version, why string, err error) {
+	d, name, why := joiner(devices)
+	told, why, err := tell(ranks, name, why)
+	if err != nil || why != "" {
+		return nil, "", why, err
+	}
+	version, _, _ = strings.Cut(told[0], "\n")
+	seen := map[string]int{}
+	for k, text := range told {
+		own, id, _ := strings.Cut(text, "\n")
+		other, twice := seen[id]
+		switch {
+		case own != version:
+			return nil, "", fmt.Sprintf("rank %d has %s, rank 0 %s", k, own, version), nil
+		case twice:
+			return nil, "", fmt.Sprintf("ranks %d and %d share a GPU", other, k), nil
+		}
+		seen[id] = k
+	}
+	return d, version, "", nil
+}
+
+// Way says how the devices of ranks will talk, as Group.Method does: all ranks ask.
+func Way(devices []device.Device, ranks Ranks) (string, error) {
+	_, version, why, err := agreed(devices, ranks)
+	switch why = strings.TrimSpace(why); {
+	case err != nil || version != "":
+		return version, err
+	case why == "":
+		return staged{}.Name(), nil
+	}
+	return staged{}.Name() + " (" + why + ")", nil
+}
+
+// joiner is the device that joins others, with its transport's name and its own, or why
+// there is none: a space where such devices have no transport at all.
+func joiner(devices []device.Device) (d Joiner, name, why string) {
+	d, ok := devices[0].(Joiner)
+	if !ok {
+		return nil, "", " "
+	}
+	if len(devices) > 1 {
+		return nil, "", "a rank has several devices"
+	}
+	name, err := d.Reach()
+	if err != nil {
+		return nil, "", err.Error()
+	}
+	return d, name + "\n" + devices[0].Facts().UUID, ""
+}
+
+// A Limiter is ranks that end the program where one waits for others for too long.
+type Limiter interface {
+	// Watch begins to wait for something, and what it returns ends that.
+	Watch(what string) (done func())
+}
+
+// limited does what may wait for other ranks and knows no time limit.
+func limited(ranks Ranks, what string, work func() error) error {
+	if l, ok := ranks.(Limiter); ok {
+		defer l.Watch(what)()
+	}
+	return work()
+}
+
+// tell gives every rank what each says: its name, or else why it has none. Of the second
+// the first is why of all.
+func tell(ranks Ranks, name, why string) (told []string, reason string, err error) {
+	if why != "" {
+		name = "!" + why
+	}
+	room, bounds := make([]byte, meeting*ranks.Size()), make([]int64, 1+ranks.Size())
+	for k := range ranks.Size() {
+		bounds[k+1] = int64(meeting * (k + 1))
+	}
+	copy(room[meeting*ranks.Rank():][:meeting-1], name)
+	if err := ranks.AllGather(room, bounds); err != nil {
+		return nil, "", err
+	}
+	for k := range ranks.Size() {
+		text := string(bytes.TrimRight(room[meeting*k:][:meeting], "\x00"))
+		if failed, bad := strings.CutPrefix(text, "!"); bad {
+			return nil, failed, nil
+		}
+		told = append(told, text)
+	}
+	return told, "", nil
+}
+
+// A watched stream ends the program where its device waits for those of other ranks for
+// too long.
+type watched struct {
+	device.Stream
+	ranks Limiter
+	name  string
+}
+
+func (s watched) Sync() error {
+	defer s.ranks.Watch(s.name)()
+	return s.Stream.Sync()
+}
+
+func (s watched) Download(dst []byte, src device.Buffer, off int64) error {
+	defer s.ranks.Watch(s.name)()
+	return s.Stream.Download(dst, src, off)
 }
 
 // Words are a word of each rank, in all of them; one process has its own alone.

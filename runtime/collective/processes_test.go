@@ -1,6 +1,8 @@
 package collective
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -87,6 +89,59 @@ func TestProcesses(t *testing.T) {
 			return mine(i, j)
 		})
 	})
+}
+
+// joins is a device with a transport to other processes, or none, and a name.
+type joins struct {
+	device.Device
+	id, version string
+	err         error
+	tickets     *sync.Map // what each rank joined with
+}
+
+func (j joins) Facts() device.Facts { return device.Facts{Kind: "joins", UUID: j.id} }
+func (j joins) Reach() (string, error) {
+	return j.version, j.err
+}
+func (j joins) Ticket() ([]byte, error) { return []byte("the ticket of rank 0"), nil }
+func (j joins) Join(ticket []byte, rank, size int) (Transport, error) {
+	j.tickets.Store(rank, fmt.Sprintf("%s, %d of %d", ticket, rank, size))
+	return spy{calls: new([]string)}, nil
+}
+
+// TestJoiners has ranks take the devices' own transport where all can, else all of them
+// copies, and say why.
+func TestJoiners(t *testing.T) {
+	for want, own := range map[string][2]joins{
+		"SPY 1.0": {{id: "a", version: "SPY 1.0"}, {id: "b", version: "SPY 1.0"}},
+		"copies through MPI (ranks 0 and 1 share a GPU)":          {{id: "a", version: "SPY 1.0"}, {id: "a", version: "SPY 1.0"}},
+		"copies through MPI (rank 1 has SPY 1.1, rank 0 SPY 1.0)": {{id: "a", version: "SPY 1.0"}, {id: "b", version: "SPY 1.1"}},
+		"copies through MPI (no library)":                         {{id: "a", version: "SPY 1.0"}, {id: "b", err: errors.New("no library")}},
+	} {
+		var tickets sync.Map
+		ranks := NewThreads(2)
+		err := OnAll(2, func(k int) error {
+			d := own[k]
+			d.Device, d.tickets = host.Open(1), &tickets
+			g, err := Join([]device.Device{d}, ranks[k])
+			if err != nil {
+				return err
+			}
+			if g.Method() != want {
+				t.Errorf("rank %d talks by %q, want %q", k, g.Method(), want)
+			}
+			return g.Close()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 2 {
+			got, joined := tickets.Load(k)
+			if joined != (want == "SPY 1.0") || joined && got != fmt.Sprintf("the ticket of rank 0, %d of 2", k) {
+				t.Errorf("%s: rank %d joined with %v", want, k, got)
+			}
+		}
+	}
 }
 
 // TestLeave ends a rank while another waits for it.

@@ -4,6 +4,7 @@ package driver_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -224,5 +225,43 @@ func testGroup(t *testing.T, g *collective.Group) {
 		}
 		must(t, g.Sync())
 		t.Logf("all-reduce of %d int64 by %s: %v", count, g.Method(), time.Since(begin)/rounds)
+	}
+}
+
+// TestJoin makes a communicator of processes, of this one alone, and gathers by it.
+func TestJoin(t *testing.T) {
+	d, _ := open(t)
+	j := d.(collective.Joiner)
+	name, err := j.Reach()
+	if err != nil {
+		t.Skip(err)
+	}
+	ticket, err := j.Ticket()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := j.Join(ticket, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b, err := d.Alloc(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	streams, buffers := []device.Stream{s}, []device.Buffer{b}
+	sent, got := []byte("sixteen letters!"), make([]byte, 16)
+	err = errors.Join(s.Upload(b, 0, sent), link.AllGather(streams, buffers, []int64{0, 16}), link.Broadcast(streams, buffers, 0, 0, 16),
+		link.AllReduce(streams, buffers, 0, 2, collective.Uint64, collective.Max), s.Download(got, b, 0), link.Close())
+	if err != nil || string(got) != string(sent) || link.Name() != name {
+		t.Errorf("%q by %s, %v", got, link.Name(), err)
+	}
+	if _, err := j.Join(ticket[1:], 0, 1); err == nil {
+		t.Error("a short ticket: no error")
 	}
 }

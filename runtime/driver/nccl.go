@@ -11,11 +11,14 @@ package driver
 // What is used of nccl.h, whose binary interface is that of all versions 2.
 typedef struct ncclComm *ncclComm_t;
 typedef int ncclResult_t; // 0 is success
+typedef struct { char internal[128]; } ncclUniqueId;
 
 static struct {
 	ncclResult_t (*version)(int *);
 	const char *(*message)(ncclResult_t);
 	ncclResult_t (*init)(ncclComm_t *, int, const int *);
+	ncclResult_t (*unique)(ncclUniqueId *);
+	ncclResult_t (*join)(ncclComm_t *, int, ncclUniqueId, int);
 	ncclResult_t (*destroy)(ncclComm_t);
 	ncclResult_t (*start)(void);
 	ncclResult_t (*end)(void);
@@ -29,6 +32,7 @@ static const char *ncclOpen(const char *name) {
 	if (!lib) return dlerror();
 	if (!(*(void **)&nccl.version = dlsym(lib, "ncclGetVersion")) || !(*(void **)&nccl.message = dlsym(lib, "ncclGetErrorString")) ||
 	    !(*(void **)&nccl.init = dlsym(lib, "ncclCommInitAll")) || !(*(void **)&nccl.destroy = dlsym(lib, "ncclCommDestroy")) ||
+	    !(*(void **)&nccl.unique = dlsym(lib, "ncclGetUniqueId")) || !(*(void **)&nccl.join = dlsym(lib, "ncclCommInitRank")) ||
 	    !(*(void **)&nccl.start = dlsym(lib, "ncclGroupStart")) || !(*(void **)&nccl.end = dlsym(lib, "ncclGroupEnd")) ||
 	    !(*(void **)&nccl.broadcast = dlsym(lib, "ncclBroadcast")) || !(*(void **)&nccl.reduce = dlsym(lib, "ncclAllReduce")))
 		return dlerror();
@@ -37,6 +41,8 @@ static const char *ncclOpen(const char *name) {
 static ncclResult_t ncclVersion(int *v) { return nccl.version(v); }
 static const char *ncclMessage(ncclResult_t r) { return nccl.message(r); }
 static ncclResult_t ncclInit(ncclComm_t *c, int n, const int *devices) { return nccl.init(c, n, devices); }
+static ncclResult_t ncclUnique(void *id) { return nccl.unique((ncclUniqueId *)id); }
+static ncclResult_t ncclJoin(ncclComm_t *c, int size, const void *id, int rank) { return nccl.join(c, size, *(const ncclUniqueId *)id, rank); }
 static ncclResult_t ncclDestroy(ncclComm_t c) { return nccl.destroy(c); }
 static ncclResult_t ncclStart(void) { return nccl.start(); }
 static ncclResult_t ncclEnd(void) { return nccl.end(); }
@@ -93,11 +99,44 @@ func ncclError(r C.ncclResult_t) error {
 	return errors.New(C.GoString(C.ncclMessage(r)))
 }
 
-// ncclLink is a communicator of one process and a rank for each GPU.
+// ncclLink is a communicator: of one process with a rank for each GPU, or of several
+// processes with a GPU each, of which this one holds its own.
 type ncclLink struct {
 	name  string
 	gpus  []*gpu
 	comms []C.ncclComm_t
+}
+
+// Reach implements collective.Joiner.
+func (g *gpu) Reach() (string, error) { return openNCCL() }
+
+// Ticket implements collective.Joiner: NCCL's unique id.
+func (g *gpu) Ticket() ([]byte, error) {
+	if _, err := openNCCL(); err != nil {
+		return nil, err
+	}
+	id := make([]byte, C.sizeof_ncclUniqueId)
+	return id, ncclError(C.ncclUnique(unsafe.Pointer(&id[0])))
+}
+
+// Join implements collective.Joiner.
+func (g *gpu) Join(ticket []byte, rank, size int) (collective.Transport, error) {
+	name, err := openNCCL()
+	if err != nil {
+		return nil, err
+	}
+	if len(ticket) != C.sizeof_ncclUniqueId {
+		return nil, fmt.Errorf("%s: an id of %d bytes, expected %d", name, len(ticket), C.sizeof_ncclUniqueId)
+	}
+	l := &ncclLink{name: name, gpus: []*gpu{g}, comms: make([]C.ncclComm_t, 1)}
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := ncclError(C.ncclJoin(&l.comms[0], C.int(size), unsafe.Pointer(&ticket[0]), C.int(rank))); err != nil {
+		return nil, fmt.Errorf("%s does not start: %w", name, err)
+	}
+	return l, nil
 }
 
 // Link makes a group's transport: NCCL, where its library is found.
@@ -158,7 +197,7 @@ func (l *ncclLink) AllReduce(streams []device.Stream, buffers []device.Buffer, o
 // in size.
 func (l *ncclLink) AllGather(streams []device.Stream, buffers []device.Buffer, bounds []int64) error {
 	return l.together(streams, func(i int, stream unsafe.Pointer) error {
-		for root := range l.gpus {
+		for root := range len(bounds) - 1 {
 			if n := bounds[root+1] - bounds[root]; n > 0 {
 				if err := l.cast(i, buffers[i], root, bounds[root], n, stream); err != nil {
 					return err

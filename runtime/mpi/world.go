@@ -253,6 +253,15 @@ func (w *World) Receive(tag int) (p []byte, from int, err error) {
 	return p, int(out[1]), err
 }
 
+// Watch implements collective.Limiter, for waits outside MPI.
+func (w *World) Watch(what string) (done func()) {
+	late := time.AfterFunc(w.Limit, func() {
+		fmt.Fprintf(os.Stderr, "coalesce: rank %d of %d: %s: %v within %v (%s)\n", w.rank, w.size, what, ErrLate, w.Limit, LimitVariable)
+		w.Abort(1)
+	})
+	return func() { late.Stop() }
+}
+
 // grace is how long a rank that failed waits for others to fail too.
 const grace = time.Second
 

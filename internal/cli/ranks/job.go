@@ -39,7 +39,11 @@ func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) O
 			}
 		}
 		if j.Team != nil {
-			fmt.Fprintf(j.Talk, "coalesce: %s, %d files shared out\n", Describe(j.Team), len(paths))
+			line, err := Describe(j.Team, nil)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(j.Talk, "coalesce: %s, %d files shared out\n", line, len(paths))
 		}
 		if there := len(paths) - len(items); there > 0 {
 			fmt.Fprintf(j.Talk, "coalesce: %s has %d of %d results already\n", j.Folder, there, len(paths))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
 	"coalesce/runtime/handover"
 	"coalesce/runtime/mpi"
 )
@@ -138,14 +139,25 @@ func One(w *mpi.World, shared bool, what string) error {
 // SameBytes is Same for bytes.
 func SameBytes(r collective.Ranks, what string, p []byte) error { return Same(r, what, crc(p)) }
 
-// Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11".
-func Describe(w *mpi.World) string {
+// Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11", or
+// "16 of 16 ranks on 4 hosts, 16 GPUs, NCCL 2.28.3". All ranks call it, with the devices
+// that they solve on together, if they do.
+func Describe(w *mpi.World, devices []device.Device) (string, error) {
 	library, _, _ := strings.Cut(w.Library, ",")
-	hosts := "1 host"
-	if n := w.Hosts(); n != 1 {
-		hosts = fmt.Sprintf("%d hosts", n)
+	library = strings.Join(strings.Fields(strings.ReplaceAll(library, "Version:", "")), " ")
+	line := fmt.Sprintf("%d of %d ranks on %s", w.Size(), w.Launch.Size, several(w.Hosts(), "host"))
+	if len(devices) == 0 || devices[0].Facts().Kind != device.CUDA {
+		return line + ", " + library, nil
 	}
-	return fmt.Sprintf("%d of %d ranks on %s, %s", w.Size(), w.Launch.Size, hosts, strings.Join(strings.Fields(strings.ReplaceAll(library, "Version:", "")), " "))
+	way, err := collective.Way(devices, w)
+	return fmt.Sprintf("%s, %s, %s", line, several(w.Size()*len(devices), "GPU"), way), err
+}
+
+func several(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // poll calls look until it is done, ever less often.

@@ -23,6 +23,14 @@ int ncclCommInitAll(comm_t *c, int n, const int *devices) {
 	}
 	return 0;
 }
+struct id { char internal[128]; }; /* ncclUniqueId */
+int ncclGetUniqueId(struct id *id) { return strcpy(id->internal, "stand-in"), 0; }
+int ncclCommInitRank(comm_t *c, int size, struct id id, int rank) {
+	if (strcmp(id.internal, "stand-in") || size != 1) return 4;
+	*c = malloc(sizeof **c);
+	(*c)->rank = rank, (*c)->size = size;
+	return 0;
+}
 int ncclCommDestroy(comm_t c) { return free(c), 0; }
 int ncclGroupStart(void) { return open_groups++, 0; }
 

@@ -210,9 +210,9 @@ func (c *cashier) pay(ctx context.Context, rule Rule) error {
 	}
 	byTables := c.res.Algorithm == Bidders && c.plain.raised == 0 && len(c.Winners) > 0
 	if byTables {
-		if err := c.tables(ctx); errors.Is(err, device.ErrMemory) {
-			byTables = false
-		} else if err != nil && ctx.Err() == nil {
+		err := c.tables(ctx)
+		byTables = !errors.Is(err, device.ErrMemory) && !errors.Is(err, ErrItems)
+		if byTables && err != nil && ctx.Err() == nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package auction
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -161,5 +162,21 @@ func TestTablesByDefault(t *testing.T) {
 	}
 	if quickTables(p, Options{Devices: []device.Device{d}}) != nil {
 		t.Error("tables that take long are made unasked")
+	}
+}
+
+// Payments of winners found by tables are found by branch and cut where tables have no room.
+func TestPaymentsWithoutRoom(t *testing.T) {
+	a := regional(rand.New(rand.NewPCG(2, 2)), 40, 120)
+	want := paid(t, a, VCG)
+	if p, err := newPlain(a, false); err != nil {
+		t.Fatal(err)
+	} else if _, _, err := toBidders(p, 25); !errors.Is(err, ErrItems) {
+		t.Fatalf("the tables have room: %v", err)
+	}
+	got := *want
+	got.Algorithm, got.Payments = Bidders, nil
+	if err := Pay(context.Background(), &got, VCG, Options{}); err != nil || !reflect.DeepEqual(got.Payments, want.Payments) {
+		t.Errorf("%v, %v", err, got.Payments)
 	}
 }

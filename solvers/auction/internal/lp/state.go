@@ -34,16 +34,10 @@ func (s *Solver) Load(t *State) {
 	s.age, s.changed = t.age, true
 }
 
-// Warm begins with the basis of a solver of the same columns: kept lists the rows that
-// the two share, as pairs of the old and the new number, and the slacks of other rows
-// are in the basis.
-func (s *Solver) Warm(old *Solver, kept [][2]int) {
-	basic := map[int32]bool{}
-	for _, j := range old.head {
-		if int(j) < old.n {
-			basic[j] = true
-		}
-	}
+// Warm begins near the basis of another solver: columns lists the old numbers of the columns
+// (nil: they are the same), kept the rows that the two share, as pairs of the old and the new
+// number. The slacks of other rows are in the basis, and of rows that would have prices below 0.
+func (s *Solver) Warm(old *Solver, kept [][2]int, columns []int32) {
 	tight := make([]bool, s.m)
 	for _, pair := range kept {
 		tight[pair[1]] = old.place[old.n+pair[0]] < 0
@@ -63,11 +57,24 @@ func (s *Solver) Warm(old *Solver, kept [][2]int) {
 	}
 	for j := range s.n {
 		s.place[j] = -1
-		if basic[int32(j)] {
+		before := j
+		if columns != nil {
+			before = int(columns[j])
+		}
+		if old.place[before] >= 0 {
 			put(int32(j))
 		}
 	}
-	copy(s.low[:s.n], old.low[:s.n])
-	copy(s.up[:s.n], old.up[:s.n])
-	s.factor()
+	for tries := 0; ; tries++ {
+		s.factor()
+		good := true
+		for i := range s.m {
+			if k := s.n + i; s.place[k] < 0 && (s.d[k] < -feasible || tries > 3) {
+				s.place[k], good = 0, false
+			}
+		}
+		if good {
+			return
+		}
+	}
 }

@@ -27,7 +27,7 @@ func (e *enumerator) run(n *node, best int64, steps int) bool {
 	e.left, e.best, e.chosen = steps, best, nil
 	e.path = append(e.path[:0], n.taken...)
 	var step *Step
-	if e.log != nil {
+	if n.step != nil {
 		step = &Step{}
 	}
 	done := e.visit(n.live, n.fixed, step)

@@ -117,13 +117,20 @@ func (r *relaxation) stage() Stage {
 }
 
 // cut makes the relaxation of a node and adds violated cliques, round by round. Bids that
-// the bounds rule out go. told hears of every round's prices and bound. The node is done
-// where its bound is no more than the best packing.
-func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
-	var old *relaxation
-	var kept [][2]int
-	var bids []int32
-	n.live.each(func(j int) { bids = append(bids, int32(j)) })
+// the bounds rule out go. told hears of every round's prices and bound. It begins with
+// cliques, or with the cliques and the basis of a relaxation above where that is not nil. Nil:
+// the node is done, its bound is no more than the best packing.
+func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, above *relaxation, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
+	bids := n.live.members()
+	var columns []int32 // of bids, in the program before
+	if above != nil {
+		rows = above.rows
+		for _, j := range bids {
+			columns = append(columns, above.at[j])
+		}
+	}
+	rows, kept := t.g.within(ctx, n.live, rows, t.key)
+	old := above
 	x := make([]float64, t.g.n)
 	least, stale := n.bound, 0
 	for round := 0; ; round++ {
@@ -132,8 +139,10 @@ func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, rounds int, h *
 		}
 		r := t.relaxation(n, bids, rows)
 		if old != nil {
-			r.solver.Warm(old.solver, kept)
-			r.solver.Pivots = old.solver.Pivots
+			r.solver.Warm(old.solver, kept, columns)
+			if columns = nil; old != above {
+				r.solver.Pivots = old.solver.Pivots
+			}
 		}
 		best := t.incumbent()
 		r.enter(n)
@@ -153,6 +162,11 @@ func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, rounds int, h *
 		closed := t.closes(n, whole)
 		if closed || !done {
 			n.step.note(r)
+		}
+		if closed {
+			return nil, nil
+		}
+		if !done {
 			return r, nil
 		}
 		if round > 0 && 100*(least-whole) < whole-best {
@@ -192,12 +206,12 @@ func (t *tree) closes(n *node, bound int64) bool {
 	return bound <= t.incumbent()
 }
 
-// within takes cliques to maximal ones of live bids, each of them once.
-func (g *graph) within(ctx context.Context, live set, cliques [][]int32, key []float64) [][]int32 {
-	var all [][]int32
+// within takes cliques to maximal ones of live bids, each of them once. It pairs the places
+// of those that it was given with theirs in the list.
+func (g *graph) within(ctx context.Context, live set, cliques [][]int32, key []float64) (all [][]int32, from [][2]int) {
 	seen := map[string]bool{}
 	var text []byte
-	for _, c := range cliques {
+	for i, c := range cliques {
 		c = slices.DeleteFunc(slices.Clone(c), func(j int32) bool { return !live.has(int(j)) })
 		if len(c) == 0 {
 			continue
@@ -207,10 +221,11 @@ func (g *graph) within(ctx context.Context, live set, cliques [][]int32, key []f
 		}
 		if text = spell(text[:0], c); len(c) > 1 && !seen[string(text)] {
 			seen[string(text)] = true
+			from = append(from, [2]int{i, len(all)})
 			all = append(all, c)
 		}
 	}
-	return all // maximal and different, unless ctx ended: none contains another
+	return all, from // maximal and different, unless ctx ended: none contains another
 }
 
 // spell appends the bids of a clique, four bytes each.

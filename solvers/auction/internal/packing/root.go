@@ -86,11 +86,10 @@ func indices(chosen []int32) []int {
 // root solves the linear relaxation, with more cliques round by round. It leaves the last
 // program's cliques in the tree, and the bounds in the result.
 func (t *tree) root(ctx context.Context, cliques [][]int32, n *node, res *Result) error {
-	rows := t.g.within(ctx, n.live, cliques, t.key)
-	t.scale = newScale(t.prices, len(rows)+(maxRounds+1)*cutsARound)
+	t.scale = newScale(t.prices, len(cliques)+(maxRounds+1)*cutsARound)
 	res.Bound, res.Nodes = n.bound, 1
 	round := 0
-	r, err := t.cut(ctx, n, rows, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
+	_, err := t.cut(ctx, n, cliques, nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
 		if round == 0 {
 			res.LPBound = min(bound, res.Bound)
 		}
@@ -105,12 +104,8 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, n *node, res *Result
 			}
 			t.tell()
 		}
+		t.rows, res.Cliques = r.rows, len(r.rows)
 		round++
 	})
-	if err != nil {
-		return err
-	}
-	t.rows = r.rows
-	res.Cliques = len(r.rows)
-	return nil
+	return err
 }

@@ -19,6 +19,7 @@ const (
 
 	patience   = 20  // work of linear programs from a node before others come, in the first one's
 	shrunk     = 1.4 // a node of so many times fewer bids than its relaxation has gets one of its own
+	share      = 4   // of the work: one in so many goes into packings near the best
 	nodeRounds = 3   // of cuts at such a node
 )
 
@@ -32,6 +33,9 @@ type worker struct {
 	inner  set
 	small  *enumerator
 	stack  []entry
+	near   *neighbourhood
+	aside  bool   // what is explored is near the best packing, and no part of the tree
+	spent  [2]int // work in the tree, and aside
 }
 
 // An entry is a node to explore, and the relaxation of a node above it; nil: there is none.
@@ -47,13 +51,18 @@ func newWorker(t *tree, id int) *worker {
 // run explores open nodes.
 func (w *worker) run(ctx context.Context) {
 	for n := w.next(w.id); n != nil; n = w.next(w.id) {
-		w.explore(ctx, n)
+		for _, n := range w.explore(ctx, n) {
+			w.push(n)
+		}
+		if share*w.spent[1] < w.spent[0] && w.idle.Load() == 0 {
+			w.vary(ctx)
+		}
 	}
 }
 
 // explore searches depth first from a node, until the linear programs have taken several
-// times what the first took: what is not done then is left open.
-func (w *worker) explore(ctx context.Context, n *node) {
+// times what the first took: what is not done then is returned.
+func (w *worker) explore(ctx context.Context, n *node) (left []*node) {
 	w.stack = append(w.stack[:0], entry{n, nil})
 	work, limit := 0, 0
 	for len(w.stack) > 0 && ctx.Err() == nil && (limit == 0 || work <= limit) && w.incumbent() <= w.enough {
@@ -61,7 +70,7 @@ func (w *worker) explore(ctx context.Context, n *node) {
 			w.top.Store(min(w.top.Load(), w.bound()))
 			w.tell()
 		}
-		if len(w.stack) > 1 && w.idle.Load() > 0 {
+		if !w.aside && len(w.stack) > 1 && w.idle.Load() > 0 {
 			w.push(w.stack[0].node)
 			w.stack = slices.Delete(w.stack, 0, 1)
 		}
@@ -72,9 +81,15 @@ func (w *worker) explore(ctx context.Context, n *node) {
 			limit = patience * work
 		}
 	}
-	for _, e := range w.stack {
-		w.push(e.node)
+	if w.aside {
+		w.spent[1] += work
+	} else {
+		w.spent[0] += work
 	}
+	for _, e := range w.stack {
+		left = append(left, e.node)
+	}
+	return left
 }
 
 // node solves a node, and stacks its children. It returns the work of linear programs.
@@ -83,7 +98,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 	if w.log == nil && n.bound <= w.incumbent() {
 		return 0
 	}
-	for fresh := false; ; fresh = false {
+	for {
 		w.settle(n)
 		if n.fixed > w.incumbent() {
 			w.offer(n.taken, n.fixed)
@@ -91,20 +106,20 @@ func (w *worker) node(ctx context.Context, e entry) int {
 		if w.enumerate(n) {
 			return work
 		}
-		if left := n.live.count(); r == nil || shrunk*float64(left) < float64(len(r.bids)) {
-			rows := w.rows
-			if r != nil {
-				rows = r.rows
+		before := 0
+		if r == nil || shrunk*float64(n.live.count()) < float64(len(r.bids)) {
+			made, err := w.cut(ctx, n, w.rows, r, nodeRounds, w.better, nil)
+			switch {
+			case err != nil && r == nil: // more cliques than memory holds: the root's still do
+				rows, _ := w.g.within(ctx, n.live, w.rows, w.key)
+				r = w.relaxation(n, n.live.members(), rows)
+			case err == nil && made == nil:
+				return work
+			case err == nil:
+				r = made
 			}
-			made, err := w.cut(ctx, n, w.g.within(ctx, n.live, rows, w.key), nodeRounds, w.better, nil)
-			if err != nil { // more cliques than memory holds
-				made = w.relaxation(n, n.live.members(), w.g.within(ctx, n.live, w.rows, w.key))
-			}
-			r, fresh = made, true
-		}
-		before := r.solver.Pivots
-		if fresh {
-			before = 0
+		} else {
+			before = r.solver.Pivots
 		}
 		best := w.incumbent()
 		r.enter(n)

@@ -20,7 +20,7 @@ var facts = device.Facts{Kind: device.CUDA, Name: "Test GPU", Major: 9, SMs: 132
 // family has variants a=1..4 of int32 (a=1 safe) and a=1 of float64 (safe);
 // the hash of a=i is i.
 func family() *device.Family {
-	f := &device.Family{Name: "csg/splits", Params: []string{"a", "value"}}
+	f := &device.Family{Name: "csg/splits", Target: device.CUDA, Params: []string{"a", "value"}}
 	add := func(a int, value string) {
 		f.Variants = append(f.Variants, device.Variant{
 			Label:  fmt.Sprintf("a=%d,value=%s", a, value),

@@ -12,7 +12,8 @@ type Policy struct {
 	Pinned map[string]string // the label to take, by the family's name, whatever was measured
 	// Frozen refuses guesses: what was tuned neither at this size nor on both sides of it,
 	// for this workload and this class of device. A family with one variant that can run
-	// leaves nothing to guess. The error wraps ErrNotTuned.
+	// leaves nothing to guess, and algorithms are none: their kernels are asked about. The
+	// error wraps ErrNotTuned.
 	Frozen bool
 	// Guessed is called with each guess, also where Frozen refuses it; nil: not wanted. It
 	// may be called by several goroutines at a time.
@@ -59,7 +60,7 @@ func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, fea
 	if p.Guessed != nil {
 		p.Guessed(Guess{f.Name, facts.Class(), w.Fixed, w.Size, c.Level})
 	}
-	if p.Frozen {
+	if p.Frozen && f.Target != "" {
 		return Choice{}, fmt.Errorf("%s, %s, size %d: %w on this device (%s)", f.Name, fixedString(w.Fixed), w.Size, ErrNotTuned, c.Reason())
 	}
 	return c, nil

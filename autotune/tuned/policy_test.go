@@ -91,3 +91,15 @@ func TestPinned(t *testing.T) {
 		t.Errorf("without a pin: %v, %v", c.Variant, err)
 	}
 }
+
+// A guess among algorithms, which are no kernels, is told and not refused.
+func TestFrozenAlgorithms(t *testing.T) {
+	f := &device.Family{Name: "csg/algorithm", Params: []string{"algorithm"}, Variants: []device.Variant{
+		{Label: "algorithm=a", Values: []string{"a"}, Safe: true}, {Label: "algorithm=b", Values: []string{"b"}}}}
+	told := 0
+	db := (&Database{}).By(Policy{Frozen: true, Guessed: func(Guess) { told++ }})
+	c, err := db.Choose(f, device.Facts{Kind: device.Host}, Workload{Size: 9, Suits: &f.Variants[1]}, nil)
+	if err != nil || c.Variant != &f.Variants[1] || told != 1 {
+		t.Errorf("%v, %v, told %d times; expected the predicted one, told once", c.Variant, err, told)
+	}
+}

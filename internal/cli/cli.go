@@ -26,6 +26,7 @@ import (
 	"coalesce/runtime/devices"
 	"coalesce/runtime/host"
 	"coalesce/runtime/mpi"
+	"coalesce/runtime/ondemand"
 )
 
 // Exit codes.
@@ -86,8 +87,9 @@ type app struct {
 	raw     io.Writer     // data that must not wait in a buffer
 	err     io.Writer     // talk
 	devices devices.List
-	free    func() int64 // memory for an instance in bytes, 0 when not known
-	started bool         // the command line was understood and its command runs
+	points  *ondemand.Points // variants that tune compiles; nil: those of the binary alone
+	free    func() int64     // memory for an instance in bytes, 0 when not known
+	started bool             // the command line was understood and its command runs
 }
 
 // together are the ranks that solve one instance together, each on devices, whose bytes

@@ -102,7 +102,7 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	}
 	n := 0
 	for _, sub := range picked {
-		for _, fixed := range tuning.Workloads(sub.Fixed(), asked) {
+		for _, fixed := range tuning.Workloads(sub, asked) {
 			x := tuning.Explain(db, sub, facts, fixed, s.size)
 			if x == nil {
 				continue

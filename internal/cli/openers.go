@@ -36,7 +36,7 @@ func (a *app) openDevices(name string, threads int) ([]device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := devices.Options{Threads: threads, Say: a.say}
+	o := devices.Options{Threads: threads, Say: a.say, Points: a.points}
 	if a.team != nil {
 		if !n.One() {
 			return nil, usagef("--device is %s: under a launcher each rank has one device", name)

@@ -22,7 +22,6 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
 	"coalesce/internal/cli/tuning"
-	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/assignment"
@@ -47,6 +46,8 @@ type tuneFlags struct {
 	trials   string
 	output   string
 	refresh  bool
+	space    string
+	points   string // folder of what space names; empty: none
 	from     string
 	json     bool
 }
@@ -139,6 +140,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
 	f.StringVar(&s.from, "from", "", "tune what solve --record-untuned put into this file, and nothing else")
+	f.StringVar(&s.space, "space", "", "full, to try every point of --family's space, rendered from a checkout of the sources and compiled on demand; or a folder of go run ./gen points")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
 	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line (default: beside --output, as .trials.jsonl)")
@@ -147,7 +149,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 }
 
 func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject) error {
-	facts, err := a.tuneDevice(s)
+	facts, err := a.tuneDevice(ctx, s, subjects)
 	if err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 			return err
 		}
 	}
-	if err := writable(path); err != nil {
+	if err := tuning.Writable(path); err != nil {
 		return err
 	}
 	old, err := tuned.Load(path)
@@ -190,7 +192,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	var sums []autotune.Summary
 	db, failed := autotune.All(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
-			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", path)
+			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", path, "--space", s.points)
 		},
 		Facts:    facts,
 		Database: old,
@@ -201,9 +203,12 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		Budget:   s.budget,
 		Strategy: s.strategy,
 		Seed:     s.seed,
-		Progress: func(e autotune.Event) { p.Set("%s", tuneLine(e)) },
+		Progress: func(e autotune.Event) { p.Set("%s", tuning.Line(e)) },
 	}, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
 	p.Close()
+	if a.points != nil {
+		tuning.Advise(a.err, a.points, sums, subjects)
+	}
 	return a.finish(path, db, sums, s.json, failed)
 }
 
@@ -230,7 +235,7 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 	var names []string
 	for _, sub := range picked {
 		names = append(names, sub.Family().Name)
-		fixed := tuning.Workloads(sub.Fixed(), map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
+		fixed := tuning.Workloads(sub, map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
 		if len(fixed) > 0 {
 			tasks = append(tasks, autotune.Task{Subject: sub, Fixed: fixed, Sizes: s.sizes})
 		}
@@ -239,22 +244,6 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 		return nil, usagef("%s has no variants for --values %v --methods %v --ranges %v", strings.Join(names, ", "), s.values, s.methods, s.ranges)
 	}
 	return tasks, nil
-}
-
-// writable makes the folder of the file that the winners will go to and tries
-// to write there: an hour of tuning must not end in finding out.
-func writable(path string) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("save %s: found no regular file, expected one: winners are written and read again", path)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("save %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".tuned-*")
-	if err != nil {
-		return fmt.Errorf("save %s: %w", path, err)
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // finish keeps the winners and prints the summaries, which stand also where
@@ -305,7 +294,7 @@ func keep(path string, db *tuned.Database, sums []autotune.Summary) error {
 
 // tuneDevice reads the facts of the device that trials will run on, which
 // also shows that it can be opened.
-func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
+func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.Subject) (facts device.Facts, err error) {
 	if s.threads < 0 {
 		return facts, usagef("--threads is %d, expected 1 or more", s.threads)
 	}
@@ -325,6 +314,9 @@ func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
 	if err := a.handOver(s.device); err != nil {
 		return facts, err
 	}
+	if err := a.extend(ctx, s, subjects); err != nil {
+		return facts, err
+	}
 	err = a.withDevice(s.device, s.threads, func(d device.Device) error {
 		facts = d.Facts()
 		return nil
@@ -332,28 +324,32 @@ func (a *app) tuneDevice(s *tuneFlags) (facts device.Facts, err error) {
 	return facts, err
 }
 
-// tuneLine is the progress line of tuning.
-func tuneLine(e autotune.Event) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s size %d: %s %d/%d", e.Family, e.Fixed["value"], e.Size, e.Phase, e.Done, e.Total)
-	if e.Failed > 0 {
-		fmt.Fprintf(&b, ", %d failed", e.Failed)
+// extend adds the points of --space, if any, to their family.
+func (a *app) extend(ctx context.Context, s *tuneFlags, subjects []subject.Subject) (err error) {
+	if s.points = s.space; s.space == "" {
+		return nil
 	}
-	if e.BestTime > 0 {
-		fmt.Fprintf(&b, ", best %s", ui.Duration(e.BestTime))
-		if e.SafeTime > 0 {
-			fmt.Fprintf(&b, " (%+.0f %% of the safe point's time)", 100*e.VsSafe)
+	if s.space == tuning.SpaceFull {
+		picked, err := tuning.Families(subjects, s.family, device.Facts{Kind: device.CUDA})
+		if err != nil {
+			return usageError{err}
+		}
+		if s.family == "" || len(picked) != 1 {
+			return usagef("--space full renders one family, expected its name with --family")
+		}
+		if s.points, err = tuning.Render(ctx, picked[0].Family()); err != nil {
+			return err
 		}
 	}
-	if e.Remaining > 0 {
-		fmt.Fprintf(&b, ", %s left", e.Remaining.Round(time.Second))
+	if a.points, err = tuning.Extend(s.points, subjects); err == nil {
+		a.say(fmt.Sprintf("%s has %s beside the binary's, compiled when they are tried", a.points.Family(), count(a.points.Len(), "variant")))
 	}
-	return b.String()
+	return err
 }
 
 // workerCommand is how tune starts itself for trials.
 func (a *app) workerCommand() *cobra.Command {
-	var name, path string
+	var name, path, points string
 	var threads int
 	cmd := &cobra.Command{
 		Use:    "tune-worker",
@@ -365,12 +361,19 @@ func (a *app) workerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			list := algorithms.Using(subjects(), db)
+			if points != "" {
+				if a.points, err = tuning.Extend(points, list); err != nil {
+					return err
+				}
+			}
 			return a.withDevice(name, threads, func(d device.Device) error {
-				return worker.Serve(cmd.Context(), d, algorithms.Using(subjects(), db), a.in, a.raw)
+				return worker.Serve(cmd.Context(), d, list, a.in, a.raw)
 			})
 		},
 	}
 	deviceFlags(cmd.Flags(), &name, &threads)
+	cmd.Flags().StringVar(&points, "space", "", "folder of go run ./gen points, whose variants are tried too")
 	cmd.Flags().StringVar(&path, "tuned", "", "winners that algorithms' kernels are chosen from, beside the binary's")
 	return cmd
 }

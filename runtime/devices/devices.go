@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/host"
+	"coalesce/runtime/ondemand"
 	"coalesce/templates"
 )
 
@@ -18,9 +19,10 @@ var ErrNoCUDA = errors.New("this build has no CUDA devices: build with -tags cud
 
 // Options say how devices are opened; the zero value will do.
 type Options struct {
-	Threads int          // of the host; 0: all cores
-	Say     func(string) // told of waits, and of GPUs that auto goes on without; may be nil
-	Turn    int          // of several that open one device each: which of the devices a name without an index means
+	Threads int              // of the host; 0: all cores
+	Say     func(string)     // told of waits, and of GPUs that auto goes on without; may be nil
+	Turn    int              // of several that open one device each: which of the devices a name without an index means
+	Points  *ondemand.Points // variants that GPUs load beside the binary's; nil: none
 }
 
 // A Kind is one kind of device.

@@ -19,6 +19,9 @@ func gpus() List {
 			if err != nil {
 				return nil, err
 			}
+			if o.Points != nil {
+				return driver.Open(index, o.Points.Over(code), o.Say)
+			}
 			return driver.Open(index, code, o.Say)
 		},
 	}}

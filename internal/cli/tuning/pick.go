@@ -34,11 +34,15 @@ func Families(subjects []subject.Subject, name string, facts device.Facts) ([]su
 	return picked, nil
 }
 
-// Workloads keeps the compile-time workloads whose parameters are among those
-// asked for; a parameter that a workload lacks, or nobody asked for, is free.
-func Workloads(all []map[string]string, asked map[string][]string) []map[string]string {
-	return slices.DeleteFunc(slices.Clone(all), func(fixed map[string]string) bool {
+// Workloads are the compile-time workloads of a family whose parameters are among those
+// asked for; a parameter that a workload lacks, or nobody asked for, is free. Who asks
+// means kernels: algorithms are left out then.
+func Workloads(s subject.Subject, asked map[string][]string) []map[string]string {
+	return slices.DeleteFunc(slices.Clone(s.Fixed()), func(fixed map[string]string) bool {
 		for param, values := range asked {
+			if len(values) > 0 && s.Family().Target == "" {
+				return true
+			}
 			if have, ok := fixed[param]; ok && len(values) > 0 && !slices.Contains(values, have) {
 				return true
 			}

@@ -91,6 +91,49 @@ func TestEmulatedVariants(t *testing.T) {
 	}
 }
 
+// Passes in place go through the tiles that have the items of all bids, wherever these are
+// among those above a tile; others go through all tiles.
+func TestPassesOnDevice(t *testing.T) {
+	d := emulatedtest.Open(t)
+	on := On{Device: d, Variant: auction.Bidders.Variant("block=128,items=8,bids=256,value=int32")}
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, above := range [][]int{{0}, {4}, {0, 1}, {1, 3}, {0, 2, 4}, {1, 2, 3}, {}} {
+		p := &Problem{Items: tileItems(on.Variant) + 5}
+		common := uint32(0)
+		for _, k := range above {
+			common |= 1 << (p.Items - 5 + k)
+		}
+		free := []Bid{{Items: 3, Price: 5}, {Items: 1 << (p.Items - 2), Price: 7}} // as bidders alone, before
+		var bids []Bid
+		for range 12 {
+			bids = append(bids, Bid{Items: common | r.Uint32()&(1<<p.Items-1)&r.Uint32()&r.Uint32() | 4, Price: 1 + r.Int64N(9)})
+		}
+		p.Bidders = [][]Bid{free[:1], free[1:], bids}
+		want, err := filled(context.Background(), p.Items, make(table, 1<<p.Items), p.Bidders)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maker, err := on.open(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := maker.filled(context.Background(), []pass{{free[:1], true}, {free[1:], true}, {bids, true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := maker.grow(got, p.Items); err != nil {
+			t.Fatal(err)
+		}
+		values, err := maker.values(got.room, 1<<p.Items)
+		if err != nil || !slices.Equal(values, want.grown(p.Items)) {
+			t.Errorf("items %v above a tile in all bids: %v, or other values", above, err)
+		}
+		if err := maker.scope.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Prices with a common divisor and worths at the ends of what a variant holds.
 func TestWidths(t *testing.T) {
 	d := emulatedtest.Open(t)

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -250,9 +249,6 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 
 // solveOneQUBO reads, solves and prints.
 func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Session, file string) error {
-	if err := ranks.One(a.team, a.shared, "binary quadratic program"); err != nil {
-		return err
-	}
 	path := called(file)
 	p := a.progress()
 	defer p.Close()
@@ -265,6 +261,9 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	read := time.Since(start).Seconds()
 	if need := inst.Memory(); need > 1<<30 {
 		p.Say("%s: solving takes about %s besides the instance", path, gib(need))
+	}
+	if session.Ranks, err = a.together(nil, qubo.Digest(inst)); err != nil {
+		return err
 	}
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }
 	session.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")

@@ -93,5 +93,6 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 
 // setup is what engines are opened with.
 func (o Options) setup() search.Setup {
+	o.Ranks = nil // each chooses variants for its own device
 	return search.Setup{Settings: o.Settings, Without: o.Without, Rules: o.Rules, Starts: o.Starts}
 }

@@ -40,7 +40,11 @@ type told struct {
 }
 
 func (r *run) solve() (*Result, error) {
-	red := preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, r.late)
+	late := r.late
+	if r.o.Together() > 1 { // all ranks reduce alike
+		late = func() bool { return false }
+	}
+	red := preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, late)
 	if r.o.Target != nil {
 		t := r.p.Objective(*r.o.Target)
 		r.target = &t
@@ -53,10 +57,13 @@ func (r *run) solve() (*Result, error) {
 
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
+		way, err := r.alike(r.way(c.Problem))
 		switch {
+		case err != nil:
+			return nil, err
 		case top.proven:
-		case lost != nil || r.late() || r.reached():
-		case r.o.Solutions <= 1 && r.exhaustible(c.Problem):
+		case lost != nil || way == over:
+		case way == exhaust:
 			v, x := reference.Exhaust(c.Problem)
 			r.improve(k, v, x, r.elapsed())
 			top.proven, top.visited = true, true
@@ -67,7 +74,7 @@ func (r *run) solve() (*Result, error) {
 			}
 			label, err := r.search(k, share)
 			switch {
-			case errors.Is(err, device.ErrLost) && label != "":
+			case errors.Is(err, device.ErrLost) && label != "" && r.o.Together() == 1:
 				lost = err
 			case err != nil:
 				return nil, err
@@ -89,6 +96,24 @@ func (r *run) solve() (*Result, error) {
 		err = lost
 	}
 	return found, err
+}
+
+// Ways to go on with a part.
+const (
+	searching = iota
+	over      // no time is left, or the target is met
+	exhaust   // there is time to visit every solution
+)
+
+// way is how to go on with a part.
+func (r *run) way(p *problem.Normal) uint64 {
+	switch {
+	case r.late() || r.reached():
+		return over
+	case r.o.Solutions <= 1 && r.exhaustible(p):
+		return exhaust
+	}
+	return searching
 }
 
 // begin sets every part's best to all zeros, or to its part of the hint.
@@ -184,7 +209,14 @@ func (r *run) search(k int, share float64) (label string, err error) {
 		o.Elite = func(v int64, x []uint64) { r.improve(k, v, x, r.elapsed()) }
 	}
 	err = r.wait(func() error {
-		did, err := e.Searcher.Search(r.ctx, p, o, func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) })
+		found := func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) }
+		var did Work
+		var err error
+		if r.o.Together() > 1 {
+			did, err = islands(r.ctx, r.o.Ranks, e.Searcher, p, o, found)
+		} else {
+			did, err = e.Searcher.Search(r.ctx, p, o, found)
+		}
 		if e.Close != nil {
 			err = errors.Join(err, e.Close())
 		}
@@ -228,7 +260,7 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 // wait waits for a search; for one on the host that is late, not beyond what the
 // limit allows: what it finds after that is not taken any more.
 func (r *run) wait(work func() error) error {
-	if r.o.Devices[0].Facts().Kind != device.Host {
+	if r.o.Devices[0].Facts().Kind != device.Host || r.o.Together() > 1 {
 		return work()
 	}
 	ended, err := r.await(work)

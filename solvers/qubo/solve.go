@@ -43,6 +43,9 @@ func (o Options) check() error {
 	case o.Solutions < 0 || o.Distance < 0:
 		return fmt.Errorf("solutions %d and their distance %d: expected none below 0", o.Solutions, o.Distance)
 	}
+	if o.Together() > 1 && o.Solutions > 1 {
+		return fmt.Errorf("%d solutions on %d ranks: several are looked for by one process", o.Solutions, o.Together())
+	}
 	if err := o.Rules.Check(); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 		fails = make([]error, len(t))
 		elite = o.Elite
 		tell  = o.Progress
-		swaps exchange
+		swaps = &exchange{}
 	)
 	if elite != nil {
 		o.Elite = func(v int64, x []uint64) {
@@ -43,7 +43,7 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 	}
 	for k, member := range t {
 		own := o
-		own.Give, own.Take = swaps.member(k)
+		own.Give, own.Take = beside(o, swaps, k)
 		if tell != nil {
 			own.Progress = func(w Work) {
 				mu.Lock()
@@ -75,6 +75,24 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 	}
 	wg.Wait()
 	return sum(did), errors.Join(fails...)
+}
+
+// beside is how member k gives to the team's others and to whom the team gives, and takes
+// from either.
+func beside(o Options, swaps *exchange, k int) (give func([]uint64), take func() []uint64) {
+	give, take = swaps.member(k)
+	if o.Give == nil || o.Take == nil {
+		return give, take
+	}
+	return func(x []uint64) {
+			give(x)
+			o.Give(x)
+		}, func() []uint64 {
+			if x := take(); x != nil {
+				return x
+			}
+			return o.Take()
+		}
 }
 
 // sum adds up what several searches did.

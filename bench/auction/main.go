@@ -42,6 +42,7 @@ type settings struct {
 	instances []string
 	limit     time.Duration
 	threads   int
+	suffix    string // of the file
 }
 
 const usualGoods = "20,24,28,30"
@@ -69,6 +70,7 @@ func main() {
 	flag.StringVar(&instances, "instances", "", "peers: comma-separated parts of names (default: all)")
 	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "peers: of a solve")
 	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "peers: of a solver")
+	flag.StringVar(&s.suffix, "suffix", "", "of the file, such as -cores")
 	flag.Usage = experiment.Usage("Measures combinatorial auctions.", experiments())
 	flag.Parse()
 	s.goods, s.instances = experiment.Split(goods), experiment.Split(instances)
@@ -92,13 +94,22 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, "", experiment.Command("auction", b.Facts.Kind, s.Device, e.Name,
+		b.Begin(e.Name, s.suffix, experiment.Command("auction", b.Facts.Kind, s.Device, e.Name,
 			experiment.Flag{Name: "goods", Value: strings.Join(s.goods, ","), Usual: usualGoods}, experiment.Flag{Name: "bids", Value: strconv.Itoa(s.bids), Usual: "1000"}, experiment.Flag{Name: "variant", Value: s.variant},
-			experiment.Flag{Name: "data", Value: s.data}, experiment.Flag{Name: "python", Value: s.python}, experiment.Flag{Name: "instances", Value: strings.Join(s.instances, ",")},
-			experiment.Flag{Name: "limit", Value: s.limit.String(), Usual: "10m0s"}, experiment.Flag{Name: "threads", Value: strconv.Itoa(s.threads), Usual: strconv.Itoa(runtime.NumCPU())}))
+			experiment.Flag{Name: "data", Value: placeholder(s.data, "DIR")}, experiment.Flag{Name: "python", Value: placeholder(s.python, "python3")}, experiment.Flag{Name: "instances", Value: strings.Join(s.instances, ",")},
+			experiment.Flag{Name: "limit", Value: s.limit.String(), Usual: "10m0s"}, experiment.Flag{Name: "threads", Value: strconv.Itoa(s.threads), Usual: strconv.Itoa(runtime.NumCPU())},
+			experiment.Flag{Name: "suffix", Value: s.suffix}))
 		if err := e.Run(b); err != nil {
 			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
 		}
 		b.End()
 	})
+}
+
+// placeholder stands for a path of this machine in a command that others repeat.
+func placeholder(path, name string) string {
+	if path == "" {
+		return ""
+	}
+	return name
 }

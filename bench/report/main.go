@@ -102,6 +102,11 @@ func build(root string) (map[string]string, error) {
 	for name, svg := range quboFigures(binary) {
 		files[figureFolder+"/"+name+".svg"] = svg
 	}
+	sold, err := auctionTables(root)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(regions, sold)
 	m := measured{r, solved, binary}
 	maps.Copy(regions, paperTables(m))
 	if svg := weakFigure(m); svg != "" {
@@ -126,7 +131,7 @@ func build(root string) (map[string]string, error) {
 }
 
 // documents hold the regions that are generated.
-var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "README.md",
+var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "README.md",
 	"docs/papers.md", "docs/papers/report.md", "docs/papers/gpu-csg.md", "docs/papers/hungarian.md", "docs/papers/multistart.md"}
 
 // fill replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coalesce/bench/result"
+)
+
+// auctionTables are the regions of auctions, solved side by side.
+func auctionTables(root string) (map[string]string, error) {
+	regions := map[string]string{}
+	for _, name := range []string{"auction-peers", "auction-peers-cores"} {
+		f, err := result.Load[result.Auction](filepath.Join(root, "bench", "results", name+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			regions[name] = "Not measured.\n"
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		regions[name] = peersTable(f)
+	}
+	return regions, nil
+}
+
+// sided are the rows of one auction.
+type sided struct {
+	name, known string
+	by          map[string]result.Auction
+}
+
+// sides sorts rows by auction, and lists the solvers, that of this project first.
+func sides(rows []result.Auction) (list []sided, names []string) {
+	for _, r := range rows {
+		if !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+		at := slices.IndexFunc(list, func(s sided) bool { return s.name == r.Instance })
+		if at < 0 {
+			at = len(list)
+			list = append(list, sided{r.Instance, r.Known, map[string]result.Auction{}})
+		}
+		list[at].by[r.Name] = r
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(map[bool]int{false: 1}[a == branchAndCut], map[bool]int{false: 1}[b == branchAndCut])
+	})
+	return list, names
+}
+
+// branchAndCut is the name of this project's solver in the rows of bench/auction.
+const branchAndCut = "Coalesce"
+
+// peersTable is seconds to the proof, how many times those of the fastest other solver has, by
+// the clock and by processors, and primal integrals.
+func peersTable(f *result.Of[result.Auction]) string {
+	list, names := sides(f.Rows)
+	head := []string{"auction", "best known"}
+	head = append(head, names...)
+	out := heads(append(append(head, "others ÷ ours", "in processors' time"), "primal integral: "+strings.Join(names, ", "))...)
+	for _, s := range list {
+		cells := []string{s.name, s.known}
+		var integrals []string
+		clock, work := math.Inf(1), math.Inf(1)
+		sure := false // a time that a limit cut is the least that the ratio can be
+		for _, n := range names {
+			r, ok := s.by[n]
+			if !ok {
+				cells, integrals = append(cells, "-"), append(integrals, "-")
+				continue
+			}
+			cells = append(cells, proofTime(r))
+			integrals = append(integrals, took(r.Primal))
+			if n != branchAndCut && r.Right() {
+				if r.Took < clock {
+					sure = r.Proven
+				}
+				clock, work = min(clock, r.Took), min(work, r.CPU)
+			}
+		}
+		own := s.by[branchAndCut]
+		ratio := func(v float64) string {
+			switch {
+			case math.IsInf(v, 1) || !own.Proven:
+				return "-"
+			case !sure:
+				return fmt.Sprintf("over %.3g", v)
+			}
+			return fmt.Sprintf("%.3g", v)
+		}
+		out += line(append(cells, ratio(clock/own.Took), ratio(work/own.CPU), strings.Join(integrals, ", "))...)
+	}
+	out += fmt.Sprintf("\n%s, %d threads, limit %.0f s, commit %s, %s: `%s`", f.Device, f.Rows[0].Threads, f.Rows[0].Limit, cmp.Or(f.Commit, "not recorded"), f.Date, f.Command)
+	if f.Unfinished {
+		out += "; ended by its budget"
+	}
+	return out + ".\n"
+}
+
+// proofTime is the seconds to the proof, or what was not proven in the limit.
+func proofTime(r result.Auction) string {
+	if !r.Right() {
+		return "failed"
+	}
+	if r.Proven {
+		return took(r.Took)
+	}
+	gap := "no bound"
+	if v := number(r.Value); r.Bound > 0 && v > 0 {
+		gap = fmt.Sprintf("gap %.2f %%", 100*(r.Bound-v)/v)
+	}
+	return fmt.Sprintf("%s: %s", took(r.Took), gap)
+}
+
+func number(text string) float64 {
+	v := 0.0
+	if _, err := fmt.Sscan(text, &v); err != nil {
+		return 0
+	}
+	return v
+}

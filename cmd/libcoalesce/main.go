@@ -83,7 +83,8 @@ func (p *processor) Facts() device.Facts {
 	return p.facts
 }
 
-// Devices are opened when they are first used, and stay open: index -1 is the host.
+// Devices are opened when they are first used, and stay open with the kernels that were
+// loaded: index -1 is the host.
 var (
 	openedMu sync.Mutex
 	opened   = map[int]device.Device{}
@@ -109,7 +110,7 @@ func openDevice(index int) (device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := found[0]
+	var d device.Device = device.Cache(found[0])
 	if index == C.COALESCE_HOST {
 		d = &processor{Device: d}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // BatchHash is the hash of the family assignment/batch: what its texts are made from.
-const BatchHash = 0x966d342bed62ee38
+const BatchHash = 0x4021ee706e537e6f
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,35 +30,35 @@ var Batch = device.Family{
 		{Name: "check", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "found", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf51337233e04a81c, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xbacf0b6f04387a7d, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x30ce385f5d9bcef3, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x1526c118847fa75b, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xd23470a65bf43e6f, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x8135007f429e3687, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xbba8e1b4f206c985, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x41efb066cc5de8b7, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x9fd69775191cae13, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x966547b2e30d2ec2, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x74f49b35b07b78f6, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xdd17c054d3a5cbca, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0xeca9337ab25b5f4f, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0xb5f48b96384c41f8, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0x855b27d311ef8606, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0xef816af5e1c9f300, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0xb3190b5753f24cdc, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0xcfadb163c7a37549, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0x9d13a3f8c5038e9c, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0xeffa2939731914f7, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x51e0b7a90ccdb5c8, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x2ad10a785e912cb2, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x83c92f64b95aa91c, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xcd0b9375c6c8e8d4, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf49119c8482164d2, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xa70f387e6af5cd5e, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x455b7439876cc8a1, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x3f7f7fd074f52b04, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xc309cf94beb464ff, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x90c1499b0ba57d8d, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x5a226a39910a54cf, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x32b3cf197e119247, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x10afe0716e48d919, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xad40e07826fbbcdb, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x79e67d8ad5306ffd, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xb0ac4a70c4fce7b4, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0x2a9969afc5f39de5, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0x8279b913be3d2fe5, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0x99cf2c1634b7a5d8, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0x40c9ec45a802a70b, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0xd099f2ccd1970b04, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0x3f112a94ff77a63c, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0x3dd5c2529a3fccc1, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0x735c7c8d908a084e, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0xf9b5a33ccaac86b5, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xfc70c2eaebc20215, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x6dac793d40424e2b, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xcdcf1da44ac3e37a, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
 	},
 	Source: batchSource,
 	Packs: []device.Pack{
-		{File: "batch/pack_000.cu", Hash: 0x2a6bef5c14417599},
-		{File: "batch/pack_001.cu", Hash: 0x8f5dbfe6e04580fa},
+		{File: "batch/pack_000.cu", Hash: 0xf07099e18a526eb5},
+		{File: "batch/pack_001.cu", Hash: 0x4e8eff09bebf2dac},
 	},
 }
 

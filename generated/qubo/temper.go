@@ -11,7 +11,7 @@ import (
 )
 
 // TemperHash is the hash of the family qubo/temper: what its texts are made from.
-const TemperHash = 0x033225974fb6ed5c
+const TemperHash = 0xed340a6db67c2962
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,22 +30,22 @@ var Temper = device.Family{
 		{Name: "plant", Params: []device.Param{{Name: "now", Type: "buffer"}, {Name: "solution", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "block", Type: "uint64"}, {Name: "mask", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0xc2503a42a8256960, Values: []string{"128", "shared", "unit"}, Pack: 0},
-		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x6deab5497f22de62, Values: []string{"128", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0x49c5f8cb74af7da7, Values: []string{"256", "shared", "unit"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0x0d8f57c0bcf0c997, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0xeb55b41a14a133ce, Values: []string{"512", "shared", "unit"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0x2efcb1beaa4687cc, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0x7221fac48106ffcd, Values: []string{"1024", "shared", "unit"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0x0c11edc38dcc3103, Values: []string{"1024", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0x786b52644dac6663, Values: []string{"1024", "global", "unit"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0xbc7800034344a370, Values: []string{"1024", "global", "int32"}, Pack: 0},
-		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0x49c2b5ae5bd05a36, Values: []string{"64", "shared", "unit"}, Pack: 0},
-		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0xd590298ba036a4a2, Values: []string{"64", "global", "int32"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0x1b323b98eb244eff, Values: []string{"128", "shared", "unit"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x3610ed72b23dbb36, Values: []string{"128", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0x8437a1d94d0b93b1, Values: []string{"256", "shared", "unit"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0x8d985db88058b5eb, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x280a1ffe21f6f86f, Values: []string{"512", "shared", "unit"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0x9b3055d0f3cdb90c, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0xccf3d0ccc161d054, Values: []string{"1024", "shared", "unit"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0x68042dc32accd657, Values: []string{"1024", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0xbea92f603e2b8fee, Values: []string{"1024", "global", "unit"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0xe335ba81c716c546, Values: []string{"1024", "global", "int32"}, Pack: 0},
+		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0x8e9af6222e341817, Values: []string{"64", "shared", "unit"}, Pack: 0},
+		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0x4f55aa1734a180c1, Values: []string{"64", "global", "int32"}, Pack: 0},
 	},
 	Source: temperSource,
 	Packs: []device.Pack{
-		{File: "temper/pack_000.cu", Hash: 0xb89d9957cfbdf0ac},
+		{File: "temper/pack_000.cu", Hash: 0xaa6fcb25671c6911},
 	},
 }
 

@@ -2,6 +2,7 @@ package device
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -47,6 +48,15 @@ func (c *Cached) Close() error {
 type stayingModule struct{ Module }
 
 func (stayingModule) Close() error { return nil }
+
+// Lend is that of a Lender below, and an error where there is none.
+func (c *Cached) Lend(address uintptr, n int64) (Buffer, error) {
+	l, ok := Plain(c).(Lender)
+	if !ok {
+		return nil, fmt.Errorf("%s works on no memory of others", c.Facts())
+	}
+	return l.Lend(address, n)
+}
 
 // Plain is the device below caches: the one that has the abilities of its kind, such as
 // that of a Reacher.

@@ -12,6 +12,8 @@ type shelf struct {
 	loaded map[string]bool
 }
 
+func (s *shelf) Facts() Facts { return Facts{Kind: Host} }
+
 type book struct {
 	Module
 	of     *shelf
@@ -58,6 +60,9 @@ func TestCache(t *testing.T) {
 	}
 	if s.loads != 4 {
 		t.Errorf("loaded %d times, expected 4", s.loads)
+	}
+	if _, err := c.Lend(64, 1); err == nil {
+		t.Error("memory is lent to a device that takes none")
 	}
 	if Plain(Cache(c)) != Device(s) || Plain(s) != Device(s) {
 		t.Error("Plain is not the device below caches")

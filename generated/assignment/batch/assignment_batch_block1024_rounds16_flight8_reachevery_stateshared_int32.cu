@@ -15,6 +15,7 @@ constexpr u32 BLOCK = 1024;
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 ROUNDS = 16;  // of bidding, at most
 constexpr u32 FLIGHT = 8;  // costs a thread loads at once
+constexpr bool SHARED = true;  // where a block keeps its state, else in the device's memory
 constexpr bool EVERY = true;  // a search of a square problem ends at every warp's nearest free column
 constexpr i64 NEVER = 9223372036854775807ll;
 constexpr int NONE = -1;
@@ -413,6 +414,7 @@ assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32_solve(c
     using namespace assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32;
     const Problem p = ((const Problem*)problems)[blockIdx.x];
     COALESCE_DYNAMIC_SHARED(char, memory);
+    if constexpr (!SHARED) memory = states + p.state;
     __shared__ SharedState sharedState;
     State s(memory, &sharedState, (u32)p.rows, (u32)p.cols);
     Costs c = load(p, costs, copies);
@@ -577,4 +579,4 @@ assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32_check(c
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32_hash = 0xcd0b9375c6c8e8d4ull;
+extern "C" __device__ unsigned long long assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32_hash = 0xcdcf1da44ac3e37aull;

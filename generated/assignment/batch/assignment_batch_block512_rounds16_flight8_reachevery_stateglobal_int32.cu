@@ -15,6 +15,7 @@ constexpr u32 BLOCK = 512;
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 ROUNDS = 16;  // of bidding, at most
 constexpr u32 FLIGHT = 8;  // costs a thread loads at once
+constexpr bool SHARED = false;  // where a block keeps its state, else in the device's memory
 constexpr bool EVERY = true;  // a search of a square problem ends at every warp's nearest free column
 constexpr i64 NEVER = 9223372036854775807ll;
 constexpr int NONE = -1;
@@ -412,7 +413,8 @@ extern "C" __global__ void __launch_bounds__(512, 2)
 assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32_solve(const int* costs, const long long* problems, int* copies, char* states, long long* answers) {
     using namespace assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32;
     const Problem p = ((const Problem*)problems)[blockIdx.x];
-    char* memory = states + p.state;
+    COALESCE_DYNAMIC_SHARED(char, memory);
+    if constexpr (!SHARED) memory = states + p.state;
     __shared__ SharedState sharedState;
     State s(memory, &sharedState, (u32)p.rows, (u32)p.cols);
     Costs c = load(p, costs, copies);
@@ -577,4 +579,4 @@ assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32_check(co
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32_hash = 0xeca9337ab25b5f4full;
+extern "C" __device__ unsigned long long assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32_hash = 0x2a9969afc5f39de5ull;

@@ -12,6 +12,7 @@ using namespace coalesce;
 
 constexpr u32 BLOCK = 512;  // threads
 constexpr u32 WARPS = BLOCK / WARP;
+constexpr bool SHARED = true;  // where a block keeps gains, else in the device's memory
 typedef signed char C;                    // of a coefficient
 typedef int D;                    // of a gain
 typedef long long V;                    // of an objective
@@ -83,9 +84,11 @@ __device__ __forceinline__ Move sweep(D* gain, unsigned char* value, const C* ro
 // ascend climbs. A step is one sweep over the gains and one barrier.
 __device__ __forceinline__ void ascend(
     const C* rows, u32* x, D* global, u64 side, u64 n, i64 unit, u64 most, V* twice, i64* flips) {
-    COALESCE_DYNAMIC_SHARED(D, gain);
-    unsigned char* value = (unsigned char*)(gain + side);
-    for (u32 j = threadIdx.x; j < side; j += BLOCK) gain[j] = global[j];
+    COALESCE_DYNAMIC_SHARED(D, room);  // for gains, if they are kept here, and for values
+    D* gain = SHARED ? room : global;
+    unsigned char* value = (unsigned char*)(SHARED ? room + side : room);
+    if constexpr (SHARED)
+        for (u32 j = threadIdx.x; j < side; j += BLOCK) gain[j] = global[j];
     __shared__ Move moves[2][WARPS];
     for (u32 q = threadIdx.x; q < side / 4; q += BLOCK) value[q] = x[q / 8] >> (q % 8 * 4) & 15;
     __syncthreads();
@@ -174,4 +177,4 @@ extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_state
     ascend(rows, x + s * (side / 32), gain + s * side, side, n, unit, most, twice + s, flips + s);
 }
 
-extern "C" __device__ unsigned long long qubo_multistart_block512_stateshared_weightint8_hash = 0xd79ba230105ef79bull;
+extern "C" __device__ unsigned long long qubo_multistart_block512_stateshared_weightint8_hash = 0x984382dea4d4c0d8ull;

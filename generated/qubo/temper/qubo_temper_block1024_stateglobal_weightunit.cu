@@ -2,6 +2,7 @@
 // qubo/temper block=1024,state=global,weight=unit
 #include "cuda/prelude.cuh"
 #include "cuda/random.cuh"
+#include "cuda/shared.cuh"
 
 // A block holds 32 replicas: bit k of word i is variable i of replica k, and
 // lane k of every warp works for replica k.
@@ -28,6 +29,7 @@ enum Ladder { FROM, TO = 32, COOL = 64, RUNGS = 96 };
 // Go: Mode
 enum Mode { STOPS = 1, STOPPING = 2, FRESH = 4 };
 
+constexpr bool SHARED = false;  // where a block keeps its replicas, else in the device's memory
 constexpr bool UNIT = true;  // slots weigh one size, with a sign
 typedef int Sum;  // of the gains of a warp in a sweep
 
@@ -316,8 +318,10 @@ qubo_temper_block1024_stateglobal_weightunit_sweep(const unsigned int* slots, co
     __shared__ SharedState sharedState;
     Problem p = {slots, weights, chunks, tasks, colours, visits, (u32)n, (u32)count, (int)unit};
     u32* mine = now + (u64)blockIdx.x * n;
-    u32* x = mine;
-    Frontier frontier = {spare + (u64)blockIdx.x * 3 * n, spare + (u64)blockIdx.x * 3 * n + n, (u32)n};
+    COALESCE_DYNAMIC_SHARED(u32, x);
+    if constexpr (!SHARED) x = mine;
+    spare += (u64)blockIdx.x * (SHARED ? 2 : 3) * n;
+    Frontier frontier = {SHARED ? x + n : spare, SHARED ? spare : spare + n, (u32)n};
     u64 key = splitmix(splitmix(seed) + round * gridDim.x + blockIdx.x);
     if (threadIdx.x == 0) sharedState.refused = sharedState.cluster = sharedState.differ = 0;
     for (u32 i = threadIdx.x; i < p.n; i += BLOCK) x[i] = mode & FRESH ? (u32)splitmix(key + BLOCK + i) : mine[i];
@@ -332,6 +336,8 @@ qubo_temper_block1024_stateglobal_weightunit_sweep(const unsigned int* slots, co
         cluster(r, p, sharedState, x, frontier, rows, columns);
         measure(r, p, sharedState, x);
     }
+    if constexpr (SHARED)
+        for (u32 i = threadIdx.x; i < p.n; i += BLOCK) mine[i] = x[i];
     atomicAdd(&sharedState.refused, (u64)r.refused);
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -349,4 +355,4 @@ qubo_temper_block1024_stateglobal_weightunit_plant(unsigned int* now, const unsi
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_block1024_stateglobal_weightunit_hash = 0x786b52644dac6663ull;
+extern "C" __device__ unsigned long long qubo_temper_block1024_stateglobal_weightunit_hash = 0xbea92f603e2b8feeull;

@@ -29,6 +29,7 @@ enum Ladder { FROM, TO = 32, COOL = 64, RUNGS = 96 };
 // Go: Mode
 enum Mode { STOPS = 1, STOPPING = 2, FRESH = 4 };
 
+constexpr bool SHARED = true;  // where a block keeps its replicas, else in the device's memory
 constexpr bool UNIT = true;  // slots weigh one size, with a sign
 typedef int Sum;  // of the gains of a warp in a sweep
 
@@ -318,7 +319,9 @@ qubo_temper_block128_stateshared_weightunit_sweep(const unsigned int* slots, con
     Problem p = {slots, weights, chunks, tasks, colours, visits, (u32)n, (u32)count, (int)unit};
     u32* mine = now + (u64)blockIdx.x * n;
     COALESCE_DYNAMIC_SHARED(u32, x);
-    Frontier frontier = {x + n, spare + (u64)blockIdx.x * 2 * n, (u32)n};
+    if constexpr (!SHARED) x = mine;
+    spare += (u64)blockIdx.x * (SHARED ? 2 : 3) * n;
+    Frontier frontier = {SHARED ? x + n : spare, SHARED ? spare : spare + n, (u32)n};
     u64 key = splitmix(splitmix(seed) + round * gridDim.x + blockIdx.x);
     if (threadIdx.x == 0) sharedState.refused = sharedState.cluster = sharedState.differ = 0;
     for (u32 i = threadIdx.x; i < p.n; i += BLOCK) x[i] = mode & FRESH ? (u32)splitmix(key + BLOCK + i) : mine[i];
@@ -333,7 +336,8 @@ qubo_temper_block128_stateshared_weightunit_sweep(const unsigned int* slots, con
         cluster(r, p, sharedState, x, frontier, rows, columns);
         measure(r, p, sharedState, x);
     }
-    for (u32 i = threadIdx.x; i < p.n; i += BLOCK) mine[i] = x[i];
+    if constexpr (SHARED)
+        for (u32 i = threadIdx.x; i < p.n; i += BLOCK) mine[i] = x[i];
     atomicAdd(&sharedState.refused, (u64)r.refused);
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -351,4 +355,4 @@ qubo_temper_block128_stateshared_weightunit_plant(unsigned int* now, const unsig
         mine[i] = solution[i / 32] >> i % 32 & 1 ? mine[i] | (unsigned int)mask : mine[i] & ~(unsigned int)mask;
 }
 
-extern "C" __device__ unsigned long long qubo_temper_block128_stateshared_weightunit_hash = 0xc2503a42a8256960ull;
+extern "C" __device__ unsigned long long qubo_temper_block128_stateshared_weightunit_hash = 0x1b323b98eb244effull;

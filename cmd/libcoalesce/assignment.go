@@ -47,8 +47,13 @@ func goAssign(p *C.coalesce_assignment) C.int32_t {
 			err = <-aside(work)
 		}
 	}
-	if err == nil && !done {
-		err = <-aside(func() error { return assign(context.Background(), p, nil, report) })
+	whole := func() error { return assign(context.Background(), p, nil, report) }
+	switch {
+	case err != nil || done:
+	case bare(p):
+		err = guarded(whole)
+	default:
+		err = <-aside(whole)
 	}
 	switch {
 	case p == nil || p.text == nil || p.text_size <= 0:

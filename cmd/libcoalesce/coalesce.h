@@ -125,12 +125,12 @@ typedef struct {
     void *user;
 
     /* With COALESCE_RESIDENT no cost goes through the host. Matrices lie row after row and
-     * one after the other from a multiple of 64 bytes on, of int32, int64, float32 or float64; a single one of more than
-     * 256 rows has no more rows than columns. The largest number of an integer type and the
-     * infinity of the sign that MAXIMIZE says forbid pairs there. There are no duals to
+     * one after the other from a multiple of 64 bytes on, of int32, int64, float32 or float64;
+     * a single one of more than 256 rows has no more rows than columns. The infinity of the
+     * sign that MAXIMIZE says forbids pairs there. A cost that cannot be solved with, the
+     * largest number of an integer type too, is a COALESCE_COST. There are no duals to
      * begin from, no points, no limit, and no proof of infeasibility. Memory and kernels for
      * a shape are kept for later calls. */
-    double least, most;    /* finite bounds of the costs that are allowed */
     int64_t stream;        /* CUDA's handle of the stream whose work the solve waits for; 0: the default stream */
 } coalesce_assignment;
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"unsafe"
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
@@ -22,7 +23,7 @@ type shape struct {
 	device, count, rows, cols int
 	kind                      assignment.Value
 	maximize, duals, checked  bool
-	scale                     float64
+	bare                      bool
 	algorithm                 string
 }
 
@@ -69,24 +70,50 @@ func keep(s shape, r *assignment.Resident) error {
 	return old.Close()
 }
 
-// resident solves matrices that are in the memory of a GPU.
-func resident(ctx context.Context, p *C.coalesce_assignment, o assignment.Options, report *[]byte) error {
-	kind, ok := map[C.int32_t]assignment.Value{C.COALESCE_INT32: assignment.Int32, C.COALESCE_INT64: assignment.Int64,
-		C.COALESCE_FLOAT32: assignment.Float32, C.COALESCE_FLOAT64: assignment.Float64}[p._type]
+// layout is what a struct says of costs on a GPU.
+func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error) {
 	const most = math.MaxInt32
 	const others = C.COALESCE_LIMIT | C.COALESCE_BOTTLENECK | C.COALESCE_FLOOR
-	switch {
-	case !ok:
-		return bad("costs of type %d on a GPU: expected int32, int64, float32 or float64", p._type)
-	case p.batch < 1 || p.batch > most || p.rows < 0 || p.cols < 0 || p.rows > most || p.cols > most:
-		return bad("%d of %d x %d costs on a GPU", p.batch, p.rows, p.cols)
-	case p.device < 0 || p.start != nil || p.dimensions != 0 || p.k_best > 1 || p.start_scale != 0 || p.flags&others != 0:
-		return bad("costs on a GPU: expected a GPU, and dense costs without a limit, ranks or duals to begin from")
-	case p.costs == nil && p.rows > 0 && p.cols > 0:
-		return bad("no costs")
+	l = assignment.Layout{Count: int(p.batch), Rows: int(p.rows), Cols: int(p.cols), Maximize: p.flags&C.COALESCE_MAXIMIZE != 0, Bare: bare}
+	switch p._type {
+	case C.COALESCE_INT32:
+		l.Type = assignment.Int32
+	case C.COALESCE_INT64:
+		l.Type = assignment.Int64
+	case C.COALESCE_FLOAT32:
+		l.Type = assignment.Float32
+	case C.COALESCE_FLOAT64:
+		l.Type = assignment.Float64
+	default:
+		return l, bad("costs of type %d on a GPU: expected int32, int64, float32 or float64", p._type)
 	}
-	l := assignment.Layout{Type: kind, Count: int(p.batch), Rows: int(p.rows), Cols: int(p.cols),
-		Maximize: p.flags&C.COALESCE_MAXIMIZE != 0, Least: float64(p.least), Most: float64(p.most)}
+	switch {
+	case p.batch < 1 || p.batch > most || p.rows < 0 || p.cols < 0 || p.rows > most || p.cols > most:
+		return l, bad("%d of %d x %d costs on a GPU", p.batch, p.rows, p.cols)
+	case p.device < 0 || p.start != nil || p.dimensions != 0 || p.k_best > 1 || p.start_scale != 0 || p.flags&others != 0:
+		return l, bad("costs on a GPU: expected a GPU, and dense costs without a limit, ranks or duals to begin from")
+	case p.costs == nil && p.rows > 0 && p.cols > 0:
+		return l, bad("no costs")
+	}
+	return l, nil
+}
+
+// bare reports whether a struct asks for the columns of matrices on a GPU alone, and a
+// block solves each: nothing of that waits for goroutines.
+func bare(p *C.coalesce_assignment) bool {
+	if p == nil || p.flags&C.COALESCE_RESIDENT == 0 || p.column == nil || p.u != nil || p.v != nil || p.scale != nil || p.value != nil || p.gap != nil {
+		return false
+	}
+	l, err := layout(p, true)
+	return err == nil && !l.Alone() && p.flags&C.COALESCE_REPORT == 0
+}
+
+// resident solves matrices that are in the memory of a GPU.
+func resident(ctx context.Context, p *C.coalesce_assignment, o assignment.Options, report *[]byte) error {
+	l, err := layout(p, report == nil && bare(p))
+	if err != nil {
+		return err
+	}
 	d, err := o.First()
 	if err != nil {
 		return err
@@ -95,16 +122,12 @@ func resident(ctx context.Context, p *C.coalesce_assignment, o assignment.Option
 	if !ok {
 		return bad("%s works on no memory of others", d.Facts())
 	}
-	size := int64(l.Count) * int64(l.Rows) * int64(l.Cols) * int64(kind.Size())
+	size := int64(l.Count) * int64(l.Rows) * int64(l.Cols) * int64(l.Type.Size())
 	costs, err := lender.Lend(uintptr(p.costs), size)
 	if err != nil {
 		return bad("%v", err)
 	}
-	scale, err := l.Scale()
-	if err != nil {
-		return err
-	}
-	s := shape{int(p.device), l.Count, l.Rows, l.Cols, kind, l.Maximize, o.Duals, !o.Unchecked, scale, o.Algorithm}
+	s := shape{int(p.device), l.Count, l.Rows, l.Cols, l.Type, l.Maximize, o.Duals, !o.Unchecked, l.Bare, o.Algorithm}
 	r := taken(s)
 	if r == nil {
 		kept := o
@@ -115,30 +138,48 @@ func resident(ctx context.Context, p *C.coalesce_assignment, o assignment.Option
 	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	results, err := r.Solve(ctx, costs, func(s device.Stream) error {
+	none, err := solved(ctx, p, r, l, costs, report)
+	if err != nil && !errors.Is(err, assignment.ErrCost) {
+		return errors.Join(err, r.Close()) // its device may be lost
+	}
+	if err := errors.Join(err, keep(s, r)); err != nil {
+		return err
+	}
+	if none && l.Count == 1 {
+		return fmt.Errorf("no full matching exists: %w", solve.ErrInfeasible)
+	}
+	return nil
+}
+
+// solved has a solver solve, and writes the answers; none: some have no full matching.
+func solved(ctx context.Context, p *C.coalesce_assignment, r *assignment.Resident, l assignment.Layout, costs device.Buffer, report *[]byte) (none bool, err error) {
+	follow := func(s device.Stream) error {
 		if f, ok := s.(device.Follower); ok {
 			return f.Follow(uintptr(p.stream))
 		}
 		return nil
-	})
+	}
+	if l.Bare {
+		full := make([]bool, l.Count)
+		err := r.Columns(ctx, costs, follow, unsafe.Slice((*int32)(unsafe.Pointer(p.column)), l.Count*l.Rows), full)
+		for k, whole := range full {
+			if set(p.code, k, C.COALESCE_OK); !whole {
+				none = true
+				set(p.code, k, C.COALESCE_INFEASIBLE)
+			}
+		}
+		return none, err
+	}
+	results, err := r.Solve(ctx, costs, follow)
 	if err != nil {
-		return errors.Join(err, r.Close()) // its device may be lost
+		return false, err
 	}
-	if err := keep(s, r); err != nil {
-		return err
-	}
-	none := false
 	for k, one := range results {
 		put(p, k, one)
 		none = none || one.Column == nil
 	}
 	if report != nil {
-		if err := reports(results, report); err != nil {
-			return err
-		}
+		return none, reports(results, report)
 	}
-	if none && len(results) == 1 {
-		return fmt.Errorf("no full matching exists: %w", solve.ErrInfeasible)
-	}
-	return nil
+	return none, nil
 }

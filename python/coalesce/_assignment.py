@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import threading
 from dataclasses import dataclass
 from typing import Any, Optional, Union, cast
@@ -32,7 +31,27 @@ class _Small(threading.local):
         self.busy = False
 
 
-_small = _Small()
+class _Reported(threading.local):
+    """The same for answers with duals and a report, which are copied out."""
+
+    def __init__(self) -> None:
+        self.text, self.scale = ctypes.create_string_buffer(4096), ctypes.c_double()
+        self.problem = lib.Assignment(size=ctypes.sizeof(lib.Assignment), batch=1, device=-1, text=ctypes.addressof(self.text),
+                                      text_size=len(self.text), scale=ctypes.addressof(self.scale))
+        self.address = ctypes.addressof(self.problem)
+        self.rows = self.cols = -1
+        self.busy = False
+
+    def fit(self, rows: int, cols: int) -> None:
+        """Makes room for the answers to a shape."""
+        if rows > self.rows or cols > self.cols:
+            self.rows, self.cols = max(rows, self.rows, 64), max(cols, self.cols, 64)
+            self.column, self.u, self.v = np.empty(self.rows, np.int32), np.empty(self.rows, np.int64), np.empty(self.cols, np.int64)
+            p = self.problem
+            p.column, p.u, p.v = self.column.ctypes.data, self.u.ctypes.data, self.v.ctypes.data
+
+
+_small, _reported = _Small(), _Reported()
 
 
 def _matrix(cost: ArrayLike) -> NDArray[Any]:
@@ -199,6 +218,7 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
         u, v, p.start_scale = _starting(start, rows, cols, maximize)
         p.start_u, p.start_v = u.ctypes.data, v.ctypes.data
     if resident:
+        p.flags |= lib.RESIDENT
         resident.fill(p)
     elif points:
         p.flags |= lib.FLOOR if points.floor else 0
@@ -216,14 +236,6 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
         answer.reports = reports
         return answer
 
-    plain = not (resident or sparse or points or start or progress or bottleneck or algorithm or time_limit) and check and limit is None
-    if plain and batch == k_best == 1 and device < 0 and a.size <= _DIRECT:
-        text = ctypes.create_string_buffer(4096)
-        p.text, p.text_size, p.flags = ctypes.addressof(text), len(text), p.flags | lib.REPORT
-        if lib.LIB.coalesce_assign(ctypes.addressof(p)) == lib.OK:
-            answer.reports = json.loads(text.value)
-            return answer
-        p.flags &= ~lib.REPORT  # a job tells what is wrong
     try:
         run("assignment", p, finish, Told(progress, time_limit))
     except lib.InfeasibleError as e:
@@ -246,37 +258,77 @@ def _pairs(column: NDArray[np.int32], shape: tuple[int, ...]) -> tuple[NDArray[n
     else:
         row = np.nonzero(column >= 0)[1].reshape(len(column), least)
         chosen = np.take_along_axis(column, row, 1)
-    r, c = row.astype(np.intp), chosen.astype(np.intp)
-    return (r, c) if len(shape) == 3 else (r[0], c[0])
+    if len(shape) == 2:
+        return row[0].astype(np.intp), chosen[0].astype(np.intp)
+    return row.astype(np.intp), chosen.astype(np.intp)
 
 
 # A solve of at most so many costs on a GPU keeps its thread: it takes some milliseconds.
 _DIRECT_GPU = 1 << 25
 
 
-def _pairs_of_gpu(x: Any, maximize: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """linear_sum_assignment of an array on a GPU, or of a copy where the library has nothing for it there."""
-    found = _device.resident(x, maximize)
-    if found is None:
-        return cast("tuple[NDArray[np.intp], NDArray[np.intp]]", linear_sum_assignment(_device.to_host(x), maximize))
-    batch, rows, cols = found.shape
-    column, codes = np.empty((batch, rows), np.int32), np.zeros(batch, np.int32)
-    text = ctypes.create_string_buffer(512)
-    p = lib.Assignment(size=ctypes.sizeof(lib.Assignment), flags=lib.MAXIMIZE if maximize else 0, column=column.ctypes.data,
-                       code=codes.ctypes.data, text=ctypes.addressof(text), text_size=len(text))
-    found.fill(p)
-    if batch * rows * cols <= _DIRECT_GPU:
-        code = lib.LIB.coalesce_assign(ctypes.addressof(p))
-        if code:
-            raise _failed(lib.error(code, text.value.decode(errors="replace")))
-    else:
+class _OnGPU(threading.local):
+    """A thread's struct for arrays on GPUs, and the answers of its last call."""
+
+    def __init__(self) -> None:
+        self.text = ctypes.create_string_buffer(512)
+        self.problem = lib.Assignment(size=ctypes.sizeof(lib.Assignment), text=ctypes.addressof(self.text), text_size=len(self.text))
+        self.address = ctypes.addressof(self.problem)
+        self.column = self.codes = np.empty(0, np.int32)
+        self.busy = False
+
+    def fit(self, batch: int, rows: int) -> None:
+        """Makes room for the answers to a batch."""
+        p = self.problem
+        if len(self.column) < batch * rows:
+            self.column = np.empty(batch * rows, np.int32)
+            p.column = self.column.ctypes.data
+        if len(self.codes) < batch:
+            self.codes = np.empty(batch, np.int32)
+            p.code = self.codes.ctypes.data
+
+    def solve(self, found: _device.Resident, maximize: bool) -> int:
+        """The library's code for some costs."""
+        p = self.problem
+        batch, rows, cols = found.shape
+        self.fit(batch, rows)
+        p.flags = lib.RESIDENT | (lib.MAXIMIZE if maximize else 0)
+        found.fill(p)
+        if batch * rows * cols <= _DIRECT_GPU:
+            return int(lib.LIB.coalesce_assign(self.address))
         try:
             lib.solve("assignment", p, lambda text: None)
-        except (lib.InfeasibleError, lib.CostError) as e:
-            raise _failed(e) from None
-    if codes.any():
-        raise _failed(lib.InfeasibleError())
-    return _pairs(_turned(column, cols) if found.turned else column, tuple(x.shape))
+        except lib.InfeasibleError:
+            return lib.INFEASIBLE
+        except lib.CostError:
+            return lib.COST
+        return lib.OK
+
+
+_on_gpu = _OnGPU()
+
+
+def _pairs_of_gpu(x: Any, maximize: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """linear_sum_assignment of an array on a GPU, or of a copy where the library has nothing for it there."""
+    kept = _on_gpu if not _on_gpu.busy else _OnGPU()
+    kept.busy = True
+    try:
+        wide = x
+        while (found := None if wide is None else _device.resident(wide)) is not None:
+            code = kept.solve(found, maximize)
+            if code == lib.COST:
+                wide = _device.wider(wide)
+                continue
+            batch, rows, cols = found.shape
+            if code == lib.INFEASIBLE or code == lib.OK and kept.codes[:batch].any():
+                raise _failed(lib.InfeasibleError())
+            if code:
+                raise lib.error(code, kept.text.value.decode(errors="replace"))
+            column = kept.column[:batch * rows].reshape(batch, rows)
+            return _pairs(_turned(column, cols) if found.turned else column, tuple(x.shape))
+    finally:
+        kept.busy = False
+    return cast("tuple[NDArray[np.intp], NDArray[np.intp]]", linear_sum_assignment(_device.to_host(x), maximize))
 
 
 def _turned(column: NDArray[np.int32], rows: int) -> NDArray[np.int32]:
@@ -372,11 +424,16 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     """
     if type(cost) is not np.ndarray and _device.on_gpu(cost):
         plain = forbidden is None and limit is None and k_best == 1 and not bottleneck and start is None
-        found = _device.resident(cost, bool(maximize)) if plain else None
-        if found is not None and (device is None or lib.device_index(device) == found.view.device):
-            results = _results_of_gpu(cost, found, bool(maximize), duals=duals, algorithm=algorithm, time_limit=time_limit, check=check, progress=progress)
+        wide = cost
+        while (found := _device.resident(wide) if plain and wide is not None else None) is not None and (device is None or lib.device_index(device) == found.view.device):
+            try:
+                results = _results_of_gpu(wide, found, bool(maximize), duals=duals, algorithm=algorithm, time_limit=time_limit, check=check, progress=progress)
+            except lib.CostError:
+                wide = _device.wider(wide)
+                continue
             if results is not None:
                 return results
+            break
         cost = _device.to_host(cost)
     sparse = points = None
     if isinstance(cost, Points):
@@ -401,17 +458,45 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                 raise ValueError(f"forbidden: found the shape {mask.shape}, expected {a.shape}")
             a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
     batch = not sparse and a.ndim == 3
+    index = lib.device_index(device)
+    if index < 0 and 0 < a.size <= _DIRECT and not (batch or sparse or points or bottleneck or start or progress or algorithm or time_limit) and check and limit is None and k_best == 1:
+        result = _direct(a, bool(maximize), duals)
+        if result is not None:
+            return result
     if k_best < 1 or k_best > 1 and (batch or bottleneck):
         raise ValueError(f"k_best: found {k_best}, expected at least 1, and 1 of batches and with bottleneck")
     if start is not None and batch:
         raise ValueError("start: expected one matrix, found a batch")
     try:
-        answer = _solve(a, bool(maximize), sparse=sparse, points=points, start=start, progress=progress, limit=limit, duals=duals and not bottleneck, device=lib.device_index(device),
+        answer = _solve(a, bool(maximize), sparse=sparse, points=points, start=start, progress=progress, limit=limit, duals=duals and not bottleneck, device=index,
                         algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch, k_best=k_best,
                         bottleneck=bottleneck)
     except lib.Interrupted as e:
         raise lib.Interrupted(None if e.result is None else _results(e.result, batch)) from None
     return _results(answer, batch)
+
+
+def _direct(a: NDArray[Any], maximize: bool, duals: bool) -> Optional[AssignmentResult]:
+    """solve_assignment of one small matrix on the host, on this thread; None where a job has to tell what is wrong."""
+    kept = _reported
+    if kept.busy:
+        return None
+    rows, cols = a.shape
+    kept.fit(rows, cols)
+    p = kept.problem
+    p.flags = lib.REPORT | (lib.MAXIMIZE if maximize else 0)
+    p.type = lib.TYPES[a.dtype.char]
+    p.rows, p.cols = rows, cols
+    p.row_stride, p.col_stride = a.strides
+    p.costs = a.__array_interface__["data"][0]
+    kept.busy = True
+    try:
+        if lib.LIB.coalesce_assign(kept.address):
+            return None
+        raw = (kept.u[:rows].copy(), kept.v[:cols].copy(), kept.scale.value) if duals else None
+        return AssignmentResult(kept.text.value, kept.column[:rows].copy(), raw, False)
+    finally:
+        kept.busy = False
 
 
 def _results_of_gpu(x: Any, found: _device.Resident, maximize: bool, **settings: Any) -> Union[AssignmentResult, list[AssignmentResult], None]:

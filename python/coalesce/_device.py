@@ -20,8 +20,8 @@ copies = 0  # of GPU arrays to the host; see host_copies
 
 
 def host_copies() -> int:
-    """How many GPU arrays have been copied to the host since the import: where the library has no kernels for what was asked, or an array's package cannot say what its least and
-    largest numbers are. 0 says that every cost was read where it was."""
+    """How many GPU arrays have been copied to the host since the import: where the library has no kernels for what was
+    asked, or has to tell what is wrong with a cost. 0 says that every cost was read where it was."""
     return copies
 
 
@@ -72,7 +72,10 @@ def on_gpu(x: Any) -> bool:
     """Whether an array's memory is that of a GPU."""
     place = getattr(x, "__dlpack_device__", None)
     if place is not None:
-        return place()[0] in (_CUDA, _MANAGED)
+        try:
+            return place()[0] in (_CUDA, _MANAGED)
+        except BufferError:  # of several devices
+            return False
     return hasattr(x, "__cuda_array_interface__")
 
 
@@ -145,20 +148,15 @@ def _home(x: Any) -> Any:
     return sys.modules.get(name)
 
 
-def _range(x: Any, home: Any) -> tuple[float, float]:
-    """The least and the largest number of an array, computed where it is; NaN where it has one."""
-    if hasattr(home, "aminmax"):  # of torch: one pass, and one wait
-        low, high = home.stack(home.aminmax(x)).tolist()
-        return low, high
-    low, high = x.min(), x.max()
-    return low.item(), high.item()
+def _cast(x: Any, name: str) -> Any:
+    """An array as one of another type; None where its package has none, such as JAX without 64 bits."""
+    home = _home(x)
+    cast = x.to(getattr(home, name)) if hasattr(home, "contiguous_format") else x.astype(name)
+    return cast if _name(cast) == name else None
 
 
-def _cast(x: Any, home: Any, name: str) -> Any:
-    return x.to(getattr(home, name)) if hasattr(home, "aminmax") else x.astype(name)
-
-
-def _packed_copy(x: Any, home: Any) -> Any:
+def _packed_copy(x: Any) -> Any:
+    home = _home(x)
     if hasattr(home, "contiguous_format"):
         return x.clone(memory_format=home.contiguous_format)
     return home.array(x, copy=True, order="C")
@@ -166,62 +164,64 @@ def _packed_copy(x: Any, home: Any) -> Any:
 
 @dataclass
 class Resident:
-    """Costs on a GPU as the library takes them: packed, with bounds of those that are allowed."""
+    """Costs on a GPU as the library takes them: packed, a batch of them."""
 
     view: View
     shape: tuple[int, int, int]
-    least: float
-    most: float
     turned: bool  # the array's rows are columns here
 
     def fill(self, p: lib.Assignment) -> None:
-        p.flags |= lib.RESIDENT
         p.device, p.type = self.view.device, lib.TYPES[self.view.dtype.char]
         p.batch, p.rows, p.cols = self.shape
         p.costs, p.stream = self.view.address, self.view.stream
-        p.least, p.most = self.least, self.most
 
 
 # What costs of other types become, as the library does with those of the host.
-_WIDER = {"float16": "float32", "bfloat16": "float32", "int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "bool": "int32",
-          "uint32": "int64"}
-_TAKEN = ("int32", "int64", "float32", "float64")
+_TAKEN = {"float16": "float32", "bfloat16": "float32", "int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "bool": "int32",
+          "uint32": "int64", "int32": "int32", "int64": "int64", "float32": "float32", "float64": "float64"}
+_WIDER = {"int32": "int64", "int64": "float64"}
 _SOLO = 256  # rows from which on a single matrix must not have more rows than columns
 
+_names: dict[Any, str] = {}
 
-def resident(x: Any, maximize: bool) -> Optional[Resident]:
+
+def _name(x: Any) -> str:
+    """What an array's type is called: of torch without the package's name."""
+    name = _names.get(x.dtype)
+    if name is None:
+        name = _names[x.dtype] = str(x.dtype).rpartition(".")[2]
+    return name
+
+
+def resident(x: Any) -> Optional[Resident]:
     """An array's costs where they are, or None where the host has to look at them: errors are found there."""
-    home = _home(x)
+    if not hasattr(x, "dtype") or lib.device_count() == 0:
+        return None
     if getattr(x, "requires_grad", False):
         x = x.detach()
-    shape = tuple(x.shape)
-    if home is None or len(shape) not in (2, 3) or 0 in shape or not hasattr(x, "dtype") or lib.device_count() == 0:
+    name = _name(x)
+    taken = _TAKEN.get(name)
+    if taken is None:
         return None
-    name = str(x.dtype).rpartition(".")[2]
-    if name in _WIDER:
-        x, name = _cast(x, home, _WIDER[name]), _WIDER[name]
-    if name not in _TAKEN:
+    if taken != name and (x := _cast(x, taken)) is None:
+        return None
+    shape = tuple(x.shape)
+    if len(shape) not in (2, 3) or 0 in shape:
         return None
     turned = (len(shape) == 2 or shape[0] == 1) and shape[-2] > shape[-1] > _SOLO
     if turned:
         x = x.swapaxes(-1, -2)
-    rows = min(shape[-2:])
-    low, high = _range(x, home)
-    if name.startswith("int"):
-        if name == "int32" and high == 2 ** 31 - 1:  # which means forbidden to the kernels
-            x = _cast(x, home, "int64")
-        elif name == "int64" and max(high, -low) * rows >= 1 << 59:
-            x, low, high = _cast(x, home, "float64"), float(low), float(high)
-    elif not (math.isfinite(low) and math.isfinite(high)):
-        if math.isnan(low) or math.isnan(high) or (high if maximize else -low) == math.inf:
-            return None
-        low, high = _range(home.where(home.isinf(x), home.zeros_like(x), x), home)
     found = view(x)
     if not found.contiguous or found.address % 64:  # which kernels rely on
-        found = view(_packed_copy(x, home))
-    batch = shape[0] if len(shape) == 3 else 1
-    sides = shape[:-3:-1] if turned else shape[-2:]
-    return Resident(found, (batch, sides[0], sides[1]), float(low), float(high), turned)
+        found = view(_packed_copy(x))
+    rows, cols = found.shape[-2:]
+    return Resident(found, (shape[0] if len(shape) == 3 else 1, rows, cols), turned)
+
+
+def wider(x: Any) -> Any:
+    """An array of integers as one of a type that holds more, where the library could not take some of them; else None."""
+    name = _TAKEN[_name(x)]
+    return _cast(x, _WIDER[name]) if name in _WIDER else None
 
 
 def to_host(x: Any) -> NDArray[Any]:

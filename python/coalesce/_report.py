@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import json
 import math
 from dataclasses import dataclass
-from typing import Any, Optional
+from functools import cached_property
+from typing import Any, Optional, Union
 
 from ._progress import Incumbent
 
@@ -28,10 +30,15 @@ class Report:
     value: of the solution, recomputed from the instance. bound: no solution is better; None where nothing is known.
     gap: the most that value may be from the optimum. proven: a certificate proves value within gap of the optimum.
     seconds: wall-clock times by step. certificate: what checking the answer found. interrupted: ctrl-C or the time
-    limit ended the solve. report: all that the library told.
+    limit ended the solve. report: all that the library told. told: the same, or the JSON text of a list of it alone.
     """
 
-    report: dict[str, Any]
+    told: Union[dict[str, Any], bytes]
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.told)[0] if isinstance(self.told, bytes) else self.told
+        return found
 
     @property
     def value(self) -> Optional[float]:

@@ -1,12 +1,13 @@
 """The wheel on a machine with a GPU: python python/tests/gpu_check.py, beside an installed wheel that was built with --cuda.
 
-Checks the four problems on cuda:0 against the host, 300 random matrices and batches from numpy, torch and CuPy against
-SciPy, that no cost went through the host, streams and errors; then prints what calls take. Needs numpy and scipy; torch
-and CuPy are checked where they can be imported, besides arrays of the driver's own memory. Exits 1 where an answer is
-wrong, after all checks.
+Checks the four problems on cuda:0 against the host, 300 random matrices and batches from numpy, torch, CuPy and JAX
+against SciPy, that no cost went through the host, streams and errors; then prints what calls take. Needs numpy and scipy;
+torch, CuPy and JAX are checked where they can be imported, besides arrays of the driver's own memory. Exits 1 where an
+answer is wrong, after all checks. Takes about 100 s.
 """
 
 import ctypes
+import os
 import sys
 import threading
 import time
@@ -16,7 +17,9 @@ import numpy as np
 import scipy.optimize
 
 import coalesce
+from coalesce import _assignment, _device
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the memory
 failures = []
 
 
@@ -40,6 +43,9 @@ def package(name):
             return None
         if name == "cupy":
             found.zeros(1)
+        if name == "jax":
+            found.devices("gpu")
+            found.config.update("jax_enable_x64", True)
         return found
     except Exception as e:
         print(f"      {name} is left out: {type(e).__name__}: {str(e)[:120]}")
@@ -47,7 +53,7 @@ def package(name):
 
 
 class Raw:
-    """An array in memory of the driver, with __cuda_array_interface__ alone; its least and largest are the host's."""
+    """An array in memory of the driver, with __cuda_array_interface__ alone."""
 
     driver = None
 
@@ -77,12 +83,6 @@ class Raw:
     dtype = property(lambda self: self.host.dtype)
     __cuda_array_interface__ = property(lambda self: {"shape": self.host.shape, "typestr": self.host.dtype.str, "data": (self.at.value, False), "version": 3})
 
-    def min(self):
-        return self.host.min()
-
-    def max(self):
-        return self.host.max()
-
     def get(self):
         return self.host
 
@@ -96,23 +96,16 @@ class Raw:
         return Raw(self.host[k])
 
 
-def isinf(x):
-    """With the two that follow, what the package of a Raw, this file, has for the library."""
-    return np.isinf(x.host)
-
-
-def zeros_like(x):
-    return Raw(np.zeros_like(x.host))
-
-
-def where(found, x, y):
-    return Raw(np.where(found, x.host, y.host))
-
-
-torch, cupy = package("torch"), package("cupy")
+torch, cupy, jax = package("torch"), package("cupy"), package("jax")
 PACKAGES = [(name, put) for name, found, put in (
-    ("torch", torch, lambda a: torch.from_numpy(a).cuda()), ("cupy", cupy, lambda a: cupy.asarray(a))) if found is not None]
+    ("torch", torch, lambda a: torch.from_numpy(a).cuda()), ("cupy", cupy, lambda a: cupy.asarray(a)),
+    ("jax", jax, lambda a: jax.device_put(a, jax.devices("gpu")[0]))) if found is not None]
 WITH_RAW = [*PACKAGES, ("the driver", Raw)]
+
+
+def back(x):
+    """An array of a package in the host's memory."""
+    return x.cpu().numpy() if hasattr(x, "cpu") else x.get() if hasattr(x, "get") else np.asarray(x)
 
 
 def total(a, pairs):
@@ -164,11 +157,13 @@ def matrices(count=300):
 
 
 def random_matrices():
-    """300 random matrices and batches, against SciPy."""
+    """300 random matrices and batches, against SciPy; 60 of JAX, which compiles something for every shape."""
     solved = 0
-    for a, maximize in matrices():
+    for k, (a, maximize) in enumerate(matrices()):
         a = -a if maximize and a.dtype.kind == "f" else a
         for name, put in [("numpy", None), *WITH_RAW]:
+            if name == "jax" and k >= 60:
+                continue
             before = coalesce.host_copies()
             where = f"{name} {a.dtype} {a.shape} maximize={maximize}"
             try:
@@ -243,7 +238,7 @@ def layouts():
     for name, put in PACKAGES:
         big = put(rng.random((60, 90)).astype(np.float32))
         for x in (big.T, big[::2, 1::3], big[5:20], put(np.asfortranarray(rng.random((30, 30))))):
-            host = x.cpu().numpy() if name == "torch" else x.get()
+            host = back(x)
             before = coalesce.host_copies()
             pairs = coalesce.linear_sum_assignment(x)
             assert coalesce.host_copies() == before
@@ -259,7 +254,6 @@ def interfaces():
     """An array that has __cuda_array_interface__ alone goes the same way."""
     for name, put in PACKAGES:
         x = put(np.random.default_rng(5).random((20, 20)))
-        from coalesce import _device
         a, b = _device._by_dlpack(x), _device._by_interface(x)
         assert (a.address, a.device, a.dtype, a.shape, a.strides) == (b.address, b.device, b.dtype, b.shape, b.strides), (a, b)
 
@@ -345,6 +339,18 @@ def overhead():
         print(f"      {n} | " + " | ".join(f"{1e6 * best(call, rounds):.1f}" for call in calls), flush=True)
 
 
+def parts():
+    """Where the time of a call for 3 x 3 costs goes, in microseconds, the best of many."""
+    for name, put in WITH_RAW:
+        x = put(np.random.default_rng(1).random((3, 3)))
+        found = _device.resident(x)
+        times = {"whole": best(lambda: coalesce.linear_sum_assignment(x), 2000), "view": best(lambda: _device.resident(x), 2000),
+                 "library": best(lambda: _assignment._on_gpu.solve(found, False), 2000)}
+        if name != "the driver":
+            times["whole, tensors=True"] = best(lambda: coalesce.linear_sum_assignment(x, tensors=True), 500)
+        print(f"      {name}: " + ", ".join(f"{part} {1e6 * t:.1f}" for part, t in times.items()), flush=True)
+
+
 def batches():
     """Batches of tensors, in milliseconds, the best of many; SciPy solves one after the other."""
     if torch is None:
@@ -378,8 +384,8 @@ def batches():
 
 def main():
     print(f"coalesce {coalesce.__file__}, numpy {np.__version__}, scipy {scipy.__version__}",
-          *(f", {x.__name__} {x.__version__}" for x in (torch, cupy) if x is not None))
-    for function in (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, batches):
+          *(f", {x.__name__} {x.__version__}" for x in (torch, cupy, jax) if x is not None))
+    for function in (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, parts, batches):
         check(function)
     if failures:
         print(f"{len(failures)} checks failed: {', '.join(failures)}")

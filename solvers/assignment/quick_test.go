@@ -22,8 +22,8 @@ func TestQuick(t *testing.T) {
 	var q Quick
 	left := 0
 	for round := range 3000 {
-		l := Layout{Type: []Value{Int32, Int64, Float32, Float64}[r.IntN(4)], Count: 1, Rows: 1 + r.IntN(12), Cols: 1 + r.IntN(12),
-			Maximize: r.IntN(2) == 1, Least: -float64(r.IntN(20)), Most: math.Pow(10, float64(r.IntN(5)))}
+		l := span{Layout{Type: []Value{Int32, Int64, Float32, Float64}[r.IntN(4)], Count: 1, Rows: 1 + r.IntN(12), Cols: 1 + r.IntN(12),
+			Maximize: r.IntN(2) == 1}, -float64(r.IntN(20)), math.Pow(10, float64(r.IntN(5)))}
 		if round%50 == 0 {
 			l.Rows, l.Cols = 1+r.IntN(150), 1+r.IntN(150)
 		}

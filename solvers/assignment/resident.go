@@ -18,14 +18,13 @@ import (
 )
 
 // A Layout is dense instances of one shape that lie in a device's memory, one after the
-// other and row after row.
+// other and row after row. The largest number of an integer type is refused there, which
+// elsewhere forbids a pair.
 type Layout struct {
 	Type              Value
 	Count, Rows, Cols int
 	Maximize          bool
-	// Least and Most bound the costs that are allowed; they need not be met. A cost that
-	// is not a number is for the caller to find, before.
-	Least, Most float64
+	Bare              bool // columns alone are asked for, by Columns; no duals and no values
 }
 
 // A Resident solves instances whose costs are on a device and nowhere else: none of them
@@ -35,12 +34,15 @@ type Resident struct {
 	layout  Layout
 	options Options
 	inst    *problem.Instance
-	p       *problem.Normal
+	p       *problem.Normal // of each instance, but for range and scale
+	device  device.Device
 	stream  device.Stream
 	engine  *batch.Engine // of many instances, or a small one
 	reason  string        // why its variant
 	where   string        // the device's name
-	job     *job          // of a large one
+	fit     *batch.Fit    // of a large one
+	job     *job          // the same, once its first costs are known
+	class   string        // of the costs that the job was made for
 	costs   device.Buffer // of the solve under way
 	held    device.Scope
 }
@@ -50,34 +52,32 @@ type Resident struct {
 // meet was not measured.
 const soloRows = 256
 
-// normal is the normal problem of each of the instances; where only bounds are known,
-// floats have as many bits as fit.
+// Alone reports whether the layout is one instance for all blocks of the device, which
+// needs rows <= columns. Else a block solves an instance.
+func (l Layout) Alone() bool {
+	return l.Count == 1 && min(l.Rows, l.Cols) > soloRows && l.Rows <= l.Cols
+}
+
+// normal is the normal problem of each of the instances, whose costs may be any.
 func (l Layout) normal(source problem.CostSource) (*problem.Instance, *problem.Normal, error) {
-	if l.Count < 0 || l.Least > l.Most || l.Least-l.Least != 0 || l.Most-l.Most != 0 {
-		return nil, nil, fmt.Errorf("%w: %d instances of costs from %v to %v: expected finite bounds", problem.ErrCost, l.Count, l.Least, l.Most)
-	}
 	inst := &problem.Instance{Rows: l.Rows, Cols: l.Cols, Type: l.Type, Maximize: l.Maximize, Source: "memory of a device"}
-	if l.Rows < 0 || l.Cols < 0 || l.Rows > MaxSide || l.Cols > MaxSide || l.Type.Size() == 0 {
-		return nil, nil, fmt.Errorf("%d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Rows, l.Cols, l.Type, MaxSide)
+	if l.Count < 0 || l.Rows < 0 || l.Cols < 0 || l.Rows > MaxSide || l.Cols > MaxSide || l.Type.Size() == 0 {
+		return nil, nil, fmt.Errorf("%d of %d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Count, l.Rows, l.Cols, l.Type, MaxSide)
 	}
-	p := &problem.Normal{Instance: inst, Rows: l.Rows, Cols: l.Cols, Limit: problem.Infinity, Source: source}
+	p := &problem.Normal{Instance: inst, Rows: l.Rows, Cols: l.Cols, Scale: 1, Limit: problem.Infinity, Source: source}
 	if p.Transposed = l.Rows > l.Cols; p.Transposed {
 		turned := *inst
 		turned.Rows, turned.Cols = l.Cols, l.Rows
 		p.Instance, p.Rows, p.Cols = &turned, l.Cols, l.Rows
 	}
-	if l.Type.Integer() {
-		if bound := float64(problem.MaxScaled(p.Rows)); l.Least < -bound || l.Most > bound {
-			return nil, nil, fmt.Errorf("%w: costs from %v to %v: expected at most %v in magnitude", problem.ErrCost, l.Least, l.Most, bound)
-		}
-		return inst, p, p.FitIntegers(int64(l.Least), int64(l.Most))
+	if p.Most = problem.MaxScaled(p.Rows); l.Maximize {
+		p.Scale = -1
 	}
-	p.FitFloats(l.Least, l.Most, math.MinInt32)
 	return inst, p, nil
 }
 
 // OpenResident plans for a layout and takes the memory that solving needs besides the
-// costs, on one device. One instance that is no block's work needs rows <= columns.
+// costs, on one device.
 func OpenResident(ctx context.Context, l Layout, o Options) (_ *Resident, err error) {
 	r := &Resident{layout: l, options: o}
 	defer func() {
@@ -85,7 +85,7 @@ func OpenResident(ctx context.Context, l Layout, o Options) (_ *Resident, err er
 			err = errors.Join(fmt.Errorf("open costs on a device: %w", err), r.Close())
 		}
 	}()
-	d, err := o.First()
+	r.device, err = o.First()
 	if err == nil && len(o.Devices) > 1 {
 		err = fmt.Errorf("%d devices: the costs are on one", len(o.Devices))
 	}
@@ -99,62 +99,145 @@ func OpenResident(ctx context.Context, l Layout, o Options) (_ *Resident, err er
 	if r.inst, r.p, err = l.normal(r); err != nil || r.p.Rows == 0 || l.Count == 0 {
 		return r, err
 	}
-	if l.Count == 1 && r.p.Rows > soloRows && !r.p.Transposed {
-		r.job, err = prepare(ctx, r.p, r.options, nil)
-		if err == nil && r.job.matrix == nil {
-			err = fmt.Errorf("%s solves on the host", r.job.plan)
-		}
-		if r.job != nil {
-			r.held.Keep(r.job)
-			r.stream = r.job.stream
-		}
+	if l.Alone() {
+		err = r.openFit()
+	} else {
+		err = r.openBatch()
+	}
+	if err != nil {
 		return r, err
 	}
-	return r, r.openBatch(d)
+	r.stream, err = r.held.NewStream(r.device)
+	return r, err
+}
+
+// openFit takes the kernels that find the range of a large instance.
+func (r *Resident) openFit() (err error) {
+	if r.fit, err = batch.OpenFit(r.device, r.layout.Type); err != nil {
+		return err
+	}
+	r.held.Keep(r.fit)
+	return nil
 }
 
 // openBatch takes the kernels of batches.
-func (r *Resident) openBatch(d device.Device) error {
-	l, facts := r.layout, d.Facts()
-	shapes := make([]batch.Shape, l.Count)
-	for k := range shapes {
-		shapes[k] = batch.Shape{First: int64(k) * int64(l.Rows) * int64(l.Cols), Stride: int64(l.Cols), Rows: l.Rows, Cols: l.Cols, Scale: r.p.Scale}
-	}
+func (r *Resident) openBatch() (err error) {
+	facts := r.device.Facts()
 	shared := int(batch.StateBytes(int64(r.p.Rows), int64(r.p.Cols)))
 	c, err := r.options.Choose(&assignment.Batch, facts, engine.Workload(r.p), func(v *device.Variant) error { return batch.Fits(v, facts, shared) })
 	if err != nil {
 		return err
 	}
 	r.reason = c.Reason()
-	if r.engine, err = batch.Open(d, c.Variant, shapes, !r.options.Unchecked); err != nil {
+	if r.engine, err = batch.OpenFitted(r.device, c.Variant, r.p, r.layout.Count, !r.options.Unchecked, !r.layout.Bare); err != nil {
 		return err
 	}
 	r.held.Keep(r.engine)
-	r.stream, err = r.held.NewStream(d)
-	return err
+	return nil
 }
 
-// Scale is what costs are multiplied by, on their way to integers: a layout of the same
-// shape and scale can be solved by the same Resident.
-func (l Layout) Scale() (float64, error) {
-	_, p, err := l.normal(nil)
-	if err != nil {
-		return 0, err
+// ready makes the stream wait for what before gives it to wait for, and takes the costs.
+func (r *Resident) ready(costs device.Buffer, before func(device.Stream) error) error {
+	l := r.layout
+	if need := int64(l.Count) * int64(l.Rows) * int64(l.Cols) * int64(l.Type.Size()); costs.Len() < need {
+		return fmt.Errorf("costs on a device: found %d bytes, expected %d", costs.Len(), need)
 	}
-	return p.Scale, nil
+	r.costs = costs
+	if before == nil || r.stream == nil {
+		return nil
+	}
+	if err := before(r.stream); err != nil {
+		return fmt.Errorf("solve assignments: %w", err)
+	}
+	return nil
+}
+
+// Columns solves the instances of a bare layout, as Solve does: column gets Rows columns of
+// each, -1 where a row is unmatched, and full whether it has a full matching.
+func (r *Resident) Columns(ctx context.Context, costs device.Buffer, before func(device.Stream) error, column []int32, full []bool) error {
+	ctx, cancel := r.options.Limited(ctx)
+	defer cancel()
+	for i := range column {
+		column[i] = -1
+	}
+	if err := r.ready(costs, before); err != nil || r.p.Rows == 0 || r.layout.Count == 0 {
+		for k := range full {
+			full[k] = true
+		}
+		return err
+	}
+	if r.fit != nil {
+		one, err := r.solveOne(ctx)
+		if err == nil {
+			full[0] = one.Column != nil
+			copy(column, one.Column)
+		}
+		return err
+	}
+	if err := r.engine.Solve(ctx, r.stream, costs); err != nil {
+		return fmt.Errorf("solve assignments: %w", err)
+	}
+	for k := range full {
+		sol, _, err := r.answer(k)
+		if err != nil {
+			return err
+		}
+		if full[k] = sol != nil; full[k] {
+			r.place(sol.Column, column[k*r.layout.Rows:])
+		}
+	}
+	return nil
+}
+
+// place writes the columns of a problem's rows as those of its instance's, where there is
+// -1 for each.
+func (r *Resident) place(found, column []int32) {
+	if !r.p.Transposed {
+		copy(column, found)
+		return
+	}
+	for j, i := range found {
+		column[i] = int32(j)
+	}
+}
+
+// answer is the checked answer to instance k, and its problem; nil where no full matching
+// exists.
+func (r *Resident) answer(k int) (*engine.Solution, *problem.Normal, error) {
+	p := *r.p
+	err := r.engine.Fitted(k, &p)
+	var sol *engine.Solution
+	full := false
+	if err == nil {
+		sol, full = r.engine.Solution(k)
+	}
+	if full && !r.options.Unchecked {
+		err = r.engine.Prove(k, &p, sol)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
+	}
+	if !full {
+		return nil, &p, nil
+	}
+	return sol, &p, nil
 }
 
 // Solve solves the instances whose costs are in a buffer of the device, once the stream
 // has done what before, where it is not nil, gives it to wait for. An instance without a
 // full matching has neither Column nor Certificate; values are those of the certificates.
+// Costs that cannot be solved with are an ErrCost.
 func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(device.Stream) error) ([]*Result, error) {
 	ctx, cancel := r.options.Limited(ctx)
 	defer cancel()
 	l := r.layout
-	if need := int64(l.Count) * int64(l.Rows) * int64(l.Cols) * int64(l.Type.Size()); costs.Len() < need {
-		return nil, fmt.Errorf("costs on a device: found %d bytes, expected %d", costs.Len(), need)
+	if l.Bare {
+		return nil, errors.New("costs on a device: results of a layout of which columns alone are asked for")
 	}
 	results := make([]*Result, l.Count)
+	if err := r.ready(costs, before); err != nil {
+		return nil, err
+	}
 	if r.p.Rows == 0 {
 		for k := range results {
 			results[k] = r.result("", "no costs")
@@ -169,13 +252,7 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 	if l.Count == 0 {
 		return results, nil
 	}
-	if before != nil {
-		if err := before(r.stream); err != nil {
-			return nil, fmt.Errorf("solve assignments: %w", err)
-		}
-	}
-	r.costs = costs
-	if r.job != nil {
+	if r.fit != nil {
 		one, err := r.solveOne(ctx)
 		return []*Result{one}, err
 	}
@@ -190,29 +267,53 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 		one := r.result(variant, r.reason)
 		one.Seconds.Solve = seconds
 		results[k] = one
-		sol, full := r.engine.Solution(k)
-		if !full {
+		sol, p, err := r.answer(k)
+		if errs[k] = err; sol == nil {
 			return
 		}
-		if !r.options.Unchecked {
-			if errs[k] = r.engine.Prove(k, r.p, sol); errs[k] != nil {
-				errs[k] = fmt.Errorf("solve assignments: instance %d: %w", k, errs[k])
-				return
-			}
-		}
 		sol.Column, sol.U, sol.V = slices.Clone(sol.Column), slices.Clone(sol.U), slices.Clone(sol.V)
-		r.take(one, sol)
+		r.take(one, p, sol)
 		if !r.options.Unchecked {
-			one.prove(r.engine.Certificate(k, r.p, one.Device+", "+variant))
+			one.prove(r.engine.Certificate(k, p, one.Device+", "+variant))
 		}
 	})
 	return results, errors.Join(errs...)
 }
 
+// plan makes the job of a large instance, and another where its costs are of another class
+// than those before, by which algorithms are chosen.
+func (r *Resident) plan(ctx context.Context, p *problem.Normal) (err error) {
+	if class := costClass(p); r.job == nil || class != r.class {
+		if r.job != nil {
+			err = r.job.Close()
+			r.job = nil
+		}
+		if err == nil {
+			r.job, err = prepare(ctx, p, r.options, nil)
+		}
+		if err == nil && r.job.matrix == nil {
+			err = fmt.Errorf("%s solves on the host", r.job.plan)
+		}
+		if err != nil {
+			return err
+		}
+		r.class = class
+	}
+	r.job.p, r.job.matrix.Costs = p, r.costs
+	return nil
+}
+
 // solveOne solves a large instance.
 func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
+	p := *r.p
+	err := r.fit.Range(r.device, r.stream, &p, r.costs)
+	if err == nil {
+		err = r.plan(ctx, &p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("solve assignment: %w", err)
+	}
 	j := r.job
-	j.matrix.Costs = r.costs
 	one := r.result(j.plan.String(), j.plan.reason)
 	clock := time.Now()
 	sol, err := j.solve(ctx, nil)
@@ -232,7 +333,7 @@ func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 		}
 		one.Seconds.Verify = time.Since(clock).Seconds()
 	}
-	r.take(one, sol)
+	r.take(one, &p, sol)
 	if j.checks() {
 		one.prove(&cert)
 	}
@@ -247,29 +348,27 @@ func (r *Resident) result(variant, reason string) *Result {
 
 // take writes a solution into a result. The sum of optimal duals is that of the matched
 // costs; it stays below 2^60, so that sums on the way may wrap.
-func (r *Resident) take(one *Result, sol *engine.Solution) {
-	one.Counts, one.Column, one.Matched = sol.Counts, sol.Column, r.p.Rows
-	d := &problem.Duals{U: sol.U, V: sol.V, Scale: r.p.Scale}
+func (r *Resident) take(one *Result, p *problem.Normal, sol *engine.Solution) {
+	one.Counts, one.Column, one.Matched = sol.Counts, sol.Column, p.Rows
+	d := &problem.Duals{U: sol.U, V: sol.V, Scale: p.Scale}
 	sum := int64(0)
 	for _, list := range [][]int64{sol.U, sol.V} {
 		for _, x := range list {
 			sum += x
 		}
 	}
-	if r.p.Transposed {
+	if p.Transposed {
 		d.U, d.V = sol.V, sol.U
 		one.Column = unmatched(r.layout.Rows)
-		for j, i := range sol.Column {
-			one.Column[i] = int32(j)
-		}
+		r.place(sol.Column, one.Column)
 	}
 	if r.options.Duals {
 		one.Duals = d
 	}
-	one.Value = float64(sum) / r.p.Scale
+	one.Value = float64(sum) / p.Scale
 	one.Exact = problem.FormatFloat(one.Value, 64)
 	if r.inst.Type.Integer() {
-		one.Exact = strconv.FormatInt(sum*int64(r.p.Scale), 10)
+		one.Exact = strconv.FormatInt(sum*int64(p.Scale), 10)
 	}
 }
 
@@ -305,4 +404,10 @@ func (r *Resident) Scaled(scale float64, i, j int) int64 {
 }
 
 // Close gives back the memory; not the costs, which are the caller's.
-func (r *Resident) Close() error { return r.held.Close() }
+func (r *Resident) Close() error {
+	var err error
+	if r.job != nil {
+		err = r.job.Close()
+	}
+	return errors.Join(err, r.held.Close())
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"coalesce/runtime/device"
@@ -36,15 +35,22 @@ func lay(t *testing.T, d device.Device, list []*problem.Instance) device.Buffer 
 	return b
 }
 
-// uniform draws instances of one shape, some of whose pairs are forbidden.
-func uniform(t *testing.T, r *rand.Rand, l Layout, forbid float64) []*problem.Instance {
+// A span is a layout and between what its costs are drawn.
+type span struct {
+	Layout
+	least, most float64
+}
+
+// uniform draws instances of one shape, some of whose pairs are forbidden; the range of
+// each instance is half of that before.
+func uniform(t *testing.T, r *rand.Rand, l span, forbid float64) []*problem.Instance {
 	t.Helper()
 	list := make([]*problem.Instance, l.Count)
 	for k := range list {
 		inst := &problem.Instance{Rows: l.Rows, Cols: l.Cols, Maximize: l.Maximize, Source: "test"}
 		draw := make([]float64, l.Rows*l.Cols)
 		for i := range draw {
-			draw[i] = l.Least + math.Floor(r.Float64()*(l.Most-l.Least)*8)/8
+			draw[i] = (l.least + math.Floor(r.Float64()*(l.most-l.least)*8)/8) / float64(int(1)<<min(k, 30))
 		}
 		switch l.Type {
 		case Int32:
@@ -79,25 +85,35 @@ func TestResident(t *testing.T) {
 	d := emulatedtest.Open(t)
 	defer d.Close()
 	r := rand.New(rand.NewPCG(4, 5))
-	for _, l := range []Layout{
-		{Type: Float32, Count: 5, Rows: 7, Cols: 7, Most: 1},
-		{Type: Float64, Count: 3, Rows: 4, Cols: 9, Least: -20, Most: 10, Maximize: true},
-		{Type: Int64, Count: 4, Rows: 9, Cols: 5, Least: -3, Most: 90},
-		{Type: Int32, Count: 4, Rows: 9, Cols: 4, Least: -3, Most: 90, Maximize: true},
-		{Type: Float32, Count: 1, Rows: 1, Cols: 1, Most: 4},
-		{Type: Float64, Count: 1, Rows: soloRows + 1, Cols: soloRows + 4, Most: 100},
-		{Type: Int32, Count: 1, Rows: soloRows + 1, Cols: soloRows + 1, Least: -50, Most: 100, Maximize: true},
-		{Type: Int32, Count: 2, Rows: 0, Cols: 3},
-		{Type: Int32, Count: 2, Rows: 3, Cols: 0},
-		{Type: Int32, Count: 0, Rows: 3, Cols: 3},
+	for _, l := range []span{
+		{Layout{Type: Float32, Count: 5, Rows: 7, Cols: 7}, 0, 1},
+		{Layout{Type: Float64, Count: 3, Rows: 4, Cols: 9, Maximize: true}, -20, 10},
+		{Layout{Type: Int64, Count: 4, Rows: 9, Cols: 5}, -3, 90},
+		{Layout{Type: Int32, Count: 4, Rows: 9, Cols: 4, Maximize: true}, -3, 90},
+		{Layout{Type: Float32, Count: 1, Rows: 1, Cols: 1}, 0, 4},
+		{Layout{Type: Float64, Count: 1, Rows: soloRows + 1, Cols: soloRows + 4}, 0, 100},
+		{Layout{Type: Int32, Count: 1, Rows: soloRows + 1, Cols: soloRows + 1, Maximize: true}, -50, 100},
+		{Layout{Type: Int32, Count: 2, Rows: 0, Cols: 3}, 0, 0},
+		{Layout{Type: Int32, Count: 2, Rows: 3, Cols: 0}, 0, 0},
+		{Layout{Type: Int32, Count: 0, Rows: 3, Cols: 3}, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%d of %d x %d %s", l.Count, l.Rows, l.Cols, l.Type), func(t *testing.T) {
-			res, err := OpenResident(context.Background(), l, on(Options{Duals: true}, d))
+			res, err := OpenResident(context.Background(), l.Layout, on(Options{Duals: true}, d))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := l
+			l.Bare = true
+			bare, err := OpenResident(context.Background(), l.Layout, on(Options{}, d))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for round := range 3 {
-				list := uniform(t, r, l, float64(round)*0.2)
+				forbid := float64(round) * 0.2
+				if l.Type.Integer() { // whose largest number is refused
+					forbid = 0
+				}
+				list := uniform(t, r, l, forbid)
 				costs := lay(t, d, list)
 				waited := false
 				got, err := res.Solve(context.Background(), costs, func(device.Stream) error {
@@ -110,9 +126,16 @@ func TestResident(t *testing.T) {
 				if waited != (l.Count > 0 && l.Rows > 0 && l.Cols > 0) || len(got) != l.Count {
 					t.Fatalf("waited for the caller: %v; %d results, expected %d", waited, len(got), l.Count)
 				}
+				column, full := make([]int32, l.Count*l.Rows), make([]bool, l.Count)
+				if err := bare.Columns(context.Background(), costs, nil, column, full); err != nil {
+					t.Fatal(err)
+				}
 				for k, inst := range list {
 					want, err := Solve(context.Background(), inst, on(Options{Settings: solve.Settings{Algorithm: "reference"}}, d))
 					var none *InfeasibleError
+					if full[k] == errors.As(err, &none) {
+						t.Errorf("instance %d: columns say that a full matching exists: %v", k, full[k])
+					}
 					if errors.As(err, &none) {
 						if got[k].Column != nil || got[k].Proven {
 							t.Errorf("instance %d: found a matching, expected none", k)
@@ -125,15 +148,18 @@ func TestResident(t *testing.T) {
 					if got[k].Value != want.Value || got[k].Exact != want.Exact || !got[k].Proven {
 						t.Errorf("instance %d: found %s (%v, proven %v), expected %s (%v)", k, got[k].Exact, got[k].Value, got[k].Proven, want.Exact, want.Value)
 					}
-					if _, err := problem.Check(inst, got[k].Column, *got[k].Duals); err != nil {
-						t.Errorf("instance %d: %v", k, err)
+					// Duals that prove one matching optimal prove every other that is.
+					for _, one := range [][]int32{got[k].Column, column[k*l.Rows : (k+1)*l.Rows]} {
+						if _, err := problem.Check(inst, one, *got[k].Duals); err != nil {
+							t.Errorf("instance %d: %v", k, err)
+						}
 					}
 				}
 				if err := costs.Free(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := res.Close(); err != nil {
+			if err := errors.Join(res.Close(), bare.Close()); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -144,10 +170,6 @@ func TestResidentRefuses(t *testing.T) {
 	d := emulatedtest.Open(t)
 	defer d.Close()
 	for _, l := range []Layout{
-		{Type: Float32, Count: 1, Rows: 2, Cols: 2, Most: math.Inf(1)},
-		{Type: Float32, Count: 1, Rows: 2, Cols: 2, Least: 2, Most: 1},
-		{Type: Float64, Count: 1, Rows: 2, Cols: 2, Least: math.NaN()},
-		{Type: Int64, Count: 1, Rows: 2, Cols: 2, Most: 1 << 61},
 		{Type: Float32, Count: -1, Rows: 2, Cols: 2},
 		{Type: Float32, Count: 1, Rows: -2, Cols: 2},
 		{Type: "half", Count: 1, Rows: 2, Cols: 2},
@@ -156,25 +178,72 @@ func TestResidentRefuses(t *testing.T) {
 			t.Errorf("%+v: expected an error", l)
 		}
 	}
-	l := Layout{Type: Float32, Count: 2, Rows: 2, Cols: 2, Most: 1}
+	l := Layout{Type: Float32, Count: 2, Rows: 2, Cols: 2}
 	res, err := OpenResident(context.Background(), l, on(Options{}, d))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Close()
-	small := lay(t, d, uniform(t, rand.New(rand.NewPCG(1, 1)), Layout{Type: Float32, Count: 1, Rows: 2, Cols: 2, Most: 1}, 0))
+	small := lay(t, d, uniform(t, rand.New(rand.NewPCG(1, 1)), span{Layout{Type: Float32, Count: 1, Rows: 2, Cols: 2}, 0, 1}, 0))
 	defer small.Free()
 	if _, err := res.Solve(context.Background(), small, nil); err == nil {
 		t.Error("too little memory: expected an error")
 	}
-	one, err := l.Scale()
-	wide := l
-	wide.Most = 1000
-	other, failed := wide.Scale()
-	if err != nil || failed != nil || one == other {
-		t.Errorf("scales %v and %v, errors %v and %v", one, other, err, failed)
+	if err := res.Columns(context.Background(), small, nil, make([]int32, 4), make([]bool, 2)); err == nil {
+		t.Error("too little memory: expected an error")
 	}
-	if !slices.Contains([]float64{math.Ldexp(1, 58), math.Ldexp(1, 59)}, one) {
-		t.Errorf("the scale of 2 x 2 costs up to 1 is %v, expected as many bits as fit below 2^60", one)
+}
+
+// Costs that cannot be solved with are found on the device, and leave it as it was.
+func TestResidentCosts(t *testing.T) {
+	d := emulatedtest.Open(t)
+	defer d.Close()
+	for _, c := range []struct {
+		l   Layout
+		bad []any
+	}{
+		{Layout{Type: Int32}, []any{int32(math.MaxInt32), int32(math.MinInt32)}},
+		{Layout{Type: Int64}, []any{int64(math.MaxInt64), int64(1) << 61, int64(math.MinInt64)}},
+		{Layout{Type: Float32}, []any{float32(math.NaN()), float32(math.Inf(-1))}},
+		{Layout{Type: Float64}, []any{math.NaN(), math.Inf(-1)}},
+		{Layout{Type: Float64, Maximize: true}, []any{math.NaN(), math.Inf(1)}},
+	} {
+		for _, n := range []int{3, soloRows + 1} {
+			l := c.l
+			l.Count, l.Rows, l.Cols = 2, n, n+1
+			if n > soloRows {
+				l.Count = 1
+			}
+			res, err := OpenResident(context.Background(), l, on(Options{}, d))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, bad := range append([]any{nil}, append(c.bad, nil)...) {
+				list := uniform(t, rand.New(rand.NewPCG(uint64(k), 1)), span{l, 0, 1000}, 0)
+				inst, at := list[len(list)-1], n*(n+1)-2
+				switch x := bad.(type) {
+				case int32:
+					inst.I32[at] = x
+				case int64:
+					inst.I64[at] = x
+				case float32:
+					inst.F32[at] = x
+				case float64:
+					inst.F64[at] = x
+				}
+				costs := lay(t, d, list)
+				_, err := res.Solve(context.Background(), costs, nil)
+				taken := bad == nil || bad == any(int32(math.MinInt32)) // which is no larger than others
+				if taken != (err == nil) || err != nil && !errors.Is(err, ErrCost) {
+					t.Errorf("%s, %d rows, a cost of %v: found the error %v", l.Type, n, bad, err)
+				}
+				if err := costs.Free(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := res.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -50,7 +50,8 @@ type Engine struct {
 	words   int64   // of all answers
 	checked bool
 	grid    device.Grid
-	back    []byte // all answers, then what was found of them
+	back    []byte  // all answers, then what was found of them; or what fitted wants
+	fitted  *fitted // costs are on the device alone
 
 	scope                          device.Scope
 	table, copies, States, Answers device.Buffer
@@ -180,6 +181,11 @@ func (b *Engine) Solve(ctx context.Context, s device.Stream, costs device.Buffer
 	if err := ctx.Err(); err != nil || len(b.Shapes) == 0 {
 		return err
 	}
+	if b.fitted != nil {
+		if err := b.fitted.begin(s, b, costs); err != nil {
+			return err
+		}
+	}
 	if err := b.kernels.Solve(s, b.grid, costs, b.table, b.copies, b.States, b.Answers); err != nil {
 		return err
 	}
@@ -189,7 +195,32 @@ func (b *Engine) Solve(ctx context.Context, s device.Stream, costs device.Buffer
 			return err
 		}
 	}
+	if b.fitted != nil {
+		return b.fitted.end(s, b)
+	}
 	return s.Download(b.back, b.Answers, 0)
+}
+
+// place is where the answer to a problem came back to: its counts, columns, duals, which
+// may not have been wanted, and what was found of it.
+func (b *Engine) place(k int) (counts, columns, duals, found []int64) {
+	m, n := b.Shapes[k].sides()
+	words := wordsOf(b.back)
+	if f := b.fitted; f != nil {
+		counts = words[int64(k)*f.step+assignment.FitWordWords:]
+		found = counts[batchCounts:]
+		columns = found[assignment.BatchWordWords:]
+		if f.duals {
+			duals = columns[(m+1)/2:][:m+n]
+		}
+		return counts, columns, duals, found
+	}
+	counts = words[b.answer[k]:]
+	duals, columns = counts[batchCounts:][:m+n], counts[batchCounts+m+n:]
+	if b.checked {
+		found = words[b.words+assignment.BatchWordWords*int64(b.block[k]):]
+	}
+	return counts, columns, duals, found
 }
 
 // Solution is the answer to a problem, in memory that the next solve
@@ -197,11 +228,13 @@ func (b *Engine) Solve(ctx context.Context, s device.Stream, costs device.Buffer
 // matching exists.
 func (b *Engine) Solution(k int) (_ *engine.Solution, full bool) {
 	m, n := b.Shapes[k].sides()
-	words := wordsOf(b.back)[b.answer[k]:]
-	count, words := words[:batchCounts], words[batchCounts:]
-	s := &engine.Solution{Prices: problem.Prices{U: words[:m:m], V: words[m : m+n : m+n]}, Column: []int32{}}
+	count, columns, duals, _ := b.place(k)
+	s := &engine.Solution{Column: []int32{}}
+	if duals != nil {
+		s.Prices = problem.Prices{U: duals[:m:m], V: duals[m : m+n : m+n]}
+	}
 	if m > 0 {
-		s.Column = unsafe.Slice((*int32)(unsafe.Pointer(&words[m+n])), m)
+		s.Column = unsafe.Slice((*int32)(unsafe.Pointer(&columns[0])), m)
 	}
 	s.Counts = engine.Counts{
 		Passes: float64(count[4]) / float64(max(1, m)), Steps: count[1] + count[2], Phases: count[3],
@@ -221,11 +254,15 @@ func (b *Engine) Prove(k int, p *problem.Normal, s *engine.Solution) error {
 		!(p.Exact && found[assignment.BatchWordRounded] != 0) && carry(found[assignment.BatchWordPrimal:]) == carry(found[assignment.BatchWordDual:]) {
 		return nil
 	}
+	if b.fitted != nil && !b.fitted.duals { // of which Judge tells
+		return fmt.Errorf("%w: problem %d: %v", problem.ErrCheck, k, *found)
+	}
 	return cmp.Or(found.Judge(p, s), fmt.Errorf("%w: problem %d: %v", problem.ErrCheck, k, *found))
 }
 
 func (b *Engine) findings(k int) *verify.Findings {
-	return (*verify.Findings)(unsafe.Pointer(&wordsOf(b.back)[b.words+assignment.BatchWordWords*int64(b.block[k])]))
+	_, _, _, found := b.place(k)
+	return (*verify.Findings)(unsafe.Pointer(&found[0]))
 }
 
 // carry brings a sum of two words, high*2^32 + low, to one form.

@@ -1,0 +1,204 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A Fit finds the range of costs that are on a device, with the kernels of
+// assignment/fit.
+type Fit struct {
+	kernels *assignment.FitKernels
+	spans   device.Buffer
+	scope   device.Scope
+}
+
+// A Span is what is found of some costs.
+type Span struct {
+	least, most int64 // of the allowed ones: integers, or the bits of float64
+	bad         bool  // some cannot be solved with
+	scale       float64
+}
+
+var (
+	_ = [1]struct{}{}[assignment.FitProblemSize-assignment.BatchProblemSize]
+	_ = [1]struct{}{}[assignment.FitToldCounts-batchCounts]
+	_ = [1]struct{}{}[assignment.FitToldFound-assignment.BatchWordWords]
+)
+
+// OpenFit loads the kernels for costs of a type.
+func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
+	f := &assignment.Fit
+	for i := range f.Variants {
+		v := &f.Variants[i]
+		if f.Value(v, "value") != string(value) {
+			continue
+		}
+		kernels, err := assignment.LoadFit(d, v)
+		if err != nil {
+			return nil, err
+		}
+		fit := &Fit{kernels: kernels}
+		fit.scope.Keep(kernels)
+		return fit, nil
+	}
+	return nil, fmt.Errorf("assignment/fit has no variant for costs of type %q", value)
+}
+
+// Close gives back the memory and the module.
+func (f *Fit) Close() error { return f.scope.Close() }
+
+// launch looks at count shares of length of all costs; the words of each are step from
+// those of the one before.
+func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, count, length, all int64, problems, found device.Buffer, step int64) error {
+	const flight, warp, most = 8, 32, 1024 // of the kernel
+	g := device.Grid{Blocks: count, Threads: int(min((length/flight+warp-1)/warp*warp, most))}
+	g.Threads = max(g.Threads, warp)
+	maximize := uint64(0)
+	if p.Instance.Maximize {
+		maximize = 1
+	}
+	return f.kernels.Range(s, g, costs, uint64(all), uint64(length), uint64(p.Rows), problem.MaxScaled(p.Rows), maximize, problems, found, uint64(step))
+}
+
+// Range sets the range and scale of p, whose costs a buffer has, by what many blocks find
+// of a share each.
+func (f *Fit) Range(d device.Device, s device.Stream, p *problem.Normal, costs device.Buffer) error {
+	const share, most = 1 << 14, 1 << 10 // costs of a block, blocks
+	all := int64(p.Rows) * int64(p.Cols)
+	blocks := max(1, min(all/share, most))
+	length := (all + blocks - 1) / blocks
+	blocks = (all + length - 1) / length
+	back := make([]byte, 8*assignment.FitWordWords*most)
+	if f.spans == nil {
+		if err := f.scope.Take(d, device.Into(&f.spans, int64(len(back)))); err != nil {
+			return err
+		}
+	}
+	back = back[:8*assignment.FitWordWords*blocks]
+	if err := errors.Join(f.launch(s, p, costs, blocks, length, all, nil, f.spans, assignment.FitWordWords), s.Download(back, f.spans, 0)); err != nil {
+		return err
+	}
+	words := wordsOf(back)
+	whole := spanOf(words)
+	for k := range blocks {
+		whole.join(spanOf(words[k*assignment.FitWordWords:]), p.Instance.Type)
+	}
+	return whole.fit(p)
+}
+
+func spanOf(words []int64) Span {
+	return Span{words[assignment.FitWordLeast], words[assignment.FitWordMost], words[assignment.FitWordBad] != 0,
+		math.Float64frombits(uint64(words[assignment.FitWordScale]))}
+}
+
+// join makes a span that of two shares.
+func (s *Span) join(t Span, value problem.Value) {
+	s.bad = s.bad || t.bad
+	before := func(x, y int64) bool { return floatOf(x) < floatOf(y) }
+	if value.Integer() {
+		before = func(x, y int64) bool { return x < y }
+	}
+	if before(t.least, s.least) {
+		s.least = t.least
+	}
+	if before(s.most, t.most) {
+		s.most = t.most
+	}
+}
+
+func floatOf(word int64) float64 { return math.Float64frombits(uint64(word)) }
+
+// fit sets the range and scale of p; an ErrCost says that some cost cannot be solved with.
+func (s Span) fit(p *problem.Normal) error {
+	switch {
+	case s.bad && p.Instance.Type.Integer():
+		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude", problem.ErrCost, s.least, s.most, problem.MaxScaled(p.Rows))
+	case s.bad:
+		return fmt.Errorf("%w: found one that is not a number, or an infinity that forbids nothing", problem.ErrCost)
+	case p.Instance.Type.Integer():
+		return p.FitIntegers(s.least, s.most)
+	}
+	p.FitFloats(floatOf(s.least), floatOf(s.most), math.MinInt32)
+	return nil
+}
+
+// A fitted engine solves instances whose costs are on the device alone: their scales are
+// found there, and of the answers comes back what is wanted.
+type fitted struct {
+	*Fit
+	p      *problem.Normal // of each, but for range and scale
+	duals  bool            // are wanted
+	wanted device.Buffer
+	step   int64 // words of a problem there
+}
+
+// OpenFitted is Open for count instances of p's shape, one after the other; p has neither
+// range nor scale yet. duals asks for them, beside columns.
+func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int, checked, duals bool) (_ *Engine, err error) {
+	rows, cols := p.Instance.Rows, p.Instance.Cols
+	if p.Transposed {
+		rows, cols = cols, rows
+	}
+	shapes := make([]Shape, count)
+	for k := range shapes {
+		shapes[k] = Shape{First: int64(k) * int64(rows) * int64(cols), Stride: int64(cols), Rows: rows, Cols: cols}
+	}
+	b, err := Open(d, v, shapes, checked)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	f := &fitted{p: p, duals: duals, step: int64(assignment.FitWordWords + batchCounts + assignment.BatchWordWords + (p.Rows+1)/2)}
+	if f.Fit, err = OpenFit(d, p.Instance.Type); err != nil {
+		return nil, err
+	}
+	b.scope.Keep(f.Fit)
+	if duals {
+		f.step += int64(p.Rows + p.Cols)
+	}
+	b.fitted, b.back = f, make([]byte, 8*f.step*int64(count))
+	return b, b.scope.Take(d, device.Into(&f.wanted, int64(len(b.back))))
+}
+
+// begin finds the scales of all problems.
+func (f *fitted) begin(s device.Stream, b *Engine, costs device.Buffer) error {
+	each := int64(f.p.Rows) * int64(f.p.Cols)
+	return f.launch(s, f.p, costs, b.grid.Blocks, each, b.grid.Blocks*each, b.table, f.wanted, f.step)
+}
+
+// end brings what is wanted of the answers.
+func (f *fitted) end(s device.Stream, b *Engine) error {
+	checks, duals := uint64(0), uint64(0)
+	if b.checked {
+		checks = uint64(b.words)
+	}
+	if f.duals {
+		duals = 1
+	}
+	g := device.Grid{Blocks: b.grid.Blocks, Threads: 256}
+	if err := f.kernels.Gather(s, g, b.table, b.Answers, checks, duals, f.wanted, uint64(f.step)); err != nil {
+		return err
+	}
+	return s.Download(b.back, f.wanted, 0)
+}
+
+// Fitted sets the range and scale of p, problem k of an engine of OpenFitted, which the
+// device has to have found too. An ErrCost says that some cost cannot be solved with.
+func (b *Engine) Fitted(k int, p *problem.Normal) error {
+	span := spanOf(wordsOf(b.back)[int64(k)*b.fitted.step:])
+	err := span.fit(p)
+	if err == nil && p.Scale != span.scale {
+		err = fmt.Errorf("%w: the device scales costs by %v, expected %v", problem.ErrCheck, span.scale, p.Scale)
+	}
+	return err
+}

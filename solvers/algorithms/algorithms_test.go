@@ -80,7 +80,7 @@ func TestHashes(t *testing.T) {
 		return algorithms.Family("toy/algorithm", []string{"algorithm", "bound"},
 			algorithms.Algorithm{Values: []string{"a", "1"}, Kernels: &device.Family{Hash: hash}}).Variants[0].Hash
 	}
-	if of(1) == of(2) || of(1) != of(1) {
+	if one, again := of(1), of(1); one == of(2) || one != again {
 		t.Errorf("hashes %x, %x, %x of kernels 1, 2, 1", of(1), of(2), of(1))
 	}
 }

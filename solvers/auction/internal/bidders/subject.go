@@ -23,7 +23,7 @@ func (tunable) Fixed() []map[string]string {
 
 func (tunable) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
-		return []int{20, 26}
+		return []int{20, 25}
 	}
 	return []int{8, 14}
 }

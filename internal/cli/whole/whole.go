@@ -20,11 +20,11 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 }
 
 // Finish is Write of an answer that is there when the context ends: a file is written
-// all the same, and a pipe has a second more.
+// all the same, and a pipe has half a second more.
 func Finish(ctx context.Context, path string, write func(io.Writer) error) error {
 	pipe, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })()
 	return put(context.WithoutCancel(ctx), pipe, path, write)
 }
 

@@ -116,7 +116,7 @@ func (a *adversary) interrupt(args []string, after time.Duration) (reply, *fault
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
-	start := time.Now()
+	var start time.Time
 	select {
 	case <-ended:
 		start = time.Now()

@@ -6,7 +6,7 @@ type Choice struct {
 	Family   string            `json:"family"`
 	Fixed    map[string]string `json:"fixed"`
 	Size     int               `json:"size"`
-	Variants int               `json:"variants"`          // that can run, each timed before the rounds
+	Variants int               `json:"variants"`          // that run, each timed before the rounds
 	Best     string            `json:"best,omitempty"`    // variant
 	Seconds  float64           `json:"seconds,omitempty"` // the best's
 	Noise    float64           `json:"noise"`             // between the best and itself, timed twice in each round

@@ -37,8 +37,12 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 		of[p] = append(of[p], s)
 	}
 	var list []workload
+	turn, failed := 0, 0 // of the problems; draws in a row that were of no use
 	for tries := 0; len(list) < n && tries < 1000*n && len(problems) > 0; tries++ {
-		some := of[problems[len(list)%len(problems)]]
+		if failed++; failed > 100 { // the problem has no more sizes
+			turn, failed = turn+1, 0
+		}
+		some := of[problems[turn%len(problems)]]
 		s := some[rng.IntN(len(some))]
 		fixed, sizes := s.Fixed(), s.Sizes(facts)
 		w := workload{subject: s, fixed: fixed[rng.IntN(len(fixed))]}
@@ -51,6 +55,7 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 			continue
 		}
 		list = append(list, w)
+		turn, failed = turn+1, 0
 	}
 	return list
 }

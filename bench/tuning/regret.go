@@ -107,19 +107,23 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 			return err
 		}
 	}
-	all := w.candidates(b.Facts)
-	row.Variants = len(all)
+	var all []*device.Variant // that the device has memory for
 	first := map[*device.Variant]float64{}
 	least := 0.0
-	for _, v := range all {
+	for _, v := range w.candidates(b.Facts) {
 		took, err := b.time(w, v, instances[0], measure.Options{Cap: glance, Few: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
+		if errors.Is(err, device.ErrMemory) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		all = append(all, v)
 		if first[v] = took; least == 0 || took < least {
 			least = took
 		}
 	}
+	row.Variants = len(all)
 	slices.SortFunc(all, func(x, y *device.Variant) int { return cmp.Compare(first[x], first[y]) })
 	field := slices.Clone(all[:min(finalists, len(all))])
 	for _, c := range chosen {

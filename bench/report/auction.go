@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,8 +67,7 @@ func peersTable(f *result.Of[result.Auction]) string {
 	for _, s := range list {
 		cells := []string{s.name, s.known}
 		var integrals []string
-		clock, work := math.Inf(1), math.Inf(1)
-		sure := false // a time that a limit cut is the least that the ratio can be
+		var clock, work least
 		for _, n := range names {
 			r, ok := s.by[n]
 			if !ok {
@@ -79,29 +77,44 @@ func peersTable(f *result.Of[result.Auction]) string {
 			cells = append(cells, proofTime(r))
 			integrals = append(integrals, took(r.Primal))
 			if n != branchAndCut && r.Right() {
-				if r.Took < clock {
-					sure = r.Proven
-				}
-				clock, work = min(clock, r.Took), min(work, r.CPU)
+				clock.see(r.Took, r.Proven)
+				work.see(r.CPU, r.Proven)
 			}
 		}
 		own := s.by[branchAndCut]
-		ratio := func(v float64) string {
-			switch {
-			case math.IsInf(v, 1) || !own.Proven:
-				return "-"
-			case !sure:
-				return fmt.Sprintf("over %.3g", v)
-			}
-			return fmt.Sprintf("%.3g", v)
+		if !own.Proven {
+			clock, work = least{}, least{}
 		}
-		out += line(append(cells, ratio(clock/own.Took), ratio(work/own.CPU), strings.Join(integrals, ", "))...)
+		out += line(append(cells, clock.over(own.Took), work.over(own.CPU), strings.Join(integrals, ", "))...)
 	}
 	out += fmt.Sprintf("\n%s, %d threads, limit %.0f s, commit %s, %s: `%s`", f.Device, f.Rows[0].Threads, f.Rows[0].Limit, cmp.Or(f.Commit, "not recorded"), f.Date, f.Command)
 	if f.Unfinished {
 		out += "; ended by its budget"
 	}
 	return out + ".\n"
+}
+
+// A least is the least time of solvers.
+type least struct {
+	seconds float64 // 0: there is none
+	cut     bool    // by a limit: the time to the proof is more
+}
+
+func (l *least) see(seconds float64, proven bool) {
+	if l.seconds == 0 || seconds < l.seconds {
+		*l = least{seconds, !proven}
+	}
+}
+
+// over is the time in another.
+func (l least) over(seconds float64) string {
+	switch {
+	case l.seconds == 0:
+		return "-"
+	case l.cut:
+		return fmt.Sprintf("over %.3g", l.seconds/seconds)
+	}
+	return fmt.Sprintf("%.3g", l.seconds/seconds)
 }
 
 // proofTime is the seconds to the proof, or what was not proven in the limit.

@@ -24,7 +24,6 @@ constexpr bool STORED = false;   // slacks are in a matrix
 constexpr bool BOUNDED = true;  // bounds say which slacks are read
 constexpr bool BITS = true;     // zeros are a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
@@ -907,4 +906,4 @@ assignment_classical_block256_items16_rows2_resident2_barriergrid_solo1_zerosbit
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows2_resident2_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x287a914174db29abull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items16_rows2_resident2_barriergrid_solo1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x6af26aa420c7d882ull;

@@ -24,7 +24,6 @@ constexpr bool STORED = false;   // slacks are in a matrix
 constexpr bool BOUNDED = false;  // bounds say which slacks are read
 constexpr bool BITS = false;     // zeros are a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
@@ -254,6 +253,8 @@ template <class S> __device__ void minimum(const Work& m, u32 side, u32 tail, u6
         else scan<false, i64>(m, queue, tail, m.costs, m.cols, m.scale, m.aligned, update, team);
     }
 }
+
+constexpr u32 LIST = 31;  // zeros that the list of a row holds
 
 // Lists of up to LIST columns a row, filled up with NOWHERE, and their length: a cache
 // line. What a list has no room for is left out: such zeros are found by the next pass,
@@ -1051,4 +1052,4 @@ assignment_classical_block256_items32_rows1_resident1_barriergrid_solo16_zerosli
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x31fccdf68c34a8e3ull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo16_zeroslists_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0xf74833ea1f41e9c0ull;

@@ -24,7 +24,6 @@ constexpr bool STORED = false;   // slacks are in a matrix
 constexpr bool BOUNDED = true;  // bounds say which slacks are read
 constexpr bool BITS = false;     // zeros are a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
@@ -419,6 +418,8 @@ template <class F> __device__ __forceinline__ void made(const Work& m, i64 d, u6
         f(hit.row, word, z << hit.part % PARTS * PART & ~m.covered[word]);
     }
 }
+
+constexpr u32 LIST = 31;  // zeros that the list of a row holds
 
 // Lists of up to LIST columns a row, filled up with NOWHERE, and their length: a cache
 // line. What a list has no room for is left out: such zeros are found by the next pass,
@@ -1219,4 +1220,4 @@ assignment_classical_block256_items32_rows1_resident1_barriergrid_solo64_zerosli
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x3a38c44cf7380b4aull;
+extern "C" __device__ unsigned long long assignment_classical_block256_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32_hash = 0x560e3b1bae6e4c99ull;

@@ -20,7 +20,6 @@ constexpr bool STORED = false;   // slacks are in a matrix
 constexpr bool BOUNDED = false;  // bounds say which slacks are read
 constexpr bool BITS = true;     // zeros are a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
@@ -663,4 +662,4 @@ assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zerosbit
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x1c84c04964c54607ull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zerosbits_slackrecomputed_forestkept_pathsmany_devicesone_int32_hash = 0x19703ed1bdb805d8ull;

@@ -20,7 +20,6 @@ constexpr bool STORED = true;   // slacks are in a matrix
 constexpr bool BOUNDED = false;  // bounds say which slacks are read
 constexpr bool BITS = false;     // zeros are a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
@@ -250,6 +249,8 @@ template <class S> __device__ void minimum(const Work& m, u32 side, u32 tail, u6
         else scan<false, i64>(m, queue, tail, m.costs, m.cols, m.scale, m.aligned, update, team);
     }
 }
+
+constexpr u32 LIST = 31;  // zeros that the list of a row holds
 
 // Lists of up to LIST columns a row, filled up with NOWHERE, and their length: a cache
 // line. What a list has no room for is left out: such zeros are found by the next pass,
@@ -770,4 +771,4 @@ assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslis
     augment(m, (u32)side, (u32)tail, (u32)turn, everyone());
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32_hash = 0x3b517d294af8032cull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barrierhost_solo0_zeroslists_slackstored_forestkept_pathsmany_devicesone_int32_hash = 0x4a4005f1a333e52dull;

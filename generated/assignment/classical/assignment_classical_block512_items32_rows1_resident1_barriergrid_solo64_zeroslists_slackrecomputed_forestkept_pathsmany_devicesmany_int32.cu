@@ -25,7 +25,6 @@ constexpr bool STORED = false;   // slacks are in a matrix
 constexpr bool BOUNDED = false;  // bounds say which slacks are read
 constexpr bool BITS = false;     // zeros are a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 LIST = 31;             // zeros that the list of a row holds
 constexpr u32 NOWHERE = ALL;         // of a list: no column
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
@@ -255,6 +254,8 @@ template <class S> __device__ void minimum(const Work& m, u32 side, u32 tail, u6
         else scan<false, i64>(m, queue, tail, m.costs, m.cols, m.scale, m.aligned, update, team);
     }
 }
+
+constexpr u32 LIST = 31;  // zeros that the list of a row holds
 
 // Lists of up to LIST columns a row, filled up with NOWHERE, and their length: a cache
 // line. What a list has no room for is left out: such zeros are found by the next pass,
@@ -1552,4 +1553,4 @@ assignment_classical_block512_items32_rows1_resident1_barriergrid_solo64_zerosli
     out[3] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackrecomputed_forestkept_pathsmany_devicesmany_int32_hash = 0x8e0e8b159b4d4fcdull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items32_rows1_resident1_barriergrid_solo64_zeroslists_slackrecomputed_forestkept_pathsmany_devicesmany_int32_hash = 0x6136552021668d7cull;

@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0x7e2fd2378a2de3e9
+const PriceHash = 0x736e9302e54acb1e
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

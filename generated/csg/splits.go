@@ -11,7 +11,7 @@ import (
 )
 
 // SplitsHash is the hash of the family csg/splits: what its texts are made from.
-const SplitsHash = 0x4f8b37e9c170b613
+const SplitsHash = 0xf9c946a25c39b401
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

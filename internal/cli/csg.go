@@ -168,7 +168,12 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	facts := session.Devices[0].Facts()
 	if s.distribution != "" {
 		value := csg.Value(s.value)
-		takes := func(n int) error { return cmp.Or(fits(n, value, a.free()), csg.Takes(facts, n, value)) }
+		takes := func(n int) error {
+			if s.drawsThere(session) {
+				return csg.Takes(facts, n, value)
+			}
+			return cmp.Or(fits(n, value, a.free()), csg.Takes(facts, n, value))
+		}
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}
@@ -176,8 +181,12 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	start := time.Now()
 	inst, err := await(ctx, func() (*csg.Instance, error) {
 		if s.distribution != "" {
-			p.Set("drawing %d agents from %s", s.agents, s.distribution)
-			return csg.GenerateAs(s.distribution, s.agents, s.seed, csg.Value(s.value))
+			drawn, err := csg.Drawn(s.distribution, s.agents, s.seed, csg.Value(s.value))
+			if err == nil && !s.drawsThere(session) {
+				p.Set("drawing %d agents from %s", s.agents, s.distribution)
+				drawn.Hold()
+			}
+			return drawn, err
 		}
 		p.Set("reading %s", called(path))
 		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
@@ -229,6 +238,13 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		return printJSON(a.out, r)
 	}
 	return a.printCSG(r, facts, verified)
+}
+
+// drawsThere reports whether a distribution's values are drawn on a GPU, and never held by
+// this machine.
+func (s *csgFlags) drawsThere(session *csg.Session) bool {
+	held := s.verify || s.values != "" || s.sizes != "" || s.algorithm == string(csg.DP) || s.algorithm == string(csg.IDP)
+	return !held && len(session.Devices) == 1 && session.Devices[0].Facts().Kind != device.Host
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.

@@ -102,8 +102,9 @@ var rooms = []room{
 	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
 	{"solvers/csg/internal/ways", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/reference", "solvers/solve", "solvers/algorithms",
 		"generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/csg/internal/price", []string{"solvers/solve", "generated/csg", "runtime/device"}},
-	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores"}},
+	{"solvers/csg/internal/price", []string{"solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device"}},
+	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem"}},
+	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.
 	{"solvers/auction/internal/lp", nil},

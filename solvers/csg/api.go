@@ -135,3 +135,10 @@ func Generate(name string, n int, seed uint64) (*Instance, error) {
 func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 	return draw.GenerateAs(name, n, seed, as)
 }
+
+// Drawn is the instance of GenerateAs without its values: a GPU draws them, bit by bit the
+// same, for Apart and ByPrices. Whatever else needs them has this machine draw and hold
+// them, as Hold does.
+func Drawn(name string, n int, seed uint64, as Value) (*Instance, error) {
+	return draw.Drawn(name, n, seed, as)
+}

@@ -1,16 +1,15 @@
 package csg
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
 )
@@ -40,6 +39,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	if inst == nil {
 		return nil, nil, errors.New("no instance")
 	}
+	inst.Hold()
 	if err := inst.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -229,17 +229,10 @@ func bestOf(inst, cover *Instance, coalition uint64) Structure {
 }
 
 // A Ranked structure is one of BestFew.
-type Ranked struct {
-	Structure Structure
-	Value     float64 // the sum of its blocks' values, in float64
-}
+type Ranked = ranking.Ranked
 
 // BestFew are the k best structures of some of an instance's agents, the best first;
-// fewer where there are no more without a forbidden block. The search keeps partial
-// structures: some blocks, and agents that are left, bounded by the cover's value of
-// these; it closes the one with the best bound by each block of its lowest agent left.
-// Partial structures have no completion in common and each has one that attains its bound,
-// so that no more than k of them are kept. Sums of floats are rounded, and so is the
+// fewer where there are no more without a forbidden block. Sums of floats are rounded, and so is the
 // order of structures whose values differ by no more than that.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
 	if err := covers(inst, cover, coalition); err != nil {
@@ -253,72 +246,11 @@ func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int
 	}
 	switch inst.Type {
 	case Int32:
-		return ranked[int32, int64](ctx, inst.I32, cover.I32, coalition, k)
+		return ranking.Few[int32, int64](ctx, inst.I32, cover.I32, coalition, k)
 	case Int64:
-		return ranked[int64, int64](ctx, inst.I64, cover.I64, coalition, k)
+		return ranking.Few[int64, int64](ctx, inst.I64, cover.I64, coalition, k)
 	case Float32:
-		return ranked[float32, float64](ctx, inst.F32, cover.F32, coalition, k)
+		return ranking.Few[float32, float64](ctx, inst.F32, cover.F32, coalition, k)
 	}
-	return ranked[float64, float64](ctx, inst.F64, cover.F64, coalition, k)
-}
-
-// A partial structure has blocks, a chain, and agents left.
-type partial[S int64 | float64] struct {
-	bound, sum S // of its best completion; of its blocks
-	left       uint64
-	block      uint64
-	before     *partial[S]
-}
-
-// ranked is BestFew for values of a type, which are added up in S.
-func ranked[T Number, S int64 | float64](ctx context.Context, v, f []T, coalition uint64, k int) ([]Ranked, error) {
-	var found []Ranked
-	var kept []*partial[S] // best first
-	push := func(o *partial[S]) {
-		at, _ := slices.BinarySearchFunc(kept, o, func(a, b *partial[S]) int { return cmp.Compare(b.bound, a.bound) })
-		for at < len(kept) && kept[at].bound == o.bound {
-			at++
-		}
-		if at < k-len(found) {
-			kept = slices.Insert(kept, at, o)
-			kept = kept[:min(len(kept), k-len(found))]
-		}
-	}
-	push(&partial[S]{bound: S(f[coalition]), left: coalition})
-	for len(kept) > 0 && len(found) < k {
-		if err := ctx.Err(); err != nil {
-			return found, err
-		}
-		o := kept[0]
-		kept = kept[1:]
-		if math.IsInf(float64(o.bound), -1) {
-			break
-		}
-		if o.left == 0 {
-			s := Structure{}
-			for x := o; x.before != nil; x = x.before {
-				s = append(s, x.block)
-			}
-			s.Sort()
-			found = append(found, Ranked{s, float64(o.sum)})
-			continue
-		}
-		lowest := o.left & -o.left
-		rest := o.left ^ lowest
-		for part := rest; ; part = (part - 1) & rest {
-			block := part | lowest
-			sum, left := o.sum+S(v[block]), o.left&^block
-			bound := sum
-			if left != 0 {
-				bound += S(f[left])
-			}
-			if len(kept) < k-len(found) || bound > kept[len(kept)-1].bound {
-				push(&partial[S]{bound, sum, left, block, o})
-			}
-			if part == 0 {
-				break
-			}
-		}
-	}
-	return found, nil
+	return ranking.Few[float64, float64](ctx, inst.F64, cover.F64, coalition, k)
 }

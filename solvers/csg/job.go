@@ -120,6 +120,16 @@ func (r *runner) prepare(inst *Instance) (*job, error) {
 	return j, nil
 }
 
+// send brings the instance's values to the device: drawn there where this machine does not
+// hold them and the engine can have them so.
+func (j *job) send(ctx context.Context) error {
+	if on, ok := j.engine.(*tiles); ok && !j.inst.Held() {
+		return on.draw(ctx, j.stream, j.inst.Law)
+	}
+	j.inst.Hold()
+	return j.upload(ctx, j.stream, j.inst.Bytes())
+}
+
 // A guarded stream launches nothing once its context has ended.
 type guarded struct {
 	device.Stream

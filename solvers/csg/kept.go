@@ -75,6 +75,9 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent) (_ *keeping
 		}
 	}()
 	id := checkpoint.Identity{Agents: m, Type: inst.Type, Values: checkpoint.Digest(inst.Bytes())}
+	if inst.Law != nil { // the same on a device that draws the values
+		id.Values = checkpoint.Digest([]byte(inst.Source))
+	}
 	if !c.Resume {
 		k.file, err = checkpoint.Create(c.Path, id)
 		return k, err

@@ -114,6 +114,9 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	var found *price.Result
 	var err error
 	var claimed string
+	if !inst.Held() {
+		limits.On.Law, limits.On.N = inst.Law, inst.N
+	}
 	switch inst.Type {
 	case Int32:
 		found, claimed, err = pricesOf(ctx, inst.I32, limits)
@@ -147,7 +150,11 @@ func pricesOf[T Number](ctx context.Context, values []T, limits price.Settings) 
 	}
 	var total T
 	for _, b := range found.Blocks {
-		total += values[b]
+		if values == nil {
+			total += T(limits.On.Law.Value(b))
+		} else {
+			total += values[b]
+		}
 	}
 	return found, formatNumber(total), nil
 }

@@ -28,6 +28,7 @@ func Splittings(m Method, n int) (*big.Int, error) { return reference.Splittings
 // Reference solves an instance on one core, one splitting after the other. It
 // is what every other solver is held against.
 func Reference(inst *Instance, m Method) (*Result, error) {
+	inst.Hold()
 	if err := inst.Check(); err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}

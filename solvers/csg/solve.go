@@ -44,8 +44,13 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	if inst == nil {
 		return nil, errors.New("no instance")
 	}
-	if err := inst.Check(); err != nil {
-		return nil, err
+	if len(o.Devices)*o.Together() > 1 || o.Devices[0].Facts().Kind == device.Host {
+		inst.Hold()
+	}
+	if inst.Law == nil || inst.Held() {
+		if err := inst.Check(); err != nil {
+			return nil, err
+		}
 	}
 	facts := o.Weakest()
 	other := o       // what solves where prices leave too much work
@@ -194,7 +199,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	if err != nil {
 		return "", err
 	}
-	if err := j.upload(ctx, j.stream, inst.Bytes()); err != nil {
+	if err := j.send(ctx); err != nil {
 		s.giveBack(j, err)
 		return "", err
 	}

@@ -2,6 +2,7 @@ package csg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -10,6 +11,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/problem"
 )
 
 // tiles runs csg/tiles on a GPU: f over the coalitions without the last agent, by
@@ -41,9 +43,10 @@ type tiles struct {
 	f     device.Buffer // 2^(n-1) values
 	with  device.Buffer // piece values of coalitions with the last agent
 	piece uint64
-	upper []byte        // those values where they do not fit the device, else nil
-	own   device.Device // that holds the buffers
-	best  device.Buffer // f of all agents, then the best of each piece
+	upper []byte         // those values where they do not fit the device, else nil
+	drawn problem.Drawer // of all values, where this machine does not hold them; else nil
+	own   device.Device  // that holds the buffers
+	best  device.Buffer  // f of all agents, then the best of each piece
 	found device.Buffer
 }
 
@@ -120,9 +123,35 @@ func (r *tiles) resident(facts device.Facts) int {
 	return max(1, most)
 }
 
-func (r *tiles) free() error { return freeAll(r.f, r.with, r.best, r.found) }
+func (r *tiles) free() error { return errors.Join(r.draws(nil), freeAll(r.f, r.with, r.best, r.found)) }
+
+// draws is what draws the next values, nil for values that are uploaded.
+func (r *tiles) draws(by problem.Drawer) (err error) {
+	if r.drawn != nil {
+		err = r.drawn.Close()
+	}
+	r.drawn, r.upper = by, nil
+	return err
+}
+
+// draw has a law's values drawn on the device: those of the last agent's coalitions now
+// where all fit, else a piece at a time when they are needed.
+func (r *tiles) draw(ctx context.Context, s device.Stream, law problem.Law) error {
+	on, err := law.On(r.own)
+	if err = errors.Join(err, r.draws(on)); err != nil {
+		return err
+	}
+	s = guarded{s, ctx}
+	if err := on.Into(s, r.f, 0, r.half()); err != nil || r.piece < r.end-r.from {
+		return err
+	}
+	return on.Into(s, r.with, r.half()+r.from, r.end-r.from)
+}
 
 func (r *tiles) upload(ctx context.Context, s device.Stream, values []byte) error {
+	if err := r.draws(nil); err != nil {
+		return err
+	}
 	if r.lower {
 		return uploadPieces(ctx, s, r.f, 0, values)
 	}
@@ -266,6 +295,10 @@ func (r *tiles) pieces(s device.Stream, visit func(number, first, count uint64, 
 		if r.upper != nil {
 			from := r.upper[int64(first-r.from)*r.size():]
 			if err := s.Upload(r.with, 0, from[:int64(count)*r.size()]); err != nil {
+				return err
+			}
+		} else if r.drawn != nil && r.piece < r.end-r.from {
+			if err := r.drawn.Into(s, r.with, r.half()+first, count); err != nil {
 				return err
 			}
 		}

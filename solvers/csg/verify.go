@@ -43,6 +43,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 			return nil, err
 		}
 	}
+	inst.Hold()
 	r := NewResult(inst)
 	r.Prices = x.Prices
 	if !v.SameSize(r.Size) {

@@ -29,8 +29,14 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	var s span
 	u := 0x1p-53
 	if inst.Type == Float32 {
-		s, u = spanOf(inst.F32), 0x1p-24
-	} else {
+		u = 0x1p-24
+	}
+	switch {
+	case !inst.Held(): // sums may be rounded
+		s = span{inst.Law.Least(), 1, -1074}
+	case inst.Type == Float32:
+		s = spanOf(inst.F32)
+	default:
 		s = spanOf(inst.F64)
 	}
 	if s.most == 0 || float64(inst.N)*math.Ldexp(s.most, -s.unit) < 1/u {

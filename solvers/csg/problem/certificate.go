@@ -172,7 +172,7 @@ func ExactValue(inst *Instance, mask uint64) *big.Float {
 	if !inst.Sizes.Allow(mask) {
 		return nil
 	}
-	if inst.Type == Int64 {
+	if inst.Type == Int64 && inst.Held() {
 		return NewExact().SetInt64(inst.I64[mask])
 	}
 	x := inst.Value64(mask)

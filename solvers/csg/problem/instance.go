@@ -38,7 +38,8 @@ type Number = device.Number
 
 // An Instance is a characteristic function: the value of every coalition of N
 // agents. Exactly one of the slices is set, the one that Type names, with 2^N
-// entries by coalition number; entry 0, the empty coalition, is 0.
+// entries by coalition number; entry 0, the empty coalition, is 0. With a Law there may
+// be none: then the values are not held, and GPUs draw them.
 //
 // A value of minus infinity (floats only) forbids a coalition.
 type Instance struct {
@@ -49,6 +50,7 @@ type Instance struct {
 	I64    []int64
 	F32    []float32
 	F64    []float64
+	Law    Law      // that all values follow; nil: they are what the slice says
 	Sizes  Sizes    // of blocks, which Restrict sets; other coalitions are forbidden
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
@@ -117,12 +119,14 @@ func (inst *Instance) Value64(mask uint64) float64 {
 	if !inst.Sizes.Allow(mask) {
 		return math.Inf(-1)
 	}
-	switch inst.Type {
-	case Int32:
+	switch {
+	case !inst.Held():
+		return inst.Law.Value(mask)
+	case inst.Type == Int32:
 		return float64(inst.I32[mask])
-	case Int64:
+	case inst.Type == Int64:
 		return float64(inst.I64[mask])
-	case Float32:
+	case inst.Type == Float32:
 		return float64(inst.F32[mask])
 	}
 	return inst.F64[mask]
@@ -134,15 +138,13 @@ func (inst *Instance) Exact(mask uint64) string {
 	if !inst.Sizes.Allow(mask) {
 		return "-inf"
 	}
-	switch inst.Type {
-	case Int32:
-		return strconv.FormatInt(int64(inst.I32[mask]), 10)
-	case Int64:
+	switch {
+	case inst.Type == Int64 && inst.Held():
 		return strconv.FormatInt(inst.I64[mask], 10)
-	case Float32:
-		return FormatFloat(float64(inst.F32[mask]), 32)
+	case inst.Type.Integer():
+		return strconv.FormatInt(int64(inst.Value64(mask)), 10)
 	}
-	return FormatFloat(inst.F64[mask], 64)
+	return FormatFloat(inst.Value64(mask), 8*inst.Type.Size())
 }
 
 // FormatFloat writes values of ordinary size without an exponent, and minus

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -84,6 +85,10 @@ func (inst *Instance) Restrict(s Sizes) error {
 	if s == 0 {
 		return nil
 	}
+	if !inst.Held() {
+		return errors.New("values that are not held cannot be restricted")
+	}
+	inst.Law = nil
 	switch inst.Type {
 	case Int32:
 		x, fits := forbidding(inst.I32, s, inst.N)

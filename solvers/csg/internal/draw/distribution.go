@@ -8,11 +8,11 @@ import (
 	"math/bits"
 	"strings"
 
-	"coalesce/solvers/cores"
 	"coalesce/solvers/csg/problem"
 )
 
-// A distribution is a family of instances of the literature. Each value is a
+// A distribution is a family of instances of the literature, in the order of the
+// kernels of csg/draw. Each value is a
 // function of the seed and the coalition alone, so that any machine can make
 // any value without making those before it.
 type distribution struct {
@@ -144,13 +144,22 @@ var distributions = []distribution{
 		}
 		return math.Inf(-1)
 	}},
+	// s U(0,1), but s for the blocks of one structure, which is optimal then: worth n
+	{"planted", func(d *draws, c coalition) float64 {
+		if c.own[bits.TrailingZeros64(c.mask)] == float64(c.mask) {
+			return c.s
+		}
+		return c.s * d.uniform()
+	}},
 }
 
 // ownNumbers are what a distribution fixes once: the agents' p_i, each from
-// the agent's own stream, or for each k the sum of the weights of 1..k.
+// the agent's own stream, or for each k the sum of the weights of 1..k, or for each
+// agent its block of a structure.
 func ownNumbers(name string, n int, seed uint64) []float64 {
 	own := make([]float64, n)
 	total := 0.0
+	blocks, in := make([]float64, n), make([]int, n)
 	for i := range own {
 		d := &draws{seed: seed, number: uint64(i), stream: agentStream}
 		switch name {
@@ -163,6 +172,14 @@ func ownNumbers(name string, n int, seed uint64) []float64 {
 		case "zipf":
 			total += math.Pow(float64(i+1), -0.1)
 			own[i] = total
+		case "planted": // about four agents a block
+			in[i] = int(float64((n+3)/4) * d.uniform())
+			blocks[in[i]] += math.Ldexp(1, i)
+		}
+	}
+	if name == "planted" {
+		for i, k := range in {
+			own[i] = blocks[k]
 		}
 	}
 	return own
@@ -189,6 +206,7 @@ func Distributions() []string {
 // A source makes the values of one distribution and seed.
 type source struct {
 	distribution
+	law  int // its number
 	seed uint64
 	own  []float64
 }
@@ -197,9 +215,9 @@ func newSource(name string, n int, seed uint64) (*source, error) {
 	if n < 0 || n > problem.MaxAgents {
 		return nil, fmt.Errorf("generate %s: %d agents: expected 0 to %d", name, n, problem.MaxAgents)
 	}
-	for _, d := range distributions {
+	for k, d := range distributions {
 		if strings.EqualFold(d.name, name) {
-			return &source{d, seed, ownNumbers(d.name, n, seed)}, nil
+			return &source{d, k, seed, ownNumbers(d.name, n, seed)}, nil
 		}
 	}
 	return nil, fmt.Errorf("generate: distribution %q: expected one of %s", name, strings.Join(Distributions(), ", "))
@@ -245,45 +263,18 @@ const (
 // float64 values, integers scale them (ScaleInt32, ScaleInt64). It makes
 // values on all cores.
 func GenerateAs(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
-	s, err := newSource(name, n, seed)
+	inst, err := Drawn(name, n, seed, as)
 	if err != nil {
 		return nil, err
 	}
 	if n > 36 {
-		return nil, fmt.Errorf("generate %s: 2^%d values of type %s do not fit in memory: expected at most 36 agents", s.name, n, as)
+		return nil, fmt.Errorf("generate %s: 2^%d values of type %s do not fit in memory: expected at most 36 agents", name, n, as)
 	}
-	inst := &problem.Instance{N: n, Source: fmt.Sprintf("%s, %d agents, seed %d", s.name, n, seed)}
-	switch as {
-	case problem.Float64:
-		problem.SetValues(inst, generate(s, n, func(x float64) float64 { return x }))
-	case problem.Float32:
-		problem.SetValues(inst, generate(s, n, func(x float64) float32 { return float32(x) }))
-	case problem.Int32:
-		problem.SetValues(inst, generate(s, n, func(x float64) int32 { return int32(scaled(x, ScaleInt32, mostInt32)) }))
-	case problem.Int64:
-		problem.SetValues(inst, generate(s, n, func(x float64) int64 { return int64(scaled(x, ScaleInt64, mostInt64)) }))
-	default:
-		return nil, fmt.Errorf("generate %s: value type %q: expected int32, int64, float32 or float64", name, as)
-	}
-	if err := inst.Promote(); err != nil {
-		return nil, fmt.Errorf("generate %s: %w", inst.Source, err)
-	}
-	return inst, nil
+	inst.Law.Hold(inst)
+	inst.Law = nil // the caller may change values
+	return inst, inst.Promote()
 }
 
 func scaled(x, scale, most float64) float64 {
 	return max(-most, min(most, math.RoundToEven(x*scale)))
-}
-
-func generate[T problem.Number](s *source, n int, as func(float64) T) []T {
-	values := make([]T, uint64(1)<<n)
-	const piece = 1 << 14 // coalitions that a core draws at a time
-	cores.Pieces((len(values)+piece-1)/piece, func(k int) {
-		var d draws
-		part := values[k*piece : min(len(values), (k+1)*piece)]
-		for i := range part {
-			part[i] = as(s.value(&d, uint64(k*piece+i)))
-		}
-	})
-	return values
 }

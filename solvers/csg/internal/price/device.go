@@ -9,6 +9,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/problem"
 )
 
 // On says where passes are made instead of on this machine's cores: on a device, by a
@@ -16,6 +17,9 @@ import (
 type On struct {
 	Device  device.Device
 	Variant *device.Variant
+	// Law has the values of N agents drawn on the device; nil: this machine holds them.
+	Law problem.Law
+	N   int
 }
 
 // TileBits is the number of agents of a variant's tiles: a device's instance has at
@@ -41,7 +45,7 @@ type onDevice[T device.Number] struct {
 	on      *On
 	kernels *csg.PriceKernels
 	stream  device.Stream
-	bits    int          // of a tile
+	n, bits int          // agents, of a tile
 	scope   device.Scope // holds the memory, the stream and the module
 
 	v, prices, low, high, columns, count device.Buffer
@@ -50,7 +54,7 @@ type onDevice[T device.Number] struct {
 // newDevice loads the variant and uploads the values.
 func newDevice[T device.Number](ctx context.Context, values []T, n int, o *Settings) (_ *onDevice[T], err error) {
 	on := o.On
-	d := &onDevice[T]{host: host[T]{values: values, cores: o.Cores}, on: on, bits: TileBits(on.Variant)}
+	d := &onDevice[T]{host: host[T]{values: values, cores: o.Cores}, on: on, n: n, bits: TileBits(on.Variant)}
 	if n < d.bits {
 		return nil, fmt.Errorf("csg/price: %d agents, expected at least the %d of a tile", n, d.bits)
 	}
@@ -66,9 +70,12 @@ func newDevice[T device.Number](ctx context.Context, values []T, n int, o *Setti
 	if d.stream, err = d.scope.NewStream(on.Device); err != nil {
 		return d, err
 	}
-	if err = d.scope.Take(on.Device, device.Into(&d.v, int64(len(device.Bytes(values)))), device.Into(&d.prices, 8*64), device.Into(&d.low, 8<<d.bits),
+	if err = d.scope.Take(on.Device, device.Into(&d.v, int64(device.Value(csg.Price.Value(on.Variant, "value")).Size())<<n), device.Into(&d.prices, 8*64), device.Into(&d.low, 8<<d.bits),
 		device.Into(&d.high, 8<<(n-d.bits)), device.Into(&d.columns, 8*columnRoom), device.Into(&d.count, 8)); err != nil {
 		return d, err
+	}
+	if values == nil {
+		return d, d.draw(ctx)
 	}
 	const piece = 64 << 20
 	all := device.Bytes(values)
@@ -81,6 +88,23 @@ func newDevice[T device.Number](ctx context.Context, values []T, n int, o *Setti
 		}
 	}
 	return d, d.stream.Sync()
+}
+
+// draw has the values drawn on the device.
+func (d *onDevice[T]) draw(ctx context.Context) error {
+	by, err := d.on.Law.On(d.on.Device)
+	if err != nil {
+		return err
+	}
+	return errors.Join(by.Into(d.stream, d.v, 0, 1<<d.n), ctx.Err(), by.Close())
+}
+
+// at is a value of this machine's, or of the law.
+func (d *onDevice[T]) at(mask uint64) int64 {
+	if d.values == nil {
+		return lift(T(d.on.Law.Value(mask)), d.unit)
+	}
+	return d.host.at(mask)
 }
 
 func (d *onDevice[T]) close() error { return d.scope.Close() }
@@ -103,7 +127,7 @@ func (d *onDevice[T]) extent() (float64, error) {
 	return math.Float64frombits(most[0]), nil
 }
 
-func (d *onDevice[T]) tiles() int { return len(d.values) >> d.bits }
+func (d *onDevice[T]) tiles() int { return 1 << (d.n - d.bits) }
 
 // pass collects with sums of prices that may be rounded down, and leaves out what is
 // above most.
@@ -136,6 +160,9 @@ func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep
 			return f, nil
 		case len(f.columns) < len(masks)/2:
 			// Rounding hides the losses that are looked for: the cores have exact sums.
+			if d.values == nil {
+				return found{}, fmt.Errorf("sums of prices are rounded: %w", ErrCostly)
+			}
 			return d.host.pass(ctx, prices, most, keep)
 		}
 		f.tighten(prices)

@@ -125,10 +125,13 @@ func newSolver[T device.Number](from source, n int, o Settings) (*solver, error)
 }
 
 // Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
-// It gives up, with an error that wraps ErrCostly, where it would exceed the settings'
+// There may be none where o.On has a law. It gives up, with an error that wraps ErrCostly, where it would exceed the settings'
 // limits, or where it finds no structure without a forbidden coalition.
 func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Result, err error) {
 	n := bits.Len(uint(len(values))) - 1
+	if values == nil {
+		n = o.On.N
+	}
 	if n == 0 {
 		return &Result{}, nil
 	}

@@ -1,0 +1,147 @@
+package csg
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"coalesce/generated/csg"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/problem"
+)
+
+// A device draws what this machine draws: every bit, of every distribution and type.
+func TestDrawnOnDevice(t *testing.T) {
+	d := emulatedtest.Open(t)
+	if len(Distributions()) != csg.DrawLawLaws {
+		t.Fatalf("found %d distributions, the kernels have %d", len(Distributions()), csg.DrawLawLaws)
+	}
+	for k, name := range Distributions() {
+		for _, as := range []Value{Float64, []Value{Int32, Float32, Int64}[k%3]} {
+			const n, first = 12, 1 << 10
+			inst, err := Drawn(name, n, 5+1<<40, as)
+			if err != nil {
+				t.Fatal(err)
+			}
+			on, err := inst.Law.On(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := d.NewStream()
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := int64(as.Size())
+			v, err := d.Alloc(size * (1<<n - first))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, v.Len())
+			if err := on.Into(s, v, first, 1<<n-first); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Download(got, v, 0); err != nil {
+				t.Fatal(err)
+			}
+			inst.Hold()
+			if want := inst.Bytes()[first*size:]; !bytes.Equal(got, want) {
+				for c := range int64(1<<n - first) {
+					if a, b := got[c*size:(c+1)*size], want[c*size:(c+1)*size]; !bytes.Equal(a, b) {
+						t.Errorf("%s, %s: coalition %d: found the bytes %x, expected %x", name, as, c+first, a, b)
+						break
+					}
+				}
+			}
+			for _, err := range []error{v.Free(), s.Close(), on.Close()} {
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// Solves of values that a device draws find what those of held values find; the values of
+// the last agent's coalitions are drawn whole, and a piece at a time.
+func TestSolveDrawn(t *testing.T) {
+	d := emulatedtest.Open(t)
+	for k, name := range []string{"uniform", "uct-ndcs", "planted", "infeasible"} {
+		as := []Value{Int32, Float32, Float64, Int64}[k]
+		for _, algorithm := range []Method{Apart, ByPrices} {
+			inst, err := Drawn(name, 13, 9, as)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := on(d)
+			o.Algorithm = string(algorithm)
+			got, err := Solve(context.Background(), inst, o)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, algorithm, err)
+			}
+			if inst.Held() {
+				t.Errorf("%s, %s: this machine holds the values", name, algorithm)
+			}
+			want, err := Reference(inst, Apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Value != want.Value {
+				t.Errorf("%s, %s by %s: found %s, expected %s", name, as, algorithm, got.Value, want.Value)
+			}
+			if name == "planted" && got.Value != "13" {
+				t.Errorf("planted: found %s, expected 13, one for each agent", got.Value)
+			}
+		}
+	}
+}
+
+func TestDrawnInPieces(t *testing.T) {
+	d := emulatedtest.Open(t)
+	inst, err := Drawn("planted", 12, 3, Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := open(d, &csg.Tiles, csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	alone := run.engine
+	run.engine = func(n int) engine {
+		e := alone(n).(*tiles)
+		e.room = 1024
+		return e
+	}
+	j, err := run.prepare(inst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.send(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	r := NewResult(inst)
+	claimed, err := j.solve(context.Background(), r, follow{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Certify(inst, claimed); err != nil || claimed != "120000" {
+		t.Errorf("found %s, %v, expected the 12 agents' 120000", claimed, err)
+	}
+}
+
+// A law's bounds hold.
+func TestLawsLeast(t *testing.T) {
+	for _, name := range Distributions() {
+		inst, err := Drawn(name, 12, 2, Float64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := inst.Law.Least()
+		for mask := range inst.Len() {
+			if x := inst.Value64(mask); x < least && problem.FormatFloat(x, 64) != "-inf" {
+				t.Errorf("%s: coalition %d is worth %v, expected at least %v", name, mask, x, least)
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// Package ranking finds the best few structures of a coalition by the values of all
+// coalitions' best partitions.
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"coalesce/solvers/csg/problem"
+)
+
+// A Ranked structure is one of the best.
+type Ranked struct {
+	Structure problem.Structure
+	Value     float64 // the sum of its blocks' values, in float64
+}
+
+// A partial structure has blocks, a chain, and agents left.
+type partial[S int64 | float64] struct {
+	bound, sum S // of its best completion; of its blocks
+	left       uint64
+	block      uint64
+	before     *partial[S]
+}
+
+// Few are the k best structures of a coalition, the best first; fewer where there are no
+// more without a forbidden block. v are values, f those of best partitions, by coalition
+// number; sums are made in S.
+//
+// The search keeps partial structures: some blocks, and agents that are left, bounded by
+// f of these; it closes the one with the best bound by each block of its lowest agent left.
+// Partial structures have no completion in common and each has one that attains its bound,
+// so that no more than k of them are kept.
+func Few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, coalition uint64, k int) ([]Ranked, error) {
+	var found []Ranked
+	var kept []*partial[S] // best first
+	push := func(o *partial[S]) {
+		at, _ := slices.BinarySearchFunc(kept, o, func(a, b *partial[S]) int { return cmp.Compare(b.bound, a.bound) })
+		for at < len(kept) && kept[at].bound == o.bound {
+			at++
+		}
+		if at < k-len(found) {
+			kept = slices.Insert(kept, at, o)
+			kept = kept[:min(len(kept), k-len(found))]
+		}
+	}
+	push(&partial[S]{bound: S(f[coalition]), left: coalition})
+	for len(kept) > 0 && len(found) < k {
+		if err := ctx.Err(); err != nil {
+			return found, err
+		}
+		o := kept[0]
+		kept = kept[1:]
+		if math.IsInf(float64(o.bound), -1) {
+			break
+		}
+		if o.left == 0 {
+			s := problem.Structure{}
+			for x := o; x.before != nil; x = x.before {
+				s = append(s, x.block)
+			}
+			s.Sort()
+			found = append(found, Ranked{s, float64(o.sum)})
+			continue
+		}
+		lowest := o.left & -o.left
+		rest := o.left ^ lowest
+		for part := rest; ; part = (part - 1) & rest {
+			block := part | lowest
+			sum, left := o.sum+S(v[block]), o.left&^block
+			bound := sum
+			if left != 0 {
+				bound += S(f[left])
+			}
+			if len(kept) < k-len(found) || bound > kept[len(kept)-1].bound {
+				push(&partial[S]{bound, sum, left, block, o})
+			}
+			if part == 0 {
+				break
+			}
+		}
+	}
+	return found, nil
+}

@@ -166,14 +166,14 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	p := a.progress()
 	defer p.Close()
 	facts := session.Devices[0].Facts()
+	there := structures.DrawsThere(&session.Options, a.team != nil || s.verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
 		value := csg.Value(s.value)
-		takes := func(n int) error {
-			if s.drawsThere(session) {
-				return csg.Takes(facts, n, value)
-			}
-			return cmp.Or(fits(n, value, a.free()), csg.Takes(facts, n, value))
+		free := a.free()
+		if there {
+			free = 0 // of no interest
 		}
+		takes := func(n int) error { return cmp.Or(fits(n, value, free), csg.Takes(facts, n, value)) }
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}
@@ -181,12 +181,8 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	start := time.Now()
 	inst, err := await(ctx, func() (*csg.Instance, error) {
 		if s.distribution != "" {
-			drawn, err := csg.Drawn(s.distribution, s.agents, s.seed, csg.Value(s.value))
-			if err == nil && !s.drawsThere(session) {
-				p.Set("drawing %d agents from %s", s.agents, s.distribution)
-				drawn.Hold()
-			}
-			return drawn, err
+			p.Set("drawing %d agents from %s", s.agents, s.distribution)
+			return structures.Draw(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
 		}
 		p.Set("reading %s", called(path))
 		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
@@ -238,13 +234,6 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		return printJSON(a.out, r)
 	}
 	return a.printCSG(r, facts, verified)
-}
-
-// drawsThere reports whether a distribution's values are drawn on a GPU, and never held by
-// this machine.
-func (s *csgFlags) drawsThere(session *csg.Session) bool {
-	held := s.verify || s.values != "" || s.sizes != "" || s.algorithm == string(csg.DP) || s.algorithm == string(csg.IDP)
-	return !held && len(session.Devices) == 1 && session.Devices[0].Facts().Kind != device.Host
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.

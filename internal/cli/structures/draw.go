@@ -1,0 +1,23 @@
+package structures
+
+import (
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg"
+)
+
+// DrawsThere reports whether the values of a distribution are drawn on a GPU and never
+// held by this machine: unless what is asked for needs them held.
+func DrawsThere(o *csg.Options, held bool) bool {
+	held = held || o.Algorithm == string(csg.DP) || o.Algorithm == string(csg.IDP)
+	return !held && len(o.Devices)*o.Together() == 1 && o.Devices[0].Facts().Kind != device.Host
+}
+
+// Draw is the instance of a distribution, whose values this machine holds unless they are
+// drawn there.
+func Draw(name string, n int, seed uint64, as csg.Value, there bool) (*csg.Instance, error) {
+	inst, err := csg.Drawn(name, n, seed, as)
+	if err == nil && !there {
+		inst.Hold()
+	}
+	return inst, err
+}

@@ -108,6 +108,7 @@ var cases = []struct{ text, want string }{
 	{coordinates + "real skew-symmetric\n2 2 2\n2 1 4\n2 2 0\n", "a.mtx:4: found an entry on the diagonal, row 2, of a skew-symmetric matrix, expected none"},
 	{coordinates + "real symmetric\n3 3 4\n3 1 4\n2 2 5\n3 2 4\n1 3 4\n", "a.mtx:6: found entries on both sides of the diagonal, that of line 3 on the other, expected one side"},
 	{coordinates + "real skew-symmetric\n2 2 2\n1 2 4\n2 1 -4\n", "a.mtx:4: found entries on both sides of the diagonal, that of line 3"},
+	{coordinates + "real skew-symmetric\n2 2 2\n1 2 4\n2 1 44\n2", "a.mtx:4: found entries on both sides of the diagonal, that of line 3"}, // before what is wrong behind
 	{coordinates + "pattern symmetric\n2 2 2\n1 2\n2 1\n", "a.mtx:4: found entries on both sides of the diagonal, that of line 3"},
 	{"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "a.mtx:5: found the end of the file after 3 of 4 entries"},
 	{"%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n", `a.mtx:5: found "3" after 2 entries`},

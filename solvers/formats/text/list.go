@@ -57,21 +57,18 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 	keep := func(b *Block, p part) error {
 		left := l.Lines - read
 		read += min(left, p.lines)
-		switch {
-		case p.lines+p.wrong <= left && !(l.More && read == l.Lines):
+		if p.lines+p.wrong <= left && !(l.More && read == l.Lines) {
 			return l.Keep(b, p.of)
-		case l.More:
-			p, err := parse(b, left) // without the lines behind the list
-			if err == nil {
-				err = l.Keep(b, p.of)
-			}
-			if err == nil {
-				err = errFull
-			}
-			return err
 		}
-		for range left {
-			b.Fields()
+		p, err := parse(b, left) // without the lines behind the list
+		if err == nil {
+			err = l.Keep(b, p.of)
+		}
+		switch {
+		case err != nil:
+			return err
+		case l.More:
+			return errFull
 		}
 		words, _ := b.Fields()
 		return b.Errorf("found %s after %d %s, expected the end of the file", formats.Quote(words[0]), l.Lines, l.All)

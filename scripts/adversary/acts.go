@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"coalesce/runtime/device"
@@ -97,6 +98,9 @@ func (a *adversary) interruptJobs(list []solve, each int) (jobs []func(*pool) er
 	return jobs
 }
 
+// starting is how long the loader may take with the driver's library, before a program takes signals.
+const starting = 500 * time.Millisecond
+
 // late is how long a solve may go on after SIGINT.
 func late(on string) time.Duration {
 	if kind(on) == device.Emulated {
@@ -132,6 +136,11 @@ func (a *adversary) interrupt(args []string, after time.Duration) (reply, *fault
 		}
 	}
 	r := reply{Code: command.ProcessState.ExitCode(), Out: out.Bytes(), Err: said.Bytes(), Seconds: time.Since(start).Seconds()}
+	status, ok := command.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() && status.Signal() == syscall.SIGINT && after < starting && out.Len()+said.Len() == 0 {
+		r.Code = 1 // the signal met the loader of libraries, before the program's first line
+		return r, nil
+	}
 	return r, judgeEnd(r, after, late(a.Device))
 }
 

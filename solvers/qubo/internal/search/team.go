@@ -79,8 +79,8 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 
 // beside is how member k gives to the team's others and to whom the team gives, and takes
 // from either.
-func beside(o Options, swaps *exchange, k int) (give func([]uint64), take func() []uint64) {
-	give, take = swaps.member(k)
+func beside(o Options, swaps *exchange, k int) (func([]uint64), func() []uint64) {
+	give, take := swaps.member(k)
 	if o.Give == nil || o.Take == nil {
 		return give, take
 	}

@@ -73,7 +73,7 @@ func All() []Paper {
 			Steps: []Step{
 				{Program: "qubo", Experiments: "evaluate", Kinds: kernels, Small: multistart},
 				{Program: "qubo", Experiments: "paper", Kinds: everywhere, Small: multistart},
-				{Program: "qubo", Experiments: "division", Kinds: kernels, Small: multistart},
+				{Program: "qubo", Experiments: "division", Kinds: kernels, Flags: []string{"-instances", "bqp2500-1,bqp2500-3,bqp2500-6,bqp2500-9,p3000.1"}, Small: multistart},
 				{Program: "qubo", Experiments: "lambda", Kinds: everywhere, Flags: []string{"-instances", "bqp2500-1,bqp2500-3,bqp2500-6,bqp2500-9,p3000.1"}},
 			}},
 	}

@@ -105,11 +105,11 @@ func lewisItems(m measured) []item {
 	}
 	list = append(list, []item{
 		{"tables 1 and 2, every row", "21 rows", "17 rows [below](#the-tables-of-results); of 4 the instance is not given", "bench/qubo/cases.go", again},
-		{"figure 1, division of tasks", "CPU ascends, GPU evaluates", "a mode, `--ascend host`; by default all on the GPU: " + orWhy(divisionCell(m.binaries["division"]), "not measured here"), package1 + "/device.go", "`go run -tags cuda ./bench/qubo -device cuda:0 -experiment division -data DIR`"},
+		{"figure 1, division of tasks", "CPU ascends, GPU evaluates", "a mode, `--ascend host`; by default all on the GPU: " + orWhy(divisionCell(m.binaries["division"]), "not measured here"), package1 + "/device.go", "`go run -tags cuda ./bench/qubo -device cuda:0 -experiment division -data DIR -instances bqp2500-1,bqp2500-3,bqp2500-6,bqp2500-9,p3000.1`"},
 		{"figure 2, pseudocode", "nine steps", "the same steps, in `run`", package1 + "/multistart.go", unit},
 		{"EvaluateRandomStarts", "1,000 samples", "`--samples 1000`, one launch to draw, one to evaluate, one to reduce", kernels, unit},
 		{"CalculateFirstDerivativeSolution", "x = 1 where a row sums to more than zero", "the same, of the full symmetric row", package1 + "/multistart.go", tests(package1, "TestFirstDerivative")},
-		{"CalculateT", "λ = max / mean", "λ in [0, 1), 0.2 unless said, the best of our own sweep (the committed tables ran 0.1); as printed nothing passes, or of a negative mean everything (`--lambda printed`)", package1 + "/multistart.go", tests(package1, "TestMultistartPrintedLambda")},
+		{"CalculateT", "λ = max / mean", "λ in [0, 1), 0.2 unless said, the best of our own sweep; as printed nothing passes, or of a negative mean everything (`--lambda printed`)", package1 + "/multistart.go", tests(package1, "TestMultistartPrintedLambda")},
 		{"Diversify", "after Glover (1998), the number of changes by the counter", "a blend with the best, then every h-th variable; `--blend start` blends with the first solution, `none` leaves the blend out", kernels, tests(package1, "TestMultistartDiversify")},
 		{"PerformSteepestAscent", "one-flip moves, at most max_its", "the same, at most `--max-flips`", kernels, unit},
 		{"UpdateBestAndT", "T follows the best; how λ does is not said", "T follows the best, λ stays", package1 + "/multistart.go", tests(package1, "TestMultistartMeans")},

@@ -12,10 +12,10 @@ import (
 	"coalesce/bench/result"
 )
 
-// auctionTables are the regions of auctions, solved side by side.
+// auctionTables are the regions of auctions: tables of few goods, and solvers side by side.
 func auctionTables(root string) (map[string]string, error) {
 	regions := map[string]string{}
-	for _, name := range []string{"auction-peers", "auction-peers-cores"} {
+	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-peers": peersTable, "auction-peers-cores": peersTable} {
 		f, err := result.Load[result.Auction](filepath.Join(root, "bench", "results", name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			regions[name] = "Not measured.\n"
@@ -24,9 +24,20 @@ func auctionTables(root string) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		regions[name] = peersTable(f)
+		regions[name] = table(f)
 	}
 	return regions, nil
+}
+
+// fewGoods is the medians of the times to the winners and from there to VCG's payments, bidder by bidder.
+func fewGoods(f *result.Of[result.Auction]) string {
+	median := func(runs []float64) float64 { return result.Row{Runs: runs}.Median() }
+	out := heads("auction of 1,000 bids", "goods", "winners", "ms to them", "ms more to the payments", "GB by count", "TB a second")
+	for _, r := range f.Rows {
+		solve, pay := median(r.Solve), median(r.Pay)
+		out += line(r.Name, fmt.Sprint(r.Goods), fmt.Sprint(r.Winners), fmt.Sprintf("%.3g", 1e3*solve), fmt.Sprintf("%.3g", 1e3*pay), fmt.Sprintf("%.3g", r.Bytes/1e9), fmt.Sprintf("%.2f", r.Bytes/1e12/(solve+pay)))
+	}
+	return out + fmt.Sprintf("\n%s, commit %s, %s, medians of %d: `%s`.\n", f.Device, f.Commit, f.Date, len(f.Rows[0].Solve), f.Command)
 }
 
 // sided are the rows of one auction.

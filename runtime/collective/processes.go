@@ -115,7 +115,7 @@ func Way(devices []device.Device, ranks Ranks) (string, error) {
 // joiner is the device that joins others, with its transport's name and its own, or why
 // there is none: a space where such devices have no transport at all.
 func joiner(devices []device.Device) (d Joiner, name, why string) {
-	d, ok := devices[0].(Joiner)
+	d, ok := device.Plain(devices[0]).(Joiner)
 	if !ok {
 		return nil, "", " "
 	}

@@ -123,7 +123,9 @@ func TestJoiners(t *testing.T) {
 		err := OnAll(2, func(k int) error {
 			d := own[k]
 			d.Device, d.tickets = host.Open(1), &tickets
-			g, err := Join([]device.Device{d}, ranks[k])
+			cached := device.Cache(d) // as sessions have devices
+			defer cached.Close()
+			g, err := Join([]device.Device{cached}, ranks[k])
 			if err != nil {
 				return err
 			}

@@ -33,8 +33,10 @@ func cost(v, size int) time.Duration {
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-		s := &fake.Subject{Plants: plants, Cost: cost}
+		// Other programs on the machine change nothing: the clock moves by what runs cost.
+		clock := &fake.Clock{T: time.Now()}
+		d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: clock}
+		s := &fake.Subject{Plants: plants, Cost: cost, Clock: clock}
 		if err := worker.Serve(context.Background(), d, []subject.Subject{s}, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

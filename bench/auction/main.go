@@ -40,6 +40,7 @@ type settings struct {
 	data      string // folder of auctions
 	python    string // with the packages of peers.py; empty: branch and cut alone
 	instances []string
+	solvers   []string
 	limit     time.Duration
 	threads   int
 	suffix    string // of the file
@@ -57,7 +58,7 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var names, goods, instances string
+	var names, goods, instances, solvers string
 	s.Register(&names, "tables", experiment.List(experiments()))
 	flag.StringVar(&goods, "goods", usualGoods, "comma-separated numbers of goods")
 	flag.IntVar(&s.bids, "bids", 1000, "of an auction")
@@ -68,12 +69,13 @@ func main() {
 	flag.StringVar(&s.data, "data", "", "peers: a folder of auctions, *.txt, and of their values, optima.csv")
 	flag.StringVar(&s.python, "python", "", "peers: an interpreter with highspy and pyscipopt (default: none, branch and cut alone)")
 	flag.StringVar(&instances, "instances", "", "peers: comma-separated parts of names (default: all)")
+	flag.StringVar(&solvers, "solvers", "", "peers: comma-separated parts of solvers' names (default: all)")
 	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "peers: of a solve")
 	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "peers: of a solver")
 	flag.StringVar(&s.suffix, "suffix", "", "of the file, such as -cores")
 	flag.Usage = experiment.Usage("Measures combinatorial auctions.", experiments())
 	flag.Parse()
-	s.goods, s.instances = experiment.Split(goods), experiment.Split(instances)
+	s.goods, s.instances, s.solvers = experiment.Split(goods), experiment.Split(instances), experiment.Split(solvers)
 	if flag.NArg() > 0 || s.bids < 1 || s.runs < 1 {
 		fmt.Fprintln(os.Stderr, "auction: expected flags only, and counts of 1 or more")
 		os.Exit(2)
@@ -96,7 +98,7 @@ func run(ctx context.Context, s settings, names []string) bool {
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
 		b.Begin(e.Name, s.suffix, experiment.Command("auction", b.Facts.Kind, s.Device, e.Name,
 			experiment.Flag{Name: "goods", Value: strings.Join(s.goods, ","), Usual: usualGoods}, experiment.Flag{Name: "bids", Value: strconv.Itoa(s.bids), Usual: "1000"}, experiment.Flag{Name: "variant", Value: s.variant},
-			experiment.Flag{Name: "data", Value: placeholder(s.data, "DIR")}, experiment.Flag{Name: "python", Value: placeholder(s.python, "python3")}, experiment.Flag{Name: "instances", Value: strings.Join(s.instances, ",")},
+			experiment.Flag{Name: "data", Value: placeholder(s.data, "DIR")}, experiment.Flag{Name: "python", Value: placeholder(s.python, "python3")}, experiment.Flag{Name: "instances", Value: strings.Join(s.instances, ",")}, experiment.Flag{Name: "solvers", Value: strings.Join(s.solvers, ",")},
 			experiment.Flag{Name: "limit", Value: s.limit.String(), Usual: "10m0s"}, experiment.Flag{Name: "threads", Value: strconv.Itoa(s.threads), Usual: strconv.Itoa(runtime.NumCPU())},
 			experiment.Flag{Name: "suffix", Value: s.suffix}))
 		if err := e.Run(b); err != nil {

@@ -95,7 +95,7 @@ func (b *bench) peers() error {
 	b.Resume()
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")
-		if len(b.settings.instances) > 0 && !slices.ContainsFunc(b.settings.instances, func(part string) bool { return strings.Contains(name, part) }) {
+		if !named(name, b.settings.instances) {
 			continue
 		}
 		a, err := solver.Read(path)
@@ -103,6 +103,9 @@ func (b *bench) peers() error {
 			return err
 		}
 		for _, who := range names {
+			if !named(who, b.settings.solvers) {
+				continue
+			}
 			if slices.ContainsFunc(b.Kept, func(r result.Auction) bool { return r.Instance == name && r.Name == who }) {
 				continue
 			}
@@ -124,6 +127,11 @@ func (b *bench) peers() error {
 		}
 	}
 	return nil
+}
+
+// named reports whether a name has one of the parts; without parts each has.
+func named(name string, parts []string) bool {
+	return len(parts) == 0 || slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // optima are the best known values that a folder lists in optima.csv, if it does.

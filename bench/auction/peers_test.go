@@ -35,6 +35,14 @@ func TestPeers(t *testing.T) {
 	if len(f.Rows) != 2 || f.Rows[0].Value != "3.5" || f.Rows[0].Known != "3.5" || f.Rows[1].Value != "7" || f.Rows[1].Known != "" || !f.Rows[0].Proven || f.Rows[0].Took <= 0 {
 		t.Errorf("%+v", f.Rows)
 	}
+	s.Out, s.solvers = t.TempDir(), []string{"HiGHS", "CBC"}
+	if !run(context.Background(), s, []string{"peers"}) {
+		t.Fatal("the experiment failed")
+	}
+	if f, err = result.Load[result.Auction](filepath.Join(s.Out, "auction-peers.json")); err != nil || len(f.Rows) > 0 {
+		t.Errorf("rows of solvers that were not asked for: %+v, %v", f.Rows, err)
+	}
+	s.solvers = nil
 	write("optima.csv", "file,value\na.txt,3.6\n")
 	s.Out = t.TempDir()
 	if run(context.Background(), s, []string{"peers"}) {

@@ -15,7 +15,7 @@ import (
 // auctionTables are the regions of auctions: tables of few goods, and solvers side by side.
 func auctionTables(root string) (map[string]string, error) {
 	regions := map[string]string{}
-	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-peers": peersTable, "auction-peers-cores": peersTable} {
+	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-peers": peersTable, "auction-peers-hard": peersTable, "auction-peers-cores": peersTable} {
 		f, err := result.Load[result.Auction](filepath.Join(root, "bench", "results", name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			regions[name] = "Not measured.\n"

@@ -192,6 +192,10 @@ func TestOutOfBounds(t *testing.T) {
 			__shared__ int a[30]; int *q = a;
 			q[threadIdx.x] = 1; __syncthreads(); p[0] = q[0];
 		}`, "k/k.cu:4"},
+		"local": {`extern "C" __global__ void k_run(int* p, long long n) {
+			int a[30], *q = a; for (int i = 0; i < 30; i++) a[i] = i;
+			__syncthreads(); p[0] = q[threadIdx.x];
+		}`, "This frame has 1 object(s)"},
 		"overflow": {`extern "C" __global__ void k_run(int* p, long long n) {
 			int x = INT_MAX - 5;
 			p[0] = x + (int)threadIdx.x;

@@ -29,6 +29,9 @@ struct Fiber {
   const volatile unsigned *word = nullptr; // of kWatch: until word & mask != value
 };
 
+// Lanes of a warp, a bit each: those that have not ended, and those in a warp operation.
+struct Warp { unsigned live = 0, waiting = 0; };
+
 // A Block has the fibers of its threads, and its shared memory: dynamic is
 // where the running block's lies, kept holds the static of one that is not
 // running: whole words for each array.
@@ -36,6 +39,7 @@ struct Block {
   unsigned index = 0;
   int alive = 0, at_barrier = 0, runnables = 0;
   std::vector<Fiber> fibers;
+  std::vector<Warp> warps;
   std::vector<int> runnable;
   char *dynamic = nullptr;
   std::vector<uint64_t> kept;
@@ -283,12 +287,11 @@ static void warp_result(Fiber *lane, int lanes, unsigned arrived) {
 static void warp_try(int t) {
   int base = t & ~31, lanes = threads - base < 32 ? threads - base : 32;
   Fiber *lane = fibers + base, &me = fibers[t];
-  unsigned arrived = 0;
-  for (int i = 0; i < lanes; i++) {
-    if (!(me.mask >> i & 1) || lane[i].state == kDone) continue;
-    if (lane[i].state != kWarp || lane[i].mask != me.mask) return;
-    arrived |= 1u << i;
-  }
+  Warp &warp = here->warps[(size_t)t / 32];
+  unsigned arrived = me.mask & warp.live;
+  if (arrived & ~warp.waiting) return;
+  for (int i = 0; i < lanes; i++)
+    if ((arrived >> i & 1) && lane[i].mask != me.mask) return;
   for (int i = 0; i < lanes; i++) {
     if (!(arrived >> i & 1) || lane[i].op == me.op) continue;
     say_thread(t);
@@ -297,6 +300,7 @@ static void warp_try(int t) {
     return;
   }
   warp_result(lane, lanes, arrived);
+  warp.waiting &= ~arrived;
   for (int i = 0; i < lanes; i++)
     if (arrived >> i & 1) wake(base + i);
 }
@@ -306,6 +310,7 @@ extern "C" uint64_t emu_warp(int op, unsigned mask, uint64_t value, int arg, int
   idle = 0;
   f.op = op, f.mask = mask, f.value = value, f.arg = arg, f.width = width, f.file = file, f.line = line;
   f.state = kWarp;
+  here->warps[(size_t)current / 32].waiting |= 1u << (current & 31);
   if (!(mask >> (current & 31) & 1)) {
     say_thread(current);
     say(": %s (%s:%d) with mask %08x, which does not name the lane itself", kOps[op], file, line, mask);
@@ -390,11 +395,11 @@ extern "C" void emu_trap(const char *file, int line) {
 }
 
 static void fiber_main() {
-  context_arrived(&outside);
   emu_thread.x = (unsigned)current;
   body(body_slots);
   Fiber &f = fibers[current];
   f.state = kDone;
+  here->warps[(size_t)current / 32].live &= ~(1u << (current & 31));
   idle = 0;
   if (--here->alive == 0) live_blocks--;
   live_threads--;
@@ -413,9 +418,11 @@ static void begin(Block *b, unsigned index) {
   b->index = index;
   b->alive = threads;
   b->at_barrier = b->runnables = 0;
+  b->warps.assign((size_t)(threads + 31) / 32, Warp());
   for (int t = 0; t < threads; t++) {
     Fiber &f = b->fibers[(size_t)t];
-    context_make(&f.context, f.stack, fiber_main);
+    context_make(&f.context, f.stack, (unsigned)t, fiber_main);
+    b->warps[(size_t)t / 32].live |= 1u << (t & 31);
     wake_in(b, t);
   }
 }

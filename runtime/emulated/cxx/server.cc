@@ -108,10 +108,13 @@ static std::vector<char *> stacks; // of all launches so far
 // shared memory.
 static bool make_blocks(size_t n) {
   size_t need = n * (size_t)threads, words = 0, next = 0;
-  while (stacks.size() < need) {
-    char *s = stack_new();
-    if (!s) return false;
-    stacks.push_back(s);
+  if (stacks.size() < need) {
+    while (stacks.size() < need) {
+      char *s = stack_new();
+      if (!s) return false;
+      stacks.push_back(s);
+    }
+    context_tell(*std::min_element(stacks.begin(), stacks.end()), *std::max_element(stacks.begin(), stacks.end()) + kStack);
   }
   for (const Range &r : *shared) words += (r.size + 7) / 8;
   blocks = std::vector<Block>(n);

@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
+	"github.com/therootcompany/xz"
 )
 
 // A Stream is a file as it was before it was compressed.
@@ -59,11 +59,10 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 		b.kind = "gzip"
 		b.r, err = gzip.NewReader(in)
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
-		if d := xzDictionary(head); d > maxDictionary {
-			return nil, fmt.Errorf("%s: found an xz dictionary of %d bytes, expected at most %d", name, d, maxDictionary)
-		}
+		// This decompressor keeps one dictionary for all streams and blocks of the
+		// file: one that makes another for each runs out of memory on thousands of them.
 		b.kind = "xz"
-		b.r, err = newXZ(in)
+		b.r, err = xz.NewReader(in, maxDictionary)
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		b.kind = "zstd"
 		var d *zstd.Decoder
@@ -95,65 +94,4 @@ func cutFold(s, suffix string) (string, bool) {
 		return s, false
 	}
 	return s[:i], true
-}
-
-// An xzReader wants the stream's footer: the decompressor takes a file that
-// ends before it as whole.
-type xzReader struct {
-	*xz.Reader
-	tail *tail
-}
-
-func newXZ(r io.Reader) (*xzReader, error) {
-	t := &tail{r: r}
-	x, err := xz.NewReader(t)
-	return &xzReader{x, t}, err
-}
-
-// Read is io.Reader.
-func (x *xzReader) Read(p []byte) (int, error) {
-	k, err := x.Reader.Read(p)
-	if err == io.EOF && string(x.tail.last[:]) != "YZ" {
-		err = io.ErrUnexpectedEOF
-	}
-	return k, err
-}
-
-// A tail remembers the last two bytes read that are not padding.
-type tail struct {
-	r    io.Reader
-	last [2]byte
-}
-
-// Read is io.Reader.
-func (t *tail) Read(p []byte) (int, error) {
-	k, err := t.r.Read(p)
-	for _, b := range bytes.TrimRight(p[max(0, k-64):k], "\x00") {
-		t.last = [2]byte{t.last[1], b}
-	}
-	return k, err
-}
-
-// xzDictionary is the dictionary size that the first block of an xz file asks
-// for (xz file format 1.1.0, sections 3.1 and 5.3.1), 0 when it is elsewhere.
-func xzDictionary(head []byte) int64 {
-	if len(head) < 18 {
-		return 0
-	}
-	block := head[12:]
-	at := 2
-	for _, sized := range []byte{0x40, 0x80} {
-		if block[1]&sized == 0 {
-			continue
-		}
-		for at < len(block) && block[at]&0x80 != 0 {
-			at++
-		}
-		at++
-	}
-	if block[1]&3 != 0 || at+2 >= len(block) || block[at] != 0x21 {
-		return 0
-	}
-	b := block[at+2] & 63
-	return int64(2|b&1) << (b/2 + 11)
 }

@@ -2,8 +2,11 @@ package packed
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -77,16 +80,34 @@ func TestPromisesNotKept(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Dictionaries above the limit are refused before memory is taken.
+func TestDictionaryIsBounded(t *testing.T) {
 	data := pack(t, "1,5\n")[".xz"]
-	for code, want := range map[byte]int64{18: 1 << 21, 28: 1 << 26, 29: 3 << 25, 40: 1<<32 - 1} {
+	for code, fits := range map[byte]bool{18: true, 28: true, 29: true, 30: true, 31: false, 40: false} {
 		data[16] = code
-		d := xzDictionary(data)
-		if d != want && !(code == 40 && d > maxDictionary) {
-			t.Errorf("dictionary code %d: %d bytes, want %d", code, d, want)
+		header := data[12:24] // the first block's, which ends with its checksum
+		binary.LittleEndian.PutUint32(header[8:], crc32.ChecksumIEEE(header[:8]))
+		_, _, err := readAll(data, "a.xz")
+		if fits && err != nil || !fits && (err == nil || err.Error() != "a.xz: found an xz dictionary of more than 134217728 bytes") {
+			t.Errorf("dictionary code %d: %v", code, err)
 		}
-		if _, err := Open(bytes.NewReader(data), "a.xz"); want > maxDictionary && (err == nil || !strings.Contains(err.Error(), "expected at most")) {
-			t.Errorf("a dictionary of %d bytes: %v", want, err)
-		}
+	}
+}
+
+// A file of thousands of streams takes the memory of one.
+func TestManyStreams(t *testing.T) {
+	one := pack(t, "1,5\n")[".xz"]
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, _, err := readAll(bytes.Repeat(one, 3000), "a.xz")
+	runtime.ReadMemStats(&after)
+	if want := strings.Repeat("1,5\n", 3000); err != nil || got != want {
+		t.Fatalf("%d bytes, want %d: %v", len(got), len(want), err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+		t.Errorf("3,000 streams took %d bytes", took)
 	}
 }
 

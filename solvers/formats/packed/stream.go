@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 
+	"github.com/therootcompany/xz"
+
 	"coalesce/solvers/formats"
 )
 
@@ -78,6 +80,10 @@ func broken(kind string, err error) error {
 	switch {
 	case err == io.EOF:
 		return err
+	case errors.Is(err, xz.ErrMemlimit):
+		return fmt.Errorf("found an xz dictionary of more than %d bytes", maxDictionary)
+	case errors.Is(err, xz.ErrBuf):
+		return broken(kind, io.ErrUnexpectedEOF)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("found the end of the file within %s data: the file is truncated: %w", kind, err)
 	}

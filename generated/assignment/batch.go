@@ -11,7 +11,7 @@ import (
 )
 
 // BatchHash is the hash of the family assignment/batch: what its texts are made from.
-const BatchHash = 0x668c03ff62d9760a
+const BatchHash = 0x7a1f6dac16fad330
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,35 +30,35 @@ var Batch = device.Family{
 		{Name: "check", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "found", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf49119c8482164d2, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xa70f387e6af5cd5e, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x455b7439876cc8a1, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x3f7f7fd074f52b04, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xc309cf94beb464ff, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x90c1499b0ba57d8d, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x5a226a39910a54cf, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x32b3cf197e119247, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x10afe0716e48d919, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xad40e07826fbbcdb, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x79e67d8ad5306ffd, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xb0ac4a70c4fce7b4, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0x2a9969afc5f39de5, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0x8279b913be3d2fe5, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0x99cf2c1634b7a5d8, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0x40c9ec45a802a70b, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0xd099f2ccd1970b04, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0x3f112a94ff77a63c, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0x3dd5c2529a3fccc1, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0x735c7c8d908a084e, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0xf9b5a33ccaac86b5, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xfc70c2eaebc20215, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x6dac793d40424e2b, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xcdcf1da44ac3e37a, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x7626347a2d5971f0, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xc3cfbf12603ab2b3, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x91ed77953948ba9a, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x98700bf545dc1ab4, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf6499871c42f451f, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x53704b2a3e40b671, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x6404d11cc68b84bb, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x7b8d28587acba42a, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x7414f8b39831074d, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xaf9abaa7af9f460c, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xe92fa20a67b0a22a, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xd753922fbd32c8cd, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0x2d7b3e5f78c1f82b, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0xff4a0bd4e2763c4d, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0xe5eb4c0172dfe21a, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0xa32ff1b5088b0460, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0x19b76acfc42811ce, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0xa288797c62deaa17, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0xfba80f164e1d4708, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0x0049cdffd33e5d24, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x0b05ec708b0ebcae, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x776aed5a2eca3732, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x259cdc99684ab07c, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf1a75f0def30ba96, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
 	},
 	Source: batchSource,
 	Packs: []device.Pack{
-		{File: "batch/pack_000.cu", Hash: 0xf07099e18a526eb5},
-		{File: "batch/pack_001.cu", Hash: 0x4e8eff09bebf2dac},
+		{File: "batch/pack_000.cu", Hash: 0xe17d8bfbd6cd7c67},
+		{File: "batch/pack_001.cu", Hash: 0x8d4bcc6a9eca85b5},
 	},
 }
 

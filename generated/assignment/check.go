@@ -11,7 +11,7 @@ import (
 )
 
 // CheckHash is the hash of the family assignment/check: what its texts are made from.
-const CheckHash = 0xf7a13d4208ceeecf
+const CheckHash = 0x18ebed4650c66b28
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,32 +30,32 @@ var Check = device.Family{
 		{Name: "sweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "rules", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0xf833d07fcd902fe6, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0x2d7e5a94d0031f57, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0xb0fddd1ce0ddcd74, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0x99a0abd93591b418, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x26afb5ae8c33ca94, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0x1751232b3013a95d, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0xf8428bc89f93c400, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0xbbd99db245017e9d, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0xa497432a85116ca2, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xf0f06974d859833a, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0xa860fa3af0506180, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x7bc3fd6cfc33cce1, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0xba41e0263f9fa87f, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x52be9937a6313c9d, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x463622765135ed92, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0xb7a59eaf3746fe9a, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0xea5d88d452891288, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xcfe07f3e4e9277ed, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xaab7b5d9eb8145fb, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xcee481eb27e3bd92, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0xbb5df3df6b3c00b3, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
+		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0xa383b655580a0479, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0xa48c8dee661d1b41, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0x3cbcaac38f0cf293, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0x1191b16cff4801fb, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x91d91f1632045260, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0xbdf83d9a68ca47a9, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0x990b2be5912e4afa, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0x3053a059f054879e, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0xfc8d82e3ac899a8c, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xf676d3119dfcec7e, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0xd31ac36bb641a191, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x26aaf85c674d18f1, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0xe005473e09e22458, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x480c9817a2f2259a, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x7f84b71be11be85b, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x20ba865de9712ef9, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0xf1a454445477a02b, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xdb54f68b9f3b5ed2, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xce6353c7b2dbb70e, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xe2c638a9d8e83d83, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0x8a4e1b39f7f6fc22, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
 	},
 	Source: checkSource,
 	Packs: []device.Pack{
-		{File: "check/pack_000.cu", Hash: 0xd2b42a41113b0d73},
-		{File: "check/pack_001.cu", Hash: 0xddf6d8a811816391},
+		{File: "check/pack_000.cu", Hash: 0x573a1d2908dd6c50},
+		{File: "check/pack_001.cu", Hash: 0x48819ca2f694769f},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // FitHash is the hash of the family assignment/fit: what its texts are made from.
-const FitHash = 0x50fad26c7448e9f4
+const FitHash = 0x6f755d5a961761d4
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,14 +30,14 @@ var Fit = device.Family{
 		{Name: "gather", Params: []device.Param{{Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "checks", Type: "uint64"}, {Name: "duals", Type: "uint64"}, {Name: "wanted", Type: "buffer"}, {Name: "step", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=1024,value=int32", Symbol: "assignment_fit_block1024_int32", Hash: 0x1afa0e5f89fe354f, Values: []string{"1024", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=int64", Symbol: "assignment_fit_block1024_int64", Hash: 0x688f5d902cf53c21, Values: []string{"1024", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=float32", Symbol: "assignment_fit_block1024_float32", Hash: 0xf050a78cfb4d01e4, Values: []string{"1024", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=float64", Symbol: "assignment_fit_block1024_float64", Hash: 0x1da36aa99eb10a4b, Values: []string{"1024", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=int32", Symbol: "assignment_fit_block1024_int32", Hash: 0xf60452368693da9b, Values: []string{"1024", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=int64", Symbol: "assignment_fit_block1024_int64", Hash: 0xdb4f23111fcf6438, Values: []string{"1024", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=float32", Symbol: "assignment_fit_block1024_float32", Hash: 0x4efad245f0094e85, Values: []string{"1024", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=float64", Symbol: "assignment_fit_block1024_float64", Hash: 0x9fc153037a414695, Values: []string{"1024", "float64"}, Safe: true, Pack: 0},
 	},
 	Source: fitSource,
 	Packs: []device.Pack{
-		{File: "fit/pack_000.cu", Hash: 0xdcd4325193b81a39},
+		{File: "fit/pack_000.cu", Hash: 0xc19371122acdd162},
 	},
 }
 

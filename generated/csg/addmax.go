@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0x74f510c1de127911
+const AddmaxHash = 0x95b4e887f097c3fe
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

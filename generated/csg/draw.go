@@ -11,7 +11,7 @@ import (
 )
 
 // DrawHash is the hash of the family csg/draw: what its texts are made from.
-const DrawHash = 0x9c876de9520b2827
+const DrawHash = 0x0dcd35d3179951d9
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

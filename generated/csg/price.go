@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0x736e9302e54acb1e
+const PriceHash = 0x124647ee17c494de
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -31,33 +31,33 @@ var Price = device.Family{
 		{Name: "collect", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "low", Type: "buffer"}, {Name: "high", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "count", Type: "buffer"}, {Name: "tiles", Type: "uint64"}, {Name: "room", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_block128_items4_sumsnarrow_int32", Hash: 0xcd46195b2edd124c, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_block128_items4_sumsnarrow_float32", Hash: 0xceab849b7876c3bc, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_block128_items8_sumsnarrow_int32", Hash: 0xd38648eb3e012f7f, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_block128_items8_sumsnarrow_float32", Hash: 0xa17576673ea32316, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_block128_items16_sumsnarrow_int32", Hash: 0x8d5f7f0cf94ca47d, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_block128_items16_sumsnarrow_float32", Hash: 0xec531b704ca3ebcf, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_block256_items4_sumsnarrow_int32", Hash: 0xfb6e1af8b660b2a3, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_block256_items4_sumsnarrow_float32", Hash: 0x54b264ee96328992, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_block256_items8_sumsnarrow_int32", Hash: 0x6f93e95129caab36, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_block256_items8_sumsnarrow_float32", Hash: 0x84cd5c7491bcc46d, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_block256_items8_sumswide_int32", Hash: 0x01807a8142d041ce, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_block256_items8_sumswide_int64", Hash: 0x3fa50abc282aa7b8, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_block256_items8_sumswide_float32", Hash: 0x01214f168a2f6ce5, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_block256_items8_sumswide_float64", Hash: 0xab9e1eb9d1d872ea, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_block256_items16_sumsnarrow_int32", Hash: 0x10632bf5f2cbbdf2, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_block256_items16_sumsnarrow_float32", Hash: 0x64e9f07d0405540d, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_block512_items4_sumsnarrow_int32", Hash: 0xc1dd0221ca2ebd95, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_block512_items4_sumsnarrow_float32", Hash: 0x09e3fe28a38f309e, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_block512_items8_sumsnarrow_int32", Hash: 0x5384a6fc88ad457b, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_block512_items8_sumsnarrow_float32", Hash: 0xfbeaba6778a8be04, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_block512_items16_sumsnarrow_int32", Hash: 0x26e1b3661ec4e034, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_block512_items16_sumsnarrow_float32", Hash: 0xc18261540697eb66, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
+		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_block128_items4_sumsnarrow_int32", Hash: 0xfd39d2860b9bae36, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_block128_items4_sumsnarrow_float32", Hash: 0x2476146d64820f04, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_block128_items8_sumsnarrow_int32", Hash: 0x020458e1efda99c2, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_block128_items8_sumsnarrow_float32", Hash: 0x469112ff4085ea37, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_block128_items16_sumsnarrow_int32", Hash: 0x7127f106512dd2a9, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_block128_items16_sumsnarrow_float32", Hash: 0x0a658cb33fee7c09, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_block256_items4_sumsnarrow_int32", Hash: 0x512d2f11bd82e74b, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_block256_items4_sumsnarrow_float32", Hash: 0x3e7fbc7055ab2e6d, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_block256_items8_sumsnarrow_int32", Hash: 0x4ae195e2351c7d8a, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_block256_items8_sumsnarrow_float32", Hash: 0x821c52a4832c0b5d, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_block256_items8_sumswide_int32", Hash: 0xf924e2f9a0d1a3e6, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_block256_items8_sumswide_int64", Hash: 0x4b5b3ceaf13d0635, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_block256_items8_sumswide_float32", Hash: 0x2de982cae89186e4, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_block256_items8_sumswide_float64", Hash: 0x7b6e8e54f16888c5, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_block256_items16_sumsnarrow_int32", Hash: 0x6c72bef4cea4f636, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_block256_items16_sumsnarrow_float32", Hash: 0x896ff95d35a34a08, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_block512_items4_sumsnarrow_int32", Hash: 0x5b2ce7266337e928, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_block512_items4_sumsnarrow_float32", Hash: 0x2eb508face93d642, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_block512_items8_sumsnarrow_int32", Hash: 0x400974155765df91, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_block512_items8_sumsnarrow_float32", Hash: 0xb41128c6db4ce80c, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_block512_items16_sumsnarrow_int32", Hash: 0x6dd4b793e29df45d, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_block512_items16_sumsnarrow_float32", Hash: 0x65c00fdc2690ffce, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
 	},
 	Source: priceSource,
 	Packs: []device.Pack{
-		{File: "price/pack_000.cu", Hash: 0xf9f123b44faa85bf},
-		{File: "price/pack_001.cu", Hash: 0x7424284c1a7921ba},
+		{File: "price/pack_000.cu", Hash: 0x4970dc6e9d716861},
+		{File: "price/pack_001.cu", Hash: 0x1ad72ababdde08d3},
 	},
 }
 

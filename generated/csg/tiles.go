@@ -11,7 +11,7 @@ import (
 )
 
 // TilesHash is the hash of the family csg/tiles: what its texts are made from.
-const TilesHash = 0x3a78703952e335bc
+const TilesHash = 0x39365b746758ae3f
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

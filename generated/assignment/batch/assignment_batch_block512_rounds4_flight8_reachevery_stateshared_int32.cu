@@ -471,9 +471,37 @@ struct Cost {
         forbidden++;
         return FREE;
     }
-    __device__ __forceinline__ i64 operator()(int c) {
-        if (c == 2147483647) return free();
-        return (i64)sign * c;
+    __device__ __forceinline__ i64 operator()(int c) { return c == 2147483647 ? free() : (i64)sign * c; }
+    __device__ __forceinline__ i64 operator()(i64 c) {
+        if (!within(c)) return c == 9223372036854775807ll ? free() : INVALID;
+        return sign * c;
+    }
+    __device__ __forceinline__ i64 operator()(float c) { return real<u32, 23, 127>((u32)__float_as_int(c)); }
+    __device__ __forceinline__ i64 operator()(double c) { return real<u64, 52, 1023>((u64)__double_as_longlong(c)); }
+
+    // real is the cost of a float of so many bits of mantissa and such a bias.
+    template <typename Bits, int MANTISSA, int BIAS> __device__ __forceinline__ i64 real(Bits b) {
+        constexpr int SPECIAL = 2 * BIAS + 1;  // the exponent of infinities and NaN
+        Bits mantissa = b & (((Bits)1 << MANTISSA) - 1);
+        bool negative = (b >> (8 * sizeof(Bits) - 1) != 0) != (sign < 0);
+        int e = (int)(b >> MANTISSA) & SPECIAL;
+        if (e == SPECIAL) return mantissa == 0 && !negative ? free() : INVALID;
+        if (e == 0) e = 1;
+        else mantissa |= (Bits)1 << MANTISSA;
+        int s = e - BIAS - MANTISSA + shift;
+        if (s > 60 - MANTISSA) return mantissa == 0 ? 0 : INVALID;
+        i64 x = s >= 0 ? (i64)mantissa << s : nearest<MANTISSA>(mantissa, -s);
+        return negative ? -x : x;
+    }
+    // nearest is mantissa / 2^s for s > 0.
+    template <int MANTISSA> __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
+        if (s > MANTISSA + 2) {
+            rounded += mantissa != 0;
+            return 0;
+        }
+        u64 q = mantissa >> s, rest = mantissa & ((1ull << s) - 1), half = 1ull << (s - 1);
+        rounded += rest != 0;
+        return (i64)(q + (rest > half || (rest == half && (q & 1) != 0)));
     }
 };
 
@@ -579,4 +607,4 @@ assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32_check(con
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32_hash = 0x3f112a94ff77a63cull;
+extern "C" __device__ unsigned long long assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32_hash = 0xa288797c62deaa17ull;

@@ -21,6 +21,7 @@ constexpr u32 ROWS = 32;      // rows of a block
 constexpr u32 FLIGHT = 4;  // rows a thread loads at once
 constexpr u32 VEC = 16 / sizeof(T);    // columns of a thread
 constexpr u32 SPAN = BLOCK * VEC;      // columns of a block
+constexpr bool FLOATS = true;  // costs are rounded to integers
 
 constexpr i64 MOST = 1ll << 61;                         // duals and costs stay within
 constexpr i64 FREE = 9223372036854775807ll;             // a forbidden pair: no dual is too large
@@ -74,11 +75,30 @@ struct Cost {
         forbidden++;
         return FREE;
     }
-    static constexpr int MANTISSA = 23, SPECIAL = 255, BIAS = 127;
-    static __device__ __forceinline__ u32 bitsOf(float c) { return (u32)__float_as_int(c); }
-    typedef u32 Bits;
+    __device__ __forceinline__ i64 operator()(int c) { return c == 2147483647 ? free() : (i64)sign * c; }
+    __device__ __forceinline__ i64 operator()(i64 c) {
+        if (!within(c)) return c == 9223372036854775807ll ? free() : INVALID;
+        return sign * c;
+    }
+    __device__ __forceinline__ i64 operator()(float c) { return real<u32, 23, 127>((u32)__float_as_int(c)); }
+    __device__ __forceinline__ i64 operator()(double c) { return real<u64, 52, 1023>((u64)__double_as_longlong(c)); }
+
+    // real is the cost of a float of so many bits of mantissa and such a bias.
+    template <typename Bits, int MANTISSA, int BIAS> __device__ __forceinline__ i64 real(Bits b) {
+        constexpr int SPECIAL = 2 * BIAS + 1;  // the exponent of infinities and NaN
+        Bits mantissa = b & (((Bits)1 << MANTISSA) - 1);
+        bool negative = (b >> (8 * sizeof(Bits) - 1) != 0) != (sign < 0);
+        int e = (int)(b >> MANTISSA) & SPECIAL;
+        if (e == SPECIAL) return mantissa == 0 && !negative ? free() : INVALID;
+        if (e == 0) e = 1;
+        else mantissa |= (Bits)1 << MANTISSA;
+        int s = e - BIAS - MANTISSA + shift;
+        if (s > 60 - MANTISSA) return mantissa == 0 ? 0 : INVALID;
+        i64 x = s >= 0 ? (i64)mantissa << s : nearest<MANTISSA>(mantissa, -s);
+        return negative ? -x : x;
+    }
     // nearest is mantissa / 2^s for s > 0.
-    __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
+    template <int MANTISSA> __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
         if (s > MANTISSA + 2) {
             rounded += mantissa != 0;
             return 0;
@@ -86,18 +106,6 @@ struct Cost {
         u64 q = mantissa >> s, rest = mantissa & ((1ull << s) - 1), half = 1ull << (s - 1);
         rounded += rest != 0;
         return (i64)(q + (rest > half || (rest == half && (q & 1) != 0)));
-    }
-    __device__ __forceinline__ i64 operator()(T c) {
-        Bits b = bitsOf(c), mantissa = b & (((Bits)1 << MANTISSA) - 1);
-        bool negative = (b >> (8 * sizeof(T) - 1) != 0) != (sign < 0);
-        int e = (int)(b >> MANTISSA) & SPECIAL;
-        if (e == SPECIAL) return mantissa == 0 && !negative ? free() : INVALID;
-        if (e == 0) e = 1;
-        else mantissa |= (Bits)1 << MANTISSA;
-        int s = e - BIAS - MANTISSA + shift;
-        if (s > 60 - MANTISSA) return mantissa == 0 ? 0 : INVALID;
-        i64 x = s >= 0 ? (i64)mantissa << s : nearest(mantissa, -s);
-        return negative ? -x : x;
     }
 };
 
@@ -192,7 +200,7 @@ template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost c
         if (wrong) count(costs, w, cost, tile, i, i + FLIGHT < end ? i + FLIGHT : end);
     }
     tally(w.words + FORBIDDEN, cost.forbidden);
-    tally(w.words + ROUNDED, cost.rounded);
+    if constexpr (FLOATS) tally(w.words + ROUNDED, cost.rounded);
 }
 
 }  // namespace assignment_check_block256_rows32_flight4_float32
@@ -252,4 +260,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_check_block256_rows
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0xa860fa3af0506180ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0xd31ac36bb641a191ull;

@@ -9,9 +9,12 @@ using namespace coalesce;
 
 typedef float T;
 constexpr u32 BLOCK = 256;  // threads
+constexpr bool SINGLE = true, DOUBLE = false;  // neither: integers
 
 __device__ __forceinline__ T cost(u64 hash, u64 range) {
-    return (float)(hash >> 40) * 0x1p-24f;
+    if constexpr (SINGLE) return (float)(hash >> 40) * 0x1p-24f;
+    else if constexpr (DOUBLE) return (double)(hash >> 11) * 0x1p-53;
+    else return (T)(hash % range);
 }
 
 }  // namespace assignment_draw_block256_float32
@@ -25,4 +28,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_draw_block256_float
     for (u64 k = (u64)blockIdx.x * BLOCK + threadIdx.x; k < n; k += (u64)gridDim.x * BLOCK) costs[k] = cost(splitmix(seed ^ (from + k)), range);
 }
 
-extern "C" __device__ unsigned long long assignment_draw_block256_float32_hash = 0x65f0dacbe3cc3c81ull;
+extern "C" __device__ unsigned long long assignment_draw_block256_float32_hash = 0xb177ac9b83a90726ull;

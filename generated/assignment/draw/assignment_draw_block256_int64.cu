@@ -9,9 +9,12 @@ using namespace coalesce;
 
 typedef long long T;
 constexpr u32 BLOCK = 256;  // threads
+constexpr bool SINGLE = false, DOUBLE = false;  // neither: integers
 
 __device__ __forceinline__ T cost(u64 hash, u64 range) {
-    return (T)(hash % range);
+    if constexpr (SINGLE) return (float)(hash >> 40) * 0x1p-24f;
+    else if constexpr (DOUBLE) return (double)(hash >> 11) * 0x1p-53;
+    else return (T)(hash % range);
 }
 
 }  // namespace assignment_draw_block256_int64
@@ -25,4 +28,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_draw_block256_int64
     for (u64 k = (u64)blockIdx.x * BLOCK + threadIdx.x; k < n; k += (u64)gridDim.x * BLOCK) costs[k] = cost(splitmix(seed ^ (from + k)), range);
 }
 
-extern "C" __device__ unsigned long long assignment_draw_block256_int64_hash = 0xdba25a01eda1dd62ull;
+extern "C" __device__ unsigned long long assignment_draw_block256_int64_hash = 0x54028d3813f28e36ull;

@@ -9,6 +9,8 @@ using namespace coalesce;
 typedef long long T;
 constexpr u32 BLOCK = 1024;  // threads, at most
 constexpr u32 FLIGHT = 8;            // costs a thread loads at once
+constexpr bool INTEGERS = true;  // else floats
+constexpr i64 FORBIDDEN = sizeof(T) == 4 ? 2147483647 : 9223372036854775807ll;  // of integers
 
 // What is found of the costs, a word each; least and most of the allowed ones as integers,
 // or as the bits of doubles.
@@ -41,20 +43,48 @@ struct Span {
     __device__ __forceinline__ void see(i64 key) { least = min(least, key), most = max(most, key); }
 };
 
-constexpr T FORBIDDEN = 9223372036854775807ll;  // which callers mean as a cost
-
-__device__ __forceinline__ void look(Span& s, T c, bool) {
-    if (c == FORBIDDEN) s.bad = true;
-    else s.see(c);
+// keyOf maps a number to an integer of the same order: integers to themselves, floats by
+// their bits.
+__device__ __forceinline__ i64 keyOf(T x) {
+    if constexpr (INTEGERS) return (i64)x;
+    i64 b = __double_as_longlong((double)x);
+    return b ^ (i64)((u64)(b >> 63) >> 1);
 }
 
-__device__ __forceinline__ i64 wordOf(i64 key) { return key; }
+// wordOf is an integer, or the bits of the double, that has this key.
+__device__ __forceinline__ i64 wordOf(i64 key) {
+    if constexpr (INTEGERS) return key;
+    return key ^ (i64)((u64)(key >> 63) >> 1);
+}
 
-// fit is the scale of costs, integers being only negated; beyond bound they cannot be
-// solved with.
+// look takes a cost into the span. Callers of integers mean FORBIDDEN as a cost; of floats
+// NaN and the infinity that would win are wrong, the other one forbids a pair.
+__device__ __forceinline__ void look(Span& s, T c, bool maximize) {
+    if constexpr (INTEGERS) {
+        if (c == FORBIDDEN) s.bad = true;
+        else s.see(keyOf(c));
+    } else {
+        if (c - c == 0) s.see(keyOf(c));
+        else if (c != c || (c < 0) != maximize) s.bad = true;
+    }
+}
+
+__device__ __forceinline__ double power(int shift) { return __longlong_as_double((i64)(shift + 1023) << 52); }
+
+// fit is the scale of costs. Integers are only negated, and cannot be solved with beyond
+// bound; of floats it is the largest power of two, up to 2^1000, for which no scaled cost
+// is beyond bound.
 __device__ __forceinline__ double fit(Span& s, i64 bound) {
-    if (s.least < -bound || s.most > bound) s.bad = true;
-    return 1;
+    if constexpr (INTEGERS) {
+        if (s.least < -bound || s.most > bound) s.bad = true;
+        return 1;
+    }
+    double size = max(fabs(__longlong_as_double(wordOf(s.least))), fabs(__longlong_as_double(wordOf(s.most))));
+    if (size == 0) return 1;
+    int exponent = (int)(__double_as_longlong(size) >> 52) - 1022;  // size < 2^exponent
+    int shift = min(60 - exponent, 1000);
+    while (__double2ll_rn(size * power(shift)) > bound) shift--;
+    return power(shift);
 }
 
 // survey makes a thread look at its costs.
@@ -116,4 +146,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_fit_block1024_int6
     for (u64 k = threadIdx.x; k < prices; k += blockDim.x) to[columns + k] = answer[COUNTS + k];
 }
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_int64_hash = 0x688f5d902cf53c21ull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_int64_hash = 0xdb4f23111fcf6438ull;

@@ -73,11 +73,30 @@ struct Cost {
         forbidden++;
         return FREE;
     }
-    static constexpr int MANTISSA = 52, SPECIAL = 2047, BIAS = 1023;
-    static __device__ __forceinline__ u64 bitsOf(double c) { return (u64)__double_as_longlong(c); }
-    typedef u64 Bits;
+    __device__ __forceinline__ i64 operator()(int c) { return c == 2147483647 ? free() : (i64)sign * c; }
+    __device__ __forceinline__ i64 operator()(i64 c) {
+        if (!within(c)) return c == 9223372036854775807ll ? free() : INVALID;
+        return sign * c;
+    }
+    __device__ __forceinline__ i64 operator()(float c) { return real<u32, 23, 127>((u32)__float_as_int(c)); }
+    __device__ __forceinline__ i64 operator()(double c) { return real<u64, 52, 1023>((u64)__double_as_longlong(c)); }
+
+    // real is the cost of a float of so many bits of mantissa and such a bias.
+    template <typename Bits, int MANTISSA, int BIAS> __device__ __forceinline__ i64 real(Bits b) {
+        constexpr int SPECIAL = 2 * BIAS + 1;  // the exponent of infinities and NaN
+        Bits mantissa = b & (((Bits)1 << MANTISSA) - 1);
+        bool negative = (b >> (8 * sizeof(Bits) - 1) != 0) != (sign < 0);
+        int e = (int)(b >> MANTISSA) & SPECIAL;
+        if (e == SPECIAL) return mantissa == 0 && !negative ? free() : INVALID;
+        if (e == 0) e = 1;
+        else mantissa |= (Bits)1 << MANTISSA;
+        int s = e - BIAS - MANTISSA + shift;
+        if (s > 60 - MANTISSA) return mantissa == 0 ? 0 : INVALID;
+        i64 x = s >= 0 ? (i64)mantissa << s : nearest<MANTISSA>(mantissa, -s);
+        return negative ? -x : x;
+    }
     // nearest is mantissa / 2^s for s > 0.
-    __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
+    template <int MANTISSA> __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
         if (s > MANTISSA + 2) {
             rounded += mantissa != 0;
             return 0;
@@ -85,18 +104,6 @@ struct Cost {
         u64 q = mantissa >> s, rest = mantissa & ((1ull << s) - 1), half = 1ull << (s - 1);
         rounded += rest != 0;
         return (i64)(q + (rest > half || (rest == half && (q & 1) != 0)));
-    }
-    __device__ __forceinline__ i64 operator()(T c) {
-        Bits b = bitsOf(c), mantissa = b & (((Bits)1 << MANTISSA) - 1);
-        bool negative = (b >> (8 * sizeof(T) - 1) != 0) != (sign < 0);
-        int e = (int)(b >> MANTISSA) & SPECIAL;
-        if (e == SPECIAL) return mantissa == 0 && !negative ? free() : INVALID;
-        if (e == 0) e = 1;
-        else mantissa |= (Bits)1 << MANTISSA;
-        int s = e - BIAS - MANTISSA + shift;
-        if (s > 60 - MANTISSA) return mantissa == 0 ? 0 : INVALID;
-        i64 x = s >= 0 ? (i64)mantissa << s : nearest(mantissa, -s);
-        return negative ? -x : x;
     }
 };
 
@@ -228,4 +235,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64_hash = 0x1caeaa9f565ecedaull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64_hash = 0x9be73aefe0356a1full;

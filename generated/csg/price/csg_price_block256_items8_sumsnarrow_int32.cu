@@ -7,8 +7,8 @@ namespace csg_price_block256_items8_sumsnarrow_int32 {
 using namespace coalesce;
 
 typedef int T;
-typedef i64 Wide;  // integers in units, floats as they are: sums of prices are exact
-typedef T Sum;  // narrow sums are rounded down
+typedef long long Wide;  // integers in units, floats as they are: sums of prices are exact
+typedef int Sum;    // narrow sums are rounded down
 constexpr u32 BLOCK = 256;
 constexpr u32 ITEMS = 8;       // values of a thread in a tile
 constexpr u32 TILE = BLOCK * ITEMS;       // coalitions of the same high members
@@ -113,4 +113,4 @@ csg_price_block256_items8_sumsnarrow_int32_collect(const int* v, const int* low,
     }
 }
 
-extern "C" __device__ unsigned long long csg_price_block256_items8_sumsnarrow_int32_hash = 0x6f93e95129caab36ull;
+extern "C" __device__ unsigned long long csg_price_block256_items8_sumsnarrow_int32_hash = 0x4ae195e2351c7d8aull;

@@ -7,8 +7,8 @@ namespace csg_price_block256_items8_sumswide_float32 {
 using namespace coalesce;
 
 typedef float T;
-typedef double Wide;
-typedef Wide Sum;  // narrow sums are rounded down
+typedef double Wide;  // integers in units, floats as they are: sums of prices are exact
+typedef double Sum;    // narrow sums are rounded down
 constexpr u32 BLOCK = 256;
 constexpr u32 ITEMS = 8;       // values of a thread in a tile
 constexpr u32 TILE = BLOCK * ITEMS;       // coalitions of the same high members
@@ -113,4 +113,4 @@ csg_price_block256_items8_sumswide_float32_collect(const float* v, const double*
     }
 }
 
-extern "C" __device__ unsigned long long csg_price_block256_items8_sumswide_float32_hash = 0x01214f168a2f6ce5ull;
+extern "C" __device__ unsigned long long csg_price_block256_items8_sumswide_float32_hash = 0x2de982cae89186e4ull;

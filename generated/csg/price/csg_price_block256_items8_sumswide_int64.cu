@@ -7,8 +7,8 @@ namespace csg_price_block256_items8_sumswide_int64 {
 using namespace coalesce;
 
 typedef long long T;
-typedef i64 Wide;  // integers in units, floats as they are: sums of prices are exact
-typedef Wide Sum;  // narrow sums are rounded down
+typedef long long Wide;  // integers in units, floats as they are: sums of prices are exact
+typedef long long Sum;    // narrow sums are rounded down
 constexpr u32 BLOCK = 256;
 constexpr u32 ITEMS = 8;       // values of a thread in a tile
 constexpr u32 TILE = BLOCK * ITEMS;       // coalitions of the same high members
@@ -113,4 +113,4 @@ csg_price_block256_items8_sumswide_int64_collect(const long long* v, const long 
     }
 }
 
-extern "C" __device__ unsigned long long csg_price_block256_items8_sumswide_int64_hash = 0x3fa50abc282aa7b8ull;
+extern "C" __device__ unsigned long long csg_price_block256_items8_sumswide_int64_hash = 0x4b5b3ceaf13d0635ull;

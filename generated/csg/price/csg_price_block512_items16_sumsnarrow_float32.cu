@@ -7,8 +7,8 @@ namespace csg_price_block512_items16_sumsnarrow_float32 {
 using namespace coalesce;
 
 typedef float T;
-typedef double Wide;
-typedef T Sum;  // narrow sums are rounded down
+typedef double Wide;  // integers in units, floats as they are: sums of prices are exact
+typedef float Sum;    // narrow sums are rounded down
 constexpr u32 BLOCK = 512;
 constexpr u32 ITEMS = 16;       // values of a thread in a tile
 constexpr u32 TILE = BLOCK * ITEMS;       // coalitions of the same high members
@@ -113,4 +113,4 @@ csg_price_block512_items16_sumsnarrow_float32_collect(const float* v, const floa
     }
 }
 
-extern "C" __device__ unsigned long long csg_price_block512_items16_sumsnarrow_float32_hash = 0xc18261540697eb66ull;
+extern "C" __device__ unsigned long long csg_price_block512_items16_sumsnarrow_float32_hash = 0x65c00fdc2690ffceull;

@@ -94,11 +94,12 @@ type app struct {
 
 // together are the ranks that solve one instance together, each on devices, whose bytes
 // are the same on all; nil where this process solves alone, and where ranks share files out.
-func (a *app) together(devices []device.Device, inst []byte) (collective.Ranks, error) {
+// Linked devices talk with those of other ranks.
+func (a *app) together(devices []device.Device, linked bool, inst []byte) (collective.Ranks, error) {
 	if a.team == nil || a.shared {
 		return nil, nil
 	}
-	line, err := ranks.Describe(a.team, devices)
+	line, err := ranks.Describe(a.team, devices, linked)
 	if err != nil {
 		return nil, err
 	}

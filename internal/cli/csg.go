@@ -166,7 +166,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	p := a.progress()
 	defer p.Close()
 	facts := session.Devices[0].Facts()
-	there := structures.DrawsThere(&session.Options, a.team != nil || s.verify || s.values != "" || s.sizes != "")
+	there := structures.DrawsThere(&session.Options, s.verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
 		value := csg.Value(s.value)
 		free := a.free()
@@ -197,7 +197,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		}
 	}
 	read := time.Since(start).Seconds()
-	if session.Ranks, err = a.together(session.Devices, inst.Bytes()); err != nil {
+	if session.Ranks, err = a.together(session.Devices, true, inst.Bytes()); err != nil {
 		return err
 	}
 	p.Set("solving %d agents on %s", inst.N, session.Where())

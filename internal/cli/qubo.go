@@ -262,7 +262,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	if need := inst.Memory(); need > 1<<30 {
 		p.Say("%s: solving takes about %s besides the instance", path, gib(need))
 	}
-	if session.Ranks, err = a.together(nil, qubo.Digest(inst)); err != nil {
+	if session.Ranks, err = a.together(session.Devices, false, qubo.Digest(inst)); err != nil {
 		return err
 	}
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }

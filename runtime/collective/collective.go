@@ -124,7 +124,41 @@ func open(devices []device.Device, own bool) (*Group, error) {
 		return g, nil
 	}
 	g.link, g.method = link, link.Name()
+	if err := g.connect(); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
 	return g, nil
+}
+
+// connect has all members exchange a word: a transport connects them when they first talk,
+// which takes NCCL most of a second among processes.
+func (g *Group) connect() error {
+	const word = 8
+	buffers, bounds := make([]device.Buffer, len(g.Devices)), make([]int64, 1+g.Len())
+	for k := range bounds {
+		bounds[k] = int64(k * word)
+	}
+	var errs []error
+	for k, d := range g.Devices {
+		var err error
+		if buffers[k], err = d.Alloc(bounds[g.Len()]); err == nil {
+			defer buffers[k].Free()
+			err = g.Streams[k].Fill(buffers[k], 0, bounds[g.Len()], 0)
+		}
+		errs = append(errs, err)
+	}
+	err := errors.Join(errs...)
+	for _, exchange := range []func() error{
+		func() error { return g.AllGather(buffers, bounds) },
+		func() error { return g.AllReduce(buffers, 0, 1, Uint64, Max) },
+		g.Sync,
+	} {
+		if err == nil {
+			err = exchange()
+		}
+	}
+	g.sent = 0
+	return err
 }
 
 // Len is the number of members, those of other processes too.

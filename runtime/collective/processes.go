@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -45,6 +47,12 @@ func Join(devices []device.Device, ranks Ranks) (*Group, error) {
 	}
 	if g.method = g.link.Name(); why != "" {
 		g.method += " (" + why + ")"
+	}
+	if link == nil {
+		return g, nil
+	}
+	if err := limited(ranks, "first exchange by "+link.Name(), g.connect); err != nil {
+		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
@@ -110,6 +118,45 @@ func Way(devices []device.Device, ranks Ranks) (string, error) {
 		return staged{}.Name(), nil
 	}
 	return staged{}.Name() + " (" + why + ")", nil
+}
+
+// Different is how many devices the ranks have, one that several of them hold counted once:
+// all ranks ask, each with its own.
+func Different(devices []device.Device, ranks Ranks) (int, error) {
+	own := make([]uint64, len(devices))
+	for k, d := range devices {
+		id := fnv.New64a()
+		fmt.Fprint(id, d.Facts().UUID)
+		own[k] = id.Sum64()
+	}
+	counts, err := gather(ranks, []uint64{uint64(len(own))}, slices.Repeat([]int{1}, ranks.Size()))
+	if err != nil {
+		return 0, err
+	}
+	each := make([]int, len(counts))
+	for k, n := range counts {
+		each[k] = int(n)
+	}
+	all, err := gather(ranks, own, each)
+	slices.Sort(all)
+	return len(slices.Compact(all)), err
+}
+
+// gather is the words of all ranks, of which rank k brings counts[k].
+func gather(ranks Ranks, own []uint64, counts []int) ([]uint64, error) {
+	bounds, at := make([]int64, 1+len(counts)), 0
+	for k, n := range counts {
+		if k == ranks.Rank() {
+			at = int(bounds[k] / 8)
+		}
+		bounds[k+1] = bounds[k] + int64(8*n)
+	}
+	all := make([]uint64, bounds[len(counts)]/8)
+	if len(all) == 0 {
+		return all, nil
+	}
+	copy(all[at:], own)
+	return all, ranks.AllGather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)), bounds)
 }
 
 // joiner is the device that joins others, with its transport's name and its own, or why
@@ -190,12 +237,7 @@ func (g *Group) Words(word uint64) ([]uint64, error) {
 	if g.ranks == nil {
 		return []uint64{word}, nil
 	}
-	all, bounds := make([]uint64, g.ranks.Size()), make([]int64, 1+g.ranks.Size())
-	for k := range all {
-		bounds[k+1] = int64(8 * (k + 1))
-	}
-	all[g.ranks.Rank()] = word
-	return all, g.ranks.AllGather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)), bounds)
+	return gather(g.ranks, []uint64{word}, slices.Repeat([]int{1}, g.ranks.Size()))
 }
 
 // staged brings values through the memory of the processes, a piece at a time.

@@ -3,6 +3,7 @@ package collective
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -128,6 +129,10 @@ func TestJoiners(t *testing.T) {
 			g, err := Join([]device.Device{cached}, ranks[k])
 			if err != nil {
 				return err
+			}
+			different, err := Different([]device.Device{cached}, ranks[k])
+			if shared := strings.Contains(want, "share a GPU"); err != nil || (different == 1) != shared || different > 2 {
+				t.Errorf("%s: %d different devices, %v", want, different, err)
 			}
 			if g.Method() != want {
 				t.Errorf("rank %d talks by %q, want %q", k, g.Method(), want)

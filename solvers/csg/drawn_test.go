@@ -145,3 +145,23 @@ func TestLawsLeast(t *testing.T) {
 		}
 	}
 }
+
+// Several devices, and several ranks, draw the values each for itself.
+func TestDrawnBySeveral(t *testing.T) {
+	devices := emulatedtest.Several(t, 2)
+	inst, err := Drawn("planted", 13, 5, Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := Solve(context.Background(), inst, Options{Devices: devices, Algorithm: string(Apart)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, two := onRanks(t, inst, devices, Options{Algorithm: string(Apart)})
+	if want := "130000"; string(one.Value) != want || string(two.Value) != want {
+		t.Errorf("planted: two devices find %s, two ranks %s, expected %s", one.Value, two.Value, want)
+	}
+	if inst.Held() {
+		t.Error("this machine holds the values")
+	}
+}

@@ -37,6 +37,11 @@ type engine interface {
 	splittings() float64
 }
 
+// A drawing engine can have the values drawn on its devices: draw queues that.
+type drawing interface {
+	draw(ctx context.Context, s device.Stream, law problem.Law) error
+}
+
 // A runner is a loaded variant.
 type runner struct {
 	device  device.Device
@@ -123,7 +128,7 @@ func (r *runner) prepare(inst *Instance) (*job, error) {
 // send brings the instance's values to the device: drawn there where this machine does not
 // hold them and the engine can have them so.
 func (j *job) send(ctx context.Context) error {
-	if on, ok := j.engine.(*tiles); ok && !j.inst.Held() {
+	if on, ok := j.engine.(drawing); ok && !j.inst.Held() {
 		return on.draw(ctx, j.stream, j.inst.Law)
 	}
 	j.inst.Hold()

@@ -44,7 +44,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	if inst == nil {
 		return nil, errors.New("no instance")
 	}
-	if len(o.Devices)*o.Together() > 1 || o.Devices[0].Facts().Kind == device.Host {
+	if o.Devices[0].Facts().Kind == device.Host {
 		inst.Hold()
 	}
 	if inst.Law == nil || inst.Held() {

@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/problem"
 )
 
 // tilesGroup runs csg/tiles on several devices. Each has the whole table f. The target
@@ -21,7 +22,7 @@ import (
 // too, and each device holds the values of its own alone.
 //
 // Bytes: of each table of 2^(n-1) values a device of D receives (D-1)/D, twice: the
-// values, of which each device gets 1/D from the host, and f: at
+// values, of which each device gets 1/D from the host unless each draws them, and f: at
 // 30 agents of int32 the second is 1.07 GB for each of two devices.
 type tilesGroup struct {
 	group  *collective.Group
@@ -145,6 +146,9 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	ranked := r.group.Len() > len(r.parts) // each of which has all values on its host
 	err := collective.OnAll(len(r.parts), func(k int) error {
 		t, s := r.parts[k], r.group.Streams[k]
+		if err := t.draws(nil); err != nil {
+			return err
+		}
 		from, to := bounds[k], bounds[k+1]
 		if ranked {
 			from, to = 0, int64(half)
@@ -165,6 +169,18 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	}
 	_, tables := r.tables()
 	if err := r.group.AllGather(tables, bounds); err != nil {
+		return err
+	}
+	return r.group.Sync()
+}
+
+// draw has every device draw all values of its table by itself: sooner than another could
+// send them.
+func (r *tilesGroup) draw(ctx context.Context, _ device.Stream, law problem.Law) error {
+	err := collective.OnAll(len(r.parts), func(k int) error {
+		return r.parts[k].draw(ctx, r.group.Streams[k], law)
+	})
+	if err != nil {
 		return err
 	}
 	return r.group.Sync()

@@ -39,7 +39,7 @@ func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) O
 			}
 		}
 		if j.Team != nil {
-			line, err := Describe(j.Team, nil)
+			line, err := Describe(j.Team, nil, false)
 			if err != nil {
 				return err
 			}

@@ -140,17 +140,20 @@ func One(w *mpi.World, shared bool, what string) error {
 func SameBytes(r collective.Ranks, what string, p []byte) error { return Same(r, what, crc(p)) }
 
 // Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11", or
-// "16 of 16 ranks on 4 hosts, 16 GPUs, NCCL 2.28.3". All ranks call it, with the devices
-// that they solve on together, if they do.
-func Describe(w *mpi.World, devices []device.Device) (string, error) {
-	library, _, _ := strings.Cut(w.Library, ",")
-	library = strings.Join(strings.Fields(strings.ReplaceAll(library, "Version:", "")), " ")
+// "16 of 16 ranks on 4 hosts, 16 GPUs, NCCL 2.28.3" where linked devices talk with those of
+// other ranks. All ranks call it, with the devices that they solve on together, if they do.
+func Describe(w *mpi.World, devices []device.Device, linked bool) (string, error) {
+	way, _, _ := strings.Cut(w.Library, ",")
+	way = strings.Join(strings.Fields(strings.ReplaceAll(way, "Version:", "")), " ")
 	line := fmt.Sprintf("%d of %d ranks on %s", w.Size(), w.Launch.Size, several(w.Hosts(), "host"))
 	if len(devices) == 0 || devices[0].Facts().Kind != device.CUDA {
-		return line + ", " + library, nil
+		return line + ", " + way, nil
 	}
-	way, err := collective.Way(devices, w)
-	return fmt.Sprintf("%s, %s, %s", line, several(w.Size()*len(devices), "GPU"), way), err
+	gpus, err := collective.Different(devices, w)
+	if err == nil && linked {
+		way, err = collective.Way(devices, w)
+	}
+	return fmt.Sprintf("%s, %s, %s", line, several(gpus, "GPU"), way), err
 }
 
 func several(n int, what string) string {

@@ -5,11 +5,11 @@ import (
 	"coalesce/solvers/csg"
 )
 
-// DrawsThere reports whether the values of a distribution are drawn on a GPU and never
+// DrawsThere reports whether the values of a distribution are drawn on GPUs and never
 // held by this machine: unless what is asked for needs them held.
 func DrawsThere(o *csg.Options, held bool) bool {
 	held = held || o.Algorithm == string(csg.DP) || o.Algorithm == string(csg.IDP)
-	return !held && len(o.Devices)*o.Together() == 1 && o.Devices[0].Facts().Kind != device.Host
+	return !held && o.Devices[0].Facts().Kind != device.Host
 }
 
 // Draw is the instance of a distribution, whose values this machine holds unless they are

@@ -11,9 +11,9 @@ import (
 
 const (
 	whole   = 1e-6 // a column this near to 0 or 1 is there
-	trusted = 2    // trials after which a bid's gains are believed
-	tried   = 4    // bids that strong branching tries at a node
-	tryouts = 20   // pivots of a trial
+	trusted = 4    // trials after which a bid's gains are believed
+	tried   = 8    // bids that strong branching tries at a node
+	tryouts = 50   // pivots of a trial
 	few     = 64   // live bids that are enumerated
 	steps   = 200  // of an enumeration
 

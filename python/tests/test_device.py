@@ -4,6 +4,8 @@ place of the real one that solves what the struct points to."""
 import ctypes
 import gc
 import json
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -256,3 +258,49 @@ def test_without_a_gpu_the_host_solves_a_copy():
     assert coalesce.linear_sum_assignment(Fake(np.array([[4, 1], [2, 9]])))[1].tolist() == [1, 0]
     assert coalesce.solve_assignment(Fake(np.array([[[4, 1], [2, 9]]])))[0].value == 3
     assert coalesce.host_copies() == before + 2
+
+
+class Tensor:
+    """A tensor of a stand-in for torch, whose memory is the host's."""
+
+    is_cuda, layout, requires_grad, device = True, "strided", False, types.SimpleNamespace(index=1)
+    shape = property(lambda self: self.a.shape)
+    dtype = property(lambda self: f"torch.{self.a.dtype}")
+
+    def __init__(self, a, negative=False):
+        self.a, self.negative = a, negative
+
+    def resolve_neg(self):
+        return Tensor(-self.a) if self.negative else self
+
+    def element_size(self):
+        return self.a.itemsize
+
+    def data_ptr(self):
+        return self.a.ctypes.data
+
+    def stride(self):
+        return tuple(s // self.a.itemsize for s in self.a.strides)
+
+
+@pytest.mark.parametrize("stream", [0, 77])
+def test_tensors_of_torch_are_asked_themselves(library, monkeypatch, stream):
+    torch = types.SimpleNamespace(Tensor=Tensor, strided="strided", version=types.SimpleNamespace(hip=None), cuda=types.SimpleNamespace(
+        current_stream=lambda index: types.SimpleNamespace(cuda_stream=stream if index == 1 else None)))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    a = aligned(np.random.default_rng(3).random((6, 6)))
+    for x in (a, a[::2], a.T, a[:0]):
+        found = _device.view(Tensor(x))
+        assert (found.address, found.device, found.dtype, found.shape, found.strides) == (x.ctypes.data, 1, x.dtype, x.shape, x.strides)
+    rows, cols = coalesce.linear_sum_assignment(Tensor(a))
+    assert a[rows, cols].sum() == pytest.approx(a[scipy.optimize.linear_sum_assignment(a)].sum())
+    used = library.structs[-1]
+    assert (used["costs"], used["device"], used["stream"]) == (a.ctypes.data, 1, stream or 1)
+    assert (_device.view(Tensor(a, negative=True)).owner.a == -a).all()
+
+    class Several(Tensor):
+        """A tensor of other memory than its methods say."""
+
+    assert _device.on_gpu(Tensor(a)) and not _device.on_gpu(Several(a))
+    torch.version.hip = "6.0"  # GPUs that are not CUDA's
+    assert not _device.on_gpu(Tensor(a))

@@ -210,9 +210,9 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	for i, fixed := range r.Fixed {
 		budget := time.Duration(0)
 		if r.Budget > 0 {
-			part := share(r.family, r.Fixed[i:])
+			part := share(r.family, r.Facts, r.Fixed[i:])
 			if part == 0 {
-				continue // no variants
+				continue // no choice
 			}
 			budget = time.Duration(float64(r.Budget-time.Since(r.begin)) * part)
 			if budget <= 0 {
@@ -235,21 +235,15 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	return nil
 }
 
-// share is the part of the time left that the first of several workloads gets:
-// by its number of variants and one part that all have alike, 0 without any.
-func share(f *device.Family, fixed []map[string]string) float64 {
-	const alike = 10
+// share is the part of the time left that the first of several workloads gets, by their
+// claims; 0 without any.
+func share(f *device.Family, facts device.Facts, fixed []map[string]string) float64 {
 	first, all := 0, 0
 	for i, w := range fixed {
-		weight := 0
-		for v := range f.Variants {
-			if f.Fits(&f.Variants[v], w) == nil {
-				weight = max(weight, alike) + 1
-			}
-		}
-		all += weight
+		c := claim(f, facts, w)
+		all += c
 		if i == 0 {
-			first = weight
+			first = c
 		}
 	}
 	return float64(first) / float64(max(1, all))
@@ -365,8 +359,7 @@ type Predictor interface {
 }
 
 // previous lists the earlier winners that this build still has, those of another text
-// too where the entries are refreshed; where there is none, what solves would run, as the
-// shape predicts it.
+// too where the entries are refreshed; where there is none, what solves would run.
 func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
 	out := map[int]string{}
 	for _, e := range db.Entries() {
@@ -378,16 +371,31 @@ func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]stri
 			out[e.Size] = e.Winner
 		}
 	}
-	p, ok := r.Subject.(Predictor)
+	known := db.Over(r.Known)
 	for _, size := range r.Sizes {
-		if _, won := out[size]; won || !ok {
+		if _, won := out[size]; won {
 			continue
 		}
-		if w, err := p.Workload(fixed, r.Facts, size); err == nil && w.Suits != nil && maps.Equal(w.Fixed, fixed) {
-			out[size] = w.Suits.Label
+		if v := r.chosen(known, fixed, size); v != nil {
+			out[size] = v.Label
 		}
 	}
 	return out
+}
+
+// chosen is what solves would run at a size; nil where nothing can.
+func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *device.Variant {
+	w := tuned.Workload{Fixed: fixed, Size: size}
+	if p, ok := r.Subject.(Predictor); ok {
+		if shaped, err := p.Workload(fixed, r.Facts, size); err == nil && maps.Equal(shaped.Fixed, fixed) {
+			w = shaped
+		}
+	}
+	c, err := db.Choose(r.family, r.Facts, w, func(v *device.Variant) error { return r.Subject.Feasible(v, r.Facts, size) })
+	if err != nil {
+		return nil
+	}
+	return c.Variant
 }
 
 // likely lists what won at any size, on any device and whatever its text was.

@@ -1,6 +1,7 @@
 package autotune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,8 +26,10 @@ type Task struct {
 const knownWeight = 0.25
 
 // All tunes several families within one budget: what users asked for first, then what
-// is untuned, algorithms in the end, which run what their kernels' tuning found; each with a part of the time left by its number of untuned sizes and of
-// variants. Options' Subject, Fixed and Sizes are ignored, Facts are required. ended is
+// is untuned, algorithms in the end, which run what their kernels' tuning found; each
+// with a part of the time left by its number of untuned sizes and of variants, those of
+// o.Known counting as tuned. Options' Subject, Fixed and Sizes are ignored, Facts are
+// required. ended is
 // called after each family, with the error that it ended with. All goes on after
 // ErrWrongVariant and returns the first other error; the database stands beside it.
 func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (*tuned.Database, error) {
@@ -40,8 +43,9 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 			})
 		})
 	}
+	have := tuned.Merge(o.Known, db)
 	urgency := func(t *Task) int {
-		untuned, _ := open(db, t, o.Facts)
+		untuned, _ := open(have, t, o.Facts)
 		switch {
 		case t.Wanted:
 			return 0
@@ -55,7 +59,7 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 	slices.SortStableFunc(tasks, func(a, b Task) int { return urgency(&a) - urgency(&b) })
 	weights := make([]float64, len(tasks))
 	for i := range tasks {
-		weights[i] = weight(db, &tasks[i], o.Facts)
+		weights[i] = weight(have, &tasks[i], o.Facts)
 	}
 	var errs []error
 	for i := range tasks {
@@ -65,6 +69,9 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 			all := 0.0
 			for _, w := range weights[i:] {
 				all += w
+			}
+			if weights[i] == 0 {
+				continue // no choice
 			}
 			one.Budget = time.Duration(float64(o.Budget-time.Since(begin)) * weights[i] / all)
 			if one.Budget <= 0 {
@@ -84,25 +91,55 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 	return db, errors.Join(errs...)
 }
 
-// weight is a task's claim on the time: more for more variants, though not in
-// proportion, because those that fall behind cost little.
-func weight(db *tuned.Database, t *Task, facts device.Facts) float64 {
-	untuned, known := open(db, t, facts)
-	variants := min(200, 10+len(t.Subject.Family().Variants))
-	return (float64(untuned) + knownWeight*float64(known) + 0.01) * float64(variants)
+// alike is what the claim of every workload has beside its number of variants: those that
+// fall behind cost little.
+const alike = 10
+
+// claim is a workload's claim on the time at one size: the more, the more variants the
+// device loads; 0 where they leave no choice.
+func claim(f *device.Family, facts device.Facts, fixed map[string]string) int {
+	n := 0
+	for i := range f.Variants {
+		if v := &f.Variants[i]; f.Fits(v, fixed) == nil && facts.Loads(f, v) == nil {
+			n++
+		}
+	}
+	if n < 2 {
+		return 0
+	}
+	return alike + n
 }
 
-// open counts the sizes of a task without and with a winner that is valid here.
-func open(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) {
-	fixed, sizes := t.Fixed, t.Sizes
-	if fixed == nil {
-		fixed = t.Subject.Fixed()
+// workloads are a task's.
+func (t *Task) workloads() []map[string]string {
+	if t.Fixed == nil {
+		return t.Subject.Fixed()
 	}
+	return t.Fixed
+}
+
+// weight is a task's claim on the time.
+func weight(db *tuned.Database, t *Task, facts device.Facts) (sum float64) {
+	for _, w := range t.workloads() {
+		one := Task{Subject: t.Subject, Fixed: []map[string]string{w}, Sizes: t.Sizes}
+		untuned, known := open(db, &one, facts)
+		sum += (float64(untuned) + knownWeight*float64(known)) * float64(claim(t.Subject.Family(), facts, w))
+	}
+	return sum
+}
+
+// open counts the sizes of a task without and with a winner that is valid here, where there
+// is a choice.
+func open(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) {
+	sizes := t.Sizes
 	if sizes == nil {
 		sizes = t.Subject.Sizes(facts)
 	}
 	f := t.Subject.Family()
-	for _, w := range fixed {
+	for _, w := range t.workloads() {
+		if claim(f, facts, w) == 0 {
+			continue
+		}
 		for _, size := range sizes {
 			e, ok := db.Lookup(f.Name, facts.Class(), tuned.Workload{Fixed: w, Size: size})
 			if ok {
@@ -116,6 +153,45 @@ func open(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) 
 		}
 	}
 	return untuned, known
+}
+
+// Part is part k, from 0, of the workloads of tasks cut into n parts that claim about as
+// much time each, for as many devices that tune at once. db has what is known.
+func Part(tasks []Task, db *tuned.Database, facts device.Facts, k, n int) []Task {
+	type unit struct {
+		Task
+		of     int // index into tasks
+		weight float64
+	}
+	var units []unit
+	for i, t := range tasks {
+		for _, w := range t.workloads() {
+			one := t
+			one.Fixed = []map[string]string{w}
+			units = append(units, unit{one, i, weight(db, &one, facts)})
+		}
+	}
+	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(b.weight, a.weight) })
+	sums, parts := make([]float64, n), make([][]map[string]string, len(tasks))
+	for _, u := range units {
+		at := 0
+		for i := range sums {
+			if sums[i] < sums[at] {
+				at = i
+			}
+		}
+		if sums[at] += u.weight; at == k {
+			parts[u.of] = append(parts[u.of], u.Fixed...)
+		}
+	}
+	var mine []Task
+	for i, fixed := range parts {
+		if t := tasks[i]; len(fixed) > 0 {
+			t.Fixed = fixed
+			mine = append(mine, t)
+		}
+	}
+	return mine
 }
 
 // Here reports whether a family runs on a device: algorithms do where they have sizes to tune.

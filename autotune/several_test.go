@@ -9,6 +9,7 @@ import (
 	"coalesce/autotune/internal/fake"
 	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 )
 
@@ -96,5 +97,19 @@ func TestAllSharesWithinAFamily(t *testing.T) {
 	}}, func(autotune.Summary, error) { task++ })
 	if err != nil || task != 2 || most[0] == 0 || most[0] > budget*3/10 {
 		t.Errorf("%d tasks, %v; the first of 1 and 3 sizes had %v of %v, want a quarter", task, err, most[0], budget)
+	}
+}
+
+// Parts have each workload once, and about as much to do.
+func TestPart(t *testing.T) {
+	tasks := []autotune.Task{{Subject: rename("toy/a", 40)}, {Subject: rename("toy/b", 20)}, {Subject: rename("toy/c", 20)}, {Subject: rename("toy/alone", 1)}}
+	for k, want := range [][]string{{"toy/a", "toy/alone"}, {"toy/b", "toy/c"}} {
+		var names []string
+		for _, task := range autotune.Part(tasks, &tuned.Database{}, device.Facts{}, k, 2) {
+			names = append(names, task.Subject.Family().Name)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("part %d has %v, want %v", k, names, want)
+		}
 	}
 }

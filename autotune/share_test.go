@@ -8,7 +8,7 @@ import (
 
 func TestShare(t *testing.T) {
 	f := &device.Family{Params: []string{"value"}}
-	for _, v := range []string{"int32", "int32", "int32", "int64"} {
+	for _, v := range []string{"int32", "int32", "int32", "int64", "int64", "float32"} {
 		f.Variants = append(f.Variants, device.Variant{Values: []string{v}})
 	}
 	w := func(v string) map[string]string { return map[string]string{"value": v} }
@@ -16,12 +16,13 @@ func TestShare(t *testing.T) {
 		fixed []map[string]string
 		want  float64
 	}{
-		{[]map[string]string{w("int32"), w("int64")}, 13.0 / 24},
+		{[]map[string]string{w("int32"), w("int64")}, 13.0 / 25},
 		{[]map[string]string{w("int64")}, 1},
-		{[]map[string]string{w("float32"), w("int64")}, 0},
+		{[]map[string]string{w("float32"), w("int64")}, 0}, // one variant leaves no choice
+		{[]map[string]string{w("float64"), w("int64")}, 0},
 		{nil, 0},
 	} {
-		if got := share(f, c.fixed); got != c.want {
+		if got := share(f, device.Facts{}, c.fixed); got != c.want {
 			t.Errorf("share of %v: %v, expected %v", c.fixed, got, c.want)
 		}
 	}

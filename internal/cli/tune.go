@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"coalesce/autotune/report"
 	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
-	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
 	"coalesce/internal/cli/tuning"
@@ -42,6 +40,7 @@ type tuneFlags struct {
 	methods  []string
 	ranges   []string
 	strategy string
+	part     string
 	seed     uint64
 	trials   string
 	output   string
@@ -142,6 +141,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&s.from, "from", "", "tune what solve --record-untuned put into this file, and nothing else")
 	f.StringVar(&s.space, "space", "", "full, to try every point of --family's space, rendered from a checkout of the sources and compiled on demand; or a folder of go run ./gen points")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
+	f.StringVar(&s.part, "part", "", "K/N, to tune the K-th of N parts of about as much work each, where N devices tune at once")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
 	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line (default: beside --output, as .trials.jsonl)")
 	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+userDatabase+" in the user's configuration folder)")
@@ -153,7 +153,16 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return err
 	}
+	known, err := tuned.Embedded()
+	if err != nil {
+		return err
+	}
 	tasks, err := s.tasks(a, subjects, facts)
+	if err == nil && s.part != "" {
+		if tasks, err = tuning.Part(s.part, tasks, known, facts); err != nil {
+			return usageError{err}
+		}
+	}
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
@@ -170,10 +179,6 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if errors.Is(err, os.ErrNotExist) && !s.refresh {
 		old, err = nil, nil
 	}
-	if err != nil {
-		return err
-	}
-	known, err := tuned.Embedded()
 	if err != nil {
 		return err
 	}
@@ -198,7 +203,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		Database: old,
 		Known:    known,
 		Trials:   trials,
-		Keep:     func(db *tuned.Database) error { return keep(path, db, sums) },
+		Keep:     func(db *tuned.Database) error { return tuning.Keep(path, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
 		Strategy: s.strategy,
@@ -251,7 +256,7 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
 	var unkept error
 	if slices.ContainsFunc(sums, func(s autotune.Summary) bool { return len(s.Winners)+s.Wrong > 0 }) {
-		if unkept = keep(path, db, sums); unkept == nil {
+		if unkept = tuning.Keep(path, db, sums); unkept == nil {
 			fmt.Fprintf(a.err, "coalesce: winners kept in %s\n", path)
 		}
 	}
@@ -272,24 +277,6 @@ func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, a
 		errs = append(errs, print(a.out, &sums[i]))
 	}
 	return errors.Join(errs...)
-}
-
-// keep saves the winners beside those that another run has put into the file
-// meanwhile. A variant that answered wrongly does not come back with them.
-func keep(path string, db *tuned.Database, sums []autotune.Summary) error {
-	return trial.Alone(filepath.Dir(path), func() error {
-		if now, err := tuned.Load(path); err == nil {
-			db = tuned.Merge(now, db)
-			for i := range sums {
-				for _, f := range sums[i].Failures {
-					if f.Status == trial.Verify {
-						db.Drop(sums[i].Family, sums[i].Class, f.Variant)
-					}
-				}
-			}
-		}
-		return db.Save(path)
-	})
 }
 
 // tuneDevice reads the facts of the device that trials will run on, which

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"coalesce/autotune"
-	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 )
 
@@ -31,33 +29,6 @@ func database(t *testing.T, entries ...tuned.Entry) *tuned.Database {
 		t.Fatal(err)
 	}
 	return db
-}
-
-// Winners that another run has saved meanwhile stay, but for variants that
-// this one found to answer wrongly.
-func TestKeepBesideOthers(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "own.json")
-	if err := database(t, entry(4, "wrong"), entry(5, "fast")).Save(path); err != nil {
-		t.Fatal(err)
-	}
-	sums := []autotune.Summary{{
-		Family: "toy/k", Class: "host",
-		Failures: []autotune.Failure{{Variant: "wrong", Status: trial.Verify}, {Variant: "fast", Status: trial.Timeout}},
-	}}
-	if err := keep(path, database(t, entry(6, "best")), sums); err != nil {
-		t.Fatal(err)
-	}
-	db, err := tuned.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, e := range db.Entries() {
-		got = append(got, fmt.Sprint(e.Size, " ", e.Winner))
-	}
-	if want := "4 slow, 5 fast, 6 best"; strings.Join(got, ", ") != want {
-		t.Errorf("the file holds %s, want %s", strings.Join(got, ", "), want)
-	}
 }
 
 // A report stands also where the winners could not be kept.

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"coalesce/autotune"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
+	"coalesce/runtime/device"
 )
 
 // Line is the progress line of tuning.
@@ -45,4 +49,34 @@ func Writable(path string) error {
 		return fmt.Errorf("save %s: %w", path, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// Keep saves the winners beside those that another run has put into the file
+// meanwhile. A variant that answered wrongly does not come back with them.
+func Keep(path string, db *tuned.Database, sums []autotune.Summary) error {
+	return trial.Alone(filepath.Dir(path), func() error {
+		if now, err := tuned.Load(path); err == nil {
+			db = tuned.Merge(now, db)
+			for i := range sums {
+				for _, f := range sums[i].Failures {
+					if f.Status == trial.Verify {
+						db.Drop(sums[i].Family, sums[i].Class, f.Variant)
+					}
+				}
+			}
+		}
+		return db.Save(path)
+	})
+}
+
+// Part is the part of the tasks that text names, K/N. Its errors are mistakes in the
+// command line.
+func Part(text string, tasks []autotune.Task, known *tuned.Database, facts device.Facts) ([]autotune.Task, error) {
+	first, second, _ := strings.Cut(text, "/")
+	k, err := strconv.Atoi(first)
+	n, failed := strconv.Atoi(second)
+	if err != nil || failed != nil || k < 1 || n < k || n > 1<<16 {
+		return nil, fmt.Errorf("--part is %q, expected K/N with K from 1 to N", text)
+	}
+	return autotune.Part(tasks, known, facts, k-1, n), nil
 }

@@ -16,7 +16,7 @@ import (
 // never fewer than before, and less than all until the end.
 func TestTold(t *testing.T) {
 	d := emulatedtest.Open(t)
-	inst, err := draw.Generate("machol", 40, 40, 0, 3, problem.Int32)
+	inst, err := draw.Generate("machol", 24, 24, 0, 3, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}

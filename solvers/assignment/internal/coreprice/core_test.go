@@ -27,14 +27,15 @@ func TestCoreVariants(t *testing.T) {
 			r := rand.New(rand.NewPCG(4, 79))
 			threads := assignment.Core.Int(v, "block") * assignment.Core.Int(v, "cluster")
 			cases := enginetest.Cases(t, value, 5)
+			maps.DeleteFunc(cases, func(_ string, p *problem.Normal) bool {
+				// A barrier of so many threads takes the emulated device long: few rows, but some.
+				return p.Rows*threads > 40*2048 || p.Rows == 0 && threads > 8192
+			})
 			for k, name := range slices.Sorted(maps.Keys(cases)) {
-				if !emulatedtest.Every && k%6 != turn%6 {
+				if share := min(6, len(cases)); !emulatedtest.Every && k%share != turn%share {
 					continue // the next variants run it
 				}
 				p := cases[name]
-				if p.Rows*threads > 40*2048 {
-					continue // a barrier of so many threads takes the emulated device long
-				}
 				want := problem.Infinity
 				if s, err := reference.Solve(p, nil); err == nil {
 					if want, err = enginetest.Prove(p, s); err != nil {
@@ -82,6 +83,9 @@ func TestCoreWideLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, blocks := range []int{1, 2, 4} {
+			if !emulatedtest.Thorough && blocks == 2 && drawn.Kind == "geom" {
+				continue
+			}
 			if err := coreOn(t, d, v, p, func(e *coreEngine, solve enginetest.Solver) error {
 				e.resident, e.sms = 0, blocks
 				return enginetest.Agrees(p, nil, solve, want)

@@ -22,8 +22,9 @@ func (s *search) all() error {
 			return err
 		}
 	}
-	for i, size := range s.Sizes {
-		end := s.share(0.95 * part(i, len(s.Sizes))) // the rest is for cross
+	order, parts := turns(s.Sizes)
+	for i, size := range order {
+		end := s.share(0.95 * parts[i]) // the rest is for cross
 		if err := s.one(size, survivors, end); err != nil {
 			return err
 		}
@@ -34,11 +35,22 @@ func (s *search) all() error {
 	return s.cross()
 }
 
-// part is the share of the time left that size i of n gets: in proportion to its place,
-// because trials of large sizes take longer.
-func part(i, n int) float64 {
-	left := (n*(n+1) - i*(i+1)) / 2 // i+1 and what comes after it
-	return float64(i+1) / float64(left)
+// turns are the sizes in the order in which they are decided, the middle one first, of which
+// most is known, and the part of the time left then that each gets: in proportion to its
+// place among all, because trials of large sizes take longer.
+func turns(sizes []int) (order []int, parts []float64) {
+	mid, left := len(sizes)/2, 0
+	places := []int{mid}
+	for i := range sizes {
+		if left += i + 1; i != mid {
+			places = append(places, i)
+		}
+	}
+	for _, i := range places {
+		order, parts = append(order, sizes[i]), append(parts, float64(i+1)/float64(left))
+		left -= i + 1
+	}
+	return order, parts
 }
 
 // screen times every candidate briefly at the middle size and returns those
@@ -177,14 +189,8 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			return err
 		}
 	}
-	ranked := s.ranking(size)
-	var final []*state
-	for i, c := range ranked {
-		if i < finalists || c == s.safe || c.v.Label == s.Previous[size] {
-			final = append(final, c)
-		}
-	}
-	if len(final) < 2 {
+	final := s.finalists(size, end)
+	if len(s.ranking(size)) < 2 {
 		s.complete[size] = complete
 		return nil
 	}
@@ -228,6 +234,32 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 	}
 	s.complete[size] = complete
 	return nil
+}
+
+// finalists are the best of a size, the safe point and the incumbent, the best first and
+// what it has to beat next. Where there is no time for two rounds of all of them, they are
+// fewer: the best alone, where nothing that it has to beat is near.
+func (s *search) finalists(size int, end time.Time) []*state {
+	most := finalists
+	if n := s.timed[size].n; !end.IsZero() && n > 0 {
+		each := longer * s.timed[size].wall / time.Duration(n)
+		most = max(1, min(most, int(end.Sub(s.Now())/(leastInstances*max(each, 1)))-1))
+	}
+	best, _ := s.best(size)
+	var list, stay []*state
+	for i, c := range s.ranking(size) {
+		m, _ := c.at(size)
+		near := float64(m.Sample.Median) <= alsoRan*float64(best.Sample.Median)
+		switch {
+		case i == 0:
+			list = append(list, c)
+		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || most == finalists):
+			stay = append(stay, c)
+		case i < most:
+			list = append(list, c)
+		}
+	}
+	return slices.Insert(list, min(1, len(list)), stay...)
 }
 
 // others measures, within a budget, what the middle size left behind: what is slow there
@@ -311,8 +343,9 @@ func (s *search) conclude() {
 }
 
 // decide picks the winner of a size. It reports false when nothing is proven:
-// the safe point or the size's earlier winner still stands unmeasured, or there
-// was nothing to compare with although more could have been tried.
+// the safe point or the size's earlier winner still stands unmeasured, there
+// was nothing to compare with although more could have been tried, or what was faster
+// at a first glance has not been measured enough.
 func (s *search) decide(size int) (SizeOutcome, bool) {
 	o := SizeOutcome{Size: size, Complete: s.complete[size]}
 	incumbent := ""
@@ -338,7 +371,16 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 	if len(o.Results) == 0 || len(o.Results) == 1 && !o.Complete {
 		return o, false
 	}
-	o.Winner, o.Why = Decide(contenders(o.Results, incumbent), incumbent)
+	list := contenders(o.Results, incumbent)
+	o.Winner, o.Why = Decide(list, incumbent)
+	if !o.Complete {
+		won := slices.IndexFunc(list, func(m Measured) bool { return m.Variant == o.Winner })
+		for i := range o.Results {
+			if m := &o.Results[i]; !m.proven() && faster(&m.Sample, &list[won].Sample) {
+				return o, false
+			}
+		}
+	}
 	return o, true
 }
 

@@ -7,7 +7,8 @@
 // the best so far: half the trials of a short budget are spent there.
 // Every variant is verified before it is timed. Successive halving times all of
 // them briefly at the middle size, a quarter of them at every size, and the best
-// few of each size in interleaved rounds; "exhaustive" leaves out the halving.
+// few of each size in interleaved rounds, of the middle size first; "exhaustive" leaves
+// out the halving.
 package search
 
 import (
@@ -43,6 +44,7 @@ const (
 	finalists   = 6    // beside the safe point and the incumbent
 	rounds      = 3    // of the final, of two instances by turns
 	moreRounds  = 3    // of those that are tied then
+	longer      = 2    // times a glance: a measurement of a round, about
 	hopeless    = 3    // times the best: one sample is enough
 	alsoRan     = 1.5  // times the best after a final round: out
 	baseline    = 20   // variants between two measurements of the safe point
@@ -198,6 +200,7 @@ type search struct {
 	known    int    // of the order: the safe point and what won before or elsewhere
 	safe     *state // nil when there is none
 	slowest  map[int]time.Duration
+	timed    map[int]walls // trials that measured, by size
 	complete map[int]bool
 	cut      bool // a phase was cut short by its share of the budget
 	out      Outcome
@@ -206,8 +209,14 @@ type search struct {
 	done, total int
 }
 
+// walls are how long trials took, the making of their instances included.
+type walls struct {
+	n    int
+	wall time.Duration
+}
+
 func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
-	s := &search{ctx: ctx, bench: bench, Plan: plan, slowest: map[int]time.Duration{}, complete: map[int]bool{}}
+	s := &search{ctx: ctx, bench: bench, Plan: plan, slowest: map[int]time.Duration{}, timed: map[int]walls{}, complete: map[int]bool{}}
 	s.out.Counts = map[trial.Status]int{}
 	if s.Now == nil {
 		s.Now = time.Now
@@ -334,6 +343,7 @@ func (s *search) try(c *state, size int, a Ask) error {
 	}
 	c.work[size] = t.Work
 	s.slowest[size] = max(s.slowest[size], time.Duration(t.Wall))
+	s.timed[size] = walls{s.timed[size].n + 1, s.timed[size].wall + time.Duration(t.Wall)}
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package collective
+package collective_test
 
 import (
 	"encoding/binary"
@@ -8,17 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/host"
 )
 
 // groups opens groups of every size and kind that need no GPU.
-func groups(t *testing.T) map[string]*Group {
+func groups(t *testing.T) map[string]*collective.Group {
 	t.Helper()
-	all := map[string]*Group{}
+	all := map[string]*collective.Group{}
 	add := func(name string, devices []device.Device) {
-		g, err := Open(devices)
+		g, err := collective.Open(devices)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func groups(t *testing.T) map[string]*Group {
 }
 
 // fill gives every device a buffer of n words, those of member i from value.
-func fill(t *testing.T, g *Group, n int, value func(i, j int) uint64) []device.Buffer {
+func fill(t *testing.T, g *collective.Group, n int, value func(i, j int) uint64) []device.Buffer {
 	t.Helper()
 	var buffers []device.Buffer
 	for i, d := range g.Devices {
@@ -80,7 +81,7 @@ func fill(t *testing.T, g *Group, n int, value func(i, j int) uint64) []device.B
 }
 
 // expect compares the words of every member.
-func expect(t *testing.T, g *Group, buffers []device.Buffer, want func(i, j int) uint64) {
+func expect(t *testing.T, g *collective.Group, buffers []device.Buffer, want func(i, j int) uint64) {
 	t.Helper()
 	if err := g.Sync(); err != nil {
 		t.Fatal(err)
@@ -139,13 +140,13 @@ func TestAllReduce(t *testing.T) {
 	// Signs differ, so that signed and unsigned order do, and halves of words.
 	value := func(i, j int) uint64 { return uint64(i+1) * uint64(j+1) * 0x9e3779b97f4a7c15 }
 	halves := func(x uint64) [2]int32 { return [2]int32{int32(x), int32(x >> 32)} }
-	fold := map[Type]func(a, b uint64, op Op) uint64{
-		Uint64: func(a, b uint64, op Op) uint64 { return []uint64{min(a, b), max(a, b), a + b}[op] },
-		Int64: func(a, b uint64, op Op) uint64 {
+	fold := map[collective.Type]func(a, b uint64, op collective.Op) uint64{
+		collective.Uint64: func(a, b uint64, op collective.Op) uint64 { return []uint64{min(a, b), max(a, b), a + b}[op] },
+		collective.Int64: func(a, b uint64, op collective.Op) uint64 {
 			x, y := int64(a), int64(b)
 			return uint64([]int64{min(x, y), max(x, y), x + y}[op])
 		},
-		Int32: func(a, b uint64, op Op) (r uint64) {
+		collective.Int32: func(a, b uint64, op collective.Op) (r uint64) {
 			for k := range 2 {
 				x, y := halves(a)[k], halves(b)[k]
 				r |= uint64(uint32([]int32{min(x, y), max(x, y), x + y}[op])) << (32 * k)
@@ -156,7 +157,7 @@ func TestAllReduce(t *testing.T) {
 	for name, g := range groups(t) {
 		t.Run(name, func(t *testing.T) {
 			for typ := range fold {
-				for _, op := range []Op{Min, Max, Sum} {
+				for _, op := range []collective.Op{collective.Min, collective.Max, collective.Sum} {
 					buffers := fill(t, g, 500, value)
 					if err := g.AllReduce(buffers, 16, 490*8/typ.Size(), typ, op); err != nil {
 						t.Fatal(err)
@@ -179,27 +180,27 @@ func TestAllReduce(t *testing.T) {
 
 // TestManyPieces reduces more than fits on the host at a time.
 func TestManyPieces(t *testing.T) {
-	g, err := Open([]device.Device{host.Open(1), host.Open(1)})
+	g, err := collective.Open([]device.Device{host.Open(1), host.Open(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const n = 2*piece/8 + 3
+	const n = 2*collective.Piece/8 + 3
 	value := func(i, j int) uint64 { return uint64(i+1) * uint64(j) }
 	buffers := fill(t, g, n, value)
-	if err := g.AllReduce(buffers, 0, n, Uint64, Sum); err != nil {
+	if err := g.AllReduce(buffers, 0, n, collective.Uint64, collective.Sum); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, g, buffers, func(_, j int) uint64 { return 3 * uint64(j) })
 }
 
 func TestRefusals(t *testing.T) {
-	if _, err := Open(nil); err == nil {
+	if _, err := collective.Open(nil); err == nil {
 		t.Error("a group of no devices")
 	}
-	if _, err := Open([]device.Device{host.Open(1), other{host.Open(1)}}); err == nil {
+	if _, err := collective.Open([]device.Device{host.Open(1), other{host.Open(1)}}); err == nil {
 		t.Error("a group of two kinds")
 	}
-	g, err := Open([]device.Device{host.Open(1), host.Open(1)})
+	g, err := collective.Open([]device.Device{host.Open(1), host.Open(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,10 +211,10 @@ func TestRefusals(t *testing.T) {
 		"negative size":     g.Broadcast(b, 0, 8, -8),
 		"buffers":           g.Broadcast(b[:1], 0, 0, 8),
 		"no buffer":         g.Broadcast([]device.Buffer{b[0], nil}, 0, 0, 8),
-		"type":              g.AllReduce(b, 0, 1, 9, Min),
-		"operation":         g.AllReduce(b, 0, 1, Int64, -1),
-		"alignment":         g.AllReduce(b, 4, 1, Int64, Min),
-		"overflowing count": g.AllReduce(b, 0, 1<<62, Int64, Min),
+		"type":              g.AllReduce(b, 0, 1, 9, collective.Min),
+		"operation":         g.AllReduce(b, 0, 1, collective.Int64, -1),
+		"alignment":         g.AllReduce(b, 4, 1, collective.Int64, collective.Min),
+		"overflowing count": g.AllReduce(b, 0, 1<<62, collective.Int64, collective.Min),
 		"too many bounds":   g.AllGather(b, []int64{0, 8, 16, 24}),
 		"falling bounds":    g.AllGather(b, []int64{8, 0, 16}),
 		"gather range":      g.AllGather(b, []int64{0, 8, 88}),
@@ -231,14 +232,14 @@ func (other) Facts() device.Facts { return device.Facts{Kind: "other"} }
 // A linked device has a transport of its own, or a reason why not.
 type linked struct {
 	device.Device
-	link Transport
+	link collective.Transport
 	err  error
 }
 
-func (l linked) Link([]device.Device) (Transport, error) { return l.link, l.err }
+func (l linked) Link([]device.Device) (collective.Transport, error) { return l.link, l.err }
 
 type spy struct {
-	copies
+	collective.Copies
 	calls *[]string
 }
 
@@ -251,7 +252,7 @@ func (s spy) Broadcast([]device.Stream, []device.Buffer, int, int64, int64) erro
 func TestOwnTransport(t *testing.T) {
 	var calls []string
 	d := linked{host.Open(1), spy{calls: &calls}, nil}
-	g, err := Open([]device.Device{d, d})
+	g, err := collective.Open([]device.Device{d, d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,11 +261,11 @@ func TestOwnTransport(t *testing.T) {
 	if g.Method() != "SPY 1.0" || !slices.Equal(calls, []string{"broadcast"}) || err == nil || !strings.Contains(err.Error(), "SPY 1.0: no link") {
 		t.Errorf("method %s, calls %v, %v", g.Method(), calls, err)
 	}
-	if g, err = OpenCopies([]device.Device{d, d}); err != nil || g.Method() != "copies" {
+	if g, err = collective.OpenCopies([]device.Device{d, d}); err != nil || g.Method() != "copies" {
 		t.Errorf("a group of copies: %s, %v", g.Method(), err)
 	}
 	d.err = errors.New("library not found")
-	if g, err = Open([]device.Device{d, d}); err != nil || g.Method() != "copies (library not found)" {
+	if g, err = collective.Open([]device.Device{d, d}); err != nil || g.Method() != "copies (library not found)" {
 		t.Errorf("without its transport: %s, %v", g.Method(), err)
 	}
 	if err := g.Broadcast(b, 0, 0, 8); err != nil {

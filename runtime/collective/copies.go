@@ -97,7 +97,7 @@ func (copies) AllReduce(streams []device.Stream, buffers []device.Buffer, off, c
 			return err
 		}
 		for _, other := range host[1:] {
-			combine(host[0][:n], other[:n], t, op)
+			Combine(host[0][:n], other[:n], t, op)
 		}
 		if err := each(streams, func(i int) error { return streams[i].Upload(buffers[i], off+done, host[0][:n]) }); err != nil {
 			return err
@@ -117,7 +117,8 @@ func each(streams []device.Stream, do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-func combine(into, from []byte, t Type, op Op) {
+// Combine combines values with others, value by value.
+func Combine(into, from []byte, t Type, op Op) {
 	switch t {
 	case Int32:
 		fold(values[int32](into), values[int32](from), op)

@@ -295,7 +295,7 @@ func (s staged) AllReduce(streams []device.Stream, buffers []device.Buffer, off,
 			return err
 		}
 		for _, other := range rooms[1:] {
-			combine(rooms[0][:n], other[:n], t, op)
+			Combine(rooms[0][:n], other[:n], t, op)
 		}
 		if err := s.ranks.AllReduce(rooms[0][:n], t, op); err != nil {
 			return err

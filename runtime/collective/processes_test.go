@@ -1,4 +1,4 @@
-package collective
+package collective_test
 
 import (
 	"errors"
@@ -7,21 +7,23 @@ import (
 	"sync"
 	"testing"
 
+	"coalesce/runtime/collective"
+	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 )
 
 // ranked has goroutines be ranks with 1, 2, 1, ... host devices each.
-func ranked(t *testing.T, n int, work func(g *Group, r Ranks)) {
+func ranked(t *testing.T, n int, work func(g *collective.Group, r collective.Ranks)) {
 	t.Helper()
 	var wait sync.WaitGroup
-	for _, r := range NewThreads(n) {
+	for _, r := range collectivetest.Ranks(n) {
 		wait.Go(func() {
 			devices := []device.Device{host.Open(1)}
 			if r.Rank()%2 == 1 {
 				devices = append(devices, host.Open(1))
 			}
-			g, err := Join(devices, r)
+			g, err := collective.Join(devices, r)
 			if err != nil {
 				t.Error(err)
 				return
@@ -38,9 +40,9 @@ func ranked(t *testing.T, n int, work func(g *Group, r Ranks)) {
 // TestProcesses moves values among the members of 3 ranks: 0, then 1 and 2, then 3; in
 // more than one piece.
 func TestProcesses(t *testing.T) {
-	const n = piece/8 + 5
+	const n = collective.Piece/8 + 5
 	value := func(i, j int) uint64 { return uint64(i+1)<<40 | uint64(j) }
-	ranked(t, 3, func(g *Group, r Ranks) {
+	ranked(t, 3, func(g *collective.Group, r collective.Ranks) {
 		if first := []int{0, 1, 3}[r.Rank()]; g.Len() != 4 || g.First() != first || g.Method() != "copies through MPI" {
 			t.Errorf("rank %d: %d members from %d by %s, want 4 from %d", r.Rank(), g.Len(), g.First(), g.Method(), first)
 			return
@@ -59,9 +61,9 @@ func TestProcesses(t *testing.T) {
 				return value(root, j)
 			})
 		}
-		before := r.(*thread).Sent()
+		before := r.(interface{ Sent() int64 }).Sent()
 		b := fill(t, g, n, mine)
-		if err := g.AllReduce(b, 8, n-1, Uint64, Sum); err != nil {
+		if err := g.AllReduce(b, 8, n-1, collective.Uint64, collective.Sum); err != nil {
 			t.Error(err)
 			return
 		}
@@ -71,7 +73,7 @@ func TestProcesses(t *testing.T) {
 			}
 			return 10<<40 + 4*uint64(j)
 		})
-		if sent := r.(*thread).Sent() - before; sent != 8*(n-1) {
+		if sent := r.(interface{ Sent() int64 }).Sent() - before; sent != 8*(n-1) {
 			t.Errorf("rank %d sent %d bytes of a reduction of %d", r.Rank(), sent, 8*(n-1))
 		}
 		// Parts of unequal sizes, member 1's empty.
@@ -105,7 +107,7 @@ func (j joins) Reach() (string, error) {
 	return j.version, j.err
 }
 func (j joins) Ticket() ([]byte, error) { return []byte("the ticket of rank 0"), nil }
-func (j joins) Join(ticket []byte, rank, size int) (Transport, error) {
+func (j joins) Join(ticket []byte, rank, size int) (collective.Transport, error) {
 	j.tickets.Store(rank, fmt.Sprintf("%s, %d of %d", ticket, rank, size))
 	return spy{calls: new([]string)}, nil
 }
@@ -120,17 +122,17 @@ func TestJoiners(t *testing.T) {
 		"copies through MPI (no library)":                         {{id: "a", version: "SPY 1.0"}, {id: "b", err: errors.New("no library")}},
 	} {
 		var tickets sync.Map
-		ranks := NewThreads(2)
-		err := OnAll(2, func(k int) error {
+		ranks := collectivetest.Ranks(2)
+		err := collective.OnAll(2, func(k int) error {
 			d := own[k]
 			d.Device, d.tickets = host.Open(1), &tickets
 			cached := device.Cache(d) // as sessions have devices
 			defer cached.Close()
-			g, err := Join([]device.Device{cached}, ranks[k])
+			g, err := collective.Join([]device.Device{cached}, ranks[k])
 			if err != nil {
 				return err
 			}
-			different, err := Different([]device.Device{cached}, ranks[k])
+			different, err := collective.Different([]device.Device{cached}, ranks[k])
 			if shared := strings.Contains(want, "share a GPU"); err != nil || (different == 1) != shared || different > 2 {
 				t.Errorf("%s: %d different devices, %v", want, different, err)
 			}
@@ -153,13 +155,13 @@ func TestJoiners(t *testing.T) {
 
 // TestLeave ends a rank while another waits for it.
 func TestLeave(t *testing.T) {
-	r := NewThreads(2)
+	r := collectivetest.Ranks(2)
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		if err := r[0].Broadcast(make([]byte, 8), 1); err == nil {
 			t.Error("a broadcast from a rank that has left: no error")
 		}
 	})
-	r[1].(*thread).Leave()
+	r[1].(interface{ Leave() }).Leave()
 	wait.Wait()
 }

@@ -86,7 +86,7 @@ func referenceCSG(r *rand.Rand, on, values string, most int) instance {
 }
 
 func referenceAssignment(r *rand.Rand, on, values string, most int) instance {
-	kinds := []string{"uniform", "geom", "disjoint", "spatial", "machol", "lowrank", "twocost", "equal", "sanity", "integer", "binary"}
+	kinds := []string{"uniform", "geom", "disjoint", "spatial", "machol", "lowrank", "twocost", "equal", "planted_identity", "integer", "binary"}
 	if strings.HasPrefix(values, "float") {
 		kinds = append(kinds, "signed", "logarithmic")
 	}

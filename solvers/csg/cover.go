@@ -128,18 +128,6 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	return table, downloadPieces(ctx, s, table.Bytes(), e.table())
 }
 
-// Best is the best structure of some of an instance's agents, as a coalition, by the
-// instance's superadditive cover: by looking for splittings, 2^k at most of k agents.
-// Errors wrap ErrCheck where one pass over the table, or the structure found, shows that
-// the table is not that of the instance.
-func Best(inst, cover *Instance, coalition uint64) (Structure, error) {
-	if err := covers(inst, cover, coalition); err != nil {
-		return nil, err
-	}
-	s := bestOf(inst, cover, coalition)
-	return s, worth(inst, cover, s, coalition)
-}
-
 // covers says why a table cannot be the superadditive cover of an instance.
 func covers(inst, cover *Instance, coalition uint64) error {
 	for _, x := range []*Instance{inst, cover} {

@@ -40,7 +40,7 @@ func TestCover(t *testing.T) {
 				t.Errorf("%s, %d agents as %s: found %s, expected %s (%v)", name, n, value, r.Value, ref.Value, err)
 			}
 			for c := range min(inst.Len(), 64) {
-				if _, err := Best(inst, cover, inst.Grand()&^c); err != nil {
+				if _, err := BestFew(context.Background(), inst, cover, inst.Grand()&^c, 1); err != nil {
 					t.Errorf("%s, %d agents as %s, coalition %#x: %v", name, n, value, c, err)
 				}
 			}
@@ -152,13 +152,13 @@ func TestCoverRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Best(other, cover, other.Grand()); !errors.Is(err, ErrCheck) {
+	if _, err := BestFew(context.Background(), other, cover, other.Grand(), 1); !errors.Is(err, ErrCheck) {
 		t.Errorf("another instance's table: %v", err)
 	}
 	if _, err := BestFew(context.Background(), inst, inst, inst.Grand(), 3); !errors.Is(err, ErrCheck) {
 		t.Errorf("the values as their own cover: %v", err)
 	}
-	if _, err := Best(inst, cover, 1<<5); err == nil {
+	if _, err := BestFew(context.Background(), inst, cover, 1<<5, 1); err == nil {
 		t.Error("a sixth agent of five: no error")
 	}
 	if _, err := BestFew(context.Background(), inst, cover, 3, 0); err == nil {

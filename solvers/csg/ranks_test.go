@@ -7,6 +7,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/collective"
+	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
@@ -15,7 +16,7 @@ import (
 // onRanks solves an instance on ranks with a device each; they must give one answer.
 func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) ([]collective.Ranks, *Result) {
 	t.Helper()
-	ranks, results := collective.NewThreads(len(devices)), make([]*Result, len(devices))
+	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
 	err := collective.OnAll(len(devices), func(k int) (err error) {
 		own := o
 		own.Devices, own.Ranks = devices[k:k+1], ranks[k]
@@ -106,7 +107,7 @@ func TestRanksRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Solve(context.Background(), inst, Options{Devices: []device.Device{h}, Ranks: collective.NewThreads(2)[0], Algorithm: string(ByPrices)})
+	_, err = Solve(context.Background(), inst, Options{Devices: []device.Device{h}, Ranks: collectivetest.Ranks(2)[0], Algorithm: string(ByPrices)})
 	if err == nil {
 		t.Error("prices on two ranks: no error")
 	}

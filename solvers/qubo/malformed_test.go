@@ -46,7 +46,6 @@ func TestMalformedInstances(t *testing.T) {
 				t.Errorf("%s, Solve %s: a result", name, engine)
 			}
 		}
-		refused("SolveBatch", SolveBatch(t.Context(), []*Instance{c.inst}, on(d, Options{Work: 10}), func(int, *Result) error { return nil }))
 		_, err := Multistart(t.Context(), d, c.inst, MultistartOptions{Iterations: 1})
 		refused("Multistart", err)
 		_, err = EvaluateVariants(c.inst)

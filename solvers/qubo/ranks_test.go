@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coalesce/runtime/collective"
+	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
@@ -17,7 +18,7 @@ import (
 // onRanks solves on as many ranks as devices, which must find the same value.
 func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) (*Result, []collective.Ranks) {
 	t.Helper()
-	ranks, results := collective.NewThreads(len(devices)), make([]*Result, len(devices))
+	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
 	err := collective.OnAll(len(devices), func(k int) (err error) {
 		own := o
 		own.Devices, own.Ranks = devices[k:k+1], ranks[k]

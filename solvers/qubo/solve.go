@@ -2,7 +2,6 @@ package qubo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -135,25 +134,4 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 	}
 	r.limits = limitsOf(ctx, began, limit, len(inst.Col))
 	return r.solve()
-}
-
-// SolveBatch solves instances one after the other, each with limits of its own, and
-// hands out each result as it is there. The first error ends it.
-func SolveBatch(ctx context.Context, instances []*Instance, o Options, done func(k int, r *Result) error) error {
-	return solve.With(Open, o, func(s *Session) error {
-		for k, inst := range instances {
-			r, err := s.Solve(ctx, inst)
-			if r != nil {
-				err = errors.Join(err, done(k, r))
-			}
-			if err != nil {
-				name := ""
-				if inst != nil {
-					name = ", " + inst.Source
-				}
-				return fmt.Errorf("instance %d of %d%s: %w", k+1, len(instances), name, err)
-			}
-		}
-		return nil
-	})
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -268,27 +267,6 @@ func TestResultJSON(t *testing.T) {
 		if _, ok := got[key]; !ok {
 			t.Errorf("no %s", key)
 		}
-	}
-}
-
-func TestBatch(t *testing.T) {
-	r := rand.New(rand.NewPCG(13, 14))
-	var list []*Instance
-	for range 5 {
-		list = append(list, qubotest.Instance(r, 9, QUBO, true))
-	}
-	d := host.Open(2)
-	defer d.Close()
-	var order []int
-	err := SolveBatch(t.Context(), list, on(d, Options{}), func(k int, r *Result) error {
-		order = append(order, k)
-		if want := best(t, list[k]); r.Value.Float() != want {
-			t.Errorf("instance %d: %v, want %v", k, r.Value, want)
-		}
-		return nil
-	})
-	if err != nil || !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
-		t.Errorf("order %v, %v", order, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coalesce/runtime/collective"
+	"coalesce/runtime/collective/collectivetest"
 )
 
 // TestJob solves files alone, into a folder: the largest first, what fails costs itself,
@@ -72,7 +73,7 @@ func TestJob(t *testing.T) {
 // TestSame names the rank that differs.
 func TestSame(t *testing.T) {
 	for k, sums := range [][]uint32{{7, 7, 7}, {7, 7, 8}} {
-		ranks := collective.NewThreads(3)
+		ranks := collectivetest.Ranks(3)
 		err := collective.OnAll(3, func(r int) error { return Same(ranks[r], "another file", sums[r]) })
 		if k == 0 && err != nil || k == 1 && (err == nil || strings.Count(err.Error(), "rank 2 has another file than rank 0") != 3) {
 			t.Errorf("%v: %v", sums, err)

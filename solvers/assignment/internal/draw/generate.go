@@ -81,9 +81,6 @@ func About(name string) string {
 
 // kindOf is the kind of a name; false where there is none.
 func kindOf(name string) (kind, bool) {
-	if name == "sanity" { // its name before
-		name = "planted_identity"
-	}
 	list := kinds()
 	at := slices.IndexFunc(list, func(k kind) bool { return k.name == name })
 	if at < 0 {

@@ -233,16 +233,6 @@ func (s *source) value(d *draws, mask uint64) float64 {
 	return s.at(d, coalition{mask, size, float64(size), s.own})
 }
 
-// At is the value of one coalition: that which Generate gives it. It is not a
-// number when there is no such distribution, or no such number of agents.
-func At(name string, seed uint64, n int, mask uint64) float64 {
-	s, err := newSource(name, n, seed)
-	if err != nil || mask>>n != 0 {
-		return math.NaN()
-	}
-	return s.value(new(draws), mask)
-}
-
 // Generate makes an instance of n agents with float64 values: for the same
 // name, n and seed always the same.
 func Generate(name string, n int, seed uint64) (*problem.Instance, error) {

@@ -64,6 +64,10 @@ func TestValuesStay(t *testing.T) {
 func TestGenerateIsAFunctionOfSeedAndCoalition(t *testing.T) {
 	const n = 13
 	for _, name := range Distributions() {
+		one, err := newSource(name, n, 42)
+		if err != nil {
+			t.Fatal(err)
+		}
 		inst, err := Generate(name, n, 42)
 		if err != nil {
 			t.Fatal(err)
@@ -78,8 +82,8 @@ func TestGenerateIsAFunctionOfSeedAndCoalition(t *testing.T) {
 		}
 		same := 0
 		for mask := range inst.Len() {
-			if x := At(name, 42, n, mask); x != inst.F64[mask] || again.F64[mask] != x {
-				t.Fatalf("%s: coalition %d: At gives %v, Generate %v and %v", name, mask, x, inst.F64[mask], again.F64[mask])
+			if x := one.value(new(draws), mask); x != inst.F64[mask] || again.F64[mask] != x {
+				t.Fatalf("%s: coalition %d: alone it is %v, Generate gives %v and %v", name, mask, x, inst.F64[mask], again.F64[mask])
 			}
 			if other.F64[mask] == inst.F64[mask] {
 				same++
@@ -91,9 +95,6 @@ func TestGenerateIsAFunctionOfSeedAndCoalition(t *testing.T) {
 		if inst.F64[0] != 0 {
 			t.Errorf("%s: the empty coalition is worth %v", name, inst.F64[0])
 		}
-	}
-	if !math.IsNaN(At("uniform", 1, 3, 8)) || !math.IsNaN(At("nothing", 1, 3, 1)) {
-		t.Error("At gives a number for what does not exist")
 	}
 	if _, err := Generate("nothing", 3, 1); err == nil {
 		t.Error("an unknown distribution has no error")
@@ -250,8 +251,12 @@ func TestGenerateIntegersNeverOverflow(t *testing.T) {
 			if as != problem.Int32 {
 				continue
 			}
+			one, err := newSource(name, 10, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for mask, x := range inst.I32 {
-				y := At(name, 3, 10, uint64(mask)) * ScaleInt32
+				y := one.value(new(draws), uint64(mask)) * ScaleInt32
 				if math.Abs(y) < mostInt32 && math.Abs(float64(x)-y) > 0.5 {
 					t.Fatalf("%s: coalition %d is %d, want %v rounded", name, mask, x, y)
 				}

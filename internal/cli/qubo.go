@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if len(args) == 0 {
 		return usagef("expected a FILE")
 	}
-	if err := s.readFlags.check(); err != nil {
+	if err := cmp.Or(s.readFlags.check(), s.solveFlags.check(a)); err != nil {
 		return err
 	}
 	s.options = qubo.Options{Settings: s.settings(nil), Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Without: s.without,
@@ -191,7 +192,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	case s.solutions < 0 || s.distance < 1:
 		return usagef("--solutions is %d and --min-distance %d, expected 1 or more", s.solutions, s.distance)
 	}
-	return s.solveFlags.check(a)
+	return nil
 }
 
 // mostStart is the largest file of a solution to begin with, in bytes: an earlier

@@ -246,6 +246,26 @@ func TestCheckOfShiftedDuals(t *testing.T) {
 	}
 }
 
+// A limit that is no multiple of the unit leaves a gap, though all costs are exact.
+func TestRoundedLimitLeavesAGap(t *testing.T) {
+	limit := 1.9999999
+	inst, err := problem.NewInstance(1, 2, []float64{2, 1099511627776.5}, "a limit below the unit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, inst.Limit = range []*float64{nil, &limit} {
+		p, err := problem.Normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cert problem.Certificate
+		new(Findings).Fill(p, &cert)
+		if cert.Exact != (inst.Limit == nil) || !cert.Exact && cert.Gap < 2-limit {
+			t.Errorf("a limit %v: exact %v, a gap of %g", inst.Limit != nil, cert.Exact, cert.Gap)
+		}
+	}
+}
+
 // Costs become integers as package assignment says: to nearest, ties to even.
 func TestCheckRounds(t *testing.T) {
 	d := emulatedtest.Open(t)

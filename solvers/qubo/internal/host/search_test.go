@@ -268,4 +268,11 @@ func TestWorkEndsWithTime(t *testing.T) {
 	if spread(p, end) != 1 {
 		t.Error("the spread of fields was measured after the end of time")
 	}
+	walk := endless(p, m) // which had no end yet when it began
+	walk.end = &alarm{deadline: end.deadline}
+	go func() { <-walk.report }()
+	close(walk.grant)
+	if walk.tick(2*lookEvery, 1) {
+		t.Error("a walk goes on after the end of time")
+	}
 }

@@ -131,7 +131,7 @@ type meter struct {
 	opts   Options
 	flush  device.Buffer // nil: no cold samples
 	repeat int
-	prime  bool // run once untimed before a hot sample
+	warm   bool // run once untimed before a hot sample
 
 	probe     device.Buffer
 	quiet     time.Duration // the fastest probe
@@ -153,7 +153,7 @@ func (m *meter) measure() (Result, error) {
 			return Result{}, err
 		}
 	}
-	m.prime = first < cacheRun
+	m.warm = first < cacheRun
 	if err := m.settleRepeat(first); err != nil {
 		return Result{}, err
 	}
@@ -162,7 +162,7 @@ func (m *meter) measure() (Result, error) {
 		if r.Cold, r.Stop, err = m.collect(true, kept); err != nil {
 			return Result{}, err
 		}
-		if !m.prime || r.Stop == StopSlow {
+		if !m.warm || r.Stop == StopSlow {
 			r.Clean = m.repeat == 1
 			return r, nil
 		}
@@ -175,7 +175,7 @@ func (m *meter) measure() (Result, error) {
 	if r.Cold == nil {
 		r.Stop = hotStop
 	}
-	r.Clean = m.repeat == 1 && !m.prime
+	r.Clean = m.repeat == 1 && !m.warm
 	return r, nil
 }
 
@@ -275,7 +275,7 @@ func (m *meter) sample(cold bool) (time.Duration, error) {
 	repeat := m.repeat
 	if cold {
 		repeat = 1
-	} else if m.prime {
+	} else if m.warm {
 		if err := m.job.Run(m.s); err != nil {
 			return 0, fmt.Errorf("run: %w", err)
 		}

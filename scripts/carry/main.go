@@ -5,10 +5,11 @@
 //	go run ./scripts/carry --from COMMIT            what could be carried
 //	go run ./scripts/carry --from COMMIT --write    carries it, into tuned.json
 //	go run ./scripts/carry --from COMMIT --also qubo/bulk
+//	go run ./scripts/carry --from COMMIT --write --renamed solo=singleblock
 //
 // The old texts are those of generated/ and templates/ at the commit, the new ones those
 // of the working tree. --also compares all variants of families too that tuned.json does
-// not name. Exit code 1: of some the code differs.
+// not name, --renamed a parameter under its old name and its new one. Exit code 1: of some the code differs.
 package main
 
 import (
@@ -38,9 +39,10 @@ func main() {
 	nvcc := flag.String("nvcc", ".build/cuda/bin/nvcc", "`path` of the compiler")
 	also := flag.String("also", "", "`families` of which all variants are compared, separated by commas")
 	jobs := flag.Int("jobs", 2, "compilers at once")
+	renamed := flag.String("renamed", "", "`old=new` name of a parameter, in labels and in tuning data")
 	write := flag.Bool("write", false, "write "+tuning)
 	flag.Parse()
-	if err := run(*from, *nvcc, *also, *jobs, *write); err != nil {
+	if err := run(*from, *nvcc, *also, *renamed, *jobs, *write); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -59,7 +61,7 @@ type change struct {
 	err      error
 }
 
-func run(from, nvcc, also string, jobs int, write bool) error {
+func run(from, nvcc, also, renamed string, jobs int, write bool) error {
 	if from == "" {
 		return errors.New("--from names the commit of the old texts")
 	}
@@ -71,11 +73,15 @@ func run(from, nvcc, also string, jobs int, write bool) error {
 	if err := checkout(from, before); err != nil {
 		return err
 	}
-	olds, err := texts(before)
+	rename, err := renaming(renamed)
 	if err != nil {
 		return err
 	}
-	news, err := texts(".")
+	olds, err := texts(before, rename)
+	if err != nil {
+		return err
+	}
+	news, err := texts(".", rename)
 	if err != nil {
 		return err
 	}
@@ -83,6 +89,7 @@ func run(from, nvcc, also string, jobs int, write bool) error {
 	if err != nil {
 		return err
 	}
+	data = []byte(rename(string(data)))
 	hashes, err := named(data)
 	if err != nil {
 		return err
@@ -151,8 +158,21 @@ var (
 	hashed   = regexp.MustCompile(`_hash = 0x([0-9a-f]{16})ull;\n$`)
 )
 
-// texts are the variants of a tree, by family and label.
-func texts(root string) (map[string]text, error) {
+// renaming gives a parameter of labels its new name, of "old=new"; none where that is empty.
+func renaming(renamed string) (func(string) string, error) {
+	if renamed == "" {
+		return func(s string) string { return s }, nil
+	}
+	old, now, ok := strings.Cut(renamed, "=")
+	if !ok || old == "" || now == "" {
+		return nil, fmt.Errorf("--renamed %s, expected old=new", renamed)
+	}
+	parameter := regexp.MustCompile(`\b` + regexp.QuoteMeta(old) + `=`)
+	return func(s string) string { return parameter.ReplaceAllString(s, now+"=") }, nil
+}
+
+// texts are the variants of a tree, by family and label as it is now.
+func texts(root string, rename func(string) string) (map[string]text, error) {
 	found := map[string]text{}
 	files, err := filepath.Glob(filepath.Join(root, "generated/*/*/*.cu"))
 	if err != nil {
@@ -167,7 +187,7 @@ func texts(root string) (map[string]text, error) {
 		if label == nil || hash == nil {
 			continue // a pack
 		}
-		found[string(label[1])] = text{root, file, string(hash[1])}
+		found[rename(string(label[1]))] = text{root, file, string(hash[1])}
 	}
 	return found, nil
 }
@@ -236,13 +256,15 @@ func compile(nvcc string, t text) (map[string][]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return code(f)
+	return code(f, strings.TrimSuffix(filepath.Base(t.file), ".cu"))
 }
 
 // code is what of a cubin runs: instructions and constants, and what a launch is to
-// know of them, registers and shared memory. The hash that a variant carries is apart.
-func code(f *elf.File) (map[string][]byte, error) {
+// know of them, registers and shared memory. The hash that a variant carries is apart, and
+// so is the variant's symbol, with its length where C++ puts that before it.
+func code(f *elf.File, symbol string) (map[string][]byte, error) {
 	sections := map[string][]byte{}
+	own := regexp.MustCompile(`\d*` + regexp.QuoteMeta(symbol))
 	for _, s := range f.Sections {
 		var b []byte
 		switch {
@@ -256,7 +278,7 @@ func code(f *elf.File) (map[string][]byte, error) {
 		default:
 			continue
 		}
-		sections[s.Name] = b
+		sections[own.ReplaceAllString(s.Name, "")] = b
 	}
 	return sections, nil
 }

@@ -22,9 +22,16 @@ func TestTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, err := texts(root)
-	if v := found["toy/scale factor=2,block=32"]; err != nil || len(found) != 1 || v.hash != "0123456789abcdef" {
+	rename, err := renaming("block=threads")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := texts(root, rename)
+	if v := found["toy/scale factor=2,threads=32"]; err != nil || len(found) != 1 || v.hash != "0123456789abcdef" {
 		t.Errorf("found %v, %v", found, err)
+	}
+	if _, err := renaming("block"); err == nil {
+		t.Error("a name without another renames")
 	}
 	hashes, err := named([]byte(`{"entries":[{"family":"toy/scale","results":[{"variant":"factor=2,block=32","hash":"0123456789abcdef"}]}]}`))
 	if err != nil || len(hashes) != 1 || !hashes["toy/scale factor=2,block=32"] {

@@ -47,15 +47,15 @@ type Resident struct {
 	held    device.Scope
 }
 
-// soloRows is up to how many rows one instance is solved by one block, in one launch.
+// singleBlockRows is up to how many rows one instance is solved by one block, in one launch.
 // The launches of the other families take longer than that in the smallest; where they
 // meet was not measured.
-const soloRows = 256
+const singleBlockRows = 256
 
 // Alone reports whether the layout is one instance for all blocks of the device, which
 // needs rows <= columns. Else a block solves an instance.
 func (l Layout) Alone() bool {
-	return l.Count == 1 && min(l.Rows, l.Cols) > soloRows && l.Rows <= l.Cols
+	return l.Count == 1 && min(l.Rows, l.Cols) > singleBlockRows && l.Rows <= l.Cols
 }
 
 // normal is the normal problem of each of the instances, whose costs may be any.

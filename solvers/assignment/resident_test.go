@@ -91,8 +91,8 @@ func TestResident(t *testing.T) {
 		{Layout{Type: Int64, Count: 4, Rows: 9, Cols: 5}, -3, 90},
 		{Layout{Type: Int32, Count: 4, Rows: 9, Cols: 4, Maximize: true}, -3, 90},
 		{Layout{Type: Float32, Count: 1, Rows: 1, Cols: 1}, 0, 4},
-		{Layout{Type: Float64, Count: 1, Rows: soloRows + 1, Cols: soloRows + 4}, 0, 100},
-		{Layout{Type: Int32, Count: 1, Rows: soloRows + 1, Cols: soloRows + 1, Maximize: true}, -50, 100},
+		{Layout{Type: Float64, Count: 1, Rows: singleBlockRows + 1, Cols: singleBlockRows + 4}, 0, 100},
+		{Layout{Type: Int32, Count: 1, Rows: singleBlockRows + 1, Cols: singleBlockRows + 1, Maximize: true}, -50, 100},
 		{Layout{Type: Int32, Count: 2, Rows: 0, Cols: 3}, 0, 0},
 		{Layout{Type: Int32, Count: 2, Rows: 3, Cols: 0}, 0, 0},
 		{Layout{Type: Int32, Count: 0, Rows: 3, Cols: 3}, 0, 0},
@@ -208,10 +208,10 @@ func TestResidentCosts(t *testing.T) {
 		{Layout{Type: Float64}, []any{math.NaN(), math.Inf(-1)}},
 		{Layout{Type: Float64, Maximize: true}, []any{math.NaN(), math.Inf(1)}},
 	} {
-		for _, n := range []int{3, soloRows + 1} {
+		for _, n := range []int{3, singleBlockRows + 1} {
 			l := c.l
 			l.Count, l.Rows, l.Cols = 2, n, n+1
-			if n > soloRows {
+			if n > singleBlockRows {
 				l.Count = 1
 			}
 			res, err := OpenResident(context.Background(), l, on(Options{}, d))

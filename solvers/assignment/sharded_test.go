@@ -157,9 +157,9 @@ func TestPlanSharded(t *testing.T) {
 		return db
 	}
 	const (
-		one   = "block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32"
-		like  = "block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32"
-		other = "block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=many,value=int32"
+		one   = "block=512,items=32,rows=1,resident=1,barrier=grid,singleblock=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32"
+		like  = "block=512,items=32,rows=1,resident=1,barrier=grid,singleblock=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32"
+		other = "block=512,items=32,rows=1,resident=1,barrier=grid,singleblock=1,zeros=bits,slack=recomputed,forest=kept,paths=many,devices=many,value=int32"
 	)
 	for name, c := range map[string]struct {
 		settings     solve.Settings
@@ -290,7 +290,7 @@ func TestUnequalDevices(t *testing.T) {
 	}
 	defer g.Close()
 	const rows, cols = 900, 1000
-	v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32")
+	v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,singleblock=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32")
 	c, err := hungarian.NewClassicalParts(g, v, rows, cols, collective.Split(rows, 3))
 	if err != nil {
 		t.Fatal(err)

@@ -595,7 +595,7 @@ __device__ void settle(State& s, Barrier& barrier) {
 }
 
 // Annealed soft minima on the edges of the core (square problems): instead of an
-// auction. assignment/prime does the same over the whole matrix; its page
+// auction. assignment/duals does the same over the whole matrix; its page
 // says what u and v are. u and v hold doubles meanwhile, word the shares' sums.
 constexpr float FAINT = -1e30f;             // below every exponent
 constexpr double WHOLE = 4294967296.0;      // a share of 1 in word

@@ -25,7 +25,7 @@ func Subjects() []subject.Subject {
 	for _, f := range families.All() {
 		list = append(list, tunable{f})
 	}
-	return append(list, newTunableBatch(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunablePrime{}, newTunableScan())
+	return append(list, newTunableBatch(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunableDuals{}, newTunableScan())
 }
 
 // rangeOf is a range of that class for the tuner's instances; 0 is the widest

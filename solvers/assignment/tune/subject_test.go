@@ -89,7 +89,7 @@ func TestSubjectsCoverFamilies(t *testing.T) {
 			t.Errorf("%s has no workloads", s.Family().Name)
 		}
 	}
-	for _, name := range []string{"core", "tree", "classical", "batch", "check", "points", "pointcheck", "prime", "hostscan"} {
+	for _, name := range []string{"core", "tree", "classical", "batch", "check", "points", "pointcheck", "duals", "hostscan"} {
 		if !covered["assignment/"+name] {
 			t.Errorf("assignment/%s has no subject", name)
 		}

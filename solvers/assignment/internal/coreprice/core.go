@@ -1,6 +1,6 @@
 // Package coreprice solves exactly by core and price, on one device or several: the
 // core, a few of the cheapest pairs of every row, is solved on the device, then one
-// pass over all costs prices it (families assignment/core, points and prime).
+// pass over all costs prices it (families assignment/core, points and duals).
 package coreprice
 
 import (
@@ -28,7 +28,7 @@ import (
 //     from all free rows at once, duals raised to the distance of the m-th free
 //     column (1/2^half of the free rows; the nearest where columns may stay
 //     unmatched), and one augmentation in each tree. Phases of few rows are one
-//     block's, in its shared memory, unless the run was primed.
+//     block's, in its shared memory, unless the duals were initialised anew.
 //  3. Price, in one pass over the matrix: rows with c < u + v get their worst
 //     edges as well, and are matched again. No violation: u and v prove it.
 //
@@ -38,20 +38,20 @@ import (
 // *exhausted error says which bound was met, and another family goes on.
 type coreEngine struct {
 	engine.Telling
-	kernels    *assignment.CoreKernels
-	variant    *device.Variant
-	rows, cols int
-	block, k   int
-	cluster    int // blocks of the kernel solve; 1: as many as there is work for
-	resident   int // rows, at most, whose phases one block does in its shared memory
-	shared     int // bytes of a block, at most
-	sms        int
-	Schedule   schedule
-	primer     *Primer // nil: none for this type
-	yields     bool    // gives up on ties: another family is at hand
-	pool       int     // chunks
-	capacity   int     // entries of one list
-	scope      device.Scope
+	kernels     *assignment.CoreKernels
+	variant     *device.Variant
+	rows, cols  int
+	block, k    int
+	cluster     int // blocks of the kernel solve; 1: as many as there is work for
+	resident    int // rows, at most, whose phases one block does in its shared memory
+	shared      int // bytes of a block, at most
+	sms         int
+	Schedule    schedule
+	initialiser *Initialiser // nil: none for this type
+	yields      bool         // gives up on ties: another family is at hand
+	pool        int          // chunks
+	capacity    int          // entries of one list
+	scope       device.Scope
 	col, cost, next, rest, u, v, match, owner,
 	word, lists, reached, claim, control, prices device.Buffer
 }
@@ -96,17 +96,17 @@ func Open(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int)
 		return e, nil
 	}
 	w := tuned.Workload{Fixed: map[string]string{"value": assignment.Core.Value(v, "value")}, Size: cols}
-	prime, err := t.Pick(&assignment.Prime, d.Facts(), w, nil)
+	duals, err := t.Pick(&assignment.Duals, d.Facts(), w, nil)
 	if errors.Is(err, tuned.ErrNoVariant) {
 		return e, nil
 	}
 	if err == nil {
-		e.primer, err = OpenPrimer(d, prime, rows, cols)
+		e.initialiser, err = OpenInitialiser(d, duals, rows, cols)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.scope.Keep(e.primer)
+	e.scope.Keep(e.initialiser)
 	return e, nil
 }
 
@@ -168,7 +168,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 	if r.square {
 		mode |= coreAuction
 	}
-	if r.square && start == nil && r.primer != nil && r.over == corePasses(r) {
+	if r.square && start == nil && r.initialiser != nil && r.over == corePasses(r) {
 		mode |= coreWary
 		if r.yields {
 			mode |= coreYield
@@ -193,7 +193,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		case status == assignment.CoreStatusTied:
 			return nil, &engine.Exhausted{Why: "ties", Tied: true}
 		case mode&coreWary != 0 && status != assignment.CoreStatusSolved:
-			if mode, err = r.prime(); err != nil {
+			if mode, err = r.initialise(); err != nil {
 				return nil, err
 			}
 			most = words[assignment.CoreWordSteps] + r.Schedule.steps
@@ -221,16 +221,16 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 	return nil, &engine.Exhausted{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
 }
 
-// prime begins again where the columns' minima mislead: with prices by annealed
+// initialise begins again where the columns' minima mislead: with prices by annealed
 // soft minima, and twice the edges. It returns how to go on.
-func (r *coreRun) prime() (mode uint64, err error) {
-	found, err := r.primer.Prime(r.s, r.p, r.m, r.v)
+func (r *coreRun) initialise() (mode uint64, err error) {
+	found, err := r.initialiser.Initialise(r.s, r.p, r.m, r.v)
 	if err != nil {
 		return 0, err
 	}
-	r.primed = true
+	r.initialised = true
 	r.counts.Passes += found.passes
-	r.counts.Primed = found.structure
+	r.counts.Structure = found.structure
 	if err := errors.Join(
 		r.forget(),
 		r.s.Fill(r.control, 8*assignment.CoreWordStatus, 8, 0),
@@ -253,17 +253,17 @@ func (r *coreRun) prime() (mode uint64, err error) {
 // A coreRun is one solve.
 type coreRun struct {
 	*coreEngine
-	s      device.Stream
-	p      *problem.Normal
-	m      *engine.Matrix
-	shift  uint64
-	spread int64
-	square bool
-	counts engine.Counts
-	primed bool       // it began again; long searches of many rows follow
-	apart  bool       // the phases of the last round were one block's
-	answer []byte     // and it left v, u and the matching
-	over   corePasses // itself, or the shards of several devices
+	s           device.Stream
+	p           *problem.Normal
+	m           *engine.Matrix
+	shift       uint64
+	spread      int64
+	square      bool
+	counts      engine.Counts
+	initialised bool       // it began again, with duals of the initialiser; long searches of many rows follow
+	apart       bool       // the phases of the last round were one block's
+	answer      []byte     // and it left v, u and the matching
+	over        corePasses // itself, or the shards of several devices
 }
 
 func (r *coreRun) width() int {
@@ -304,13 +304,13 @@ func (r *coreRun) forget() error {
 }
 
 // room is the shared memory of a block that does the phases alone, 0 where all
-// blocks do them, as they do after priming: geometric costs of 1,000 rows took 5.4 ms
+// blocks do them, as they do after initialise: geometric costs of 1,000 rows took 5.4 ms
 // by all blocks and 8.0 by one (bench/assignment -experiment kinds -sizes 1000 -kinds
 // geom -families core -variant with resident=0 and 1024, one H200).
 func (r *coreRun) room() int {
 	const static = 10 << 10 // of the kernel solve, at most
 	bytes := 24*r.width() + 20*r.p.Rows + 8*coreWords
-	if r.primed || r.p.Rows > min(r.resident, 1<<16) || bytes+static > r.shared {
+	if r.initialised || r.p.Rows > min(r.resident, 1<<16) || bytes+static > r.shared {
 		return 0
 	}
 	return bytes

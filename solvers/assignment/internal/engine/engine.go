@@ -27,19 +27,19 @@ type Solution struct {
 
 // Counts say what a solve did, for reports and for the decision to switch.
 type Counts struct {
-	Passes  float64 `json:"passes"`           // matrix entries read, over rows*cols
-	Steps   int64   `json:"steps"`            // dependent steps: levels, relaxations, bidding rounds
-	Levels  int64   `json:"levels,omitempty"` // of a search that one block does, between steps: see the family
-	Phases  int64   `json:"phases"`           // searches from all free rows
-	Paths   int64   `json:"paths"`            // augmenting paths
-	Updates int64   `json:"updates"`          // dual updates
-	Repairs int64   `json:"repairs"`          // rounds of pricing that found violations
-	Bids    int64   `json:"bids,omitempty"`   // of auctions
-	Primed  float64 `json:"primed,omitempty"` // structure of costs, 0.6 where there is none: see coreprice.Primer
-	Cycles  []int64 `json:"cycles,omitempty"` // of the device, by stage: see the family
-	Edges   int64   `json:"edges,omitempty"`  // candidate edges at the end
-	Switch  string  `json:"switch,omitempty"` // why another family took over
-	Stages  Stages  `json:"stages,omitzero"`  // of several devices
+	Passes    float64 `json:"passes"`              // matrix entries read, over rows*cols
+	Steps     int64   `json:"steps"`               // dependent steps: levels, relaxations, bidding rounds
+	Levels    int64   `json:"levels,omitempty"`    // of a search that one block does, between steps: see the family
+	Phases    int64   `json:"phases"`              // searches from all free rows
+	Paths     int64   `json:"paths"`               // augmenting paths
+	Updates   int64   `json:"updates"`             // dual updates
+	Repairs   int64   `json:"repairs"`             // rounds of pricing that found violations
+	Bids      int64   `json:"bids,omitempty"`      // of auctions
+	Structure float64 `json:"structure,omitempty"` // structure of costs, 0.6 where there is none: see coreprice.Initialiser
+	Cycles    []int64 `json:"cycles,omitempty"`    // of the device, by stage: see the family
+	Edges     int64   `json:"edges,omitempty"`     // candidate edges at the end
+	Switch    string  `json:"switch,omitempty"`    // why another family took over
+	Stages    Stages  `json:"stages,omitzero"`     // of several devices
 }
 
 // Stages are the seconds that several devices took together: reading the

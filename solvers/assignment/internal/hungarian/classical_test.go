@@ -114,9 +114,9 @@ func TestClassicalSequentially(t *testing.T) {
 func TestClassicalChunks(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for label, sides := range map[string][][2]int{
-		"block=512,items=8,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
-		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32":  {{4, 17000}},
-		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=float64": {{10, 1101}},
+		"block=512,items=8,rows=2,resident=1,barrier=grid,singleblock=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32":    {{260, 260}, {20, 601}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,singleblock=16,zeros=lists,slack=stored,forest=kept,paths=many,devices=one,value=int32":  {{4, 17000}},
+		"block=512,items=16,rows=2,resident=1,barrier=grid,singleblock=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=float64": {{10, 1101}},
 	} {
 		v := assignment.Classical.Variant(label)
 		if v == nil {
@@ -165,8 +165,8 @@ func TestClassicalBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, label := range []string{
-		"block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32",
-		"block=512,items=32,rows=1,resident=1,barrier=grid,solo=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32",
+		"block=512,items=16,rows=2,resident=1,barrier=grid,singleblock=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32",
+		"block=512,items=32,rows=1,resident=1,barrier=grid,singleblock=1,zeros=bits,slack=bounded,forest=kept,paths=many,devices=one,value=int32",
 	} {
 		v := assignment.Classical.Variant(label)
 		if v == nil {
@@ -186,7 +186,7 @@ func TestClassicalBounds(t *testing.T) {
 func TestClassicalPath(t *testing.T) {
 	p := chain(t, 1000, -1)
 	counts := solves(t, p, 0, func(d device.Device) (engine.Engine, error) {
-		v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
+		v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,singleblock=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
 		return OpenClassical(d, v, p.Rows, p.Cols)
 	})
 	if counts.Steps < 300 {
@@ -225,7 +225,7 @@ func TestClassicalLastZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		counts := solves(t, p, 0, func(d device.Device) (engine.Engine, error) {
-			v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,solo=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
+			v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,singleblock=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
 			return OpenClassical(d, v, n, n)
 		})
 		if counts.Paths <= int64(level.paths) || counts.Updates != 0 {

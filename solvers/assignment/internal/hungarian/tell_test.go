@@ -36,7 +36,7 @@ func TestTold(t *testing.T) {
 			return OpenTree(d, v, p.Rows, p.Cols)
 		},
 		"classical": func() (engine.Engine, error) {
-			v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,solo=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
+			v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,singleblock=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
 			e, err := OpenClassical(d, v, p.Rows, p.Cols)
 			if err == nil {
 				e.Bound(1 << 40) // and with it few augmentations and dual updates a launch

@@ -14,6 +14,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
+	"coalesce/runtime/emulated"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
@@ -203,4 +204,35 @@ func Example_devices() {
 	fmt.Println(winners.Value, winners.Device)
 	// Output:
 	// 5 host
+}
+
+// Several devices share one solve: "cuda:0,1" names two GPUs, here two are emulated.
+func Example_severalDevices() {
+	opened, err := devices.Open("emulated:0,1", devices.Options{})
+	if errors.Is(err, emulated.ErrNoCompiler) { // the same answer, from one device
+		opened, err = devices.Open("host", devices.Options{})
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer devices.Close(opened)
+
+	agents, err := csg.GenerateAs("uniform", 13, 1, csg.Int32)
+	if err != nil {
+		log.Fatal(err)
+	}
+	structure, err := csg.Solve(context.Background(), agents, csg.Options{Devices: opened})
+	if err != nil {
+		log.Fatal(err)
+	}
+	costs, err := assignment.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
+	if err != nil {
+		log.Fatal(err)
+	}
+	matching, err := assignment.Solve(context.Background(), costs, assignment.Options{Settings: solve.Settings{Devices: opened}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(structure.Value, structure.Certificate.Partition, matching.Exact)
+	// Output: 128506 true 3
 }

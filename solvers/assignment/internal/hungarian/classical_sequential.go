@@ -2,7 +2,6 @@ package hungarian
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"coalesce/solvers/assignment/internal/engine"
@@ -13,50 +12,24 @@ import (
 // processor: what the paper's speed-ups are held against. It takes the same
 // steps in the same order, without a limit.
 func SequentialClassical(ctx context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-	if p.Limit != problem.Infinity || p.Rows > p.Cols {
-		return nil, fmt.Errorf("sequential classical: %d x %d pairs with limit %d: expected no more rows than columns, without a limit", p.Rows, p.Cols, p.Limit)
+	s, err := newSequential("classical", p)
+	if err != nil {
+		return nil, err
 	}
-	c := &cover{
-		p:     p,
-		sol:   &engine.Solution{Column: make([]int32, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}},
-		row:   make([]int32, p.Cols),
-		zeros: make([][]int32, p.Rows),
-		by:    make([]int32, p.Cols),
-		root:  make([]int32, p.Rows),
-		end:   make([]int32, p.Rows),
-		costs: make([]int64, p.Cols),
-	}
+	c := &cover{sequential: s, zeros: make([][]int32, p.Rows), by: make([]int32, p.Cols), root: make([]int32, p.Rows), end: make([]int32, p.Rows)}
 	c.reduce(start)
-	for free := c.match(); len(free) > 0; free = c.augment(free) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := c.search(free); err != nil {
-			return nil, err
-		}
-	}
-	c.sol.Counts.Passes /= float64(max(1, p.Rows))
-	return c.sol, nil
+	return c.phases(ctx, c.match(), c.search, c.augment)
 }
 
 // A cover is a search from all free rows over the zeros of the slack matrix.
 type cover struct {
-	p     *problem.Normal
-	sol   *engine.Solution
-	row   []int32   // of a column, -1: free
+	sequential
 	zeros [][]int32 // columns, by row
 	by    []int32   // row that reached a column, -1: not reached
 	root  []int32   // of a row, -1: not reached
 	end   []int32   // free column that a root's tree reached, -1: none
 	queue []int32   // rows reached
 	paths int
-	costs []int64 // one row
-}
-
-// scan returns the costs of a row and counts it.
-func (c *cover) scan(i int32) []int64 {
-	c.sol.Counts.Passes++
-	return c.p.Row(int(i), c.costs)
 }
 
 // reduce takes the column minima, where all columns get matched and no duals
@@ -101,11 +74,7 @@ func (c *cover) reduce(start *problem.Prices) {
 
 // match takes zeros greedily and returns the rows still free.
 func (c *cover) match() (free []int32) {
-	for j := range c.row {
-		c.row[j] = -1
-	}
 	for i := range c.sol.Column {
-		c.sol.Column[i] = -1
 		for _, j := range c.zeros[i] {
 			if c.row[j] < 0 {
 				c.sol.Column[i], c.row[j] = j, int32(i)
@@ -217,12 +186,7 @@ func (c *cover) augment(free []int32) (left []int32) {
 			left = append(left, i)
 			continue
 		}
-		for j := c.end[i]; j >= 0; {
-			row := c.by[j]
-			before := c.sol.Column[row]
-			c.sol.Column[row], c.row[j] = j, row
-			j = before
-		}
+		c.flip(c.end[i], c.by)
 	}
 	return left
 }

@@ -2,8 +2,6 @@ package hungarian
 
 import (
 	"context"
-	"fmt"
-	"math"
 
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
@@ -13,45 +11,23 @@ import (
 // on one processor: what the paper's speed-ups are held against. It takes the
 // same steps in the same order, without a limit.
 func SequentialTree(ctx context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-	if p.Limit != problem.Infinity || p.Rows > p.Cols {
-		return nil, fmt.Errorf("sequential tree: %d x %d pairs with limit %d: expected no more rows than columns, without a limit", p.Rows, p.Cols, p.Limit)
+	s, err := newSequential("tree", p)
+	if err != nil {
+		return nil, err
 	}
-	f := &forest{
-		p:      p,
-		sol:    &engine.Solution{Column: make([]int32, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}},
-		row:    make([]int32, p.Cols),
-		slack:  make([]int64, p.Cols),
-		parent: make([]int32, p.Cols),
-		state:  make([]int8, p.Cols),
-		root:   make([]int32, p.Rows),
-		won:    make([]int32, p.Rows),
-		joined: make([]int64, p.Rows),
-		costs:  make([]int64, p.Cols),
-	}
+	f := &forest{sequential: s, slack: make([]int64, p.Cols), parent: make([]int32, p.Cols), state: make([]int8, p.Cols),
+		root: make([]int32, p.Rows), won: make([]int32, p.Rows), joined: make([]int64, p.Rows)}
 	if start != nil && p.Rows == p.Cols {
 		copy(f.sol.V, start.V)
 	}
 	f.reduce()
-	free := f.match()
-	for len(free) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := f.grow(free); err != nil {
-			return nil, err
-		}
-		free = f.augment(free)
-	}
-	f.sol.Counts.Passes /= math.Max(1, float64(p.Rows))
-	return f.sol, nil
+	return f.phases(ctx, f.match(), f.grow, f.augment)
 }
 
 // A forest is a search from all free rows. Slacks are relative to sum, the
 // dual updates of the phase.
 type forest struct {
-	p      *problem.Normal
-	sol    *engine.Solution
-	row    []int32 // of a column, -1: free
+	sequential
 	slack  []int64 // of a column, plus the dual updates of the phase so far
 	parent []int32 // row that gave it
 	state  []int8  // of a column: outside, inside or an end
@@ -60,7 +36,6 @@ type forest struct {
 	joined []int64 // dual updates made when a row joined
 	sum    int64
 	inside []int32 // columns
-	costs  []int64 // one row
 }
 
 const (
@@ -68,14 +43,6 @@ const (
 	stateInside
 	stateEnd
 )
-
-const noSlack = math.MaxInt64
-
-// scan returns the costs of a row and counts it.
-func (f *forest) scan(i int32) []int64 {
-	f.sol.Counts.Passes++
-	return f.p.Row(int(i), f.costs)
-}
 
 // reduce takes the row minima, then, where all columns get matched, the column
 // minima.
@@ -115,11 +82,7 @@ func (f *forest) reduce() {
 
 // match takes zeros greedily and returns the rows still free.
 func (f *forest) match() (free []int32) {
-	for j := range f.row {
-		f.row[j] = -1
-	}
 	for i := range f.sol.Column {
-		f.sol.Column[i] = -1
 		for j, c := range f.scan(int32(i)) {
 			if c != problem.Infinity && c == f.sol.U[i]+f.sol.V[j] && f.row[j] < 0 {
 				f.sol.Column[i], f.row[j] = int32(j), int32(i)
@@ -210,12 +173,7 @@ func (f *forest) augment(free []int32) (left []int32) {
 			left = append(left, i)
 			continue
 		}
-		for j := f.won[i]; j >= 0; {
-			row := f.parent[j]
-			before := f.sol.Column[row]
-			f.sol.Column[row], f.row[j] = j, row
-			j = before
-		}
+		f.flip(f.won[i], f.parent)
 	}
 	return left
 }

@@ -1,0 +1,73 @@
+package hungarian
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+const noSlack = math.MaxInt64
+
+// A sequential is what the methods in plain Go share: the problem, and its matching and
+// duals so far.
+type sequential struct {
+	p     *problem.Normal
+	sol   *engine.Solution
+	row   []int32 // of a column, -1: free
+	costs []int64 // one row
+}
+
+// newSequential begins with nothing matched and duals of zero.
+func newSequential(name string, p *problem.Normal) (sequential, error) {
+	if p.Limit != problem.Infinity || p.Rows > p.Cols {
+		return sequential{}, fmt.Errorf("sequential %s: %d x %d pairs with limit %d: expected no more rows than columns, without a limit", name, p.Rows, p.Cols, p.Limit)
+	}
+	s := sequential{
+		p:     p,
+		sol:   &engine.Solution{Column: make([]int32, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}},
+		row:   make([]int32, p.Cols),
+		costs: make([]int64, p.Cols),
+	}
+	for i := range s.sol.Column {
+		s.sol.Column[i] = -1
+	}
+	for j := range s.row {
+		s.row[j] = -1
+	}
+	return s, nil
+}
+
+// scan returns the costs of a row and counts it.
+func (s *sequential) scan(i int32) []int64 {
+	s.sol.Counts.Passes++
+	return s.p.Row(int(i), s.costs)
+}
+
+// phases searches from the free rows and augments until no row is free.
+func (s *sequential) phases(ctx context.Context, free []int32, search func([]int32) error, augment func([]int32) []int32) (*engine.Solution, error) {
+	for len(free) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := search(free); err != nil {
+			return nil, err
+		}
+		free = augment(free)
+	}
+	s.sol.Counts.Passes /= float64(max(1, s.p.Rows))
+	return s.sol, nil
+}
+
+// flip matches the columns of a path, from its end j to its root, each to the row that
+// reached it.
+func (s *sequential) flip(j int32, by []int32) {
+	for j >= 0 {
+		row := by[j]
+		before := s.sol.Column[row]
+		s.sol.Column[row], s.row[j] = j, row
+		j = before
+	}
+}

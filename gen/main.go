@@ -5,6 +5,7 @@
 //	go run ./gen list               the variants, a line each
 //	go run ./gen diff               what would change; fails if anything would
 //	go run ./gen explain VARIANT    parameters, files, and what ptxas said of it
+//	go run ./gen occupancy          a table of that for each family's safe point
 //	go run ./gen points FOLDER      texts of a family's points, for coalesce tune --points
 //
 // `go generate ./...` runs the first. Exit codes: 0 ok, 1 failed, 2 the command
@@ -106,7 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&c.images, "images", "", "`folder` for the images (default: "+images+")")
 	flags.StringVar(&c.ptxas, "ptxas", "", "`path` of the ptxas of CUDA 12.9, to make images for drivers from 525 on")
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list | diff | explain VARIANT | points FOLDER]\n\n%s", flags.FlagUsages())
+		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list | diff | explain VARIANT | occupancy | points FOLDER]\n\n%s", flags.FlagUsages())
 	}
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -119,11 +120,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		verb, rest = rest[0], rest[1:]
 	}
 	verbs := map[string]func(context.Context, string) error{
-		"generate": c.generate, "list": c.list, "diff": c.diff, "explain": c.explain, "points": c.texts,
+		"generate": c.generate, "list": c.list, "diff": c.diff, "explain": c.explain, "occupancy": c.occupancy, "points": c.texts,
 	}
 	do, ok := verbs[verb]
 	if !ok {
-		names := []string{"generate", "list", "diff", "explain", "points"}
+		names := []string{"generate", "list", "diff", "explain", "occupancy", "points"}
 		return fmt.Errorf("%w: unknown command %q, expected one of %s%s", errUsage, verb, strings.Join(names, " "), meant(verb, names))
 	}
 	if want := map[string]int{"explain": 1, "points": 1}[verb]; len(rest) != want {

@@ -233,9 +233,13 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, cache, "reports", pack+".json"), fmt.Sprintf(`{"pack":%q,"kernels":[
-		{"name":"toy_scale_factor4_block32_guardyes_int32_scale","arch":"sm_90","registers":17,"shared":96,"spill_stores":8,"spill_loads":4,"threads":32,"blocks_sm":32,"occupancy":50,"limited_by":"blocks"}]}`, pack))
+		{"name":"toy_scale_factor4_block32_guardyes_int32_scale","arch":"sm_90","registers":17,"shared":96,"spill_stores":8,"spill_loads":4,"threads":32,"blocks_sm":32,"occupancy":50,"limited_by":"blocks"},
+		{"name":"toy_scale_factor2_block64_guardyes_int32_scale","arch":"sm_80","registers":20,"spill_stores":8,"spill_loads":4,"threads":64,"blocks_sm":24,"occupancy":75,"limited_by":"blocks"},
+		{"name":"toy_scale_factor2_block64_guardyes_int32_scale","arch":"sm_120","registers":18,"threads":64,"blocks_sm":24,"occupancy":100,"limited_by":"warps"}]}`, pack))
 	code, out, _ = gen(t, dir, "explain", "toy_scale_factor4_block32_guardyes_int32")
 	want(t, "with a report", code, 0, out, "registers", "occupancy", "sm_90", "17", "96", "50 %", "blocks")
+	code, out, _ = gen(t, dir, "occupancy")
+	want(t, "a table", code, 0, out, "| family | sm_80 | sm_120 |\n|---|---|---|\n| toy/scale | 20, 75 %, 12 B | 18, 100 % |\n")
 }
 
 func TestUsage(t *testing.T) {

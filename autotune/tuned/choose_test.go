@@ -113,7 +113,7 @@ func TestChoose(t *testing.T) {
 		"device default":           {[]Entry{tunedAt(16, 40, 10), tunedAt(200, 90, 0, 20)}, 57, nil, nil, "3", DeviceDefault, "device default: size 57 lies far from all that was tuned on Test GPU (16, 200)"},
 		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used; coalesce tune csg measures the others"},
 		"other protocol":           {[]Entry{old}, 20, nil, nil, "1", Safe, "was not tuned"},
-		"other fixed":              {[]Entry{tunedAt(20, 50, 10)}, 20, map[string]string{"value": "float64"}, nil, "1", Safe, "was not tuned for value=float64"},
+		"other fixed":              {[]Entry{tunedAt(20, 50, 10)}, 20, map[string]string{"value": "float64"}, nil, "1", Safe, "safe: the one variant of csg/splits for value=float64"},
 		"nothing usable":           {[]Entry{tunedAt(20, 0, 10)}, 20, nil, no2, "1", Safe, "safe: nothing tuned for value=int32 on Test GPU is usable"},
 		"empty":                    {nil, 20, nil, nil, "1", Safe, "safe: "},
 	} {

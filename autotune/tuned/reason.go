@@ -55,12 +55,25 @@ func (c Choice) Reason() string {
 		text += fmt.Sprintf("; measured with driver %s, here %s", t.driver, c.driver)
 	}
 	switch {
+	case c.only(): // there are no others to measure
 	case c.Level == Safe || c.Level == Predicted:
 		text += fmt.Sprintf("; coalesce tune %s measures the others", problem)
 	case c.Level != Exact || c.kin || c.pool.other != "":
 		text += fmt.Sprintf("; coalesce tune %s measures them here", problem)
 	}
 	return text
+}
+
+// only reports whether an untuned workload has one variant, but for those that are there
+// for study alone.
+func (c Choice) only() bool {
+	n := 0
+	for i := range c.family.Variants {
+		if v := &c.family.Variants[i]; !v.Study && has(c.family, v, c.fixed) {
+			n++
+		}
+	}
+	return c.Level == Safe && n == 1
 }
 
 // basis is what the choice rests on.
@@ -111,6 +124,9 @@ func (c Choice) basis() string {
 		what = "the variant nearest to the safe point"
 	}
 	workload := cmp.Or(fixedString(c.fixed), "this workload")
+	if c.only() {
+		return fmt.Sprintf("the one variant of %s for %s", c.family.Name, workload)
+	}
 	if c.won {
 		return fmt.Sprintf("nothing tuned for %s on %s is usable, so %s is used", workload, where, what)
 	}

@@ -28,7 +28,7 @@ struct Trees {
 
 // flip augments along a part of a path, from its last row to the one nearest the root: the
 // last takes column j, each of the others that of the one after it. It calls visit(j) for
-// the columns. A load a row, because each knows the row before it.
+// the columns. A step down the path takes one load, since each way holds the row before.
 template <class F> __device__ __forceinline__ void flip(const Trees& t, u32 row, u32 to, int j, F visit) {
     for (;;) {
         int had = t.column[row];

@@ -16,9 +16,9 @@
 // with a barrier between, and of no use to a second GridSum. The first `blocks` blocks
 // take part, fewer than 2^31, and sums stay below 2^32.
 //
-// It is no barrier for memory: arrive does not wait for what was written before, which
-// takes as long as all the rest. Who wrote what others read after their wait calls
-// __threadfence before the __syncthreads above; they read with __ldcg or atomics.
+// A GridSum orders no other accesses to memory: waiting for earlier writes would take as
+// long as all the rest. A block whose writes others read after their wait calls
+// __threadfence before the __syncthreads above; the others read with __ldcg or atomics.
 #pragma once
 #include "cuda/barrier.cuh"
 

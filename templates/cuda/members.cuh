@@ -98,8 +98,8 @@ public:
     }
 
     // last is half a barrier, for all threads: true for one thread, of the block that
-    // comes last, which sees what the group has written. It waits for nobody: before
-    // the group meets again, every block must wait for what that thread tells.
+    // comes last, which sees what the group has written. No block waits in it: before the
+    // group meets again, every block must wait for a word that this thread writes.
     __device__ __forceinline__ bool last() {
         __syncthreads();
         if (threadIdx.x != 0) return false;

@@ -239,7 +239,7 @@ __device__ __forceinline__ u32 bidding(State& s, const Costs& costs, Effort& eff
     return count;
 }
 
-// A Best is what a thread knows of its columns.
+// A Best is the nearest of the columns that a thread has looked at.
 struct Best {
     i64 distance = NEVER, nearest = NEVER;
     int row = NONE, column = NONE;
@@ -277,8 +277,7 @@ __device__ __forceinline__ Best relax(State& s, const Costs& costs, const Source
     return best;
 }
 
-// offer names the warp's nearest open column as a source, unless it is not
-// within reach.
+// offer takes the warp's nearest open column as a source, where it is within reach.
 __device__ __forceinline__ void offer(State& s, const Best& best, i64 reach, Source& source) {
     i64 u = best.row == NONE ? 0 : s.u[best.row];
     i64 least = warpLeast(best.distance), nearest = warpLeast(best.nearest);

@@ -63,8 +63,8 @@ struct Hit {
 };
 static_assert(sizeof(Hit) * PARTS <= 4 * WARP, "hits are where the least slacks of the reduction were");
 
-// Work is the costs and what the workspace holds, in this order; classical.go
-// knows where the first things stand.
+// Work is the costs and what the workspace holds, in this order. classical.go relies on the
+// order of the first members.
 struct Work {
     const T* costs;
     void* stored;       // the slacks after reduction, rows of pitch entries
@@ -288,8 +288,8 @@ template <class A> struct Probe {
     u64* hits;
     Finds& finds;
 
-    // known is the least slack that the block knows of; send has all know of one that a lane
-    // found.
+    // known is the least slack that the block has read or found; send publishes a slack that
+    // a lane found to all blocks.
     __device__ __forceinline__ i64 known() const { return *(volatile i64*)&finds.least; }
     __device__ __forceinline__ void send(i64 low) const {
         atomicMin(&finds.least, low);
@@ -543,7 +543,8 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     return true;
 }
 
-// expand has a share of a row's zeros reach columns, unless its tree is done.
+// expand reaches columns over one of `parts` shares of a row's zeros, as long as the row's
+// tree has no path.
 __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 parts) {
     r.way = m.way[r.row];
     if (__any_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) != NOBODY)) return;
@@ -591,9 +592,9 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
     }
 }
 
-// take matches row i to a free column among the zeros z of word w, if it can:
-// that column, or NOBODY. Rows begin at different lanes and bits, so that few try
-// for one column.
+// take tries to match row i to a free column among the zeros z of word w. The result is the
+// column, or NOBODY. Rows begin at different lanes and bits, so that seldom two compete for
+// one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;
@@ -772,7 +773,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
 
 namespace assignment_classical_block256_items16_rows2_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32 {
 
-constexpr u32 SINGLE_BLOCK_ROWS = 1 * (BLOCK / WARP);  // so few rows are left to one block
+constexpr u32 SINGLE_BLOCK_ROWS = 1 * (BLOCK / WARP);  // up to so many frontier rows, one block searches alone
 
 // State is what every thread knows, the same everywhere.
 struct State {
@@ -794,7 +795,7 @@ struct State {
         tail += (u32)count;
         found += (u32)(count >> 32);
     }
-    // leave tells the other blocks where one that searched alone has come to.
+    // leave stores for the other blocks how far the block that searched alone has come.
     __device__ __forceinline__ void leave(Control* ctl) const {
         if (threadIdx.x == 0) ctl->head = head, ctl->tail = tail, ctl->found = found, ctl->levels = levels;
     }
@@ -856,8 +857,8 @@ template <class B> __device__ __forceinline__ void nextPhase(const Work& m, Stat
 
 }  // namespace assignment_classical_block256_items16_rows2_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32
 
-// solve goes on until every row is matched or cannot be, or for `budget`
-// augmentations and dual updates: then another launch continues.
+// solve ends when every row is matched, when some row has no augmenting path, or after
+// `budget` augmentations and dual updates, after which another launch continues.
 extern "C" __global__ void __launch_bounds__(256, 1)
 assignment_classical_block256_items16_rows2_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesone_int32_solve(const int* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags, unsigned long long budget) {

@@ -63,8 +63,8 @@ struct Hit {
 };
 static_assert(sizeof(Hit) * PARTS <= 4 * WARP, "hits are where the least slacks of the reduction were");
 
-// Work is the costs and what the workspace holds, in this order; classical.go
-// knows where the first things stand.
+// Work is the costs and what the workspace holds, in this order. classical.go relies on the
+// order of the first members.
 struct Work {
     const T* costs;
     void* stored;       // the slacks after reduction, rows of pitch entries
@@ -288,8 +288,8 @@ template <class A> struct Probe {
     u64* hits;
     Finds& finds;
 
-    // known is the least slack that the block knows of; send has all know of one that a lane
-    // found.
+    // known is the least slack that the block has read or found; send publishes a slack that
+    // a lane found to all blocks.
     __device__ __forceinline__ i64 known() const { return *(volatile i64*)&finds.least; }
     __device__ __forceinline__ void send(i64 low) const {
         atomicMin(&finds.least, low);
@@ -572,8 +572,9 @@ struct Level {
     }
 };
 
-// A FrontierRow is a row of the frontier, of whose list a lane has one entry: the column
-// and the row matched to it, NOBODY of a free one, HELD where there is nothing to do.
+// A FrontierRow is a row of the frontier and one entry of its list of zeros, the lane's: the
+// column, and its mate, which is the row matched to the column, NOBODY where the column is
+// free, or HELD where the lane has no column to reach.
 struct FrontierRow {
     u32 row, column;
     u64 way;
@@ -592,8 +593,8 @@ struct FrontierRow {
     __device__ __forceinline__ void load(const Work& m, u32 at) { column = at < LIST ? line(m, row)[at] : NOWHERE; }
 };
 
-// ends tries to end the path of the frontier row's tree in the free column j; it is false
-// when another tree took the column.
+// ends tries to end the path of the frontier row's tree in the free column j. The result is
+// false when another tree took the column first.
 __device__ __forceinline__ bool ends(const Work& m, const Level& l, const FrontierRow& t, u32 j) {
     u32 root = rootOf(t.way);
     if (atomicCAS(m.end + root, NOBODY, HELD) != NOBODY) return true;
@@ -700,9 +701,9 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
     }
 }
 
-// take matches row i to a free column among the zeros z of word w, if it can:
-// that column, or NOBODY. Rows begin at different lanes and bits, so that few try
-// for one column.
+// take tries to match row i to a free column among the zeros z of word w. The result is the
+// column, or NOBODY. Rows begin at different lanes and bits, so that seldom two compete for
+// one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;
@@ -881,7 +882,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
 
 namespace assignment_classical_block256_items32_rows1_resident1_barriergrid_singleblock16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32 {
 
-constexpr u32 SINGLE_BLOCK_ROWS = 16 * (BLOCK / WARP);  // so few rows are left to one block
+constexpr u32 SINGLE_BLOCK_ROWS = 16 * (BLOCK / WARP);  // up to so many frontier rows, one block searches alone
 
 // State is what every thread knows, the same everywhere.
 struct State {
@@ -903,7 +904,7 @@ struct State {
         tail += (u32)count;
         found += (u32)(count >> 32);
     }
-    // leave tells the other blocks where one that searched alone has come to.
+    // leave stores for the other blocks how far the block that searched alone has come.
     __device__ __forceinline__ void leave(Control* ctl) const {
         if (threadIdx.x == 0) ctl->head = head, ctl->tail = tail, ctl->found = found, ctl->levels = levels;
     }
@@ -1170,8 +1171,8 @@ template <class B> __device__ __forceinline__ void nextPhase(const Work& m, Stat
 
 }  // namespace assignment_classical_block256_items32_rows1_resident1_barriergrid_singleblock16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32
 
-// solve goes on until every row is matched or cannot be, or for `budget`
-// augmentations and dual updates: then another launch continues.
+// solve ends when every row is matched, when some row has no augmenting path, or after
+// `budget` augmentations and dual updates, after which another launch continues.
 extern "C" __global__ void __launch_bounds__(256, 1)
 assignment_classical_block256_items32_rows1_resident1_barriergrid_singleblock16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_int32_solve(const int* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags, unsigned long long budget) {

@@ -59,8 +59,8 @@ struct Hit {
 };
 static_assert(sizeof(Hit) * PARTS <= 4 * WARP, "hits are where the least slacks of the reduction were");
 
-// Work is the costs and what the workspace holds, in this order; classical.go
-// knows where the first things stand.
+// Work is the costs and what the workspace holds, in this order. classical.go relies on the
+// order of the first members.
 struct Work {
     const T* costs;
     void* stored;       // the slacks after reduction, rows of pitch entries
@@ -284,8 +284,8 @@ template <class A> struct Probe {
     u64* hits;
     Finds& finds;
 
-    // known is the least slack that the block knows of; send has all know of one that a lane
-    // found.
+    // known is the least slack that the block has read or found; send publishes a slack that
+    // a lane found to all blocks.
     __device__ __forceinline__ i64 known() const { return *(volatile i64*)&finds.least; }
     __device__ __forceinline__ void send(i64 low) const {
         atomicMin(&finds.least, low);
@@ -539,7 +539,8 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     return true;
 }
 
-// expand has a share of a row's zeros reach columns, unless its tree is done.
+// expand reaches columns over one of `parts` shares of a row's zeros, as long as the row's
+// tree has no path.
 __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 parts) {
     r.way = m.way[r.row];
     if (__any_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) != NOBODY)) return;
@@ -587,9 +588,9 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
     }
 }
 
-// take matches row i to a free column among the zeros z of word w, if it can:
-// that column, or NOBODY. Rows begin at different lanes and bits, so that few try
-// for one column.
+// take tries to match row i to a free column among the zeros z of word w. The result is the
+// column, or NOBODY. Rows begin at different lanes and bits, so that seldom two compete for
+// one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;

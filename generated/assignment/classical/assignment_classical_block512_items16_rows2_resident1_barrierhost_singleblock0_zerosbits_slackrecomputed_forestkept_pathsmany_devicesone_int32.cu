@@ -59,8 +59,8 @@ struct Hit {
 };
 static_assert(sizeof(Hit) * PARTS <= 4 * WARP, "hits are where the least slacks of the reduction were");
 
-// Work is the costs and what the workspace holds, in this order; classical.go
-// knows where the first things stand.
+// Work is the costs and what the workspace holds, in this order. classical.go relies on the
+// order of the first members.
 struct Work {
     const T* costs;
     void* stored;       // the slacks after reduction, rows of pitch entries
@@ -227,14 +227,14 @@ __device__ void reduceRows(const Work& m, Team team) {
     else scan<true, i64>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
 }
 
-// With slack=bounded the search for the least slack keeps its finds, and what it made is
-// known: not here.
+// With slack=bounded the search for the least slack keeps its finds in shared memory, and
+// zeros are made of them. Here nothing is kept.
 struct Finds {};
 template <class F> __device__ __forceinline__ void made(const Work&, i64, u64, Team, F) {}
 
-// minimum is the scan before dual update number `update`, over the first `tail` rows of
-// the queue. It also remembers which columns are covered. The block's shared state is for
-// slack=bounded.
+// minimum scans the first `tail` rows of the queue for the least slack, before dual update
+// number `update`, and stores which columns are covered. The block's shared state is used
+// with slack=bounded alone.
 template <class S> __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, S&, Team team) {
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
     const u32* queue = m.queue(side);
@@ -374,7 +374,8 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     return true;
 }
 
-// expand has a share of a row's zeros reach columns, unless its tree is done.
+// expand reaches columns over one of `parts` shares of a row's zeros, as long as the row's
+// tree has no path.
 __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 parts) {
     r.way = m.way[r.row];
     if (__any_sync(ALL, *(volatile int*)(m.end + rootOf(r.way)) != NOBODY)) return;
@@ -422,9 +423,9 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
     }
 }
 
-// take matches row i to a free column among the zeros z of word w, if it can:
-// that column, or NOBODY. Rows begin at different lanes and bits, so that few try
-// for one column.
+// take tries to match row i to a free column among the zeros z of word w. The result is the
+// column, or NOBODY. Rows begin at different lanes and bits, so that seldom two compete for
+// one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;

@@ -37,9 +37,9 @@ enum Word {
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
 constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
 // Passes over all pairs: a warp scans GROUP rows together. A source fills its
-// lanes' lists with the least c - v of rows [row, row+GROUP), those below `below`
-// only, where it is not null; skip says which columns do not count, and a row
-// after the last repeats the last:
+// lanes' lists with the least c - v of rows [row, row+GROUP), where `below` is given only
+// with those below it. skip says which columns are left out. Rows past the last are read
+// as the last:
 //
 //   template <class Skip> void scan(u64 row, const i64* v, Skip skip, const i64* below, Best* best) const
 
@@ -355,8 +355,8 @@ __device__ __forceinline__ u64 threads() { return (u64)gridDim.x * BLOCK; }
 // count adds to a control word that stays below 2^32, and returns what it was.
 __device__ __forceinline__ u32 count(u64* word, u32 by = 1) { return atomicAdd((u32*)word, by); }
 
-// tied tells whether few levels of cost are among a row's candidates: ties, which
-// an auction cannot order. First chunks are ascending in c - v.
+// tied reports whether the candidates of a row have few distinct costs: an auction makes
+// little progress among ties. First chunks are ascending in c - v.
 __device__ bool tied(State& s, Barrier& barrier) {
     u64 levels = 0;
     for (u64 i = thread() / LANES; i < s.rows; i += threads() / LANES) {
@@ -386,8 +386,8 @@ struct LocalQueue {
     u32 place;      // of the first that it shares
 };
 
-// Everyone is all blocks of the launch; they meet in L2. In searches the last block, if
-// it is not the only one, has no part but to lower the bound.
+// Everyone is all blocks of the launch, which share words in L2. Where there are several,
+// the last block takes no part in searches and only lowers the bound.
 struct Everyone {
     Barrier& barrier;
     LocalQueue& localQueue;
@@ -423,10 +423,10 @@ struct Everyone {
     }
 };
 
-// OneBlock is one block whose words are in its shared memory, where a trip takes a
-// tenth of one to L2; only edges are not. One SM has no time to spare: its lists hold
-// a row once, at the distance that it has when it is its turn, and a row that is
-// in the next list by then waits for that.
+// OneBlock is one block that keeps all but the edges in its shared memory, whose latency is
+// a tenth of L2's. Lists hold a row once, so that the block does no work twice: a row is
+// expanded with the distance that it has at its turn, and a row that is in the next list
+// already is left to that list.
 struct OneBlock {
     unsigned short* lists;  // [2*rows]
     __device__ __forceinline__ u64 thread() const { return threadIdx.x; }
@@ -514,11 +514,11 @@ __device__ __forceinline__ Offer offer(const State& s, i64 row) {
     return o;
 }
 
-// auction lets free rows bid, asynchronously (Bertsekas): a group of LANES holds
-// one row; it bids by an atomic minimum of (price, row); who is outbid is held
-// next. A price read too early is too high, so epsilon complementary slackness
-// stays. It ends when `full` columns have owners, or after `hops` bids a group
-// and row of the queue. epsilon = 0 keeps exact complementary slackness
+// auction lets free rows bid, asynchronously (Bertsekas). A group of LANES holds one row and
+// bids by an atomic minimum of (price, row). The row that is outbid is the next one the
+// group holds. Prices only fall, so that one read too early is too high, and epsilon
+// complementary slackness holds all the same. The auction ends when `full` columns have
+// owners, or after `hops` bids a group and row of the queue. epsilon = 0 keeps exact complementary slackness
 // (augmenting row reduction, Jonker and Volgenant) and takes free rows only.
 __device__ void auction(State& s, i64 epsilon, u64 full, i64 span, u32 hops) {
     u32 lane = threadIdx.x % LANES, left = 0, turn = 0;
@@ -594,8 +594,8 @@ __device__ void settle(State& s, Barrier& barrier) {
 }
 
 // Annealed soft minima on the edges of the core (square problems): instead of an
-// auction. assignment/duals does the same over the whole matrix; its page
-// says what u and v are. u and v hold doubles meanwhile, word the shares' sums.
+// auction. assignment/duals does the same over the whole matrix, and its template
+// defines u and v. During the annealing u and v hold doubles, and word the sums of shares.
 constexpr float FAINT = -1e30f;             // below every exponent
 constexpr double WHOLE = 4294967296.0;      // a share of 1 in word
 constexpr double LOG2E = 1.4426950408889634;
@@ -743,8 +743,9 @@ template <class ThreadGroup> __device__ u64 nearest(const State& s, const Thread
     return (u64)answer;
 }
 
-// tighten lowers the bound once m free columns were reached: nothing beyond the
-// m-th is needed. Distances fall while it looks; a bound too high does no harm.
+// tighten lowers the bound to the distance of the m-th free column, once m were reached: the
+// augmentation needs no farther one. Distances may fall while tighten reads them; the bound
+// is then too high, which costs time alone.
 template <class ThreadGroup> __device__ void tighten(State& s, const ThreadGroup& threadGroup, u64 m) {
     __shared__ u64 reached;
     if (threadIdx.x == 0) reached = *(volatile u64*)(s.control + REACHED);
@@ -797,8 +798,9 @@ struct Visit {
         label = j < 0 ? 0 : __ldcg(s.word + j);
     }
 
-    // shorten has edges shorten what they lead to; who got nearer goes to list t+1. Words
-    // that fell since they were loaded cost another look.
+    // shorten relaxes edges: each lowers the distance of the row it leads to, and rows whose
+    // distance fell are appended to list t+1. A word that fell since it was loaded is
+    // loaded again.
     __device__ __forceinline__ void shorten(const State& s, const Everyone& threadGroup, u64 t, const Arcs& a, u64 bound) const {
 #pragma unroll
         for (u32 k = 0; k < ITEMS; k++) {
@@ -855,7 +857,8 @@ template <class ThreadGroup> __device__ void clear(State& s, ThreadGroup& thread
     threadGroup.sync();
 }
 
-// watch lowers the bound while the others search. It returns what they end with.
+// watch lowers the bound while the other blocks search, and returns the result of their
+// search.
 __device__ bool watch(State& s, const Everyone& threadGroup, u64 m) {
     __shared__ u64 over;
     for (;;) {
@@ -925,8 +928,8 @@ __device__ bool search(State& s, Everyone& threadGroup, u64 m) {
 
 // The search by one block, with words and lists in its shared memory.
 
-// relax looks at the edges of list t's rows, and appends who got nearer to list t+1,
-// which `filled` counts.
+// relax relaxes the edges of list t's rows, and appends the rows whose distance fell to list
+// t+1, whose entries `filled` counts.
 __device__ void relax(const State& s, const OneBlock& threadGroup, u64 t, u64 entries, u64* filled) {
     u64 bound = threadGroup.load(s.control + BOUND);
     for (u64 at = threadIdx.x / LANES; at < entries; at += BLOCK / LANES) {

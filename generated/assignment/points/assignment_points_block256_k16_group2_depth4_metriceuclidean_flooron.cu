@@ -32,9 +32,9 @@ constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
 // Words that this family adds.
 // Go: Tally
 constexpr u32 LOOKS = 21, GAPS = 22, SPENT = 23;// Passes over all pairs: a warp scans GROUP rows together. A source fills its
-// lanes' lists with the least c - v of rows [row, row+GROUP), those below `below`
-// only, where it is not null; skip says which columns do not count, and a row
-// after the last repeats the last:
+// lanes' lists with the least c - v of rows [row, row+GROUP), where `below` is given only
+// with those below it. skip says which columns are left out. Rows past the last are read
+// as the last:
 //
 //   template <class Skip> void scan(u64 row, const i64* v, Skip skip, const i64* below, Best* best) const
 
@@ -395,12 +395,12 @@ __device__ __forceinline__ Two two(const Words& words, const Lists& lists, u64 r
     return t;
 }
 
-// auction lets rows bid, asynchronously (Bertsekas): a warp holds one row; it
-// bids; who is outbid is held next, for `hops` bids at most; all warps together
-// stop after about `most`. A row whose second
-// best may be a pair that it does not know looks at all columns again, so that a
-// bid is one of the whole problem. Prices read too early are too high:
-// epsilon complementary slackness stays.
+// auction lets rows bid, asynchronously (Bertsekas). A warp holds one row and bids for it;
+// the row that is outbid is the next one the warp holds, for `hops` bids at most. All
+// warps together stop after about `most` bids. A row scans all columns again where its
+// second best pair may be missing from its list, so that each bid is right for the whole
+// problem. Prices only fall, so that one read too early is too high, and epsilon
+// complementary slackness holds all the same.
 __device__ void auction(const Cloud& cloud, const Words& words, const Lists& lists, i64 epsilon, i64 span, u64 hops, u64 most, u64* control) {
     u32 lane = threadIdx.x % WARP;
     constexpr u64 SHARE = 16;  // bids that are counted at once

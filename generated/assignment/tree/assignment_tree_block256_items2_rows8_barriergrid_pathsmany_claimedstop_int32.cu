@@ -209,13 +209,13 @@ __device__ __forceinline__ void placeFrontierRow(Slot* next, bool joins, bool he
     frontierRow = (u32)both + __popc(all & below), at = (u32)(both >> 32) + __popc(own & below);
 }
 
-// A row's list is filled up with NOBODY. A zero stays one while its row gains
-// what its column loses; one that a phase finds is there at the phase's end, since
-// row and column move together from then on.
+// A row's list is filled up with NOBODY. A slack stays zero as long as the row's dual rises
+// by what the column's falls. Zeros that a phase finds are zeros at its end: the row and
+// the column are in one tree from then on, whose duals move together.
 constexpr u32 SETS = 2528;  // words of each of two sets that a block has room for
 constexpr u32 POOL = 8128 - 2 * BLOCK;
 
-// A SharedState is what a closure has at hand.
+// A SharedState is a block's shared memory during a closure.
 struct SharedState {
     alignas(8) u32 pool[POOL];  // sets, then frontier rows
     u32 count[2];               // frontier rows so far, of every other level
@@ -598,8 +598,8 @@ __device__ void accept(const Work& w, const Turn& t, Slot* next) {
     }
 }
 
-// seek finds the first zeros of every row that is here, from a place of its own
-// on, and tells the device that keeps them.
+// seek finds the first zeros of every row of this device, each row from another column on,
+// and sends them to the device that keeps the lists.
 __device__ void seek(Work& w, const Costs& c) {
     u32 lane = threadIdx.x % WARP;
     for (u32 i = w.block + w.blocks * (threadIdx.x / WARP); i < w.mine; i += w.blocks * WARPS) {

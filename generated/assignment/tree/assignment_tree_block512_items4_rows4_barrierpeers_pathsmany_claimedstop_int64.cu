@@ -212,13 +212,13 @@ __device__ __forceinline__ void placeFrontierRow(Slot* next, bool joins, bool he
     frontierRow = (u32)both + __popc(all & below), at = (u32)(both >> 32) + __popc(own & below);
 }
 
-// A row's list is filled up with NOBODY. A zero stays one while its row gains
-// what its column loses; one that a phase finds is there at the phase's end, since
-// row and column move together from then on.
+// A row's list is filled up with NOBODY. A slack stays zero as long as the row's dual rises
+// by what the column's falls. Zeros that a phase finds are zeros at its end: the row and
+// the column are in one tree from then on, whose duals move together.
 constexpr u32 SETS = 2528;  // words of each of two sets that a block has room for
 constexpr u32 POOL = 8128 - 2 * BLOCK;
 
-// A SharedState is what a closure has at hand.
+// A SharedState is a block's shared memory during a closure.
 struct SharedState {
     alignas(8) u32 pool[POOL];  // sets, then frontier rows
     u32 count[2];               // frontier rows so far, of every other level
@@ -532,17 +532,18 @@ __device__ __forceinline__ u64 receive(const Work& w, u32 from, u32 epoch, u32 a
     }
 }
 
-// claim notes that a column joins by a row; after a closure one member tells its way.
+// claim notes that a column joins by a row. After a closure the member that found the
+// column (taken) stores its way too.
 __device__ __forceinline__ void claim(Scratch& scratch, u32 column, u64 way, bool taken) {
     atomicMin(scratch.claim + column, (int)rowOf(way));
     if (taken) scratch.way[column] = way;
 }
 
 // agree joins the columns that have no slack here with those that have none in
-// the rows of other members; a column's parent is the least row of all. Or it
-// joins those that the closure reached, which one member alone knows, with their
-// ways. Nothing else is sent: other slacks stay where their rows are. After
-// the number of columns, a message has three words for each.
+// the rows of other members; a column's parent is the least row of all. With `taken` it
+// joins the columns that the closure reached, with their ways, which one member sends.
+// Other slacks stay with the member that has their rows. A message is the number of
+// columns, then three words for each.
 __device__ void agree(Work& w, const Slice& s, Column (&own)[OWN], bool (&join)[OWN], bool taken, i64 sum, Scratch& scratch) {
     u32 epoch = w.epoch + 1;
     u32* sent = scratch.sent + (epoch & 1);
@@ -746,8 +747,8 @@ __device__ void accept(const Work& w, const Turn& t, Slot* next) {
     }
 }
 
-// seek finds the first zeros of every row that is here, from a place of its own
-// on, and tells the device that keeps them.
+// seek finds the first zeros of every row of this device, each row from another column on,
+// and sends them to the device that keeps the lists.
 __device__ void seek(Work& w, const Costs& c) {
     u32 lane = threadIdx.x % WARP;
     for (u32 i = w.block + w.blocks * (threadIdx.x / WARP); i < w.mine; i += w.blocks * WARPS) {

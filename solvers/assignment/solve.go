@@ -259,9 +259,8 @@ func (j *job) byHost(ctx context.Context, start *problem.Prices, yield func(solv
 // tellEvery is the time between two tellings of Progress.
 const tellEvery = 250 * time.Millisecond
 
-// telling tells the user's Progress how an algorithm stands: the share of the rows that
-// are matched, and on a host what no full matching betters. A value there is none of
-// before the end.
+// telling calls the user's Progress with the share of the rows that are matched, and on a
+// host with a bound on the value of all full matchings. There is no value before the end.
 func (j *job) telling() engine.Telling {
 	if j.options.Progress == nil {
 		return engine.Telling{}

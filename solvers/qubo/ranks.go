@@ -168,7 +168,7 @@ func (a *archipelago) tell(value int64, x []uint64, at time.Duration) {
 	a.better(value, x, at)
 }
 
-// better tells of a solution of any rank that is better than all before.
+// better reports a solution, of any rank, that is better than all before.
 func (a *archipelago) better(value int64, x []uint64, at time.Duration) {
 	if a.bestX != nil && value <= a.best {
 		return

@@ -31,7 +31,7 @@ type run struct {
 	several solutions
 }
 
-// told is what a solve tells: while it goes on, and in its result.
+// told is the progress of a solve, which its incumbents and its result are made of.
 type told struct {
 	history []Improvement
 	met     *float64 // seconds to the target; nil: not met yet

@@ -161,7 +161,7 @@ func (c *check) matching() error {
 	return nil
 }
 
-// sides checks the duals of those who may stay unmatched.
+// sides checks the duals of the rows and columns that may stay unmatched.
 func (c *check) sides() error {
 	names, partners, duals := [2]string{"row", "column"}, [2][]int32{c.column, c.row}, [2][]int64{c.U, c.V}
 	lesser := 0

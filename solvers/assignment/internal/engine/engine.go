@@ -85,12 +85,11 @@ type Engine interface {
 	// nil where p is sparse or made of points. start may be nil (cold) or
 	// feasible duals.
 	Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *Matrix, start *problem.Prices) (*Solution, error)
-	// Bound tells an engine that another family is at hand: it gives up with an
-	// *Exhausted error after that many of its steps (of the tree family) or
-	// passes (of the classical one), 0: never. The core family takes no number
-	// and gives up on ties.
+	// Bound has an engine give up, with an *Exhausted error, after so many steps (of
+	// the tree family) or passes (of the classical one), so that another family can
+	// go on; 0: never. The core family ignores the number, and gives up on ties.
 	Bound(steps uint64)
-	// Tell has an engine tell how later solves stand, between launches.
+	// Tell sets who is told of the progress of later solves, between launches.
 	Tell(t Telling)
 	// Close gives back the workspace and the module.
 	Close() error
@@ -123,17 +122,19 @@ type Host struct {
 	Telling Telling
 }
 
-// A Telling is whom a solve tells how it stands. The zero value is nobody.
+// A Telling is a function that a solve calls with its progress, and how often. The zero
+// value calls none.
 type Telling struct {
-	Told  func(Standing) // nil: nobody asks
+	Told  func(Standing) // nil: none
 	Every time.Duration  // the least time between two tellings
 	last  time.Time
 }
 
-// Tell has an engine that embeds t tell whom now says.
+// Tell replaces t. Engines embed a Telling, and with it this method.
 func (t *Telling) Tell(now Telling) { *t = now }
 
-// Due reports whether it is time to tell; the first time is Every after the first call.
+// Due reports whether Every has passed since Told was called last, or since the first call
+// of Due.
 func (t *Telling) Due() bool {
 	if t.Told == nil {
 		return false

@@ -41,7 +41,7 @@ type core struct {
 	known      []candidates
 	counts     engine.Counts
 	scratch    search
-	telling    *telling // nil: nobody asks
+	telling    *telling // nil: progress is not asked for
 }
 
 const unmatched = -2

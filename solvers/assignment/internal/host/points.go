@@ -19,7 +19,7 @@ func newPlaces(p *problem.Normal) *places {
 	return &places{p, NewPlaceTree(p, q.Col, p.Cols)}
 }
 
-// prepare tells the tree of duals that have risen.
+// prepare updates the tree with duals that have risen.
 func (s *places) prepare(v []int64) { s.tree.weigh(v) }
 
 func (s *places) Reader() reader { return &placeReader{s: s} }

@@ -7,7 +7,7 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A telling is whom a solve tells how it stands.
+// A telling is an engine.Telling with what the progress of a solve is made of.
 type telling struct {
 	engine.Telling
 	rows  int  // of the problem, without those that were added

@@ -316,7 +316,7 @@ func (r *classicalRun) control() (*classicalControl, error) {
 	return x, r.s.Download(x.Bytes(), r.work, 0)
 }
 
-// stands tells how many rows are matched: each that is not is the root of a tree.
+// stands tells of the rows that are matched: all but the roots of trees.
 func (r *classicalRun) stands(x *classicalControl) {
 	if x.Stage == assignment.ClassicalStageSearch {
 		r.Matched(r.rows - int(x.Roots))

@@ -266,8 +266,8 @@ func (r *classicalShardRun) search() error {
 	return h.kernels.Search(h.s, h.roomy(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.near())
 }
 
-// price tells all devices which rows and columns were reached, and has them
-// agree on the least uncovered slack.
+// price sends the rows and columns that were reached to all devices, which then find the
+// least uncovered slack together.
 func (r *classicalShardRun) price(number uint64) error {
 	size := r.u - r.reached
 	if err := errors.Join(

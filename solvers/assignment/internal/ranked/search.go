@@ -7,8 +7,7 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// nobody stands for all columns without a row, on paths: one of them may take a row's
-// place.
+// nobody is, on paths, the row of the columns that have none.
 const nobody = -2
 
 // A path search is one for the shortest path of reduced costs from the row whose pair

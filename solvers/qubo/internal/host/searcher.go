@@ -28,7 +28,8 @@ func (m method) String() string {
 	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart"}[m]
 }
 
-// A course is where a walk begins and how it goes on. Elites are only read.
+// A course is the first solution of a walk and the method that improves it. Walks do not
+// write to elites.
 type course struct {
 	method method
 	from   []uint64 // first solution; nil: a random one

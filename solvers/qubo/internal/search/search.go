@@ -32,14 +32,15 @@ type Options struct {
 	Workers  int      // goroutines of a host search; 0: all cores
 
 	// Elite is told of solutions that enter the pool, good and not all alike,
-	// in no order of value; nil: nobody asks. Calls do not overlap.
+	// in any order of value; nil: none is asked for. Calls do not overlap.
 	Elite func(value int64, x []uint64)
 	// Give and take exchange elites with other searches of the problem: one that
 	// enters the pool is given, and take returns one that others gave and this
-	// search has not seen, or nil. nil, and with a limit on work: there is nobody.
+	// search has not seen, or nil. Both are nil where there are no other searches, and
+	// with a limit on work.
 	Give func(x []uint64)
 	Take func() []uint64
-	// Progress is told the work done so far a few times a second; nil: nobody asks.
+	// Progress is told the work done so far a few times a second; nil: it is not asked for.
 	Progress func(Work)
 }
 

@@ -254,7 +254,7 @@ func (f layout) unpack(r []uint32, n int) []uint64 {
 	return x
 }
 
-// each tells of every variable the word of a record and the bit that hold it.
+// each calls tell for every variable i with the word and the bit of a record that hold it.
 func (f layout) each(n int, tell func(word, at, i int)) {
 	near, threads := f.near(), f.threads()
 	for t := range threads {

@@ -269,7 +269,7 @@ func (r *tempering) look(last bool) error {
 	return nil
 }
 
-// enter offers a solution to the pool, and tells of it where it is the best.
+// enter offers a solution to the pool, and reports it where it is the best so far.
 func (r *tempering) enter(value int64, x []uint64) {
 	if taken, _ := r.pool.Add(value, x); taken && r.o.Give != nil {
 		r.o.Give(x)

@@ -11,7 +11,7 @@ import (
 )
 
 // TreeHash is the hash of the family assignment/tree: what its texts are made from.
-const TreeHash = 0x9477e60f0c90d604
+const TreeHash = 0x260eda7b7c6bf485
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -24,7 +24,7 @@ var Tree = device.Family{
 	Name:   "assignment/tree",
 	Target: device.CUDA,
 	Hash:   TreeHash,
-	Params: []string{"block", "items", "rows", "barrier", "paths", "claimed", "value"},
+	Params: []string{"block", "items", "rows", "barrier", "paths", "matchedtrees", "value"},
 	Entries: []device.Entry{
 		{Name: "solve", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "warm", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "most", Type: "uint64"}}},
 		{Name: "step", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "warm", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "now", Type: "uint64"}}},
@@ -32,34 +32,34 @@ var Tree = device.Family{
 		{Name: "addresses", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "messages", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items1_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x6ac194812eda5362, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items1_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x2674bdacfdf3a5cf, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items2_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x3177562072780bdc, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items2_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x67f3f0547c040a67, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items4_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x0fee87741cca41f6, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block256_items4_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x7e4c93764e7bab05, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items1_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x882d50d4f3a82e26, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items1_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0xed9ca7d3a9e05f2e, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items2_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0xfe9a6942d9c272a3, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items2_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x995280a1e3d1bc42, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_int32", Hash: 0x125f20220150552e, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_int64", Hash: 0x6f0ebca4213d0a5d, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_float32", Hash: 0x2da1848383678833, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedstop_float64", Hash: 0x6c5c7012ccf3cd19, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,claimed=grow,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_claimedgrow_int32", Hash: 0xa0c9b027f9fbbcb8, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Study: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsone_claimedstop_int32", Hash: 0x221038e1ef9cd31b, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Study: true, Pack: 0},
-		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barrierhost_pathsmany_claimedstop_int32", Hash: 0x6b7f542d443cfbad, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Study: true, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_int32", Hash: 0xf3d7a17c88d977d9, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int64", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_int64", Hash: 0xd8e37a56be254a3c, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float32", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_float32", Hash: 0x57608aaa9098e447, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=float64", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_claimedstop_float64", Hash: 0x3c0ca35e48cfdc91, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows8_barriergrid_pathsmany_claimedstop_int32", Hash: 0x61d952dd6df2ae53, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,claimed=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows8_barrierpeers_pathsmany_claimedstop_int32", Hash: 0x3d542671c96c9089, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=256,items=1,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block256_items1_rows4_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0xd6f70f9aca703ad3, Values: []string{"256", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=1,rows=8,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block256_items1_rows8_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0xf41d540db7c8189f, Values: []string{"256", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block256_items2_rows4_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0x5bc0cc9a066b9554, Values: []string{"256", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=2,rows=8,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block256_items2_rows8_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0x3d4baf49328fb198, Values: []string{"256", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block256_items4_rows4_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0xa93a65919666b0d0, Values: []string{"256", "4", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,rows=8,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block256_items4_rows8_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0x9103c4098013c93d, Values: []string{"256", "4", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items1_rows4_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0x25cff25feb41dfb6, Values: []string{"512", "1", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=1,rows=8,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items1_rows8_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0x03b9f4888a03dcec, Values: []string{"512", "1", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items2_rows4_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0xe1e005306654fe1d, Values: []string{"512", "2", "4", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=2,rows=8,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items2_rows8_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0x3f05014b7ae588dd, Values: []string{"512", "2", "8", "grid", "many", "stop", "int32"}, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0x6f59795481f7d91c, Values: []string{"512", "4", "4", "grid", "many", "stop", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int64", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_matchedtreesstop_int64", Hash: 0x55d6f5f871bcccc0, Values: []string{"512", "4", "4", "grid", "many", "stop", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=float32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_matchedtreesstop_float32", Hash: 0xc828fa5418aa60b9, Values: []string{"512", "4", "4", "grid", "many", "stop", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=float64", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_matchedtreesstop_float64", Hash: 0xaaf43f7409fba071, Values: []string{"512", "4", "4", "grid", "many", "stop", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=many,matchedtrees=grow,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsmany_matchedtreesgrow_int32", Hash: 0x4dab5d3b133aa04f, Values: []string{"512", "4", "4", "grid", "many", "grow", "int32"}, Study: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=grid,paths=one,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barriergrid_pathsone_matchedtreesstop_int32", Hash: 0xa80358bc38064c33, Values: []string{"512", "4", "4", "grid", "one", "stop", "int32"}, Study: true, Pack: 0},
+		{Label: "block=512,items=4,rows=4,barrier=host,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barrierhost_pathsmany_matchedtreesstop_int32", Hash: 0x619ecec051e0d2c8, Values: []string{"512", "4", "4", "host", "many", "stop", "int32"}, Study: true, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_int32", Hash: 0x2a546b38e2e2415a, Values: []string{"512", "4", "4", "peers", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,matchedtrees=stop,value=int64", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_int64", Hash: 0x2eab251af24a1d6f, Values: []string{"512", "4", "4", "peers", "many", "stop", "int64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,matchedtrees=stop,value=float32", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_float32", Hash: 0xe44f57abb6d20aff, Values: []string{"512", "4", "4", "peers", "many", "stop", "float32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=4,barrier=peers,paths=many,matchedtrees=stop,value=float64", Symbol: "assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_float64", Hash: 0xcbdd566117f184b7, Values: []string{"512", "4", "4", "peers", "many", "stop", "float64"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=grid,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows8_barriergrid_pathsmany_matchedtreesstop_int32", Hash: 0xfa47783c3324112e, Values: []string{"512", "4", "8", "grid", "many", "stop", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,rows=8,barrier=peers,paths=many,matchedtrees=stop,value=int32", Symbol: "assignment_tree_block512_items4_rows8_barrierpeers_pathsmany_matchedtreesstop_int32", Hash: 0x7d4ff057f73b412e, Values: []string{"512", "4", "8", "peers", "many", "stop", "int32"}, Pack: 1},
 	},
 	Source: treeSource,
 	Packs: []device.Pack{
-		{File: "tree/pack_000.cu", Hash: 0x670682418d70b001},
-		{File: "tree/pack_001.cu", Hash: 0x1ade9b712f91334e},
+		{File: "tree/pack_000.cu", Hash: 0x449a5ac2d79cba21},
+		{File: "tree/pack_001.cu", Hash: 0x4a434935fe36d29e},
 	},
 }
 

@@ -299,7 +299,7 @@ func TestUnequalDevices(t *testing.T) {
 	if c.Peers == nil || c.Grid.Blocks != 5 {
 		t.Errorf("classical: %d blocks a member, want 5", c.Grid.Blocks)
 	}
-	e, err := hungarian.OpenTreeShards(g, assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32"), rows, cols)
+	e, err := hungarian.OpenTreeShards(g, assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,matchedtrees=stop,value=int32"), rows, cols)
 	if err != nil {
 		t.Fatal(err)
 	}

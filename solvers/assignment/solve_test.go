@@ -340,7 +340,7 @@ func TestShortTryGivesWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.barrier == "peers" {
-			first.variant = assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32")
+			first.variant = assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,matchedtrees=stop,value=int32")
 		}
 		first.bound = c.bound
 		j, err := prepareOne(t.Context(), d, p, first, Options{}, nil)

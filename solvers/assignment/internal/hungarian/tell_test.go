@@ -32,7 +32,7 @@ func TestTold(t *testing.T) {
 	m := enginetest.MatrixOn(t, d, s, p)
 	for name, open := range map[string]func() (engine.Engine, error){
 		"tree": func() (engine.Engine, error) {
-			v := assignment.Tree.Variant("block=512,items=4,rows=4,barrier=host,paths=many,claimed=stop,value=int32")
+			v := assignment.Tree.Variant("block=512,items=4,rows=4,barrier=host,paths=many,matchedtrees=stop,value=int32")
 			return OpenTree(d, v, p.Rows, p.Cols)
 		},
 		"classical": func() (engine.Engine, error) {

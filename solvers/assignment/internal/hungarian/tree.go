@@ -47,7 +47,7 @@ import (
 //   - Of a row in the forest is known, beside the row before it, one some rows
 //     nearer the root. A warp augments along a path in parts, from one of these
 //     to the next, a lane each: not as many loads after one another as rows.
-//   - With claimed=stop a tree whose path is found grows no further, which no path
+//   - With matchedtrees=stop a tree whose path is found grows no further, which no path
 //     of another tree notices.
 //
 // Of the rows of a level that have a zero in the same column, the one that takes

@@ -65,7 +65,7 @@ func TestTreePeersWide(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	v := assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,claimed=stop,value=int32")
+	v := assignment.Tree.Variant("block=512,items=4,rows=4,barrier=peers,paths=many,matchedtrees=stop,value=int32")
 	cases, starts, wants := wideCases(t)
 	for k, p := range cases {
 		if k == 0 {

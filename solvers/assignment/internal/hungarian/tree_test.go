@@ -103,7 +103,7 @@ func wideCases(t *testing.T) (cases []*problem.Normal, starts []*problem.Prices,
 
 func TestTreeWide(t *testing.T) {
 	d := emulatedtest.Open(t)
-	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32")
+	v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32")
 	cases, starts, wants := wideCases(t)
 	for k, p := range cases {
 		if err := agreesOnDevice(t, d, v, p, starts[k], wants[k], (p.Cols+7)/8*8); err != nil {
@@ -133,7 +133,7 @@ func TestTreeFrontierRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := solves(t, p, half, func(d device.Device) (engine.Engine, error) {
-		v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32")
+		v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32")
 		return newTreeOf(d, v, p.Rows, p.Cols, p.Cols)
 	})
 	if counts.Phases != 1 || counts.Paths != half {
@@ -196,7 +196,7 @@ func TestTreePath(t *testing.T) {
 	const n = 600
 	p := chain(t, n, 1)
 	counts := solves(t, p, 0, func(d device.Device) (engine.Engine, error) {
-		v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,claimed=stop,value=int32")
+		v := assignment.Tree.Variant("block=256,items=4,rows=4,barrier=grid,paths=many,matchedtrees=stop,value=int32")
 		return newTreeOf(d, v, p.Rows, p.Cols, p.Cols)
 	})
 	if counts.Paths != 1 || counts.Levels < n-1 {

@@ -1,7 +1,7 @@
 // Replay searches recorded measurements in place of a device, and prints how many trials
 // it takes until a variant within 3 % of the best is measured: the tuner's search, from
 // nothing and with the winner of another size known, a random order, and the order of
-// the record, which is exhaustive search. It runs anywhere, and docs/tuning.md holds what it
+// the record, which is exhaustive search. It runs anywhere, and docs/results/tuning.md holds what it
 // prints:
 //
 //	go run ./bench/replay

@@ -81,7 +81,7 @@ func TestRecordsAreWhole(t *testing.T) {
 
 // The page holds what the command prints.
 func TestPageIsFresh(t *testing.T) {
-	page, err := os.ReadFile("../../docs/tuning.md")
+	page, err := os.ReadFile("../../docs/results/tuning.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +91,6 @@ func TestPageIsFresh(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(page), "<!-- begin replay -->\n")
 	if table, _, _ := strings.Cut(rest, "<!-- end replay -->"); table != out.String() {
-		t.Errorf("docs/tuning.md is stale; go run ./bench/replay prints\n%s", &out)
+		t.Errorf("docs/results/tuning.md is stale; go run ./bench/replay prints\n%s", &out)
 	}
 }

@@ -207,14 +207,13 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	if r.Refresh {
 		r.Fixed = slices.DeleteFunc(slices.Clone(r.Fixed), func(fixed map[string]string) bool { return len(r.kept(*db, fixed)) == 0 })
 	}
+	if r.Budget > 0 {
+		r.Fixed = choices(r.family, r.Facts, r.Fixed)
+	}
 	for i, fixed := range r.Fixed {
 		budget := time.Duration(0)
 		if r.Budget > 0 {
-			part := share(r.family, r.Facts, r.Fixed[i:])
-			if part == 0 {
-				continue // no choice
-			}
-			budget = time.Duration(float64(r.Budget-time.Since(r.begin)) * part)
+			budget = time.Duration(float64(r.Budget-time.Since(r.begin)) * share(r.family, r.Facts, r.Fixed[i:]))
 			if budget <= 0 {
 				r.sum.Stopped = search.OverBudget
 				return nil
@@ -235,12 +234,21 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	return nil
 }
 
+// choices are the workloads that leave a choice of variants, or all where none does.
+func choices(f *device.Family, facts device.Facts, fixed []map[string]string) []map[string]string {
+	some := slices.DeleteFunc(slices.Clone(fixed), func(w map[string]string) bool { return claim(f, facts, w) == 0 })
+	if len(some) == 0 {
+		return fixed
+	}
+	return some
+}
+
 // share is the part of the time left that the first of several workloads gets, by their
-// claims; 0 without any.
+// claims; 0 without any workload.
 func share(f *device.Family, facts device.Facts, fixed []map[string]string) float64 {
 	first, all := 0, 0
 	for i, w := range fixed {
-		c := claim(f, facts, w)
+		c := max(1, claim(f, facts, w))
 		all += c
 		if i == 0 {
 			first = c

@@ -61,6 +61,11 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 	for i := range tasks {
 		weights[i] = weight(have, &tasks[i], o.Facts)
 	}
+	if !slices.ContainsFunc(weights, func(w float64) bool { return w > 0 }) {
+		for i := range weights {
+			weights[i] = 1 // no task leaves a choice: all that is asked for is measured
+		}
+	}
 	var errs []error
 	for i := range tasks {
 		one := o
@@ -71,7 +76,7 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 				all += w
 			}
 			if weights[i] == 0 {
-				continue // no choice
+				continue // no choice, which other tasks leave
 			}
 			one.Budget = time.Duration(float64(o.Budget-time.Since(begin)) * weights[i] / all)
 			if one.Budget <= 0 {

@@ -111,11 +111,7 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
         small.busy = False
     if code:
         raise _failed(lib.error(code, small.text.value.decode(errors="replace")))
-    chosen = small.column[:rows].astype(np.intp)
-    if rows > cols:
-        matched = np.flatnonzero(chosen >= 0)
-        return matched, chosen[matched]
-    return np.arange(rows), chosen
+    return _pair(small.column[:rows], cols)
 
 
 def _failed(e: Exception) -> Exception:
@@ -249,18 +245,24 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
     return answer
 
 
+def _pair(column: NDArray[np.int32], cols: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The matched rows of a matrix, ascending, and their columns."""
+    chosen = column.astype(np.intp)
+    if len(column) <= cols:
+        return np.arange(len(column)), chosen
+    matched = np.flatnonzero(chosen >= 0)
+    return matched, chosen[matched]
+
+
 def _pairs(column: NDArray[np.int32], shape: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The same of the matrices of a batch, or of one."""
     rows, cols = shape[-2:]
-    least = min(rows, cols)
-    if rows <= cols:
-        row = np.broadcast_to(np.arange(rows), column.shape)
-        chosen = column
-    else:
-        row = np.nonzero(column >= 0)[1].reshape(len(column), least)
-        chosen = np.take_along_axis(column, row, 1)
     if len(shape) == 2:
-        return row[0].astype(np.intp), chosen[0].astype(np.intp)
-    return row.astype(np.intp), chosen.astype(np.intp)
+        return _pair(column[0], cols)
+    if rows <= cols:
+        return np.tile(np.arange(rows), (len(column), 1)), column.astype(np.intp)
+    row = np.nonzero(column >= 0)[1].reshape(len(column), cols)
+    return row, np.take_along_axis(column, row, 1).astype(np.intp)
 
 
 # A solve of at most so many costs on a GPU keeps its thread: it takes some milliseconds.
@@ -320,7 +322,7 @@ def _pairs_of_gpu(x: Any, maximize: bool) -> tuple[NDArray[np.intp], NDArray[np.
                 wide = _device.wider(wide)
                 continue
             batch, rows, cols = found.shape
-            if code == lib.INFEASIBLE or code == lib.OK and kept.codes[:batch].any():
+            if code == lib.INFEASIBLE or code == lib.OK and batch > 1 and kept.codes[:batch].any():
                 raise _failed(lib.InfeasibleError())
             if code:
                 raise lib.error(code, kept.text.value.decode(errors="replace"))

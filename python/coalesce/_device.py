@@ -1,11 +1,12 @@
 """Arrays that are on a GPU: of torch, CuPy, JAX and all that speak DLPack or __cuda_array_interface__.
 
-Tensors of torch are asked themselves, which takes 2 microseconds where their DLPack takes 28 (3 x 3, an H200's host)."""
+Tensors of torch are asked themselves, which takes 2 microseconds where their DLPack takes 28 (3 x 3, an H200's host).
+Arrays of JAX are asked once a sharding where they are: asking each made a call 12 microseconds longer than torch's there."""
 
 from __future__ import annotations
 
 import ctypes
-import math
+import functools
 import sys
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -76,17 +77,28 @@ def _plain_torch(x: Any) -> bool:
     return torch is not None and type(x) is getattr(torch, "Tensor", None) and torch.version.hip is None and x.layout is torch.strided
 
 
+_shardings: dict[Any, bool] = {}  # of JAX: whether arrays of a sharding, which names device and memory, are on a GPU
+
+
 def on_gpu(x: Any) -> bool:
     """Whether an array's memory is that of a GPU."""
     if _plain_torch(x):
         return bool(x.is_cuda)
-    place = getattr(x, "__dlpack_device__", None)
-    if place is not None:
-        try:
-            return place()[0] in (_CUDA, _MANAGED)
-        except BufferError:  # of several devices
-            return False
-    return hasattr(x, "__cuda_array_interface__")
+    if type(x).__module__.startswith("jaxlib"):
+        known = _shardings.get(x.sharding)
+        if known is None:
+            if len(_shardings) >= 100:
+                _shardings.clear()
+            known = _shardings[x.sharding] = _says_gpu(x)
+        return known
+    return _says_gpu(x) if hasattr(x, "__dlpack_device__") else hasattr(x, "__cuda_array_interface__")
+
+
+def _says_gpu(x: Any) -> bool:
+    try:
+        return x.__dlpack_device__()[0] in (_CUDA, _MANAGED)
+    except BufferError:  # of several devices
+        return False
 
 
 def view(x: Any) -> View:
@@ -147,14 +159,19 @@ def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
     return tuple(strides)
 
 
+@functools.lru_cache(maxsize=1)
+def _driver() -> Optional[ctypes.CDLL]:
+    """The driver's library, where there is one."""
+    try:
+        return ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+
+
 def _ordinal(address: int) -> int:
     """The GPU whose memory is at an address."""
     ordinal = ctypes.c_int(0)
-    if address:
-        try:
-            driver = ctypes.CDLL("libcuda.so.1")
-        except OSError:
-            return 0
+    if address and (driver := _driver()) is not None:
         driver.cuPointerGetAttribute(ctypes.byref(ordinal), 9, ctypes.c_uint64(address))  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
     return ordinal.value
 

@@ -189,6 +189,28 @@ def test_interface():
         assert (found.address, found.dtype, found.shape, found.strides, found.stream) == (x.ctypes.data, x.dtype, x.shape, x.strides, 7)
 
 
+def test_arrays_of_jax_tell_once_a_sharding_where_they_are():
+    class Array:
+        """An array as JAX makes them, of a sharding that is the name of its place."""
+
+        __module__ = "jaxlib._jax"
+        asked = 0
+
+        def __init__(self, sharding):
+            self.sharding = sharding
+
+        def __dlpack_device__(self):
+            Array.asked += 1
+            if self.sharding == "several":
+                raise BufferError
+            return {"gpu": 2, "managed": 13}.get(self.sharding, 1), 0
+
+    for _ in range(3):
+        assert [_device.on_gpu(Array(s)) for s in ("gpu", "managed", "several", "cpu")] == [True, True, False, False]
+    assert Array.asked == 4
+    assert not any(_device.on_gpu(Array(k)) for k in range(500)) and len(_device._shardings) <= 100
+
+
 @pytest.mark.parametrize("kind", [Fake, Faced])
 @pytest.mark.parametrize("maximize", [False, True])
 def test_costs_are_read_where_they_are(library, kind, maximize):

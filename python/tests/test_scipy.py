@@ -59,7 +59,7 @@ def outcome(function, a, maximize):
 @pytest.mark.parametrize("seed", range(10))
 def test_random(seed):
     rng = np.random.default_rng(seed)
-    solved = 0
+    solved = unique = 0
     for k in range(1000):
         a, maximize = draw(rng), bool(rng.random() < 0.5)
         if maximize and a.dtype.kind == "f":
@@ -81,7 +81,11 @@ def test_random(seed):
         assert (np.diff(r) > 0).all(), where
         ours, scipys = a[r, c].astype(float).sum(), a[expected].astype(float).sum()
         assert ours == pytest.approx(scipys, rel=1e-12, abs=1e-9), where
-    assert solved > 500
+        best = [m.value for m in coalesce.solve_assignment(a, maximize, k_best=2).best] if a.size else []
+        if len(best) == 1 or len(best) == 2 and abs(best[1] - best[0]) > 1e-9:
+            np.testing.assert_array_equal(found, expected, err_msg=where)
+            unique += 1
+    assert solved > 500 and unique > 100
 
 
 def test_unique_optimum_is_scipys():

@@ -30,8 +30,9 @@ class Payment:
 @dataclass(repr=False, eq=False)
 class AuctionResult(Report):
     """The bids that win. winners: their places in the list, ascending. revenue: the sum of their prices, exactly;
-    the value counts the reserves that are kept, too. kept: the goods of each reserve that the seller keeps. payments: of each winning bidder, in the order of its first
-    winning bid, where a rule was given and the winners are proven to be the best; None else, and notes say why."""
+    the value counts the reserves that are kept, too. kept: the goods of each reserve that the seller keeps. payments: of
+    each winning bidder, in the order of its first winning bid, where a rule was given and the winners are proven to be the
+    best; None else, and notes say why."""
 
     winners: list[int]
     revenue: Decimal
@@ -51,7 +52,10 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
     sell_all: every good is sold or kept. Raises InfeasibleError where the bids and reserves do not allow that.
     payments: what winners pay: "first", the prices that they bid; "vcg", what the others lose by a winner's presence;
     "core", the least that no coalition of bidders would beat, nearest to "vcg" (Day and Cramton 2012).
+    time_limit: seconds; the best bids so far are the answer then, not proven.
     progress: called with an Incumbent; one that returns True ends the solve. True shows a bar of tqdm.
+    Raises ValueError of a bid without goods or of other than two or three items, and CostError of a price that is not a
+    number.
     """
     number_of: dict[Hashable, int] = {}
     bidders: dict[Hashable, dict[str, Any]] = {}
@@ -91,7 +95,10 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
 
 def _bundle(what: str, price: Price, goods: Iterable[Hashable], number_of: dict[Hashable, int]) -> dict[str, Any]:
     """A price and the numbers of its goods, in the words of the library's JSON."""
-    amount = Decimal(str(price))
+    try:
+        amount = Decimal(str(price))
+    except ArithmeticError:  # no decimal
+        amount = Decimal("NaN")
     if not amount.is_finite():
         raise lib.CostError(f"{what}: found the price {price!r}, expected a number")
     ids = sorted({number_of.setdefault(g, len(number_of)) for g in goods})

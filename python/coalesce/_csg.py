@@ -35,6 +35,8 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     time_limit: seconds; the best structure so far is the answer where there is one, not proven, else CancelledError.
     progress: called with an Incumbent, whose share says how much of the work is done; one that returns True ends the
     solve. True shows a bar of tqdm.
+    Raises ValueError of other shapes, TypeError of values that are not real numbers, CostError of one that is not a number
+    or plus infinity, and InfeasibleError where every structure has a forbidden coalition.
     """
     if callable(values):
         if agents is None or agents < 1:

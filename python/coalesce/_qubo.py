@@ -97,6 +97,8 @@ def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limi
     proven where one is asked for; looking for several takes shortcuts away that proofs need.
     progress: called with an Incumbent at each improvement; one that returns True ends the solve, one that raises too,
     and its exception is raised here. True shows a bar of tqdm. Ctrl-C raises Interrupted, whose result is the best so far.
+    Raises ValueError where Q is not square or a key not a pair, TypeError of coefficients that are not real numbers, and
+    CostError of one that is not a number or infinite.
     """
     n, i, j, c, labels = entries(Q)
     return solve_entries(n, i, j, c, labels, maximize=maximize, ising=ising, time_limit=time_limit, target=target, seed=seed, work=work,

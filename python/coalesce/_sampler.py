@@ -20,8 +20,8 @@ else:
 class Sampler(_Base):  # type: ignore[misc]
     """A dimod.Sampler of binary quadratic models, by the search of solve_qubo. Needs dimod.
 
-    sample(bqm, num_reads=1, time_limit=None, target=None, seed=None, distance=1, device=None): at most num_reads
-    distinct samples, best first. info of the sample set: timing, bound, gap, proven, seed, device, reason.
+    sample(bqm, num_reads=1, time_limit=None, target=None, seed=None, distance=1, work=0, device=None, progress=None): at
+    most num_reads distinct samples, best first, as solve_qubo's parameters of those names say. info of the sample set: timing, bound, gap, proven, seed, device, reason.
     """
 
     def __init__(self) -> None:
@@ -46,8 +46,6 @@ class Sampler(_Base):  # type: ignore[misc]
         seed = int(np.random.default_rng().integers(1 << 32)) if seed is None else int(seed)
         reads = int(parameters.pop("num_reads", None) or 1)
         labels = list(bqm.variables)
-        if not labels:
-            return sample_set.from_samples_bqm(np.empty((1, 0), np.int8), bqm)
         linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=labels)
         diagonal = np.arange(len(labels), dtype=np.int32)
         result = solve_entries(

@@ -1,4 +1,5 @@
-"""The wheel on a machine with a GPU: python python/tests/gpu_check.py, beside an installed wheel that was built with --cuda.
+"""The wheel on a machine with a GPU: python python/tests/gpu_check.py [CHECK...], beside an installed wheel that was built
+with --cuda. CHECK: the name of one of the functions below, such as overhead; without, all.
 
 Checks the four problems on cuda:0 against the host, 300 random matrices and batches from numpy, torch, CuPy and JAX
 against SciPy, that no cost went through the host, streams and errors; then prints what calls take. Needs numpy and scipy;
@@ -385,7 +386,8 @@ def batches():
 def main():
     print(f"coalesce {coalesce.__file__}, numpy {np.__version__}, scipy {scipy.__version__}",
           *(f", {x.__name__} {x.__version__}" for x in (torch, cupy, jax) if x is not None))
-    for function in (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, parts, batches):
+    functions = (devices, four_problems, random_matrices, certificates, errors, layouts, interfaces, streams, threads, memory, overhead, parts, batches)
+    for function in [f for f in functions if f.__name__ in sys.argv[1:]] or functions:
         check(function)
     if failures:
         print(f"{len(failures)} checks failed: {', '.join(failures)}")

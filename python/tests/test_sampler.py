@@ -38,4 +38,6 @@ def test_energies_are_the_least(vartype):
 def test_ising_qubo_and_empty():
     assert coalesce.Sampler().sample_ising({"a": 1}, {("a", "b"): -1}).first.sample == {"a": -1, "b": -1}
     assert coalesce.Sampler().sample_qubo({(0, 0): -1, (0, 1): 2}).first.energy == -1
-    assert len(coalesce.Sampler().sample(dimod.BinaryQuadraticModel("BINARY"))) <= 1
+    for vartype in ("BINARY", "SPIN"):
+        none = coalesce.Sampler().sample(dimod.BinaryQuadraticModel({}, {}, 2.5, vartype))
+        assert none.first.energy == none.info["bound"] == 2.5 and none.info["proven"] and not none.variables

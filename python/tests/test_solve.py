@@ -197,5 +197,6 @@ def test_auction():
     assert result.winners == [0, 1, 3] and result.revenue == Decimal("9.6") and result.proven
     with pytest.raises(ValueError, match="no goods"):
         coalesce.solve_auction([(1, [])])
-    with pytest.raises(coalesce.CostError):
-        coalesce.solve_auction([(float("nan"), ["x"])])
+    for price in (float("nan"), "4,5"):
+        with pytest.raises(coalesce.CostError, match="expected a number"):
+            coalesce.solve_auction([(price, ["x"])])

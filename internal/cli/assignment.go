@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coalesce/internal/cli/facets"
 	"coalesce/internal/ui"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/solvers/assignment"
@@ -62,9 +62,13 @@ func (w *drawFlags) check() error {
 	return nil
 }
 
-// draw draws, where this machine has the memory.
-func (w *drawFlags) draw(free int64) (*assignment.Instance, error) {
+// draw draws, where this machine has the memory; of some ranks each its own rows, if they
+// can be drawn apart.
+func (w *drawFlags) draw(free int64, own collective.Ranks) (*assignment.Instance, error) {
 	share := 1.0
+	if own = w.apart(own); own != nil {
+		share = 1 / float64(own.Size())
+	}
 	if w.Density > 0 {
 		share = w.Density
 	}
@@ -76,7 +80,19 @@ func (w *drawFlags) draw(free int64) (*assignment.Instance, error) {
 	if free > 0 && need > float64(free) {
 		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, gib(int64(min(need, 1<<62))), gib(free))
 	}
+	if own != nil {
+		low, high := assignment.OwnRows(w.Rows, own)
+		return assignment.DrawRows(w.Drawing, low, high)
+	}
 	return assignment.Draw(w.Drawing)
+}
+
+// apart are ranks where each can draw its rows alone, else nil.
+func (w *drawFlags) apart(own collective.Ranks) collective.Ranks {
+	if w.Points || w.Density > 0 || w.Rows > w.Cols {
+		return nil
+	}
+	return own
 }
 
 // assignmentFlags are the flags of `solve assignment`.
@@ -95,6 +111,8 @@ type assignmentFlags struct {
 	index    string
 	ends     time.Duration // time limit of each solve, 0: none
 	check    bool
+
+	ranks collective.Ranks // that share the rows; nil: one process solves
 }
 
 func (a *app) solveAssignmentCommand() *cobra.Command {
@@ -126,7 +144,8 @@ matrices that follow one another are solved in one launch.
 
 --device cuda:all, or cuda:0,1 and so on, spreads the rows of the matrix over
 several GPUs; one that the first GPU cannot hold is spread without being asked,
-unless --device names a GPU.
+unless --device names a GPU. Under a launcher of MPI ranks share the rows of one
+dense matrix, or of points, where each has a GPU (docs/cluster.md).
 
 --points takes two files with a point a line, for rows and for columns; costs
 are their distances, computed when needed. Instead of a file, --kind draws an
@@ -222,7 +241,7 @@ func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance,
 	var inst *assignment.Instance
 	switch {
 	case s.Kind != "":
-		inst, err = s.draw(free)
+		inst, err = s.draw(free, s.ranks)
 	case s.points != nil:
 		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
 	default:
@@ -259,7 +278,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	if len(args) == 0 {
 		args = []string{""} // one instance, of no file
 	}
-	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
+	each := func(devices []device.Device) error {
 		o := assignment.Options{Settings: s.settings(db), Duals: s.duals, Unchecked: !s.check}
 		o.Devices, o.TimeLimit = devices, s.ends
 		var held device.Scope
@@ -277,6 +296,18 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 			}
 			return err
 		})
+	}
+	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
+		switch {
+		case a.team == nil || len(args) > 1 || a.folder != "":
+		case devices[0].Facts().Kind == device.Host:
+			return a.alone("hosts solve one assignment in one process", func() error { return a.withDevices(s.device, s.threads, each) })
+		case s.start != "":
+			return a.alone("duals to begin from are for one process", func() error { return each(devices) })
+		case !s.verify:
+			s.ranks = a.team
+		}
+		return each(devices)
 	})
 }
 
@@ -285,7 +316,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
 	r, err := assignment.Solve(ctx, inst, o)
 	kind := o.Devices[0].Facts().Kind
-	if len(o.Devices) > 1 || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.device != "auto" && s.device != kind {
+	if len(o.Devices) > 1 || a.team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.device != "auto" && s.device != kind {
 		return r, err
 	}
 	all, failed := a.openDevices(kind+":all", s.threads)
@@ -318,54 +349,4 @@ func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Ins
 	}
 	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
 		ref.Exact, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
-}
-
-// uncertified says why an answer has no certificate.
-func uncertified(r *assignment.Result) string {
-	switch {
-	case r.Bound() != "":
-		return fmt.Sprintf("ended before the proof: no matching is better than %s", r.Bound())
-	case r.Stopped:
-		return "ended before the proof: no bound is known"
-	}
-	return "no: that was switched off"
-}
-
-// printAssignment writes an answer for people.
-func (a *app) printAssignment(r *assignment.Result, facts device.Facts, verified string) error {
-	var pairs ui.Table
-	pairs.Right(0)
-	pairs.Row("cost", "row", "column")
-	for i, j := range r.Column {
-		if j >= 0 {
-			pairs.Row(r.Cost(i), r.RowName(i), r.ColName(int(j)))
-		}
-	}
-	pairs.Row(r.Exact, "total", count(r.Matched, "pair"))
-	if err := pairs.Write(a.out); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.out)
-
-	sense := "minimised"
-	if r.Maximize {
-		sense = "maximised"
-	}
-	report := r.Report()
-	told := facets.Answer{
-		Report:   &report,
-		Instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense),
-		Checked:  uncertified(r),
-		Verified: verified, Name: facts.Name,
-	}
-	if c := r.Certificate; c != nil {
-		told.Checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", count(int(c.Pairs), "cost"))
-		if !c.Exact {
-			told.Checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
-		}
-	}
-	if r.Counts.Switch != "" {
-		report.Notes = append(report.Notes, r.Counts.Switch)
-	}
-	return told.Write(a.out)
 }

@@ -3,9 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
-	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/matchings"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/solve"
 )
@@ -126,9 +127,28 @@ func (x *waiting) close(ctx context.Context) {
 
 // solveOneAssignment solves what no batch has solved, and prints.
 func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
-	if err := ranks.One(a.team, a.shared, "assignment"); err != nil {
-		return err
+	if a.single() {
+		if x.inst.Sparse != nil {
+			return a.alone("sparse costs are solved by one process", func() error { return a.answerAssignment(ctx, s, x, o) })
+		}
+		inst := x.inst
+		shape := fmt.Sprint(inst.Cols, inst.Type, inst.Maximize, inst.Limit != nil)
+		if inst.Points != nil {
+			shape += fmt.Sprint(*inst.Points)
+		}
+		var err error
+		if o.Ranks, err = a.together(o.Devices, true, []byte(shape)); err != nil {
+			return err
+		}
+		if s.ranks != nil && s.Kind != "" && s.apart(s.ranks) != nil {
+			o.Rows = s.Rows
+		}
 	}
+	return a.answerAssignment(ctx, s, x, o)
+}
+
+// answerAssignment is solveOneAssignment where it is known who solves.
+func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
 	p := a.progress()
 	defer p.Close()
 	inst, d := x.inst, o.Devices[0]
@@ -167,5 +187,5 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 	if s.json {
 		return printJSON(a.out, r)
 	}
-	return a.printAssignment(r, d.Facts(), verified)
+	return matchings.Print(a.out, r, d.Facts(), verified)
 }

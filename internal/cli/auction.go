@@ -184,7 +184,7 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
 	if r.Algorithm == auction.Branch {
-		told.Name = count(runtime.GOMAXPROCS(0), "core")
+		told.Name = ui.Count(runtime.GOMAXPROCS(0), "core")
 	}
 	return told.Write(a.out)
 }

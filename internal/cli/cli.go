@@ -80,6 +80,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 type app struct {
 	team    *mpi.World   // the processes that solve together; nil: this one alone
 	shared  bool         // ranks share files out, and solve each alone
+	waited  bool         // rank 0 solves, and the others wait for it
 	folder  ranks.Folder // of --output, for the results of several files
 	args    []string
 	in      io.Reader
@@ -105,6 +106,21 @@ func (a *app) together(devices []device.Device, linked bool, inst []byte) (colle
 	}
 	fmt.Fprintf(a.err, "coalesce: %s\n", line)
 	return a.team, ranks.SameBytes(a.team, "another instance", inst)
+}
+
+// single reports whether ranks have one instance, which they may solve together.
+func (a *app) single() bool { return a.team != nil && !a.shared && !a.waited }
+
+// alone has rank 0 do, with all cores of its host, what one process does, and the others
+// wait for its end.
+func (a *app) alone(why string, do func() error) error {
+	a.waited = true
+	line, err := ranks.Describe(a.team, nil, false)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "coalesce: %s: rank 0 solves, the others wait, since %s\n", line, why)
+	return ranks.Alone(a.team, do)
 }
 
 // usageError is a mistake in the command line.

@@ -263,7 +263,7 @@ func freeMemory() int64 {
 // to allocate, it ends the program.
 func fits(n int, value csg.Value, free int64) error {
 	if need := csg.Footprint(n, value); free > 0 && need > free {
-		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", count(n, "agent"), gib(need), value, gib(free))
+		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), gib(need), value, gib(free))
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (a *app) printCSG(r *csg.Result, facts device.Facts, verified string) error
 	for _, b := range r.Certificate.Blocks {
 		blocks.Row(b.Value, "{"+strings.Join(b.Agents, ", ")+"}")
 	}
-	blocks.Row(r.Value.String(), fmt.Sprintf("total, %s of %s", count(len(r.Certificate.Blocks), "block"), count(r.Size["agents"], "agent")))
+	blocks.Row(r.Value.String(), fmt.Sprintf("total, %s of %s", ui.Count(len(r.Certificate.Blocks), "block"), ui.Count(r.Size["agents"], "agent")))
 	if err := blocks.Write(a.out); err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (a *app) printCSG(r *csg.Result, facts device.Facts, verified string) error
 
 	told := facets.Answer{
 		Report:   &r.Report,
-		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, count(r.Size["agents"], "agent"), r.Type),
+		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, ui.Count(r.Size["agents"], "agent"), r.Type),
 		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
 		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}

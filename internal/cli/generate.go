@@ -54,7 +54,7 @@ Matrix Market coordinates. The kinds are:
 			p := a.progress()
 			defer p.Close()
 			p.Set("drawing %d x %d", w.Rows, w.Cols)
-			inst, err := await(cmd.Context(), func() (*assignment.Instance, error) { return w.draw(a.free()) })
+			inst, err := await(cmd.Context(), func() (*assignment.Instance, error) { return w.draw(a.free(), nil) })
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"coalesce/internal/ui"
 	"context"
 	"errors"
 	"fmt"
@@ -92,5 +93,5 @@ func (s someFailed) Error() string {
 	if len(s.names) > named {
 		list += ", …"
 	}
-	return fmt.Sprintf("%d of %s failed: %s", len(s.names), count(s.all, "file"), list)
+	return fmt.Sprintf("%d of %s failed: %s", len(s.names), ui.Count(s.all, "file"), list)
 }

@@ -17,14 +17,6 @@ func printJSON(w io.Writer, value any) error {
 	return err
 }
 
-// count is "1 block", "2 blocks".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // wrap breaks a text between words into lines of at most width columns.
 func wrap(text string, width int, newline string) string {
 	var b strings.Builder

@@ -348,13 +348,13 @@ func (a *app) printQUBO(s *quboFlags, r *qubo.Result, inst *qubo.Instance, facts
 	last := r.History[len(r.History)-1]
 	t.Row("time", fmt.Sprintf("read %s, solve %s, the best after %s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), ui.Seconds(last.Seconds)))
 	if r.Work.Flips > 0 {
-		t.Row("work", fmt.Sprintf("%d flips (%s flips/s), %s, seed %d", r.Work.Flips, ui.Rate(float64(r.Work.Flips)/r.Seconds.Solve), count(int(r.Work.Restarts), "restart"), r.Seed))
+		t.Row("work", fmt.Sprintf("%d flips (%s flips/s), %s, seed %d", r.Work.Flips, ui.Rate(float64(r.Work.Flips)/r.Seconds.Solve), ui.Count(int(r.Work.Restarts), "restart"), r.Seed))
 	}
 	if r.Rules != (qubo.Rules{}) {
 		t.Row("rules", r.Rules.String())
 	}
 	if r.Reduced < r.N {
-		t.Row("searched", fmt.Sprintf("%d of %d variables, in %s", r.Reduced, r.N, count(r.Parts, "component")))
+		t.Row("searched", fmt.Sprintf("%d of %d variables, in %s", r.Reduced, r.N, ui.Count(r.Parts, "component")))
 	}
 	if len(r.Fixed) > 0 {
 		t.Row("fixed", fixedText(r.Fixed))
@@ -385,7 +385,7 @@ func fixedText(fixed map[int]int) string {
 		}
 		list = append(list, fmt.Sprintf("%d=%d", i, fixed[i]))
 	}
-	return fmt.Sprintf("%s: %s", count(len(fixed), "variable"), strings.Join(list, ", "))
+	return fmt.Sprintf("%s: %s", ui.Count(len(fixed), "variable"), strings.Join(list, ", "))
 }
 
 // writePlot writes the history of a result as an SVG.

@@ -100,7 +100,7 @@ func (s *solveFlags) check(a *app) error {
 		return usagef("--threads is %d, expected 1 or more, or 0 for all cores", s.threads)
 	}
 	if cores := runtime.NumCPU(); s.threads > cores {
-		fmt.Fprintf(a.err, "coalesce: --threads is %d: this machine has %s, all are used\n", s.threads, count(cores, "core"))
+		fmt.Fprintf(a.err, "coalesce: --threads is %d: this machine has %s, all are used\n", s.threads, ui.Count(cores, "core"))
 		s.threads = cores
 	}
 	if s.several {

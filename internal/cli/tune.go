@@ -20,6 +20,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
 	"coalesce/internal/cli/tuning"
+	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/assignment"
@@ -232,7 +233,7 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 		if err == nil && len(tasks)+others == 0 {
 			fmt.Fprintf(a.err, "coalesce: %s holds nothing to tune\n", s.from)
 		} else if err == nil && others > 0 {
-			fmt.Fprintf(a.err, "coalesce: %s of %s left out: for other devices than %s\n", count(others, "workload"), s.from, facts.Class())
+			fmt.Fprintf(a.err, "coalesce: %s of %s left out: for other devices than %s\n", ui.Count(others, "workload"), s.from, facts.Class())
 		}
 		return tasks, err
 	}
@@ -329,7 +330,7 @@ func (a *app) extend(ctx context.Context, s *tuneFlags, subjects []subject.Subje
 		}
 	}
 	if a.points, err = tuning.Extend(s.points, subjects); err == nil {
-		a.say(fmt.Sprintf("%s has %s beside the binary's, compiled when they are tried", a.points.Family(), count(a.points.Len(), "variant")))
+		a.say(fmt.Sprintf("%s has %s beside the binary's, compiled when they are tried", a.points.Family(), ui.Count(a.points.Len(), "variant")))
 	}
 	return err
 }

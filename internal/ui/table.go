@@ -107,6 +107,14 @@ func Duration(d time.Duration) string {
 // Seconds is Duration of a number of seconds.
 func Seconds(s float64) string { return Duration(time.Duration(s * float64(time.Second))) }
 
+// Count is "1 block", "2 blocks".
+func Count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 // Rate writes a number of things a second with an SI prefix: 3.6e11 is
 // "360 G".
 func Rate(x float64) string {

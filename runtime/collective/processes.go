@@ -2,11 +2,13 @@ package collective
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"coalesce/runtime/device"
@@ -234,10 +236,48 @@ func (s watched) Download(dst []byte, src device.Buffer, off int64) error {
 
 // Words are a word of each rank, in all of them; one process has its own alone.
 func (g *Group) Words(word uint64) ([]uint64, error) {
+	all, err := g.Lists([]uint64{word})
+	return slices.Concat(all...), err
+}
+
+// Lists are a list of each rank, all of one length, in all of them; one process has its
+// own alone.
+func (g *Group) Lists(own []uint64) ([][]uint64, error) {
 	if g.ranks == nil {
-		return []uint64{word}, nil
+		return [][]uint64{own}, nil
 	}
-	return gather(g.ranks, []uint64{word}, slices.Repeat([]int{1}, g.ranks.Size()))
+	return Lists(g.ranks, own)
+}
+
+// Lists are a list of each rank, all of one length, at least 1, in all of them.
+func Lists(ranks Ranks, own []uint64) ([][]uint64, error) {
+	all, err := gather(ranks, own, slices.Repeat([]int{len(own)}, ranks.Size()))
+	return slices.Collect(slices.Chunk(all, len(own))), err
+}
+
+// Spans reports whether the group has members in other processes.
+func (g *Group) Spans() bool { return g.ranks != nil }
+
+// Ended is the error of ctx. Ranks learn together that it has ended on one of them: all
+// that ask get an error then.
+func (g *Group) Ended(ctx context.Context) error {
+	if g.ranks == nil {
+		return ctx.Err()
+	}
+	over := uint64(0)
+	if ctx.Err() != nil {
+		over = 1
+	}
+	all, err := g.Words(over)
+	if err != nil || slices.Max(all) == 0 {
+		return err
+	}
+	select { // signals and time limits reach the others in a moment
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Second):
+		return fmt.Errorf("rank %d was ended", slices.Index(all, 1))
+	}
 }
 
 // staged brings values through the memory of the processes, a piece at a time.

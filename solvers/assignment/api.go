@@ -145,6 +145,9 @@ func About(kind string) string { return draw.About(kind) }
 // Draw makes an instance.
 func Draw(d Drawing) (*Instance, error) { return draw.Draw(d) }
 
+// DrawRows makes rows low to high-1 of what a drawing says, an instance of as many rows.
+func DrawRows(d Drawing, low, high int) (*Instance, error) { return draw.DrawRows(d, low, high) }
+
 // Generate is Draw with the fields that most drawings need.
 func Generate(kind string, rows, cols int, spread int64, seed uint64, value Value) (*Instance, error) {
 	return draw.Generate(kind, rows, cols, spread, seed, value)

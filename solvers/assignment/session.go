@@ -40,7 +40,11 @@ func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, err
 func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
 	err := s.leave()
 	var p *problem.Normal
-	if err == nil {
+	switch {
+	case err != nil:
+	case s.options.Together() > 1:
+		inst, p, err = s.options.ownRows(inst)
+	default:
 		p, err = problem.Normalise(inst)
 	}
 	if err == nil && len(s.options.Devices) > 1 && !inst.Dense() {
@@ -87,6 +91,9 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	r.Seconds.Solve = time.Since(clock).Seconds()
 	var none *engine.Infeasible
 	if errors.As(err, &none) {
+		if s.options.Together() > 1 {
+			return r, s.refuteParts(r, none)
+		}
 		return r, r.refute(s.inst, none)
 	}
 	if err != nil {
@@ -101,7 +108,13 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return r.orBest(ctx, s, sol, start, err)
 	}
-	duals, err := r.keep(s.inst, s.p, sol)
+	if s.options.Together() > 1 {
+		r.inst, err = s.matched(sol)
+	}
+	var duals *problem.Duals
+	if err == nil {
+		duals, err = r.keep(r.inst, s.p, sol)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %w", err)
 	}
@@ -126,7 +139,9 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 // orBest is the best so far where ctx ended the solve, else the error. part is what the
 // algorithm has left of its matching, and start what it began from; both may be nil.
 func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, start *problem.Prices, err error) (*Result, error) {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && s.options.Together() > 1 {
+		err = fmt.Errorf("%w: ranks give no matching before the end", context.Cause(ctx))
+	} else if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		found, failed := r.interrupted(ctx, s.inst, s.p, part, start)
 		if found {
 			return r, nil

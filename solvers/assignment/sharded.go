@@ -76,18 +76,19 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if err := distinct(devices); err != nil {
 		return nil, err
 	}
-	if err := fitsTogether(devices, p); err != nil {
+	first := collective.Split(p.Rows, max(len(devices), o.Together()))
+	if err := fitsTogether(devices, p, first[o.rank():]); err != nil {
 		return nil, err
 	}
 	j := &job{device: devices[0], options: o, p: p, facts: o.Weakest()}
 	if j.plan, err = planSharded(j.facts, p, "", o); err != nil {
 		return nil, err
 	}
-	group, err := collective.Open(devices)
+	group, err := collective.Join(devices, o.Ranks)
 	if err != nil {
 		return nil, err
 	}
-	j.spread = &spreading{group: group}
+	j.spread = &spreading{group: group, first: first[group.First():]}
 	j.spread.held.Keep(group)
 	j.held.Keep(j.spread)
 	defer func() {
@@ -127,18 +128,19 @@ func distinct(devices []device.Device) error {
 	return nil
 }
 
-// fitsTogether holds every device's rows against its free memory.
-func fitsTogether(devices []device.Device, p *problem.Normal) error {
-	first, size := collective.Split(p.Rows, len(devices)), int64(p.Instance.Type.Size())
+// fitsTogether holds every device's rows, which begin at first, against its free memory.
+func fitsTogether(devices []device.Device, p *problem.Normal, first []int) error {
+	size := int64(p.Instance.Type.Size())
 	for k, d := range devices {
 		free := d.Facts().Free
 		need := float64(first[k+1]-first[k]) * float64(p.Cols) * float64(size)
 		if free == 0 || need <= float64(free) {
 			continue
 		}
-		side := int64(math.Sqrt(float64(free/size) * float64(len(devices))))
-		return fmt.Errorf("%d x %d costs of type %s, spread over %d devices, take %s each, %s has %s free, enough for about %d x %d: %w",
-			p.Rows, p.Cols, p.Instance.Type, len(devices), engine.GiB(need), d.Facts(), engine.GiB(float64(free)), side, side, device.ErrMemory)
+		parts := math.Round(float64(p.Rows) / float64(first[k+1]-first[k]))
+		side := int64(math.Sqrt(float64(free/size) * parts))
+		return fmt.Errorf("%d x %d costs of type %s, spread over %.0f devices, take %s each, %s has %s free, enough for about %d x %d: %w",
+			p.Rows, p.Cols, p.Instance.Type, parts, engine.GiB(need), d.Facts(), engine.GiB(float64(free)), side, side, device.ErrMemory)
 	}
 	return nil
 }
@@ -148,7 +150,7 @@ func fitsTogether(devices []device.Device, p *problem.Normal) error {
 type spreading struct {
 	group  *collective.Group
 	engine engine.Sharded
-	first  []int // row of each part, and the number of rows
+	first  []int // row of each part of this process, and the one after the last's
 	costs  []*engine.Matrix
 	checks []verify.Shard
 	held   device.Scope // all of these
@@ -156,7 +158,6 @@ type spreading struct {
 
 // take allocates memory for p's costs.
 func (c *spreading) take(p *problem.Normal, o Options) (err error) {
-	c.first = collective.Split(p.Rows, c.group.Len())
 	for k, d := range c.group.Devices {
 		m := &engine.Matrix{Rows: c.first[k+1] - c.first[k], Cols: p.Cols}
 		if m.Costs, err = c.held.Alloc(d, int64(m.Rows)*int64(m.Cols)*int64(p.Instance.Type.Size())); err != nil {

@@ -58,7 +58,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		c := &spreading{group: g, engine: e}
+		c := &spreading{group: g, engine: e, first: collective.Split(p.Rows, n)}
 		c.held.Keep(g)
 		c.held.Keep(e)
 		if err := c.take(p, Options{Settings: solve.Settings{Tuning: db}}); err != nil {
@@ -128,7 +128,7 @@ func TestSolveSharded(t *testing.T) {
 		}
 	}
 	big := &problem.Instance{Rows: 1 << 20, Cols: 1 << 20, Type: problem.Int32}
-	err = fitsTogether(devices, &problem.Normal{Instance: big, Rows: big.Rows, Cols: big.Cols})
+	err = fitsTogether(devices, &problem.Normal{Instance: big, Rows: big.Rows, Cols: big.Cols}, collective.Split(big.Rows, 3))
 	if !errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), "enough for about 28377 x 28377") {
 		t.Errorf("refusal: %v", err)
 	}

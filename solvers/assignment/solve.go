@@ -21,12 +21,18 @@ import (
 
 // Options of Solve: the settings of all solvers, and what matchings add. Algorithm is
 // one of Algorithms. Several Devices are of one kind and share the rows of a dense
-// instance.
+// instance. So do Ranks, whose Devices, one each, are GPUs or emulated, of costs that are
+// dense or distances of points; all get the answer.
 type Options struct {
 	solve.Settings
 	Start     *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
 	Duals     bool           // keep the duals in the result
 	Unchecked bool           // do not check the answer: nothing is proven then
+
+	// Rows is set where the instance that a rank of Ranks gives has that rank's rows alone
+	// (OwnRows): those of the whole instance. 0: each rank gives the whole instance, and of
+	// dense costs with at most as many rows as columns looks at its own rows alone.
+	Rows int
 
 	lent bool // the caller has the costs on the device: no memory is taken for them
 }
@@ -73,6 +79,11 @@ func (r *Result) refute(inst *problem.Instance, e *engine.Infeasible) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
+	return r.infeasible(h)
+}
+
+// infeasible keeps a proof that was checked.
+func (r *Result) infeasible(h problem.Hall) error {
 	r.prove(&problem.Certificate{By: "host", Hall: &h})
 	return &problem.InfeasibleError{Hall: h}
 }
@@ -97,7 +108,7 @@ type job struct {
 // prepare plans, takes the memory that solving needs on one device or on several,
 // and moves the costs there, or draws a drawing there.
 func prepare(ctx context.Context, p *problem.Normal, o Options, drawing *draw.Drawing) (*job, error) {
-	if len(o.Devices) > 1 {
+	if len(o.Devices) > 1 || o.Together() > 1 {
 		return prepareSharded(ctx, p, o, drawing)
 	}
 	d, err := o.First()
@@ -236,8 +247,8 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 // relay runs algorithms in turn; where one went on after another, the counts say so.
 func (j *job) relay(attempts iter.Seq[solve.Attempt[*engine.Solution]]) (*engine.Solution, error) {
 	r, err := solve.Relay(attempts)
-	if errors.Is(err, solve.ErrGaveUp) && j.p.Source != nil {
-		err = fmt.Errorf("%w; the costs are on the device alone", err)
+	if errors.Is(err, solve.ErrGaveUp) && j.apart() {
+		err = fmt.Errorf("%w; no host has the costs", err)
 	}
 	if err == nil && r.After != "" {
 		r.Answer.Counts.Switch = r.By + " after " + r.After
@@ -245,9 +256,12 @@ func (j *job) relay(attempts iter.Seq[solve.Attempt[*engine.Solution]]) (*engine
 	return r.Answer, err
 }
 
+// apart reports whether no host has all costs.
+func (j *job) apart() bool { return j.p.Source != nil || j.options.Together() > 1 }
+
 // byHost yields the host's first method, which needs the costs there.
 func (j *job) byHost(ctx context.Context, start *problem.Prices, yield func(solve.Attempt[*engine.Solution]) bool) {
-	if j.p.Source != nil {
+	if j.apart() {
 		return
 	}
 	host := families.Methods()[0]
@@ -341,10 +355,15 @@ type relay struct {
 }
 
 // checks reports whether kernels check solutions, where the costs are.
-func (j *job) checks() bool { return j.checker != nil || j.spread != nil && len(j.spread.checks) > 0 }
+func (j *job) checks() bool {
+	return j.checker != nil || j.spread != nil && (len(j.spread.checks) > 0 || j.spread.group.Spans())
+}
 
 func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
-	if j.spread != nil {
+	switch {
+	case j.options.Together() > 1:
+		return j.checkParts(ctx, sol)
+	case j.spread != nil:
 		return verify.CheckShards(ctx, j.p, j.spread.checks, sol)
 	}
 	return j.checker.Check(ctx, j.stream, j.p, j.matrix, sol)

@@ -13,18 +13,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// count is "1 bid", "2 bids".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // Instance says which auction an answer is of.
 func Instance(r *auction.Result) string {
 	a := r.Auction
-	return fmt.Sprintf("%s (%s, %s, %s)", a.Source, count(int(a.Goods), "good"), count(len(a.Bids), "bid"), count(r.Items, "contested item"))
+	return fmt.Sprintf("%s (%s, %s, %s)", a.Source, ui.Count(int(a.Goods), "good"), ui.Count(len(a.Bids), "bid"), ui.Count(r.Items, "contested item"))
 }
 
 // Standing shows how a solve of a file stands.
@@ -34,7 +26,7 @@ func Standing(set func(format string, args ...any), path string) func(solve.Incu
 		case now.Value == "" && now.Bound == "":
 			set("solving %s: %.0f %% done", path, 100*now.Share)
 		default:
-			set("solving %s: %s, after %s", path, now, count(int(now.Work), "node"))
+			set("solving %s: %s, after %s", path, now, ui.Count(int(now.Work), "node"))
 		}
 	}
 }
@@ -87,9 +79,9 @@ func Print(w io.Writer, r *auction.Result) error {
 	for _, k := range r.Kept {
 		row(a.Price(big.NewInt(a.Reserves[k].Price)), "", "kept, a reserve", goods(a.Reserves[k].Goods))
 	}
-	sum := fmt.Sprintf("revenue of %s", count(len(r.Winners), "bid"))
+	sum := fmt.Sprintf("revenue of %s", ui.Count(len(r.Winners), "bid"))
 	if len(r.Kept) > 0 {
-		sum = fmt.Sprintf("revenue %s of %s, and %s kept", a.Price(a.Revenue(r.Winners)), count(len(r.Winners), "bid"), count(len(r.Kept), "reserve"))
+		sum = fmt.Sprintf("revenue %s of %s, and %s kept", a.Price(a.Revenue(r.Winners)), ui.Count(len(r.Winners), "bid"), ui.Count(len(r.Kept), "reserve"))
 	}
 	t.Row(r.Value.String(), "", sum)
 	if err := t.Write(w); err != nil {
@@ -125,7 +117,7 @@ func payments(w io.Writer, r *auction.Result, named bool) error {
 		}
 		t.Row(row...)
 	}
-	t.Row(a.Price(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", count(len(p.Winners), "winner"), p.Rule))
+	t.Row(a.Price(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", ui.Count(len(p.Winners), "winner"), p.Rule))
 	if err := t.Write(w); err != nil {
 		return err
 	}

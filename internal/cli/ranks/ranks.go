@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/handover"
@@ -145,7 +146,7 @@ func SameBytes(r collective.Ranks, what string, p []byte) error { return Same(r,
 func Describe(w *mpi.World, devices []device.Device, linked bool) (string, error) {
 	way, _, _ := strings.Cut(w.Library, ",")
 	way = strings.Join(strings.Fields(strings.ReplaceAll(way, "Version:", "")), " ")
-	line := fmt.Sprintf("%d of %d ranks on %s", w.Size(), w.Launch.Size, several(w.Hosts(), "host"))
+	line := fmt.Sprintf("%d of %d ranks on %s", w.Size(), w.Launch.Size, ui.Count(w.Hosts(), "host"))
 	if len(devices) == 0 || devices[0].Facts().Kind != device.CUDA {
 		return line + ", " + way, nil
 	}
@@ -153,14 +154,7 @@ func Describe(w *mpi.World, devices []device.Device, linked bool) (string, error
 	if err == nil && linked {
 		way, err = collective.Way(devices, w)
 	}
-	return fmt.Sprintf("%s, %s, %s", line, several(gpus, "GPU"), way), err
-}
-
-func several(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%s, %s, %s", line, ui.Count(gpus, "GPU"), way), err
 }
 
 // poll calls look until it is done, ever less often.

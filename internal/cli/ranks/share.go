@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"sync"
 
 	"coalesce/runtime/mpi"
@@ -87,6 +88,22 @@ func (h *hand) solve(ctx context.Context, do func(int) Outcome) error {
 			return err
 		}
 	}
+}
+
+// Alone has rank 0 do something, with all cores of its host, for which the others wait.
+func Alone(w *mpi.World, do func() error) error {
+	if w.Rank() > 0 {
+		return poll(func() (bool, error) {
+			_, from, err := w.Receive(tagNext)
+			return from >= 0, err
+		})
+	}
+	runtime.GOMAXPROCS(runtime.NumCPU())
+	err := do()
+	for to := 1; to < w.Size(); to++ {
+		err = errors.Join(err, w.Send(nil, to, tagNext))
+	}
+	return err
 }
 
 // A report is what a free rank sends.

@@ -294,6 +294,48 @@ func (s *Sparse) check(rows, cols int) error {
 	return nil
 }
 
+// Part is rows low to high-1 of a dense instance, whose costs it shares.
+func (inst *Instance) Part(low, high int) *Instance {
+	part := *inst
+	part.Rows, part.Unmap = high-low, nil
+	from, to := low*inst.Cols, high*inst.Cols
+	switch inst.Type {
+	case Int32:
+		part.I32 = inst.I32[from:to]
+	case Int64:
+		part.I64 = inst.I64[from:to]
+	case Float32:
+		part.F32 = inst.F32[from:to]
+	default:
+		part.F64 = inst.F64[from:to]
+	}
+	return &part
+}
+
+// Columns are columns low to high-1 of a dense instance as rows, in memory of their own.
+func (inst *Instance) Columns(low, high int) *Instance {
+	part := *inst
+	part.Cols, part.Unmap = high-low, nil
+	switch inst.Type {
+	case Int32:
+		part.I32 = columns(inst.I32, inst.Cols, low, high)
+	case Int64:
+		part.I64 = columns(inst.I64, inst.Cols, low, high)
+	case Float32:
+		part.F32 = columns(inst.F32, inst.Cols, low, high)
+	default:
+		part.F64 = columns(inst.F64, inst.Cols, low, high)
+	}
+	return part.Transpose()
+}
+
+func columns[T Number](costs []T, cols, low, high int) (part []T) {
+	for row := range slices.Chunk(costs, max(1, cols)) {
+		part = append(part, row[low:high]...)
+	}
+	return part
+}
+
 // Forbid forbids the pair at an index of the costs.
 func (inst *Instance) Forbid(k int) {
 	switch inst.Type {

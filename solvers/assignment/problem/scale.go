@@ -28,19 +28,7 @@ func Normalise(inst *Instance) (*Normal, error) {
 	if p.Transposed = inst.Rows > inst.Cols; p.Transposed {
 		p.Rows, p.Cols = inst.Cols, inst.Rows
 	}
-	var err error
-	switch {
-	case inst.Points != nil:
-		err = p.fitPoints()
-	case inst.Type == Int32:
-		err = fitIntegers(p, inst.I32)
-	case inst.Type == Int64:
-		err = fitIntegers(p, inst.I64)
-	case inst.Type == Float32:
-		err = fitFloats(p, inst.F32)
-	default:
-		err = fitFloats(p, inst.F64)
-	}
+	err := p.fit(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +36,35 @@ func Normalise(inst *Instance) (*Normal, error) {
 		p.Instance = inst.Transpose()
 	}
 	return p, nil
+}
+
+// NormalisePart is Normalise where own holds some rows of a dense instance of so many, at
+// most as many as columns: others are with other processes. all brings a list of each of
+// these, of one length, to all of them. The normal problem's Instance is own; what it says
+// of all costs is the same in all processes.
+func NormalisePart(own *Instance, rows int, all func([]uint64) ([][]uint64, error)) (*Normal, error) {
+	if err := own.Check(); err != nil {
+		return nil, err
+	}
+	p := &Normal{Instance: own, Rows: rows, Cols: own.Cols, Limit: Infinity}
+	return p, p.fit(all)
+}
+
+// fit finds the scale and range of the costs, of which all, where it is not nil, brings
+// together what processes find in theirs.
+func (p *Normal) fit(all func([]uint64) ([][]uint64, error)) error {
+	switch inst := p.Instance; {
+	case inst.Points != nil:
+		return p.fitPoints()
+	case inst.Type == Int32:
+		return fitIntegers(p, inst.I32, all)
+	case inst.Type == Int64:
+		return fitIntegers(p, inst.I64, all)
+	case inst.Type == Float32:
+		return fitFloats(p, inst.F32, all)
+	default:
+		return fitFloats(p, inst.F64, all)
+	}
 }
 
 // A Span is what a pass over costs finds.
@@ -72,6 +89,31 @@ func (s *Span[T]) join(t Span[T]) {
 	}
 }
 
+// over joins what processes have found: s is this one's, and none is bad.
+func (s Span[T]) over(all func([]uint64) ([][]uint64, error)) (Span[T], error) {
+	if all == nil {
+		return s, nil
+	}
+	bits := func(x T) uint64 { // of integers as they are, of floats those of float64
+		if T(1)/2 == 0 {
+			return uint64(int64(x))
+		}
+		return math.Float64bits(float64(x))
+	}
+	value := func(x uint64) T {
+		if T(1)/2 == 0 {
+			return T(int64(x))
+		}
+		return T(math.Float64frombits(x))
+	}
+	lists, err := all([]uint64{uint64(s.count), bits(s.least), bits(s.most), uint64(s.grain)})
+	whole := Span[T]{grain: math.MaxInt32, Bad: -1}
+	for _, w := range lists {
+		whole.join(Span[T]{count: int(w[0]), least: value(w[1]), most: value(w[2]), grain: int(w[3]), Bad: -1})
+	}
+	return whole, err
+}
+
 // Scan joins what look finds in parts of the costs, on all cores.
 func Scan[T Number](costs []T, look func([]T) Span[T]) Span[T] {
 	whole := Span[T]{grain: math.MaxInt32, Bad: -1}
@@ -88,7 +130,7 @@ func Scan[T Number](costs []T, look func([]T) Span[T]) Span[T] {
 	return whole
 }
 
-func fitIntegers[T int32 | int64](p *Normal, costs []T) error {
+func fitIntegers[T int32 | int64](p *Normal, costs []T, all func([]uint64) ([][]uint64, error)) error {
 	forbidden := Forbidden[T](false)
 	s := Scan(costs, func(part []T) Span[T] {
 		s := Span[T]{Bad: -1, least: forbidden, most: -forbidden - 1}
@@ -100,6 +142,10 @@ func fitIntegers[T int32 | int64](p *Normal, costs []T) error {
 		}
 		return s
 	})
+	s, err := s.over(all)
+	if err != nil {
+		return err
+	}
 	if s.count == 0 {
 		s.least, s.most = 0, 0
 	}
@@ -135,7 +181,7 @@ func (p *Normal) orient() {
 	}
 }
 
-func fitFloats[T float32 | float64](p *Normal, costs []T) error {
+func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([][]uint64, error)) error {
 	forbidden := Forbidden[T](p.Instance.Maximize)
 	s := Scan(costs, func(part []T) Span[T] {
 		s := Span[T]{Bad: -1, grain: math.MaxInt32, least: T(math.Inf(1)), most: T(math.Inf(-1))}
@@ -168,6 +214,10 @@ func fitFloats[T float32 | float64](p *Normal, costs []T) error {
 			want = "a number, or -inf to forbid the pair"
 		}
 		return &EntryError{i, j, strconv.FormatFloat(float64(costs[s.Bad]), 'g', -1, 64), want}
+	}
+	s, err := s.over(all)
+	if err != nil {
+		return err
 	}
 	if s.count == 0 {
 		s.least, s.most = 0, 0

@@ -176,7 +176,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		most = r.Schedule.wary
 	}
 	for range r.Schedule.Rounds {
-		if err := ctx.Err(); err != nil {
+		if err := r.over.ended(ctx); err != nil {
 			return nil, err
 		}
 		words, err := r.round(mode, most)
@@ -337,8 +337,10 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 	if r.cluster > 1 {
 		grid = device.Grid{Blocks: int64(r.cluster), Threads: r.block, Shared: room, Cluster: r.cluster}
 	}
-	if err := r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.rest, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
-		uint64(r.p.Rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, full, r.spread, c.hops, far, most); err != nil {
+	if err := r.over.solveCore(func() error {
+		return r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.rest, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
+			uint64(r.p.Rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, full, r.spread, c.hops, far, most)
+	}); err != nil {
 		return nil, err
 	}
 	r.counts.Passes++

@@ -1,6 +1,7 @@
 package coreprice
 
 import (
+	"context"
 	"math"
 
 	"coalesce/runtime/device"
@@ -9,11 +10,17 @@ import (
 
 // corePasses read the whole matrix; each but the first sees the run's duals.
 type corePasses interface {
-	minima() error             // sets v to the columns' minima
-	candidates() error         // makes every row's first chunk
-	price() ([]uint64, error)  // adds chunks to rows with violations; returns the control words
-	extend() ([]uint64, error) // adds chunks that lead out of where the search is stuck
+	ended(ctx context.Context) error     // is asked before each round
+	solveCore(launch func() error) error // solves the core, which launch does
+	minima() error                       // sets v to the columns' minima
+	candidates() error                   // makes every row's first chunk
+	price() ([]uint64, error)            // adds chunks to rows with violations; returns the control words
+	extend() ([]uint64, error)           // adds chunks that lead out of where the search is stuck
 }
+
+func (r *coreRun) ended(ctx context.Context) error { return ctx.Err() }
+
+func (r *coreRun) solveCore(launch func() error) error { return launch() }
 
 func (r *coreRun) minima() error {
 	// Every byte 0x20 is a price above all, and atomicMin's start.

@@ -3,6 +3,7 @@ package coreprice
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"coalesce/autotune/tuned"
@@ -18,8 +19,12 @@ import (
 // column minima are combined by an all-reduce; candidates, and later the edges
 // of rows that violate the duals, are copied to the first device, which solves
 // the core and sends its duals back.
+//
+// Of a group of several processes, a device each, every process keeps a copy of
+// what the first device knows, and goes the same way: the first alone solves the
+// core, and all get its duals, its matching and its control words.
 type CoreShards struct {
-	*coreEngine // the core, on the first device
+	*coreEngine // the core, on the first device, or a copy of it
 	group       *collective.Group
 	parts       []*coreEngine // each device's rows
 	first       []int         // row of each part, and the number of rows
@@ -32,6 +37,9 @@ type CoreShards struct {
 // OpenShards is Open for the devices of a group.
 func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows, cols int) (_ engine.Sharded, err error) {
 	e := &CoreShards{group: g, first: collective.Split(rows, g.Len())}
+	if g.Spans() && len(g.Devices) > 1 {
+		return nil, fmt.Errorf("%d devices of a rank: expected one", len(g.Devices))
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Close())
@@ -45,7 +53,7 @@ func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows,
 	e.coreEngine = head.(*coreEngine)
 	e.held.Keep(head)
 	for k, d := range g.Devices {
-		part, err := Open(d, t, v, e.first[k+1]-e.first[k], cols)
+		part, err := Open(d, t, v, e.first[g.First()+k+1]-e.first[g.First()+k], cols)
 		if err != nil {
 			return nil, err
 		}
@@ -177,6 +185,51 @@ func (r *coreShardRun) await() error {
 
 func nothing(int, *coreRun) error { return nil }
 
+// ended implements corePasses.
+func (r *coreShardRun) ended(ctx context.Context) error { return r.group.Ended(ctx) }
+
+// solveCore implements corePasses.
+func (r *coreShardRun) solveCore(launch func() error) error {
+	h := r.head
+	if r.group.First() == 0 {
+		if err := launch(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		r.share(h.control, 8*coreWords),
+		r.share(h.u, 8*int64(h.p.Rows)),
+		r.share(h.v, 8*int64(h.p.Cols)),
+		r.share(h.match, 4*int64(h.p.Rows)),
+	)
+}
+
+// share brings what the first device of all processes has to the others' copies.
+func (r *coreShardRun) share(b device.Buffer, n int64) error {
+	if !r.group.Spans() {
+		return nil
+	}
+	return r.group.Broadcast([]device.Buffer{b}, 0, 0, n)
+}
+
+// bring has all processes take over the parts of all, of which each has copied its own
+// into its copy: part k is the numbers at[k] to at[k+1], of so many bytes each.
+func (r *coreShardRun) bring(b device.Buffer, at []int, size int64) error {
+	if !r.group.Spans() {
+		return nil
+	}
+	bounds := make([]int64, len(at))
+	for k, x := range at {
+		bounds[k] = size * int64(x)
+	}
+	return r.group.AllGather([]device.Buffer{b}, bounds)
+}
+
+// rows are the first row of part k of this process, and how many it has.
+func (r *coreShardRun) rows(k int) (first, n int64) {
+	return int64(r.first[r.group.First()+k]), int64(r.runs[k].p.Rows)
+}
+
 // minima implements corePasses.
 func (r *coreShardRun) minima() error {
 	if err := r.pass(nothing, func(_ int, part *coreRun) error { return part.minima() }, nothing); err != nil {
@@ -201,13 +254,13 @@ func (r *coreShardRun) candidates() error {
 	}, func(_ int, part *coreRun) error {
 		return part.candidates()
 	}, func(k int, part *coreRun) error {
-		first, n := int64(r.first[k]), int64(part.p.Rows)
+		first, n := r.rows(k)
 		return errors.Join(part.s.Copy(h.col, 4*edges*first, part.col, 0, 4*edges*n), part.s.Copy(h.cost, 8*edges*first, part.cost, 0, 8*edges*n))
 	})
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.await(), h.s.Fill(h.next, 0, 4*int64(h.p.Rows), 0xff)); err != nil {
+	if err := errors.Join(r.await(), r.bring(h.col, r.first, 4*edges), r.bring(h.cost, r.first, 8*edges), h.s.Fill(h.next, 0, 4*int64(h.p.Rows), 0xff)); err != nil {
 		return err
 	}
 	if h.p.Limit < problem.Infinity {
@@ -246,9 +299,15 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		}
 		r.core = append(r.core, lapse{r.began, end})
 	}
+	if word == assignment.CoreWordGrown {
+		if err := r.share(h.word, 8*int64(h.p.Cols)); err != nil {
+			return nil, err
+		}
+	}
 	all := make([][]uint64, len(r.runs))
 	err := r.pass(func(k int, part *coreRun) error {
-		first, n, cols := int64(r.first[k]), int64(part.p.Rows), int64(h.p.Cols)
+		first, n := r.rows(k)
+		cols := int64(h.p.Cols)
 		err := errors.Join(
 			part.s.Copy(part.v, 0, h.v, 0, 8*cols),
 			part.s.Copy(part.u, 0, h.u, 8*first, 8*n),
@@ -266,6 +325,9 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		all[k], err = part.words()
 		return err
 	})
+	if err == nil && r.group.Spans() {
+		all, err = r.group.Lists(all[0])
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -285,20 +347,22 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 }
 
 // adopt copies the chunks that the parts made behind those of the head and
-// hangs them to their rows.
+// hangs them to their rows. all are the control words of each part.
 func (r *coreShardRun) adopt(all [][]uint64) error {
 	h, edges := r.head, int64(r.k)
-	base := make([]int, len(all))
+	base := []int{h.p.Rows + r.used} // number of the first chunk of each part
 	for k, w := range all {
-		base[k] = h.p.Rows + r.used
-		r.used += int(w[assignment.CoreWordPool])
+		made := int(w[assignment.CoreWordPool])
+		r.used += made
+		base = append(base, base[k]+made)
 	}
-	err := collective.OnAll(len(all), func(k int) error {
-		part, made := r.runs[k], int64(all[k][assignment.CoreWordPool])
+	err := collective.OnAll(len(r.runs), func(k int) error {
+		number := r.group.First() + k
+		part, to, made := r.runs[k], int64(base[number]), int64(base[number+1]-base[number])
 		if made == 0 {
 			return nil
 		}
-		first, n, to := int64(r.first[k]), int64(part.p.Rows), int64(base[k])
+		first, n := r.rows(k)
 		return errors.Join(
 			part.s.Copy(h.col, 4*edges*to, part.col, 4*edges*n, 4*edges*made),
 			part.s.Copy(h.cost, 8*edges*to, part.cost, 8*edges*n, 8*edges*made),
@@ -306,14 +370,15 @@ func (r *coreShardRun) adopt(all [][]uint64) error {
 			part.s.Copy(r.fell, 8*first, part.u, 0, 8*n),
 		)
 	})
-	if err := errors.Join(err, r.await()); err != nil {
+	if err := errors.Join(err, r.await(), r.bring(h.col, base, 4*edges), r.bring(h.cost, base, 8*edges),
+		r.bring(r.given, r.first, 4), r.bring(r.fell, r.first, 8)); err != nil {
 		return err
 	}
-	for k, w := range all {
-		if w[assignment.CoreWordPool] == 0 {
+	for k := range all {
+		if base[k] == base[k+1] {
 			continue
 		}
-		n := r.runs[k].p.Rows
+		n := r.first[k+1] - r.first[k]
 		if err := r.merge.Adopt(h.s, r.grid(n), r.given, r.fell, uint64(r.first[k]), uint64(n), uint64(base[k]), h.next, h.u, h.match, h.owner); err != nil {
 			return err
 		}

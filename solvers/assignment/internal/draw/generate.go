@@ -97,7 +97,11 @@ func Generate(kind string, rows, cols int, spread int64, seed uint64, value prob
 
 // Draw makes the instance that d says. It is an error to ask for what a kind
 // does not have, or for costs that the type does not hold.
-func Draw(d Drawing) (*problem.Instance, error) {
+func Draw(d Drawing) (*problem.Instance, error) { return DrawRows(d, 0, d.Rows) }
+
+// DrawRows makes rows low to high-1 alone, an instance of as many rows; where they are not
+// all, of dense costs.
+func DrawRows(d Drawing, low, high int) (*problem.Instance, error) {
 	const most64, mostRank = 1 << 60, 1 << 16 // sums of what a cost is made of do not leave int64
 	k, ok := kindOf(d.Kind)
 	if !ok {
@@ -116,8 +120,10 @@ func Draw(d Drawing) (*problem.Instance, error) {
 		return nil, fmt.Errorf("draw: range %d, shift %d, rank %d: expected at most 2^60, 2^60 and %d", d.Range, d.Shift, d.Rank, mostRank)
 	case d.Points && (k.points == nil || d.Shift > 0 || d.Jitter || d.Density > 0):
 		return nil, fmt.Errorf("draw: kind %s cannot be kept as points with these options", d.Kind)
+	case low < 0 || low > high || high > d.Rows || high-low < d.Rows && (d.Points || d.Density > 0):
+		return nil, fmt.Errorf("draw: rows %d to %d of %d: expected some of them, and dense costs", low, high, d.Rows)
 	}
-	inst := &problem.Instance{Rows: d.Rows, Cols: d.Cols, Source: d.String()}
+	inst := &problem.Instance{Rows: high - low, Cols: d.Cols, Source: d.String()}
 	if d.Points {
 		inst.Points, inst.Type = d.permute(k.points(&d)), problem.Float64
 		if d.Type.Integer() {
@@ -132,13 +138,13 @@ func Draw(d Drawing) (*problem.Instance, error) {
 	whole, real := k.costs(&d)
 	switch d.Type {
 	case problem.Int32:
-		err = fill(inst, whole, func(c int64) (int32, bool) { return int32(c), c > -math.MaxInt32 && c < math.MaxInt32 })
+		err = fill(inst, low, whole, func(c int64) (int32, bool) { return int32(c), c > -math.MaxInt32 && c < math.MaxInt32 })
 	case problem.Int64:
-		err = fill(inst, whole, func(c int64) (int64, bool) { return c, c > -most64 && c < most64 })
+		err = fill(inst, low, whole, func(c int64) (int64, bool) { return c, c > -most64 && c < most64 })
 	case problem.Float32:
-		err = fill(inst, real, func(c float64) (float32, bool) { return float32(c), true })
+		err = fill(inst, low, real, func(c float64) (float32, bool) { return float32(c), true })
 	default:
-		err = fill(inst, real, func(c float64) (float64, bool) { return c, true })
+		err = fill(inst, low, real, func(c float64) (float64, bool) { return c, true })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("draw: %w", err)
@@ -201,8 +207,9 @@ func (k kind) costs(d *Drawing) (func(i, j int) int64, func(i, j int) float64) {
 		func(i, j int) float64 { return real(rows[i], cols[j]) + float64(added(i, j)) }
 }
 
-// fill computes every cost of an instance, on all cores.
-func fill[C int64 | float64, T problem.Number](inst *problem.Instance, cost func(i, j int) C, narrow func(C) (T, bool)) error {
+// fill computes every cost of an instance, on all cores; its first row is number first
+// of what is drawn.
+func fill[C int64 | float64, T problem.Number](inst *problem.Instance, first int, cost func(i, j int) C, narrow func(C) (T, bool)) error {
 	length := inst.Rows * inst.Cols
 	if inst.Sparse != nil {
 		length = len(inst.Sparse.Col)
@@ -222,7 +229,7 @@ func fill[C int64 | float64, T problem.Number](inst *problem.Instance, cost func
 					j = int(inst.Sparse.Col[k])
 				}
 				var ok bool
-				if costs[k], ok = narrow(cost(i, j)); !ok {
+				if costs[k], ok = narrow(cost(first+i, j)); !ok {
 					bad.Store(k)
 				}
 			}
@@ -231,7 +238,7 @@ func fill[C int64 | float64, T problem.Number](inst *problem.Instance, cost func
 	problem.SetCosts(inst, costs)
 	if k := bad.Load(); k >= 0 {
 		i, j := inst.Pair(int(k))
-		return &problem.EntryError{Row: i, Col: j, Found: fmt.Sprint(cost(i, j)), Want: "a cost that type " + string(inst.Type) + " holds"}
+		return &problem.EntryError{Row: first + i, Col: j, Found: fmt.Sprint(cost(first+i, j)), Want: "a cost that type " + string(inst.Type) + " holds"}
 	}
 	return nil
 }

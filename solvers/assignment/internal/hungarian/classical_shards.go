@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
@@ -24,8 +26,11 @@ import (
 // the least slack, an all-gather of messages with the edges. The host then asks what
 // the search has come to after every few updates; updates that find it at its
 // end change nothing.
+//
+// A group may have its devices in several processes, one in each, which all go the same
+// way: the first alone searches, and the others take over what they ask it for.
 type classicalShards struct {
-	*classical // the search, on the first device
+	*classical // the search, on the first device, or room for what comes from it
 	group      *collective.Group
 	first      []int // row of each part, and the number of rows
 	parts      []*classical
@@ -53,6 +58,9 @@ func OpenClassicalShards(g *collective.Group, v *device.Variant, rows, cols int)
 // NewClassicalParts takes memory on every device. Rows first[k] to first[k+1] are
 // device k's.
 func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, first []int) (_ *classicalShards, err error) {
+	if g.Spans() && len(g.Devices) > 1 {
+		return nil, fmt.Errorf("%d devices of a rank: expected one", len(g.Devices))
+	}
 	e := &classicalShards{group: g, first: first}
 	defer func() {
 		if err != nil {
@@ -64,7 +72,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	}
 	e.held.Keep(e.classical)
 	for k, d := range g.Devices {
-		own := e.first[k+1] - e.first[k]
+		own := e.first[g.First()+k+1] - e.first[g.First()+k]
 		part, err := OpenClassical(d, v, own, cols)
 		if err != nil {
 			return nil, err
@@ -82,7 +90,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	if e.given, err = e.held.Alloc(g.Devices[0], classicalGiven); err != nil {
 		return nil, err
 	}
-	if reaching(g.Devices) && g.Len() <= assignment.ClassicalMembers {
+	if !g.Spans() && reaching(g.Devices) && g.Len() <= assignment.ClassicalMembers {
 		if e.Peers, err = newClassicalPeers(g.Devices); err != nil {
 			return nil, err
 		}
@@ -158,7 +166,7 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 		return err
 	}
 	if x.Stage == assignment.ClassicalStageStuck {
-		return r.head.violator(x)
+		return errors.Join(r.share(r.queue, 4*4*int64(r.rows)), r.head.violator(x))
 	}
 	passes, err := r.passes(x)
 	if err != nil {
@@ -181,13 +189,21 @@ func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
 	}
 	sum := 0.0
 	for _, part := range r.parts {
+		if part.rows == 0 {
+			continue
+		}
 		own, err := part.control()
 		if err != nil {
 			return 0, err
 		}
 		sum += part.passes(own) * float64(part.rows) / float64(r.rows)
 	}
-	return sum, nil
+	all, err := r.group.Words(math.Float64bits(sum))
+	sum = 0
+	for _, word := range all {
+		sum += math.Float64frombits(word)
+	}
+	return sum, err
 }
 
 // apart has every step of an update launched by the host.
@@ -196,6 +212,9 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 		return nil, err
 	}
 	for number := uint64(0); ; {
+		if err := r.share(0, 8*assignment.ClassicalControlWords); err != nil {
+			return nil, err
+		}
 		x, err := r.head.control()
 		if err != nil {
 			return nil, err
@@ -209,7 +228,7 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 		if x.Stage >= assignment.ClassicalStageMatched {
 			return x, nil
 		}
-		if err := ctx.Err(); err != nil {
+		if err := r.group.Ended(ctx); err != nil {
 			return nil, err
 		}
 		r.head.stands(x)
@@ -247,6 +266,17 @@ func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) erro
 	return errors.Join(head.step(head.kernels.Begin), r.absorb(1), head.step(head.kernels.Match))
 }
 
+// leads reports whether the search is this process's.
+func (r *classicalShardRun) leads() bool { return r.group.First() == 0 }
+
+// share brings n bytes at off of the search's memory to the other processes.
+func (r *classicalShardRun) share(off, n int64) error {
+	if !r.group.Spans() {
+		return nil
+	}
+	return r.group.Broadcast([]device.Buffer{r.work}, 0, off, n)
+}
+
 // works are the workspaces of the parts; head stands for the first of them
 // where it is given.
 func (r *classicalShardRun) works(head device.Buffer) []device.Buffer {
@@ -263,6 +293,9 @@ func (r *classicalShardRun) works(head device.Buffer) []device.Buffer {
 // search augments until a dual update is due or every row is matched.
 func (r *classicalShardRun) search() error {
 	h := r.head
+	if !r.leads() {
+		return nil
+	}
 	return h.kernels.Search(h.s, h.roomy(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.near())
 }
 
@@ -273,13 +306,14 @@ func (r *classicalShardRun) price(number uint64) error {
 	if err := errors.Join(
 		r.group.Broadcast(r.works(r.work), 0, r.reached, size),
 		r.parts[0].s.Copy(r.parts[0].work, r.reached, r.work, r.reached, size),
+		r.share(r.column, 4*int64(r.rows)),
 	); err != nil {
 		return err
 	}
 	for k, part := range r.parts {
 		if err := errors.Join(
-			part.s.Copy(part.work, part.column, r.work, r.column+4*int64(r.first[k]), 4*int64(part.rows)),
-			part.kernels.Collect(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, r.messages[k], uint64(k), number),
+			part.s.Copy(part.work, part.column, r.work, r.column+4*int64(r.first[r.number(k)]), 4*int64(part.rows)),
+			part.kernels.Collect(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, r.messages[k], uint64(r.number(k)), number),
 			part.kernels.Price(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags, number),
 		); err != nil {
 			return err
@@ -290,24 +324,31 @@ func (r *classicalShardRun) price(number uint64) error {
 
 // send has all parts send their new zeros to the head.
 func (r *classicalShardRun) send(number uint64) error {
-	bounds := []int64{0}
 	for k := range r.parts {
 		if err := r.emit(k, 0, number); err != nil {
 			return err
 		}
-		bounds = append(bounds, bounds[k]+assignment.ClassicalMessageSize)
+	}
+	bounds := make([]int64, 1+r.group.Len())
+	for k := range bounds {
+		bounds[k] = int64(k) * assignment.ClassicalMessageSize
+	}
+	if err := r.group.AllGather(r.messages, bounds); err != nil || !r.leads() {
+		return err
 	}
 	h, plain := r.head, r.Grid
 	plain.Cooperative = false
-	return errors.Join(r.group.AllGather(r.messages, bounds),
-		h.kernels.Receive(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags, r.messages[0], uint64(len(r.parts))))
+	return h.kernels.Receive(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags, r.messages[0], uint64(r.group.Len()))
 }
+
+// number is that of part k of this process among all parts.
+func (r *classicalShardRun) number(k int) int { return r.group.First() + k }
 
 // emit has part k move its duals and make edges of its new zeros.
 func (r *classicalShardRun) emit(k int, first, number uint64) error {
 	part := r.parts[k]
 	return part.kernels.Emit(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags,
-		r.edges[k], r.messages[k], uint64(k), uint64(r.first[k]), first, number)
+		r.edges[k], r.messages[k], uint64(r.number(k)), uint64(r.first[r.number(k)]), first, number)
 }
 
 // absorb brings the edges of all parts to the head, as many at a time as there
@@ -316,22 +357,39 @@ func (r *classicalShardRun) absorb(first uint64) error {
 	h, plain := r.head, r.Grid
 	plain.Cooperative = false
 	used, again := int64(0), uint64(0)
-	flush := func() error {
-		err := h.kernels.Absorb(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags,
-			r.given, uint64(used/assignment.ClassicalEdgeSize), first, again)
+	flush := func() (err error) {
+		if r.leads() {
+			err = h.kernels.Absorb(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags,
+				r.given, uint64(used/assignment.ClassicalEdgeSize), first, again)
+		}
 		used, again = 0, 1
 		return err
 	}
+	counts := make([]uint64, len(r.parts)) // edges of each part
 	for k, part := range r.parts {
 		var count [8]byte
-		if err := part.s.Download(count[:], r.messages[k], int64(k)*assignment.ClassicalMessageSize); err != nil {
+		if err := part.s.Download(count[:], r.messages[k], int64(r.number(k))*assignment.ClassicalMessageSize); err != nil {
 			return err
 		}
-		size := min(assignment.ClassicalEdgeSize*int64(binary.LittleEndian.Uint64(count[:])), r.edges[k].Len())
+		counts[k] = min(binary.LittleEndian.Uint64(count[:]), uint64(r.edges[k].Len()/assignment.ClassicalEdgeSize))
+	}
+	all, err := r.group.Lists(counts)
+	if err != nil {
+		return err
+	}
+	for number, count := range slices.Concat(all...) {
+		k, size := number-r.group.First(), assignment.ClassicalEdgeSize*int64(count)
 		for off := int64(0); off < size; {
 			n := min(size-off, r.given.Len()-used)
-			if err := h.s.Copy(r.given, used, r.edges[k], off, n); err != nil {
-				return err
+			if k >= 0 && k < len(r.parts) {
+				if err := h.s.Copy(r.given, used, r.edges[k], off, n); err != nil {
+					return err
+				}
+			}
+			if r.group.Spans() {
+				if err := r.group.Broadcast([]device.Buffer{r.given}, number, used, n); err != nil {
+					return err
+				}
 			}
 			off, used = off+n, used+n
 			if used < r.given.Len() {
@@ -348,8 +406,20 @@ func (r *classicalShardRun) absorb(first uint64) error {
 // collect brings the answer back.
 func (r *classicalShardRun) collect(sol *engine.Solution) error {
 	errs := []error{
+		r.share(r.column, 4*int64(r.rows)),
 		r.head.s.Download(problem.BytesOf(sol.Column), r.work, r.column),
 		r.parts[0].s.Download(problem.BytesOf(sol.V), r.parts[0].work, r.v),
+	}
+	if r.group.Spans() { // their duals come together in the search's memory
+		bounds := make([]int64, len(r.first))
+		for k, row := range r.first {
+			bounds[k] = r.u + 8*int64(row)
+		}
+		part := r.parts[0]
+		return errors.Join(append(errs,
+			part.s.Copy(r.work, bounds[r.number(0)], part.work, part.u, 8*int64(part.rows)),
+			r.group.AllGather([]device.Buffer{r.work}, bounds),
+			r.head.s.Download(problem.BytesOf(sol.U), r.work, r.u))...)
 	}
 	for k, part := range r.parts {
 		errs = append(errs, part.s.Download(problem.BytesOf(sol.U[r.first[k]:r.first[k+1]]), part.work, part.u))

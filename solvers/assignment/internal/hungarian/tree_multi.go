@@ -47,6 +47,9 @@ type treeMember struct {
 
 // OpenTreeShards is OpenTree for the devices of a group.
 func OpenTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error) {
+	if g.Spans() {
+		return nil, errors.New("assignment/tree on several ranks: expected devices of one process, which reach each other's memory")
+	}
 	if !reaching(g.Devices) {
 		return nil, fmt.Errorf("assignment/tree on several devices of kind %s: expected devices that reach each other's memory", g.Devices[0].Facts().Kind)
 	}

@@ -87,6 +87,22 @@ type Shard struct {
 // CheckShards is check for costs whose rows are spread over devices. Shards
 // are in order and hold every row once.
 func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution) (problem.Certificate, error) {
+	next := 0
+	for _, h := range shards {
+		if h.First != next || h.First+h.Rows > p.Rows {
+			return problem.Certificate{}, fmt.Errorf("certificate: rows %d to %d after %d of %d rows", h.First, h.First+h.Rows, next, p.Rows)
+		}
+		next += h.Rows
+	}
+	if next != p.Rows {
+		return problem.Certificate{}, fmt.Errorf("certificate: %d of %d rows", next, p.Rows)
+	}
+	return CheckParts(ctx, p, shards, sol, func(found Findings) (Findings, error) { return found, nil })
+}
+
+// CheckParts is CheckShards where shards hold some of the rows: join adds what was found
+// in the others.
+func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution, join func(Findings) (Findings, error)) (problem.Certificate, error) {
 	cert := problem.Certificate{Scale: p.Scale}
 	if len(shards) > 0 {
 		cert.By = shards[0].name
@@ -97,15 +113,10 @@ func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *en
 	if len(sol.Column) != p.Rows || len(sol.U) != p.Rows || len(sol.V) != p.Cols {
 		return cert, fmt.Errorf("%w: %d columns of rows, %d and %d duals for %d x %d pairs", problem.ErrCheck, len(sol.Column), len(sol.U), len(sol.V), p.Rows, p.Cols)
 	}
-	next := 0
 	for _, h := range shards {
-		if h.First != next || h.Cols != p.Cols || h.First+h.Rows > p.Rows {
-			return cert, fmt.Errorf("certificate: rows %d to %d of %d columns after %d of %d x %d pairs", h.First, h.First+h.Rows, h.Cols, next, p.Rows, p.Cols)
+		if h.Cols != p.Cols {
+			return cert, fmt.Errorf("certificate: %d columns of %d", h.Cols, p.Cols)
 		}
-		next += h.Rows
-	}
-	if next != p.Rows {
-		return cert, fmt.Errorf("certificate: %d of %d rows", next, p.Rows)
 	}
 	if err := collective.OnAll(len(shards), func(k int) error { return shards[k].Launch(p, sol) }); err != nil {
 		return cert, fmt.Errorf("certificate: %w", err)
@@ -115,6 +126,10 @@ func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *en
 		if err := h.Collect(&total); err != nil {
 			return cert, fmt.Errorf("certificate: %w", err)
 		}
+	}
+	total, err := join(total)
+	if err != nil {
+		return cert, fmt.Errorf("certificate: %w", err)
 	}
 	total.Fill(p, &cert)
 	return cert, total.Judge(p, sol)
@@ -211,22 +226,29 @@ func (h *Shard) Collect(total *Findings) error {
 	if err := h.Stream.Download(words, h.Words, int64(8*(h.Rows+h.Cols))); err != nil {
 		return err
 	}
-	for w := range total {
-		x := binary.NativeEndian.Uint64(words[8*w:])
-		switch {
-		case w < assignment.CheckWordFirstEntry:
-			total[w] += x
-			continue
-		case x == none:
-			continue
-		case w == assignment.CheckWordFirstEntry:
-			x += uint64(h.First) * uint64(h.Cols)
-		case w == assignment.CheckWordFirstRow:
-			x += uint64(h.First) * 8
-		}
-		total[w] = min(total[w], x)
+	var own Findings
+	for w := range own {
+		own[w] = binary.NativeEndian.Uint64(words[8*w:])
 	}
+	if x := &own[assignment.CheckWordFirstEntry]; *x != none {
+		*x += uint64(h.First) * uint64(h.Cols)
+	}
+	if x := &own[assignment.CheckWordFirstRow]; *x != none {
+		*x += uint64(h.First) * 8
+	}
+	total.Join(own)
 	return nil
+}
+
+// Join adds what was found in other rows.
+func (found *Findings) Join(others Findings) {
+	for w, x := range others {
+		if w < assignment.CheckWordFirstEntry {
+			found[w] += x
+		} else {
+			found[w] = min(found[w], x)
+		}
+	}
 }
 
 // Fill writes what was counted into a certificate.

@@ -1,0 +1,194 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coalesce/runtime/collective"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/verify"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/cores"
+)
+
+// OwnRows are the rows of one rank of an instance whose rows ranks share: low to high-1.
+func OwnRows(rows int, ranks collective.Ranks) (low, high int) {
+	first := collective.Split(rows, ranks.Size())
+	return first[ranks.Rank()], first[ranks.Rank()+1]
+}
+
+// rank is this process's number among ranks.
+func (o *Options) rank() int {
+	if o.Ranks == nil {
+		return 0
+	}
+	return o.Ranks.Rank()
+}
+
+// ownRows is the normal problem of ranks, whose instance has this rank's rows alone, and
+// the whole instance without its costs.
+func (o *Options) ownRows(inst *problem.Instance) (whole *problem.Instance, p *problem.Normal, err error) {
+	if err := inst.Check(); err != nil {
+		return nil, nil, err
+	}
+	if inst.Sparse != nil || o.Start != nil {
+		return nil, nil, errors.New("ranks take dense costs and points only, and no duals to begin from")
+	}
+	whole = inst.Part(0, 0)
+	whole.Rows, whole.Points = max(inst.Rows, o.Rows), nil
+	rows, cols := whole.Rows, whole.Cols
+	transposed := rows > cols
+	if transposed {
+		rows, cols = cols, rows
+	}
+	low, high := OwnRows(rows, o.Ranks)
+	own := inst
+	switch {
+	case inst.Points != nil:
+		p, err = problem.Normalise(inst)
+		if err == nil {
+			p.Instance, err = distances(p.Instance, low, high)
+		}
+		return whole, p, err
+	case o.Rows > 0:
+		if transposed || inst.Rows != high-low {
+			err = fmt.Errorf("%d rows of %d x %d: expected rows %d to %d of at most as many as columns", inst.Rows, whole.Rows, whole.Cols, low, high)
+			return nil, nil, err
+		}
+	case transposed:
+		own = inst.Columns(low, high)
+	default:
+		own = inst.Part(low, high)
+	}
+	p, err = problem.NormalisePart(own, rows, func(words []uint64) ([][]uint64, error) { return collective.Lists(o.Ranks, words) })
+	var entry *problem.EntryError
+	if errors.As(err, &entry) {
+		if entry.Row += low; transposed {
+			entry.Row, entry.Col = entry.Col, entry.Row
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Transposed = transposed
+	return whole, p, nil
+}
+
+// distances are the costs of some rows of points, dense.
+func distances(inst *problem.Instance, low, high int) (*problem.Instance, error) {
+	q, out := inst.Points, *inst
+	out.Rows, out.Points = high-low, nil
+	size := out.Rows * out.Cols
+	set := func(k int, c float64) { out.F64[k] = c }
+	if q.Floor {
+		out.I64 = make([]int64, size)
+		set = func(k int, c float64) { out.I64[k] = int64(c) }
+	} else {
+		out.F64 = make([]float64, size)
+	}
+	cores.Split(out.Rows, max(1, 1<<12/max(1, out.Cols)), func(from, to int) {
+		for k := from * out.Cols; k < to*out.Cols; k++ {
+			set(k, q.Cost(low+k/out.Cols, k%out.Cols))
+		}
+	})
+	return &out, out.Check()
+}
+
+// checkParts checks the rows of this rank, and joins what all ranks find.
+func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
+	cert, err := verify.CheckParts(ctx, j.p, j.spread.checks, sol, func(own verify.Findings) (verify.Findings, error) {
+		total, rows := verify.NewFindings(), uint64(0)
+		all, err := collective.Lists(j.options.Ranks, append(own[:], uint64(j.p.Instance.Rows)))
+		for _, words := range all {
+			total.Join(verify.Findings(words[:len(own)]))
+			rows += words[len(own)]
+		}
+		if err == nil && rows != uint64(j.p.Rows) {
+			err = fmt.Errorf("%d of %d rows", rows, j.p.Rows)
+		}
+		return total, err
+	})
+	if cert.By == "" {
+		cert.By = "other ranks"
+	}
+	return cert, err
+}
+
+// matched is the instance with the costs of matched pairs alone, which all ranks bring
+// together.
+func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
+	p, ranks := s.p, s.options.Ranks
+	low, high := OwnRows(p.Rows, ranks)
+	size, first := p.Instance.Type.Size(), collective.Split(p.Rows, ranks.Size())
+	bounds, costs := make([]int64, len(first)), make([]byte, size*p.Rows)
+	for k, row := range first {
+		bounds[k] = int64(size * row)
+	}
+	own := p.Instance.Bytes()
+	for i := low; i < high; i++ {
+		if j := sol.Column[i]; j >= 0 && int(j) < p.Cols {
+			copy(costs[size*i:size*(i+1)], own[size*((i-low)*p.Cols+int(j)):])
+		}
+	}
+	if err := ranks.AllGather(costs, bounds); err != nil {
+		return nil, err
+	}
+	m := s.inst.Part(0, 0)
+	m.Rows, m.Cols, m.Sparse = p.Rows, p.Cols, &problem.Sparse{Start: make([]int64, 1+p.Rows)}
+	var held []byte
+	for i, j := range sol.Column {
+		if j >= 0 && int(j) < p.Cols {
+			m.Sparse.Col = append(m.Sparse.Col, j)
+			held = append(held, costs[size*i:size*(i+1)]...)
+		}
+		m.Sparse.Start[i+1] = int64(len(m.Sparse.Col))
+	}
+	n := len(m.Sparse.Col)
+	m.I32, m.I64, m.F32, m.F64 = nil, nil, nil, nil
+	switch m.Type {
+	case problem.Int32:
+		m.I32 = make([]int32, n)
+	case problem.Int64:
+		m.I64 = make([]int64, n)
+	case problem.Float32:
+		m.F32 = make([]float32, n)
+	default:
+		m.F64 = make([]float64, n)
+	}
+	copy(m.Bytes(), held)
+	if p.Transposed {
+		m = m.Transpose()
+	}
+	return m, nil
+}
+
+// refuteParts is refute where each rank has some rows: their partners come together.
+func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
+	p := s.p
+	low, high := OwnRows(p.Rows, s.options.Ranks)
+	partner := make([]int64, p.Cols) // 1 of the columns that a member allows
+	for _, i := range e.Rows {
+		if int(i) < low || int(i) >= high {
+			continue
+		}
+		for j := range partner {
+			if partner[j] == 0 && p.Instance.Allowed(int(i)-low, j) {
+				partner[j] = 1
+			}
+		}
+	}
+	if err := s.options.Ranks.AllReduce(problem.BytesOf(partner), collective.Int64, collective.Max); err != nil {
+		return err
+	}
+	h, err := problem.CheckPartners(s.inst, e.Rows, func(i, j int) bool {
+		if p.Transposed {
+			j = i
+		}
+		return partner[j] > 0
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Variant, err)
+	}
+	return r.infeasible(h)
+}

@@ -1,0 +1,279 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"coalesce/runtime/collective"
+	"coalesce/runtime/collective/collectivetest"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/internal/coreprice"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
+)
+
+// onRanks has each rank, with a device of its own, solve what give says; what one returns
+// with an error ends all.
+func onRanks(t *testing.T, devices []device.Device, o Options, give func(r collective.Ranks) (*Instance, error), open func(*Session)) ([]collective.Ranks, []*Result, error) {
+	t.Helper()
+	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
+	err := collective.OnAll(len(devices), func(k int) (err error) {
+		own := o
+		own.Devices, own.Ranks = devices[k:k+1], ranks[k]
+		inst, err := give(ranks[k])
+		if err == nil {
+			var s *Session
+			if s, err = Open(context.Background(), inst, own); err == nil {
+				if open != nil {
+					open(s)
+				}
+				results[k], err = s.Solve(context.Background())
+				err = errors.Join(err, s.Close())
+			}
+		}
+		if err != nil && !errors.Is(err, solve.ErrInfeasible) {
+			ranks[k].(interface{ Leave() }).Leave()
+		}
+		return err
+	})
+	return ranks, results, err
+}
+
+// agreeOnRanks compares with the host: value, proof, certificate and duals.
+func agreeOnRanks(t *testing.T, name string, whole *Instance, results []*Result) {
+	t.Helper()
+	want, err := Solve(context.Background(), whole, on(Options{}, host.Open(1)))
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	for k, r := range results {
+		if r.Exact != want.Exact || !r.Proven || r.Matched != want.Matched || !slices.Equal(r.Column, results[0].Column) {
+			t.Errorf("%s: rank %d finds %s of %d pairs by %s, proven %t; expected %s of %d", name, k, r.Exact, r.Matched, r.Variant, r.Proven, want.Exact, want.Matched)
+			continue
+		}
+		cert, err := Check(whole, r.Column, *r.Duals)
+		if err != nil || cert.Primal != r.Certificate.Primal || cert.Pairs != r.Certificate.Pairs {
+			t.Errorf("%s: rank %d: %v: the host certifies %+v, ranks %+v", name, k, err, cert, r.Certificate)
+		}
+		for i, j := range r.Column {
+			if j >= 0 && r.Cost(i) != want.inst.Exact(i, int(j)) {
+				t.Errorf("%s: rank %d: row %d costs %s, expected %s", name, k, i, r.Cost(i), want.inst.Exact(i, int(j)))
+			}
+		}
+	}
+}
+
+func TestRanks(t *testing.T) {
+	devices := emulatedtest.Several(t, 3)
+	limit := 40.0
+	for name, c := range map[string]struct {
+		Drawing
+		change    func(*Instance)
+		algorithm string
+		ranks     int
+	}{
+		"square":                 {Drawing{Kind: "uniform", Rows: 40, Cols: 40, Type: Int32, Range: 1000}, nil, "", 2},
+		"three ranks, classical": {Drawing{Kind: "uniform", Rows: 31, Cols: 31, Type: Int64, Range: 500}, nil, "classical", 3},
+		"ties":                   {Drawing{Kind: "binary", Rows: 33, Cols: 33, Type: Int32}, nil, "", 2},
+		"more columns":           {Drawing{Kind: "integer", Rows: 20, Cols: 33, Type: Int64, Range: 100}, nil, "", 3},
+		"more rows":              {Drawing{Kind: "integer", Rows: 33, Cols: 20, Type: Int32, Range: 100}, nil, "", 2},
+		"floats, classical":      {Drawing{Kind: "signed", Rows: 24, Cols: 30, Type: Float32}, nil, "classical", 2},
+		"floats, square":         {Drawing{Kind: "signed", Rows: 25, Cols: 25, Type: Float64}, nil, "", 2},
+		"maximise":               {Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: Float64}, func(inst *Instance) { inst.Maximize = true }, "", 3},
+		"limit":                  {Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: Int32, Range: 1000}, func(inst *Instance) { inst.Limit = &limit }, "", 2},
+		"points":                 {Drawing{Kind: "geom", Rows: 30, Cols: 34, Type: Int32, Range: 1000, Points: true}, nil, "", 2},
+		"more rows of points":    {Drawing{Kind: "geom", Rows: 34, Cols: 30, Type: Float64, Range: 1, Points: true}, nil, "", 2},
+		"fewer rows than ranks":  {Drawing{Kind: "uniform", Rows: 2, Cols: 5, Type: Int32, Range: 9}, nil, "", 3},
+		"no rows":                {Drawing{Kind: "uniform", Rows: 0, Cols: 5, Type: Int32, Range: 9}, nil, "", 2},
+		"one pair":               {Drawing{Kind: "uniform", Rows: 1, Cols: 1, Type: Int32, Range: 9}, nil, "", 2},
+	} {
+		c.Seed = 1 << 40
+		whole, err := Draw(c.Drawing)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if c.change != nil {
+			c.change(whole)
+		}
+		o := Options{Duals: true}
+		o.Algorithm = c.algorithm
+		_, results, err := onRanks(t, devices[:c.ranks], o, func(collective.Ranks) (*Instance, error) { return whole, nil }, nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		agreeOnRanks(t, name, whole, results)
+	}
+}
+
+// Each rank may draw its rows alone.
+func TestRanksOwnRows(t *testing.T) {
+	d := Drawing{Kind: "lowrank", Rows: 29, Cols: 31, Seed: 3 << 40, Type: Float64, Permuted: true}
+	whole, err := Draw(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true, Rows: d.Rows}, func(r collective.Ranks) (*Instance, error) {
+		low, high := OwnRows(d.Rows, r)
+		return DrawRows(d, low, high)
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agreeOnRanks(t, "own rows", whole, results)
+}
+
+// A rank never looks at the rows of others: damage there goes unseen.
+func TestRanksReadTheirRowsAlone(t *testing.T) {
+	whole, err := Generate("uniform", 24, 24, 1000, 1<<40, Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true}, func(r collective.Ranks) (*Instance, error) {
+		own := *whole
+		own.F64 = slices.Repeat([]float64{math.NaN()}, len(whole.F64))
+		low, high := OwnRows(24, r)
+		copy(own.F64[24*low:24*high], whole.F64[24*low:])
+		return &own, nil
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agreeOnRanks(t, "others' rows damaged", whole, results)
+}
+
+func TestRanksInfeasible(t *testing.T) {
+	devices := emulatedtest.Several(t, 2)
+	for _, algorithm := range []string{"core", "classical"} {
+		for _, transposed := range []bool{false, true} {
+			inst, err := Generate("uniform", 20, 24, 1000, 1<<40, Int32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range []int{3, 11, 17} { // three rows, of both ranks, that want two columns
+				for j := range 24 {
+					if j != 5 && j != 20 {
+						inst.Forbid(i*24 + j)
+					}
+				}
+			}
+			if transposed {
+				inst = inst.Transpose()
+			}
+			o := Options{}
+			o.Algorithm = algorithm
+			_, results, err := onRanks(t, devices, o, func(collective.Ranks) (*Instance, error) { return inst, nil }, nil)
+			var none *InfeasibleError
+			if !errors.As(err, &none) {
+				t.Errorf("%s: %v, expected a proof", algorithm, err)
+				continue
+			}
+			for k, r := range results {
+				if r == nil || !r.Proven || r.Certificate.Hall == nil {
+					t.Errorf("%s: rank %d has no proof", algorithm, k)
+					continue
+				}
+				members := make([]int32, len(r.Certificate.Hall.Members))
+				for k, m := range r.Certificate.Hall.Members {
+					members[k] = int32(m)
+				}
+				if _, err := CheckHall(inst, members); err != nil {
+					t.Errorf("%s: rank %d: %v", algorithm, k, err)
+				}
+			}
+		}
+	}
+}
+
+// Where core gives up, all ranks go on with the classical variant.
+func TestRanksSuccessor(t *testing.T) {
+	whole, err := Generate("uniform", 30, 30, 100, 1<<40, Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true}, func(collective.Ranks) (*Instance, error) { return whole, nil }, func(s *Session) {
+		s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agreeOnRanks(t, "successor", whole, results)
+	if next := results[0].Counts.Switch; !strings.HasPrefix(next, "assignment/classical") {
+		t.Errorf("went on by %q, expected the classical variant", next)
+	}
+}
+
+// What a rank cannot solve with ends all, and names the row of the whole instance.
+func TestRanksRefuse(t *testing.T) {
+	devices := emulatedtest.Several(t, 2)
+	bad, err := Generate("uniform", 20, 20, 0, 1<<40, Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad.F64[15*20+7] = math.NaN()
+	sparse, err := Draw(Drawing{Kind: "uniform", Rows: 9, Cols: 9, Seed: 1, Type: Int32, Density: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warm := Options{Start: &Duals{U: make([]int64, 20), V: make([]int64, 20), Scale: 1}}
+	for _, c := range []struct {
+		inst *Instance
+		o    Options
+		want string
+	}{
+		{bad, Options{}, "cost of row 15, column 7 (from 0): found NaN"},
+		{bad.Transpose(), Options{}, "cost of row 7, column 15 (from 0): found NaN"},
+		{sparse, Options{}, "dense costs and points only"},
+		{bad, warm, "no duals to begin from"},
+		{bad, Options{Rows: 50}, "20 rows of 50 x 20"},
+	} {
+		_, _, err := onRanks(t, devices, c.o, func(collective.Ranks) (*Instance, error) { return c.inst, nil }, nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("found %v, expected %q", err, c.want)
+		}
+	}
+}
+
+// The end of one rank's context ends all.
+func TestRanksEnd(t *testing.T) {
+	whole, err := Generate("uniform", 40, 40, 1000, 1<<40, problem.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, algorithm := range []string{"core", "classical"} {
+		devices, ranks := emulatedtest.Several(t, 2), collectivetest.Ranks(2)
+		over, end := context.WithCancel(context.Background())
+		errs := make([]error, 2)
+		collective.OnAll(2, func(k int) error {
+			o := on(Options{}, devices[k])
+			o.Ranks, o.Algorithm = ranks[k], algorithm
+			s, err := Open(context.Background(), whole, o)
+			if err != nil {
+				errs[k] = err
+				return nil
+			}
+			ctx := context.Background()
+			if k == 1 {
+				ctx = over
+				end()
+			}
+			_, err = s.Solve(ctx)
+			errs[k] = errors.Join(err, s.Close())
+			return nil
+		})
+		if text := fmt.Sprint(errs[1]); !errors.Is(errs[1], context.Canceled) || !strings.Contains(text, "ranks give no matching") {
+			t.Errorf("%s: rank 1: %s", algorithm, text)
+		}
+		if text := fmt.Sprint(errs[0]); !strings.Contains(text, "rank 1 was ended") {
+			t.Errorf("%s: rank 0: %s", algorithm, text)
+		}
+		end()
+	}
+}

@@ -13,7 +13,6 @@ import (
 
 	"coalesce/internal/cli/auctions"
 	"coalesce/internal/cli/facets"
-	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -93,9 +92,15 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 	return a.withDevice(s.device, s.threads, func(d device.Device) error {
 		o := s.settings(db)
 		o.Devices, o.TimeLimit = []device.Device{d}, s.limit
-		return solve.With(auction.Open, o, func(session *auction.Session) error {
-			return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, session, path) })
-		})
+		each := func() error {
+			return solve.With(auction.Open, o, func(session *auction.Session) error {
+				return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, session, path) })
+			})
+		}
+		if a.team != nil && len(paths) == 1 && a.folder == "" && s.payments != "" {
+			return a.alone("payments are computed by one process", each)
+		}
+		return each()
 	})
 }
 
@@ -110,8 +115,10 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 		return err
 	}
 	read := time.Since(start).Seconds()
-	if err := ranks.One(a.team, a.shared, "auction"); err != nil {
-		return err
+	if a.single() {
+		if session.Ranks, err = a.together(session.Devices, true, fmt.Appendf(nil, "%v", *auc)); err != nil {
+			return err
+		}
 	}
 	facts := session.Devices[0].Facts()
 	session.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }

@@ -97,30 +97,19 @@ type app struct {
 // are the same on all; nil where this process solves alone, and where ranks share files out.
 // Linked devices talk with those of other ranks.
 func (a *app) together(devices []device.Device, linked bool, inst []byte) (collective.Ranks, error) {
-	if a.team == nil || a.shared {
+	if !a.single() {
 		return nil, nil
 	}
-	line, err := ranks.Describe(a.team, devices, linked)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(a.err, "coalesce: %s\n", line)
-	return a.team, ranks.SameBytes(a.team, "another instance", inst)
+	return a.team, ranks.Together(a.team, a.err, devices, linked, inst)
 }
 
 // single reports whether ranks have one instance, which they may solve together.
 func (a *app) single() bool { return a.team != nil && !a.shared && !a.waited }
 
-// alone has rank 0 do, with all cores of its host, what one process does, and the others
-// wait for its end.
+// alone has rank 0 do what one process does, for a reason that is told.
 func (a *app) alone(why string, do func() error) error {
 	a.waited = true
-	line, err := ranks.Describe(a.team, nil, false)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.err, "coalesce: %s: rank 0 solves, the others wait, since %s\n", line, why)
-	return ranks.Alone(a.team, do)
+	return ranks.Alone(a.team, a.err, why, do)
 }
 
 // usageError is a mistake in the command line.

@@ -108,7 +108,7 @@ var rooms = []room{
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.
 	{"solvers/auction/internal/lp", nil},
-	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp"}},
+	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/core", nil},
 	{"solvers/auction/internal/draw", nil},
 	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},

@@ -76,9 +76,9 @@ func tablesOf(p *plain, o Options, most float64) (*tabled, error) {
 const quickSeconds = 0.5
 
 // quickTables are an auction's where nobody has asked for them and a GPU makes them in no time;
-// else nil.
+// else nil, as for ranks, whose GPUs may differ.
 func quickTables(p *plain, o Options) *tabled {
-	if o.Algorithm != "" || o.Variant != "" || !bidders.OnKernels(o) {
+	if o.Algorithm != "" || o.Variant != "" || o.Together() > 1 || !bidders.OnKernels(o) {
 		return nil
 	}
 	t, err := tablesOf(p, o, quickSeconds)

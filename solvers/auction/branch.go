@@ -80,7 +80,7 @@ func (p *plain) told(units *big.Int) solve.Number {
 // time limit, the result is the best so far, with a bound.
 func branch(ctx, limited context.Context, p *plain, items int, o Options, reason string, start time.Time) (*Result, error) {
 	amount := func(units int64) string { return p.whole.Price(p.amount(big.NewInt(units))) }
-	set := packing.Settings{Log: o.Proof}
+	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks}
 	if o.Progress != nil {
 		set.Progress = (&teller{plain: p, start: start, to: o.Progress}).tell
 	}
@@ -90,7 +90,9 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 	}
 	res := NewResult(p.Auction)
 	res.Algorithm, res.Variant, res.Reason = Branch, "packing/branch", reason
-	res.Device = "host"
+	if res.Device = "host"; o.Together() > 1 {
+		res.Device = fmt.Sprintf("host on each of %d ranks", o.Together())
+	}
 	res.Items, res.Nodes = items, solved.Nodes
 	for _, price := range solved.Prices {
 		price.Amount = (price.Amount + p.times - 1) / p.times

@@ -128,17 +128,17 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	return nil
 }
 
-// One refuses several ranks for one instance of a problem that one process solves; shared
-// are files that ranks solve each alone.
-func One(w *mpi.World, shared bool, what string) error {
-	if w == nil || shared {
-		return nil
+// Together tells of ranks that solve an instance together, each on devices of its own, and
+// refuses ranks with another instance than rank 0's. Linked devices talk with those of other
+// ranks.
+func Together(w *mpi.World, talk io.Writer, devices []device.Device, linked bool, inst []byte) error {
+	line, err := Describe(w, devices, linked)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("one %s is solved by one process, found %d ranks: several FILEs are shared out among them", what, w.Size())
+	fmt.Fprintf(talk, "coalesce: %s\n", line)
+	return Same(w, "another instance", crc(inst))
 }
-
-// SameBytes is Same for bytes.
-func SameBytes(r collective.Ranks, what string, p []byte) error { return Same(r, what, crc(p)) }
 
 // Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11", or
 // "16 of 16 ranks on 4 hosts, 16 GPUs, NCCL 2.28.3" where linked devices talk with those of

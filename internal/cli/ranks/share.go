@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"runtime"
 	"sync"
 
@@ -90,8 +92,14 @@ func (h *hand) solve(ctx context.Context, do func(int) Outcome) error {
 	}
 }
 
-// Alone has rank 0 do something, with all cores of its host, for which the others wait.
-func Alone(w *mpi.World, do func() error) error {
+// Alone has rank 0 do something, with all cores of its host, for which the others wait,
+// and tells why.
+func Alone(w *mpi.World, talk io.Writer, why string, do func() error) error {
+	line, err := Describe(w, nil, false)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(talk, "coalesce: %s: rank 0 solves, the others wait, since %s\n", line, why)
 	if w.Rank() > 0 {
 		return poll(func() (bool, error) {
 			_, from, err := w.Receive(tagNext)
@@ -99,7 +107,7 @@ func Alone(w *mpi.World, do func() error) error {
 		})
 	}
 	runtime.GOMAXPROCS(runtime.NumCPU())
-	err := do()
+	err = do()
 	for to := 1; to < w.Size(); to++ {
 		err = errors.Join(err, w.Send(nil, to, tagNext))
 	}

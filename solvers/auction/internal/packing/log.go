@@ -24,6 +24,7 @@ type Step struct {
 	Stages []Stage
 	Branch []int32
 	Kids   []*Step
+	Given  int64 // above 0 while another rank has the step, by this number
 }
 
 // A Part is bids that have no conflict with those of other parts.

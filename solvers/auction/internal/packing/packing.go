@@ -22,6 +22,8 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+
+	"coalesce/runtime/collective"
 )
 
 // MaxBids is the most bids that a problem may have: their conflicts take a bit a pair.
@@ -44,6 +46,7 @@ type Settings struct {
 	Known    []Price                         // prices of a problem like this one, and its cliques
 	Enough   bool                            // end a component, after its root, with any packing better than the start's
 	Log      bool                            // prove the result for others, who need not search; without Known prices
+	Ranks    collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 
 	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
 }
@@ -106,7 +109,11 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	live = ruledOut(p, set.Known, live, start, least)
 	whole := known.restrict(live)
 	g := newGraph(len(live), whole.Cliques)
-	kept, instead := g.undominated(ctx, whole.Prices)
+	alike := ctx
+	if teamOf(set) != nil {
+		alike = context.WithoutCancel(ctx) // all ranks keep the same bids
+	}
+	kept, instead := g.undominated(alike, whole.Prices)
 	begun := g.empty() // the start, in bids that are kept
 	for k, j := range live {
 		if start[j] {
@@ -168,6 +175,10 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		}
 	}
 	slices.Sort(res.Winners)
+	if team := teamOf(set); team != nil && team.Rank() > 0 {
+		res.Proof = nil // rank 0 has it
+		return res, nil
+	}
 	for k, i := range instead {
 		if set.Log && i >= 0 {
 			res.Replaced = append(res.Replaced, [2]int32{live[k], live[i]})

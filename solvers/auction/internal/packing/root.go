@@ -31,7 +31,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	for j := range n {
 		live.add(j)
 	}
-	t := &tree{g: g, prices: p.Prices, set: set, best: -1, key: make([]float64, n)}
+	t := &tree{g: g, prices: p.Prices, set: set, team: teamOf(set), best: -1, key: make([]float64, n)}
 	for j, price := range p.Prices {
 		t.key[j] = float64(price)
 	}
@@ -41,6 +41,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	}
 	proof := top.step
 	t.top.Store(top.bound)
+	t.scale = newScale(t.prices, len(p.Cliques)+(maxRounds+1)*cutsARound)
 	value := int64(0)
 	if set.Start != nil {
 		begun := make([]int32, len(set.Start))
@@ -49,30 +50,47 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 		}
 		t.offer(begun, value)
 	}
-	if !set.bare {
-		newImprover(g, p.Prices, 1).start(ctx, live, starts, t.offer)
+	if t.enough = value; !set.Enough {
+		t.enough = math.MaxInt64
 	}
-	if e := newEnumerator(t); !set.bare && (n <= few || g.density() > dense) && e.run(top, t.best, 20*n) {
-		t.offer(e.chosen, e.best)
-		res.Value, res.Bound, res.LPBound = t.best, t.best, t.best
-	} else {
-		if err := t.root(ctx, p.Cliques, top, res); err != nil {
-			return nil, err
-		}
-		if t.enough = value; !set.Enough {
-			t.enough = math.MaxInt64
-		}
-		if res.Bound > t.best && t.best <= t.enough {
-			t.search(ctx, top, res)
-		}
-		res.Nodes += t.nodes.Load()
-		res.Value = t.best
+	search, err := false, error(nil)
+	if t.team == nil || t.team.Rank() == 0 {
+		search, err = t.begin(ctx, p.Cliques, top, res)
 	}
-	res.Winners = indices(t.chosen)
+	if t.team != nil && err == nil {
+		search, err = t.share(top, res, search)
+	}
+	if search && err == nil {
+		err = t.search(ctx, top, res)
+	}
+	if err != nil {
+		return nil, err
+	}
+	res.Nodes += t.nodes.Load()
+	res.Value, res.Winners = t.best, indices(t.chosen)
 	if set.Log {
+		if t.team != nil {
+			proof.graft(t.team.received)
+		}
 		res.Proof = []Part{{Cliques: t.log.cliques, Root: proof}}
 	}
 	return res, nil
+}
+
+// begin finds first packings and a first bound, and reports whether the tree is to be
+// searched.
+func (t *tree) begin(ctx context.Context, cliques [][]int32, top *node, res *Result) (search bool, err error) {
+	n := t.g.n
+	if !t.set.bare {
+		newImprover(t.g, t.prices, 1).start(ctx, top.live, starts, t.offer)
+	}
+	if e := newEnumerator(t); !t.set.bare && (n <= few || t.g.density() > dense) && e.run(top, t.best, 20*n) {
+		t.offer(e.chosen, e.best)
+		res.Bound, res.LPBound = t.best, t.best
+		return false, nil
+	}
+	err = t.root(ctx, cliques, top, res)
+	return res.Bound > t.best && t.best <= t.enough, err
 }
 
 func indices(chosen []int32) []int {
@@ -86,7 +104,6 @@ func indices(chosen []int32) []int {
 // root solves the linear relaxation, with more cliques round by round. It leaves the last
 // program's cliques in the tree, and the bounds in the result.
 func (t *tree) root(ctx context.Context, cliques [][]int32, n *node, res *Result) error {
-	t.scale = newScale(t.prices, len(cliques)+(maxRounds+1)*cutsARound)
 	res.Bound, res.Nodes = n.bound, 1
 	round := 0
 	_, err := t.cut(ctx, n, cliques, nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {

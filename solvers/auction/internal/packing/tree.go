@@ -43,16 +43,19 @@ type gain struct {
 // A tree is a search, shared by its workers.
 type tree struct {
 	scale
-	g      *graph
-	prices []int64
-	set    Settings
-	key    []float64    // prices, by which cliques grow
-	rows   [][]int32    // cliques of the root
-	log    *log         // of the proof; nil: there is none
-	idle   atomic.Int64 // workers that wait for nodes
-	nodes  atomic.Int64
-	top    atomic.Int64 // no packing is worth more
-	said   atomic.Int64 // when the bound was last told, in nanoseconds of Unix time
+	g         *graph
+	prices    []int64
+	set       Settings
+	key       []float64    // prices, by which cliques grow
+	rows      [][]int32    // cliques of the root
+	log       *log         // of the proof; nil: there is none
+	idle      atomic.Int64 // workers that wait for nodes
+	team      *team        // that searches together; nil: this process alone
+	wanted    atomic.Int64 // other ranks that wait for nodes
+	nodes     atomic.Int64
+	top       atomic.Int64 // no packing is worth more
+	elsewhere atomic.Int64 // the bound of all ranks at the last meeting, 0 without others
+	said      atomic.Int64 // when the bound was last told, in nanoseconds of Unix time
 
 	mu      sync.Mutex
 	best    int64
@@ -104,7 +107,7 @@ func (t *tree) due() bool {
 }
 
 // search works on nodes until none is open or ctx ends, and sets the result's bound.
-func (t *tree) search(ctx context.Context, top *node, res *Result) {
+func (t *tree) search(ctx context.Context, top *node, res *Result) error {
 	workers := max(1, min(t.set.Workers, maxMemory/(64*len(t.rows)*len(t.rows)+1)))
 	t.wake = sync.NewCond(&t.mu)
 	t.gains = make([]gain, t.g.n)
@@ -112,7 +115,9 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) {
 	for k := range t.work {
 		t.work[k] = -1
 	}
-	t.open = open{top}
+	if t.team == nil || t.team.Rank() == 0 {
+		t.open = open{top}
+	}
 	release := context.AfterFunc(ctx, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -121,6 +126,11 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) {
 	})
 	defer release()
 	var all sync.WaitGroup
+	var failed error
+	if t.team != nil {
+		t.elsewhere.Store(top.bound)
+		all.Go(func() { failed = t.meet() })
+	}
 	for k := range workers {
 		all.Go(func() {
 			newWorker(t, k).run(ctx)
@@ -131,7 +141,11 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) {
 	for _, n := range t.open {
 		bound = max(bound, n.bound)
 	}
+	if t.team != nil && failed == nil {
+		bound, failed = t.gathered(bound)
+	}
 	res.Bound = min(res.Bound, bound)
+	return failed
 }
 
 // next waits for an open node; nil when none will come.
@@ -152,7 +166,7 @@ func (t *tree) next(worker int) *node {
 			t.work[worker] = n.bound
 			return n
 		}
-		if slices.Max(t.work) < 0 {
+		if slices.Max(t.work) < 0 && t.team == nil {
 			t.stop = true
 			continue
 		}
@@ -173,8 +187,11 @@ func (t *tree) push(n *node) {
 // often is how long the bound is not told again.
 const often = 100 * time.Millisecond
 
-// bound is that of everything open or worked on.
-func (t *tree) bound() int64 {
+// bound is that of everything open or worked on, by other ranks too.
+func (t *tree) bound() int64 { return max(t.own(), t.elsewhere.Load()) }
+
+// own is the bound of what this process has.
+func (t *tree) own() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	most := max(t.best, slices.Max(t.work))

@@ -54,7 +54,7 @@ func (w *worker) run(ctx context.Context) {
 		for _, n := range w.explore(ctx, n) {
 			w.push(n)
 		}
-		if share*w.spent[1] < w.spent[0] && w.idle.Load() == 0 {
+		if share*w.spent[1] < w.spent[0] && w.idle.Load()+w.wanted.Load() == 0 {
 			w.vary(ctx)
 		}
 	}
@@ -70,7 +70,7 @@ func (w *worker) explore(ctx context.Context, n *node) (left []*node) {
 			w.top.Store(min(w.top.Load(), w.bound()))
 			w.tell()
 		}
-		if !w.aside && len(w.stack) > 1 && w.idle.Load() > 0 {
+		if !w.aside && len(w.stack) > 1 && w.idle.Load()+w.wanted.Load() > 0 {
 			w.push(w.stack[0].node)
 			w.stack = slices.Delete(w.stack, 0, 1)
 		}

@@ -1,0 +1,377 @@
+package packing
+
+import (
+	"bytes"
+	"container/heap"
+	"encoding/gob"
+	"fmt"
+	"slices"
+	"time"
+
+	"coalesce/runtime/collective"
+)
+
+// Several ranks search one tree. Rank 0 makes the root and tells the others of it. From
+// then on each explores open nodes of its own; a goroutine of each meets those of the
+// others now and then, for the best packing of all, for the bound, and for nodes: ranks
+// without any get some of those who have most. Steps of the proof grow where their nodes
+// are explored, and come together on rank 0.
+
+// meetEvery is the time between two meetings, after the first few.
+const meetEvery = 20 * time.Millisecond
+
+// A team is the ranks that search a tree, seen from one.
+type team struct {
+	collective.Ranks
+	given    int64           // nodes that this rank gave away
+	received map[int64]*Step // proofs of nodes that others gave, by their numbers
+}
+
+// teamOf is nil where one process searches.
+func teamOf(set Settings) *team {
+	if set.Ranks == nil || set.Ranks.Size() == 1 {
+		return nil
+	}
+	return &team{Ranks: set.Ranks, received: map[int64]*Step{}}
+}
+
+// A root is what rank 0 tells of a component before its tree is searched.
+type root struct {
+	Result *Result // without its proof
+	Rows   [][]int32
+	Best   int64
+	Chosen []int32
+	Live   set
+	Bound  int64
+	Taken  []int32
+	Fixed  int64
+	Search bool // the tree is to be searched
+}
+
+// share brings rank 0's root to all: t and n take it over.
+func (t *tree) share(n *node, res *Result, search bool) (bool, error) {
+	x := root{res, t.rows, t.best, t.chosen, n.live, n.bound, n.taken, n.fixed, search}
+	var text []byte
+	if t.team.Rank() == 0 {
+		var err error
+		if text, err = encode(x); err != nil {
+			return false, err
+		}
+	}
+	all, err := collective.Lists(t.team, []uint64{uint64(len(text)), uint64(t.g.n)})
+	if err != nil {
+		return false, err
+	}
+	if k := slices.IndexFunc(all, func(w []uint64) bool { return w[1] != uint64(t.g.n) }); k >= 0 {
+		return false, fmt.Errorf("rank %d has %d bids where rank 0 has %d", k, all[k][1], all[0][1])
+	}
+	text = append(text, make([]byte, int(all[0][0])-len(text))...)
+	if err := t.team.Broadcast(text, 0); err != nil || t.team.Rank() == 0 {
+		return search, err
+	}
+	if err := decode(text, &x); err != nil {
+		return false, err
+	}
+	*res = *x.Result
+	t.rows, t.best, t.chosen = x.Rows, x.Best, x.Chosen
+	n.live, n.bound, n.taken, n.fixed = append(t.g.empty()[:0], x.Live...), x.Bound, x.Taken, x.Fixed
+	return x.Search, nil
+}
+
+func encode(x any) ([]byte, error) {
+	var text bytes.Buffer
+	err := gob.NewEncoder(&text).Encode(x)
+	return text.Bytes(), err
+}
+
+func decode(text []byte, x any) error { return gob.NewDecoder(bytes.NewReader(text)).Decode(x) }
+
+// What a rank tells at a meeting.
+const (
+	wordBest    = iota
+	wordBound   // of all that it has
+	wordOpen    // nodes that no worker has
+	wordIdle    // 1: some of its workers wait
+	wordBusy    // 1: some do not
+	wordStopped // 1: its search was ended
+	wordNodes
+	words
+)
+
+// meet has ranks meet until none has a node left or one was ended, and stops the search.
+func (t *tree) meet() error {
+	for nap := meetEvery / 16; ; nap = min(2*nap, meetEvery) {
+		time.Sleep(nap)
+		all, err := collective.Lists(t.team, t.standing())
+		if err == nil {
+			err = t.spread(all)
+		}
+		over := true
+		for _, w := range all {
+			over = over && w[wordBusy] == 0 && w[wordOpen] == 0
+		}
+		for _, w := range all {
+			over = over || w[wordStopped] != 0
+		}
+		if err == nil && !over {
+			err = t.deal(all)
+		}
+		if err != nil || over {
+			t.mu.Lock()
+			t.stop = true
+			t.wake.Broadcast()
+			t.mu.Unlock()
+			return err
+		}
+	}
+}
+
+// standing is what this rank tells.
+func (t *tree) standing() []uint64 {
+	w := make([]uint64, words)
+	w[wordBound] = uint64(t.own())
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w[wordBest], w[wordOpen], w[wordNodes] = uint64(t.best), uint64(len(t.open)), uint64(t.nodes.Load())
+	flag := func(word int, on bool) {
+		if on {
+			w[word] = 1
+		}
+	}
+	flag(wordIdle, t.idle.Load() > 0)
+	flag(wordBusy, slices.Max(t.work) >= 0)
+	flag(wordStopped, t.stop)
+	return w
+}
+
+// spread brings the best packing and the bound of all to each.
+func (t *tree) spread(all [][]uint64) error {
+	first, most, hungry := 0, uint64(0), int64(0)
+	for k, w := range all {
+		if int64(w[wordBest]) > int64(all[first][wordBest]) {
+			first = k
+		}
+		most = max(most, w[wordBound])
+		if k != t.team.Rank() && w[wordOpen] == 0 && w[wordIdle] != 0 {
+			hungry++
+		}
+	}
+	t.elsewhere.Store(int64(most))
+	t.wanted.Store(hungry)
+	if !slices.ContainsFunc(all, func(w []uint64) bool { return w[wordBest] != all[first][wordBest] }) {
+		return nil
+	}
+	list := make([]uint64, 1+len(t.g.empty())) // the value, then a bit a bid
+	if t.team.Rank() == first {
+		t.mu.Lock()
+		list[0] = uint64(t.best)
+		for _, j := range t.chosen {
+			set(list[1:]).add(int(j))
+		}
+		t.mu.Unlock()
+	}
+	lists, err := collective.Lists(t.team, list)
+	if err == nil {
+		t.offer(set(lists[first][1:]).members(), int64(lists[first][0]))
+	}
+	return err
+}
+
+// A gift is a node on its way to another rank.
+type gift struct {
+	To     int
+	Number int64 // of its step
+	Live   set
+	Taken  []int32
+	Fixed  int64
+	Bound  int64
+}
+
+// deal gives nodes to ranks that have none: each gets every second of those of the rank
+// that has most, or of what is left of them. All come to the same list of who gives to whom.
+func (t *tree) deal(all [][]uint64) error {
+	left := make([]uint64, len(all))
+	for k, w := range all {
+		left[k] = w[wordOpen]
+	}
+	var to []int // whom this rank gives to
+	some := false
+	for k, w := range all {
+		if w[wordOpen] > 0 || w[wordIdle] == 0 {
+			continue
+		}
+		from := slices.Index(left, slices.Max(left))
+		if left[from] == 0 {
+			break
+		}
+		left[from] /= 2
+		if some = true; from == t.team.Rank() {
+			to = append(to, k)
+		}
+	}
+	if !some {
+		return nil
+	}
+	var gifts []gift
+	for _, k := range to {
+		gifts = append(gifts, t.give(k)...)
+	}
+	text, err := encode(gifts)
+	if err != nil {
+		return err
+	}
+	came, err := t.gather(text)
+	if err != nil {
+		return err
+	}
+	for _, text := range came {
+		var gifts []gift
+		if err := decode(text, &gifts); err != nil {
+			return err
+		}
+		for _, x := range gifts {
+			if x.To == t.team.Rank() {
+				t.take(x)
+			}
+		}
+	}
+	return nil
+}
+
+// atOnce is the most nodes that one rank gives another at a meeting.
+const atOnce = 256
+
+// give takes every second open node, the best first, out of the tree.
+func (t *tree) give(to int) (gifts []gift) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var kept open
+	for k := 0; len(t.open) > 0 && len(gifts) < atOnce; k++ {
+		n := heap.Pop(&t.open).(*node)
+		if k%2 == 1 && len(t.open) > 0 {
+			kept = append(kept, n)
+			continue
+		}
+		x := gift{To: to, Live: n.live, Taken: n.taken, Fixed: n.fixed, Bound: n.bound}
+		if n.step != nil {
+			t.team.given++
+			x.Number = t.team.given*int64(t.team.Size()) + int64(t.team.Rank())
+			n.step.Given = x.Number
+		}
+		gifts = append(gifts, x)
+	}
+	for _, n := range kept {
+		heap.Push(&t.open, n)
+	}
+	return gifts
+}
+
+// take opens a node that another rank gave.
+func (t *tree) take(x gift) {
+	n := &node{live: x.Live, taken: x.Taken, fixed: x.Fixed, bound: x.Bound}
+	if t.log != nil {
+		n.step = &Step{}
+		t.team.received[x.Number] = n.step
+	}
+	t.push(n)
+}
+
+// gather is the text of each rank, in all of them.
+func (t *tree) gather(text []byte) ([][]byte, error) {
+	sizes, err := collective.Lists(t.team, []uint64{uint64(len(text))})
+	if err != nil {
+		return nil, err
+	}
+	bounds := make([]int64, 1+len(sizes))
+	for k, w := range sizes {
+		bounds[k+1] = bounds[k] + int64(w[0])
+	}
+	room := make([]byte, bounds[len(sizes)])
+	copy(room[bounds[t.team.Rank()]:], text)
+	if err := t.team.AllGather(room, bounds); err != nil {
+		return nil, err
+	}
+	came := make([][]byte, len(sizes))
+	for k := range came {
+		came[k] = room[bounds[k]:bounds[k+1]]
+	}
+	return came, nil
+}
+
+// gathered is what the search has come to on all ranks, after it: the bound, and the
+// number of nodes. All have the best packing then, and rank 0 the proof.
+func (t *tree) gathered(bound int64) (int64, error) {
+	w := t.standing()
+	w[wordBound] = uint64(bound)
+	all, err := collective.Lists(t.team, w)
+	if err != nil {
+		return 0, err
+	}
+	nodes := uint64(0)
+	for _, w := range all {
+		bound = max(bound, int64(w[wordBound]))
+		nodes += w[wordNodes]
+	}
+	t.nodes.Store(int64(nodes))
+	if err := t.spread(all); err != nil || t.log == nil {
+		return max(bound, t.incumbent()), err
+	}
+	return max(bound, t.incumbent()), t.join()
+}
+
+// A grown proof is what a rank found of the nodes that it was given.
+type grown struct {
+	Cliques [][]int32
+	Steps   map[int64]*Step
+}
+
+// join puts the proof together on rank 0.
+func (t *tree) join() error {
+	var text []byte
+	if t.team.Rank() > 0 {
+		var err error
+		if text, err = encode(grown{t.log.cliques, t.team.received}); err != nil {
+			return err
+		}
+	}
+	came, err := t.gather(text)
+	if err != nil || t.team.Rank() > 0 {
+		return err
+	}
+	for _, text := range came[1:] {
+		var x grown
+		if err := decode(text, &x); err != nil {
+			return err
+		}
+		names := t.log.names(x.Cliques)
+		for number, step := range x.Steps {
+			step.rename(names)
+			t.team.received[number] = step
+		}
+	}
+	return nil
+}
+
+// rename gives the cliques of a proof other numbers.
+func (s *Step) rename(names []int32) {
+	for _, stage := range s.Stages {
+		for k := range stage.Prices {
+			stage.Prices[k].Clique = names[stage.Prices[k].Clique]
+		}
+	}
+	for _, kid := range s.Kids {
+		kid.rename(names)
+	}
+}
+
+// graft puts the proofs of nodes that were given away in their places.
+func (s *Step) graft(received map[int64]*Step) {
+	for s.Given != 0 {
+		x := received[s.Given]
+		s.Stages = append(s.Stages, x.Stages...)
+		s.Branch, s.Kids, s.Given = x.Branch, x.Kids, x.Given
+	}
+	for _, kid := range s.Kids {
+		kid.graft(received)
+	}
+}

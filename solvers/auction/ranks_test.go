@@ -1,0 +1,89 @@
+package auction
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coalesce/runtime/collective"
+	"coalesce/runtime/collective/collectivetest"
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+)
+
+// Proofs that several ranks grow hold, with their steps in the right places: rank 0 has
+// them.
+func TestProofsOfRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 28))
+	searched := 0
+	for k := range 12 {
+		a := &Auction{Goods: int64(50 + r.IntN(10))}
+		for i := range 120 {
+			b := Bid{Number: int64(i)}
+			for _, g := range r.Perm(int(a.Goods))[:3] {
+				b.Goods = append(b.Goods, int64(g))
+			}
+			slices.Sort(b.Goods)
+			b.Price = 15000 + r.Int64N(3000)
+			a.Bids = append(a.Bids, b)
+		}
+		alone, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 2 + k%2
+		ranks, results := collectivetest.Ranks(n), make([]*Result, n)
+		err = collective.OnAll(n, func(rank int) (err error) {
+			results[rank], err = Solve(context.Background(), a, Options{Algorithm: Branch, Proof: true, Ranks: ranks[rank]})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank, res := range results {
+			if res.Value != alone.Value || !res.Proven {
+				t.Errorf("auction %d: rank %d finds %s, proven %t; one process %s", k, rank, res.Value, res.Proven, alone.Value)
+			}
+		}
+		text, err := json.Marshal(results[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(a, text)
+		if err != nil || v.Err() != nil || !v.BoundChecked || !v.Proven {
+			t.Errorf("auction %d, %d nodes: %v %+v", k, results[0].Nodes, err, v)
+		}
+		if results[0].Nodes > 10 {
+			searched++
+		}
+	}
+	if searched < 3 {
+		t.Errorf("%d auctions took more than 10 nodes, expected 3 or more", searched)
+	}
+}
+
+// Auctions of few goods are coalition structures, which ranks solve together too.
+func TestRanksOfFewGoods(t *testing.T) {
+	a, err := Read("testdata/L2_g24_b100_s61.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := collectivetest.Ranks(2)
+	results := make([]*Result, 2)
+	err = collective.OnAll(2, func(k int) (err error) {
+		results[k], err = Solve(context.Background(), a, Options{Devices: []device.Device{host.Open(1)}, Ranks: ranks[k]})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if results[0].Value != want.Value || results[1].Value != want.Value || results[0].Algorithm == Branch {
+		t.Errorf("found %s and %s by %s, expected %s", results[0].Value, results[1].Value, results[0].Algorithm, want.Value)
+	}
+}

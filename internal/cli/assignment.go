@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"coalesce/internal/cli/matchings"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -22,83 +22,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// drawFlags say which instance to draw.
-type drawFlags struct {
-	assignment.Drawing
-	value string
-}
-
-func (w *drawFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&w.Kind, "kind", "", "draw an instance of this kind instead of reading one")
-	f.IntVar(&w.Rows, "rows", 0, "rows of a drawn instance")
-	f.IntVar(&w.Cols, "cols", 0, "columns of a drawn instance (default: as many as rows)")
-	f.Int64Var(&w.Range, "range", 0, "the R of its kind (default: 1 for floats, 1000 for integers)")
-	f.Uint64Var(&w.Seed, "seed", 1<<40, "its seed; seeds far apart, such as multiples of 2^40, are independent")
-	f.StringVar(&w.value, "type", string(assignment.Int32), "type of its costs: int32, int64, float32 or float64")
-	f.IntVar(&w.Rank, "rank", 0, "rank of kind lowrank (default: 4)")
-	f.BoolVar(&w.Permuted, "permuted", false, "put its rows and columns in random order")
-	f.Int64Var(&w.Shift, "shift", 0, "add r(i) + c(j), uniform below this, to its costs")
-	f.BoolVar(&w.Jitter, "jitter", false, "add -1, 0 or 1 to each of its costs")
-	f.Float64Var(&w.Density, "density", 0, "allow about this share of its pairs, a full matching among them")
-}
-
-func (w *drawFlags) check() error {
-	w.Type = assignment.Value(w.value)
-	if w.Cols == 0 {
-		w.Cols = w.Rows
-	}
-	switch {
-	case assignment.About(w.Kind) == "":
-		return usagef("kind %q: expected one of %s", w.Kind, strings.Join(assignment.Kinds(), ", "))
-	case w.Rows < 1 || w.Rows > assignment.MaxSide || w.Cols < 1 || w.Cols > assignment.MaxSide:
-		return usagef("--rows is %d and --cols %d, expected 1 to %d", w.Rows, w.Cols, assignment.MaxSide)
-	case w.Type.Size() == 0:
-		return usagef("--type is %q, expected int32, int64, float32 or float64", w.value)
-	case w.Range < 0 || w.Shift < 0 || w.Rank < 0:
-		return usagef("--range is %d, --shift %d and --rank %d, expected none below 0", w.Range, w.Shift, w.Rank)
-	case !(w.Density >= 0 && w.Density <= 1):
-		return usagef("--density is %v, expected 0 to 1", w.Density)
-	}
-	return nil
-}
-
-// draw draws, where this machine has the memory; of some ranks each its own rows, if they
-// can be drawn apart.
-func (w *drawFlags) draw(free int64, own collective.Ranks) (*assignment.Instance, error) {
-	share := 1.0
-	if own = w.apart(own); own != nil {
-		share = 1 / float64(own.Size())
-	}
-	if w.Density > 0 {
-		share = w.Density
-	}
-	need := share * float64(w.Rows) * float64(w.Cols) * float64(w.Type.Size())
-	if w.Points {
-		need = 0
-	}
-	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, rows of a sparse matrix, factors
-	if free > 0 && need > float64(free) {
-		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, gib(int64(min(need, 1<<62))), gib(free))
-	}
-	if own != nil {
-		low, high := assignment.OwnRows(w.Rows, own)
-		return assignment.DrawRows(w.Drawing, low, high)
-	}
-	return assignment.Draw(w.Drawing)
-}
-
-// apart are ranks where each can draw its rows alone, else nil.
-func (w *drawFlags) apart(own collective.Ranks) collective.Ranks {
-	if w.Points || w.Density > 0 || w.Rows > w.Cols {
-		return nil
-	}
-	return own
-}
-
 // assignmentFlags are the flags of `solve assignment`.
 type assignmentFlags struct {
 	solveFlags
-	drawFlags
+	matchings.Drawing
 	format   string
 	points   []string
 	metric   string
@@ -151,7 +78,7 @@ dense matrix, or of points, where each has a GPU (docs/cluster.md).
 are their distances, computed when needed. Instead of a file, --kind draws an
 instance:
 
-` + kinds(),
+` + matchings.Kinds(),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.solveAssignment(cmd.Context(), &s, args) },
 	}
@@ -166,7 +93,7 @@ instance:
 	f.StringSliceVar(&s.points, "points", nil, "two files of points, for rows and columns, instead of FILE")
 	f.StringVar(&s.metric, "metric", string(assignment.Euclidean), "distance of points: "+strings.Join(assignment.Metrics(), ", "))
 	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
-	s.drawFlags.register(f)
+	s.Drawing.Register(f)
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
 	s.registerAlgorithm(f, "family", assignment.Algorithms(), "solve with")
 	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
@@ -176,22 +103,13 @@ instance:
 	return cmd
 }
 
-// kinds describes the instances that can be drawn.
-func kinds() string {
-	var b strings.Builder
-	for _, name := range assignment.Kinds() {
-		fmt.Fprintf(&b, "  %-18s%s\n", name, wrap(assignment.About(name), 58, "\n"+strings.Repeat(" ", 20)))
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
 func (s *assignmentFlags) validate(a *app, args []string) error {
 	if err := s.source(args); err != nil {
 		return err
 	}
 	if s.Kind != "" {
-		if err := s.drawFlags.check(); err != nil {
-			return err
+		if err := s.Drawing.Check(); err != nil {
+			return usageError{err}
 		}
 	}
 	return s.solveFlags.check(a)
@@ -241,7 +159,7 @@ func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance,
 	var inst *assignment.Instance
 	switch {
 	case s.Kind != "":
-		inst, err = s.draw(free, s.ranks)
+		inst, err = s.Draw(free, s.ranks)
 	case s.points != nil:
 		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
 	default:

@@ -140,7 +140,7 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 		if o.Ranks, err = a.together(o.Devices, true, []byte(shape)); err != nil {
 			return err
 		}
-		if s.ranks != nil && s.Kind != "" && s.apart(s.ranks) != nil {
+		if s.ranks != nil && s.Kind != "" && s.Apart(s.ranks) != nil {
 			o.Rows = s.Rows
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/internal/cli/whole"
+	"coalesce/internal/ui"
 	"coalesce/solvers/qubo"
 )
 
@@ -116,7 +117,7 @@ with coefficients from -100 to 100. The instances of the literature are
 				return usagef("--variables is %d, expected 1 or more", n)
 			}
 			if need, free := 24*int64(n)*int64(n)*int64(density)/100, a.free(); free > 0 && need > free {
-				return fmt.Errorf("%d variables of density %d take up to %s, and this machine has %s of free memory", n, density, gib(need), gib(free))
+				return fmt.Errorf("%d variables of density %d take up to %s, and this machine has %s of free memory", n, density, ui.GiB(need), ui.GiB(free))
 			}
 			if err := plainName(output); err != nil {
 				return err

@@ -65,7 +65,7 @@ holds the table of all coalitions without the last agent, and makes its share.
 Instead of a file, --distribution draws the values from a distribution of the
 literature, each a function of the seed and the coalition alone:
 
-  ` + wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "),
+  ` + ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"seed", "type"} {
@@ -263,12 +263,10 @@ func freeMemory() int64 {
 // to allocate, it ends the program.
 func fits(n int, value csg.Value, free int64) error {
 	if need := csg.Footprint(n, value); free > 0 && need > free {
-		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), gib(need), value, gib(free))
+		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), ui.GiB(need), value, ui.GiB(free))
 	}
 	return nil
 }
-
-func gib(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
 
 // solverError tells an answer that was found and refuted from one that was
 // not found.

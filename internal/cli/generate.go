@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/matchings"
 	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
 )
@@ -24,7 +25,7 @@ func (a *app) generateCommand() *cobra.Command {
 }
 
 func (a *app) generateAssignmentCommand() *cobra.Command {
-	var w drawFlags
+	var w matchings.Drawing
 	var output string
 	cmd := &cobra.Command{
 		Use:   "assignment --kind NAME --rows N [--cols M] --output FILE.npy|FILE.mtx",
@@ -32,14 +33,14 @@ func (a *app) generateAssignmentCommand() *cobra.Command {
 		Long: `Draws an assignment problem and writes its costs: as .npy, or with --density as
 Matrix Market coordinates. The kinds are:
 
-` + kinds(),
+` + matchings.Kinds(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "" {
 				return usagef("expected --output FILE")
 			}
-			if err := w.check(); err != nil {
-				return err
+			if err := w.Check(); err != nil {
+				return usageError{err}
 			}
 			if err := plainName(output); err != nil {
 				return err
@@ -54,7 +55,7 @@ Matrix Market coordinates. The kinds are:
 			p := a.progress()
 			defer p.Close()
 			p.Set("drawing %d x %d", w.Rows, w.Cols)
-			inst, err := await(cmd.Context(), func() (*assignment.Instance, error) { return w.draw(a.free(), nil) })
+			inst, err := await(cmd.Context(), func() (*assignment.Instance, error) { return w.Draw(a.free(), nil) })
 			if err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ Matrix Market coordinates. The kinds are:
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&output, "output", "o", "", "the file to write")
-	w.register(f)
+	w.Register(f)
 	return cmd
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // printJSON writes one JSON document, on one line.
@@ -15,24 +14,4 @@ func printJSON(w io.Writer, value any) error {
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err
-}
-
-// wrap breaks a text between words into lines of at most width columns.
-func wrap(text string, width int, newline string) string {
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case column+1+len(word) > width:
-			b.WriteString(newline)
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
 }

@@ -138,7 +138,7 @@ the best that they find.`,
 func quboFormats() string {
 	var b strings.Builder
 	for _, name := range qubo.Formats() {
-		fmt.Fprintf(&b, "  %-8s%s\n", name, wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))
+		fmt.Fprintf(&b, "  %-8s%s\n", name, ui.Wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -261,7 +261,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	}
 	read := time.Since(start).Seconds()
 	if need := inst.Memory(); need > 1<<30 {
-		p.Say("%s: solving takes about %s besides the instance", path, gib(need))
+		p.Say("%s: solving takes about %s besides the instance", path, ui.GiB(need))
 	}
 	if session.Ranks, err = a.together(session.Devices, false, qubo.Digest(inst)); err != nil {
 		return err

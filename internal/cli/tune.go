@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +21,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
+	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -60,6 +63,8 @@ func (a *app) tuneCommand() *cobra.Command {
 		Short: "Measure the variants of the kernels and keep the fastest",
 		Long: `Without a problem, tune every family of every problem that runs on the device,
 what is untuned first, within one budget. With a problem, its families alone.
+Under a launcher of MPI ranks share the work, by classes of devices
+(docs/cluster.md).
 ` + tuneLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -149,11 +154,61 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.BoolVar(&s.json, "json", false, "print the summary of each family as JSON")
 }
 
+// tune tunes on this process's device; ranks share the work.
 func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject) error {
 	facts, err := a.tuneDevice(ctx, s, subjects)
+	if err == nil && s.output == "" {
+		s.output, err = databasePath()
+	}
+	if err == nil && s.trials == "" {
+		s.trials = strings.TrimSuffix(s.output, ".json") + ".trials.jsonl"
+	}
 	if err != nil {
 		return err
 	}
+	if a.team == nil {
+		return a.tuneHere(ctx, s, subjects, facts, nil)
+	}
+	if s.part != "" {
+		return usagef("--part is %s: ranks share the work among themselves", s.part)
+	}
+	if s.part, err = ranks.Tune(a.team, a.err, facts); err != nil {
+		return err
+	}
+	s.trials += strings.TrimPrefix(fmt.Sprintf(".%d", a.team.Rank()), ".0")
+	worst := exitOK
+	err = ranks.Collect(a.team, func() (t ranks.Tuned) {
+		if s.part == "" {
+			return t
+		}
+		var text, talk bytes.Buffer
+		out := a.out
+		a.out = bufio.NewWriter(&text)
+		err := a.tuneHere(ctx, s, subjects, facts, &t.Sums)
+		err = errors.Join(err, a.out.Flush())
+		if a.out = out; a.team.Rank() > 0 {
+			a.err = &talk
+		}
+		t.Code = a.exit(ctx, err)
+		if t.Winners, err = os.ReadFile(s.output); errors.Is(err, os.ErrNotExist) {
+			err = nil // nothing was found
+		}
+		t.Code = max(t.Code, a.exit(ctx, err))
+		t.Text, t.Talk = text.Bytes(), talk.String()
+		return t
+	}, func(rank int, t ranks.Tuned) error {
+		worst = max(worst, t.Code)
+		return tuning.Join(s.output, rank, t.Winners, t.Sums, a.out, t.Text, a.err, t.Talk)
+	})
+	if err == nil && worst != exitOK {
+		err = exitError(worst) // which was told
+	}
+	return err
+}
+
+// tuneHere tunes the part that the flags name, on one device, and keeps the summaries
+// where they are asked for.
+func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Subject, facts device.Facts, kept *[]autotune.Summary) error {
 	known, err := tuned.Embedded()
 	if err != nil {
 		return err
@@ -168,11 +223,6 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		return err
 	}
 	path := s.output
-	if path == "" {
-		if path, err = databasePath(); err != nil {
-			return err
-		}
-	}
 	if err := tuning.Writable(path); err != nil {
 		return err
 	}
@@ -187,11 +237,6 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return fmt.Errorf("start trials: %w", err)
 	}
-	trials := s.trials
-	if trials == "" {
-		trials = strings.TrimSuffix(path, ".json") + ".trials.jsonl"
-	}
-
 	p := a.progress()
 	defer p.Close()
 	p.Set("tuning on %s", facts)
@@ -203,7 +248,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		Facts:    facts,
 		Database: old,
 		Known:    known,
-		Trials:   trials,
+		Trials:   s.trials,
 		Keep:     func(db *tuned.Database) error { return tuning.Keep(path, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
@@ -212,6 +257,9 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 		Progress: func(e autotune.Event) { p.Set("%s", tuning.Line(e)) },
 	}, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
 	p.Close()
+	if kept != nil {
+		*kept = sums
+	}
 	if a.points != nil {
 		tuning.Advise(a.err, a.points, sums, subjects)
 	}

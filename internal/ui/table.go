@@ -143,3 +143,26 @@ func digits(x float64) string {
 	}
 	return s
 }
+
+// GiB writes a number of bytes in GiB.
+func GiB(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
+
+// Wrap breaks a text between words into lines of at most width columns.
+func Wrap(text string, width int, newline string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > width:
+			b.WriteString(newline)
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}

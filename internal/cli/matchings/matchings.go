@@ -1,4 +1,4 @@
-// Package matchings writes the answers to assignments.
+// Package matchings writes the answers to assignments, and draws instances.
 package matchings
 
 import (

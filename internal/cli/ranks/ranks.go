@@ -28,7 +28,8 @@ import (
 // then, and where processes cannot work together, the process ends.
 func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
 	l := mpi.Launched(os.Getenv)
-	if l.Size < 2 || !together(args) {
+	does := command(args)
+	if l.Size < 2 || does != "solve" && does != "tune" {
 		return nil, nil
 	}
 	if !mpi.Built {
@@ -44,19 +45,21 @@ func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
 	if err != nil {
 		w.End(1, func() { fmt.Fprintf(stderr, "coalesce: %v\n", err) })
 	}
-	share(w)
+	if does == "solve" { // of those that tune one alone has the host
+		share(w)
+	}
 	return w, nil
 }
 
-// together reports whether ranks do a command line together: others, such as devices
-// and version, each does alone.
-func together(args []string) bool {
+// command is the first word of a command line. Ranks do some of them together; others,
+// such as devices and version, each does alone.
+func command(args []string) string {
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, "-") {
-			return arg == "solve"
+			return arg
 		}
 	}
-	return false
+	return ""
 }
 
 // handOver replaces this process by a binary that has MPI: coalesce-cuda beside it where

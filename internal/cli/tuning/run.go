@@ -3,6 +3,7 @@ package tuning
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -79,4 +80,26 @@ func Part(text string, tasks []autotune.Task, known *tuned.Database, facts devic
 		return nil, fmt.Errorf("--part is %q, expected K/N with K from 1 to N", text)
 	}
 	return autotune.Part(tasks, known, facts, k-1, n), nil
+}
+
+// Join takes over what a rank tuned: winners into the file at path, its report to out and
+// its errors to talk. Rank 0's winners are there, and its errors were told.
+func Join(path string, rank int, winners []byte, sums []autotune.Summary, out io.Writer, text []byte, talk io.Writer, errs string) error {
+	if rank > 0 && len(text) > 0 && text[0] != '{' { // a report for people
+		text = append([]byte{'\n'}, text...)
+	}
+	if _, err := out.Write(text); err != nil || rank == 0 {
+		return err
+	}
+	if errs = strings.TrimSpace(errs); errs != "" {
+		fmt.Fprintf(talk, "%s\n", strings.Replace(errs, "coalesce: ", fmt.Sprintf("coalesce: rank %d: ", rank), 1))
+	}
+	if len(winners) == 0 {
+		return nil
+	}
+	db, err := tuned.Decode(fmt.Sprintf("winners of rank %d", rank), winners)
+	if err != nil {
+		return err
+	}
+	return Keep(path, db, sums)
 }

@@ -55,3 +55,31 @@ func TestKeepBesideOthers(t *testing.T) {
 		t.Errorf("the file holds %s, want %s", strings.Join(got, ", "), want)
 	}
 }
+
+// What a rank tuned joins rank 0's winners, and its error is told with its number.
+func TestJoin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.json")
+	if err := database(t, entry(4, "wrong"), entry(5, "fast")).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	sums := []autotune.Summary{{Family: "toy/k", Class: "host", Failures: []autotune.Failure{{Variant: "wrong", Status: trial.Verify}}}}
+	var out, talk strings.Builder
+	for rank := range 2 {
+		if err := Join(path, rank, database(t, entry(6, "best")).Encode(), sums, &out, []byte("report\n"), &talk, "coalesce: a reason\n"); err != nil {
+			t.Fatal(err)
+		}
+		db, err := tuned.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 2 + rank; db.Len() != want || rank == 1 && db.Entries()[0].Winner != "slow" {
+			t.Errorf("after rank %d: %d winners, the first %s, want %d", rank, db.Len(), db.Entries()[0].Winner, want)
+		}
+	}
+	if out.String() != "report\n\nreport\n" || talk.String() != "coalesce: rank 1: a reason\n" {
+		t.Errorf("told %q and %q", out.String(), talk.String())
+	}
+	if err := Join(path, 1, []byte("{"), nil, &out, nil, &talk, ""); err == nil || !strings.Contains(err.Error(), "winners of rank 1") {
+		t.Errorf("damaged winners: %v", err)
+	}
+}

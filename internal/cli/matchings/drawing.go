@@ -1,0 +1,96 @@
+package matchings
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/collective"
+	"coalesce/solvers/assignment"
+)
+
+// A Drawing is the flags that say which instance to draw.
+type Drawing struct {
+	assignment.Drawing
+	value string
+}
+
+// Register adds the flags.
+func (w *Drawing) Register(f *pflag.FlagSet) {
+	f.StringVar(&w.Kind, "kind", "", "draw an instance of this kind instead of reading one")
+	f.IntVar(&w.Rows, "rows", 0, "rows of a drawn instance")
+	f.IntVar(&w.Cols, "cols", 0, "columns of a drawn instance (default: as many as rows)")
+	f.Int64Var(&w.Range, "range", 0, "the R of its kind (default: 1 for floats, 1000 for integers)")
+	f.Uint64Var(&w.Seed, "seed", 1<<40, "its seed; seeds far apart, such as multiples of 2^40, are independent")
+	f.StringVar(&w.value, "type", string(assignment.Int32), "type of its costs: int32, int64, float32 or float64")
+	f.IntVar(&w.Rank, "rank", 0, "rank of kind lowrank (default: 4)")
+	f.BoolVar(&w.Permuted, "permuted", false, "put its rows and columns in random order")
+	f.Int64Var(&w.Shift, "shift", 0, "add r(i) + c(j), uniform below this, to its costs")
+	f.BoolVar(&w.Jitter, "jitter", false, "add -1, 0 or 1 to each of its costs")
+	f.Float64Var(&w.Density, "density", 0, "allow about this share of its pairs, a full matching among them")
+}
+
+// Check is a mistake in them.
+func (w *Drawing) Check() error {
+	w.Type = assignment.Value(w.value)
+	if w.Cols == 0 {
+		w.Cols = w.Rows
+	}
+	switch {
+	case assignment.About(w.Kind) == "":
+		return fmt.Errorf("kind %q: expected one of %s", w.Kind, strings.Join(assignment.Kinds(), ", "))
+	case w.Rows < 1 || w.Rows > assignment.MaxSide || w.Cols < 1 || w.Cols > assignment.MaxSide:
+		return fmt.Errorf("--rows is %d and --cols %d, expected 1 to %d", w.Rows, w.Cols, assignment.MaxSide)
+	case w.Type.Size() == 0:
+		return fmt.Errorf("--type is %q, expected int32, int64, float32 or float64", w.value)
+	case w.Range < 0 || w.Shift < 0 || w.Rank < 0:
+		return fmt.Errorf("--range is %d, --shift %d and --rank %d, expected none below 0", w.Range, w.Shift, w.Rank)
+	case !(w.Density >= 0 && w.Density <= 1):
+		return fmt.Errorf("--density is %v, expected 0 to 1", w.Density)
+	}
+	return nil
+}
+
+// Draw draws, where this machine has the memory; of some ranks each its own rows, if they
+// can be drawn apart.
+func (w *Drawing) Draw(free int64, own collective.Ranks) (*assignment.Instance, error) {
+	share := 1.0
+	if own = w.Apart(own); own != nil {
+		share = 1 / float64(own.Size())
+	}
+	if w.Density > 0 {
+		share = w.Density
+	}
+	need := share * float64(w.Rows) * float64(w.Cols) * float64(w.Type.Size())
+	if w.Points {
+		need = 0
+	}
+	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, rows of a sparse matrix, factors
+	if free > 0 && need > float64(free) {
+		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, ui.GiB(int64(min(need, 1<<62))), ui.GiB(free))
+	}
+	if own != nil {
+		low, high := assignment.OwnRows(w.Rows, own)
+		return assignment.DrawRows(w.Drawing, low, high)
+	}
+	return assignment.Draw(w.Drawing)
+}
+
+// Apart are ranks where each can draw its rows alone, else nil.
+func (w *Drawing) Apart(own collective.Ranks) collective.Ranks {
+	if w.Points || w.Density > 0 || w.Rows > w.Cols {
+		return nil
+	}
+	return own
+}
+
+// Kinds describes the instances that can be drawn.
+func Kinds() string {
+	var b strings.Builder
+	for _, name := range assignment.Kinds() {
+		fmt.Fprintf(&b, "  %-18s%s\n", name, ui.Wrap(assignment.About(name), 58, "\n"+strings.Repeat(" ", 20)))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -1,0 +1,157 @@
+package ranks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"coalesce/autotune"
+	"coalesce/internal/ui"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/runtime/mpi"
+)
+
+// A Place is which device a rank tunes.
+type Place struct {
+	Device string // a name that no other device has, on any host
+	Class  string
+}
+
+// PlaceOf is the device's place: of devices but GPUs a host has one of a kind.
+func PlaceOf(f device.Facts) (Place, error) {
+	host, err := os.Hostname()
+	if f.Kind == device.CUDA && f.UUID != "" {
+		return Place{f.UUID, f.Class()}, nil
+	}
+	return Place{host + " " + f.String(), f.Class()}, err
+}
+
+// Part is the part of the work that a rank tunes, K/N: the devices of its class share
+// what is to be tuned, and of ranks that share a device, where each would disturb what
+// the other measures, the first alone tunes; empty: this rank is another. classes and
+// devices are how many there are.
+func Part(r collective.Ranks, own Place) (part string, classes, devices int, err error) {
+	places, err := gather(r, own)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	seen, alike := map[string]bool{}, map[string]int{}
+	k := 0 // this rank's place in its class
+	for rank, p := range places {
+		if seen[p.Device] {
+			continue
+		}
+		seen[p.Device] = true
+		if alike[p.Class]++; rank == r.Rank() {
+			k = alike[p.Class]
+		}
+	}
+	if k > 0 {
+		part = fmt.Sprintf("%d/%d", k, alike[own.Class])
+	}
+	return part, len(alike), len(seen), nil
+}
+
+// Tune says which part of the work this rank tunes, and tells of all.
+func Tune(w *mpi.World, talk io.Writer, f device.Facts) (part string, err error) {
+	own, err := PlaceOf(f)
+	if err != nil {
+		return "", err
+	}
+	part, classes, devices, err := Part(w, own)
+	if err != nil {
+		return "", err
+	}
+	line, err := Describe(w, nil, false)
+	fmt.Fprintf(talk, "coalesce: %s: %s of %s\n", line, ui.Count(devices, "device"), classesOf(classes))
+	return part, err
+}
+
+func classesOf(n int) string {
+	if n == 1 {
+		return "one class"
+	}
+	return fmt.Sprintf("%d classes", n)
+}
+
+// gather is what each rank says, in all of them.
+func gather[T any](r collective.Ranks, own T) ([]T, error) {
+	text, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := collective.Lists(r, []uint64{uint64(len(text))})
+	if err != nil {
+		return nil, err
+	}
+	bounds := make([]int64, 1+len(sizes))
+	for k, w := range sizes {
+		bounds[k+1] = bounds[k] + int64(w[0])
+	}
+	room := make([]byte, bounds[len(sizes)])
+	copy(room[bounds[r.Rank()]:], text)
+	if err := r.AllGather(room, bounds); err != nil {
+		return nil, err
+	}
+	all := make([]T, len(sizes))
+	for k := range all {
+		err = errors.Join(err, json.Unmarshal(room[bounds[k]:bounds[k+1]], &all[k]))
+	}
+	return all, err
+}
+
+// A Tuned is what a rank's tuning gave.
+type Tuned struct {
+	Outcome
+	Winners []byte             // what its file of winners holds then; empty: nothing
+	Sums    []autotune.Summary // of the families
+}
+
+// Collect has every rank do its part, for as long as that takes, and calls take on rank 0
+// with what each gave, in their order.
+func Collect(w *mpi.World, do func() Tuned, take func(rank int, t Tuned) error) error {
+	if w.Rank() > 0 {
+		text, err := json.Marshal(do())
+		if err == nil {
+			err = w.Send(text, 0, tagFree)
+		}
+		if err != nil {
+			return err
+		}
+		return poll(func() (bool, error) { // until all are done
+			_, from, err := w.Receive(tagNext)
+			return from >= 0, err
+		})
+	}
+	all := make([]Tuned, w.Size())
+	var errs []error
+	var others sync.WaitGroup
+	var failed error
+	others.Go(func() {
+		for came := 1; came < w.Size() && failed == nil; came++ {
+			failed = poll(func() (bool, error) {
+				text, from, err := w.Receive(tagFree)
+				if err != nil || from < 0 {
+					return false, err
+				}
+				return true, json.Unmarshal(text, &all[from])
+			})
+		}
+	})
+	all[0] = do()
+	others.Wait()
+	if failed != nil {
+		return failed
+	}
+	for k, t := range all {
+		errs = append(errs, take(k, t))
+	}
+	for to := 1; to < w.Size(); to++ {
+		errs = append(errs, w.Send(nil, to, tagNext))
+	}
+	return errors.Join(errs...)
+}

@@ -49,7 +49,9 @@ func Join(l Launch) (*World, error) {
 		}
 	}()
 	var out [4]int64
-	if err := w.call("join", func() int32 { return w.lib.init(&out[0]) }); err != nil {
+	late := l.late()
+	err = w.call("join", func() int32 { return w.lib.init(&out[0]) })
+	if late.Stop(); err != nil {
 		return nil, err
 	}
 	w.rank, w.size, w.local, w.hosts = int(out[0]), int(out[1]), int(out[2]), int(out[3])
@@ -66,6 +68,23 @@ func Join(l Launch) (*World, error) {
 	}
 	w.Limit, err = limit()
 	return w, err
+}
+
+// late ends this process where the others do not join within the limit, before which
+// nothing can end those; the launcher does. Ranks but the first leave the telling to it.
+func (l Launch) late() *time.Timer {
+	within, err := limit()
+	if err != nil {
+		within = DefaultLimit // the error is told when all have joined
+	}
+	after := within
+	if l.Rank > 0 {
+		after += grace
+	}
+	return time.AfterFunc(after, func() {
+		fmt.Fprintf(os.Stderr, "coalesce: rank %d of %d: join: %v within %v (%s)\n", l.Rank, l.Size, ErrLate, within, LimitVariable)
+		os.Exit(1)
+	})
 }
 
 // A library is what shim/shim.c exports.

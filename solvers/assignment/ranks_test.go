@@ -113,6 +113,39 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// Bytes that ranks hand to others while core runs, against what docs/notes/cluster.md predicts:
+// the least costs of the columns, each rank's cheapest pairs, each round rank 0's duals and
+// matching, and the pairs that are found with their rows.
+func TestBytesSent(t *testing.T) {
+	const n = 100
+	for ranks := 2; ranks <= 3; ranks++ {
+		whole, err := Generate("lowrank", n, n, 0, 1<<40, Float64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Duals: true}
+		o.Algorithm = "core"
+		_, results, err := onRanks(t, emulatedtest.Several(t, ranks), o, func(collective.Ranks) (*Instance, error) { return whole, nil }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agreeOnRanks(t, "bytes", whole, results)
+		c := results[0].Counts
+		rounds, sent := c.Repairs+1, int64(0)
+		for _, r := range results {
+			sent += r.Counts.Sent
+		}
+		grown := int64(c.Passes) - 2 - rounds
+		predicted := int64(8*n*ranks) + 12*c.Edges + rounds*(256+20*n) + grown*8*n + c.Repairs*12*n
+		if math.Abs(float64(sent-predicted)) > 0.02*float64(predicted) {
+			t.Errorf("%d ranks have sent %d bytes, predicted are %d: %d edges, %d rounds", ranks, sent, predicted, c.Edges, rounds)
+		}
+		if c.Repairs == 0 || c.Edges <= 16*n {
+			t.Errorf("%d ranks: %d repairs and %d edges, expected some that pricing finds", ranks, c.Repairs, c.Edges)
+		}
+	}
+}
+
 // Each rank may draw its rows alone.
 func TestRanksOwnRows(t *testing.T) {
 	d := Drawing{Kind: "lowrank", Rows: 29, Cols: 31, Seed: 3 << 40, Type: Float64, Permuted: true}

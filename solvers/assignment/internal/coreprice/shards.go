@@ -93,6 +93,7 @@ func (e *CoreShards) Solve(ctx context.Context, p *problem.Normal, ms []*engine.
 	if err := r.times(&sol.Counts.Stages); err != nil {
 		return nil, err
 	}
+	sol.Counts.Edges = int64(e.k * (p.Rows + r.used))
 	sol.Counts.Stages.Rest = time.Since(clock).Seconds() - sol.Counts.Stages.Passes - sol.Counts.Stages.Core
 	return sol, nil
 }

@@ -40,6 +40,7 @@ type Counts struct {
 	Edges     int64   `json:"edges,omitempty"`     // candidate edges at the end
 	Switch    string  `json:"switch,omitempty"`    // why another family took over
 	Stages    Stages  `json:"stages,omitzero"`     // of several devices
+	Sent      int64   `json:"sent,omitempty"`      // bytes that this rank handed to the others
 }
 
 // Stages are the seconds that several devices took together: reading the

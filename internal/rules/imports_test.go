@@ -97,7 +97,7 @@ var rooms = []room{
 	// csg's rooms: files and distributions know the problem, and no solver.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
-	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores"}},
+	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores", "runtime/collective"}},
 	{"solvers/csg/internal/levels", []string{"runtime/device"}},
 	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
 	{"solvers/csg/internal/ways", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/reference", "solvers/solve", "solvers/algorithms",

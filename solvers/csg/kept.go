@@ -7,6 +7,7 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/checkpoint"
@@ -58,7 +59,8 @@ const recordBytes = 16 << 20
 // kept opens a checkpoint for a run on tables of n-1 agents that hold v, and puts what
 // the checkpoint has into them. best is what it has of a best structure. The caller calls
 // close.
-func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent) (_ *keeping, err error) {
+// Of ranks the first alone has the file.
+func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks collective.Ranks) (_ *keeping, err error) {
 	t, ok := e.(tiler)
 	if !ok {
 		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
@@ -78,13 +80,16 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent) (_ *keeping
 	if inst.Law != nil { // the same on a device that draws the values
 		id.Values = checkpoint.Digest([]byte(inst.Source))
 	}
+	if !c.Resume && ranks != nil && ranks.Rank() > 0 {
+		return k, nil
+	}
 	if !c.Resume {
 		k.file, err = checkpoint.Create(c.Path, id)
 		return k, err
 	}
 	done := levelsDone{}
 	at := int64(0)
-	k.file, err = checkpoint.Open(c.Path, id, func(r checkpoint.Record, payload []byte) error {
+	k.file, err = checkpoint.OpenOn(ranks, c.Path, id, func(r checkpoint.Record, payload []byte) error {
 		if r.Level == checkpoint.Best {
 			return best.decode(payload, inst)
 		}
@@ -120,11 +125,11 @@ func (d levelsDone) until(bits int) int {
 func (k *keeping) start(ctx context.Context, best *incumbent) {
 	go func() {
 		defer close(k.ended)
-		if len(best.blocks) > 0 && k.from == 0 {
+		if k.file != nil && len(best.blocks) > 0 && k.from == 0 {
 			k.failed = k.file.Append(checkpoint.Record{Level: checkpoint.Best}, best.encode(), true)
 		}
 		for level := range k.levels {
-			if k.failed == nil {
+			if k.file != nil && k.failed == nil {
 				k.failed = k.write(ctx, level)
 			}
 			if k.failed == nil {

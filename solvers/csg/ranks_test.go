@@ -3,6 +3,8 @@ package csg
 import (
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"coalesce/generated/csg"
@@ -16,11 +18,17 @@ import (
 // onRanks solves an instance on ranks with a device each; they must give one answer.
 func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) ([]collective.Ranks, *Result) {
 	t.Helper()
+	return keptOnRanks(t, inst, devices, o, nil)
+}
+
+// keptOnRanks is onRanks with a checkpoint.
+func keptOnRanks(t *testing.T, inst *Instance, devices []device.Device, o Options, keep *Checkpoint) ([]collective.Ranks, *Result) {
+	t.Helper()
 	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
 	err := collective.OnAll(len(devices), func(k int) (err error) {
 		own := o
 		own.Devices, own.Ranks = devices[k:k+1], ranks[k]
-		if results[k], err = Solve(context.Background(), inst, own); err != nil {
+		if results[k], err = SolveKept(context.Background(), inst, own, keep); err != nil {
 			ranks[k].(interface{ Leave() }).Leave()
 		}
 		return err
@@ -96,6 +104,43 @@ func TestEmulatedRanks(t *testing.T) {
 		}
 		if got.Value != want.Value || got.Variant[:len(csg.Tiles.Name)] != csg.Tiles.Name {
 			t.Errorf("%d agents: found %s by %s, expected %s", n, got.Value, got.Variant, want.Value)
+		}
+	}
+}
+
+// A checkpoint of some ranks is gone on with by more, by fewer and on other devices.
+func TestRanksKept(t *testing.T) {
+	inst, err := drawInstance(Int32, 15, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Reference(inst, Apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := []device.Device{host.Open(1), host.Open(2), host.Open(1)}
+	path := filepath.Join(t.TempDir(), "run")
+	keptOnRanks(t, inst, hosts, Options{}, &Checkpoint{Path: path})
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, devices := range map[string][]device.Device{"one": hosts[:1], "two": hosts[:2], "three": hosts, "two emulated": emulatedtest.Several(t, 2)} {
+		for _, size := range []int{112, len(whole) / 2, len(whole)} {
+			if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, got := keptOnRanks(t, inst, devices, Options{}, &Checkpoint{Path: path, Resume: true})
+			if got.Value != want.Value {
+				t.Errorf("%s, %d bytes: found %s, expected %s", name, size, got.Value, want.Value)
+			}
+			if size == len(whole) && got.Splittings > want.Splittings/2 { // tiles of other sizes leave some
+				t.Errorf("%s, all levels kept: %v splittings of %v", name, got.Splittings, want.Splittings)
+			}
+			again, err := os.ReadFile(path)
+			if err != nil || len(again) < len(whole)/2 {
+				t.Errorf("%s: the file has %d bytes, %v; expected some %d", name, len(again), err, len(whole))
+			}
 		}
 	}
 }

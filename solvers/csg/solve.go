@@ -102,9 +102,6 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
 		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
 	}
-	if keep != nil && o.Together() > 1 {
-		return nil, fmt.Errorf("a checkpoint is kept by one process, found %d", o.Together())
-	}
 	_, err = solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
 		attempt := func(m Method, run func() error) bool {
 			return yield(solve.Attempt[struct{}]{Name: string(m), Run: func() (struct{}, error) {
@@ -210,7 +207,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	}}
 	var file *keeping
 	if keep != nil {
-		if file, err = keep.kept(j.engine, inst, best); err != nil {
+		if file, err = keep.kept(j.engine, inst, best, s.Ranks); err != nil {
 			s.giveBack(j, err)
 			return "", err
 		}

@@ -248,5 +248,10 @@ func (c *File) Append(r Record, payload []byte, last bool) error {
 	return nil
 }
 
-// Close ends the file.
-func (c *File) Close() error { return c.f.Close() }
+// Close ends the file; nil is none.
+func (c *File) Close() error {
+	if c == nil {
+		return nil
+	}
+	return c.f.Close()
+}

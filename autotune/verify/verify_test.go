@@ -102,7 +102,7 @@ func TestKinds(t *testing.T) {
 		f.Variants = append(f.Variants, device.Variant{Label: strings.Join(values, ","), Values: values})
 	}
 	var labels []string
-	for _, v := range verify.Kinds(f) {
+	for _, v := range verify.Variants(f, "", true) {
 		labels = append(labels, v.Label)
 	}
 	if got := strings.Join(labels, " "); got != "1,1 1,2 2,1" {

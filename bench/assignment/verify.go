@@ -27,7 +27,7 @@ func (b *bench) verify() error {
 			continue
 		}
 		right := 0
-		variants := b.variants(f)
+		variants := verify.Variants(f, b.settings.variant, b.settings.sample)
 		for _, v := range variants {
 			if b.Late() {
 				return errLate
@@ -47,18 +47,4 @@ func (b *bench) verify() error {
 		fmt.Printf("%s: %d of %d variants right\n", f.Name, right, len(variants))
 	}
 	return nil
-}
-
-// variants to verify: the one named, one of each kind, or all.
-func (b *bench) variants(f *device.Family) []*device.Variant {
-	if b.settings.sample && b.settings.variant == "" {
-		return verify.Kinds(f)
-	}
-	var list []*device.Variant
-	for i := range f.Variants {
-		if v := &f.Variants[i]; b.settings.variant == "" || b.settings.variant == v.Label {
-			list = append(list, v)
-		}
-	}
-	return list
 }

@@ -6,7 +6,6 @@ import (
 
 	"coalesce/autotune/verify"
 	"coalesce/bench/result"
-	"coalesce/runtime/device"
 	solver "coalesce/solvers/auction"
 )
 
@@ -20,7 +19,7 @@ func (b *bench) verify() (err error) {
 	defer func() { err = errors.Join(err, stream.Close()) }()
 	for _, s := range solver.Subjects() {
 		f := s.Family()
-		variants, right := b.variants(f), 0
+		variants, right := verify.Variants(f, b.settings.variant, b.settings.sample), 0
 		for _, v := range variants {
 			if b.Late() {
 				return errors.New("the budget is spent")
@@ -38,18 +37,4 @@ func (b *bench) verify() (err error) {
 		fmt.Printf("%s: %d of %d variants right\n", f.Name, right, len(variants))
 	}
 	return nil
-}
-
-// variants to verify: the one named, one of each kind, or all.
-func (b *bench) variants(f *device.Family) []*device.Variant {
-	if b.settings.sample && b.settings.variant == "" {
-		return verify.Kinds(f)
-	}
-	var list []*device.Variant
-	for i := range f.Variants {
-		if v := &f.Variants[i]; b.settings.variant == "" || b.settings.variant == v.Label {
-			list = append(list, v)
-		}
-	}
-	return list
 }

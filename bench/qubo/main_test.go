@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/autotune/verify"
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	kernels "coalesce/generated/qubo"
@@ -127,9 +128,8 @@ func TestSeveralDevices(t *testing.T) {
 
 // A sample has every value of every parameter.
 func TestSampleOfVariants(t *testing.T) {
-	b := &bench{settings: settings{sample: true}}
 	for _, f := range kernels.Families() {
-		list := b.variants(f)
+		list := verify.Variants(f, "", true)
 		if len(list) == 0 || len(list) > len(f.Variants)/2+4 {
 			t.Errorf("%s: %d of %d variants are a sample", f.Name, len(list), len(f.Variants))
 		}
@@ -142,11 +142,9 @@ func TestSampleOfVariants(t *testing.T) {
 			}
 			return seen
 		}
-		b.settings.sample = false
-		if sample, all := values(list), values(b.variants(f)); len(sample) != len(all) {
+		if sample, all := values(list), values(verify.Variants(f, "", false)); len(sample) != len(all) {
 			t.Errorf("%s: the sample has %d values of parameters, all have %d", f.Name, len(sample), len(all))
 		}
-		b.settings.sample = true
 	}
 }
 

@@ -1,12 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,21 +15,6 @@ import (
 type solves map[string]*result.Of[result.Solve]
 
 var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "batch", "points", "paper-host", "published"}
-
-func loadSolves(root string) (solves, error) {
-	all := solves{}
-	for _, name := range assignmentExperiments {
-		f, err := result.Load[result.Solve](filepath.Join(root, "bench", "results", "assignment-"+name+".json"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("load results: %w", err)
-		}
-		all[name] = f
-	}
-	return all, nil
-}
 
 // An event is an instance that contenders raced on, all seeds together.
 type event struct {
@@ -63,11 +46,11 @@ func (t *timing) cell() string {
 	case t.failed != "":
 		return "failed"
 	}
-	least, most := ms(slices.Min(t.runs)), ms(slices.Max(t.runs))
-	if least == most {
-		return most
+	least, longest := ms(slices.Min(t.runs)), ms(slices.Max(t.runs))
+	if least == longest {
+		return longest
 	}
-	return fmt.Sprintf("%s (%s–%s)", ms(result.Median(t.runs)), least, most)
+	return fmt.Sprintf("%s (%s–%s)", ms(result.Median(t.runs)), least, longest)
 }
 
 // ms prints seconds as milliseconds with three digits.
@@ -262,7 +245,7 @@ func countTable(f *result.Of[result.Solve]) string {
 				cells = append(cells, count(t.counts[name]))
 			}
 			next, _ := t.counts["switch"].(string)
-			out += line(append(cells, orNone(next))...)
+			out += line(append(cells, cmp.Or(next, "none"))...)
 		}
 	}
 	return out
@@ -429,17 +412,10 @@ func assignmentSources(all solves) string {
 	out := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
 	for _, name := range assignmentExperiments {
 		if f := all[name]; f != nil {
-			out += fmt.Sprintf("| assignment-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, orNone(f.Driver), orNone(f.Commit), f.Date, f.Command)
+			out += fmt.Sprintf("| assignment-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, cmp.Or(f.Driver, "none"), cmp.Or(f.Commit, "none"), f.Date, f.Command)
 		}
 	}
 	return out
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // readmeRace is the fastest of ours on a few instances.

@@ -6,8 +6,10 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -72,6 +74,22 @@ func load(root string) (results, error) {
 	return r, err
 }
 
+// measuredOf loads those experiments of a program that have results.
+func measuredOf[R any](root, program string, names []string) (map[string]*result.Of[R], error) {
+	all := map[string]*result.Of[R]{}
+	for _, name := range names {
+		f, err := result.Load[R](filepath.Join(root, "bench", "results", program+"-"+name+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("load results: %w", err)
+		}
+		all[name] = f
+	}
+	return all, nil
+}
+
 // build makes the content of every file that run writes, by its path below
 // root. It writes nothing.
 func build(root string) (map[string]string, error) {
@@ -84,7 +102,7 @@ func build(root string) (map[string]string, error) {
 		files[figureFolder+"/"+name+".svg"] = svg
 	}
 	regions := tables(r)
-	solved, err := loadSolves(root)
+	solved, err := measuredOf[result.Solve](root, "assignment", assignmentExperiments)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +110,7 @@ func build(root string) (map[string]string, error) {
 	for name, svg := range assignmentFigures(solved) {
 		files[figureFolder+"/"+name+".svg"] = svg
 	}
-	binary, err := loadBinaries(root)
+	binary, err := measuredOf[result.Binary](root, "qubo", quboExperiments)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,21 +18,6 @@ type binaries map[string]*result.Of[result.Binary]
 var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "target-host",
 	"ablation", "ablation-host", "peers", "peers-host"}
 
-func loadBinaries(root string) (binaries, error) {
-	all := binaries{}
-	for _, name := range quboExperiments {
-		f, err := result.Load[result.Binary](filepath.Join(root, "bench", "results", "qubo-"+name+".json"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("load results: %w", err)
-		}
-		all[name] = f
-	}
-	return all, nil
-}
-
 // quboTables are the regions of binary quadratic programs. An experiment
 // without results says so.
 func quboTables(all binaries) map[string]string {
@@ -48,7 +30,7 @@ func quboTables(all binaries) map[string]string {
 	sources := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
 	for _, name := range quboExperiments {
 		if f := all[name]; f != nil {
-			sources += fmt.Sprintf("| qubo-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, orNone(f.Driver), orNone(f.Commit), f.Date, f.Command)
+			sources += fmt.Sprintf("| qubo-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, cmp.Or(f.Driver, "none"), cmp.Or(f.Commit, "none"), f.Date, f.Command)
 		}
 	}
 	regions := map[string]string{

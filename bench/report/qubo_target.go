@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -145,7 +146,7 @@ func readmeTargets(f *result.Of[result.Binary]) string {
 func successFigures(out map[string]string, f *result.Of[result.Binary], where string) {
 	all := classes(f.Rows)
 	for _, group := range drawn(all) {
-		picture := chart{title: group + ": runs that have reached the best known value", x: "log10 of milliseconds", y: "runs", most: 105, plain: true,
+		picture := chart{title: group + ": runs that have reached the best known value", x: "log10 of milliseconds", y: "runs", end: 105, plain: true,
 			note: f.Device + ".\nbench/results/qubo-target" + where + ".json"}
 		last := 0.0
 		for _, r := range f.Rows {
@@ -217,7 +218,7 @@ func ablationTable(rows []result.Binary) string {
 	}
 	out := heads(head...)
 	for _, k := range order {
-		cells := []string{k.name, orNone(k.without)}
+		cells := []string{k.name, cmp.Or(k.without, "none")}
 		for _, i := range instances {
 			cell := "-"
 			if s, ok := by[k][i]; ok {

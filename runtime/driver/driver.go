@@ -47,22 +47,6 @@ func Count() (n int, err error) {
 	return n, nil
 }
 
-// List returns the facts of every GPU without opening one: free memory is not
-// known then and is 0.
-func List() ([]device.Facts, error) {
-	n, err := Count()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]device.Facts, n)
-	for i := range all {
-		if all[i], err = readFacts(i); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // Code is what a device loads: the images of a binary. A bundle.Bundle is one.
 type Code interface {
 	// Suits says why nothing runs on a device of a compute capability; byPTX: there is

@@ -167,11 +167,11 @@ func TestFacts(t *testing.T) {
 		f.SharedPerBlock == 0 || f.ThreadsPerBlock == 0 || !strings.Contains(f.Driver, "CUDA ") || !strings.HasPrefix(f.UUID, "GPU-") {
 		t.Errorf("facts: %+v", f)
 	}
-	all, err := driver.List()
-	if err != nil || len(all) == 0 || all[0].Class() != f.Class() {
-		t.Errorf("list: %v, %v", all, err)
+	n, err := driver.Count()
+	if err != nil || n == 0 {
+		t.Errorf("count: %d, %v", n, err)
 	}
-	if _, err := driver.Open(len(all), images, nil); err == nil {
+	if _, err := driver.Open(n, images, nil); err == nil {
 		t.Error("a device past the last was opened")
 	}
 	t.Logf("%s, driver %s, %s", f.Class(), f.Driver, f.UUID)

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -49,9 +50,9 @@ func (r *Report) ProveInfeasible() {
 func (r *Report) Claims() error {
 	switch {
 	case r.Proven && (r.Value == "") != (r.Bound == ""):
-		return fmt.Errorf("proven with the value %s and the bound %s: expected both, or neither where no solution is feasible", orNull(r.Value), orNull(r.Bound))
+		return fmt.Errorf("proven with the value %s and the bound %s: expected both, or neither where no solution is feasible", cmp.Or(r.Value, "null"), cmp.Or(r.Bound, "null"))
 	case (r.Bound == "") != (r.Gap == nil):
-		return fmt.Errorf("the bound is %s and the gap %s: expected both or neither", orNull(r.Bound), r.gapText())
+		return fmt.Errorf("the bound is %s and the gap %s: expected both or neither", cmp.Or(r.Bound, "null"), r.gapText())
 	case r.Gap == nil:
 		return nil
 	case math.IsNaN(*r.Gap) || math.IsInf(*r.Gap, 0) || *r.Gap < 0:
@@ -61,19 +62,12 @@ func (r *Report) Claims() error {
 	expected.Bounded(r.Bound)
 	if expected.Gap == nil {
 		_, err := distance(r.Value, r.Bound)
-		return errors.Join(err, fmt.Errorf("the bound %s and the value %s are not a finite number apart", orNull(r.Bound), orNull(r.Value)))
+		return errors.Join(err, fmt.Errorf("the bound %s and the value %s are not a finite number apart", cmp.Or(r.Bound, "null"), cmp.Or(r.Value, "null")))
 	}
 	if *r.Gap != *expected.Gap {
 		return fmt.Errorf("the gap is %s: expected %s, as the bound is %s and the value %s", r.gapText(), expected.gapText(), r.Bound, r.Value)
 	}
 	return nil
-}
-
-func orNull(n Number) Number {
-	if n == "" {
-		return "null"
-	}
-	return n
 }
 
 func (r *Report) gapText() string {
@@ -88,7 +82,7 @@ func distance(a, b Number) (*big.Rat, error) {
 	x, ok := a.Rat()
 	y, too := b.Rat()
 	if !ok || !too {
-		return nil, fmt.Errorf("found the value %s and the bound %s, expected finite numbers", orNull(a), orNull(b))
+		return nil, fmt.Errorf("found the value %s and the bound %s, expected finite numbers", cmp.Or(a, "null"), cmp.Or(b, "null"))
 	}
 	x.Sub(x, y)
 	return x.Abs(x), nil

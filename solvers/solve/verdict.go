@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (v *Verdict) Recomputed(value Number, maximize bool) {
 	stated, too := v.Stated.Rat()
 	switch {
 	case !ok || !too || x.Cmp(stated) != 0:
-		v.Refute("the stated value is %s, recomputed from the instance it is %s", orNull(v.Stated), orNull(value))
+		v.Refute("the stated value is %s, recomputed from the instance it is %s", cmp.Or(v.Stated, "null"), cmp.Or(value, "null"))
 		return
 	case v.stated.Bound == "":
 	default:
@@ -93,10 +94,10 @@ func (v *Verdict) Certified(bound Number) {
 	if v.stated.Bound == "" {
 		return
 	}
-	most, ok := bound.Rat()
+	limit, ok := bound.Rat()
 	stated, too := v.stated.Bound.Rat()
-	if !ok || !too || stated.Cmp(most) != 0 {
-		v.Refute("the stated bound is %s, the certificate gives %s", v.stated.Bound, orNull(bound))
+	if !ok || !too || stated.Cmp(limit) != 0 {
+		v.Refute("the stated bound is %s, the certificate gives %s", v.stated.Bound, cmp.Or(bound, "null"))
 	}
 }
 

@@ -69,7 +69,7 @@ func (p *Point) Value(i int) *big.Rat { return p.x[i].base }
 
 // Up is Value, rounded up to a whole number.
 func (p *Point) Up(i int) int64 {
-	v := p.x[i].base
+	v := p.Value(i)
 	up := new(big.Int).Add(v.Num(), v.Denom())
 	up.Sub(up, big.NewInt(1))
 	return up.Div(up, v.Denom()).Int64()

@@ -50,13 +50,13 @@ func (c *command) occupancy(context.Context, string) error {
 			return err
 		}
 		families = append(families, f.Space.Family)
-		most := map[string]nvcc.Usage{}
+		largest := map[string]nvcc.Usage{}
 		for _, u := range report.Of(v.Symbol) {
-			if old, ok := most[u.Arch]; !ok || u.Registers > old.Registers {
-				most[u.Arch] = u
+			if old, ok := largest[u.Arch]; !ok || u.Registers > old.Registers {
+				largest[u.Arch] = u
 			}
 		}
-		for arch, u := range most {
+		for arch, u := range largest {
 			if !slices.Contains(archs, arch) {
 				archs = append(archs, arch)
 			}

@@ -35,7 +35,7 @@ type Options struct {
 	Warmup     time.Duration    // run at least this long before sampling; default 25 ms
 	Cap        time.Duration    // stop sampling after this long; default 500 ms
 	Samples    int              // stop after this many samples of a kind; default 1000
-	Few        int              // samples needed even beyond Cap; default 3
+	MinSamples int              // samples needed even beyond Cap; default 3
 	Interval   time.Duration    // least time between the events; default 200 µs
 	Bound      time.Duration    // stop after one sample slower than this; 0 for never
 	Now        func() time.Time // the clock that Warmup and Cap are read from; default time.Now
@@ -75,10 +75,10 @@ func (o *Options) defaults() {
 	if o.Samples == 0 {
 		o.Samples = 1000
 	}
-	if o.Few == 0 {
-		o.Few = 3
+	if o.MinSamples == 0 {
+		o.MinSamples = 3
 	}
-	o.Few = min(o.Few, o.Samples)
+	o.MinSamples = min(o.MinSamples, o.Samples)
 	if o.Interval == 0 {
 		o.Interval = 200 * time.Microsecond
 	}
@@ -225,7 +225,7 @@ func (m *meter) collect(cold bool, kept []float64) (*trial.Sample, string, error
 		if err != nil {
 			return nil, "", err
 		}
-		if m.disturbed && m.discarded < mostAgain*(len(kept)+m.opts.Few) {
+		if m.disturbed && m.discarded < mostAgain*(len(kept)+m.opts.MinSamples) {
 			m.discarded++
 			continue
 		}
@@ -247,7 +247,7 @@ func (m *meter) stop(kept []float64, begin time.Time) string {
 		return StopStable
 	case n >= 4*enough && n%enough == 0 && noise(kept) > 0.9*noise(kept[:n/2]):
 		return StopPlateau
-	case n >= m.opts.Few && m.opts.Now().Sub(begin) >= m.opts.Cap:
+	case n >= m.opts.MinSamples && m.opts.Now().Sub(begin) >= m.opts.Cap:
 		return StopCap
 	}
 	return ""

@@ -192,11 +192,11 @@ func heat(title, rowTitle, columnTitle string, rows, columns []string, cells [][
 	for _, r := range rows {
 		left = max(left, 26+6.4*float64(len(r)))
 	}
-	top, most := 36.0, 1.1
+	top, largest := 36.0, 1.1
 	for _, line := range cells {
 		for _, v := range line {
-			if v > most { // not NaN
-				most = min(3, v)
+			if v > largest { // not NaN
+				largest = min(3, v)
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func heat(title, rowTitle, columnTitle string, rows, columns []string, cells [][
 				d.text(x+wide/2-1, y+14.5, "middle", "faint", "·")
 				continue
 			}
-			strength := 0.9 * max(0, 1-math.Log(max(1, v))/math.Log(most))
+			strength := 0.9 * max(0, 1-math.Log(max(1, v))/math.Log(largest))
 			words := "cell"
 			if strength > 0.65 {
 				words = "cell on"
@@ -246,9 +246,9 @@ func times(v float64) string {
 	return fmt.Sprintf("%.0e", v)
 }
 
-func short(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
+func short(s string, limit int) string {
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
 	}
 	return s
 }
@@ -256,26 +256,26 @@ func short(s string, most int) string {
 // bars draws two bars for each name: how much slower the best is without it.
 func bars(title string, list []Worth) string {
 	const high, wide = 34.0, 300.0
-	left, most := 60.0, 0.01
+	left, largest := 60.0, 0.01
 	for _, w := range list {
 		left = max(left, 12+6.8*float64(len(w.Param)))
-		most = max(most, w.Worst)
+		largest = max(largest, w.Worst)
 	}
 	var d drawing
 	for i, w := range list {
 		y := 8 + high*float64(i)
 		d.text(left-8, y+18, "end", "tick", w.Param)
-		d.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c0"/>`, left, y, max(1, wide*w.Worst/most))
+		d.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c0"/>`, left, y, max(1, wide*w.Worst/largest))
 		worst := "no value costs anything"
 		if w.Value != "" {
 			worst = "at worst, " + w.Value
 		}
-		d.text(left+max(1, wide*w.Worst/most)+6, y+10, "start", "tick", fmt.Sprintf("%s (%s)", percent(w.Worst), worst))
+		d.text(left+max(1, wide*w.Worst/largest)+6, y+10, "start", "tick", fmt.Sprintf("%s (%s)", percent(w.Worst), worst))
 		if math.IsNaN(w.Safe) {
 			continue
 		}
-		d.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c1"/>`, left, y+13, max(1, wide*w.Safe/most))
-		d.text(left+max(1, wide*w.Safe/most)+6, y+23, "start", "tick", percent(w.Safe)+" (at the safe point's)")
+		d.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c1"/>`, left, y+13, max(1, wide*w.Safe/largest))
+		d.text(left+max(1, wide*w.Safe/largest)+6, y+23, "start", "tick", percent(w.Safe)+" (at the safe point's)")
 	}
 	return d.svg(left+wide+210, 14+high*float64(len(list)), title)
 }

@@ -240,10 +240,10 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 // what it has to beat next. Where there is no time for two rounds of all of them, they are
 // fewer: the best alone, where nothing that it has to beat is near.
 func (s *search) finalists(size int, end time.Time) []*state {
-	most := finalists
+	limit := finalists
 	if n := s.timed[size].n; !end.IsZero() && n > 0 {
 		each := longer * s.timed[size].wall / time.Duration(n)
-		most = max(1, min(most, int(end.Sub(s.Now())/(leastInstances*max(each, 1)))-1))
+		limit = max(1, min(limit, int(end.Sub(s.Now())/(leastInstances*max(each, 1)))-1))
 	}
 	best, _ := s.best(size)
 	var list, stay []*state
@@ -253,9 +253,9 @@ func (s *search) finalists(size int, end time.Time) []*state {
 		switch {
 		case i == 0:
 			list = append(list, c)
-		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || most == finalists):
+		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || limit == finalists):
 			stay = append(stay, c)
-		case i < most:
+		case i < limit:
 			list = append(list, c)
 		}
 	}

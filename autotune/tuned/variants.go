@@ -26,7 +26,7 @@ func SafeVariant(f *device.Family) *device.Variant {
 // LikeSafe is, of the variants that fit, the one that shares the most values
 // with the safe one; nil when none fits.
 func LikeSafe(f *device.Family, fits func(v *device.Variant) bool) *device.Variant {
-	safe, most := SafeVariant(f), -1
+	safe, maximum := SafeVariant(f), -1
 	var best *device.Variant
 	for i := range f.Variants {
 		v := &f.Variants[i]
@@ -39,8 +39,8 @@ func LikeSafe(f *device.Family, fits func(v *device.Variant) bool) *device.Varia
 				alike++
 			}
 		}
-		if alike > most {
-			best, most = v, alike
+		if alike > maximum {
+			best, maximum = v, alike
 		}
 	}
 	return best

@@ -55,11 +55,11 @@ type Request struct {
 
 // Effort bounds a measurement; zero fields take the defaults of protocol mp1.
 type Effort struct {
-	Samples int           `json:"samples,omitempty"`
-	Few     int           `json:"few,omitempty"`
-	Warmup  time.Duration `json:"warmup_ns,omitempty"`
-	Cap     time.Duration `json:"cap_ns,omitempty"`
-	Bound   time.Duration `json:"bound_ns,omitempty"`
+	Samples    int           `json:"samples,omitempty"`
+	MinSamples int           `json:"min_samples,omitempty"`
+	Warmup     time.Duration `json:"warmup_ns,omitempty"`
+	Cap        time.Duration `json:"cap_ns,omitempty"`
+	Bound      time.Duration `json:"bound_ns,omitempty"`
 }
 
 // reply is the child's answer.
@@ -240,7 +240,7 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 		}
 	}()
 	m, err := measure.Run(ctx, b.Device, s, job, measure.Options{
-		Warmup: r.Effort.Warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, Few: r.Effort.Few, Bound: r.Effort.Bound, Now: now,
+		Warmup: r.Effort.Warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now,
 	})
 	if err != nil {
 		return err

@@ -28,15 +28,15 @@ type curve struct {
 	sizes   func(n int) bool
 }
 
-// to are the sizes up to most, and those named.
-func to(most int, more ...int) func(n int) bool {
+// to are the sizes up to limit, and those named.
+func to(limit int, more ...int) func(n int) bool {
 	return func(n int) bool {
 		for _, m := range more {
 			if n == m {
 				return true
 			}
 		}
-		return n <= most
+		return n <= limit
 	}
 }
 

@@ -65,8 +65,8 @@ func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (er
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if core {
-		const few = 20
-		t, err := e.Host(few)
+		const solutions = 20
+		t, err := e.Host(solutions)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (b *bench) paper() error {
 // the host ascending, and all on the device.
 func (b *bench) division() error {
 	b.Resume()
-	return b.each(append(b.few(), b.drawn()...), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.each(append(b.swept(), b.drawn()...), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, at := range solver.Ascents() {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Ascend: at}); err != nil {
 				return err
@@ -44,7 +44,7 @@ func (b *bench) drawn() (list []problem) {
 // lambda runs massive multi-start over λ, and with λ as printed.
 func (b *bench) lambda() error {
 	b.Resume()
-	return b.each(b.few(), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.each(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, lambda := range []float64{0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99} {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Lambda: &lambda}); err != nil {
 				return err
@@ -57,7 +57,7 @@ func (b *bench) lambda() error {
 // batch runs massive multi-start over the number of iterations at once, ten
 // rounds at least.
 func (b *bench) batch() error {
-	return b.each(b.few(), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.each(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, at := range []int{1, 16, 132, 1056} {
 			o := solver.MultistartOptions{Iterations: max(b.settings.iteration, 10*at), Seed: 1, Batch: at}
 			if err := b.multistart(p, inst, o); err != nil {
@@ -68,8 +68,8 @@ func (b *bench) batch() error {
 	})
 }
 
-// few are the problems over which parameters are swept.
-func (b *bench) few() []problem {
+// swept are the problems over which parameters are swept.
+func (b *bench) swept() []problem {
 	all := slices.Concat(orlib(), smaller(), palubeckis())
 	if len(b.settings.instances) > 0 {
 		return all

@@ -22,7 +22,7 @@ type series struct {
 type chart struct {
 	title, x, y string
 	log         bool    // the vertical axis is decades
-	most        float64 // where it ends; 0: told by the values
+	end         float64 // where it ends; 0: told by the values
 	plain       bool    // lines without marks
 	lines       []series
 	bars        []bar
@@ -150,8 +150,8 @@ func (c chart) scale() scale {
 		return s
 	}
 	s.low, s.high = 0, math.Ceil(high*1.25/10)*10
-	if c.most > 0 {
-		s.high = c.most
+	if c.end > 0 {
+		s.high = c.end
 	}
 	for t := 0.0; t <= s.high; t += 10 {
 		s.ticks = append(s.ticks, t)

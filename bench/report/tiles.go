@@ -26,7 +26,7 @@ func ceilings(f *result.File) map[string]float64 {
 // tilesTable has the best variant of csg/tiles of each value type at each size, beside
 // the ceiling of fused add-max in the same run.
 func tilesTable(f *result.File) string {
-	most := ceilings(f)
+	ceiling := ceilings(f)
 	out := "| value | agents | time | fastest, slowest run | splittings/s | of the ceiling | variant |\n|---|---:|---:|---:|---:|---:|---|\n"
 	for _, value := range valueTypes {
 		for _, n := range []int{22, 26, 28, 29, 30} {
@@ -34,7 +34,7 @@ func tilesTable(f *result.File) string {
 				if params(r.Variant)["value"] != value {
 					continue
 				}
-				out += fmt.Sprintf("| %s | %d | %s | %s, %s | %s | %.2f | %s |\n", value, n, seconds(r.Median()), seconds(slices.Min(r.Runs)), seconds(slices.Max(r.Runs)), rate(r.Rate()), r.Rate()/most[value+" fused"], tilesLabel(r.Variant))
+				out += fmt.Sprintf("| %s | %d | %s | %s, %s | %s | %.2f | %s |\n", value, n, seconds(r.Median()), seconds(slices.Min(r.Runs)), seconds(slices.Max(r.Runs)), rate(r.Rate()), r.Rate()/ceiling[value+" fused"], tilesLabel(r.Variant))
 				break
 			}
 		}

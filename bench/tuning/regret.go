@@ -111,7 +111,7 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 	first := map[*device.Variant]float64{}
 	least := 0.0
 	for _, v := range w.candidates(b.Facts) {
-		took, err := b.time(w, v, instances[0], measure.Options{Cap: glance, Few: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
+		took, err := b.time(w, v, instances[0], measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
 		if errors.Is(err, device.ErrMemory) {
 			continue
 		}
@@ -137,7 +137,7 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 		at := k % 2
 		for i := -1; i < len(field); i++ {
 			v := field[max(0, i)]
-			took, err := b.time(w, v, instances[at], measure.Options{Cap: round, Few: 1})
+			took, err := b.time(w, v, instances[at], measure.Options{Cap: round, MinSamples: 1})
 			if err != nil {
 				return err
 			}
@@ -251,9 +251,9 @@ func summary(rows []result.Choice) string {
 		}
 	}
 	var text strings.Builder
-	within := func(list []float64, most float64) (n int) {
+	within := func(list []float64, limit float64) (n int) {
 		for _, x := range list {
-			if x <= most {
+			if x <= limit {
 				n++
 			}
 		}

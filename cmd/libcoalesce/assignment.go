@@ -21,11 +21,11 @@ import (
 // source is what errors and results call instances of this library.
 const source = "an array"
 
-// An instance of at most some costs is solved by shortest paths on one core, and of few on
+// An instance of at most byPaths costs is solved by shortest paths on one core, and of onThread on
 // the calling thread: passes over more costs are spread over the cores, and a goroutine
 // that C called waits for others for long. At 300 x 300 uniform costs paths take 1.5 ms
 // and the host's method 2.5, at 1000 x 1000 80 and 13 (python/tests/overhead.py).
-const few, some = 1 << 15, 1 << 17
+const onThread, byPaths = 1 << 15, 1 << 17
 
 //export goAssign
 func goAssign(p *C.coalesce_assignment) C.int32_t {
@@ -41,7 +41,7 @@ func goAssign(p *C.coalesce_assignment) C.int32_t {
 			done, err = quick(p, report)
 			return err
 		}
-		if p.rows*p.cols <= few {
+		if p.rows*p.cols <= onThread {
 			err = guarded(work)
 		} else {
 			err = <-aside(work)
@@ -137,7 +137,7 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 func plain(p *C.coalesce_assignment) bool {
 	return p != nil && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_REPORT) == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
 		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil &&
-		p.rows > 0 && p.cols > 0 && p.rows <= some && p.cols <= some && p.rows*p.cols <= some
+		p.rows > 0 && p.cols > 0 && p.rows <= byPaths && p.cols <= byPaths && p.rows*p.cols <= byPaths
 }
 
 // quicks are what solves small instances.
@@ -233,12 +233,12 @@ func reports(results []*assignment.Result, text *[]byte) error {
 
 // instances are those that a struct describes.
 func instances(p *C.coalesce_assignment) ([]*assignment.Instance, error) {
-	const most = math.MaxInt32
+	const limit = math.MaxInt32
 	switch {
-	case p.batch < 1 || p.batch > most:
-		return nil, bad("a batch of %d: expected 1 to %d", p.batch, most)
-	case p.rows < 0 || p.cols < 0 || p.rows > most || p.cols > most:
-		return nil, bad("%d x %d costs: expected 0 to %d rows and columns", p.rows, p.cols, most)
+	case p.batch < 1 || p.batch > limit:
+		return nil, bad("a batch of %d: expected 1 to %d", p.batch, limit)
+	case p.rows < 0 || p.cols < 0 || p.rows > limit || p.cols > limit:
+		return nil, bad("%d x %d costs: expected 0 to %d rows and columns", p.rows, p.cols, limit)
 	case p.dimensions != 0:
 		inst, err := places(p)
 		return []*assignment.Instance{inst}, err

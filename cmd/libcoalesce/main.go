@@ -200,7 +200,7 @@ func goDevices(buffer *C.char, size C.int64_t) C.int64_t {
 
 // clean is an error's text in one line, bounded.
 func clean(err error) []byte {
-	const most = 4000
+	const limit = 4000
 	text := bytes.ReplaceAll([]byte(err.Error()), []byte("\n"), []byte("; "))
-	return text[:min(len(text), most)]
+	return text[:min(len(text), limit)]
 }

@@ -68,7 +68,7 @@ func costs(v view, pairs int, kind C.int32_t) (any, error) {
 	case C.COALESCE_UINT16:
 		return converted[uint16, int32](v), nil
 	case C.COALESCE_INT32:
-		if c := viewed[int32](v); most(c) < math.MaxInt32 {
+		if c := viewed[int32](v); largest(c) < math.MaxInt32 {
 			return c, nil
 		}
 		return converted[int32, int64](v), nil
@@ -80,7 +80,7 @@ func costs(v view, pairs int, kind C.int32_t) (any, error) {
 		}
 		return converted[int64, float64](v), nil
 	case C.COALESCE_UINT64:
-		if c := viewed[uint64](v); most(c) < bound {
+		if c := viewed[uint64](v); largest(c) < bound {
 			return converted[uint64, int64](v), nil
 		}
 		return converted[uint64, float64](v), nil
@@ -102,8 +102,8 @@ func small(list []int64, bound uint64) bool {
 	return true
 }
 
-// most is the largest of a list, or 0.
-func most[T number](list []T) T {
+// largest is the largest of a list, or 0.
+func largest[T number](list []T) T {
 	var m T
 	for _, x := range list {
 		m = max(m, x)

@@ -72,7 +72,7 @@ func keep(s shape, r *assignment.Resident) error {
 
 // layout is what a struct says of costs on a GPU.
 func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error) {
-	const most = math.MaxInt32
+	const limit = math.MaxInt32
 	const others = C.COALESCE_LIMIT | C.COALESCE_BOTTLENECK | C.COALESCE_FLOOR
 	l = assignment.Layout{Count: int(p.batch), Rows: int(p.rows), Cols: int(p.cols), Maximize: p.flags&C.COALESCE_MAXIMIZE != 0, Bare: bare}
 	switch p._type {
@@ -88,7 +88,7 @@ func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error
 		return l, bad("costs of type %d on a GPU: expected int32, int64, float32 or float64", p._type)
 	}
 	switch {
-	case p.batch < 1 || p.batch > most || p.rows < 0 || p.cols < 0 || p.rows > most || p.cols > most:
+	case p.batch < 1 || p.batch > limit || p.rows < 0 || p.cols < 0 || p.rows > limit || p.cols > limit:
 		return l, bad("%d of %d x %d costs on a GPU", p.batch, p.rows, p.cols)
 	case p.device < 0 || p.start != nil || p.dimensions != 0 || p.k_best > 1 || p.start_scale != 0 || p.flags&others != 0:
 		return l, bad("costs on a GPU: expected a GPU, and dense costs without a limit, ranks or duals to begin from")

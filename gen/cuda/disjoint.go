@@ -132,7 +132,7 @@ func (o *order) accesses(q, each, groups int) int {
 	total := 0
 	for part := range 1 + each {
 		var wanted [quarter]int
-		most := 0
+		largest := 0
 		for i := range threads {
 			wanted[i] = threads[i].First
 			if part > 0 {
@@ -150,9 +150,9 @@ func (o *order) accesses(q, each, groups int) int {
 					same++
 				}
 			}
-			most = max(most, same)
+			largest = max(largest, same)
 		}
-		total += most
+		total += largest
 	}
 	return total
 }

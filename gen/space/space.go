@@ -164,7 +164,7 @@ func (s *Space) safeValues(valueType string) []string {
 // each varied value alone at the safe point, and the extra points; without
 // duplicates, ordered by the values' places in the manifest.
 func (s *Space) Enumerate() ([]Point, error) {
-	set := &pointSet{space: s, most: mostCore, seen: map[string]bool{}}
+	set := &pointSet{space: s, limit: mostCore, seen: map[string]bool{}}
 	plain := make([][]string, len(s.Params))
 	for i, p := range s.Params {
 		plain[i] = p.Values
@@ -227,7 +227,7 @@ func (s *Space) EnumerateFull(also ...*Constraint) ([]Point, error) {
 	}
 	narrow := *s
 	narrow.Where = slices.Concat(s.Where, also)
-	set := &pointSet{space: s, most: mostFull, seen: map[string]bool{}}
+	set := &pointSet{space: s, limit: mostFull, seen: map[string]bool{}}
 	all := make([][]string, len(s.Params))
 	for i, p := range s.Params {
 		all[i] = p.All()
@@ -345,7 +345,7 @@ const (
 // A pointSet gathers points once each, so many at most.
 type pointSet struct {
 	space *Space
-	most  int
+	limit int
 	seen  map[string]bool
 	list  [][]string
 }
@@ -355,8 +355,8 @@ func (t *pointSet) add(values []string) error {
 	if t.seen[key] {
 		return nil
 	}
-	if len(t.list) == t.most {
-		return &PointError{t.space.Pos, fmt.Sprintf("space %s has more than %d points, expected fewer values, or a constraint", t.space.Family, t.most)}
+	if len(t.list) == t.limit {
+		return &PointError{t.space.Pos, fmt.Sprintf("space %s has more than %d points, expected fewer values, or a constraint", t.space.Family, t.limit)}
 	}
 	t.seen[key] = true
 	t.list = append(t.list, values)

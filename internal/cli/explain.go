@@ -21,7 +21,7 @@ type explainFlags struct {
 	threads int
 	tuned   string
 	size    int
-	most    int // size that the problem allows
+	limit   int // size that the problem allows
 	family  string
 	asked   map[string]*[]string // values of fixed parameters, by the parameter
 	json    bool
@@ -45,8 +45,8 @@ func (a *app) explainCommand() *cobra.Command {
 
 // explainProblemCommand explains the choice among variants of one problem, whose sizes
 // count what counted says, for each workload or those with some values of params.
-func (a *app) explainProblemCommand(name, counted string, most int, subjects []subject.Subject, params ...string) *cobra.Command {
-	s := explainFlags{most: most, asked: map[string]*[]string{}}
+func (a *app) explainProblemCommand(name, counted string, limit int, subjects []subject.Subject, params ...string) *cobra.Command {
+	s := explainFlags{limit: limit, asked: map[string]*[]string{}}
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Explain the choice among the variants of " + name,
@@ -74,8 +74,8 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	if s.threads < 0 {
 		return usagef("--threads is %d, expected 1 or more", s.threads)
 	}
-	if s.size < 1 || s.size > s.most {
-		return usagef("--size is %d, expected 1 to %d", s.size, s.most)
+	if s.size < 1 || s.size > s.limit {
+		return usagef("--size is %d, expected 1 to %d", s.size, s.limit)
 	}
 	if err := a.handOver(s.device); err != nil {
 		return err

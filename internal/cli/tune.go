@@ -39,7 +39,7 @@ type tuneFlags struct {
 	family   string
 	budget   time.Duration
 	sizes    []int
-	most     int // size that the problem allows
+	limit    int // size that the problem allows
 	values   []string
 	methods  []string
 	ranges   []string
@@ -85,26 +85,26 @@ func subjects() []subject.Subject {
 }
 
 func (a *app) tuneCSGCommand() *cobra.Command {
-	s := tuneFlags{most: csg.MaxAgents}
+	s := tuneFlags{limit: csg.MaxAgents}
 	cmd := a.tuneProblemCommand("csg", "coalition structure generation", "agents", &s, csg.Subjects())
 	cmd.Flags().StringSliceVar(&s.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
 	return cmd
 }
 
 func (a *app) tuneAuctionCommand() *cobra.Command {
-	s := tuneFlags{most: auction.MaxContested}
+	s := tuneFlags{limit: auction.MaxContested}
 	return a.tuneProblemCommand("auction", "combinatorial auctions", "contested goods", &s, auction.Subjects())
 }
 
 func (a *app) tuneAssignmentCommand() *cobra.Command {
-	s := tuneFlags{most: assignment.MaxSide}
+	s := tuneFlags{limit: assignment.MaxSide}
 	cmd := a.tuneProblemCommand("assignment", "linear assignment", "rows and columns", &s, assignment.Subjects())
 	cmd.Flags().StringSliceVar(&s.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
 	return cmd
 }
 
 func (a *app) tuneQUBOCommand() *cobra.Command {
-	s := tuneFlags{most: 1 << 16}
+	s := tuneFlags{limit: 1 << 16}
 	return a.tuneProblemCommand("qubo", "binary quadratic programs", "variables", &s, qubo.Subjects())
 }
 
@@ -343,8 +343,8 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	for _, size := range s.sizes {
-		if size < 1 || size > s.most {
-			return facts, usagef("--sizes has %d, expected 1 to %d", size, s.most)
+		if size < 1 || size > s.limit {
+			return facts, usagef("--sizes has %d, expected 1 to %d", size, s.limit)
 		}
 	}
 	if err := a.handOver(s.device); err != nil {

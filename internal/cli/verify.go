@@ -88,11 +88,11 @@ func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 	defer p.Close()
 	p.Set("reading %s", called(args[0]))
 	// A text and what is decoded of it take some eight times its bytes.
-	most := int64(mostResult)
+	limit := int64(mostResult)
 	if free := a.free(); free > 0 {
-		most = min(most, free/8)
+		limit = min(limit, free/8)
 	}
-	result, err := await(ctx, func() ([]byte, error) { return a.readWhole(args[0], most) })
+	result, err := await(ctx, func() ([]byte, error) { return a.readWhole(args[0], limit) })
 	if err != nil {
 		return err
 	}
@@ -127,11 +127,11 @@ func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 }
 
 // readWhole reads a file, or standard input, of at most so many bytes.
-func (a *app) readWhole(path string, most int64) ([]byte, error) {
+func (a *app) readWhole(path string, limit int64) ([]byte, error) {
 	if path == dash {
-		return formats.ReadAll(a.in, standardInput, most)
+		return formats.ReadAll(a.in, standardInput, limit)
 	}
-	return formats.ReadFile(path, most)
+	return formats.ReadFile(path, limit)
 }
 
 // problemOf is the problem of a result, one JSON object and nothing after it, which has

@@ -240,7 +240,7 @@ const building = "building-"
 // prune removes the oldest quarter of the cache when it holds more than most
 // folders, and what was left half built or half removed a day ago. What another
 // process has open keeps working.
-func prune(cache string, most int) {
+func prune(cache string, limit int) {
 	entries, err := os.ReadDir(cache)
 	if err != nil {
 		return
@@ -261,7 +261,7 @@ func prune(cache string, most int) {
 			os.RemoveAll(filepath.Join(cache, e.Name()))
 		}
 	}
-	if len(entries) <= most {
+	if len(entries) <= limit {
 		return
 	}
 	sort.Slice(units, func(i, j int) bool { return age(units[i]).Before(age(units[j])) })

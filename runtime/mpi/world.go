@@ -179,8 +179,8 @@ func pinned(p []byte, work func(at unsafe.Pointer) error) error {
 	return work(unsafe.Pointer(&p[0]))
 }
 
-// most is the most bytes of one operation of MPI, whose counts are ints.
-const most = 1 << 30
+// maxCount is the most bytes of one operation of MPI, whose counts are ints.
+const maxCount = 1 << 30
 
 // count adds to what was sent.
 func (w *World) count(n int) { w.do(func() { w.sent += int64(n) }) }
@@ -190,7 +190,7 @@ func (w *World) Broadcast(p []byte, root int) error {
 	if w.rank == root {
 		w.count(len(p))
 	}
-	for part := range slices.Chunk(p, most) {
+	for part := range slices.Chunk(p, maxCount) {
 		err := pinned(part, func(at unsafe.Pointer) error {
 			return w.wait(fmt.Sprintf("broadcast of %d bytes", len(p)), w.Limit, func(r *uintptr) int32 {
 				return w.lib.broadcast(at, int64(len(part)), int64(root), r)
@@ -206,7 +206,7 @@ func (w *World) Broadcast(p []byte, root int) error {
 // AllReduce combines the values of all ranks, value by value, in all of them.
 func (w *World) AllReduce(p []byte, t collective.Type, op collective.Op) error {
 	w.count(len(p))
-	for part := range slices.Chunk(p, most) {
+	for part := range slices.Chunk(p, maxCount) {
 		err := pinned(part, func(at unsafe.Pointer) error {
 			return w.wait(fmt.Sprintf("reduction of %d bytes", len(p)), w.Limit, func(r *uintptr) int32 {
 				return w.lib.reduce(at, int64(len(part))/t.Size(), int64(t), int64(op), r)
@@ -222,7 +222,7 @@ func (w *World) AllReduce(p []byte, t collective.Type, op collective.Op) error {
 // AllGather gives every rank the parts of all: rank i brings bytes bounds[i] to
 // bounds[i+1] of p.
 func (w *World) AllGather(p []byte, bounds []int64) error {
-	if bounds[w.Size()]-bounds[0] > most {
+	if bounds[w.Size()]-bounds[0] > maxCount {
 		for k := range w.Size() {
 			if err := w.Broadcast(p[bounds[k]:bounds[k+1]], k); err != nil {
 				return err

@@ -261,14 +261,14 @@ func keep(on string) error {
 		return err
 	}
 	defer devices.Close(opened)
-	for most := int64(8 << 30); most >= 1<<20; {
+	for size := int64(8 << 30); size >= 1<<20; {
 		free := opened[0].Facts().Free - left
 		if free < 1<<20 {
 			break
 		}
-		b, err := opened[0].Alloc(min(free, most))
+		b, err := opened[0].Alloc(min(free, size))
 		if errors.Is(err, device.ErrMemory) { // there is no such piece
-			most /= 2
+			size /= 2
 			continue
 		}
 		if err != nil {

@@ -39,11 +39,11 @@ func drawCSG(r *rand.Rand) instance {
 		}
 	}
 	inst.whole = f.whole
-	most := new(big.Rat).SetFloat64(math.MaxFloat64)
+	largest := new(big.Rat).SetFloat64(math.MaxFloat64)
 	if f.whole {
-		most = new(big.Rat).SetInt64(math.MaxInt64)
+		largest = new(big.Rat).SetInt64(math.MaxInt64)
 	}
-	inst.may = beyond(list, int64(n), most)
+	inst.may = beyond(list, int64(n), largest)
 	if kind == 0 {
 		inst.file = "a.csv"
 		var b strings.Builder

@@ -53,30 +53,30 @@ func turned(r *rand.Rand, problem, on string, inst instance) instance {
 
 // references are instances of a size that kernels are made for, of every value type. The
 // command draws those of coalition structures and assignments itself, and compares with
-// its sequential reference; binary programs have a planted optimum. most is how large
+// its sequential reference; binary programs have a planted optimum. limit is how large
 // they are, in rows; the references' time grows fast.
 func references(on string) []problem {
-	agents, most := 14, 200
+	agents, limit := 14, 200
 	if kind(on) == device.Emulated {
-		agents, most = 9, 24
+		agents, limit = 9, 24
 	}
 	var list []problem
 	for _, t := range []string{"int32", "int64", "float32", "float64"} {
 		list = append(list,
 			problem{"csg " + t, func(r *rand.Rand) instance { return referenceCSG(r, on, t, agents) }},
-			problem{"assignment " + t, func(r *rand.Rand) instance { return referenceAssignment(r, on, t, most) }})
+			problem{"assignment " + t, func(r *rand.Rand) instance { return referenceAssignment(r, on, t, limit) }})
 	}
 	for _, f := range families {
 		if slices.Contains([]string{"small", "int32", "uniform", "cents", "spread"}, f.name) {
-			list = append(list, problem{"qubo " + f.name, func(r *rand.Rand) instance { return ising(r, on, f, 30+r.IntN(most)) }})
+			list = append(list, problem{"qubo " + f.name, func(r *rand.Rand) instance { return ising(r, on, f, 30+r.IntN(limit)) }})
 		}
 	}
 	return list
 }
 
-func referenceCSG(r *rand.Rand, on, values string, most int) instance {
+func referenceCSG(r *rand.Rand, on, values string, limit int) instance {
 	kinds := []string{"uniform", "normal", "modified-uniform", "agent-based-normal", "ndcs", "ties", "superadditive", "negative", "infeasible"}
-	n := 1 + r.IntN(most)
+	n := 1 + r.IntN(limit)
 	args := []string{"solve", "csg", "--verify", "--distribution", kinds[r.IntN(len(kinds))], "--type", values,
 		"--agents", fmt.Sprint(n), "--seed", fmt.Sprint(r.Uint32())}
 	if kind(on) != device.Host && n >= 12 && r.IntN(4) == 0 {
@@ -85,16 +85,16 @@ func referenceCSG(r *rand.Rand, on, values string, most int) instance {
 	return turned(r, "csg", on, instance{args: args, sure: true})
 }
 
-func referenceAssignment(r *rand.Rand, on, values string, most int) instance {
+func referenceAssignment(r *rand.Rand, on, values string, limit int) instance {
 	kinds := []string{"uniform", "geom", "disjoint", "spatial", "machol", "lowrank", "twocost", "equal", "planted_identity", "integer", "binary"}
 	if strings.HasPrefix(values, "float") {
 		kinds = append(kinds, "signed", "logarithmic")
 	}
-	rows := 1 + r.IntN(most)
+	rows := 1 + r.IntN(limit)
 	args := []string{"solve", "assignment", "--verify", "--kind", kinds[r.IntN(len(kinds))], "--type", values,
 		"--rows", fmt.Sprint(rows), "--seed", fmt.Sprint(r.Uint32())}
 	if r.IntN(3) == 0 {
-		args = append(args, "--cols", fmt.Sprint(1+r.IntN(most)))
+		args = append(args, "--cols", fmt.Sprint(1+r.IntN(limit)))
 	} else if r.IntN(3) == 0 {
 		args = append(args, "--density", "0.4")
 	}

@@ -221,10 +221,10 @@ func magnitudes(list []number) *big.Rat {
 	return sum
 }
 
-// beyond reports whether times the largest magnitude is more than most.
-func beyond(list []number, times int64, most *big.Rat) bool {
+// beyond reports whether times the largest magnitude is more than limit.
+func beyond(list []number, times int64, limit *big.Rat) bool {
 	for _, v := range list {
-		if v.exact != nil && new(big.Rat).Mul(new(big.Rat).Abs(v.exact), big.NewRat(times, 1)).Cmp(most) > 0 {
+		if v.exact != nil && new(big.Rat).Mul(new(big.Rat).Abs(v.exact), big.NewRat(times, 1)).Cmp(limit) > 0 {
 			return true
 		}
 	}

@@ -75,11 +75,11 @@ func drawAssignment(r *rand.Rand) instance {
 		everything = append(everything, *limit)
 	}
 	// Sums of integers over the rows stay below 2^60, those of floats finite.
-	most := new(big.Rat).SetFloat64(math.MaxFloat64)
+	largest := new(big.Rat).SetFloat64(math.MaxFloat64)
 	if f.whole {
-		most = power(60)
+		largest = power(60)
 	}
-	inst.may = beyond(everything, 2*int64(max(rows, cols)+1), most)
+	inst.may = beyond(everything, 2*int64(max(rows, cols)+1), largest)
 	// Costs that are whole numbers are read as integers, which want such a limit, and
 	// not one as large as floats are.
 	if limit != nil && !f.whole && !slices.ContainsFunc(list, func(v number) bool { return v.exact != nil && !v.exact.IsInt() }) {

@@ -55,11 +55,11 @@ func drawQUBO(r *rand.Rand) instance {
 	inst.size = magnitudes(list)
 	inst.size.Mul(inst.size, big.NewRat(twice, 1))
 	// Sums of integers stay below 2^56, those of floats, 64 times as large, finite.
-	most := power(1018)
+	largest := power(1018)
 	if f.whole {
-		most = power(56)
+		largest = power(56)
 	}
-	inst.may = inst.size.Cmp(most) > 0
+	inst.may = inst.size.Cmp(largest) > 0
 	value := func(x int, cost []*big.Int, sum *big.Int) *big.Int {
 		sum.SetInt64(0)
 		for k, t := range terms {

@@ -149,17 +149,17 @@ func (b *Batch) sort() error {
 // load picks a variant for a part, takes its memory and uploads its costs.
 func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) error {
 	var shapes []batch.Shape
-	var first, most int64
+	var first, bytes int64
 	largest := part.members[0]
 	for _, k := range part.members {
 		inst, p := b.list[k], b.problems[k]
 		shapes = append(shapes, batch.Shape{First: first, Stride: int64(inst.Cols), Rows: inst.Rows, Cols: inst.Cols, Scale: p.Scale})
 		first += int64(inst.Rows) * int64(inst.Cols)
-		if need := batch.StateBytes(int64(p.Rows), int64(p.Cols)); need > most {
-			largest, most = k, need
+		if need := batch.StateBytes(int64(p.Rows), int64(p.Cols)); need > bytes {
+			largest, bytes = k, need
 		}
 	}
-	c, err := b.choose(b.problems[largest], int(most))
+	c, err := b.choose(b.problems[largest], int(bytes))
 	if err != nil {
 		return err
 	}

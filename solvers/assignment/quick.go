@@ -74,14 +74,14 @@ func (q *Quick) Result(inst *Instance) (*Result, error) {
 // floats get as many bits as there is room for, which saves looking for their lowest. The
 // certificate counts the costs that are rounded all the same.
 func quickly(inst *Instance) (*problem.Normal, error) {
-	var least, most float64
+	var least, largest float64
 	var plain bool
 	switch {
 	case !inst.Dense() || inst.Limit != nil:
 	case inst.Type == Float64:
-		least, most, plain = bounds(inst.F64)
+		least, largest, plain = bounds(inst.F64)
 	case inst.Type == Float32:
-		least, most, plain = bounds(inst.F32)
+		least, largest, plain = bounds(inst.F32)
 	}
 	if !plain {
 		return problem.Normalise(inst)
@@ -93,7 +93,7 @@ func quickly(inst *Instance) (*problem.Normal, error) {
 	if p.Transposed = inst.Rows > inst.Cols; p.Transposed {
 		p.Rows, p.Cols = inst.Cols, inst.Rows
 	}
-	p.FitFloats(least, most, math.MinInt32)
+	p.FitFloats(least, largest, math.MinInt32)
 	if p.Transposed {
 		p.Instance = inst.Transpose()
 	}
@@ -101,7 +101,7 @@ func quickly(inst *Instance) (*problem.Normal, error) {
 }
 
 // bounds are the least and the most of some floats, and whether all are numbers.
-func bounds[T float32 | float64](list []T) (least, most float64, plain bool) {
+func bounds[T float32 | float64](list []T) (least, largest float64, plain bool) {
 	if len(list) == 0 {
 		return 0, 0, false
 	}

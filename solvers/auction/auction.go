@@ -191,8 +191,8 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 			return err
 		}
 		wins[b.Bidder]++
-		if most, ok := a.Most[b.Bidder]; ok && b.Bidder != "" && wins[b.Bidder] > most {
-			return fmt.Errorf("bidder %s wins more than %d bids", b.Bidder, most)
+		if allowed, ok := a.Most[b.Bidder]; ok && b.Bidder != "" && wins[b.Bidder] > allowed {
+			return fmt.Errorf("bidder %s wins more than %d bids", b.Bidder, allowed)
 		}
 	}
 	for i, k := range kept {
@@ -221,9 +221,9 @@ func (a *Auction) valid() error {
 	if a.Names != nil && int64(len(a.Names)) != a.Goods {
 		return fmt.Errorf("found %d names of %d goods, expected one each", len(a.Names), a.Goods)
 	}
-	for name, most := range a.Most {
-		if most < 0 || name == "" {
-			return fmt.Errorf("found that bidder %q wins at most %d bids, expected a name and at least 0", name, most)
+	for name, allowed := range a.Most {
+		if allowed < 0 || name == "" {
+			return fmt.Errorf("found that bidder %q wins at most %d bids, expected a name and at least 0", name, allowed)
 		}
 	}
 	for k, r := range a.Reserves {

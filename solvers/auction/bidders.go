@@ -32,7 +32,7 @@ const MaxContested = bidders.MaxItemsOnDevice
 
 // toBidders is an auction as alternatives of at most so many items. It also tells which list
 // each bid is in, -1 for bids that cannot win.
-func toBidders(p *plain, most int) (*bidders.Problem, []int, error) {
+func toBidders(p *plain, maxItems int) (*bidders.Problem, []int, error) {
 	asked, bidder, sum := make([]bidders.Asked, len(p.Bids)), p.Bidders(), new(big.Int)
 	for i, b := range p.Bids {
 		asked[i] = bidders.Asked{Price: b.Price, Goods: b.Goods, Bidder: bidder[i]}
@@ -42,8 +42,8 @@ func toBidders(p *plain, most int) (*bidders.Problem, []int, error) {
 		return nil, nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", p.Source, ErrSize, p.Price(sum), p.Scale)
 	}
 	x, of := bidders.New(asked, p.Dummy)
-	if x.Items > most {
-		return nil, nil, fmt.Errorf("%s: %w: found %d items that bids of several bidders ask for, expected at most %d", p.Source, ErrItems, x.Items, most)
+	if x.Items > maxItems {
+		return nil, nil, fmt.Errorf("%s: %w: found %d items that bids of several bidders ask for, expected at most %d", p.Source, ErrItems, x.Items, maxItems)
 	}
 	return x, of, nil
 }
@@ -59,7 +59,7 @@ type tabled struct {
 
 // tablesOf finds where the tables of an auction are made. Its errors wrap ErrItems, ErrSize or
 // device.ErrMemory, or are bidders.ErrSlow where tables would take more than so many seconds.
-func tablesOf(p *plain, o Options, most float64) (*tabled, error) {
+func tablesOf(p *plain, o Options, maxSeconds float64) (*tabled, error) {
 	items, err := bidders.Most(o)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func tablesOf(p *plain, o Options, most float64) (*tabled, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, reason, err := x.Place(o, most)
+	on, reason, err := x.Place(o, maxSeconds)
 	return &tabled{x, of, on, reason}, err
 }
 

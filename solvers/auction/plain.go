@@ -47,12 +47,12 @@ func newPlain(a *Auction, ties bool) (*plain, error) {
 		p.times = int64(len(a.Reserves)) + 1
 	}
 	if a.SellAll {
-		raised, most, err := a.raise()
+		raised, ceiling, err := a.raise()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Source, err)
 		}
 		p.raised = raised
-		p.unsold = most.Add(most, new(big.Int).Mul(big.NewInt(raised), big.NewInt(a.Goods-1)))
+		p.unsold = ceiling.Add(ceiling, new(big.Int).Mul(big.NewInt(raised), big.NewInt(a.Goods-1)))
 		p.unsold.Mul(p.unsold, big.NewInt(p.times))
 	}
 	p.Auction = &Auction{Goods: a.Goods, Dummies: a.Dummies, Scale: a.Scale, Source: a.Source, Notes: a.Notes, Names: a.Names}
@@ -66,7 +66,7 @@ func newPlain(a *Auction, ties bool) (*plain, error) {
 	dummy := func() int64 { fresh--; return fresh }
 	slots, bids := map[string][]int64{}, map[string]int{}
 	for i, b := range a.Bids {
-		most, limited := limits[b.Bidder]
+		allowed, limited := limits[b.Bidder]
 		if !limited {
 			if err := p.add(i, b, b.Price, 0); err != nil {
 				return nil, err
@@ -74,13 +74,13 @@ func newPlain(a *Auction, ties bool) (*plain, error) {
 			continue
 		}
 		if slots[b.Bidder] == nil {
-			for range most {
+			for range allowed {
 				slots[b.Bidder] = append(slots[b.Bidder], dummy())
 			}
 		}
 		own := dummy() // the copies of a bid without goods exclude one another too
 		bids[b.Bidder]++
-		for _, slot := range slots[b.Bidder][:min(most, bids[b.Bidder])] {
+		for _, slot := range slots[b.Bidder][:min(allowed, bids[b.Bidder])] {
 			copied := b
 			copied.Goods = append([]int64{own, slot}, b.Goods...)
 			slices.Sort(copied.Goods)
@@ -147,18 +147,18 @@ func (a *Auction) limited() map[string]int {
 		could[b.Bidder]++
 	}
 	limits := map[string]int{}
-	for name, most := range a.Most {
-		if could[name] > most {
-			limits[name] = most
+	for name, allowed := range a.Most {
+		if could[name] > allowed {
+			limits[name] = allowed
 		}
 	}
 	return limits
 }
 
-// raise is more than any two allocations differ by in their prices, and most what none is
+// raise is more than any two allocations differ by in their prices, and ceiling what none is
 // worth more than.
-func (a *Auction) raise() (raised int64, most *big.Int, err error) {
-	most = new(big.Int)
+func (a *Auction) raise() (raised int64, ceiling *big.Int, err error) {
+	ceiling = new(big.Int)
 	highest, lowest := map[int64]int64{}, map[int64]int64{} // of a good's share in the price of a bid
 	spread := big.NewInt(1)
 	count := func(goods []int64, price int64) {
@@ -170,7 +170,7 @@ func (a *Auction) raise() (raised int64, most *big.Int, err error) {
 		}
 		if real == 0 {
 			spread.Add(spread, new(big.Int).Abs(big.NewInt(price)))
-			most.Add(most, big.NewInt(max(0, price)))
+			ceiling.Add(ceiling, big.NewInt(max(0, price)))
 			return
 		}
 		down := price / real
@@ -195,12 +195,12 @@ func (a *Auction) raise() (raised int64, most *big.Int, err error) {
 	}
 	for g, high := range highest {
 		spread.Add(spread, new(big.Int).Sub(big.NewInt(high), big.NewInt(lowest[g])))
-		most.Add(most, big.NewInt(high))
+		ceiling.Add(ceiling, big.NewInt(high))
 	}
 	if !spread.IsInt64() {
 		return 0, nil, fmt.Errorf("%w: found prices that need more than 63 bits with what unsold goods ask for", ErrSize)
 	}
-	return spread.Int64(), most, nil
+	return spread.Int64(), ceiling, nil
 }
 
 // seller reports whether a plain bid is a reserve.

@@ -105,16 +105,16 @@ func (r *Reduction) ToCSG() (*csg.Instance, error) { return r.toCSG(MaxItems) }
 
 // toCSG is ToCSG of at most so many items. The error of values that the host's memory does
 // not hold wraps device.ErrMemory.
-func (r *Reduction) toCSG(most int) (*csg.Instance, error) {
+func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	n := len(r.Items)
-	if n > most {
+	if n > maxItems {
 		goods := 0
 		for _, ids := range r.Items {
 			if slices.ContainsFunc(ids, func(g int64) bool { return !r.plain.Dummy(g) }) {
 				goods++
 			}
 		}
-		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.plain.Source, ErrItems, n, goods, n-goods, most)
+		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.plain.Source, ErrItems, n, goods, n-goods, maxItems)
 	}
 	value := csg.Int32
 	for _, i := range r.best {
@@ -181,14 +181,14 @@ func Reference(a *Auction) (*Result, error) {
 		return nil, fmt.Errorf("%s: %w: found %d items, expected at most 64", a.Source, ErrItems, n)
 	}
 	first := make([][]uint64, n)
-	most := new(big.Int)
+	total := new(big.Int)
 	for mask, b := range r.best {
-		most.Add(most, big.NewInt(r.plain.Bids[b].Price))
+		total.Add(total, big.NewInt(r.plain.Bids[b].Price))
 		i := bits.TrailingZeros64(mask)
 		first[i] = append(first[i], mask)
 	}
-	if !most.IsInt64() {
-		return nil, fmt.Errorf("%s: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, a.Price(most), a.Scale)
+	if !total.IsInt64() {
+		return nil, fmt.Errorf("%s: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, a.Price(total), a.Scale)
 	}
 	for _, masks := range first {
 		slices.Sort(masks)

@@ -259,15 +259,15 @@ func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Nu
 	for i, b := range p.Bids {
 		bids[i] = replay.Bid{Goods: b.Goods, Price: b.Price}
 	}
-	most, err := x.Bound(bids, p.bids(res.Winners, res.Kept))
+	ceiling, err := x.Bound(bids, p.bids(res.Winners, res.Kept))
 	if err != nil {
 		return err
 	}
-	if most == nil {
+	if ceiling == nil {
 		v.Note("the proof leaves out parts, of which there is no bound")
 		return nil
 	}
-	bound := solve.Number(p.whole.Price(p.amount(most)))
+	bound := solve.Number(p.whole.Price(p.amount(ceiling)))
 	claimed, ok := stated.Rat()
 	proven, _ := bound.Rat()
 	switch {

@@ -221,7 +221,7 @@ func (s *spoken) table(w *bufio.Writer) error {
 		line("reserve:", s.Price(big.NewInt(r.Price)), strings.Join(s.bundle(r.Goods), " "))
 	}
 	for _, limit := range s.limits() {
-		line("most:", limit.bidder, strconv.Itoa(limit.most))
+		line("most:", limit.bidder, strconv.Itoa(limit.limit))
 	}
 	line("bid", "bidder", "price", "goods", "xor")
 	for i, b := range s.bids {
@@ -232,7 +232,7 @@ func (s *spoken) table(w *bufio.Writer) error {
 
 type limit struct {
 	bidder string
-	most   int
+	limit  int
 }
 
 // limits are those of bidders who bid, in the order of their first bids.
@@ -240,9 +240,9 @@ func (s *spoken) limits() []limit {
 	var list []limit
 	seen := map[string]bool{}
 	for _, b := range s.bids {
-		if most, ok := s.Most[b.bidder]; ok && !seen[b.bidder] {
+		if allowed, ok := s.Most[b.bidder]; ok && !seen[b.bidder] {
 			seen[b.bidder] = true
-			list = append(list, limit{b.bidder, most})
+			list = append(list, limit{b.bidder, allowed})
 		}
 	}
 	return list
@@ -295,8 +295,8 @@ func (s *spoken) object(w *bufio.Writer) error {
 			k = len(x.Bidders)
 			place[b.bidder] = k
 			x.Bidders = append(x.Bidders, jsonBidder{Name: b.bidder})
-			if most, ok := s.Most[b.bidder]; ok {
-				x.Bidders[k].Most = &most
+			if allowed, ok := s.Most[b.bidder]; ok {
+				x.Bidders[k].Most = &allowed
 			}
 		}
 		x.Bidders[k].Bids = append(x.Bidders[k].Bids, bid)

@@ -60,11 +60,11 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 	// Keeping and sorting a coalition takes as long as some hundred steps. A host's tiles
 	// leave time for 2^20 of them at 24 agents: there the heavy tails of cauchy and pascal need
 	// more than 2^17, and take half and a quarter of the tiles' time.
-	most := 17
+	exponent := 17
 	if facts.Kind == device.Host {
-		most = 20
+		exponent = 20
 	}
-	limits.Columns = max(1<<min(max(14, n-4), most), int(min(limits.Steps/256, 1<<24)))
+	limits.Columns = max(1<<min(max(14, n-4), exponent), int(min(limits.Steps/256, 1<<24)))
 	return true, limits, nil
 }
 

@@ -85,9 +85,9 @@ func (t *trialInstance) Size() int { return t.N }
 // agree holds a result against the optimum: by the sequential solver for few agents; for more,
 // the first answer whose structure checks stands, and others must equal it.
 func (t *trialInstance) agree(r *Result) error {
-	const few = 16
+	const limit = 16
 	t.once.Do(func() {
-		if t.N <= few {
+		if t.N <= limit {
 			t.want, t.err = Reference(t.Instance, t.method)
 		} else {
 			t.want = r

@@ -8,23 +8,23 @@ import (
 
 // ReadFile reads a file that is kept in memory whole, of at most so many bytes: one
 // without an end, such as a device, is an error that says so.
-func ReadFile(path string, most int64) ([]byte, error) {
+func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f, path, most)
+	return ReadAll(f, path, limit)
 }
 
 // ReadAll is ReadFile on an open stream; name is what errors call it.
-func ReadAll(r io.Reader, name string, most int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, most+1))
+func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if int64(len(text)) > most {
-		return nil, fmt.Errorf("%s: found more than %d bytes, expected at most that", name, most)
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s: found more than %d bytes, expected at most that", name, limit)
 	}
 	return text, nil
 }

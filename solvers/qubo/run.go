@@ -146,10 +146,10 @@ func (r *run) progress(at time.Duration, best Amount) {
 	}
 	var bound solve.Number
 	if r.p.Exact { // else it is one of rounded coefficients
-		if most, _ := r.bests.bound(); most == r.bests.total() {
+		if proven, _ := r.bests.bound(); proven == r.bests.total() {
 			bound = solve.Number(best.String())
 		} else {
-			bound = solve.Number(r.inst.AmountOf(r.p, most).String())
+			bound = solve.Number(r.inst.AmountOf(r.p, proven).String())
 		}
 	}
 	r.o.Progress(solve.NewIncumbent(at.Seconds(), solve.Number(best.String()), bound, r.told.work.Flips))

@@ -168,11 +168,11 @@ func (c *check) sides() error {
 	if c.inst.Rows > c.inst.Cols {
 		lesser = 1
 	}
-	var most int64
+	var limit int64
 	bounded := [2]bool{}
 	bounded[1-lesser] = c.inst.Rows != c.inst.Cols || c.inst.Limit != nil
 	if c.inst.Limit != nil {
-		most, _ = c.units(*c.inst.Limit)
+		limit, _ = c.units(*c.inst.Limit)
 		bounded[lesser] = true
 	}
 	for side := range 2 {
@@ -181,7 +181,7 @@ func (c *check) sides() error {
 		}
 		at := int64(0)
 		if side == lesser {
-			at = most
+			at = limit
 		}
 		for k, x := range duals[side] {
 			if x > at || partners[side][k] < 0 && x != at {
@@ -263,16 +263,16 @@ func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T) (p
 	forbidden := Forbidden[T](false)
 	if j := c.column[i]; cols == nil {
 		v, flip := c.V[:len(costs)], (c.sign-1)/2 // -1 to negate
-		worst, most, least := int64(math.MinInt64), T(0), T(0)
+		worst, largest, least := int64(math.MinInt64), T(0), T(0)
 		for k, x := range costs {
 			if x == forbidden {
 				continue
 			}
 			pairs++
-			most, least = max(most, x), min(least, x)
+			largest, least = max(largest, x), min(least, x)
 			worst = max(worst, v[k]-(int64(x)^flip-flip))
 		}
-		small := int64(most) <= MaxDual && int64(least) >= -MaxDual
+		small := int64(largest) <= MaxDual && int64(least) >= -MaxDual
 		if small && worst <= -c.U[i] && (j < 0 || costs[j] != forbidden && v[j]+c.U[i] == c.sign*int64(costs[j])) {
 			if j >= 0 {
 				c.price[i] = c.sign * int64(costs[j])
@@ -414,8 +414,8 @@ func (c *check) sums() error {
 	}
 	for k := range lesser {
 		if partners[k] < 0 {
-			most, _ := c.units(*c.inst.Limit)
-			primal.Add(most)
+			limit, _ := c.units(*c.inst.Limit)
+			primal.Add(limit)
 		}
 	}
 	for _, u := range c.U {

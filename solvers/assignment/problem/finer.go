@@ -7,8 +7,8 @@ import (
 // Approaches reports whether a problem of points is solved from coarse to fine.
 // Few rows have costs of so many bits that prices have no room to fall.
 func (p *Normal) Approaches() bool {
-	const few = 64
-	return p.Rows == p.Cols && p.Limit == Infinity && p.Rows >= few
+	const minRows = 64
+	return p.Rows == p.Cols && p.Limit == Infinity && p.Rows >= minRows
 }
 
 // Finer is a problem of whole costs multiplied by as large a power of two as

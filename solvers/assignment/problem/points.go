@@ -104,9 +104,9 @@ func (p *Points) Finish(c float64) float64 {
 	return c
 }
 
-// most is no less than the largest distance: that of the corners of the box
+// largest is at least the largest distance: that of the corners of the box
 // around all points.
-func (p *Points) most() float64 {
+func (p *Points) largest() float64 {
 	if len(p.Row) == 0 || len(p.Col) == 0 {
 		return 0
 	}

@@ -69,18 +69,18 @@ func (p *Normal) fit(all func([]uint64) ([][]uint64, error)) error {
 
 // A Span is what a pass over costs finds.
 type Span[T Number] struct {
-	count       int // allowed costs
-	least, most T   // of them
-	grain       int // floats: all are multiples of 2^grain
-	Bad         int // index of the first that cannot be solved with, -1: none
+	count          int // allowed costs
+	least, largest T   // of them
+	grain          int // floats: all are multiples of 2^grain
+	Bad            int // index of the first that cannot be solved with, -1: none
 }
 
 func (s *Span[T]) join(t Span[T]) {
 	switch {
 	case s.count == 0:
-		s.least, s.most = t.least, t.most
+		s.least, s.largest = t.least, t.largest
 	case t.count > 0:
-		s.least, s.most = min(s.least, t.least), max(s.most, t.most)
+		s.least, s.largest = min(s.least, t.least), max(s.largest, t.largest)
 	}
 	s.count += t.count
 	s.grain = min(s.grain, t.grain)
@@ -106,10 +106,10 @@ func (s Span[T]) over(all func([]uint64) ([][]uint64, error)) (Span[T], error) {
 		}
 		return T(math.Float64frombits(x))
 	}
-	lists, err := all([]uint64{uint64(s.count), bits(s.least), bits(s.most), uint64(s.grain)})
+	lists, err := all([]uint64{uint64(s.count), bits(s.least), bits(s.largest), uint64(s.grain)})
 	whole := Span[T]{grain: math.MaxInt32, Bad: -1}
 	for _, w := range lists {
-		whole.join(Span[T]{count: int(w[0]), least: value(w[1]), most: value(w[2]), grain: int(w[3]), Bad: -1})
+		whole.join(Span[T]{count: int(w[0]), least: value(w[1]), largest: value(w[2]), grain: int(w[3]), Bad: -1})
 	}
 	return whole, err
 }
@@ -133,11 +133,11 @@ func Scan[T Number](costs []T, look func([]T) Span[T]) Span[T] {
 func fitIntegers[T int32 | int64](p *Normal, costs []T, all func([]uint64) ([][]uint64, error)) error {
 	forbidden := Forbidden[T](false)
 	s := Scan(costs, func(part []T) Span[T] {
-		s := Span[T]{Bad: -1, least: forbidden, most: -forbidden - 1}
+		s := Span[T]{Bad: -1, least: forbidden, largest: -forbidden - 1}
 		for _, c := range part {
 			if c != forbidden {
 				s.count++
-				s.least, s.most = min(s.least, c), max(s.most, c)
+				s.least, s.largest = min(s.least, c), max(s.largest, c)
 			}
 		}
 		return s
@@ -147,17 +147,17 @@ func fitIntegers[T int32 | int64](p *Normal, costs []T, all func([]uint64) ([][]
 		return err
 	}
 	if s.count == 0 {
-		s.least, s.most = 0, 0
+		s.least, s.largest = 0, 0
 	}
-	return p.FitIntegers(int64(s.least), int64(s.most))
+	return p.FitIntegers(int64(s.least), int64(s.largest))
 }
 
-// FitIntegers sets the scale and range of integer costs from least to most.
-func (p *Normal) FitIntegers(least, most int64) error {
+// FitIntegers sets the scale and range of integer costs from least to largest.
+func (p *Normal) FitIntegers(least, largest int64) error {
 	p.Scale, p.Exact = 1, true
 	bound := MaxScaled(p.Rows)
-	if least < -bound || most > bound {
-		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude, so that sums over %d rows stay below 2^60", ErrCost, least, most, bound, p.Rows)
+	if least < -bound || largest > bound {
+		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude, so that sums over %d rows stay below 2^60", ErrCost, least, largest, bound, p.Rows)
 	}
 	if l := p.Instance.Limit; l != nil {
 		if *l != math.Trunc(*l) || math.Abs(*l) > float64(bound) {
@@ -165,7 +165,7 @@ func (p *Normal) FitIntegers(least, most int64) error {
 		}
 		p.Limit = int64(*l)
 	}
-	p.Least, p.Most = least, most
+	p.Least, p.Most = least, largest
 	p.orient()
 	return nil
 }
@@ -184,7 +184,7 @@ func (p *Normal) orient() {
 func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([][]uint64, error)) error {
 	forbidden := Forbidden[T](p.Instance.Maximize)
 	s := Scan(costs, func(part []T) Span[T] {
-		s := Span[T]{Bad: -1, grain: math.MaxInt32, least: T(math.Inf(1)), most: T(math.Inf(-1))}
+		s := Span[T]{Bad: -1, grain: math.MaxInt32, least: T(math.Inf(1)), largest: T(math.Inf(-1))}
 		grains := math.NaN() // 2^grain in 1; infinite and not a number fit no test
 		for k, c := range part {
 			if c-c != 0 { // an infinity, or not a number
@@ -197,8 +197,8 @@ func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([]
 			if c < s.least {
 				s.least = c
 			}
-			if c > s.most {
-				s.most = c
+			if c > s.largest {
+				s.largest = c
 			}
 			if x := float64(c); x != 0 && x*grains != math.Trunc(x*grains) {
 				s.grain = min(s.grain, lowestBit(x))
@@ -220,9 +220,9 @@ func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([]
 		return err
 	}
 	if s.count == 0 {
-		s.least, s.most = 0, 0
+		s.least, s.largest = 0, 0
 	}
-	p.FitFloats(float64(s.least), float64(s.most), s.grain)
+	p.FitFloats(float64(s.least), float64(s.largest), s.grain)
 	return nil
 }
 
@@ -245,8 +245,8 @@ func lowestBit(x float64) int {
 // multiples of 2^grain. Costs become the smallest integers that keep all their
 // bits, where those are small enough, and the largest that are small enough
 // otherwise.
-func (p *Normal) FitFloats(least, most float64, grain int) {
-	size := max(math.Abs(least), math.Abs(most))
+func (p *Normal) FitFloats(least, largest float64, grain int) {
+	size := max(math.Abs(least), math.Abs(largest))
 	if l := p.Instance.Limit; l != nil {
 		size = max(size, math.Abs(*l))
 		grain = min(grain, lowestBit(*l))
@@ -264,7 +264,7 @@ func (p *Normal) FitFloats(least, most float64, grain int) {
 		}
 	}
 	p.Scale = math.Ldexp(1, shift)
-	p.Least, p.Most = ToScaled(least, p.Scale), ToScaled(most, p.Scale)
+	p.Least, p.Most = ToScaled(least, p.Scale), ToScaled(largest, p.Scale)
 	if l := p.Instance.Limit; l != nil {
 		p.Limit = ToScaled(*l, p.Scale)
 	}
@@ -285,14 +285,14 @@ func ToScaled(c, scale float64) int64 { return int64(math.RoundToEven(c * scale)
 // no operation rounds: sums of |d| or d² of coordinates with few bits.
 func (p *Normal) fitPoints() error {
 	q := p.Instance.Points
-	most := q.most()
+	largest := q.largest()
 	if q.Floor {
-		if most >= 1<<62 {
-			return fmt.Errorf("%w: distances up to %g: expected at most %d, so that sums over %d rows stay below 2^60", ErrCost, most, MaxScaled(p.Rows), p.Rows)
+		if largest >= 1<<62 {
+			return fmt.Errorf("%w: distances up to %g: expected at most %d, so that sums over %d rows stay below 2^60", ErrCost, largest, MaxScaled(p.Rows), p.Rows)
 		}
-		return p.FitIntegers(0, int64(most))
+		return p.FitIntegers(0, int64(largest))
 	}
-	if math.IsInf(most, 0) {
+	if math.IsInf(largest, 0) {
 		return fmt.Errorf("%w: distances beyond the largest float64", ErrCost)
 	}
 	grain := math.MaxInt32
@@ -304,10 +304,10 @@ func (p *Normal) fitPoints() error {
 	if q.Metric == Squared && grain != math.MaxInt32 {
 		grain *= 2
 	}
-	if q.Metric == Euclidean && most > 0 || grain != math.MaxInt32 && most >= math.Ldexp(1, grain+53) {
+	if q.Metric == Euclidean && largest > 0 || grain != math.MaxInt32 && largest >= math.Ldexp(1, grain+53) {
 		grain = math.MinInt32
 	}
-	p.FitFloats(0, most, grain)
+	p.FitFloats(0, largest, grain)
 	return nil
 }
 

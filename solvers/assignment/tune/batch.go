@@ -58,10 +58,10 @@ func (t tunableBatch) Cases(fixed map[string]string) ([]subject.Case, error) {
 // Instance draws two squares for each multiprocessor of the largest devices,
 // or as many as a quarter of a GiB holds.
 func (t tunableBatch) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	const most = 264
+	const limit = 264
 	b := &trialBatch{size: size}
-	for k := range min(most, 1+1<<28/(size*size*8)) {
-		inst, err := t.tunable.Instance(fixed, size, seed*most+uint64(k))
+	for k := range min(limit, 1+1<<28/(size*size*8)) {
+		inst, err := t.tunable.Instance(fixed, size, seed*limit+uint64(k))
 		if err != nil {
 			return nil, err
 		}

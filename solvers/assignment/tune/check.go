@@ -130,7 +130,7 @@ func (j *checkJob) Check(s device.Stream) error {
 	if j.p.Wrong && errors.Is(err, problem.ErrCheck) {
 		return nil
 	}
-	if few := 1 << 20; err != nil || j.p.Rows*j.p.Cols > few {
+	if limit := 1 << 20; err != nil || j.p.Rows*j.p.Cols > limit {
 		return err
 	}
 	forbidden := uint64(0) // pairs, which a certificate does not count

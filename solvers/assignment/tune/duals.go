@@ -123,7 +123,7 @@ func (j *dualsJob) Check(s device.Stream) error {
 			return fmt.Errorf("%w: column %d: found the price %d", problem.ErrCheck, k, v)
 		}
 	}
-	if p.Cols > few {
+	if p.Cols > longestReferred {
 		return nil
 	}
 	sol, err := reference.Solve(p, nil)

@@ -110,9 +110,9 @@ func newTrial(inst *problem.Instance, err error) (*trialInstance, error) {
 // Size is the longer side.
 func (t *trialInstance) Size() int { return t.p.Cols }
 
-// few is the longest side that the reference is asked about; beyond it the
+// longestReferred is the longest side that the reference is asked about; beyond it the
 // certificate alone proves the answer, as it does for users.
-const few = 300
+const longestReferred = 300
 
 // optimum is the value of the reference in units, "" when there is no full
 // matching.
@@ -149,7 +149,7 @@ func (t *trialInstance) agree(sol *engine.Solution, failed error) error {
 		return failed
 	}
 	cert, err := problem.Check(t.p.Instance, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: t.p.Scale})
-	if err != nil || t.p.Cols > few {
+	if err != nil || t.p.Cols > longestReferred {
 		return err
 	}
 	want, err := t.optimum()

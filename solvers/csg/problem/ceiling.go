@@ -39,7 +39,7 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	default:
 		s = spanOf(inst.F64)
 	}
-	if s.most == 0 || float64(inst.N)*math.Ldexp(s.most, -s.unit) < 1/u {
+	if s.largest == 0 || float64(inst.N)*math.Ldexp(s.largest, -s.unit) < 1/u {
 		return solve.Number(sum), nil
 	}
 	total, ok := ParseExact(claimed, inst.Type)
@@ -62,8 +62,8 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 // largest magnitude, and the exponent of the largest power of two that all of them
 // are multiples of.
 type span struct {
-	least, most float64
-	unit        int
+	least, largest float64
+	unit           int
 }
 
 // spanOf reads all values, on all cores.
@@ -76,14 +76,14 @@ func spanOf[T float32 | float64](values []T) span {
 			if x == 0 || math.IsInf(x, 0) {
 				continue
 			}
-			s.least, s.most = min(s.least, x), max(s.most, math.Abs(x))
+			s.least, s.largest = min(s.least, x), max(s.largest, math.Abs(x))
 			s.unit = min(s.unit, lowestBit(x))
 		}
 		found[part] = s
 	})
 	s := found[0]
 	for _, x := range found[1:] {
-		s = span{min(s.least, x.least), max(s.most, x.most), min(s.unit, x.unit)}
+		s = span{min(s.least, x.least), max(s.largest, x.largest), min(s.unit, x.unit)}
 	}
 	return s
 }

@@ -28,31 +28,31 @@ func (inst *Instance) Promote() error {
 	}
 	switch inst.Type {
 	case Int32:
-		most, at := LargestInt(inst.I32)
-		if sum, ok := Times(most, inst.N); !ok || sum > math.MaxInt32 {
+		largest, at := LargestInt(inst.I32)
+		if sum, ok := Times(largest, inst.N); !ok || sum > math.MaxInt32 {
 			inst.Note("values are promoted from int32 to int64: up to %d values as large as %d, that of coalition %d, could exceed 2^31-1", inst.N, inst.I32[at], at)
 			SetValues(inst, Convert[int32, int64](inst.I32))
 		}
 	case Int64:
-		most, at := LargestInt(inst.I64)
-		if sum, ok := Times(most, inst.N); !ok || sum > math.MaxInt64 {
+		largest, at := LargestInt(inst.I64)
+		if sum, ok := Times(largest, inst.N); !ok || sum > math.MaxInt64 {
 			return &EntryError{at, inst.Coalition(at), fmt.Sprint(inst.I64[at]), fmt.Sprintf("values whose sum over %d agents stays below 2^63", inst.N)}
 		}
 	case Float32:
-		most, at, err := largestFloat(inst, inst.F32)
+		largest, at, err := largestFloat(inst, inst.F32)
 		if err != nil {
 			return err
 		}
-		if most*float64(inst.N) > math.MaxFloat32 {
+		if largest*float64(inst.N) > math.MaxFloat32 {
 			inst.Note("values are promoted from float32 to float64: up to %d values as large as %v, that of coalition %d, could exceed %v", inst.N, inst.F32[at], at, float32(math.MaxFloat32))
 			SetValues(inst, Convert[float32, float64](inst.F32))
 		}
 	case Float64:
-		most, at, err := largestFloat(inst, inst.F64)
+		largest, at, err := largestFloat(inst, inst.F64)
 		if err != nil {
 			return err
 		}
-		if most*float64(inst.N) > math.MaxFloat64 {
+		if largest*float64(inst.N) > math.MaxFloat64 {
 			return &EntryError{at, inst.Coalition(at), inst.Exact(at), fmt.Sprintf("values whose sum over %d agents stays finite", inst.N)}
 		}
 	}
@@ -76,15 +76,15 @@ func (inst *Instance) clearEmpty() {
 	}
 }
 
-// Times is most*n, false when that is beyond 64 bits.
-func Times(most uint64, n int) (uint64, bool) {
-	hi, lo := bits.Mul64(most, uint64(n))
+// Times is largest*n, false when that is beyond 64 bits.
+func Times(largest uint64, n int) (uint64, bool) {
+	hi, lo := bits.Mul64(largest, uint64(n))
 	return lo, hi == 0
 }
 
 // LargestInt is the largest magnitude and the first coalition that has it.
 func LargestInt[T int32 | int64](values []T) (uint64, uint64) {
-	type best struct{ most, at uint64 }
+	type best struct{ largest, at uint64 }
 	found := make([]best, Parts(uint64(len(values))))
 	Spread(uint64(len(values)), func(part int, from, to uint64) {
 		b := best{at: from}
@@ -93,7 +93,7 @@ func LargestInt[T int32 | int64](values []T) (uint64, uint64) {
 			if values[i] < 0 {
 				x = -x
 			}
-			if x > b.most {
+			if x > b.largest {
 				b = best{x, i}
 			}
 		}
@@ -101,27 +101,27 @@ func LargestInt[T int32 | int64](values []T) (uint64, uint64) {
 	})
 	b := found[0]
 	for _, x := range found[1:] {
-		if x.most > b.most {
+		if x.largest > b.largest {
 			b = x
 		}
 	}
-	return b.most, b.at
+	return b.largest, b.at
 }
 
 // largestFloat is the largest finite magnitude and the first coalition that
 // has it; an error names the first value that is NaN or plus infinity.
 func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uint64, error) {
 	type best struct {
-		most float64
-		at   uint64
-		bad  bool
+		largest float64
+		at      uint64
+		bad     bool
 	}
 	found := make([]best, Parts(uint64(len(values))))
 	Spread(uint64(len(values)), func(part int, from, to uint64) {
 		b := best{at: from}
 		for i := from; i < to; i++ {
 			x := math.Abs(float64(values[i]))
-			if x <= b.most {
+			if x <= b.largest {
 				continue
 			}
 			if x <= math.MaxFloat64 {
@@ -139,11 +139,11 @@ func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uin
 			want := "a number, or -inf for a forbidden coalition"
 			return 0, 0, &EntryError{x.at, inst.Coalition(x.at), inst.Exact(x.at), want}
 		}
-		if x.most > b.most {
+		if x.largest > b.largest {
 			b = x
 		}
 	}
-	return b.most, b.at, nil
+	return b.largest, b.at, nil
 }
 
 // Convert widens values on all cores.

@@ -52,7 +52,7 @@ const maxEntries = 1 << 53
 
 // ReadHead reads the banner and the sizes; the file's Options.Comment has to be
 // "%". Sides are at most most, which an int32 has to hold. No memory is taken for what the sizes claim.
-func ReadHead(f *text.File, most int) (Head, error) {
+func ReadHead(f *text.File, limit int) (Head, error) {
 	var h Head
 	line, err := f.Line()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -80,10 +80,10 @@ func ReadHead(f *text.File, most int) (Head, error) {
 	if h.Field == Pattern && (h.Array || h.Symmetry == Skew) {
 		return h, f.Errorf("found a pattern of %s, expected one of coordinates, general or symmetric", strings.Join([]string{words[2], words[4]}, ", "))
 	}
-	return h, h.readSizes(f, most)
+	return h, h.readSizes(f, limit)
 }
 
-func (h *Head) readSizes(f *text.File, most int) error {
+func (h *Head) readSizes(f *text.File, limit int) error {
 	count, what := 3, "rows, columns and entries"
 	if h.Array {
 		count, what = 2, "rows and columns"
@@ -94,7 +94,7 @@ func (h *Head) readSizes(f *text.File, most int) error {
 	}
 	var sides [2]int64
 	for k, name := range []string{"number of rows", "number of columns"} {
-		if sides[k], err = text.Whole(words[k], name, 0, int64(most)); err != nil {
+		if sides[k], err = text.Whole(words[k], name, 0, int64(limit)); err != nil {
 			return f.Errorf("%w", err)
 		}
 	}

@@ -95,8 +95,8 @@ func (f *File) failed(line int, err error) error {
 }
 
 // errLong is a line or word beyond what is borne.
-func errLong(what string, most int) error {
-	return fmt.Errorf("found a %s of more than %d bytes, expected a shorter one", what, most)
+func errLong(what string, limit int) error {
+	return fmt.Errorf("found a %s of more than %d bytes, expected a shorter one", what, limit)
 }
 
 // Line is the next line without its end, good until the next call; io.EOF at

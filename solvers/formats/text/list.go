@@ -35,9 +35,9 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 		lines int64
 		wrong int64 // 1: a line behind them has an error
 	}
-	parse := func(b *Block, most int64) (part, error) {
+	parse := func(b *Block, limit int64) (part, error) {
 		p := part{of: l.New()}
-		for p.lines < most {
+		for p.lines < limit {
 			words, ok := b.Fields()
 			if !ok {
 				break

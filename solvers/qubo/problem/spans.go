@@ -49,14 +49,14 @@ func NewRowSums() RowSums { return RowSums{magnitudes: Spans{Least: math.MaxInt6
 func (s *RowSums) AddRow(p *Normal, i int) (low, high int64) {
 	_, weight := p.Row(i)
 	m := &s.magnitudes
-	least, most, sum, all := m.Least, int64(0), int64(0), s.all
+	least, largest, sum, all := m.Least, int64(0), int64(0), s.all
 	for _, w := range weight {
 		sign := w >> 63
 		low += w & sign
 		sum += w
 		all |= w
 		w = w ^ sign - sign
-		least, most = min(least, w), max(most, w)
+		least, largest = min(least, w), max(largest, w)
 	}
 	high = sum - low
 	d := p.Diag[i]
@@ -64,7 +64,7 @@ func (s *RowSums) AddRow(p *Normal, i int) (low, high int64) {
 	s.fields += 2*d + abs(2*d+sum)
 	s.pairs += 2 * high // w and |w|
 	s.all, m.Least = all, least
-	m.Weight, m.diag, m.Delta = max(m.Weight, most), max(m.diag, abs(d)), max(m.Delta, d+high, -d-low)
+	m.Weight, m.diag, m.Delta = max(m.Weight, largest), max(m.diag, abs(d)), max(m.Delta, d+high, -d-low)
 	return low, high
 }
 

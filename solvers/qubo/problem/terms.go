@@ -147,8 +147,8 @@ func (t triangle[T]) terms(inst *Instance, factor T) *Terms[T] {
 	return out
 }
 
-// few is how many entries one core lists by columns quicker than several.
-const few = 1 << 14
+// oneCore is how many entries one core lists by columns quicker than several.
+const oneCore = 1 << 14
 
 // byColumns calls back every pair i < j that is not 0, on all cores: those of one
 // column on one core, rows ascending. Every core passes over all rows, for some of
@@ -157,7 +157,7 @@ const few = 1 << 14
 func (t triangle[T]) byColumns(row []int, each func(i, j int32, v T)) {
 	n := len(row) - 1
 	blocks := 1
-	if len(t.i) > few {
+	if len(t.i) > oneCore {
 		blocks = max(runtime.GOMAXPROCS(0), min(n/piece, len(t.i)/n))
 	}
 	cores.Pieces(blocks, func(b int) {

@@ -17,8 +17,8 @@ type Value interface {
 	int32 | int64 | float32 | float64
 }
 
-// Far is above the scaled cost of every allowed pair.
-const Far = int64(1) << 61
+// Infinity is above the scaled cost of every allowed pair.
+const Infinity = int64(1) << 61
 
 // turn is the number of costs that vector kernels look at together.
 const turn = 32
@@ -55,27 +55,27 @@ type Filter[T Value] func(c []T, v []int64, scale float64, limit int64, from, to
 
 // Least selects the allowed pairs of a row with the least c - v: k to 2k of them, in no
 // order, or all where the row has fewer. It leaves them in h and returns a lower bound on
-// c - v of the other pairs, Far where there are no others. The scan begins at column
+// c - v of the other pairs, Infinity where there are no others. The scan begins at column
 // first; of equal pairs those scanned earlier win. room is how many pairs h keeps between
-// two selections. guess is a bound to try first: where at least few pairs lie below it,
-// Least selects among these alone, which saves time when they are not many more; Far
+// two selections. guess is a bound to try first: where enough pairs or more lie below it,
+// Least selects among these alone, which saves time when they are not many more; Infinity
 // makes no guess.
-func Least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k, few int, guess int64, room int, h *Hits) int64 {
+func Least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k, enough int, guess int64, room int, h *Hits) int64 {
 	room = max(room, 2*k)
 	if guess < farthest {
-		if bound := least(filter, c, v, scale, first, k, guess, room, h); h.N >= few {
+		if bound := least(filter, c, v, scale, first, k, guess, room, h); h.N >= enough {
 			return bound
 		}
 	}
 	bound := least(filter, c, v, scale, first, k, farthest, room, h)
 	if bound == farthest {
-		return Far
+		return Infinity
 	}
 	return bound
 }
 
 // farthest is more than c - v of any allowed pair.
-const farthest = Far - Far/4
+const farthest = Infinity - Infinity/4
 
 // least is Least with pairs below limit only, which is the bound then.
 func least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k int, limit int64, room int, h *Hits) int64 {
@@ -107,14 +107,14 @@ var scratch = sync.Pool{New: func() any { return new(Hits) }}
 
 // LeastRow is the entry least of assignment/hostscan, block of it.
 func LeastRow[T Value](filter Filter[T], costs []T, cols int, scale float64, row, block int, v []int64,
-	first, k, few int, guess int64, room int, col []int32, value, state []int64) {
+	first, k, enough int, guess int64, room int, col []int32, value, state []int64) {
 	h := scratch.Get().(*Hits)
 	defer scratch.Put(h)
 	row += block
 	if cols > 0 {
 		first = row * first % cols
 	}
-	state[2*block+1] = Least(filter, costs[row*cols:][:cols], v, scale, first, k, few, guess, room, h)
+	state[2*block+1] = Least(filter, costs[row*cols:][:cols], v, scale, first, k, enough, guess, room, h)
 	state[2*block] = int64(h.N)
 	h.store(v, col[2*block*k:], value[2*block*k:])
 }
@@ -209,17 +209,17 @@ func Lower[T Value](c []T, v []int64, scale float64, u int64) {
 	}
 }
 
-// Scaled is a cost's scaled cost, Far of a forbidden pair.
+// Scaled is a cost's scaled cost, Infinity of a forbidden pair.
 func Scaled[T Value](c T, scale float64) int64 {
 	switch c := any(c).(type) {
 	case int32:
 		if c == math.MaxInt32 {
-			return Far
+			return Infinity
 		}
 		return int64(scale) * int64(c)
 	case int64:
 		if c == math.MaxInt64 {
-			return Far
+			return Infinity
 		}
 		return int64(scale) * c
 	case float32:
@@ -227,12 +227,12 @@ func Scaled[T Value](c T, scale float64) int64 {
 	case float64:
 		return scaledFloat(c, scale)
 	}
-	return Far
+	return Infinity
 }
 
 func scaledFloat(c, scale float64) int64 {
 	if c-c != 0 {
-		return Far
+		return Infinity
 	}
 	return int64(math.RoundToEven(c * scale))
 }

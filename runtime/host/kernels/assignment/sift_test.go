@@ -11,7 +11,7 @@ import (
 // plain is the plainest filter.
 func plain[T Value](c []T, v []int64, scale float64, limit int64, from, to int, h *Hits) int {
 	for j := from; j < to; j++ {
-		if x := Scaled(c[j], scale); x != Far && x-v[j] < limit {
+		if x := Scaled(c[j], scale); x != Infinity && x-v[j] < limit {
 			if h.Add(j, x-v[j]); h.Full() {
 				return j + 1
 			}
@@ -64,13 +64,13 @@ func testLeast[T Value](t *testing.T) {
 				c[j] = forbidden[T](int(math.Copysign(1, scale)))
 			}
 			x := Scaled(c[j], scale)
-			if x != Far {
+			if x != Infinity {
 				want = append(want, x-v[j])
 			}
 			low[j] = min(v[j], x-u)
 		}
 		slices.Sort(want)
-		guess := []int64{Far, 0, r.Int64N(int64(span) + 1)}[r.IntN(3)]
+		guess := []int64{Infinity, 0, r.Int64N(int64(span) + 1)}[r.IntN(3)]
 		first, k, room := 0, 1+r.IntN(20), 8+r.IntN(50)
 		few := r.IntN(k + 1)
 		if n > 0 {
@@ -109,7 +109,7 @@ func check[T Value](c []T, v []int64, scale float64, want []int64, k, few int, b
 	if !slices.Equal(got, want[:h.N]) {
 		return fmt.Errorf("least %v, want %v", got, want[:h.N])
 	}
-	if h.N < len(want) && bound > want[h.N] || h.N == len(want) && bound == Far-Far/4 {
+	if h.N < len(want) && bound > want[h.N] || h.N == len(want) && bound == Infinity-Infinity/4 {
 		return fmt.Errorf("bound %d, %d hits, all %v", bound, h.N, want)
 	}
 	columns := map[int64]bool{}
@@ -133,7 +133,7 @@ func TestTies(t *testing.T) {
 		t.Fatalf("Below found %d of 1000", h.N)
 	}
 	for first := range 1000 {
-		Least(f, c, v, 1, first, 16, 16, Far, 96, &h)
+		Least(f, c, v, 1, first, 16, 16, Infinity, 96, &h)
 		for i, j := range h.Index[:h.N] {
 			if int(j) != (first+i)%1000 {
 				t.Fatalf("first %d: hit %d is column %d", first, i, j)
@@ -143,7 +143,7 @@ func TestTies(t *testing.T) {
 }
 
 func TestVectorsAreUsed(t *testing.T) {
-	if Vectors() == "" {
+	if !hasVectors() {
 		t.Skip("no vector registers that the kernels know")
 	}
 	used := true
@@ -152,7 +152,7 @@ func TestVectorsAreUsed(t *testing.T) {
 		return to
 	})
 	var h Hits
-	if Least(f, make([]int32, 1000), make([]int64, 1000), 1, 17, 4, 4, Far, 16, &h); !used || h.N != 4 {
+	if Least(f, make([]int32, 1000), make([]int64, 1000), 1, 17, 4, 4, Infinity, 16, &h); !used || h.N != 4 {
 		t.Errorf("%d hits; the rest took whole turns: %v", h.N, !used)
 	}
 }
@@ -167,7 +167,7 @@ func BenchmarkLeast(b *testing.B) {
 			b.Run(fmt.Sprint(name, n), func(b *testing.B) {
 				var h Hits
 				for i := range b.N {
-					Least(f, c[i%100*n:i%100*n+n], v, 1, i%n, 16, 16, Far, 96, &h)
+					Least(f, c[i%100*n:i%100*n+n], v, 1, i%n, 16, 16, Infinity, 96, &h)
 				}
 			})
 		}

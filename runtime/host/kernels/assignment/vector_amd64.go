@@ -6,15 +6,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+// hasVectors reports whether this processor has the registers that the kernels use.
 func hasVectors() bool { return cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ }
-
-// Vectors says which vector registers the kernels use; "" where none.
-func Vectors() string {
-	if hasVectors() {
-		return "AVX-512"
-	}
-	return ""
-}
 
 // Vector is rest, but for whole turns of costs in vector registers; just rest
 // where there are none.
@@ -71,13 +64,13 @@ func lowerVector[T Value](c []T, v []int64, scale float64, u int64) int {
 	f := factor[T](scale)
 	switch c := any(&c[0]).(type) {
 	case *int32:
-		lowerInt32(c, &v[0], n, f, u, Far)
+		lowerInt32(c, &v[0], n, f, u, Infinity)
 	case *int64:
-		lowerInt64(c, &v[0], n, f, u, Far)
+		lowerInt64(c, &v[0], n, f, u, Infinity)
 	case *float32:
-		lowerFloat32(c, &v[0], n, f, u, Far)
+		lowerFloat32(c, &v[0], n, f, u, Infinity)
 	case *float64:
-		lowerFloat64(c, &v[0], n, f, u, Far)
+		lowerFloat64(c, &v[0], n, f, u, Infinity)
 	}
 	return n
 }

@@ -2,8 +2,7 @@
 
 package assignment
 
-// Vectors says which vector registers the kernels use; "" where none.
-func Vectors() string { return "" }
+func hasVectors() bool { return false }
 
 // Vector is rest on this architecture, of which no vector registers are known.
 func Vector[T Value](rest Filter[T]) Filter[T] { return rest }

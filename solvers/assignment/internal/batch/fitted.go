@@ -20,9 +20,9 @@ type Fit struct {
 
 // A Span is what is found of some costs.
 type Span struct {
-	least, most int64 // of the allowed ones: integers, or the bits of float64
-	bad         bool  // some cannot be solved with
-	scale       float64
+	least, largest int64 // of the allowed ones: integers, or the bits of float64
+	bad            bool  // some cannot be solved with
+	scale          float64
 }
 
 var (
@@ -56,8 +56,8 @@ func (f *Fit) Close() error { return f.scope.Close() }
 // launch looks at count shares of length of all costs; the words of each are step from
 // those of the one before.
 func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, count, length, all int64, problems, found device.Buffer, step int64) error {
-	const flight, warp, most = 8, 32, 1024 // of the kernel
-	g := device.Grid{Blocks: count, Threads: int(min((length/flight+warp-1)/warp*warp, most))}
+	const flight, warp, limit = 8, 32, 1024 // of the kernel
+	g := device.Grid{Blocks: count, Threads: int(min((length/flight+warp-1)/warp*warp, limit))}
 	g.Threads = max(g.Threads, warp)
 	maximize := uint64(0)
 	if p.Instance.Maximize {
@@ -69,12 +69,12 @@ func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, co
 // Range sets the range and scale of p, whose costs a buffer has, by what many blocks find
 // of a share each.
 func (f *Fit) Range(d device.Device, s device.Stream, p *problem.Normal, costs device.Buffer) error {
-	const share, most = 1 << 14, 1 << 10 // costs of a block, blocks
+	const share, limit = 1 << 14, 1 << 10 // costs of a block, blocks
 	all := int64(p.Rows) * int64(p.Cols)
-	blocks := max(1, min(all/share, most))
+	blocks := max(1, min(all/share, limit))
 	length := (all + blocks - 1) / blocks
 	blocks = (all + length - 1) / length
-	back := make([]byte, 8*assignment.FitWordWords*most)
+	back := make([]byte, 8*assignment.FitWordWords*limit)
 	if f.spans == nil {
 		if err := f.scope.Take(d, device.Into(&f.spans, int64(len(back)))); err != nil {
 			return err
@@ -107,8 +107,8 @@ func (s *Span) join(t Span, value problem.Value) {
 	if before(t.least, s.least) {
 		s.least = t.least
 	}
-	if before(s.most, t.most) {
-		s.most = t.most
+	if before(s.largest, t.largest) {
+		s.largest = t.largest
 	}
 }
 
@@ -118,13 +118,13 @@ func floatOf(word int64) float64 { return math.Float64frombits(uint64(word)) }
 func (s Span) fit(p *problem.Normal) error {
 	switch {
 	case s.bad && p.Instance.Type.Integer():
-		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude", problem.ErrCost, s.least, s.most, problem.MaxScaled(p.Rows))
+		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude", problem.ErrCost, s.least, s.largest, problem.MaxScaled(p.Rows))
 	case s.bad:
 		return fmt.Errorf("%w: found one that is not a number, or an infinity that forbids nothing", problem.ErrCost)
 	case p.Instance.Type.Integer():
-		return p.FitIntegers(s.least, s.most)
+		return p.FitIntegers(s.least, s.largest)
 	}
-	p.FitFloats(floatOf(s.least), floatOf(s.most), math.MinInt32)
+	p.FitFloats(floatOf(s.least), floatOf(s.largest), math.MinInt32)
 	return nil
 }
 

@@ -200,9 +200,9 @@ func Forms(t *testing.T) []*problem.Instance {
 				}
 				limited := *inst
 				limited.Limit = &limit
-				most := *inst
-				most.Maximize = true
-				list = append(list, inst, &limited, &most)
+				largest := *inst
+				largest.Maximize = true
+				list = append(list, inst, &limited, &largest)
 			}
 		}
 	}

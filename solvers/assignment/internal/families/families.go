@@ -108,7 +108,7 @@ func (f *Family) Together(v *device.Variant) *device.Variant {
 		return v
 	}
 	var best *device.Variant
-	most := -1
+	largest := -1
 	for i := range f.Kernels.Variants {
 		w := &f.Kernels.Variants[i]
 		if !f.ForSeveral(w) || f.Kernels.Value(w, "value") != f.Kernels.Value(v, "value") {
@@ -120,8 +120,8 @@ func (f *Family) Together(v *device.Variant) *device.Variant {
 				alike++
 			}
 		}
-		if alike > most {
-			best, most = w, alike
+		if alike > largest {
+			best, largest = w, alike
 		}
 	}
 	return best

@@ -28,17 +28,17 @@ func ReadDuals(path string, inst *problem.Instance) (*problem.Duals, error) {
 		d.Scale = -1
 	}
 	if !inst.Type.Integer() {
-		most := 0.0
+		largest := 0.0
 		for _, list := range [][]json.Number{file.U, file.V} {
 			for _, x := range list {
 				f, err := x.Float64()
 				if err != nil {
 					return nil, fmt.Errorf("%s: found the dual %q, expected a number", path, x)
 				}
-				most = max(most, math.Abs(f))
+				largest = max(largest, math.Abs(f))
 			}
 		}
-		_, e := math.Frexp(most)
+		_, e := math.Frexp(largest)
 		d.Scale = math.Ldexp(d.Scale, min(60-e, 1000))
 	}
 	if d.U, err = inUnits(file.U, d.Scale); err == nil {

@@ -191,14 +191,14 @@ func (o ReadOptions) roomSparse(rows, cols int) error {
 
 // narrow makes int64 costs int32 where they fit.
 func narrow(inst *problem.Instance) {
-	const most = math.MaxInt32 - 1
+	const limit = math.MaxInt32 - 1
 	if inst.Type != problem.Int64 || inst.Points != nil {
 		return
 	}
 	s := problem.Scan(inst.I64, func(part []int64) problem.Span[int64] {
 		s := problem.Span[int64]{Bad: -1}
 		for k, c := range part {
-			if c != math.MaxInt64 && (c > most || c < -most) {
+			if c != math.MaxInt64 && (c > limit || c < -limit) {
 				s.Bad = k
 				break
 			}

@@ -23,9 +23,9 @@ func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, 
 	h.tells(on, p.Rows, shift)
 	var err error
 	if start != nil {
-		most := int64(1) << 60 >> shift // any duals of columns may begin
+		limit := int64(1) << 60 >> shift // any duals of columns may begin
 		for j, v := range start.V {
-			h.v[j] = max(-most, min(v, most)) << shift
+			h.v[j] = max(-limit, min(v, limit)) << shift
 		}
 		err = h.scales(ctx, 1, 1<<16)
 	} else {

@@ -61,15 +61,15 @@ func (h *core) release() {
 	}
 }
 
-// auction reports whether it matched all rows, in at most `most` bids. The row
+// auction reports whether it matched all rows, in at most `limit` bids. The row
 // that waits longest bids next.
-func (h *core) auction(ctx context.Context, eps int64, most int) bool {
+func (h *core) auction(ctx context.Context, eps int64, limit int) bool {
 	queue := h.freeRows()
 	for at := 0; at < len(queue); at++ {
 		if at%4096 == 0 {
 			h.tell()
 		}
-		if at == most || at%4096 == 0 && ctx.Err() != nil {
+		if at == limit || at%4096 == 0 && ctx.Err() != nil {
 			return false
 		}
 		i := queue[at]

@@ -160,8 +160,8 @@ func (h *core) best(i int32, k int) (j1, j2 int32, m1, m2 int64) {
 		for _, e := range row.edges {
 			guess = max(guess, e.Cost-h.v[e.Col]+1)
 		}
-		few := min(k, len(row.edges)) // no more need lie below guess
-		row.edges, row.bound = ascending(h.reader.Least(int(i), h.v, k, few, guess, row.edges[:0]))
+		enough := min(k, len(row.edges)) // more need not lie below guess
+		row.edges, row.bound = ascending(h.reader.Least(int(i), h.v, k, enough, guess, row.edges[:0]))
 		j1, j2, m1, m2 = leastTwo(row.edges, h.v)
 	}
 	return

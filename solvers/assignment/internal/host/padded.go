@@ -49,9 +49,9 @@ type paddingReader struct {
 
 func (s padding) Reader() reader { return &paddingReader{reader: s.source.Reader(), padding: s} }
 
-func (r *paddingReader) Least(i int, v []int64, k, few int, guess int64, out []Edge) ([]Edge, int64) {
+func (r *paddingReader) Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
 	if i < r.rows {
-		return r.reader.Least(i, v, k, few, guess, out)
+		return r.reader.Least(i, v, k, enough, guess, out)
 	}
 	r.row = r.row[:0]
 	for j := range v {

@@ -45,11 +45,11 @@ func (s *places) ColumnMinima(u, v []int64, threads int) {
 
 type placeReader struct{ s *places }
 
-func (r *placeReader) Least(i int, v []int64, k, few int, guess int64, out []Edge) ([]Edge, int64) {
+func (r *placeReader) Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
 	q := r.s.p.Instance.Points
 	point := q.Row[i*q.Dim : (i+1)*q.Dim]
 	if guess < problem.Infinity/2 {
-		if found, bound := r.s.tree.least(point, v, k, guess, out); len(found)-len(out) >= few {
+		if found, bound := r.s.tree.least(point, v, k, guess, out); len(found)-len(out) >= enough {
 			return found, bound
 		}
 	}

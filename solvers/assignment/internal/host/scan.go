@@ -103,13 +103,13 @@ func (r *scanReader) room(n int, v []int64) {
 	}
 }
 
-func (r *scanReader) Least(i int, v []int64, k, few int, guess int64, out []Edge) ([]Edge, int64) {
+func (r *scanReader) Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
 	p := r.s.p
 	r.room(2*k, v)
 	// Rows with equal costs are to choose different columns.
 	first := max(1, p.Cols/p.Rows)
 	r.s.least(0, 1, []device.Arg{r.s.costs, device.U64(uint64(p.Cols)), device.F64(p.Scale), device.U64(uint64(i)), r.arg,
-		device.U64(uint64(first)), device.U64(uint64(k)), device.U64(uint64(few)), device.I64(guess), r.out[0], r.out[1], r.out[2]})
+		device.U64(uint64(first)), device.U64(uint64(k)), device.U64(uint64(enough)), device.I64(guess), r.out[0], r.out[1], r.out[2]})
 	return r.results(out, v), r.state[1]
 }
 

@@ -24,8 +24,8 @@ type source interface {
 type reader interface {
 	// Least appends to out the k to 2k pairs of row i with the least c - v, and
 	// returns what c - v of all others reach: problem.Infinity when there are none. Where
-	// few pairs or more lie below guess it may stop there.
-	Least(i int, v []int64, k, few int, guess int64, out []Edge) ([]Edge, int64)
+	// enough pairs or more lie below guess it may stop there.
+	Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64)
 	// below appends to out all pairs of row i with c < limit[j].
 	below(i int, limit []int64, out []Edge) []Edge
 }

@@ -291,11 +291,11 @@ func (r *classicalRun) store(bound int64) error {
 // near says whether shared memory is to hold the matching: rows are numbers of 2
 // bytes, and what passes of the same kernel need for their cache is left.
 func (r *classicalRun) near() uint64 {
-	need, most := 2*int64(r.cols)*int64(r.family.Int(r.variant, "resident")), 2*r.device.Facts().SharedPerBlock/5
+	need, limit := 2*int64(r.cols)*int64(r.family.Int(r.variant, "resident")), 2*r.device.Facts().SharedPerBlock/5
 	if r.apart {
-		most = 3 * r.device.Facts().SharedPerBlock / 5
+		limit = 3 * r.device.Facts().SharedPerBlock / 5
 	}
-	if r.is("zeros", "lists") && r.rows < 1<<16-2 && need <= most {
+	if r.is("zeros", "lists") && r.rows < 1<<16-2 && need <= limit {
 		return classicalNear
 	}
 	return 0

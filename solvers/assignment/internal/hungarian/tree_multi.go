@@ -67,8 +67,8 @@ func OpenTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (eng
 // newTreePeers takes memory on every device. Rows first[k] to first[k+1] are
 // member k's.
 func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Variant, rows, cols int, first []int, width int) (*TreePeers, error) {
-	if most := assignment.Tree.Int(v, "block") / 32; len(devices) > most {
-		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), most)
+	if limit := assignment.Tree.Int(v, "block") / 32; len(devices) > limit {
+		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), limit)
 	}
 	t := &TreePeers{variant: v, rows: rows, cols: cols, width: width, devices: devices, streams: streams, limit: treeSteps}
 	for k, d := range devices {

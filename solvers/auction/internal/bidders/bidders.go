@@ -240,9 +240,9 @@ func (p *Problem) stay(groups [][]int) (base [][]Bid, left [][][]Bid) {
 }
 
 // tooMany says that items are more than a table is made of.
-func tooMany(items, most int) error {
-	if items > most {
-		return fmt.Errorf("found %d items, expected at most %d", items, most)
+func tooMany(items, limit int) error {
+	if items > limit {
+		return fmt.Errorf("found %d items, expected at most %d", items, limit)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (on On) Solve(ctx context.Context, p *Problem) (ids []int, value int64, err
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, d.scope.Close()) }()
-	return p.halve(ctx, d, few{d})
+	return p.halve(ctx, d, byItems{d})
 }
 
 // Without is Problem.Without with tables on a device. Errors of memory wrap device.ErrMemory.
@@ -326,22 +326,22 @@ func (d *tables) found(one, other *made, items int) (uint32, int64, error) {
 	if err := d.stream.Download(device.Bytes(sets), d.sets, 0); err != nil {
 		return 0, 0, err
 	}
-	most := 0
+	top := 0
 	for k := range worth {
-		if worth[k] > worth[most] {
-			most = k
+		if worth[k] > worth[top] {
+			top = k
 		}
 	}
-	return sets[most] & (uint32(1)<<items - 1), worth[most] * d.unit, nil
+	return sets[top] & (uint32(1)<<items - 1), worth[top] * d.unit, nil
 }
 
 // fewItems are so few that a host splits a problem sooner than a device.
 const fewItems = 16
 
 // A few splits problems of few items on the host, others on the device.
-type few struct{ device *tables }
+type byItems struct{ device *tables }
 
-func (f few) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
+func (f byItems) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
 	if p.Items <= fewItems {
 		return host{}.split(ctx, p, half)
 	}

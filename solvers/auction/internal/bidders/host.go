@@ -126,12 +126,12 @@ func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) 
 	if err != nil {
 		return nil, err
 	}
-	w.leave(t.grown(p.Items), 0, len(groups), max(1, most>>p.Items-2))
+	w.leave(t.grown(p.Items), 0, len(groups), max(1, limit>>p.Items-2))
 	return w.worth, ctx.Err()
 }
 
-// most is how many values the tables of Without have together, where so few suffice.
-const most = 1 << 27
+// limit is how many values the tables of Without have together, where so few suffice.
+const limit = 1 << 27
 
 // A leaver leaves groups of bidders out one after the other.
 type leaver struct {

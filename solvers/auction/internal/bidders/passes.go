@@ -105,8 +105,8 @@ func newPlanner(bids []Bid) *planner {
 }
 
 // add lets another bidder come in the same pass, where that is cheaper than a pass of its own
-// and no more than `most` bids are listed.
-func (p *planner) add(q *planner, most int) bool {
+// and at most limit bids are listed.
+func (p *planner) add(q *planner, limit int) bool {
 	common, alone := p.common&q.common, p.alone && q.alone
 	count, sum := len(p.bids)+len(q.bids), p.effort+q.effort
 	for _, b := range q.bids {
@@ -120,7 +120,7 @@ func (p *planner) add(q *planner, most int) bool {
 	}
 	before, after := p.high(), max(p.high(), q.high())
 	apart := cost(base(p.alone, p.common), p.effort, len(p.bids), before) + cost(base(q.alone, q.common), q.effort, len(q.bids), after)
-	if count > most || cost(base(alone, common), sum, count, after) > apart {
+	if count > limit || cost(base(alone, common), sum, count, after) > apart {
 		return false
 	}
 	*p = planner{pass{together(p.bids, q.bids), alone}, sum, common}

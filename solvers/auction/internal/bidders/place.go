@@ -36,11 +36,11 @@ func Most(o solve.Settings) (int, error) {
 // Place finds where a problem's tables are made, and why there: by a variant that is chosen
 // for the device, or on the host. It is ErrSlow where a device is expected to take more than
 // so many seconds.
-func (p *Problem) Place(o solve.Settings, most float64) (on On, reason string, err error) {
+func (p *Problem) Place(o solve.Settings, maxSeconds float64) (on On, reason string, err error) {
 	if !OnKernels(o) {
 		return On{}, "asked for", nil
 	}
-	if p.Seconds() > most {
+	if p.Seconds() > maxSeconds {
 		return On{}, "", ErrSlow
 	}
 	facts := o.Devices[0].Facts()

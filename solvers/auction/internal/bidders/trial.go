@@ -226,12 +226,12 @@ func (j *trialJob) Work() float64 {
 
 // Draw is a problem of so many bids, each of at least three items as far as there are so
 // many: bidders of one bid and bidders of several take turns, until the bids are spent.
-func Draw(items, bids, most int, price int64, seed uint64) *Problem {
+func Draw(items, bids, largest int, price int64, seed uint64) *Problem {
 	r := rand.New(rand.NewPCG(seed, uint64(items)))
 	p := &Problem{Items: items}
 	for id := 0; id < bids; {
 		asked := []Bid{}
-		for range min(1+len(p.Bidders)%2*(most-1), bids-id) {
+		for range min(1+len(p.Bidders)%2*(largest-1), bids-id) {
 			b := Bid{ID: id}
 			for size := min(items, 3+min(r.IntN(3), r.IntN(3))); bits.OnesCount32(b.Items) < size; {
 				b.Items |= 1 << r.IntN(items)

@@ -265,6 +265,6 @@ func GenerateAs(name string, n int, seed uint64, as problem.Value) (*problem.Ins
 	return inst, inst.Promote()
 }
 
-func scaled(x, scale, most float64) float64 {
-	return max(-most, min(most, math.RoundToEven(x*scale)))
+func scaled(x, scale, largest float64) float64 {
+	return max(-largest, min(largest, math.RoundToEven(x*scale)))
 }

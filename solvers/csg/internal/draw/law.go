@@ -17,9 +17,9 @@ import (
 // Go has on amd64: every bit is the same.
 type law struct {
 	*source
-	n           int
-	as          problem.Value
-	scale, most float64
+	n              int
+	as             problem.Value
+	scale, largest float64
 }
 
 // Drawn makes the instance of GenerateAs without its values: its Law has them.
@@ -31,9 +31,9 @@ func Drawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance
 	l := &law{source: s, n: n, as: as}
 	switch as {
 	case problem.Int32:
-		l.scale, l.most = ScaleInt32, mostInt32
+		l.scale, l.largest = ScaleInt32, mostInt32
 	case problem.Int64:
-		l.scale, l.most = ScaleInt64, mostInt64
+		l.scale, l.largest = ScaleInt64, mostInt64
 	case problem.Float32, problem.Float64:
 	default:
 		return nil, fmt.Errorf("generate %s: value type %q: expected int32, int64, float32 or float64", name, as)
@@ -47,7 +47,7 @@ func (l *law) Value(mask uint64) float64 { return l.rounded(l.value(new(draws), 
 func (l *law) rounded(x float64) float64 {
 	switch {
 	case l.as.Integer():
-		return scaled(x, l.scale, l.most)
+		return scaled(x, l.scale, l.largest)
 	case l.as == problem.Float32:
 		return float64(float32(x))
 	}
@@ -131,7 +131,7 @@ func (d *drawer) Into(s device.Stream, v device.Buffer, first, count uint64) err
 	for at := uint64(0); at < count; at += step {
 		part := min(step, count-at)
 		g := device.Grid{Blocks: int64(min((part+uint64(d.block)-1)/uint64(d.block), math.MaxInt16)), Threads: d.block}
-		if err := d.kernels.Values(s, g, v, at, first+at, part, uint64(d.law.law), d.seed, d.own, d.scale, d.most); err != nil {
+		if err := d.kernels.Values(s, g, v, at, first+at, part, uint64(d.law.law), d.seed, d.own, d.scale, d.largest); err != nil {
 			return fmt.Errorf("draw %s: %w", d.name, err)
 		}
 		if err := s.Sync(); err != nil {

@@ -146,8 +146,8 @@ func (o ReadOptions) named(inst *problem.Instance, name string) error {
 
 // setIntegers stores integers in the narrowest type that holds their sums.
 func setIntegers(inst *problem.Instance, values []int64) {
-	most, _ := problem.LargestInt(values)
-	if sum, ok := problem.Times(most, max(1, inst.N)); ok && sum <= 1<<31-1 {
+	largest, _ := problem.LargestInt(values)
+	if sum, ok := problem.Times(largest, max(1, inst.N)); ok && sum <= 1<<31-1 {
 		problem.SetValues(inst, problem.Convert[int64, int32](values))
 		return
 	}

@@ -139,10 +139,10 @@ func (w *walk) down(covered uint64, loss int64) {
 		return
 	}
 	group := w.groups[bits.TrailingZeros64(^covered)]
-	most := w.best.Load() - loss
+	limit := w.best.Load() - loss
 	looked := len(group)
 	for k, x := range group {
-		if x.loss >= most {
+		if x.loss >= limit {
 			looked = k
 			break
 		}
@@ -156,7 +156,7 @@ func (w *walk) down(covered uint64, loss int64) {
 		if w.over {
 			return
 		}
-		most = w.best.Load() - loss
+		limit = w.best.Load() - loss
 	}
 	if w.steps += int64(looked) + 1; w.steps > 1<<16 {
 		w.over = w.cover.steps.Add(w.steps) > w.limit || w.ctx.Err() != nil

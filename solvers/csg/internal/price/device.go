@@ -117,23 +117,23 @@ func (d *onDevice[T]) extent() (float64, error) {
 	if err := d.kernels.Extent(d.stream, d.grid(), d.v, d.count, uint64(d.tiles())); err != nil {
 		return 0, err
 	}
-	most := make([]uint64, 1)
-	if err := d.stream.Download(device.Bytes(most), d.count, 0); err != nil {
+	word := make([]uint64, 1)
+	if err := d.stream.Download(device.Bytes(word), d.count, 0); err != nil {
 		return 0, err
 	}
 	if integer[T]() {
-		return float64(most[0]), nil
+		return float64(word[0]), nil
 	}
-	return math.Float64frombits(most[0]), nil
+	return math.Float64frombits(word[0]), nil
 }
 
 func (d *onDevice[T]) tiles() int { return 1 << (d.n - d.bits) }
 
 // pass collects with sums of prices that may be rounded down, and leaves out what is
-// above most.
-func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
+// above limit.
+func (d *onDevice[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
 	room := min(columnRoom, 4*keep)
-	most, err := d.holds(prices, most)
+	limit, err := d.holds(prices, limit)
 	if err != nil {
 		return found{}, err
 	}
@@ -141,11 +141,11 @@ func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep
 		if err := ctx.Err(); err != nil {
 			return found{}, err
 		}
-		masks, all, err := d.collect(prices, most, room)
+		masks, all, err := d.collect(prices, limit, room)
 		if err != nil {
 			return found{}, err
 		}
-		f := found{make([]column, len(masks)), most}
+		f := found{make([]column, len(masks)), limit}
 		const piece = 1 << 12
 		each(d.cores, (len(masks)+piece-1)/piece, func(k int) {
 			for i := k * piece; i < min((k+1)*piece, len(masks)); i++ {
@@ -153,7 +153,7 @@ func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep
 			}
 		})
 		f.columns = slices.DeleteFunc(f.columns, func(c column) bool {
-			return c.mask == 0 || c.value == forbidden || sum(prices, c.mask)-c.value > most
+			return c.mask == 0 || c.value == forbidden || sum(prices, c.mask)-c.value > limit
 		})
 		switch {
 		case all:
@@ -163,29 +163,29 @@ func (d *onDevice[T]) pass(ctx context.Context, prices []int64, most int64, keep
 			if d.values == nil {
 				return found{}, fmt.Errorf("sums of prices are rounded: %w", ErrCostly)
 			}
-			return d.host.pass(ctx, prices, most, keep)
+			return d.host.pass(ctx, prices, limit, keep)
 		}
 		f.tighten(prices)
-		most = f.most
+		limit = f.limit
 	}
 }
 
-// holds is the loss up to which sums of prices can be compared: `most`, or what narrow
+// holds is the loss up to which sums of prices can be compared: limit, or what narrow
 // integers hold.
-func (d *onDevice[T]) holds(prices []int64, most int64) (int64, error) {
+func (d *onDevice[T]) holds(prices []int64, limit int64) (int64, error) {
 	if !d.narrow() || !integer[T]() {
-		return most, nil
+		return limit, nil
 	}
-	most = min(most, 1<<(30+d.unit)-int64(magnitude(prices)))
-	if most < 0 {
+	limit = min(limit, 1<<(30+d.unit)-int64(magnitude(prices)))
+	if limit < 0 {
 		return 0, fmt.Errorf("prices up to %g: %w", magnitude(prices), ErrCostly)
 	}
-	return most, nil
+	return limit, nil
 }
 
 // collect makes one pass, and returns at most room coalitions, and whether these are all.
-func (d *onDevice[T]) collect(prices []int64, most int64, room int) ([]uint64, bool, error) {
-	if err := d.launch(prices, most, room); err != nil {
+func (d *onDevice[T]) collect(prices []int64, limit int64, room int) ([]uint64, bool, error) {
+	if err := d.launch(prices, limit, room); err != nil {
 		return nil, false, err
 	}
 	return d.fetch(room)
@@ -206,14 +206,14 @@ func (d *onDevice[T]) fetch(room int) ([]uint64, bool, error) {
 }
 
 // launch enqueues a pass.
-func (d *onDevice[T]) launch(prices []int64, most int64, room int) error {
+func (d *onDevice[T]) launch(prices []int64, limit int64, room int) error {
 	if err := d.sums(d.low, 0, prices[:d.bits], 1<<d.bits); err != nil {
 		return err
 	}
-	least := -roundUp(most + 1)
+	least := -roundUp(limit + 1)
 	if d.narrow() && !integer[T]() {
 		// Sums are rounded down, and so may be the sum of two.
-		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(most)), -23)))
+		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(limit)), -23)))
 	}
 	if err := d.sums(d.high, least, prices[d.bits:], d.tiles()); err != nil {
 		return err

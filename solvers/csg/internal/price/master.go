@@ -140,15 +140,15 @@ func (m *master) reduced(mask uint64, value float64) float64 {
 	return value
 }
 
-// solve pivots until no column has a reduced cost above 0, or `most` pivots are made.
-func (m *master) solve(most int) {
+// solve pivots until no column has a reduced cost above 0, or limit pivots are made.
+func (m *master) solve(limit int) {
 	const batch = 64
 	type candidate struct {
 		at   int
 		cost float64
 	}
 	var list []candidate
-	for end := m.pivots + most; m.pivots < end; {
+	for end := m.pivots + limit; m.pivots < end; {
 		list = list[:0]
 		least := optimal
 		m.sums()

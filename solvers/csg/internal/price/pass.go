@@ -14,12 +14,12 @@ type column struct {
 	value int64
 }
 
-// found is what a pass has found: all coalitions of a loss of at most `most`, and
+// found is what a pass has found: all coalitions of a loss of at most limit, and
 // perhaps others. The loss of a coalition is y(S) - v(S), below 0 where the prices are
 // too low.
 type found struct {
 	columns []column
-	most    int64
+	limit   int64
 }
 
 // blockBits is how many agents the table of a pass is over: 2^12 sums of 8 bytes stay
@@ -27,12 +27,12 @@ type found struct {
 const blockBits = 12
 
 // scan is one pass over all values on all cores. It finds the coalitions of a loss of
-// at most `most`, or of less where these are many more than keep. price takes sums of
+// at most limit, or of less where these are many more than keep. price takes sums of
 // prices to the type that values are compared in, exactly, and scale the values.
 //
-// A value v is compared as v*scale > y(S) - (most+1): of integers in units, of floats in
+// A value v is compared as v*scale > y(S) - (limit+1): of integers in units, of floats in
 // float64, which holds sums of multiples of grain.
-func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], prices []int64, most int64, keep int, scale A, price func(int64) A) (found, error) {
+func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], prices []int64, limit int64, keep int, scale A, price func(int64) A) (found, error) {
 	n := len(prices)
 	k := min(n, blockBits)
 	table := make([]A, 1<<k)
@@ -44,37 +44,37 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 	blocks := uint64(1) << (n - k)
 	run := max(1, blocks>>10) // blocks that a core takes at a time
 	var lock sync.Mutex
-	all := found{most: most}
+	all := found{limit: limit}
 	each(h.cores, int(blocks/run), func(piece int) {
 		if ctx.Err() != nil {
 			return
 		}
 		lock.Lock()
-		own := found{most: all.most}
+		own := found{limit: all.limit}
 		lock.Unlock()
 		for b := uint64(piece) * run; b < uint64(piece+1)*run; b++ {
 			base := b << k
 			y := sum(prices[k:], b)
-			least := price(y - roundUp(own.most+1))
+			least := price(y - roundUp(own.limit+1))
 			for j, v := range h.values[base:][:len(table)] {
 				if A(v)*scale <= least+table[j] {
 					continue
 				}
 				mask := base + uint64(j)
 				c := column{mask, lift(v, h.unit)}
-				if mask == 0 || c.value == forbidden || y+sum(prices[:k], uint64(j))-c.value > own.most {
+				if mask == 0 || c.value == forbidden || y+sum(prices[:k], uint64(j))-c.value > own.limit {
 					continue
 				}
 				if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
 					own.tighten(prices)
-					least = price(y - roundUp(own.most+1))
+					least = price(y - roundUp(own.limit+1))
 				}
 			}
 		}
 		lock.Lock()
 		defer lock.Unlock()
 		all.columns = append(all.columns, own.columns...)
-		all.most = min(all.most, own.most)
+		all.limit = min(all.limit, own.limit)
 		for len(all.columns) >= 2*keep {
 			all.tighten(prices)
 		}
@@ -92,6 +92,6 @@ func (f *found) tighten(prices []int64) {
 		sample = append(sample, sum(prices, f.columns[i].mask)-f.columns[i].value)
 	}
 	slices.Sort(sample)
-	f.most = max(min(sample[len(sample)/2], f.most)-1, -largest)
-	f.columns = slices.DeleteFunc(f.columns, func(c column) bool { return sum(prices, c.mask)-c.value > f.most })
+	f.limit = max(min(sample[len(sample)/2], f.limit)-1, -largest)
+	f.columns = slices.DeleteFunc(f.columns, func(c column) bool { return sum(prices, c.mask)-c.value > f.limit })
 }

@@ -59,8 +59,8 @@ type Proof struct {
 
 // Ceiling is a value that no structure exceeds, however values were rounded.
 func (p *Proof) Ceiling() float64 {
-	most := p.Bound - p.Gap + int64(len(p.Prices))
-	return math.Nextafter(math.Ldexp(float64(most), -p.Unit), math.Inf(1))
+	bound := p.Bound - p.Gap + int64(len(p.Prices))
+	return math.Nextafter(math.Ldexp(float64(bound), -p.Unit), math.Inf(1))
 }
 
 // Work is what a result has taken.
@@ -96,9 +96,9 @@ type source interface {
 	in(unit int)
 	// at is one value in units.
 	at(mask uint64) int64
-	// pass finds all coalitions of losses of at most `most`, or of less where these are
+	// pass finds all coalitions of losses of at most limit, or of less where these are
 	// many more than keep.
-	pass(ctx context.Context, prices []int64, most int64, keep int) (found, error)
+	pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error)
 }
 
 // measure fixes the unit of a source, and returns the extent too.
@@ -204,7 +204,7 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, x.value, y)
 		}
 	}
-	if f.most < p.Gap-1 {
+	if f.limit < p.Gap-1 {
 		return 0, fmt.Errorf("more than %d coalitions of losses below the gap: %w", o.Columns, ErrCostly)
 	}
 	if len(f.columns) != p.Survivors {

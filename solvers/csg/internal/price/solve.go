@@ -116,7 +116,7 @@ func (s *solver) begin() {
 func (s *solver) search(ctx context.Context, items []item, total int64, f found, prices []int64, allowed int64) (bool, error) {
 	losses := quantiles(items)
 	for rank := 8; ; rank *= 2 {
-		budget := f.most + 1
+		budget := f.limit + 1
 		if rank < len(losses) {
 			budget = min(budget, losses[rank])
 		}
@@ -174,11 +174,11 @@ func (s *solver) tell() {
 	if s.limits.Told == nil || s.value == forbidden {
 		return
 	}
-	most := s.proven
-	if s.grain != 1 && most < math.MaxInt64-int64(s.n) {
-		most += int64(s.n) // float values were rounded down
+	bound := s.proven
+	if s.grain != 1 && bound < math.MaxInt64-int64(s.n) {
+		bound += int64(s.n) // float values were rounded down
 	}
-	s.limits.Told(slices.Clone(s.Blocks), math.Ldexp(float64(s.value), -s.Unit), math.Ldexp(float64(most), -s.Unit))
+	s.limits.Told(slices.Clone(s.Blocks), math.Ldexp(float64(s.value), -s.Unit), math.Ldexp(float64(bound), -s.Unit))
 }
 
 func (s *solver) finish() *Result {
@@ -276,10 +276,10 @@ func magnitude(prices []int64) float64 {
 // repair raises prices until no coalition is worth more than its agents' prices. It
 // returns how many were, of a pass at these prices; -1 where the pass could not say.
 func (s *solver) repair(prices []int64, f found) int {
-	if f.most < -1 {
-		// Others than those found may be violated, by less than -f.most.
+	if f.limit < -1 {
+		// Others than those found may be violated, by less than -f.limit.
 		for i := range prices {
-			prices[i] += roundUp(-f.most)
+			prices[i] += roundUp(-f.limit)
 		}
 	}
 	type violation struct {
@@ -313,7 +313,7 @@ func (s *solver) repair(prices []int64, f found) int {
 		}
 		prices[at] += (by + s.grain - 1) / s.grain * s.grain
 	}
-	if f.most < -1 {
+	if f.limit < -1 {
 		return -1
 	}
 	return len(list)

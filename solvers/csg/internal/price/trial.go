@@ -15,7 +15,7 @@ import (
 type Trial[T device.Number] struct {
 	device *onDevice[T]
 	prices []int64
-	most   int64
+	limit  int64
 }
 
 // trialKeep is about how many coalitions the pass finds.
@@ -37,7 +37,7 @@ func NewTrial[T device.Number](values []T, on On) (*Trial[T], error) {
 		t.prices, err = s.prices()
 	}
 	if err == nil {
-		t.most, err = d.holds(t.prices, s.guess(t.prices, trialKeep))
+		t.limit, err = d.holds(t.prices, s.guess(t.prices, trialKeep))
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())
@@ -60,7 +60,7 @@ func (t *Trial[T]) Reset(s device.Stream) error {
 }
 
 // Run enqueues the pass on a stream.
-func (t *Trial[T]) Run(s device.Stream) error { return t.on(s).launch(t.prices, t.most, columnRoom) }
+func (t *Trial[T]) Run(s device.Stream) error { return t.on(s).launch(t.prices, t.limit, columnRoom) }
 
 // Check compares what the pass on a stream has found with a pass on the cores: of narrow
 // sums, which are rounded down, what is left of it. The extent of the values, by which a
@@ -78,9 +78,9 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	}
 	got = slices.DeleteFunc(got, func(mask uint64) bool {
 		value := t.device.at(mask)
-		return mask == 0 || value == forbidden || sum(t.prices, mask)-value > t.most
+		return mask == 0 || value == forbidden || sum(t.prices, mask)-value > t.limit
 	})
-	f, err := t.device.host.pass(ctx, t.prices, t.most, columnRoom)
+	f, err := t.device.host.pass(ctx, t.prices, t.limit, columnRoom)
 	if err != nil {
 		return err
 	}

@@ -131,9 +131,9 @@ func (h *host[T]) extent() (float64, error) { return extent(h.values, h.cores), 
 // in sets the unit.
 func (h *host[T]) in(unit int) { h.unit = unit }
 
-func (h *host[T]) pass(ctx context.Context, prices []int64, most int64, keep int) (found, error) {
+func (h *host[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
 	if integer[T]() {
-		return scan(ctx, h, prices, most, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
+		return scan(ctx, h, prices, limit, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
 	}
-	return scan(ctx, h, prices, most, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
+	return scan(ctx, h, prices, limit, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
 }

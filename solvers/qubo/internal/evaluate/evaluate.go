@@ -51,12 +51,12 @@ func UnitOf(p *problem.Normal) int64 {
 // Holds says why coefficients of a kind cannot hold a problem; exactly, except
 // that float32 may round where it is asked for.
 func Holds(p *problem.Normal, kind string, s problem.Spans, unit int64) error {
-	largest, most := s.Weight/unit, int64(math.MaxInt64)
+	largest, limit := s.Weight/unit, int64(math.MaxInt64)
 	switch kind {
 	case Int8:
-		most = math.MaxInt8
+		limit = math.MaxInt8
 	case Int32:
-		most = math.MaxInt32
+		limit = math.MaxInt32
 	case Float32, Float64:
 		if sum := 2 * float64(max(1, p.N)) * float64(s.Delta); kind == Float64 && sum >= 1<<53 {
 			return fmt.Errorf("objectives of up to %g, expected less than 2^53 for %s", sum, kind)
@@ -65,8 +65,8 @@ func Holds(p *problem.Normal, kind string, s problem.Spans, unit int64) error {
 	default:
 		return fmt.Errorf("coefficients of type %q, expected %s, %s, %s or %s", kind, Int8, Int32, Float32, Float64)
 	}
-	if largest > most {
-		return fmt.Errorf("coefficients of up to %d, expected at most %d for %s", largest, most, kind)
+	if largest > limit {
+		return fmt.Errorf("coefficients of up to %d, expected at most %d for %s", largest, limit, kind)
 	}
 	if s.Delta >= 1<<30 { // sums are doubled in int32
 		return fmt.Errorf("gains of up to %d, expected less than 2^30 for %s", s.Delta, kind)

@@ -45,13 +45,13 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 	wrong := func(found, want string) (*problem.Instance, error) {
 		return nil, fmt.Errorf("%s: found %s, expected %s", in.name, found, want)
 	}
-	most := o.memory() / 8 // a number takes at least 2 bytes of text, 16 as it is read
-	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	limit := o.memory() / 8 // a number takes at least 2 bytes of text, 16 as it is read
+	data, err := io.ReadAll(io.LimitReader(in, limit+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", in.name, err)
-	case int64(len(data)) > most:
-		return wrong(fmt.Sprintf("more than %d bytes of JSON", most), "what a limit of "+fmt.Sprint(o.memory())+" bytes leaves room for")
+	case int64(len(data)) > limit:
+		return wrong(fmt.Sprintf("more than %d bytes of JSON", limit), "what a limit of "+fmt.Sprint(o.memory())+" bytes leaves room for")
 	}
 	var m model
 	if err := json.Unmarshal(data, &m); err != nil {

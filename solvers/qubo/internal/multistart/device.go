@@ -114,8 +114,8 @@ func openStarterAs(d device.Device, s device.Stream, p *problem.Normal, v, w *de
 		return nil, err
 	}
 	g.scope.Keep(g.kernels)
-	most, slot := int64(max(samples, batch)), int64(8*e.Words())
-	if err := g.scope.Take(d, device.Into(&g.x, most*slot), device.Into(&g.best, slot), device.Into(&g.twice, 8*most), device.Into(&g.flips, 8*int64(batch)), device.Into(&g.sums, 16),
+	room, slot := int64(max(samples, batch)), int64(8*e.Words())
+	if err := g.scope.Take(d, device.Into(&g.x, room*slot), device.Into(&g.best, slot), device.Into(&g.twice, 8*room), device.Into(&g.flips, 8*int64(batch)), device.Into(&g.sums, 16),
 		device.Into(&g.gain, int64(batch)*int64(e.Side)*int64(e.GainBytes()))); err != nil {
 		return nil, err
 	}
@@ -170,19 +170,19 @@ func (g *deviceStarter) begin(x []uint64) error {
 	return nil
 }
 
-func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
+func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
 	e := g.many
 	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, blends(g.blend), g.twice); err != nil {
 		return nil, err
 	}
 	if g.climber != nil {
-		return g.climb(count, threshold, most)
+		return g.climb(count, threshold, limit)
 	}
 	if err := e.AddGains(g.s, g.x, count, g.twice, g.gain); err != nil {
 		return nil, err
 	}
 	grid := device.Grid{Blocks: int64(count), Threads: g.block, Shared: g.shared}
-	if err := g.kernels.Ascend(g.s, grid, e.Rows, g.x, g.gain, uint64(e.Side), uint64(g.p.N), e.Unit, 2*threshold, uint64(most), g.twice, g.flips); err != nil {
+	if err := g.kernels.Ascend(g.s, grid, e.Rows, g.x, g.gain, uint64(e.Side), uint64(g.p.N), e.Unit, 2*threshold, uint64(limit), g.twice, g.flips); err != nil {
 		return nil, err
 	}
 	values, flips := g.back[:8*count], g.back[8*count:16*count]
@@ -198,7 +198,7 @@ func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshol
 
 // climb is the rest of a round as the paper divides it: the device evaluates, and a core of the host takes
 // what passes the screen to a local optimum.
-func (g *deviceStarter) climb(count int, threshold float64, most int64) ([]outcome, error) {
+func (g *deviceStarter) climb(count int, threshold float64, limit int64) ([]outcome, error) {
 	values := g.back[:8*count]
 	if err := errors.Join(g.many.AddValues(g.s, g.x, count, g.twice), g.s.Download(values, g.twice, 0)); err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (g *deviceStarter) climb(count int, threshold float64, most int64) ([]outco
 		if err != nil {
 			return nil, err
 		}
-		g.climber.ascend(x, &list[s], most)
+		g.climber.ascend(x, &list[s], limit)
 		if err := g.s.Upload(g.x, int64(8*s*g.many.Words()), device.Bytes(x)); err != nil {
 			return nil, err
 		}

@@ -48,7 +48,7 @@ func (h *hostStarter) begin(x []uint64) error {
 	return nil
 }
 
-func (h *hostStarter) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
+func (h *hostStarter) round(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
 	list := make([]outcome, count)
 	for s := range list {
 		x := h.slots[s]
@@ -57,7 +57,7 @@ func (h *hostStarter) round(count int, counter, strides, seed uint64, threshold 
 		}
 		list[s] = outcome{h.p.Value(x), -1}
 		if float64(list[s].value) > threshold {
-			h.ascend(x, &list[s], most)
+			h.ascend(x, &list[s], limit)
 		}
 	}
 	return list, nil
@@ -76,9 +76,9 @@ func (h *hostStarter) diversify(x []uint64, i, strides, seed uint64) {
 }
 
 // ascend flips what gains most, the first of several, while anything gains.
-func (h *hostStarter) ascend(x []uint64, o *outcome, most int64) {
+func (h *hostStarter) ascend(x []uint64, o *outcome, limit int64) {
 	h.p.Deltas(x, h.gain)
-	for o.flips = 0; o.flips < most; o.flips++ {
+	for o.flips = 0; o.flips < limit; o.flips++ {
 		at := 0
 		for j, g := range h.gain {
 			if g > h.gain[at] {

@@ -105,7 +105,7 @@ type starter interface {
 	// round diversifies the first count slots, slot s with loop counter
 	// counter + s unless that is 0, and takes those above the threshold to a
 	// local optimum.
-	round(count int, counter, strides uint64, seed uint64, threshold float64, most int64) ([]outcome, error)
+	round(count int, counter, strides uint64, seed uint64, threshold float64, limit int64) ([]outcome, error)
 	// solution of a slot.
 	solution(slot int) ([]uint64, error)
 	// keep makes a slot's solution the best.
@@ -135,10 +135,10 @@ func firstDerivative(p *problem.Normal) []uint64 {
 }
 
 // screen is T(λ) = mean + λ(max - mean).
-func screen(mean, lambda, most float64) float64 { return mean + lambda*(most-mean) }
+func screen(mean, lambda, largest float64) float64 { return mean + lambda*(largest-mean) }
 
 // printedLambda is λ as printed: max/mean.
-func printedLambda(most, mean float64) float64 { return most / mean }
+func printedLambda(largest, mean float64) float64 { return largest / mean }
 
 // run is the pseudocode of Figure 2.
 func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found func(value int64, x []uint64, at time.Duration)) (*Run, error) {
@@ -179,9 +179,9 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found f
 	if err := on.begin(r.X); err != nil {
 		return nil, err
 	}
-	most := int64(math.MaxInt64)
+	limit := int64(math.MaxInt64)
 	if o.MaxFlips > 0 {
-		most = o.MaxFlips
+		limit = o.MaxFlips
 	}
 	for r.Iterations < iterations && ctx.Err() == nil && !(o.Target != nil && r.Value >= *o.Target) && (o.Deadline.IsZero() || time.Now().Before(o.Deadline)) {
 		r.Threshold = screen(r.Mean, r.Lambda, float64(r.Value))
@@ -189,7 +189,7 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found f
 			r.Threshold = math.Inf(-1)
 		}
 		count := min(batch, iterations-r.Iterations)
-		list, err := on.round(count, uint64(r.Iterations), draw.Strides(p.N), ^o.Seed, r.Threshold, most)
+		list, err := on.round(count, uint64(r.Iterations), draw.Strides(p.N), ^o.Seed, r.Threshold, limit)
 		if err != nil {
 			return nil, err
 		}

@@ -135,8 +135,8 @@ type limited struct {
 	stop    func()
 }
 
-func (l *limited) round(count int, counter, strides, seed uint64, threshold float64, most int64) ([]outcome, error) {
-	list, err := l.starter.round(count, counter, strides, seed, threshold, most)
+func (l *limited) round(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
+	list, err := l.starter.round(count, counter, strides, seed, threshold, limit)
 	for _, c := range list {
 		l.left -= max(1, c.flips) // a rejected iteration counts, or a screen that rejects all would not end
 	}

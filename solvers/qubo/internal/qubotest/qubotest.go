@@ -64,14 +64,14 @@ func DenseFor(row string, n int, seed uint64) *problem.Normal {
 
 // stretch changes the first gain so that some x has one of this size: the largest
 // that a type holds.
-func stretch(p *problem.Normal, most int64) *problem.Normal {
+func stretch(p *problem.Normal, limit int64) *problem.Normal {
 	p.Known = nil
 	up := int64(0)
 	_, weight := p.Row(0)
 	for _, w := range weight {
 		up += max(0, w)
 	}
-	p.Diag[0] = most - up
+	p.Diag[0] = limit - up
 	return p
 }
 

@@ -206,11 +206,11 @@ func (r Rules) Within(n int) Rules {
 
 // TabuList returns the tenure and the spread, at most so much together. A default
 // gives way to what is given.
-func (r Rules) TabuList(tenure, spread, most int) (int, int) {
+func (r Rules) TabuList(tenure, spread, limit int) (int, int) {
 	if r.Tenure > 0 {
-		spread = min(spread, most-r.Tenure)
+		spread = min(spread, limit-r.Tenure)
 	} else if r.Spread > 0 {
-		tenure = min(tenure, most-r.Spread)
+		tenure = min(tenure, limit-r.Spread)
 	}
 	return cmp.Or(r.Tenure, tenure), cmp.Or(r.Spread, spread)
 }

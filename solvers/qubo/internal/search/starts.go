@@ -52,10 +52,10 @@ func (s Starts) Check(engine string) error {
 	for _, p := range []struct {
 		name  string
 		value int64
-		most  int64
+		limit int64
 	}{{"samples", int64(s.Samples), mostStarts}, {"iterations", int64(s.Iterations), 1 << 62}, {"batch", int64(s.Batch), mostStarts}, {"flips of an ascent", s.Flips, 1 << 62}} {
-		if p.value < 0 || p.value > p.most {
-			return fmt.Errorf("%s: found %d, expected 1 to %d", p.name, p.value, p.most)
+		if p.value < 0 || p.value > p.limit {
+			return fmt.Errorf("%s: found %d, expected 1 to %d", p.name, p.value, p.limit)
 		}
 	}
 	if _, _, err := s.Screen(); err != nil {

@@ -144,7 +144,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		idle, before int64                 // rounds since it was found; flips until then
 	)
 	for number := int64(0); stop.Err() == nil && !o.Met(best) && (o.Work == 0 || did.Flips < o.Work); number++ {
-		if most := int64(l[0].rules.restart); most != search.Never && idle > most+most/2*int64(l[0].life) {
+		if limit := int64(l[0].rules.restart); limit != search.Never && idle > limit+limit/2*int64(l[0].life) {
 			if err := l.again(o); err != nil {
 				return did, err
 			}

@@ -115,7 +115,7 @@ func (s needs) form(v *device.Variant) (layout, error) {
 	if f.capacity() < s.n {
 		return f, fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), s.n)
 	}
-	most, gain := int64(words64), int64(words64)
+	limit, gain := int64(words64), int64(words64)
 	switch f.row {
 	case "bits":
 		f.shift, f.size, gain = 5, s.size, 1<<23
@@ -123,29 +123,29 @@ func (s needs) form(v *device.Variant) (layout, error) {
 			return f, fmt.Errorf("%s: a weight between any two variables, all of one size, is expected", v.Label)
 		}
 	case "int8", "int16", "pairs":
-		most = math.MaxInt8
+		limit = math.MaxInt8
 		if f.row == "int16" {
-			most = math.MaxInt16
+			limit = math.MaxInt16
 		}
-		for f.shift = 6; f.shift > 4 && s.weight>>(6-f.shift) > most; f.shift-- {
+		for f.shift = 6; f.shift > 4 && s.weight>>(6-f.shift) > limit; f.shift-- {
 		}
 		c := int64(1) << (6 - f.shift)
 		if s.grain%c != 0 {
-			return f, fmt.Errorf("%s: weights of up to %d that are no multiples of %d, expected at most %d", v.Label, s.weight, c, most)
+			return f, fmt.Errorf("%s: weights of up to %d that are no multiples of %d, expected at most %d", v.Label, s.weight, c, limit)
 		}
-		most *= c
+		limit *= c
 		if gain = 1<<(29-f.shift) - 1; f.row == "pairs" {
 			gain = pairs
 		} else if f.items > 16 && f.shift < 5 {
 			return f, fmt.Errorf("%s: weights of up to %d leave keys no room for more than 16 items", v.Label, s.weight)
 		}
 	case "int32":
-		most, gain = words32, words32
+		limit, gain = words32, words32
 	case "float32":
-		most, gain = float32s, float32s
+		limit, gain = float32s, float32s
 	}
-	if s.weight > most || s.delta > gain {
-		return f, fmt.Errorf("%s: weights of up to %d and gains of up to %d, expected at most %d and %d", v.Label, s.weight, s.delta, most, gain)
+	if s.weight > limit || s.delta > gain {
+		return f, fmt.Errorf("%s: weights of up to %d and gains of up to %d, expected at most %d and %d", v.Label, s.weight, s.delta, limit, gain)
 	}
 	return f, nil
 }

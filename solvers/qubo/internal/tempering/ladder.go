@@ -60,14 +60,14 @@ type temperCourse struct{ length, done int }
 // them. left is how many sweeps there is time for, 0 where that is not known: a
 // course that would be the last but one is made longer, and after the last it
 // stays cold, so that there is time to combine what came out.
-func (c *temperCourse) step(t *temper, most, left int) (int, []int64) {
+func (c *temperCourse) step(t *temper, limit, left int) (int, []int64) {
 	if c.done == c.length && left > 0 && left < c.length/5 {
 		words := make([]int64, qubo.TemperLadderRungs)
 		for k := range replicas {
 			words[qubo.TemperLadderFrom+k] = t.rung(t.needs.temperature * annealCold)
 			words[qubo.TemperLadderTo+k] = words[qubo.TemperLadderFrom+k]
 		}
-		return most, words
+		return limit, words
 	}
 	if c.done == c.length {
 		if c.length, c.done = max(annealFirst, 2*c.length), 0; left > 0 && left < 3*c.length {
@@ -79,7 +79,7 @@ func (c *temperCourse) step(t *temper, most, left int) (int, []int64) {
 	if c.done < cooling {
 		end = cooling
 	}
-	sweeps := min(most, end-c.done)
+	sweeps := min(limit, end-c.done)
 	words := make([]int64, qubo.TemperLadderRungs)
 	for k := range replicas {
 		if c.done < cooling {

@@ -285,7 +285,7 @@ func (f temperForm) layout(p *problem.Normal) (*temperLayout, error) {
 // each into the fullest that has room, and not so many into one that warps
 // would have nothing to do.
 func (f temperForm) pack(l *temperLayout, p *problem.Normal, place []uint32, size []int32, first, end int) {
-	most := max(1, (end-first+f.block/32-1)/(f.block/32))
+	limit := max(1, (end-first+f.block/32-1)/(f.block/32))
 	var open [slotsOf + 1][][]int32 // chunks by room
 	var full [][]int32
 	for k := first; k < end; k++ {
@@ -307,7 +307,7 @@ func (f temperForm) pack(l *temperLayout, p *problem.Normal, place []uint32, siz
 		} else {
 			room = slotsOf
 		}
-		if chunk = append(chunk, v); len(chunk) >= most {
+		if chunk = append(chunk, v); len(chunk) >= limit {
 			full = append(full, chunk)
 		} else {
 			open[room-need] = append(open[room-need], chunk)

@@ -94,7 +94,7 @@ type tempering struct {
 // sweeps is how long the next round is, in sweeps. A round ends within a small
 // part of what time is left, and where the run depends on the seed alone, about
 // where the work does.
-func (r *tempering) sweeps(number int64) (most, left int) {
+func (r *tempering) sweeps(number int64) (limit, left int) {
 	if number == 0 {
 		return 1, 0
 	}
@@ -107,19 +107,19 @@ func (r *tempering) sweeps(number int64) (most, left int) {
 		left = max(1, int(time/r.pace))
 		round = min(round, time)
 	}
-	most = max(1, min(1<<16, int(round/r.pace)))
+	limit = max(1, min(1<<16, int(round/r.pace)))
 	if r.o.Rules.Round > 0 {
-		if most = r.o.Rules.Round; left > 0 {
-			most = min(most, left)
+		if limit = r.o.Rules.Round; left > 0 {
+			limit = min(limit, left)
 		}
 	}
-	return most, left
+	return limit, left
 }
 
 // run makes rounds until a limit is met.
 func (r *tempering) run(stop context.Context) (search.Work, error) {
 	for number := int64(0); number == 0 || stop.Err() == nil && !r.o.Met(r.best) && (r.o.Work == 0 || r.spent < r.o.Work); number++ {
-		if most := r.o.Rules.Restart; most != search.Never && r.idle > most+most/2*r.life {
+		if limit := r.o.Rules.Restart; limit != search.Never && r.idle > limit+limit/2*r.life {
 			if err := r.again(); err != nil {
 				return r.did, err
 			}

@@ -131,17 +131,17 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 		if x.inst.Sparse != nil {
 			return a.alone("sparse costs are solved by one process", func() error { return a.answerAssignment(ctx, s, x, o) })
 		}
+		if s.Kind != "" && s.Apart(s.ranks) != nil {
+			o.Rows = s.Rows
+		}
 		inst := x.inst
-		shape := fmt.Sprint(inst.Cols, inst.Type, inst.Maximize, inst.Limit != nil)
+		shape := fmt.Sprint(max(inst.Rows, o.Rows), inst.Cols, inst.Type)
 		if inst.Points != nil {
 			shape += fmt.Sprint(*inst.Points)
 		}
 		var err error
 		if o.Ranks, err = a.together(o.Devices, true, []byte(shape)); err != nil {
 			return err
-		}
-		if s.ranks != nil && s.Kind != "" && s.Apart(s.ranks) != nil {
-			o.Rows = s.Rows
 		}
 	}
 	return a.answerAssignment(ctx, s, x, o)

@@ -255,6 +255,28 @@ func Lists(ranks Ranks, own []uint64) ([][]uint64, error) {
 	return slices.Collect(slices.Chunk(all, len(own))), err
 }
 
+// Texts are the bytes of each rank, of any length, in all of them.
+func Texts(ranks Ranks, own []byte) ([][]byte, error) {
+	sizes, err := Lists(ranks, []uint64{uint64(len(own))})
+	if err != nil {
+		return nil, err
+	}
+	bounds := make([]int64, 1+len(sizes))
+	for k, w := range sizes {
+		bounds[k+1] = bounds[k] + int64(w[0])
+	}
+	room := make([]byte, bounds[len(sizes)])
+	copy(room[bounds[ranks.Rank()]:], own)
+	if err := ranks.AllGather(room, bounds); err != nil {
+		return nil, err
+	}
+	texts := make([][]byte, len(sizes))
+	for k := range texts {
+		texts[k] = room[bounds[k]:bounds[k+1]]
+	}
+	return texts, nil
+}
+
 // Spans reports whether the group has members in other processes.
 func (g *Group) Spans() bool { return g.ranks != nil }
 

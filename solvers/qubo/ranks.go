@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unsafe"
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -44,21 +43,11 @@ func (r *run) alike(word uint64) (uint64, error) {
 	if r.o.Together() == 1 {
 		return word, nil
 	}
-	all, err := words(r.o.Ranks, []uint64{word})
+	all, err := collective.Lists(r.o.Ranks, []uint64{word})
 	if err != nil {
 		return 0, err
 	}
-	return all[0], nil
-}
-
-// words are the same number of words of each rank.
-func words(ranks collective.Ranks, own []uint64) ([]uint64, error) {
-	all, bounds := make([]uint64, len(own)*ranks.Size()), make([]int64, 1+ranks.Size())
-	for k := range bounds {
-		bounds[k] = int64(8 * len(own) * k)
-	}
-	copy(all[len(own)*ranks.Rank():], own)
-	return all, ranks.AllGather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)), bounds)
+	return all[0][0], nil
 }
 
 // An archipelago is this rank's view of all.
@@ -212,7 +201,7 @@ func (a *archipelago) meet(ended bool) (all bool, err error) {
 	mine := slices.Clone(a.own)
 	a.own[wordElite] = 0
 	a.mu.Unlock()
-	told, err := words(a.ranks, mine)
+	told, err := collective.Lists(a.ranks, mine)
 	if err != nil {
 		return false, err
 	}
@@ -221,8 +210,7 @@ func (a *archipelago) meet(ended bool) (all bool, err error) {
 	n := problem.Words(a.p.N)
 	var came [][]uint64
 	a.work, all = search.Work{}, true
-	for k := range a.ranks.Size() {
-		s := told[k*len(mine):][:len(mine)]
+	for k, s := range told {
 		a.work.Flips += int64(s[wordFlips])
 		a.work.Restarts += int64(s[wordRestarts])
 		all = all && s[wordEnded] == 1

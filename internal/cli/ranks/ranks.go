@@ -4,7 +4,6 @@
 package ranks
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -115,16 +114,12 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	if r == nil || r.Size() == 1 {
 		return nil
 	}
-	all, bounds := make([]byte, 4*r.Size()), make([]int64, 1+r.Size())
-	for k := range r.Size() {
-		bounds[k+1] = int64(4 * (k + 1))
-	}
-	binary.LittleEndian.PutUint32(all[4*r.Rank():], sum)
-	if err := r.AllGather(all, bounds); err != nil {
+	all, err := collective.Lists(r, []uint64{uint64(sum)})
+	if err != nil {
 		return err
 	}
-	for k := range r.Size() {
-		if binary.LittleEndian.Uint32(all[4*k:]) != binary.LittleEndian.Uint32(all) {
+	for k, w := range all {
+		if w[0] != all[0][0] {
 			return fmt.Errorf("rank %d has %s than rank 0", k, what)
 		}
 	}

@@ -84,22 +84,10 @@ func gather[T any](r collective.Ranks, own T) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := collective.Lists(r, []uint64{uint64(len(text))})
-	if err != nil {
-		return nil, err
-	}
-	bounds := make([]int64, 1+len(sizes))
-	for k, w := range sizes {
-		bounds[k+1] = bounds[k] + int64(w[0])
-	}
-	room := make([]byte, bounds[len(sizes)])
-	copy(room[bounds[r.Rank()]:], text)
-	if err := r.AllGather(room, bounds); err != nil {
-		return nil, err
-	}
-	all := make([]T, len(sizes))
-	for k := range all {
-		err = errors.Join(err, json.Unmarshal(room[bounds[k]:bounds[k+1]], &all[k]))
+	texts, err := collective.Texts(r, text)
+	all := make([]T, len(texts))
+	for k, text := range texts {
+		err = errors.Join(err, json.Unmarshal(text, &all[k]))
 	}
 	return all, err
 }

@@ -220,7 +220,7 @@ func (t *tree) deal(all [][]uint64) error {
 	if err != nil {
 		return err
 	}
-	came, err := t.gather(text)
+	came, err := collective.Texts(t.team, text)
 	if err != nil {
 		return err
 	}
@@ -276,28 +276,6 @@ func (t *tree) take(x gift) {
 	t.push(n)
 }
 
-// gather is the text of each rank, in all of them.
-func (t *tree) gather(text []byte) ([][]byte, error) {
-	sizes, err := collective.Lists(t.team, []uint64{uint64(len(text))})
-	if err != nil {
-		return nil, err
-	}
-	bounds := make([]int64, 1+len(sizes))
-	for k, w := range sizes {
-		bounds[k+1] = bounds[k] + int64(w[0])
-	}
-	room := make([]byte, bounds[len(sizes)])
-	copy(room[bounds[t.team.Rank()]:], text)
-	if err := t.team.AllGather(room, bounds); err != nil {
-		return nil, err
-	}
-	came := make([][]byte, len(sizes))
-	for k := range came {
-		came[k] = room[bounds[k]:bounds[k+1]]
-	}
-	return came, nil
-}
-
 // gathered is what the search has come to on all ranks, after it: the bound, and the
 // number of nodes. All have the best packing then, and rank 0 the proof.
 func (t *tree) gathered(bound int64) (int64, error) {
@@ -334,7 +312,7 @@ func (t *tree) join() error {
 			return err
 		}
 	}
-	came, err := t.gather(text)
+	came, err := collective.Texts(t.team, text)
 	if err != nil || t.team.Rank() > 0 {
 		return err
 	}

@@ -25,8 +25,10 @@ type text struct {
 // the host device links, which Go wants beside its declarations.
 func (x text) generated() bool {
 	return strings.HasPrefix(x.path, "generated/") ||
-		strings.HasPrefix(x.path, "runtime/host/kernels/") && strings.HasPrefix(path.Base(x.path), "avx512_amd64.")
+		strings.HasPrefix(x.path, "runtime/host/kernels/") && assembly.MatchString(path.Base(x.path))
 }
+
+var assembly = regexp.MustCompile(`^avx(2|512)_amd64\.(s|go)$`)
 
 func (x text) lines() int { return bytes.Count(x.data, []byte("\n")) }
 

@@ -80,10 +80,10 @@ func partitions(coalition uint64, blocks Structure, each func(Structure)) {
 func TestBestFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 24))
 	for round := range 120 {
-		n, value := r.IntN(8), []Value{Int32, Int64, Float64}[r.IntN(3)]
+		n, value := r.IntN(8), []Value{Int32, Int64, Float32, Float64}[r.IntN(4)]
 		span := []uint64{2, 50, 1000}[r.IntN(3)]
 		inst, err := drawInstance(value, n, func(mask uint64) float64 {
-			if value == Float64 && mix(mask^uint64(round))%5 == 0 {
+			if (value == Float32 || value == Float64) && mix(mask^uint64(round))%5 == 0 {
 				return math.Inf(-1)
 			}
 			return float64(mix(mask+uint64(round))%span) - float64(span/3)

@@ -16,6 +16,7 @@ import (
 // plane j going to left|right. Lanes left over repeat the splitting (0, 0).
 type unit[T Value] struct {
 	bits   int // b
+	group  int // conv works on 2^group chunks at once
 	planes int
 	lowest T
 	// target[j<<bits+i] is the lane that lane i of plane j is merged into.
@@ -29,9 +30,6 @@ type unit[T Value] struct {
 
 	scratch sync.Pool // of *[]T, aligned to a register
 }
-
-// groupBits is the number of chunk bits that conv works on at once.
-const groupBits = 3
 
 // newUnit lays the splittings of chunks of 2^bits values out over planes.
 func newUnit[T Value](bits int, lowest T) *unit[T] {
@@ -92,7 +90,7 @@ func (u *unit[T]) level(f []T, k, h, from, to int) {
 		}
 	}
 	d := f[h<<k:][:size]
-	for c := from << groupBits; c < to<<groupBits; c++ {
+	for c := from << u.group; c < to<<u.group; c++ {
 		u.merge(d[c<<u.bits:], acc[c<<u.bits:], size)
 	}
 }
@@ -115,8 +113,8 @@ func (u *unit[T]) merge(d, acc []T, stride int) {
 // then chunks of the group before the chunk, then splittings of the chunk.
 func (u *unit[T]) couple(f []T, k, h int) {
 	size, lanes := 1<<k, 1<<u.bits
-	groups := 1 << (k - u.bits - groupBits)
-	width := lanes << groupBits
+	groups := 1 << (k - u.bits - u.group)
+	width := lanes << u.group
 	s := u.take(3 * u.planes * size)
 	defer u.scratch.Put(s)
 	n := u.planes * size
@@ -132,7 +130,7 @@ func (u *unit[T]) couple(f []T, k, h int) {
 		for j := range u.planes {
 			u.conv(&acc[j*size], &a[j*size], &b[j*size], g, g+1, 1)
 		}
-		for c := range 1 << groupBits {
+		for c := range 1 << u.group {
 			base := g*width + c*lanes
 			for j := range u.planes {
 				u.dot(&acc[j*size+base], &a[j*size+g*width], &b[j*size], c)
@@ -171,23 +169,34 @@ func lowestOf[T Value]() (lowest T) {
 	return lowest
 }
 
+// vectorUnit is the fastest unit of this processor for tiles of 2^k values; nil where
+// there is none that they are large enough for.
+func vectorUnit[T Value](k int) *unit[T] {
+	for _, u := range vectorUnits[T]() {
+		if k >= u.bits+u.group {
+			return u
+		}
+	}
+	return nil
+}
+
 // Level does a block of the entry level of tiles of 2^k values with the
 // processor's vector registers. It returns false, having done nothing, where
-// there are none that it knows or the tile is too small for them.
+// vectorUnit knows none.
 func Level[T Value](f []T, k int, block int64, high, p, split int) bool {
-	u := vectorUnit[T]()
-	if u == nil || k < u.bits+groupBits {
+	u := vectorUnit[T](k)
+	if u == nil {
 		return false
 	}
-	h, from, to := Target(block, high, p, split, 1<<(k-u.bits-groupBits))
+	h, from, to := Target(block, high, p, split, 1<<(k-u.bits-u.group))
 	u.level(f, k, h, from, to)
 	return true
 }
 
 // Couple does a block of the entry couple, or returns false as Level does.
 func Couple[T Value](f []T, k int, block int64, high, p int) bool {
-	u := vectorUnit[T]()
-	if u == nil || k < u.bits+groupBits {
+	u := vectorUnit[T](k)
+	if u == nil {
 		return false
 	}
 	h, _, _ := Target(block, high, p, 0, 1)

@@ -6,60 +6,75 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-var (
-	unitInt32   = sync.OnceValue(func() *unit[int32] { return newUnit32(convInt32, dotInt32, expandInt32) })
-	unitInt64   = sync.OnceValue(func() *unit[int64] { return newUnit64(convInt64, dotInt64, expandInt64) })
-	unitFloat32 = sync.OnceValue(func() *unit[float32] { return newUnit32(convFloat32, dotFloat32, expandFloat32) })
-	unitFloat64 = sync.OnceValue(func() *unit[float64] { return newUnit64(convFloat64, dotFloat64, expandFloat64) })
-)
-
-// vectorUnit is the unit of a value type; nil without AVX-512.
-func vectorUnit[T Value]() *unit[T] {
-	if !cpu.X86.HasAVX512F {
-		return nil
-	}
-	var u any
-	switch any(T(0)).(type) {
-	case int32:
-		u = unitInt32()
-	case int64:
-		u = unitInt64()
-	case float32:
-		u = unitFloat32()
-	case float64:
-		u = unitFloat64()
-	}
-	return u.(*unit[T])
+// A set of units is one for each value type, of the same instructions.
+type set struct {
+	has     bool // the processor has the instructions
+	int32   func() *unit[int32]
+	int64   func() *unit[int64]
+	float32 func() *unit[float32]
+	float64 func() *unit[float64]
 }
 
-// newUnit32 is the unit of a type of 4 bytes: 16 lanes, 6 planes.
-func newUnit32[T Value](conv func(d, a, b *T, from, to, proper int), dot func(d, a, b *T, t int),
-	expand func(dst, src *T, index *uint32, chunks int)) *unit[T] {
-	u := newUnit(4, lowestOf[T]())
-	u.conv, u.dot = conv, dot
-	index := [2][]uint32{widen[uint32](u.left), widen[uint32](u.right)}
-	u.expand = func(dst, src *T, side, plane, chunks int) {
-		expand(dst, src, &index[side][plane<<4], chunks)
-	}
-	return u
+// sets are what kernels are written for, the fastest first.
+var sets = []set{
+	{
+		cpu.X86.HasAVX512F,
+		// 16 lanes in 6 planes, 8 lanes in 4 planes
+		once(4, 3, 1, convInt32AVX512, dotInt32AVX512, expandInt32AVX512),
+		once(3, 3, 1, convInt64AVX512, dotInt64AVX512, expandInt64AVX512),
+		once(4, 3, 1, convFloat32AVX512, dotFloat32AVX512, expandFloat32AVX512),
+		once(3, 3, 1, convFloat64AVX512, dotFloat64AVX512, expandFloat64AVX512),
+	},
+	{
+		cpu.X86.HasAVX2,
+		// 8 lanes in 4 planes, 4 lanes in 3 planes; values of 8 bytes are permuted as pairs of words
+		once(3, 2, 1, convInt32AVX2, dotInt32AVX2, expandInt32AVX2),
+		once(2, 2, 2, convInt64AVX2, dotInt64AVX2, expandInt64AVX2),
+		once(3, 2, 1, convFloat32AVX2, dotFloat32AVX2, expandFloat32AVX2),
+		once(2, 2, 2, convFloat64AVX2, dotFloat64AVX2, expandFloat64AVX2),
+	},
 }
 
-// newUnit64 is the unit of a type of 8 bytes: 8 lanes, 4 planes.
-func newUnit64[T Value](conv func(d, a, b *T, from, to, proper int), dot func(d, a, b *T, t int),
-	expand func(dst, src *T, index *uint64, chunks int)) *unit[T] {
-	u := newUnit(3, lowestOf[T]())
-	u.conv, u.dot = conv, dot
-	index := [2][]uint64{widen[uint64](u.left), widen[uint64](u.right)}
-	u.expand = func(dst, src *T, side, plane, chunks int) {
-		expand(dst, src, &index[side][plane<<3], chunks)
-	}
-	return u
+// once makes, when it is first asked for, the unit of registers of 2^bits lanes, each of
+// `words` of the words that expand permutes, whose conv works on 2^group of them at once.
+func once[T Value, I uint32 | uint64](bits, group, words int, conv func(d, a, b *T, from, to, proper int),
+	dot func(d, a, b *T, t int), expand func(dst, src *T, index *I, chunks int)) func() *unit[T] {
+	return sync.OnceValue(func() *unit[T] {
+		u := newUnit(bits, lowestOf[T]())
+		u.group, u.conv, u.dot = group, conv, dot
+		var index [2][]I
+		for side, lanes := range [2][]uint8{u.left, u.right} {
+			for _, l := range lanes {
+				for w := range words {
+					index[side] = append(index[side], I(int(l)*words+w))
+				}
+			}
+		}
+		u.expand = func(dst, src *T, side, plane, chunks int) {
+			expand(dst, src, &index[side][plane*words<<bits], chunks)
+		}
+		return u
+	})
 }
 
-func widen[I uint32 | uint64](lanes []uint8) []I {
-	out := make([]I, len(lanes))
-	for i, l := range lanes {
-		out[i] = I(l)
+// vectorUnits are the units of a value type that this processor has, the fastest first.
+func vectorUnits[T Value]() (list []*unit[T]) {
+	for _, s := range sets {
+		if !s.has {
+			continue
+		}
+		var u any
+		switch any(T(0)).(type) {
+		case int32:
+			u = s.int32()
+		case int64:
+			u = s.int64()
+		case float32:
+			u = s.float32()
+		case float64:
+			u = s.float64()
+		}
+		list = append(list, u.(*unit[T]))
 	}
-	return out
+	return list
 }

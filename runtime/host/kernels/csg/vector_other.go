@@ -2,5 +2,6 @@
 
 package csg
 
-// vectorUnit knows no vector registers on this architecture.
-func vectorUnit[T Value]() *unit[T] { return nil }
+// vectorUnits knows no vector registers on this architecture: the plain loops of the
+// generated kernels run.
+func vectorUnits[T Value]() []*unit[T] { return nil }

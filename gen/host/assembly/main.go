@@ -1,7 +1,7 @@
-// Command avx512 writes the AVX-512 kernels of runtime/host/kernels, with their Go
-// declarations, using avo. Run from the repository's root:
+// Command assembly writes the vector kernels of runtime/host/kernels, AVX-512's and AVX2's,
+// with their Go declarations, using avo. Run from the repository's root:
 //
-//	go run ./gen/host/avx512
+//	go run ./gen/host/assembly
 package main
 
 import (
@@ -9,29 +9,31 @@ import (
 	"fmt"
 	"go/format"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
 
-	"coalesce/gen/host/avx512/assignment"
-	"coalesce/gen/host/avx512/csg"
-	"coalesce/gen/host/avx512/qubo"
+	"coalesce/gen/host/assembly/assignment"
+	"coalesce/gen/host/assembly/csg"
+	"coalesce/gen/host/assembly/qubo"
 )
 
-// kernels are, by problem, what writes them.
+// kernels are, by the folder of a problem and the instructions they need, what writes them.
 var kernels = map[string]func(*build.Context){
-	"csg":        csg.Kernels,
-	"assignment": assignment.Kernels,
-	"qubo":       qubo.Kernels,
+	"csg/avx512":        csg.AVX512,
+	"csg/avx2":          csg.AVX2,
+	"assignment/avx512": assignment.Kernels,
+	"qubo/avx512":       qubo.Kernels,
 }
 
 func main() {
 	dir := flag.String("dir", "runtime/host/kernels", "folder of the packages, one a problem")
 	flag.Parse()
 	if err := write(*dir); err != nil {
-		fmt.Fprintln(os.Stderr, "avx512:", err)
+		fmt.Fprintln(os.Stderr, "assembly:", err)
 		os.Exit(1)
 	}
 }
@@ -52,29 +54,29 @@ func write(dir string) error {
 // render returns the generated files by their paths below runtime/host/kernels.
 func render() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for problem, kernels := range kernels {
+	for name, kernels := range kernels {
 		w := build.NewContext()
 		kernels(w)
 		file, err := w.Result()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", problem, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := pass.Compile.Execute(file); err != nil {
-			return nil, fmt.Errorf("%s: %w", problem, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		config := printer.Config{Argv: []string{"go", "run", "./gen/host/avx512"}, Pkg: problem}
+		config := printer.Config{Argv: []string{"go", "run", "./gen/host/assembly"}, Pkg: path.Dir(name)}
 		text, err := printer.NewGoAsm(config).Print(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", problem, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		stubs, err := printer.NewStubs(config).Print(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", problem, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if stubs, err = format.Source(stubs); err != nil {
-			return nil, fmt.Errorf("%s: %w", problem, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		files[problem+"/avx512_amd64.s"], files[problem+"/avx512_amd64.go"] = text, stubs
+		files[name+"_amd64.s"], files[name+"_amd64.go"] = text, stubs
 	}
 	return files, nil
 }

@@ -18,7 +18,7 @@ func TestCommittedFilesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("runtime/host/kernels/%s is stale; run: go run ./gen/host/avx512", name)
+			t.Errorf("runtime/host/kernels/%s is stale; run: go run ./gen/host/assembly", name)
 		}
 	}
 }

@@ -25,13 +25,13 @@ type Task struct {
 // gets: an incumbent and its neighbours are tried first, and little is to be won.
 const knownWeight = 0.25
 
-// All tunes several families within one budget: what users asked for first, then what
-// is untuned, algorithms in the end, which run what their kernels' tuning found; each
-// with a part of the time left by its number of untuned sizes and of variants, those of
-// o.Known counting as tuned. Options' Subject, Fixed and Sizes are ignored, Facts are
-// required. ended is
-// called after each family, with the error that it ended with. All goes on after
-// ErrWrongVariant and returns the first other error; the database stands beside it.
+// All tunes several families within one budget: first what users asked for, then what is
+// untuned, and algorithms last, because they run what the tuning of their kernels found.
+// Each gets a part of the time left in proportion to its numbers of untuned sizes and of
+// variants, where those of o.Known count as tuned. Options' Subject, Fixed and Sizes are
+// ignored, Facts are required. ended is called after each family, with the error that it
+// ended with. All goes on after ErrWrongVariant and returns the first other error, with
+// the database beside it.
 func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (*tuned.Database, error) {
 	begin := time.Now()
 	db := tuned.Merge(o.Database, nil)

@@ -97,7 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SortFlags = false
 	flags.StringVarP(&c.root, "root", "C", "", "`folder` of go.generate (default: the nearest one upwards)")
 	flags.StringSliceVar(&c.only, "only", nil, "`family` to generate, others are left alone; may be repeated")
-	flags.StringVar(&c.space, "space", "core", "`core` or full: the committed variants, or every one that the constraints leave")
+	flags.StringVar(&c.space, "space", "committed", "which variants: `committed`, or full for every one that the constraints leave")
 	flags.StringVar(&c.where, "where", "", "with --space full: the `constraint`, as in go.generate, that variants must satisfy")
 	flags.BoolVar(&c.compile, "compile", true, "compile with nvcc where one is found")
 	flags.StringVar(&c.cuda, "cuda", "", "`folder` of the CUDA toolkit (default: .build/cuda, $CUDA_HOME, $CUDA_PATH, $PATH, /usr/local/cuda)")
@@ -130,8 +130,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if want := map[string]int{"explain": 1, "points": 1}[verb]; len(rest) != want {
 		return fmt.Errorf("%w: %s takes %d arguments, found %d", errUsage, verb, want, len(rest))
 	}
-	if c.space != "core" && c.space != "full" {
-		return fmt.Errorf("%w: --space %q, expected core or full", errUsage, c.space)
+	if c.space != "committed" && c.space != "full" {
+		return fmt.Errorf("%w: --space %q, expected committed or full", errUsage, c.space)
 	}
 	if c.points == "" {
 		c.points = "all"

@@ -187,8 +187,8 @@ func TestDiff(t *testing.T) {
 func TestList(t *testing.T) {
 	dir := root(t)
 	code, out, talk := gen(t, dir, "list")
-	want(t, "core", code, 0, out, "toy/scale\tfactor=2,block=64,guard=yes,value=int32\tsafe\n", "toy/scale\tfactor=4,block=32,guard=yes,value=int32\n")
-	want(t, "core", code, 0, talk, "toy/scale: 6 variants, target cuda")
+	want(t, "committed", code, 0, out, "toy/scale\tfactor=2,block=64,guard=yes,value=int32\tsafe\n", "toy/scale\tfactor=4,block=32,guard=yes,value=int32\n")
+	want(t, "committed", code, 0, talk, "toy/scale: 6 variants, target cuda")
 	code, out, _ = gen(t, dir, "list", "--space", "full")
 	if n := strings.Count(out, "\n"); code != 0 || n != 4*4 {
 		// factor and block: 2,32 2,64 3,32 4,32.
@@ -209,7 +209,7 @@ func TestFull(t *testing.T) {
 	code, _, talk = gen(t, dir, "list", "--space", "full", "--where", "factr == 3")
 	want(t, "unknown", code, 1, talk, `--where: where "factr == 3": toy/scale has no parameter factr, expected of factor block guard value`)
 	code, _, talk = gen(t, dir, "list", "--where", "factor == 3")
-	want(t, "core", code, 2, talk, "--where without --space full")
+	want(t, "committed", code, 2, talk, "--where without --space full")
 }
 
 func TestExplain(t *testing.T) {
@@ -253,7 +253,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"explain"}, 2, "explain takes 1 arguments, found 0"},
 		{[]string{"list", "more"}, 2, "list takes 0 arguments, found 1"},
 		{[]string{"--nope"}, 2, "unknown flag: --nope"},
-		{[]string{"--space", "half"}, 2, `--space "half", expected core or full`},
+		{[]string{"--space", "half"}, 2, `--space "half", expected committed or full`},
 		{[]string{"--help"}, 0, "usage: go run ./gen"},
 	}
 	for _, c := range cases {
@@ -288,7 +288,7 @@ func TestWithoutCompiler(t *testing.T) {
 // binary for several architectures holds.
 func TestPacksForCompiler(t *testing.T) {
 	dir := root(t)
-	c := &command{root: dir, space: "core", stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+	c := &command{root: dir, space: "committed", stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
 	if err := c.read(); err != nil {
 		t.Fatal(err)
 	}

@@ -35,9 +35,10 @@ func (s *search) all() error {
 	return s.cross()
 }
 
-// turns are the sizes in the order in which they are decided, the middle one first, of which
-// most is known, and the part of the time left then that each gets: in proportion to its
-// place among all, because trials of large sizes take longer.
+// turns are the sizes in the order in which they are decided, and for each the part that it
+// gets of the time left by then. The middle size comes first: it is the one that most is
+// known about. Parts are in proportion to a size's place among all, because trials of large
+// sizes take longer.
 func turns(sizes []int) (order []int, parts []float64) {
 	mid, left := len(sizes)/2, 0
 	places := []int{mid}

@@ -30,8 +30,9 @@ func (m instances) get(s subject.Subject, v *device.Variant, n int) (subject.Ins
 	return m[key], nil
 }
 
-// core are the variants of the full product: DP, int32, nothing else varied.
-func core(f *device.Family) []*device.Variant {
+// product are the variants of csg/splits that differ from the safe point in lambda, alpha,
+// beta and block alone: DP, int32.
+func product(f *device.Family) []*device.Variant {
 	safe := safeOf(f)
 	var list []*device.Variant
 	for i := range f.Variants {
@@ -57,12 +58,12 @@ func differs(f *device.Family, v, w *device.Variant, params ...string) bool {
 	return true
 }
 
-// sweep times every variant of the core at 22 agents, the best ten at 24, the
+// sweep times every variant of the product at 22 agents, the best ten at 24, the
 // best three at the size asked for.
 func (b *bench) sweep() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
-	left := core(f)
+	left := product(f)
 	known := instances{}
 	for _, round := range []struct{ agents, keep, runs int }{{min(22, b.agents), 10, 3}, {min(24, b.agents), 4, 3}, {b.agents, 3, 5}} {
 		rate := map[*device.Variant]float64{}
@@ -87,7 +88,7 @@ func (b *bench) sweep() error {
 	return nil
 }
 
-// effects times every variant that is not of the core, next to the safe point
+// effects times every variant outside the product, next to the safe point
 // and the point as printed.
 func (b *bench) effects() error {
 	s := subjectOf(&csg.Splits)

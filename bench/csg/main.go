@@ -40,7 +40,7 @@ type bench struct {
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
 		{Name: "host", About: "the host kernels, and the reference where it is not too slow", Run: (*bench).host},
-		{Name: "sweep", About: "every variant of csg/splits' core, the best of them with more agents", Run: (*bench).sweep},
+		{Name: "sweep", About: "every variant of csg/splits' product of lambda, alpha, beta and block, the best of them with more agents", Run: (*bench).sweep},
 		{Name: "effects", About: "every other variant of csg/splits, beside the safe point and the point as printed", Run: (*bench).effects},
 		{Name: "figures", About: "what the papers' figures show: the published kernels, their checkpoints, the best variants beside them", Run: (*bench).figures},
 		{Name: "sequential", About: "the sequential programs of the papers, DP and IDP, on one core", Run: (*bench).sequential},

@@ -31,7 +31,7 @@ var ValueTypes = map[string]string{
 // A Param is one parameter of a space.
 type Param struct {
 	Name   string
-	Values []string // of the plain line: the core takes the product of these
+	Values []string // of the plain line: the product of these is committed
 	Vary   []string // tried one at a time round the safe point
 	Extra  []string // values that only extra points have
 	Pos    string   // "go.generate:4" of the plain line
@@ -159,12 +159,12 @@ func (s *Space) safeValues(valueType string) []string {
 	return values
 }
 
-// Enumerate lists the committed variants: the core (the product of the plain
-// lines that satisfies every constraint), the safe point of every value type,
+// Enumerate lists the committed variants: the product of the plain lines, as
+// far as it satisfies every constraint, the safe point of every value type,
 // each varied value alone at the safe point, and the extra points; without
 // duplicates, ordered by the values' places in the manifest.
 func (s *Space) Enumerate() ([]Point, error) {
-	set := &pointSet{space: s, limit: mostCore, seen: map[string]bool{}}
+	set := &pointSet{space: s, limit: maxCommitted, seen: map[string]bool{}}
 	plain := make([][]string, len(s.Params))
 	for i, p := range s.Params {
 		plain[i] = p.Values
@@ -227,7 +227,7 @@ func (s *Space) EnumerateFull(also ...*Constraint) ([]Point, error) {
 	}
 	narrow := *s
 	narrow.Where = slices.Concat(s.Where, also)
-	set := &pointSet{space: s, limit: mostFull, seen: map[string]bool{}}
+	set := &pointSet{space: s, limit: maxFull, seen: map[string]bool{}}
 	all := make([][]string, len(s.Params))
 	for i, p := range s.Params {
 		all[i] = p.All()
@@ -252,18 +252,18 @@ func (s *Space) check(values []string, pos, what string) error {
 	return nil
 }
 
-// Most work for a product: beginnings of points to look at, and values of a
+// Limits of the work for a product: beginnings of points to look at, and values of a
 // constraint to find, each of which takes a thousand times longer.
 const (
-	mostVisited = 50_000_000
-	mostFound   = 1_000_000
+	maxVisited = 50_000_000
+	maxFound   = 1_000_000
 )
 
 // product calls each for every combination of axes that satisfies the
 // constraints. A constraint is evaluated as soon as the last parameter it
 // names is bound, so that a refused prefix is not extended.
 func (s *Space) product(axes [][]string, each func([]string) error) error {
-	return s.productWithin(axes, mostVisited, mostFound, each)
+	return s.productWithin(axes, maxVisited, maxFound, each)
 }
 
 func (s *Space) productWithin(axes [][]string, visits, found int, each func([]string) error) error {
@@ -335,11 +335,11 @@ func (s *Space) studied(p Point) (bool, error) {
 	return false, nil
 }
 
-// Most points of an enumeration: a core has to be compiled, the full product
-// to be listed.
+// Limits of the points of an enumeration: the committed ones have to be compiled, those
+// of the full product only to be listed.
 const (
-	mostCore = 20_000
-	mostFull = 2_000_000
+	maxCommitted = 20_000
+	maxFull      = 2_000_000
 )
 
 // A pointSet gathers points once each, so many at most.

@@ -160,9 +160,9 @@ func (inst *instance) hold(x *answer, decimal bool) *fault {
 	return nil
 }
 
-// near reports whether a printed value is what a sum is: every digit of an exact
-// one; of floats to within half of the last bit, and what a compensated sum of
-// terms whose magnitudes add up to size loses.
+// near reports whether a printed value is the value of a sum. Of whole numbers every digit
+// must agree. Of floats the two may differ by half of the last bit, and by what a compensated
+// sum loses of terms whose magnitudes add up to size.
 func near(value, sum *big.Rat, whole bool, size *big.Rat) bool {
 	apart := new(big.Rat).Sub(value, sum)
 	if whole || apart.Sign() == 0 {

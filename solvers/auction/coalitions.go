@@ -91,9 +91,9 @@ func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.P
 	return solved, coalition, nil
 }
 
-// split cuts the bids of a coalition into groups that have no bidder in common, whether
-// it bids or its winning bids are pushed out, and leaves out those of winners that lose
-// no bid by them.
+// split cuts the bids of a coalition into groups. The bidders of a group are those whose bids
+// are in the group and those whose winning bids these bids push out; no two groups have a
+// bidder in common. Winning bids of bidders that lose nothing to the coalition are left out.
 func (c *cashier) split(coalition []int) [][]int {
 	var fresh []int
 	for _, i := range coalition {

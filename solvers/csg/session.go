@@ -11,8 +11,8 @@ import (
 
 // A Session solves instances one after the other. Kernels are loaded once, and the memory
 // of a solve serves the next one of as many agents and the same variant. The Options may
-// be changed between solves, but for the Devices, whose owner the caller stays. A session
-// belongs to one goroutine at a time.
+// be changed between solves, except for the Devices, which the caller goes on to own and
+// closes. One goroutine at a time may use a session.
 type Session struct {
 	Options
 	held   device.Scope

@@ -44,10 +44,10 @@ __device__ __forceinline__ u32 fetchAdd(u32* word, u32 n = 1) {
 #endif
 }
 
-// fetch has the 32 bytes round p, 4 of them aligned to 4, brought into the multiprocessor's
-// cache; nothing waits for that. A word of shared memory that is the thread's alone takes
-// what it read: it can be used again after fetched(), which waits for the thread's. sealed()
-// ends a group of these, and fetchedBut<N>() waits for all groups but the last N.
+// fetch starts an asynchronous copy of the 4 bytes at p, aligned to 4, to a word of shared
+// memory that only this thread uses; it also brings the 32 bytes round p into the
+// multiprocessor's cache. fetched() waits for all copies of the thread. sealed() ends a
+// group of copies, and fetchedBut<N>() waits for all groups but the last N.
 __device__ __forceinline__ void fetch(u32* word, const void* p) {
 #ifdef COALESCE_EMULATED
     *word = *(const u32*)p;

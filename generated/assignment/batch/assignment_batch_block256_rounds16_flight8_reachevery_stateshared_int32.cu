@@ -245,9 +245,9 @@ struct Best {
     int row = NONE, column = NONE;
 };
 
-// relax searches from those of 32 sources that live names. A column is a
-// thread's own: nothing is shared but the sources. Only a shorter path
-// replaces one, so that paths never close.
+// relax shortens the distances of columns by paths from the sources whose bits are set in
+// live, of 32. Each column belongs to one thread; threads share the sources alone. A path is
+// replaced by a strictly shorter one only, so that no cycle comes about.
 __device__ __forceinline__ Best relax(State& s, const Costs& costs, const Source* sources, u32 live) {
     Best best;
     for (u32 j = threadIdx.x; j < s.cols; j += BLOCK) {

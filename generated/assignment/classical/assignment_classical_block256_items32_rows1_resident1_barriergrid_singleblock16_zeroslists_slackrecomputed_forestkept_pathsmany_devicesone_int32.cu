@@ -336,9 +336,9 @@ __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
     return __shfl_sync(ALL, at, 0) + __popc(has & ((1u << lane) - 1));
 }
 
-// Reach is a row of the forest at work: what it reaches joins the queue from
-// position `next` on. count has the rows reached in its low half, the paths
-// found in its high one.
+// Reach is the state of a row of the forest while its zeros are followed. The rows that it
+// reaches are written to the queue from position `next` on. The low half of count is
+// the number of rows reached, the high half the number of paths found.
 struct Reach {
     u32 row, phase, next;
     u64 way;
@@ -346,9 +346,9 @@ struct Reach {
     u32* queue;
 };
 
-// finish tries to end the root's path in one of the free columns z of word w;
-// it is false when other trees took them all. A tree takes one: a row holds
-// the root's end while it tries.
+// finish tries to end the root's path in one of the free columns z of word w, and returns
+// false when other trees took all of them. A tree takes one column only: a row that tries
+// sets the root's end to HELD meanwhile, which keeps the tree's other rows from trying.
 __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP, has = __ballot_sync(ALL, z != 0);
     u32 root = rootOf(r.way);
@@ -853,16 +853,16 @@ template <bool NEAR> struct SearchWorkspace {
         f.turn ^= 1;
     }
 
-    // ends has those of them that came to a free column try to end their paths there.
+    // ends lets each frontier row that came to a free column try to end its path there.
     template <u32 K> __device__ __forceinline__ void ends(const u64 (&frontierRow)[K], const u32 (&j)[K], const u32 (&row)[K]) const {
 #pragma unroll
         for (u32 k = 0; k < K; k++)
             if (row[k] == FREE) end(late(frontierRow[k]), j[k]);
     }
 
-    // expand has frontier rows reach columns, K of them from x on that are a round apart: LANES lanes
-    // have a frontier row, and a zero each at once. Most levels need no more than the first zeros: what
-    // is rare stands apart, since a loop costs its first round too.
+    // expand follows the zeros of K frontier rows, those at x, x + ROUND and so on. LANES lanes share
+    // a frontier row and look at one zero each at a time. In most levels the first zeros of a row are
+    // all, so that the loop over further zeros and the ends of paths stand after an early return.
     template <u32 LANES, u32 K> __device__ __forceinline__ void expand(u32 x, Frontier& f) const {
         constexpr u32 ROUND = BLOCK / LANES;
         u64 frontierRow[K];

@@ -320,9 +320,9 @@ __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
     return __shfl_sync(ALL, at, 0) + __popc(has & ((1u << lane) - 1));
 }
 
-// Reach is a row of the forest at work: what it reaches joins the queue from
-// position `next` on. count has the rows reached in its low half, the paths
-// found in its high one.
+// Reach is the state of a row of the forest while its zeros are followed. The rows that it
+// reaches are written to the queue from position `next` on. The low half of count is
+// the number of rows reached, the high half the number of paths found.
 struct Reach {
     u32 row, phase, next;
     u64 way;
@@ -330,9 +330,9 @@ struct Reach {
     u32* queue;
 };
 
-// finish tries to end the root's path in one of the free columns z of word w;
-// it is false when other trees took them all. A tree takes one: a row holds
-// the root's end while it tries.
+// finish tries to end the root's path in one of the free columns z of word w, and returns
+// false when other trees took all of them. A tree takes one column only: a row that tries
+// sets the root's end to HELD meanwhile, which keeps the tree's other rows from trying.
 __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP, has = __ballot_sync(ALL, z != 0);
     u32 root = rootOf(r.way);

@@ -881,10 +881,10 @@ __device__ void augment(const Work& w, const Turn& t, Slot* next) {
     if (ONE && w.leads()) w.head->first[~t.phases & 1] = NOBODY;
 }
 
-// search begins a step of the alternating tree search: the end of a phase, or,
-// reported, a scan of the rows that have joined, or a dual update where all were
-// scanned. A phase with paths ends with rows that were not: no dual moved since
-// they joined.
+// search begins a step of the alternating tree search, and returns whether the search goes on.
+// Where paths were found, the step augments along them and ends the phase, although some
+// rows that joined were not scanned: no dual has changed since they joined. Else, where all
+// rows were scanned, the step is a dual update.
 __device__ bool search(Work& w, Turn& t, Slot* next, Scratch& scratch) {
     if (t.before > 0) {
         augment(w, t, next);

@@ -23,10 +23,11 @@ __device__ __forceinline__ u32 insert(u32 tile, u32 have) {
 
 }  // namespace auction_bidders_block128_items16_bids256_int64
 
-// come lets bidders come who win one of `count` bids together, from `first` on in items
-// and prices: table[S] = max(old[S], old[S \ b] + price of b) over the bids b within S. It
-// goes through `tiles` tiles, those that have the high items `have`. Where old is table, every
-// two of the bids have an item in common: what one is offered from, S \ b, none changes.
+// come adds bidders of whose `count` bids together at most one wins; the bids begin at
+// `first` in items and prices: table[S] = max(old[S], old[S \ b] + price of b) over the bids
+// b within S. The kernel goes through the `tiles` tiles whose sets have the high items `have`.
+// old may be table where every two of the bids have an item in common: S \ b then holds no
+// other of the bids, so that no block changes a value that another reads.
 extern "C" __global__ void __launch_bounds__(128)
 auction_bidders_block128_items16_bids256_int64_come(const long long* old, long long* table, const unsigned* items, const long long* prices,
         unsigned long long first, unsigned long long count, unsigned long long tiles, unsigned long long have) {

@@ -34,9 +34,9 @@ func (c *Choosing) Register(f *pflag.FlagSet) {
 	f.StringVar(&c.untuned, "record-untuned", "", "append to this file what a variant had to be guessed for, which coalesce tune --from tunes")
 }
 
-// Of is db as the flags want it used. Mistakes in them go through usage, and an untuned
-// workload that could not be recorded is told to talk. record is whether this process is
-// the one to record, among several that solve together.
+// Of returns db with the flags applied. Mistakes in the flags are reported by usage; that an
+// untuned workload could not be recorded is written to talk. record says whether this process
+// is the one that records, among several that solve together.
 func (c *Choosing) Of(db *tuned.Database, families []subject.Subject, usage func(string, ...any) error, talk io.Writer, record bool) (*tuned.Database, error) {
 	if len(c.pins) == 0 && !c.frozen && c.untuned == "" {
 		return db, nil

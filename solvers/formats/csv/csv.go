@@ -171,9 +171,9 @@ type Record[T any] struct {
 	Keep func(b *text.Block, part T) error
 }
 
-// Records reads lines of so many cells each, such as row, column and cost. A
-// first line that is not of numbers alone is an error, unless o says that it is
-// a header, which is left out, or that it is none.
+// Records reads lines of so many cells each, such as row, column and cost. o may say that
+// the first line is a header, which is left out, or that it is none; where o says nothing,
+// a first line with a word that is no number is an error.
 func Records[T any](ctx context.Context, f *text.File, o Options, cells int, what string, record Record[T]) (Layout, error) {
 	h, err := readHead(f, &o)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// OpenFile opens a file, which Close closes. Of a stream that is compressed, or
-// whose length the system does not know, limit bytes may come, after which
-// reading is a formats.LimitError; 0: no limit.
+// OpenFile opens a file, which Close closes. A stream that is compressed, or whose length
+// the system does not know, gives at most limit bytes; reading beyond them is a
+// formats.LimitError. A limit of 0 is none.
 func OpenFile(path string, limit int64) (*Stream, error) {
 	f, err := os.Open(path)
 	if err != nil {

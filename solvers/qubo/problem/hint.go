@@ -20,8 +20,8 @@ func (inst *Instance) Fix(i int, one bool) {
 	}
 }
 
-// Begin sets the solution to begin with from text: a digit 0 or 1 (a sign, for
-// spins) a variable, or the JSON object of a result. name is what errors call
+// Begin sets the solution to begin with from text: a digit 0 or 1 for each
+// variable (a sign for each spin), or the JSON object of a result. name is what errors call
 // it.
 func (inst *Instance) Begin(text []byte, name string) error {
 	digits := string(bytes.Join(bytes.Fields(text), nil))

@@ -272,9 +272,9 @@ func wordsOf(b []byte) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
 }
 
-// Violator is a set of rows of p that are allowed fewer columns together than
-// they are many, given a largest matching that leaves rows free (-1): those
-// that alternating paths from a free row reach.
+// Violator is a set of rows of p that may have, all together, fewer columns than there are
+// rows in the set (Hall). Given a largest matching that leaves rows free (-1), these are the
+// rows that alternating paths from a free row reach.
 func Violator(p *problem.Normal, column []int32) []int32 {
 	owner := make([]int32, p.Cols)
 	for j := range owner {

@@ -12,7 +12,7 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Initialiser finds first prices v where those of the columns' minima mislead:
+// An Initialiser finds first prices v where those of the columns' minima mislead:
 // structured costs, such as distances or products. It alternates soft minima of
 // rows and columns over the whole matrix while a temperature falls (Sinkhorn;
 // Kosowsky and Yuille, Neural Networks 7, 1994, with over-relaxation). The

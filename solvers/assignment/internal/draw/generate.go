@@ -32,9 +32,9 @@ type Drawing struct {
 	Points     bool    // keeps points instead of their distances; for kinds that have them
 }
 
-// A kind is a family of instances. whole and real compute a cost as an integer
-// and as a float; a kind without whole cuts its floats, unless it has only
-// floats; one without real takes its integers.
+// A kind is a family of instances. whole computes a cost as an integer, real as a float.
+// A kind without whole rounds its floats down, unless it has floats alone; a kind
+// without real uses its integers as floats.
 type kind struct {
 	name   string
 	about  string

@@ -58,8 +58,9 @@ type source struct {
 //
 // "inf" forbids a pair ("-inf" when maximising); in a .npy file of integers so
 // does the largest number of the type, with a note. In text that number is a cost
-// like any other. Text costs become int32 when they fit, else int64, else float64. Errors say where in the file, what was found
-// and what was expected; those of costs unwrap to ErrCost.
+// like any other. Text costs become int32 when they fit, else int64, else float64.
+// Errors say where in the file, what was found and what was expected; those of costs
+// unwrap to ErrCost.
 //
 // Close the instance to give a mapped file back.
 func Read(path string, o ReadOptions) (*problem.Instance, error) {

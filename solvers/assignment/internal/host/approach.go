@@ -12,7 +12,7 @@ const (
 	cellPoints  = 2   // points of a level for one of the next coarser
 	fewPoints   = 300 // of the coarsest level, at least
 	coarsePairs = 16  // known of a row
-	rowTurns    = 100 // times that a row lowers prices before it is let go
+	rowTurns    = 100 // times that a row lowers prices before it loses its match
 )
 
 // solvePoints solves a problem of points that approaches.
@@ -105,8 +105,9 @@ func (h *core) scales(ctx context.Context, first, last int64) error {
 
 // refine lowers v until matched pairs are tight (price refinement, Goldberg
 // 1997): where a row has a pair of less c - v than its own, that column's v
-// falls, and the column's row looks next. An optimal matching ends it; of
-// another, rows that go round a cycle are let go.
+// falls, and the column's row is looked at next. With an optimal matching all pairs end
+// tight. With another the rows of a cycle would lower prices for ever, so that a row loses
+// its match after rowTurns turns.
 func (h *core) refine(ctx context.Context, p *problem.Normal) {
 	h.source.prepare(h.v)
 	queue := make([]int32, h.rows)

@@ -10,10 +10,10 @@ import (
 // padMost is the most columns for each row of a problem that is padded.
 const padMost = 2
 
-// padded solves a problem with fewer rows than columns from any v, by adding
-// rows of zero cost until they are as many. Columns left unmatched may have
-// any v then while it is solved; those of the added rows all end alike, and
-// become zero.
+// padded solves a problem with fewer rows than columns from any v, by adding rows of zero
+// cost until there are as many rows as columns. Every column is matched then, so that its v
+// may be any number while the problem is solved. The columns of the added rows all end with
+// the same v, which is subtracted from all.
 func padded(ctx context.Context, p *problem.Normal, src source, v []int64, on engine.Host) (*engine.Solution, error) {
 	h := newCore(p.Cols, p.Cols, problem.Infinity, padding{src, p.Rows, p.Cols}, on.Threads)
 	h.tells(on, p.Rows, 0)

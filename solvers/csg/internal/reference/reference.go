@@ -133,8 +133,8 @@ func Table[T problem.Number](v []T, m Method) (f []T, splittings uint64) {
 }
 
 // Restore rebuilds an optimal structure of the agents of a coalition from f (Algorithm 2
-// of GPU-CSG): a coalition no splitting of which attains f is a block. Where a coalition
-// is worth as much whole as split, it stays whole when v is given; v may be nil.
+// of GPU-CSG): a coalition is a block when no splitting of it attains f. A coalition that
+// is worth as much whole as split stays whole when v is given; v may be nil.
 func Restore[T problem.Number](v, f []T, coalition uint64) problem.Structure {
 	s := problem.Structure{}
 	if coalition == 0 {

@@ -21,7 +21,7 @@ func newLogs() *logs {
 
 // spread is the typical size of a field around its mean where x is random: the
 // root mean square over variables of ½ sqrt(Σ weight²). Temperatures are
-// measured in it. It is of no use when time is over before all rows were seen.
+// measured in it. Where the time ends before all rows were read, the number is meaningless.
 func spread(p *problem.Normal, end *alarm) float64 {
 	squares := make([]float64, p.N)
 	cores.Split(p.N, 64, func(from, to int) {

@@ -11,9 +11,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Beside is a host search next to one on a device, to which it leaves a core.
-// It begins when problems are over that the device solves at once: busy cores
-// keep the thread waiting that drives the device.
+// Beside is a host search that runs at the same time as one on a device, on all cores but
+// one. It begins after a delay, within which the device solves easy problems alone: with all
+// cores busy, the thread that drives the device would have to wait for one.
 type Beside struct{ Without []string }
 
 const headStart = 30 * time.Millisecond

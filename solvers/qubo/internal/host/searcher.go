@@ -214,9 +214,9 @@ func (s *searcher[S]) polish() bool {
 	return s.m.sparse() != nil || s.tabu(s.p.N)
 }
 
-// Annealing goes from hot to cold temperatures, in multiples of the spread of
-// the fields, drawn between these: dense spins begin to order at 1/2, sparse
-// ones below; at the coldest all are frozen.
+// Annealing begins at a temperature drawn from hot to hottest and ends at one drawn from
+// coldest to cold, in multiples of the spread of the fields. Dense spins begin to order at
+// 1/2, sparse ones below; at the coldest all are frozen.
 const hottest, hot, cold, coldest = 0.5, 0.25, 0.07, 0.03
 
 // The shortest walks: flips without improvement by variable, and sweeps.

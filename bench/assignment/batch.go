@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	generated "coalesce/generated/assignment"
 	"coalesce/runtime/device"
@@ -79,7 +80,7 @@ func (b *bench) batches() error {
 			optimum := ""
 			for _, label := range b.batchVariants(c.value) {
 				if b.Late() {
-					return errLate
+					return experiment.ErrLate
 				}
 				b.batch(c, s, list, solver.Options{Settings: solve.Settings{Devices: []device.Device{b.Dev}, Variant: label}}, &optimum)
 			}

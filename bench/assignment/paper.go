@@ -5,13 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/bench/experiment"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
 )
-
-// errLate says that the budget was spent; what was measured is kept.
-var errLate = errors.New("the budget is spent: the experiment is not complete")
 
 // sequential reports whether a method is the paper's sequential program.
 func sequential(name string) bool { return strings.HasPrefix(name, "sequential") }
@@ -57,7 +55,7 @@ func (b *bench) asPublished() error {
 	for _, p := range b.wanted(all) {
 		for s := 1; s <= b.settings.seeds; s++ {
 			if b.Late() {
-				return errLate
+				return experiment.ErrLate
 			}
 			i, err := b.draw(p, s)
 			if err != nil {
@@ -94,7 +92,7 @@ func (b *bench) paths() error {
 					}
 					for _, label := range []string{v.Label, many(f, v)} {
 						if b.Late() {
-							return errLate
+							return experiment.ErrLate
 						}
 						if label != "" {
 							b.solve(name, label, i)

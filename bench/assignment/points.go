@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
 )
@@ -82,7 +83,7 @@ func (b *bench) points() error {
 				}
 				for _, name := range families {
 					if b.Late() {
-						return errLate
+						return experiment.ErrLate
 					}
 					b.solve(name, b.settings.variant, i)
 				}

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
 )
@@ -36,7 +37,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 	for _, p := range b.wanted(all) {
 		for s := 1; s <= b.settings.seeds; s++ {
 			if b.Late() {
-				return errLate
+				return experiment.ErrLate
 			}
 			i, err := b.draw(p, s)
 			if err != nil {
@@ -44,7 +45,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 			}
 			for _, name := range families {
 				if b.Late() {
-					return errLate
+					return experiment.ErrLate
 				}
 				if !i.remote() || !slices.Contains(onHost, name) && !sequential(name) {
 					b.solve(name, b.settings.variant, i)
@@ -52,7 +53,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 			}
 			for _, name := range others {
 				if b.Late() {
-					return errLate
+					return experiment.ErrLate
 				}
 				if p.n <= b.settings.peerSize && !i.remote() {
 					b.contend(name, i, b.settings.spend)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	solver "coalesce/solvers/assignment"
@@ -84,7 +85,7 @@ func (b *bench) grow(t step, s int, devices []device.Device) error {
 		}
 		for _, family := range t.families {
 			if b.Late() {
-				return errLate
+				return experiment.ErrLate
 			}
 			if len(b.settings.families) > 0 && !slices.Contains(b.settings.families, family) {
 				continue

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/qubo"
 )
@@ -24,7 +25,7 @@ func (b *bench) ablation() error {
 			for _, engine := range engines {
 				for _, part := range append([]string{""}, solver.Parts(engine)...) {
 					if b.Late() {
-						return errLate
+						return experiment.ErrLate
 					}
 					b.solve(p, inst, engine, part, seed)
 				}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
 )
@@ -136,7 +137,7 @@ func (b *bench) each(all []problem, name string, f func(p problem, inst *solver.
 			continue
 		}
 		if b.Late() {
-			return errLate
+			return experiment.ErrLate
 		}
 		if slices.ContainsFunc(b.Kept, func(k result.Binary) bool {
 			return k.Instance == p.name && (k.NotGiven || b.File.Experiment == "paper")
@@ -157,9 +158,6 @@ func (b *bench) each(all []problem, name string, f func(p problem, inst *solver.
 	}
 	return nil
 }
-
-// errLate says that the budget was spent; what was measured is kept.
-var errLate = errors.New("the budget is spent: the experiment is not complete")
 
 // describe is a row in a line.
 func describe(r result.Binary) string {

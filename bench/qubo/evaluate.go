@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
 )
@@ -42,7 +43,7 @@ func (b *bench) evaluate() error {
 		}
 		for k, label := range labels {
 			if b.Late() {
-				return errLate
+				return experiment.ErrLate
 			}
 			if slices.ContainsFunc(b.Kept, func(k result.Binary) bool {
 				return k.N == n && k.What == "samples" && (label == "" || k.Variant == label)

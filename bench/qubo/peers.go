@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
 )
@@ -131,7 +132,7 @@ func (b *bench) peerTarget() error {
 func (b *bench) peerRuns(p problem, inst *solver.Instance, contender peer, file string) error {
 	for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 		if b.Late() {
-			return errLate
+			return experiment.ErrLate
 		}
 		row := result.Binary{Name: contender.name, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: b.settings.limitFor(inst.N).Seconds()}
 		r, err := contender.run(b.Ctx, file, request{N: inst.N, Limit: row.Limit, Target: p.known, Seed: seed})

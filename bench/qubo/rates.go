@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
 )
@@ -36,7 +37,7 @@ func (b *bench) flipRates() error {
 		}
 		for _, label := range labels {
 			if b.Late() {
-				return errors.Join(append(errs, errLate)...)
+				return errors.Join(append(errs, experiment.ErrLate)...)
 			}
 			if err := b.flipRate(n, row, label); err != nil {
 				errs = append(errs, fmt.Errorf("%s %s: %w", name, label, err))

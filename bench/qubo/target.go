@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/qubo"
@@ -28,7 +29,7 @@ func (b *bench) target() error {
 		for _, engine := range engines {
 			for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 				if b.Late() {
-					return errLate
+					return experiment.ErrLate
 				}
 				b.solve(p, inst, engine, "", seed)
 			}

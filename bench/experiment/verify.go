@@ -1,0 +1,72 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/verify"
+	"coalesce/bench/result"
+	"coalesce/runtime/device"
+)
+
+// ErrLate says that the budget was spent; what was measured is kept.
+var ErrLate = errors.New("the budget is spent: the experiment is not complete")
+
+// Verification says which variants are run on the small cases of their subjects, where the
+// references are the judges.
+type Verification struct {
+	Subjects []subject.Subject
+	Families []string // short names; none: all that run on the device
+	Variant  string   // a label; empty: all variants, or with Sample those that verify.Variants takes
+	Sample   bool
+	Largest  int // size of a case; 0: no limit
+}
+
+// A Verdict is what became of a variant: how many cases were right, in how many seconds, and
+// what went wrong, nothing where the text is empty.
+type Verdict struct {
+	Family  *device.Family
+	Variant *device.Variant
+	Cases   int
+	Seconds float64
+	Failed  string
+}
+
+// Verify adds the row of each variant.
+func Verify[R result.Measured](b *Bench[R], of Verification, row func(Verdict) R) (err error) {
+	stream, err := b.Dev.NewStream()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stream.Close()) }()
+	for _, s := range of.Subjects {
+		f := s.Family()
+		_, short, _ := strings.Cut(f.Name, "/")
+		if f.Target == device.Host != (b.Facts.Kind == device.Host) || len(of.Families) > 0 && !slices.Contains(of.Families, short) {
+			continue
+		}
+		variants, right := verify.Variants(f, of.Variant, of.Sample), 0
+		for _, v := range variants {
+			if b.Late() {
+				return ErrLate
+			}
+			start := time.Now()
+			cases, err := verify.Variant(b.Ctx, b.Dev, stream, s, v, of.Largest)
+			found := Verdict{Family: f, Variant: v, Cases: cases, Seconds: time.Since(start).Seconds()}
+			if err != nil {
+				found.Failed = err.Error()
+				fmt.Printf("%s %s FAILED: %v\n", f.Name, v.Label, err)
+			} else {
+				right++
+				fmt.Printf("%s %s: %d cases right in %.1f s\n", f.Name, v.Label, cases, found.Seconds)
+			}
+			b.Add(row(found))
+		}
+		fmt.Printf("%s: %d of %d variants right\n", f.Name, right, len(variants))
+	}
+	return nil
+}

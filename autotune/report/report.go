@@ -1,5 +1,5 @@
 // Package report tells what a run of the tuner found, as text for people and as
-// JSON for programs. It prints nothing that is not in the summary.
+// JSON for programs. All that it prints is in the summary.
 package report
 
 import (

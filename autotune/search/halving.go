@@ -343,10 +343,10 @@ func (s *search) conclude() {
 	}
 }
 
-// decide picks the winner of a size. It reports false when nothing is proven:
-// the safe point or the size's earlier winner still stands unmeasured, there
-// was nothing to compare with although more could have been tried, or what was faster
-// at a first glance has not been measured enough.
+// decide picks the winner of a size. It reports false when nothing is proven: the safe
+// point or the size's earlier winner is still to be measured, only one variant was
+// measured although others could have been tried, or what was faster at a first glance
+// has too few measurements.
 func (s *search) decide(size int) (SizeOutcome, bool) {
 	o := SizeOutcome{Size: size, Complete: s.complete[size]}
 	incumbent := ""

@@ -55,14 +55,14 @@ func (h *Hash) UnmarshalText(b []byte) error {
 type Database struct {
 	entries []Entry   // in key order, each normal
 	text    []byte    // in place of entries: of Shipped, decoded as far as it is asked for
-	under   *Database // asked where this one tells nothing that is not stale
+	under   *Database // asked where what this one has is stale or missing
 	known   known     // what Choose made of the entries
 	policy  *Policy   // of what Choose takes; nil: none
 }
 
-// Over returns a database that chooses from the entries of db and, where it has none
-// that is not stale, from those of under: the user's own results lie over those that
-// the binary carries. Neither may be changed afterwards.
+// Over returns a database that chooses from the entries of db and, where these are stale
+// or missing, from those of under: the user's own results lie over those that the binary
+// carries. Neither may be changed afterwards.
 func (db *Database) Over(under *Database) *Database {
 	return &Database{entries: db.entries, text: db.text, under: under, policy: db.policy}
 }

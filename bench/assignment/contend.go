@@ -198,7 +198,7 @@ type timing struct {
 	seconds float64
 }
 
-// width orders ranges: floats without a range have no ties.
+// width is how large the range is; of floats without one, larger than any.
 func (p problem) width() int64 {
 	if p.spans.name == "" && !p.value.Integer() {
 		return math.MaxInt64
@@ -211,8 +211,8 @@ func (h history) keep(name string, p problem, seconds float64) {
 	h[key] = append(h[key], timing{p.n, p.width(), seconds})
 }
 
-// slow says why a contender should not run: a time at no larger a side and no
-// wider a range, grown by the power 2.5 of the side, is beyond the limit.
+// slow says why a contender should not run: from a time that it took at a side and a range
+// at most as large, grown by the power 2.5 of the side, it is expected to exceed the limit.
 func (h history) slow(name string, p problem, limit time.Duration) string {
 	for _, t := range h[name+" "+p.kind+" "+p.noise] {
 		expected := t.seconds * math.Pow(float64(p.n)/float64(t.n), 2.5)

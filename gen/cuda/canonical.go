@@ -3,7 +3,7 @@ package cuda
 import "strings"
 
 // canonical is what of a text decides what the compiler makes of it: the text without
-// comments, and without the white space that separates no two words or like signs.
+// comments and without white space, except where it stands between two words or like signs.
 // Preprocessor lines stay lines. A hash over it stays when a comment gets better.
 func canonical(text string) string {
 	text = comment.ReplaceAllString(text, " ")

@@ -1,7 +1,7 @@
 // Package driver is the NVIDIA GPU behind runtime/device's interfaces, through
 // gorgonia.org/cu and the CUDA driver API. Everything in it needs the build
-// tag cuda; it is the one room that imports cu or uses cgo, because linking cu
-// makes a program that does not start without the driver's library.
+// tag cuda; it is the one room that imports cu or uses cgo, because a program
+// that links cu starts only where the driver's library is.
 //
 // Every method locks its goroutine to an OS thread, makes the device's context
 // current there and calls cu's error-returning functions: about 0.2 µs beside

@@ -23,25 +23,21 @@ type Drawn struct {
 // OpenDrawn plans for a drawing of kind uniform, rows <= columns, floats without
 // a range, and draws it on o's devices, of which several get equal shares of the rows.
 func OpenDrawn(ctx context.Context, d draw.Drawing, o Options) (*Drawn, error) {
-	p, err := d.Problem()
-	if err != nil {
-		return nil, err
-	}
-	j, err := prepare(ctx, p, o, &d)
-	if err != nil {
-		return nil, fmt.Errorf("draw %s: %w", d.String(), err)
-	}
-	return &Drawn{p.Instance, j}, nil
+	return openDrawn(ctx, d, o, prepare)
 }
 
 // OpenDrawnSharded is OpenDrawn where one device alone is solved on as one of several
 // would be.
 func OpenDrawnSharded(ctx context.Context, d draw.Drawing, o Options) (*Drawn, error) {
+	return openDrawn(ctx, d, o, prepareSharded)
+}
+
+func openDrawn(ctx context.Context, d draw.Drawing, o Options, prepare func(context.Context, *problem.Normal, Options, *draw.Drawing) (*job, error)) (*Drawn, error) {
 	p, err := d.Problem()
 	if err != nil {
 		return nil, err
 	}
-	j, err := prepareSharded(ctx, p, o, &d)
+	j, err := prepare(ctx, p, o, &d)
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.String(), err)
 	}

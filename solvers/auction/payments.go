@@ -60,14 +60,14 @@ func (p *Payments) Revenue() *big.Int {
 }
 
 // Pay computes what the winners of a result pay and keeps it there. Rules other than
-// FirstPrice need winners that are proven to be the best; where they are not, where a
-// rule says nothing about the auction, or where ctx ends before the payments are known,
-// the result's notes say so and it has none.
+// FirstPrice need winners that are proven to be the best. Where the proof is missing, where
+// the rule is not defined for the auction, and where ctx ends before the payments are known,
+// the result gets a note that says so in place of payments.
 //
 // VCG solves one auction a winner by branch and cut, on all cores, from the known winners
 // and clique prices, or adds the other winners to a table of all other bidders where the
-// algorithm was Bidders; Core, after that, one a coalition that blocks. A bidder is left out
-// with all its bids; reserves are bids of the seller, who is in every coalition and pays
+// algorithm was Bidders. Core then solves one auction for each coalition that blocks. A bidder
+// is left out with all its bids; reserves are bids of the seller, who is in every coalition and pays
 // nothing. Without free disposal VCG needs allocations of all goods without each winner,
 // and Core says nothing. Errors of too many bids wrap ErrSize.
 func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
@@ -99,18 +99,18 @@ func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 	return nil
 }
 
-// without notes why there are no payments.
+// without adds a note that says why the result has no payments.
 func (res *Result) without(rule Rule, why string) {
 	res.Notes = append(slices.Clone(res.Notes), fmt.Sprintf("no payments by the rule %s: %s", rule, why))
 }
 
-// noPayments is why a rule says nothing about an auction.
+// noPayments is why a rule is not defined for an auction.
 type noPayments string
 
 func (n noPayments) Error() string { return string(n) }
 
-// A cashier computes payments part by part: parts have no good and no bidder in common,
-// and neither do coalitions that block. Bids are plain ones.
+// A cashier computes payments part by part: each good and each bidder is in one part
+// alone, and so is each coalition that blocks. Bids are plain ones.
 type cashier struct {
 	Payments
 	res    *Result

@@ -24,8 +24,8 @@ const (
 var ErrItems = errors.New("too many goods")
 
 // A Reduction is an auction as a coalition structure. Its agents are items:
-// goods and dummies, without those that no bid or only one bid asks for, and
-// with those that the same bids ask for taken as one.
+// goods and dummies that two or more bids ask for, where those that the same bids
+// ask for are taken as one.
 type Reduction struct {
 	Items  [][]int64      // the goods of each item
 	Always []int          // plain bids that nothing competes with, by place

@@ -12,8 +12,9 @@ import (
 )
 
 // Write writes an auction in a format, one of Formats, and says what the format cannot
-// hold and is left out. What changes which bids can win is an error: CATS has no limits,
-// reserves and goods that have to be sold, CSV no blanks in the names of goods.
+// hold and is left out. What changes which bids can win is an error: CATS cannot say
+// limits, reserves and which goods have to be sold, CSV cannot write goods whose names have
+// blanks.
 func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 	if err := a.valid(); err != nil {
 		return nil, err

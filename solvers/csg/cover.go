@@ -219,9 +219,9 @@ func bestOf(inst, cover *Instance, coalition uint64) Structure {
 // A Ranked structure is one of BestFew.
 type Ranked = ranking.Ranked
 
-// BestFew are the k best structures of some of an instance's agents, the best first;
-// fewer where there are no more without a forbidden block. Sums of floats are rounded, and so is the
-// order of structures whose values differ by no more than that.
+// BestFew are the k best structures of some of an instance's agents, the best first; fewer
+// than k where fewer have allowed blocks alone. Sums of floats are rounded; structures whose
+// values differ by less than the rounding may change places.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
 	if err := covers(inst, cover, coalition); err != nil {
 		return nil, err

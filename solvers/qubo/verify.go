@@ -10,8 +10,9 @@ import (
 
 // Verify holds a result, the JSON object that MarshalJSON writes, against an instance:
 // every variable has a value, those that are fixed the value that they are fixed to,
-// and the solution, and each of several, is worth what the result says. The bound has
-// no proof in the result, except that coefficients which had to be rounded prove none.
+// and the solution, and each of several, is worth what the result says. The result
+// has no proof of its bound, so that the bound is checked in one case alone: where
+// coefficients had to be rounded, a bound cannot have been proven.
 // Variables that the result says are fixed count as the instance's. Errors are those
 // of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {

@@ -43,7 +43,7 @@ func (r *Report) ProveInfeasible() {
 }
 
 // Claims says what is wrong with the claims of a report, whoever wrote it. Proven
-// needs a finite value and a bound, or neither, which claims that no solution is
+// needs a finite value and a bound; proven without both claims that no solution is
 // feasible. A bound needs a finite value and a gap, and a gap a bound. The gap is
 // finite and at least |Bound - Value|, computed without rounding from the decimals
 // that the report prints, and no larger than the least float64 which is.

@@ -150,7 +150,7 @@ func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err err
 }
 
 // fingerprints adds up those of row i, whose coefficients have these bits; false
-// where a column does not rise or is i, or a number is infinite or none.
+// where columns are not ascending, one is i, or a number is infinite or NaN.
 func fingerprints(i int, col []int32, pair []uint64, real bool) (sum uint64, ok bool) {
 	const exponent = 0x7ff << 52
 	pair = pair[:len(col)]

@@ -18,8 +18,8 @@ const SumLimit = 1 << 62
 // become integers: exactly where all are multiples of one power of two, or of
 // one power of ten, in a span that int64 holds; otherwise rounded to multiples
 // of the smallest power of two that fits, and Exact is false. Those of a QUBO or
-// a maximum cut are rounded to what is worse, so that no objective is more than
-// the value is worth, and a solution whose objective is 0 or more is no worse than
+// a maximum cut are rounded to what is worse, so that every objective is at most
+// the true value, and a solution whose objective is 0 or more is at least as good as
 // all zeros.
 func (inst *Instance) Normal() (*Normal, error) {
 	p := &Normal{N: inst.N, Start: inst.Start, Col: inst.Col, Scale: 1, Sense: 1, Exact: true, whole: inst.Int != nil}

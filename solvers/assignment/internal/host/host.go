@@ -128,9 +128,8 @@ func (h *core) solution(rows int) *engine.Solution {
 	return &engine.Solution{Column: h.column[:rows], Prices: problem.Prices{U: h.u[:rows], V: h.v}, Counts: h.counts}
 }
 
-// tame makes v of columns that no row may have, or none of those that it was
-// made from, ordinary numbers, and of columns that may stay unmatched no more
-// than zero.
+// tame sets v to 0 where it is infinite, as of columns that no row may have, and where it is
+// above 0 of a column that may stay unmatched.
 func (h *core) tame() {
 	for j, v := range h.v {
 		if v >= problem.Infinity/2 || v > 0 && !h.full {

@@ -44,11 +44,11 @@ import (
 //   - Trees without a path stay in the forest, and are scanned with it again.
 //   - The dual updates of a phase are added up and applied at its end (slacks are
 //     kept relative to the sum).
-//   - Of a row in the forest is known, beside the row before it, one some rows
-//     nearer the root. A warp augments along a path in parts, from one of these
-//     to the next, a lane each: not as many loads after one another as rows.
-//   - With matchedtrees=stop a tree whose path is found grows no further, which no path
-//     of another tree notices.
+//   - Of each row in the forest, the row before it is known and one that lies several rows
+//     nearer the root. A warp augments along a path in parts, from one of these to the
+//     next, a lane each, so that the lanes' loads run at the same time.
+//   - With matchedtrees=stop a tree whose path is found stops growing. The paths of other
+//     trees stay as they would be.
 //
 // Of the rows of a level that have a zero in the same column, the one that takes
 // it in a closure depends on timing; so do the paths, and of several optimal

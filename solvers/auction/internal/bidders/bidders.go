@@ -187,8 +187,8 @@ func (p *Problem) halve(ctx context.Context, by, then splitter) ([]int, int64, e
 	return won, value, nil
 }
 
-// within is the problem of some bidders and items, renumbered from 0, without bidders that
-// have no bid left.
+// within is the problem of some bidders and items, renumbered from 0: bids that ask
+// for other items are left out, and bidders who have no other bids.
 func (p *Problem) within(items uint32, bidders [][]Bid) *Problem {
 	sub := &Problem{Items: bits.OnesCount32(items)}
 	for _, bids := range bidders {

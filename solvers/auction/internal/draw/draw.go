@@ -60,8 +60,9 @@ const (
 	MaxBids  = 1 << 15
 )
 
-// Draw draws at least so many bids: the last bidder's are all there. Bids that another
-// could replace, for no other goods and alternatives and at no lower price, are left out.
+// Draw draws at least so many bids: the last bidder's are all there. A bid is left
+// out where another offers as much or more for its goods or some of them, and belongs to the
+// same group of alternatives or to none.
 func Draw(name string, goods, bids int, seed uint64) (*Auction, error) {
 	if goods < 1 || goods > MaxGoods || bids < 0 || bids > MaxBids {
 		return nil, fmt.Errorf("found %d goods and %d bids, expected 1 to %d goods and at most %d bids", goods, bids, MaxGoods, MaxBids)
@@ -94,7 +95,7 @@ func newDrawer(goods int) *drawer {
 	return &drawer{rand: rand.New(rand.NewPCG(0, 0)), goods: goods, words: (goods + 63) / 64, made: Auction{Goods: goods}}
 }
 
-// full tells that there are enough bids; an error that bidders add none.
+// full reports whether there are enough bids. The error says that further bidders add none.
 func (d *drawer) full() (bool, error) {
 	if len(d.made.Bids) >= d.want {
 		return true, nil
@@ -133,7 +134,7 @@ func (d *drawer) add(b Bid) {
 	kept := 0
 	for k, other := range d.made.Bids {
 		if other.Price >= b.Price && (other.Group < 0 || other.Group == b.Group) && within(d.sets[k], set) {
-			return // and it has taken none out: replacing passes on
+			return // b replaces none of the bids before: other would replace them too
 		}
 		if b.Price >= other.Price && (b.Group < 0 || b.Group == other.Group) && within(set, d.sets[k]) {
 			continue

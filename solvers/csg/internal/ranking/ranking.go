@@ -25,8 +25,8 @@ type partial[S int64 | float64] struct {
 	before     *partial[S]
 }
 
-// Few are the k best structures of a coalition, the best first; fewer where there are no
-// more without a forbidden block. v are values, f those of best partitions, by coalition
+// Few are the k best structures of a coalition, the best first; fewer where fewer have
+// allowed blocks alone. v are values, f those of best partitions, by coalition
 // number; sums are made in S.
 //
 // The search keeps partial structures: some blocks, and agents that are left, bounded by

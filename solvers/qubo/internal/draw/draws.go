@@ -46,8 +46,6 @@ func Bits(r *rand.Rand, n int) []uint64 {
 	for i := range x {
 		x[i] = r.Uint64()
 	}
-	if n%64 != 0 {
-		x[len(x)-1] &= 1<<(n%64) - 1
-	}
+	Trim(x, n)
 	return x
 }

@@ -11,7 +11,7 @@ import (
 // variables in which they differ, those that are connected by pairs flip
 // together, each group on its own account. Groups share no pair, so of all
 // children of the two parents it finds the best (partition crossover, Whitley,
-// Hains and Howe 2009). Groups that change nothing flip or not at random.
+// Hains and Howe 2009). Whether a group flips whose flip changes nothing is random.
 func (s *searcher[S]) cross(rows *sparseRows[S], to []uint64) bool {
 	_, add := s.m.cost()
 	different := s.free

@@ -42,7 +42,7 @@ import (
 //     drawing the rest by fair coins, then turns over every h-th variable from
 //     the q-th as Glover's generator of 0-1 vectors does, with h running through
 //     2 ... √n/2+1 and q stepping when h has run through: about n/h changes.
-//   - The flips of one ascent have no bound unless one is given.
+//   - The flips of one ascent are bounded only where a bound is given.
 
 // DefaultLambda is the λ of the screen where none is given, our choice in [0, 1):
 // bench/qubo, experiment lambda, sweeps it over five instances. Of the values tried 0.2 has

@@ -183,9 +183,9 @@ func sizeMark(size int) string {
 	return fmt.Sprintf(` data-size="%d"`, size)
 }
 
-// heat draws a table of slowdowns over the best, 1 or more, NaN for what is not known.
-// The nearer to the best, the stronger the colour; the slowest has none, and all that
-// take three times as long.
+// heat draws a table of slowdowns over the best, 1 or more, NaN for what is not known. The
+// nearer to the best, the stronger the colour; the slowest cell, and each that takes three
+// times as long as the best, has no colour.
 func heat(title, rowTitle, columnTitle string, rows, columns []string, cells [][]float64, notes [][]string) string {
 	const wide, high = 52.0, 22.0
 	left := 16.0

@@ -21,9 +21,9 @@ import (
 // source is what errors and results call instances of this library.
 const source = "an array"
 
-// An instance of at most byPaths costs is solved by shortest paths on one core, and of onThread on
-// the calling thread: passes over more costs are spread over the cores, and a goroutine
-// that C called waits for others for long. At 300 x 300 uniform costs paths take 1.5 ms
+// An instance of at most byPaths costs is solved by shortest paths on one core, and one of at
+// most onThread on the calling thread: a goroutine that C called would wait long for the
+// others over which passes are spread. At 300 x 300 uniform costs paths take 1.5 ms
 // and the host's method 2.5, at 1000 x 1000 80 and 13 (python/tests/overhead.py).
 const onThread, byPaths = 1 << 15, 1 << 17
 

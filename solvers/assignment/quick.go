@@ -50,9 +50,9 @@ func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, o
 	return column, d, c, true, nil
 }
 
-// Result is Solve with the Result that Solve of the package gives. Without an error a nil
-// result means that the instance is one for Solve of the package. Column and Duals are in
-// q's memory.
+// Result solves as q.Solve does, and returns what the package's Solve would. A nil result
+// without an error means that q does not take the instance and the package's Solve has to.
+// Column and Duals are in q's memory.
 func (q *Quick) Result(inst *Instance) (*Result, error) {
 	clock := time.Now()
 	column, d, c, ok, err := q.Solve(inst)

@@ -66,10 +66,10 @@ func (p *Payments) Revenue() *big.Int {
 //
 // VCG solves one auction a winner by branch and cut, on all cores, from the known winners
 // and clique prices, or adds the other winners to a table of all other bidders where the
-// algorithm was Bidders. Core then solves one auction for each coalition that blocks. A bidder
-// is left out with all its bids; reserves are bids of the seller, who is in every coalition and pays
-// nothing. Without free disposal VCG needs allocations of all goods without each winner,
-// and Core says nothing. Errors of too many bids wrap ErrSize.
+// algorithm was Bidders. Core then solves one auction for each coalition that blocks. A
+// bidder is left out with all its bids; reserves are bids of the seller, who is in every
+// coalition and pays nothing. Without free disposal VCG needs allocations of all goods
+// without each winner, and Core is not defined. Errors of too many bids wrap ErrSize.
 func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 	if !slices.Contains(Rules(), string(rule)) {
 		return fmt.Errorf("payments: found the rule %.40q, expected one of %v", rule, Rules())

@@ -116,8 +116,8 @@ func (a *Auction) keeps(stated []kept) ([]int, error) {
 }
 
 // repay computes the stated payments of the winners again, and says what of them cannot
-// be checked. Those in the core are held against what defines them: no coalition blocks,
-// and the coalitions stated leave no lower or nearer payments.
+// be checked. Those in the core are held against their definition: no coalition blocks
+// them, and the coalitions stated rule out lower payments and payments nearer to VCG's.
 func (res *Result) repay(stated *payments, places map[int64]int) (string, error) {
 	if !slices.Contains(Rules(), string(stated.Rule)) {
 		return "", fmt.Errorf("found the rule %.40q, expected one of %v", stated.Rule, Rules())

@@ -34,8 +34,8 @@ func methods(f *device.Family) []Method {
 }
 
 // familyFor is the family and the method that solve on a kind of device: those of the
-// variant that is asked for by its label, else of the method, else the solver's choice. No family
-// is a host's dynamic program by levels, of the methods DP and IDP.
+// variant that is asked for by its label, else of the method, else the solver's choice. A nil
+// family is a host's dynamic program by levels, of the methods DP and IDP.
 func familyFor(kind string, asked Method, label string) (*device.Family, Method, error) {
 	all := families(kind)
 	for _, f := range all {
@@ -150,9 +150,10 @@ func gib(b int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
 }
 
-// quicker is the method of csg/splits whose variant takes less time for an instance by what was measured
-// on a device like this one, with int32 values, of which both methods have results: IDP evaluates fewer
-// splittings, DP the same number in each thread. DP where nothing is known.
+// quicker is the method of csg/splits that is expected to take less time: IDP evaluates fewer
+// splittings, DP the same number in each thread. It goes by what was measured on a device like
+// this one with int32 values, for which both methods have results; where nothing was measured
+// it is DP.
 func quicker(facts device.Facts, n int, o Options) Method {
 	inst := &Instance{N: n, Type: Int32}
 	best, least := DP, time.Duration(0)

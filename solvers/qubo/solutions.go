@@ -60,8 +60,8 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 }
 
 // diversify looks for more solutions where fewer than were asked for are known:
-// it fixes as many variables as solutions must differ in to what one of those
-// known does not have, and searches the rest on the host.
+// in as many variables as solutions must differ in it takes the opposite of what a known
+// solution has, fixes these, and searches the rest on the host.
 func (r *run) diversify() error {
 	s := &r.several
 	if s.limit <= 1 || r.inst.N == 0 {

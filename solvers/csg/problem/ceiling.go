@@ -11,8 +11,8 @@ import (
 
 // Ceiling is a value that no structure exceeds, where the structure found adds up to
 // sum and claimed is what the solver computed of it. Of integers the ceiling is the
-// sum. Of floats it is where no sum is rounded: where all values are multiples of a power of two that sums of N of them
-// hold with the type's bits (24 or 53).
+// sum. Of floats it is the sum too where no sum is rounded: where all values are multiples
+// of a power of two of which sums of N values fit the type's bits (24 or 53).
 //
 // Where sums may be rounded, let u be 2^-24 or 2^-53 and g = (N-1)u/(1-(N-1)u). A
 // structure's values, added in any order, give at least their sum less g times the

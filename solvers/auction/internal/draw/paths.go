@@ -107,9 +107,9 @@ func (c *country) build(cities int) bool {
 	return len(reach) == cities
 }
 
-// join builds the road between two cities, and says whether there was none. CATS looks for
-// the shortest way first, but counts roads that are there like those that are not, so that
-// it finds the straight one.
+// join builds the road between two cities, and reports whether it is new. CATS looks for the
+// shortest way first; because it gives existing and missing roads the same length, that is
+// always the straight road.
 func (c *country) join(a, b int) bool {
 	if slices.ContainsFunc(c.roads[a], func(r road) bool { return r.to == b }) {
 		return false

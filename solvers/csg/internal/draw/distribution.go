@@ -11,10 +11,9 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A distribution is a family of instances of the literature, in the order of the
-// kernels of csg/draw. Each value is a
-// function of the seed and the coalition alone, so that any machine can make
-// any value without making those before it.
+// A distribution is a family of instances of the literature, in the order of the kernels
+// of csg/draw. Each value is a function of the seed and the coalition alone, so that any
+// machine can make any value without making those before it.
 type distribution struct {
 	name string
 	at   func(d *draws, c coalition) float64

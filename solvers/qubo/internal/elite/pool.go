@@ -31,9 +31,8 @@ type Pool struct {
 const DefaultSize = 10
 
 // NewPool makes a pool of at most size elites, no two of them closer than apart
-// variables. Where all fields are the negative of what they are at
-// the complement, as in maximum cuts, a solution is stored as that of it and
-// its complement which is closer to the best.
+// variables. Where a solution and its complement have fields of opposite signs, as in
+// maximum cuts, the one of the two that is closer to the best is stored.
 func NewPool(p *problem.Normal, size, apart int) *Pool {
 	e := &Pool{Size: size, Apart: apart, N: p.N, Mirror: p.N > 0}
 	for i := 0; i < p.N && e.Mirror; i++ {

@@ -282,8 +282,8 @@ func (f temperForm) layout(p *problem.Normal) (*temperLayout, error) {
 }
 
 // pack puts the variables at places first to end-1, of one colour, into chunks:
-// each into the fullest that has room, and not so many into one that warps
-// would have nothing to do.
+// each into the fullest that has room. The number in one chunk is limited, so that every
+// warp has a chunk where there are as many variables as warps.
 func (f temperForm) pack(l *temperLayout, p *problem.Normal, place []uint32, size []int32, first, end int) {
 	limit := max(1, (end-first+f.block/32-1)/(f.block/32))
 	var open [slotsOf + 1][][]int32 // chunks by room

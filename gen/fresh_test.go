@@ -21,11 +21,11 @@ func TestFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Generate(os.DirFS(filepath.Join("..", "templates")), spaces, Options{})
+	out, err := generate(os.DirFS(filepath.Join("..", "templates")), spaces, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes, err := Changes("..", out.Files, nil)
+	changes, err := changesOf("..", out.Files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

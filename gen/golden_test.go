@@ -60,7 +60,7 @@ func generateToy(t *testing.T, archive *txtar.Archive) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Generate(below(archive, "templates"), spaces, Options{})
+	out, err := generate(below(archive, "templates"), spaces, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -206,7 +206,7 @@ func (c *command) read() error {
 
 // make runs the pure stages.
 func (c *command) make() (*Output, error) {
-	return Generate(os.DirFS(filepath.Join(c.root, "templates")), c.spaces, c.options())
+	return generate(os.DirFS(filepath.Join(c.root, "templates")), c.spaces, c.options())
 }
 
 func (c *command) options() Options {
@@ -225,14 +225,14 @@ func (c *command) generate(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	changes, err := Changes(c.root, out.Files, c.only)
+	changes, err := changesOf(c.root, out.Files, c.only)
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
-	if err := Apply(c.root, changes); err != nil {
+	if err := apply(c.root, changes); err != nil {
 		return err
 	}
 	written, deleted := 0, 0

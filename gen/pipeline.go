@@ -17,7 +17,7 @@ import (
 // folder is where everything generated stands, below the module's root.
 const folder = "generated"
 
-// Options of Generate.
+// Options of generate.
 type Options struct {
 	Full  bool              // every point of the spaces, not only the committed ones
 	Where *space.Constraint // of those, the ones that satisfy it; nil means all
@@ -25,7 +25,7 @@ type Options struct {
 	There []string          // with Only: families that were generated before
 }
 
-// Output is what Generate made.
+// Output is what generate made.
 type Output struct {
 	Files    map[string][]byte // by path from the module's root
 	Families []Family          // those that Options asked for
@@ -40,9 +40,9 @@ type Family struct {
 	Hashes []uint64     // of the variants
 }
 
-// Generate makes every file below generated/ from the templates and the
+// generate makes every file below generated/ from the templates and the
 // spaces. It reads and writes nothing else.
-func Generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error) {
+func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error) {
 	out := &Output{Files: map[string][]byte{}}
 	problems := map[string][]string{}
 	var order []string

@@ -51,7 +51,7 @@ func (c *command) diff(context.Context, string) error {
 	if err != nil {
 		return err
 	}
-	changes, err := Changes(c.root, out.Files, c.only)
+	changes, err := changesOf(c.root, out.Files, c.only)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ var marker = regexp.MustCompile(`\A// Code generated .* DO NOT EDIT\.\n`)
 // partial ends the name of a file that is being written.
 const partial = ".partial~"
 
-// Changes compares files with what stands below generated/, in order of
+// changesOf compares files with what stands below generated/, in order of
 // paths. With families in only, files of other families are left alone.
-func Changes(root string, files map[string][]byte, only []string) ([]Change, error) {
+func changesOf(root string, files map[string][]byte, only []string) ([]Change, error) {
 	var changes []Change
 	seen := map[string]bool{}
 	err := filepath.WalkDir(filepath.Join(root, folder), func(name string, d fs.DirEntry, err error) error {
@@ -88,9 +88,9 @@ func ours(name string, only []string) bool {
 	return false
 }
 
-// Apply makes the changes. Every file is written whole beside its place and
+// apply makes the changes. Every file is written whole beside its place and
 // renamed; folders that become empty go.
-func Apply(root string, changes []Change) error {
+func apply(root string, changes []Change) error {
 	for _, c := range changes {
 		name := filepath.Join(root, filepath.FromSlash(c.Path))
 		if c.New == nil {

@@ -95,7 +95,7 @@ func TestRender(t *testing.T) {
 // TestPacksDivide: every variant is in one pack, in order.
 func TestPacksDivide(t *testing.T) {
 	f := &Family{Space: toy()}
-	for range 2*PackSize + 3 {
+	for range 2*packSize + 3 {
 		f.Variants = append(f.Variants, Variant{File: "scale/x.cu"})
 	}
 	f.pack()
@@ -106,7 +106,7 @@ func TestPacksDivide(t *testing.T) {
 	for _, v := range f.Variants {
 		counts[v.Pack]++
 	}
-	if !slices.Equal(counts, []int{PackSize, PackSize, 3}) {
+	if !slices.Equal(counts, []int{packSize, packSize, 3}) {
 		t.Errorf("packs of %v", counts)
 	}
 }

@@ -56,9 +56,9 @@ func (job *Job) units() []unit {
 // number reads the number of "sm_90".
 func number(arch string) int { return archNumber(strings.TrimPrefix(arch, "sm_")) }
 
-// IndexName is the file beside the images that says what they hold and what
+// indexName is the file beside the images that says what they hold and what
 // compiled them: an Index as JSON. The bundle embeds and reads it.
-const IndexName = "build.json"
+const indexName = "build.json"
 
 // An Index lists images.
 type Index struct {
@@ -114,7 +114,7 @@ func (b *build) index() (*Index, error) {
 	if a := b.job.PTXAS; a != nil {
 		index.Least, index.Driver = 1000*a.Major, leastDriver[a.Major]
 	}
-	file := filepath.Join(b.job.Images, IndexName)
+	file := filepath.Join(b.job.Images, indexName)
 	if text, err := os.ReadFile(file); err == nil && b.job.Keep {
 		var old Index
 		if err := json.Unmarshal(text, &old); err != nil {
@@ -169,7 +169,7 @@ func (b *build) report() error {
 
 // deleteStale removes the images that the index does not name.
 func (b *build) deleteStale(index *Index) error {
-	want := map[string]bool{IndexName: true}
+	want := map[string]bool{indexName: true}
 	for _, i := range index.Images {
 		want[i.File] = true
 	}

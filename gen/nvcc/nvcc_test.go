@@ -86,7 +86,7 @@ func (b *bench) build() (*Result, error) {
 // listed reads the index.
 func (b *bench) listed() Index {
 	b.t.Helper()
-	text, err := os.ReadFile(filepath.Join(b.job.Images, IndexName))
+	text, err := os.ReadFile(filepath.Join(b.job.Images, indexName))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestBuildAndCache(t *testing.T) {
 	if _, code := b.image(0xa); !strings.Contains(code, "two") {
 		t.Errorf("image of the first pack: %q", code)
 	}
-	if text, err := os.ReadFile(filepath.Join(b.job.Images, IndexName)); err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), ""), `"flags":["-O3","-std=c++17"]`) {
+	if text, err := os.ReadFile(filepath.Join(b.job.Images, indexName)); err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), ""), `"flags":["-O3","-std=c++17"]`) {
 		t.Errorf("description: %s, %v", text, err)
 	}
 	if !strings.Contains(b.out.String(), "2 images compiled, 0 from the cache") {
@@ -428,7 +428,7 @@ func TestBlocks(t *testing.T) {
 		{"sm_90", 32, 227 << 10, 1024, 1, "shared"},
 		{"sm_89", 32, 0, 256, 6, "warps"},
 	} {
-		l, ok := LimitsOf(tt.arch)
+		l, ok := limitsOf(tt.arch)
 		if !ok {
 			t.Fatalf("%s is not known", tt.arch)
 		}
@@ -437,7 +437,7 @@ func TestBlocks(t *testing.T) {
 				tt.arch, tt.registers, tt.shared, tt.threads, n, by, tt.blocks, tt.by)
 		}
 	}
-	if _, ok := LimitsOf("sm_52"); ok {
+	if _, ok := limitsOf("sm_52"); ok {
 		t.Error("limits of sm_52 are claimed to be known")
 	}
 }

@@ -124,7 +124,7 @@ func (r *Report) threads(vs []Variant) {
 	for i := range r.Kernels {
 		u := &r.Kernels[i]
 		u.Threads = bounds[u.Name]
-		if l, ok := LimitsOf(u.Arch); ok && u.Threads > 0 {
+		if l, ok := limitsOf(u.Arch); ok && u.Threads > 0 {
 			u.Blocks, u.Limited = l.Blocks(u.Registers, u.Shared, u.Threads)
 			u.Occupancy = 100 * u.Blocks * ((u.Threads + 31) / 32) / l.Warps
 		}
@@ -149,8 +149,8 @@ type Limits struct {
 	Reserved  int
 }
 
-// LimitsOf knows the architectures from sm_80 on.
-func LimitsOf(arch string) (Limits, bool) {
+// limitsOf knows the architectures from sm_80 on.
+func limitsOf(arch string) (Limits, bool) {
 	l := Limits{Warps: 64, MaxBlocks: 32, Registers: 65536, Shared: 228 << 10, Reserved: 1 << 10}
 	switch archNumber(strings.TrimPrefix(arch, "sm_")) {
 	case 80:

@@ -36,7 +36,7 @@ func write(ctx context.Context, root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("make a folder for manual pages: %w", err)
 	}
-	for _, p := range Pages(root) {
+	for _, p := range pages(root) {
 		err := whole.Write(ctx, filepath.Join(dir, p.Name+".1"), func(w io.Writer) error {
 			_, err := io.WriteString(w, p.Text)
 			return err

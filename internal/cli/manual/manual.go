@@ -12,11 +12,11 @@ import (
 // A Page is a manual page: its name, without the section, and its text.
 type Page struct{ Name, Text string }
 
-// Pages are those of a command and of all that its help lists.
-func Pages(c *cobra.Command) []Page {
+// pages are those of a command and of all that its help lists.
+func pages(c *cobra.Command) []Page {
 	list := []Page{{name(c), page(c)}}
 	for _, sub := range shown(c) {
-		list = append(list, Pages(sub)...)
+		list = append(list, pages(sub)...)
 	}
 	return list
 }

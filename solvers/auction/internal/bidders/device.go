@@ -40,16 +40,16 @@ func tileItems(v *device.Variant) int {
 	return bits.Len(uint(auction.Bidders.Int(v, "block")*auction.Bidders.Int(v, "items"))) - 1
 }
 
-// Memory is what Solve takes of a device for so many items, in bytes: two tables and one
+// memoryOf is what Solve takes of a device for so many items, in bytes: two tables and one
 // that passes leave the next state of a table in.
-func Memory(v *device.Variant, items int) int64 {
+func memoryOf(v *device.Variant, items int) int64 {
 	return 3*valueSize(v)<<max(items, tileItems(v)) + 1<<24
 }
 
-// Takes says why a variant cannot solve problems of so many items on a device; nil where it
+// takes says why a variant cannot solve problems of so many items on a device; nil where it
 // can.
-func Takes(v *device.Variant, facts device.Facts, items int) error {
-	if need := Memory(v, items); facts.Free > 0 && need > facts.Free {
+func takes(v *device.Variant, facts device.Facts, items int) error {
+	if need := memoryOf(v, items); facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("tables of %d items need %d MiB of device memory, %s has %d MiB free: %w", items, need>>20, facts, facts.Free>>20, device.ErrMemory)
 	}
 	if block := auction.Bidders.Int(v, "block"); facts.ThreadsPerBlock > 0 && block > facts.ThreadsPerBlock {

@@ -44,7 +44,7 @@ func (p *Problem) Place(o solve.Settings, maxSeconds float64) (on On, reason str
 		return On{}, "", ErrSlow
 	}
 	facts := o.Devices[0].Facts()
-	choice, err := o.Choose(&auction.Bidders, facts, p.Workload(), func(v *device.Variant) error { return Takes(v, facts, p.Items) })
+	choice, err := o.Choose(&auction.Bidders, facts, p.Workload(), func(v *device.Variant) error { return takes(v, facts, p.Items) })
 	if err != nil {
 		return On{}, "", err
 	}

@@ -29,7 +29,7 @@ func (tunable) Sizes(f device.Facts) []int {
 }
 
 func (tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return Takes(v, f, size)
+	return takes(v, f, size)
 }
 
 // price is about what an item brings in what is drawn: its sums need the type.
@@ -45,7 +45,7 @@ func price(fixed map[string]string) int64 {
 func (tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 	high := price(fixed)
 	one := &Problem{Items: 1, Bidders: [][]Bid{{{Items: 1, Price: high + 1, ID: 0}}, {{Items: 1, Price: high, ID: 1}, {Items: 0, Price: 1, ID: 2}}}}
-	ties := Draw(15, 60, 4, high, 3)
+	ties := draw(15, 60, 4, high, 3)
 	for _, bids := range ties.Bidders {
 		for k := range bids {
 			bids[k].Price = high
@@ -55,21 +55,21 @@ func (tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 	for name, p := range map[string]*Problem{
 		"no items":              {},
 		"one item":              one,
-		"few items":             Draw(5, 12, 3, high, 1),
-		"bids alone":            Draw(15, 50, 1, high, 2),
+		"few items":             draw(5, 12, 3, high, 1),
+		"bids alone":            draw(15, 50, 1, high, 2),
 		"ties":                  ties,
-		"alternatives":          Draw(16, 60, 5, high, 4),
-		"hundreds alternatives": Draw(15, 700, 350, high, 5),
-		"items nobody wants":    {Items: 15, Bidders: Draw(9, 30, 2, high, 6).Bidders},
+		"alternatives":          draw(16, 60, 5, high, 4),
+		"hundreds alternatives": draw(15, 700, 350, high, 5),
+		"items nobody wants":    {Items: 15, Bidders: draw(9, 30, 2, high, 6).Bidders},
 	} {
-		cases = append(cases, subject.Case{Name: name, Instance: NewTrial(p)})
+		cases = append(cases, subject.Case{Name: name, Instance: newTrial(p)})
 	}
 	return cases, nil
 }
 
 // Instance has bids alone and alternatives of five, of three items or more.
 func (tunable) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return NewTrial(Draw(size, 200, 5, price(fixed), seed)), nil
+	return newTrial(draw(size, 200, 5, price(fixed), seed)), nil
 }
 
 func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {

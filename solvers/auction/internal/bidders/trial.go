@@ -25,8 +25,8 @@ type Trial struct {
 	err error
 }
 
-// NewTrial is a trial of a problem.
-func NewTrial(p *Problem) *Trial {
+// newTrial is a trial of a problem.
+func newTrial(p *Problem) *Trial {
 	peeled, _ := p.peel()
 	return &Trial{p: peeled}
 }
@@ -224,9 +224,9 @@ func (j *trialJob) Work() float64 {
 	return sum
 }
 
-// Draw is a problem of so many bids, each of at least three items as far as there are so
+// draw is a problem of so many bids, each of at least three items as far as there are so
 // many: bidders of one bid and bidders of several take turns, until the bids are spent.
-func Draw(items, bids, largest int, price int64, seed uint64) *Problem {
+func draw(items, bids, largest int, price int64, seed uint64) *Problem {
 	r := rand.New(rand.NewPCG(seed, uint64(items)))
 	p := &Problem{Items: items}
 	for id := 0; id < bids; {

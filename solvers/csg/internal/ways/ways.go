@@ -36,8 +36,8 @@ const (
 	pricesFromGPU = 28
 )
 
-// Predicted is the algorithm to begin with where nothing was measured.
-func Predicted(kind string, n int) (*device.Variant, string) {
+// predicted is the algorithm to begin with where nothing was measured.
+func predicted(kind string, n int) (*device.Variant, string) {
 	from := pricesFromGPU
 	if kind == device.Host {
 		from = pricesFrom
@@ -65,7 +65,7 @@ type Way struct{ tuned.Choice }
 // agents far more than on the type of the values.
 func Choose(o *solve.Settings, facts device.Facts, n int, runs func(v *device.Variant, f device.Facts, n int) error) (Way, error) {
 	w := tuned.Workload{Fixed: map[string]string{}, Size: n}
-	w.Suits, w.Why = Predicted(facts.Kind, n)
+	w.Suits, w.Why = predicted(facts.Kind, n)
 	c, err := o.ChooseAlgorithm(Table, facts, w, func(v *device.Variant) error { return runs(v, facts, n) })
 	return Way{c}, err
 }
@@ -103,7 +103,7 @@ func Subject(feasible func(v *device.Variant, f device.Facts, n int) error, open
 		},
 		Feasible: feasible,
 		Predicted: func(_ map[string]string, f device.Facts, n int) (*device.Variant, string) {
-			return Predicted(f.Kind, n)
+			return predicted(f.Kind, n)
 		},
 		Small: []int{2, 5, 9},
 		Draw: func(_ map[string]string, n int, seed uint64) (*problem.Instance, error) {

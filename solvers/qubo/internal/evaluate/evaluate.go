@@ -164,7 +164,7 @@ func Workload(kind string, n, count int) tuned.Workload {
 
 // Fits says why a device has no room for a block of a variant.
 func Fits(v *device.Variant, facts device.Facts) error {
-	if _, shared := Shape(v); facts.SharedPerBlock > 0 && int64(shared) > facts.SharedPerBlock {
+	if _, shared := shape(v); facts.SharedPerBlock > 0 && int64(shared) > facts.SharedPerBlock {
 		return fmt.Errorf("%d bytes of shared memory a block, %s allows %d", shared, facts, facts.SharedPerBlock)
 	}
 	return nil
@@ -184,7 +184,7 @@ func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal
 		return nil, err
 	}
 	e = &Evaluator{variant: v, Side: m.side, Unit: m.unit, tile: f.Int(v, "tile"), batch: f.Int(v, "batch")}
-	e.threads, e.shared = Shape(v)
+	e.threads, e.shared = shape(v)
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("evaluate on %s: %w", d.Facts(), err), e.Close())
@@ -211,11 +211,11 @@ func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal
 	return e, e.kernels.Pack(s, device.Grid{Blocks: blocks, Threads: 256}, e.Rows, uint64(m.side), e.c)
 }
 
-// Shape is a block of a variant: its threads, and its shared memory in
+// shape is a block of a variant: its threads, and its shared memory in
 // bytes. On tensor cores a warp has 64 rows and a stage 128 columns, and a bit
 // of every column for every solution; else a thread has 8 x 8 sums and a stage
 // 32 columns.
-func Shape(v *device.Variant) (threads, shared int) {
+func shape(v *device.Variant) (threads, shared int) {
 	f := &qubo.Evaluate
 	tile, batch, stages, kind := f.Int(v, "tile"), f.Int(v, "batch"), f.Int(v, "stages"), f.Value(v, "weight")
 	if kind == Int8 {

@@ -36,12 +36,12 @@ func Blends() []string { return []string{BlendBest, BlendStart, BlendNone} }
 // Where solutions of massive multi-start ascend: where they are evaluated, or on a core of the host, as
 // the paper divides the tasks (Figure 1).
 const (
-	AscendDevice = "device"
+	ascendDevice = "device"
 	AscendHost   = "host"
 )
 
 // Ascents are the values of Starts.Ascend, the default first.
-func Ascents() []string { return []string{AscendDevice, AscendHost} }
+func Ascents() []string { return []string{ascendDevice, AscendHost} }
 
 // most samples, and iterations at once: solutions of a device's memory.
 const mostStarts = 1 << 20

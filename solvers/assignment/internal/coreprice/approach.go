@@ -24,7 +24,7 @@ type pointSchedule struct {
 	coarse int64  // a level ends at a unit divided by this
 	fine   int64  // the last level, by this
 	chain  int    // rows for one of the bids that may follow one another, which take no fewer than 256
-	most   uint64 // bids a row of an auction, about, at most: only long chains count
+	limit  uint64 // bids a row of an auction, about, at most: only long chains count
 	turns  uint64 // times that a row lowers prices before it is let go
 	sweeps uint64 // of refinement, at most
 }
@@ -36,7 +36,7 @@ type pointSchedule struct {
 // 131,072, 4,096 and 1,024 bids take 5.5, 1.1 and 0.5 s at 20,000 points, and 31,
 // 4.8 and 6.5 s at 100,000 (bench/assignment -experiment points).
 func defaultPointSchedule() pointSchedule {
-	return pointSchedule{cell: 2, least: 300, first: 16, divide: 4, coarse: 64, fine: 1 << 16, chain: 20, most: 32, turns: 100, sweeps: 1000}
+	return pointSchedule{cell: 2, least: 300, first: 16, divide: 4, coarse: 64, fine: 1 << 16, chain: 20, limit: 32, turns: 100, sweeps: 1000}
 }
 
 // A cloud is both sides of a level.
@@ -96,13 +96,13 @@ func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		most := r.Schedule.steps
+		limit := r.Schedule.steps
 		if words != nil {
-			most += words[assignment.CoreWordSteps]
+			limit += words[assignment.CoreWordSteps]
 			r.counts.Repairs++
 		}
 		var err error
-		if words, err = r.round(0, most); err != nil {
+		if words, err = r.round(0, limit); err != nil {
 			return nil, err
 		}
 		switch words[assignment.CoreWordStatus] {
@@ -183,7 +183,7 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 			r.summit(r.v, at.cols.n, 0),
 			e.kernels.Open(r.s, e.flat(at.cols.n), r.v, r.word, m, r.shift, r.control),
 			e.kernels.Bid(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dim(), r.p.Scale, r.word, r.shift,
-				r.col, r.cost, e.bound, eps, r.spread, uint64(max(256, e.rows.n/c.chain)), c.most*n, r.control),
+				r.col, r.cost, e.bound, eps, r.spread, uint64(max(256, e.rows.n/c.chain)), c.limit*n, r.control),
 			r.s.Fill(r.match, 0, r.match.Len(), 0xff),
 			e.kernels.Shut(r.s, e.flat(at.cols.n), r.word, m, r.shift, r.v, r.match, r.owner),
 		); err != nil {

@@ -164,7 +164,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 	if err := r.begin(start); err != nil {
 		return nil, err
 	}
-	mode, most := uint64(coreTight), r.Schedule.steps
+	mode, limit := uint64(coreTight), r.Schedule.steps
 	if r.square {
 		mode |= coreAuction
 	}
@@ -173,13 +173,13 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		if r.yields {
 			mode |= coreYield
 		}
-		most = r.Schedule.wary
+		limit = r.Schedule.wary
 	}
 	for range r.Schedule.Rounds {
 		if err := r.over.ended(ctx); err != nil {
 			return nil, err
 		}
-		words, err := r.round(mode, most)
+		words, err := r.round(mode, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -196,14 +196,14 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 			if mode, err = r.initialise(); err != nil {
 				return nil, err
 			}
-			most = words[assignment.CoreWordSteps] + r.Schedule.steps
+			limit = words[assignment.CoreWordSteps] + r.Schedule.steps
 			continue
 		case status == assignment.CoreStatusStalled:
 			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[assignment.CoreWordSteps])}
 		case status == assignment.CoreStatusOverflowed:
 			return nil, &engine.Exhausted{Why: "labels or edges beyond their memory"}
 		}
-		mode, most = 0, words[assignment.CoreWordSteps]+r.Schedule.steps
+		mode, limit = 0, words[assignment.CoreWordSteps]+r.Schedule.steps
 		r.counts.Repairs++
 		if status == assignment.CoreStatusStuck {
 			if err := r.grow(); err != nil {
@@ -317,7 +317,7 @@ func (r *coreRun) room() int {
 }
 
 // round solves the core and prices the matrix; it returns the control words.
-func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
+func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
 	c := r.Schedule
 	last := max(1, r.spread/c.last)
 	first := max(last, r.spread/c.first)
@@ -339,7 +339,7 @@ func (r *coreRun) round(mode, most uint64) ([]uint64, error) {
 	}
 	if err := r.over.solveCore(func() error {
 		return r.kernels.Solve(r.s, grid, r.col, r.cost, r.next, r.rest, r.u, r.v, r.match, r.owner, r.word, r.lists, r.reached, r.claim, r.control,
-			uint64(r.p.Rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, full, r.spread, c.hops, far, most)
+			uint64(r.p.Rows), uint64(r.width()), uint64(r.capacity), r.shift, mode, first, last, full, r.spread, c.hops, far, limit)
 	}); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type annealing struct {
 	tolerance  float64 // mean error of a column's share that ends a temperature
 	relax      float64 // step of a column, all but the first of a temperature
 	least      uint64  // iterations of a temperature
-	most       uint64  //
+	limit      uint64  //
 	total      uint64  // iterations, at most
 	neighbours float64 // columns in effect of a row, below which it ends
 }
@@ -48,7 +48,7 @@ type annealing struct {
 // grows with the square root of the sample on structured ones: 3 for distances
 // in the plane from 500 rows, 9 for products.
 func defaultAnnealing() annealing {
-	return annealing{sample: 1024, Chance: 1, tolerance: 1e-3, relax: 1.5, least: 2, most: 16, total: 400, neighbours: 8}
+	return annealing{sample: 1024, Chance: 1, tolerance: 1e-3, relax: 1.5, least: 2, limit: 16, total: 400, neighbours: 8}
 }
 
 // initialisation says what a initialiser did.
@@ -93,7 +93,7 @@ func (e *Initialiser) Initialise(s device.Stream, p *problem.Normal, m *engine.M
 	if err := errors.Join(
 		s.Fill(e.control, 0, e.control.Len(), 0),
 		e.kernels.Anneal(s, e.grid, m.Costs, uint64(p.Rows), uint64(p.Cols), p.Scale, p.Limit, e.u, e.v, e.sums, e.partial, e.control, prices,
-			uint64(stride), c.Chance, c.tolerance, c.relax, c.least, c.most, c.total, c.neighbours, coldest),
+			uint64(stride), c.Chance, c.tolerance, c.relax, c.least, c.limit, c.total, c.neighbours, coldest),
 	); err != nil {
 		return initialisation{}, err
 	}

@@ -123,7 +123,7 @@ func TestInitialiserVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(&assignment.Duals) {
 		t.Run(v.Label, func(t *testing.T) {
 			drawing := draw.Drawing{Kind: "machol", Rows: 33, Cols: 33, Permuted: true, Shift: 500}
-			closes(t, d, v, drawing, true, 0.3, func(a *annealing) { a.most, a.total = 2, 8 })
+			closes(t, d, v, drawing, true, 0.3, func(a *annealing) { a.limit, a.total = 2, 8 })
 		})
 	}
 }

@@ -25,13 +25,13 @@ type Prices struct {
 	price.Work
 }
 
-// A search by prices may take a share of the tiles' time before they get their turn: a core
-// looks at stepRate coalitions a second, and the tiles of a host evaluate hostRate splittings
-// a second on one, those of a GPU gpuRate.
+// A search by prices may take a share of the tiles' time before they get their turn. The tiles
+// of a host evaluate hostRate splittings a second on a core, and those of a GPU gpuRate. A core
+// looks at hostSteps coalitions a second (4.8e8 to 8.4e8 in the long searches of cauchy and
+// pascal, int32, 24 agents, on two cores of an AMD EPYC), of many beside a GPU at gpuSteps.
 const (
-	stepRate = 1.4e8
-	hostRate = 2.7e10
-	gpuRate  = 1e13
+	hostRate, hostSteps = 2.7e10, 4e8
+	gpuRate, gpuSteps   = 1e13, 1.4e8
 )
 
 // triesPrices reports whether a solve begins by prices, and within which limits: where
@@ -39,9 +39,9 @@ const (
 // that was chosen, says so, what leaves the tiles time.
 func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, price.Settings, error) {
 	limits := price.Settings{Steps: math.MaxInt64, Columns: 1 << 26}
-	rate := gpuRate / float64(runtime.GOMAXPROCS(0))
+	steps := gpuSteps / gpuRate * float64(runtime.GOMAXPROCS(0)) // in the time of a splitting
 	if facts.Kind == device.Host {
-		rate = hostRate
+		steps = hostSteps / hostRate
 		limits.Cores = facts.SMs
 	}
 	if o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil {
@@ -56,7 +56,7 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 	if way.Name() != string(ByPrices) {
 		return false, limits, nil
 	}
-	limits.Steps = int64(way.Share() * splittings(Apart, n) * stepRate / rate)
+	limits.Steps = int64(way.Share() * splittings(Apart, n) * steps)
 	// Keeping and sorting a coalition takes as long as some hundred steps. A host's tiles
 	// leave time for 2^20 of them at 24 agents: there the heavy tails of cauchy and pascal need
 	// more than 2^17, and take half and a quarter of the tiles' time.

@@ -30,52 +30,92 @@ type cover struct {
 	blocks []uint64 // of the best so far, nil while none is found
 }
 
-// itemsOf are columns with their losses, in agents' own bits.
-func itemsOf(prices []int64, columns []column, cores int) []item {
+// itemsOf are the columns of losses below a budget, in agents' own bits, ascending by loss.
+// No loss is negative.
+func itemsOf(prices []int64, columns []column, below int64, cores int) []item {
 	const piece = 1 << 12
-	items := make([]item, len(columns))
-	each(cores, (len(columns)+piece-1)/piece, func(k int) {
-		for i := k * piece; i < min((k+1)*piece, len(columns)); i++ {
-			x := columns[i]
-			items[i] = item{x.mask, sum(prices, x.mask) - x.value}
+	pieces := make([][]item, (len(columns)+piece-1)/piece)
+	each(cores, len(pieces), func(k int) {
+		for _, x := range columns[k*piece : min((k+1)*piece, len(columns))] {
+			if loss := sum(prices, x.mask) - x.value; loss < below {
+				pieces[k] = append(pieces[k], item{x.mask, loss})
+			}
 		}
 	})
+	return ascending(slices.Concat(pieces...))
+}
+
+// ascending sorts items by loss, digit by digit. It leaves those of one loss in order.
+func ascending(items []item) []item {
+	const digit = 11 // bits
+	most := int64(0)
+	for _, x := range items {
+		most = max(most, x.loss)
+	}
+	other := make([]item, len(items))
+	for shift := 0; most>>shift > 0; shift += digit {
+		var at [1 << digit]int
+		for _, x := range items {
+			at[x.loss>>shift&(1<<digit-1)]++
+		}
+		from := 0
+		for d, count := range at {
+			at[d], from = from, from+count
+		}
+		for _, x := range items {
+			d := x.loss >> shift & (1<<digit - 1)
+			other[at[d]] = x
+			at[d]++
+		}
+		items, other = other, items
+	}
 	return items
 }
 
-// newCover sorts the items of losses below a budget.
+// newCover groups the items of losses below a budget, which ascend by loss.
 func newCover(items []item, n int, budget int64, cores int) *cover {
 	c := &cover{n: n, cores: cores, order: make([]int, n), groups: make([][]item, n)}
+	items = items[:below(items, budget)]
 	count := make([]int, n)
-	var kept []item
-	for _, x := range items {
-		if x.loss < budget {
-			kept = append(kept, x)
-			for s := x.mask; s != 0; s &= s - 1 {
-				count[bits.TrailingZeros64(s)]++
-			}
+	for k := 0; k < len(items); k += 1 + len(items)>>16 { // a sample says what is rare
+		for s := items[k].mask; s != 0; s &= s - 1 {
+			count[bits.TrailingZeros64(s)]++
 		}
 	}
-	place := make([]int, n)
 	for i := range c.order {
 		c.order[i] = i
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
+	var spread [8][256]uint64 // a byte of agents' own bits, in the search's
 	for k, i := range c.order {
-		place[i] = k
-	}
-	for _, x := range kept {
-		mask := uint64(0)
-		for s := x.mask; s != 0; s &= s - 1 {
-			mask |= 1 << place[bits.TrailingZeros64(s)]
+		for b := range 256 {
+			spread[i/8][b] |= uint64(b>>(i%8)&1) << k
 		}
-		first := bits.TrailingZeros64(mask)
-		c.groups[first] = append(c.groups[first], item{mask, x.loss})
 	}
-	each(cores, n, func(k int) {
-		slices.SortFunc(c.groups[k], func(a, b item) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.mask, b.mask)) })
-	})
+	moved := make([]item, len(items))
+	size := make([]int, n)
+	for i, x := range items {
+		mask := uint64(0)
+		for b := range (n + 7) / 8 {
+			mask |= spread[b][x.mask>>(8*b)&255]
+		}
+		moved[i] = item{mask, x.loss}
+		size[bits.TrailingZeros64(mask)]++
+	}
+	for k := range c.groups {
+		c.groups[k] = make([]item, 0, size[k])
+	}
+	for _, x := range moved {
+		first := bits.TrailingZeros64(x.mask)
+		c.groups[first] = append(c.groups[first], x)
+	}
 	return c
+}
+
+// below counts the items of losses below a budget.
+func below(items []item, budget int64) int {
+	end, _ := slices.BinarySearchFunc(items, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
+	return end
 }
 
 // search looks for partitions of a total loss below budget, and reports whether all
@@ -85,7 +125,7 @@ func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 	c.steps.Store(0)
 	c.limit, c.blocks = limit, nil
 	first := c.groups[0]
-	end, _ := slices.BinarySearchFunc(first, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
+	end := below(first, budget)
 	parts := 1 + 1023/max(1, end) // pieces of work of each first block, by the second
 	var stopped atomic.Bool
 	each(c.cores, end*parts, func(k int) {
@@ -181,13 +221,12 @@ func (w *walk) arrive(loss int64) {
 	}
 }
 
-// quantiles are losses such that about as many items lie between any two that follow one
-// another: 1023 of them, or all losses.
+// quantiles are losses such that as many of the ascending items lie between any two that
+// follow one another: 1023 of them, or all losses.
 func quantiles(items []item) []int64 {
 	var all []int64
 	for i := 0; i < len(items); i += 1 + len(items)/1024 {
 		all = append(all, items[i].loss)
 	}
-	slices.Sort(all)
 	return all
 }

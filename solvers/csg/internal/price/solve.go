@@ -53,7 +53,11 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		}
 		s.prove(total, total, prices, f)
 		lp := s.master.objective() / s.scale
-		items := itemsOf(prices, f.columns, s.limits.Cores)
+		budget := f.limit + 1
+		if s.value != forbidden {
+			budget = min(budget, total-s.value)
+		}
+		items := itemsOf(prices, f.columns, budget, s.limits.Cores)
 		better := false
 		for s.proven > s.value {
 			ended, err := s.search(ctx, items, total, f, prices, allowed)

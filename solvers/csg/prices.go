@@ -58,13 +58,13 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 	}
 	limits.Steps = int64(way.Share() * splittings(Apart, n) * steps)
 	// Keeping and sorting a coalition takes as long as some hundred steps. A host's tiles
-	// leave time for 2^20 of them at 24 agents: there the heavy tails of cauchy and pascal need
-	// more than 2^17, and take half and a quarter of the tiles' time.
-	exponent := 17
+	// leave time for 2^23 of them at 24 agents: there the heavy tails of cauchy, pascal and
+	// pareto need up to 2.4 million.
+	exponent, short := 17, 4
 	if facts.Kind == device.Host {
-		exponent = 20
+		exponent, short = 23, 1
 	}
-	limits.Columns = max(1<<min(max(14, n-4), exponent), int(min(limits.Steps/256, 1<<24)))
+	limits.Columns = max(1<<min(max(14, n-short), exponent), int(min(limits.Steps/256, 1<<24)))
 	return true, limits, nil
 }
 

@@ -36,12 +36,13 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 	keep := min(firstKeep, s.limits.Columns)
 	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass
 	improved := true                          // the linear program, by the last pass
+	most := int64(largest / 2)                // that a pass needs look for
 	for s.Passes < mostPasses {
 		prices, err := s.prices()
 		if err != nil {
 			return nil, err
 		}
-		f, err := s.pass(ctx, prices, s.guess(prices, keep), keep)
+		f, err := s.pass(ctx, prices, min(s.guess(prices, keep), most), keep)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +75,14 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 				break
 			}
 			if ended {
-				keep *= 8
+				if keep == s.limits.Columns {
+					return nil, fmt.Errorf("a search among %d coalitions finds no optimum, expected one among %d: %w", len(f.columns), keep, ErrCostly)
+				}
+				// The next pass is at the same prices, and larger losses make no better structure.
+				keep = min(4*keep, s.limits.Columns)
+				if s.value != forbidden {
+					most = total - s.value
+				}
 				break
 			}
 			allowed *= 4
@@ -82,16 +90,13 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		if s.proven <= s.value {
 			return s.finish(), nil
 		}
-		if keep > s.limits.Columns {
-			return nil, fmt.Errorf("a search among %d coalitions finds no optimum, expected one among %d: %w", len(f.columns), s.limits.Columns, ErrCostly)
-		}
 		if better {
 			for _, x := range f.columns {
 				s.master.add(x.mask, float64(x.value)*s.scale)
 			}
 			before := s.master.pivots
 			s.master.solve(mostPivots)
-			improved = s.master.pivots > before
+			improved, most = s.master.pivots > before, largest/2
 		}
 	}
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)

@@ -122,6 +122,34 @@ func TestTemplatesAreShort(t *testing.T) {
 	}
 }
 
+// Actions choose files, entry points, types and parts of structs. What a function does is
+// decided by if constexpr, so that generated text and template read alike.
+func TestBodiesDecideInCUDA(t *testing.T) {
+	token := regexp.MustCompile(`\{\{[^}]*\}\}|//[^\n]*|"[^"\n]*"|[{}]`)
+	function := regexp.MustCompile(`\)(\s*const)?\s*$`)
+	choice := regexp.MustCompile(`^\{\{-?\s*(else )?if\b`)
+	bodies := 0
+	for _, x := range texts(t, ".tmpl") {
+		var open []bool // braces: whether each begins the body of a function
+		for _, at := range token.FindAllIndex(x.data, -1) {
+			switch word := string(x.data[at[0]:at[1]]); {
+			case word == "{":
+				body := function.Match(x.data[:at[0]])
+				if open = append(open, body); body {
+					bodies++
+				}
+			case word == "}" && len(open) > 0:
+				open = open[:len(open)-1]
+			case choice.MatchString(word) && slices.Contains(open, true):
+				t.Errorf("%s:%d: found %s in the body of a function, expected if constexpr", x.path, 1+bytes.Count(x.data[:at[0]], []byte("\n")), word)
+			}
+		}
+	}
+	if bodies < 100 {
+		t.Errorf("found %d bodies in the templates, expected at least 100", bodies)
+	}
+}
+
 // Inline assembly belongs in the shared headers, beside its emulated body.
 func TestTemplatesHoldNoAssembly(t *testing.T) {
 	asm := regexp.MustCompile(`\basm\b`)

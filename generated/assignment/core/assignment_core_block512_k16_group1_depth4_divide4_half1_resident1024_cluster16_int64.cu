@@ -698,9 +698,10 @@ __device__ constexpr u32 log2Block() { return 9; }
 
 // nearest is a distance that m of the free columns reached so far are within, and
 // few more: the least for m = 1, else the edge of one of BLOCK bins. One whole
-// block works on it. Of very many columns the first stand for all. m >= 1, and m
+// block works on it. The first EACH * BLOCK columns stand for all, but for m = 1
+// with all set, where the distance is the least of all columns. m >= 1, and m
 // columns were reached.
-template <class ThreadGroup> __device__ u64 nearest(const State& s, const ThreadGroup& threadGroup, u64 reached, u64 m) {
+template <class ThreadGroup> __device__ u64 nearest(const State& s, const ThreadGroup& threadGroup, u64 reached, u64 m, bool all) {
     constexpr u32 EACH = 4;
     constexpr i64 NONE = 0x7fffffffffffffff;
     __shared__ i64 least, most, answer;  // most negated
@@ -717,6 +718,11 @@ template <class ThreadGroup> __device__ u64 nearest(const State& s, const Thread
         mine[e] = j >= 0 ? (i64)(threadGroup.load(s.word + j) >> s.shift) : NONE;
         low = mine[e] < low ? mine[e] : low;
         high = mine[e] != NONE && -mine[e] < high ? -mine[e] : high;
+    }
+    for (u64 k = seen + threadIdx.x; all && m == 1 && k < reached; k += BLOCK) {
+        int j = threadGroup.load(s.reached + k);
+        i64 d = j >= 0 ? (i64)(threadGroup.load(s.word + j) >> s.shift) : NONE;
+        low = d < low ? d : low;
     }
     low = warpLeast(low), high = warpLeast(high);
     __syncthreads();
@@ -753,7 +759,7 @@ template <class ThreadGroup> __device__ void tighten(State& s, const ThreadGroup
     __syncthreads();
     if (reached >= m) {
         u64 bound = *(volatile u64*)(s.control + BOUND);
-        u64 b = nearest(s, threadGroup, reached, m) + 1;
+        u64 b = nearest(s, threadGroup, reached, m, false) + 1;
         if (threadIdx.x == 0 && b < bound) s.control[BOUND] = b;
     }
     __syncthreads();
@@ -1081,7 +1087,9 @@ template <class ThreadGroup> __device__ void phases(State& s, ThreadGroup& threa
         threadGroup.sync();
         s.stamp(GROW_GRID);
         if (blockIdx.x == 0) {
-            u64 D = nearest(s, threadGroup, reached, m < reached ? m : reached), bound = s.control[BOUND];
+            // Where columns outnumber rows, one that stays free must keep a dual of zero: then
+            // m is 1, and no free column may be nearer than D.
+            u64 D = nearest(s, threadGroup, reached, m < reached ? m : reached, true), bound = s.control[BOUND];
             __syncthreads();
             if (threadIdx.x == 0) s.control[BOUND] = D < bound ? D : bound, s.control[PHASES]++;
         }
@@ -1246,4 +1254,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_g
     pricing<true>(Matrix<K>{costs, rows, cols, Scale<T>(scale), scale * unit, {prices, unit, margin}}, rows, u, v, match, owner, word, col, cost, next, control, pool);
 }
 
-extern "C" __device__ unsigned long long assignment_core_block512_k16_group1_depth4_divide4_half1_resident1024_cluster16_int64_hash = 0x93991234c66945cbull;
+extern "C" __device__ unsigned long long assignment_core_block512_k16_group1_depth4_divide4_half1_resident1024_cluster16_int64_hash = 0x4f1a1df222e8c789ull;

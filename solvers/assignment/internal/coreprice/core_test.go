@@ -96,6 +96,51 @@ func TestCoreWideLists(t *testing.T) {
 	}
 }
 
+// A phase reaches more free columns than a block has threads for, and the nearest may be
+// any of them: a nearer one than the phase raises duals by would stay free at a price. All
+// rows want the few same columns first, then columns of their own.
+func TestCoreNearestOfMany(t *testing.T) {
+	d := emulatedtest.Open(t)
+	v := assignment.Core.Variant("block=256,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=int32")
+	if v == nil {
+		t.Fatal("no such variant")
+	}
+	const rows, wanted, own = 300, 4, 12
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(4, seed))
+		inst := &problem.Instance{Rows: rows, Cols: wanted + own*rows, Type: problem.Int32, Source: fmt.Sprintf("seed %d", seed)}
+		for i := range rows {
+			for j := range inst.Cols {
+				c := int32(1<<30 - r.IntN(1<<20))
+				if j < wanted {
+					c = int32(r.IntN(10))
+				} else if (j-wanted)%rows == i {
+					c = int32(1000 + r.IntN(1<<20))
+				}
+				inst.I32 = append(inst.I32, c)
+			}
+		}
+		p, err := problem.Normalise(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := reference.Solve(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := enginetest.Prove(p, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := coreOn(t, d, v, p, func(e *coreEngine, solve enginetest.Solver) error {
+			e.resident, e.sms = 0, 2
+			return enginetest.Agrees(p, nil, solve, want)
+		}); err != nil {
+			t.Errorf("%s: %v", inst.Source, err)
+		}
+	}
+}
+
 // Costs that differ in what 24 bits of them do not tell: passes that look at them in 32
 // bits miss no pair, neither at first nor with prices that leave much to repair, of which
 // some are far above all costs.

@@ -188,7 +188,7 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	if r.Refresh {
 		r.Fixed = slices.DeleteFunc(slices.Clone(r.Fixed), func(fixed map[string]string) bool { return len(r.kept(*db, fixed)) == 0 })
 	}
-	if r.Budget > 0 {
+	if r.Budget > 0 && !r.Refresh {
 		r.Fixed = choices(r.family, r.Facts, r.Fixed)
 	}
 	for i, fixed := range r.Fixed {

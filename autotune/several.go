@@ -60,6 +60,9 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 	weights := make([]float64, len(tasks))
 	for i := range tasks {
 		weights[i] = weight(have, &tasks[i], o.Facts)
+		if o.Refresh {
+			weights[i] = max(1, weights[i]) // what a file keeps is measured, choice or not
+		}
 	}
 	if !slices.ContainsFunc(weights, func(w float64) bool { return w > 0 }) {
 		for i := range weights {

@@ -113,3 +113,20 @@ func TestPart(t *testing.T) {
 		}
 	}
 }
+
+// A refresh measures all that a file keeps, what leaves no choice of variants too.
+func TestRefreshWithoutChoice(t *testing.T) {
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
+	tasks := []autotune.Task{{Subject: rename("toy/a", 4), Sizes: []int{10}}, {Subject: rename("toy/alone", 1), Sizes: []int{10}}}
+	o := autotune.Options{Device: d, Facts: d.F, Seed: 1}
+	kept, err := autotune.All(t.Context(), tasks, o, func(autotune.Summary, error) {})
+	if err != nil || kept.Len() != 2 {
+		t.Fatalf("%d entries, %v", kept.Len(), err)
+	}
+	o.Database, o.Refresh, o.Budget = kept, true, 30*time.Second
+	tried := map[string]int{}
+	_, err = autotune.All(t.Context(), tasks, o, func(s autotune.Summary, _ error) { tried[s.Family] = s.Tried })
+	if err != nil || tried["toy/a"] == 0 || tried["toy/alone"] == 0 {
+		t.Errorf("tried %v, %v", tried, err)
+	}
+}

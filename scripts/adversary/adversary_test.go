@@ -20,6 +20,7 @@ func TestFaults(t *testing.T) {
 	for class, script := range map[string]string{
 		"crash": "#!/bin/sh\necho 'fatal error: out of memory' >&2\necho 'coalesce/solvers/csg.Read(...)' >&2\nexit 2\n",
 		"hang":  "#!/bin/sh\nexec sleep 60\n",
+		"spin":  "#!/bin/sh\ntrap 'echo stacks >&2; exit 2' QUIT\nwhile :; do :; done\n",
 	} {
 		t.Run(class, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "worker")
@@ -27,10 +28,17 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := &pool{program: program, patience: 300 * time.Millisecond}
-			_, err := w.run([]string{"version"})
+			r, err := w.run([]string{"version"})
+			want := strings.ReplaceAll(class, "spin", "hang")
 			var f *fault
-			if !errors.As(err, &f) || f.class != class {
-				t.Fatalf("found %v, want a %s", err, class)
+			if !errors.As(err, &f) || f.class != want {
+				t.Fatalf("found %v, want a %s", err, want)
+			}
+			if class == "spin" && string(r.Err) != "stacks\n" {
+				t.Errorf("found %q, want what the worker says at its end", r.Err)
+			}
+			if class == "hang" && !strings.Contains(f.text, "no end after 1.2s") {
+				t.Errorf("%q: a worker that has no core gets four times the patience", f.text)
 			}
 			if class == "crash" && !strings.Contains(f.text, "fatal error: out of memory; coalesce/solvers/csg.Read") {
 				t.Errorf("%q does not say what crashed", f.text)

@@ -254,6 +254,9 @@ type finding struct {
 	Text    string `json:"text"`
 	Limit   int64  `json:"limit"` // of the address space in bytes, 0: none
 	Command string `json:"command"`
+
+	Said  string            `json:"said,omitempty"`
+	Files map[string][]byte `json:"files,omitempty"` // those of the command, by name, packed with xz
 }
 
 func (a *adversary) row(kind, name string) *figures {
@@ -314,11 +317,18 @@ func (a *adversary) count(row *figures, w *pool, args []string, r reply, err err
 	}
 	name := fmt.Sprintf("%s %s %d", row.Name, wrong.class, row.Faults[wrong.class])
 	kept := filepath.Join(a.folder, "found", strings.ReplaceAll(name, " ", "-"))
-	if err := os.CopyFS(kept, os.DirFS(filepath.Join(a.folder, fmt.Sprint("worker", w.number)))); err != nil && !errors.Is(err, os.ErrExist) {
+	folder := filepath.Join(a.folder, fmt.Sprint("worker", w.number))
+	if err := os.CopyFS(kept, os.DirFS(folder)); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	command := strings.ReplaceAll("coalesce "+strings.Join(args, " "), filepath.Join(a.folder, fmt.Sprint("worker", w.number)), kept)
-	a.Found = append(a.Found, finding{row.Name, wrong.class, wrong.text, w.limit, command})
+	f := finding{Name: row.Name, Class: wrong.class, Text: wrong.text, Limit: w.limit, Said: string(r.Err), Files: map[string][]byte{},
+		Command: strings.ReplaceAll("coalesce "+strings.Join(args, " "), folder, kept)}
+	for _, path := range args {
+		if data, err := os.ReadFile(path); err == nil && filepath.Dir(path) == folder {
+			f.Files[filepath.Base(path)] = compress(1, data)
+		}
+	}
+	a.Found = append(a.Found, f)
 	return nil
 }
 

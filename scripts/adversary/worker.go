@@ -73,7 +73,7 @@ type pool struct {
 	device   string        // where it solves
 	number   int           // tells the pools of a run apart
 	limit    int64         // of its address space in bytes; 0: none
-	patience time.Duration // after which a command is hanging
+	patience time.Duration // after which a command is hanging that has had a core all the time
 
 	command *exec.Cmd
 	in      *gob.Encoder
@@ -83,8 +83,11 @@ type pool struct {
 	fresh   int64 // what the worker had mapped after its first command
 }
 
-// A fault is what counts against a command: its class, such as "crash", and what
-// was seen.
+// starved is how many times the patience a command gets that other processes keep off the
+// cores.
+const starved = 4
+
+// A fault is what counts against a command: its class, such as "crash", what was seen.
 type fault struct{ class, text string }
 
 func (f *fault) Error() string { return f.class + ": " + f.text }
@@ -135,27 +138,25 @@ func (p *pool) within(limit int64) error {
 }
 
 // run is what one command line came to; its error is a *fault where the command
-// crashed or hung, and the worker is gone.
+// crashed or hung, and the worker is gone. Of a hang the reply has the worker's stacks.
 func (p *pool) run(args []string) (reply, error) {
 	if p.command == nil {
 		if err := p.start(); err != nil {
 			return reply{}, err
 		}
 	}
+	before := p.used()
 	sent := p.in.Encode(request{args})
-	timeout := time.NewTimer(p.patience)
-	defer timeout.Stop()
-	var r reply
-	alive := false
-	select {
-	case r, alive = <-p.replies:
-	case <-timeout.C:
-		p.command.Process.Signal(syscall.SIGKILL)
-		for range p.replies {
+	r, alive, ended := reply{}, false, false
+	for waited := p.patience; !ended; waited += p.patience {
+		select {
+		case r, alive = <-p.replies:
+			ended = true
+		case <-time.After(p.patience):
+			if used := p.used() - before; used >= p.patience || waited >= starved*p.patience {
+				return reply{Err: p.quit()}, &fault{"hang", fmt.Sprintf("no end after %s, of which %s on a core", waited, used)}
+			}
 		}
-		p.command.Wait()
-		p.command = nil
-		return r, &fault{"hang", fmt.Sprintf("no end after %s", p.patience)}
 	}
 	if !alive {
 		err := p.command.Wait()
@@ -169,6 +170,30 @@ func (p *pool) run(args []string) (reply, error) {
 		return r, p.close()
 	}
 	return r, nil
+}
+
+// used is the time that the worker has been on cores, 0 where the system does not tell.
+func (p *pool) used() time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * (time.Second / 100)
+}
+
+// quit ends a worker that hangs: Go writes the stacks then, which it returns.
+func (p *pool) quit() []byte {
+	p.command.Process.Signal(syscall.SIGQUIT)
+	kill := time.AfterFunc(2*time.Second, func() { p.command.Process.Kill() })
+	for range p.replies {
+	}
+	p.command.Wait()
+	kill.Stop()
+	p.command = nil
+	return p.stderr.Bytes()
 }
 
 // close ends the worker.

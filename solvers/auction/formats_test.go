@@ -135,6 +135,8 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"{", "a.txt:1: found broken JSON, expected the end of an object: unexpected EOF"},
 		{"{}{", "a.txt:1: found more after the object"},
 		{"{\n\n\"goods\": [}\n", "a.txt:3: found broken JSON"},
+		{`{"bids": ` + strings.Repeat("[", 101), "a.txt:1: found more than 100 lists and objects in one another, expected an auction"},
+		{"{\"goods\": 2, \"bids\": []}\n{}", "a.txt:2: found more after the object, expected the end of the file"},
 		{"{\"goods\": true}", "a.txt:1: found true, expected a list of goods, or their number"},
 		{"{\"goods\": [1],\n\"goods\": [2]}", `a.txt:2: found the key "goods" again`},
 		{"{\"goods\": [\"a\",\n\"a\"]}", `a.txt:2: found good "a" again`},

@@ -19,17 +19,20 @@ type object struct {
 	line int
 }
 
-// readJSON reads JSON, as docs/auction.md describes it. Its text is read twice: goods may
-// be listed behind their bids.
+// deepest is how many lists and objects may stand in one another; those of an auction are
+// seven at most.
+const deepest = 100
+
+// errListed ends a reading that looks for the list of goods alone.
+var errListed = errors.New("the goods are listed")
+
+// readJSON reads JSON, as docs/auction.md describes it. Its text is read twice up to the
+// list of goods, which may be behind their bids.
 func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, error) {
 	most := min(int64(maxObject), memory.Left())
 	text, err := formats.ReadAll(in, name, most)
 	if err != nil {
-		var long *formats.LimitError
-		if errors.As(err, &long) {
-			return nil, err
-		}
-		return nil, formats.Errorf(name, 0, "found JSON that cannot be read, expected at most %d bytes: %w", most, err)
+		return nil, err
 	}
 	if err := memory.Take(int64(len(text))); err != nil {
 		return nil, formats.Errorf(name, 0, "the text takes %w", err)
@@ -37,19 +40,22 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, erro
 	o := &object{namer: newNamer(name, memory), text: bytes.TrimPrefix(text, []byte("\ufeff"))}
 	o.begin()
 	if err := o.fields("an object", func(key string) error {
-		if key == "goods" {
-			return o.goodsList()
+		if key != "goods" {
+			return o.skip()
 		}
-		return o.skip()
-	}); err != nil {
+		if err := o.goodsList(); err != nil {
+			return err
+		}
+		return errListed
+	}); err != nil && !errors.Is(err, errListed) {
 		return nil, err
-	}
-	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, o.wrong("found more after the object, expected the end of the file")
 	}
 	o.begin()
 	if err := o.fields("an object", o.outer); err != nil {
 		return nil, err
+	}
+	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, o.wrong("found more after the object, expected the end of the file")
 	}
 	return o.auction()
 }
@@ -157,7 +163,9 @@ func (o *object) skip() error {
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
-			depth++
+			if depth++; depth > deepest {
+				return o.wrong("found more than %d lists and objects in one another, expected an auction", deepest)
+			}
 		case json.Delim('}'), json.Delim(']'):
 			depth--
 		}

@@ -5,7 +5,9 @@ package devices
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
@@ -16,6 +18,22 @@ import (
 
 // ErrNoCUDA is wrapped where a GPU is asked for in a build without CUDA.
 var ErrNoCUDA = errors.New("this build has no CUDA devices: build with -tags cuda")
+
+// MemoryVariable is the environment variable that sets the memory of emulated devices, in
+// bytes, so that tests meet its end.
+const MemoryVariable = "COALESCE_EMULATED_MEMORY"
+
+// emulatedMemory reads MemoryVariable; 0 is the device's own default.
+func emulatedMemory(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s is %q, expected a number of bytes", MemoryVariable, text)
+	}
+	return n, nil
+}
 
 // Options say how devices are opened; the zero value will do.
 type Options struct {
@@ -51,7 +69,11 @@ func Kinds() List {
 			Name:  device.Emulated,
 			Count: one,
 			Open: func(index int, _ Options) (device.Device, error) {
-				return emulated.Open(emulated.Options{Index: index, Files: templates.Files})
+				memory, err := emulatedMemory(os.Getenv(MemoryVariable))
+				if err != nil {
+					return nil, err
+				}
+				return emulated.Open(emulated.Options{Index: index, Files: templates.Files, Memory: memory})
 			},
 		},
 	)

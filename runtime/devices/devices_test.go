@@ -130,3 +130,12 @@ func TestKinds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestEmulatedMemory(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "65536": 65536, "0": -1, "-5": -1, "1GiB": -1} {
+		got, err := emulatedMemory(text)
+		if (err != nil) != (want < 0) || err == nil && got != want {
+			t.Errorf("%q: %d bytes, %v; want %d", text, got, err, want)
+		}
+	}
+}

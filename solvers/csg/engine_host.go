@@ -59,6 +59,14 @@ func (r *hosttiles) run(ctx context.Context, s device.Stream, w follow) error {
 	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.blocks), r.workers, r.ranks, w)
 }
 
+// Sent implements sender.
+func (r *hosttiles) Sent() int64 {
+	if s, ok := r.ranks.(sender); ok {
+		return s.Sent()
+	}
+	return 0
+}
+
 func (r *hosttiles) tileBits() int { return r.family.Int(r.variant, "k") }
 
 func (r *hosttiles) tables() ([]device.Device, []device.Buffer) {

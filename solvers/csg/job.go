@@ -42,6 +42,17 @@ type drawing interface {
 	draw(ctx context.Context, s device.Stream, law problem.Law) error
 }
 
+// A sender counts the bytes that it has handed to others.
+type sender interface{ Sent() int64 }
+
+// sent is how many bytes an engine has handed to others so far.
+func sent(e engine) int64 {
+	if s, ok := e.(sender); ok {
+		return s.Sent()
+	}
+	return 0
+}
+
 // A runner is a loaded variant.
 type runner struct {
 	device  device.Device

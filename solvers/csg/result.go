@@ -16,6 +16,7 @@ type Result struct {
 	solve.Report
 	Structure  Structure // its blocks
 	Splittings float64   // evaluated
+	Sent       int64     // bytes that this process's devices, or its rank, handed to others
 	// Certificate is set by Certify.
 	Certificate Certificate
 	Prices      *Prices  // what proves it, of ByPrices; else nil
@@ -101,9 +102,10 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Type        Value       `json:"type"`
 		Sizes       string      `json:"sizes,omitempty"`
 		Splittings  float64     `json:"splittings"`
+		Sent        int64       `json:"sent,omitempty"`
 		Prices      *Prices     `json:"prices,omitempty"`
 		Certificate Certificate `json:"certificate"`
-	}{r.Report, lists, r.Names, r.Type, r.Sizes.String(), r.Splittings, r.Prices, r.Certificate})
+	}{r.Report, lists, r.Names, r.Type, r.Sizes.String(), r.Splittings, r.Sent, r.Prices, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

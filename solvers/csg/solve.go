@@ -217,10 +217,12 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	r.Seconds.Prepare = time.Since(start).Seconds()
 	start = time.Now()
 	own := NewResult(inst) // the solve's, which may go on after ctx has ended
+	before := sent(j.engine)
 	var claimed string
 	err = withinGrace(ctx, f.Target == device.Host, func() (err error) {
 		defer func() { s.giveBack(j, err) }()
 		claimed, err = j.solve(ctx, own, w)
+		own.Sent = sent(j.engine) - before
 		if file != nil {
 			own.Splittings *= 1 - shareOf(pairsBefore(file.high, file.from), file.high)
 			err = file.end(keep.Path, own, err)
@@ -231,7 +233,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	if err != nil {
 		return "", err
 	}
-	r.Structure, r.Splittings, r.Notes = own.Structure, own.Splittings, append(r.Notes, own.Notes[len(inst.Notes):]...)
+	r.Structure, r.Splittings, r.Sent, r.Notes = own.Structure, own.Splittings, own.Sent, append(r.Notes, own.Notes[len(inst.Notes):]...)
 	return claimed, nil
 }
 

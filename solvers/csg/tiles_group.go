@@ -330,6 +330,7 @@ func exceeds(t Value, a, b uint64) bool {
 	return x > y
 }
 
+func (r *tilesGroup) Sent() int64                   { return r.group.Sent() }
 func (r *tilesGroup) table() device.Buffer          { return r.parts[0].table() }
 func (r *tilesGroup) total() (device.Buffer, int64) { return r.parts[0].total() }
 func (r *tilesGroup) splittings() float64           { return r.parts[0].splittings() }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
-	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/checkpoint"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
@@ -42,7 +39,7 @@ type tiler interface {
 type keeping struct {
 	file    *checkpoint.File
 	from    int // the first level that the file lacks
-	carrier *carrier
+	carrier *checkpoint.Carrier
 	bits    int // of the run's tiles
 	high    int // agents that tell tiles apart
 	width   int // bytes of a value
@@ -52,9 +49,6 @@ type keeping struct {
 	written int // levels in the file; read once ended
 	failed  error
 }
-
-// recordBytes is the most that a record of tiles holds, in bytes.
-const recordBytes = 16 << 20
 
 // kept opens a checkpoint for a run on tables of n-1 agents that hold v, and puts what
 // the checkpoint has into them. best is what it has of a best structure. The caller calls
@@ -68,12 +62,13 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 	m := inst.N - 1
 	k := &keeping{bits: min(m, t.tileBits()), width: inst.Type.Size(), levels: make(chan int, 1+problem.MaxAgents), ended: make(chan struct{})}
 	k.high = m - k.bits
-	if k.carrier, err = newCarrier(t, m, k.width); err != nil {
+	devices, tables := t.tables()
+	if k.carrier, err = checkpoint.OpenCarrier(devices, tables, m, k.width); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, k.carrier.close())
+			err = errors.Join(err, k.carrier.Close())
 		}
 	}()
 	id := checkpoint.Identity{Agents: m, Type: inst.Type, Values: checkpoint.Digest(inst.Bytes())}
@@ -100,7 +95,7 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 		if at += r.Count; at == levels.Binomial(m-r.Bits, r.Level) {
 			done[r.Bits], at = r.Level, 0
 		}
-		return k.carrier.put(r, payload)
+		return k.carrier.Put(r, payload)
 	})
 	k.from = done.until(k.bits) + 1
 	k.written = k.from
@@ -142,7 +137,7 @@ func (k *keeping) start(ctx context.Context, best *incumbent) {
 // write appends a level's tiles.
 func (k *keeping) write(ctx context.Context, level int) error {
 	tile := int64(k.width) << k.bits
-	count, step := levels.Binomial(k.high, level), max(1, recordBytes/tile)
+	count, step := levels.Binomial(k.high, level), max(1, checkpoint.RecordBytes/tile)
 	payload := make([]byte, min(count, step)*tile)
 	for first := int64(0); first < count; first += step {
 		if err := ctx.Err(); err != nil {
@@ -150,7 +145,7 @@ func (k *keeping) write(ctx context.Context, level int) error {
 		}
 		r := checkpoint.Record{Bits: k.bits, Level: level, First: first, Count: min(step, count-first)}
 		part := payload[:r.Count*tile]
-		if err := k.carrier.fetch(r, part); err != nil {
+		if err := k.carrier.Fetch(r, part); err != nil {
 			return err
 		}
 		if err := k.file.Append(r, part, first+r.Count == count); err != nil {
@@ -175,7 +170,7 @@ func (k *keeping) follow(w follow) follow {
 func (k *keeping) end(path string, r *Result, err error) error {
 	close(k.levels)
 	<-k.ended
-	failed := errors.Join(k.failed, k.file.Close(), k.carrier.close())
+	failed := errors.Join(k.failed, k.file.Close(), k.carrier.Close())
 	if err != nil {
 		if errors.Is(failed, context.Canceled) || errors.Is(failed, context.DeadlineExceeded) {
 			failed = nil // the run's error says so
@@ -184,113 +179,6 @@ func (k *keeping) end(path string, r *Result, err error) error {
 	}
 	if failed != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the checkpoint holds %d of %d levels: %v", k.written, k.high+1, failed))
-	}
-	return nil
-}
-
-// A carrier copies tiles between the tables of devices and memory of this machine.
-type carrier struct {
-	agents, width int
-	tables        []device.Buffer
-	streams       []device.Stream // one a table
-	gather        []*csg.GatherKernels
-	rooms         []device.Buffer // none on a host, whose tables are this machine's memory
-}
-
-func newCarrier(t tiler, agents, width int) (_ *carrier, err error) {
-	devices, tables := t.tables()
-	c := &carrier{agents: agents, width: width, tables: tables}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.close())
-		}
-	}()
-	for _, d := range devices {
-		s, err := d.NewStream()
-		if err != nil {
-			return nil, err
-		}
-		c.streams = append(c.streams, s)
-		k, err := csg.LoadGather(d, tuned.SafeVariant(&csg.Gather))
-		if err != nil {
-			return nil, err
-		}
-		c.gather = append(c.gather, k)
-		b, err := d.Alloc(max(recordBytes, 8))
-		if err != nil {
-			return nil, fmt.Errorf("for the checkpoint: %w", err)
-		}
-		c.rooms = append(c.rooms, b)
-	}
-	return c, nil
-}
-
-func (c *carrier) close() error {
-	var errs []error
-	for _, s := range c.streams {
-		errs = append(errs, s.Close())
-	}
-	for _, k := range c.gather {
-		errs = append(errs, k.Close())
-	}
-	return errors.Join(append(errs, freeAll(c.rooms...))...)
-}
-
-// fetch copies the tiles of a record to memory, from the first table.
-func (c *carrier) fetch(r checkpoint.Record, to []byte) error {
-	if len(c.rooms) == 0 {
-		return c.onHost(r, to, func(table, part []byte) { copy(part, table) })
-	}
-	if r.Level == 0 {
-		return c.streams[0].Download(to, c.tables[0], 0)
-	}
-	if err := c.launch(0, r, c.gather[0].Pack); err != nil {
-		return err
-	}
-	return c.streams[0].Download(to, c.rooms[0], 0)
-}
-
-// put copies the tiles of a record into all tables.
-func (c *carrier) put(r checkpoint.Record, from []byte) error {
-	if len(c.rooms) == 0 {
-		return c.onHost(r, from, func(table, part []byte) { copy(table, part) })
-	}
-	for k, s := range c.streams {
-		if r.Level == 0 {
-			if err := s.Upload(c.tables[k], 0, from); err != nil {
-				return err
-			}
-			continue
-		}
-		if int64(len(from)) > c.rooms[k].Len() {
-			return fmt.Errorf("%w: found a record of %d bytes, expected at most %d", checkpoint.ErrRefused, len(from), c.rooms[k].Len())
-		}
-		if err := s.Upload(c.rooms[k], 0, from); err != nil {
-			return err
-		}
-		if err := c.launch(k, r, c.gather[k].Unpack); err != nil {
-			return err
-		}
-		if err := s.Sync(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *carrier) launch(k int, r checkpoint.Record, kernel func(s device.Stream, g device.Grid, f, room device.Buffer, at, high, size, first, count, words uint64) error) error {
-	g := device.Grid{Blocks: min(r.Count, gridBlocks), Threads: csg.Gather.Int(tuned.SafeVariant(&csg.Gather), "block")}
-	words := uint64(c.width) << r.Bits / 8
-	return kernel(c.streams[k], g, c.tables[k], c.rooms[k], 0, uint64(c.agents-r.Bits), uint64(r.Level), uint64(r.First), uint64(r.Count), words)
-}
-
-// onHost visits the tiles of a record in a host's table.
-func (c *carrier) onHost(r checkpoint.Record, memory []byte, visit func(table, part []byte)) error {
-	table, tile := host.Slice[byte](device.Ptr(c.tables[0])), uint64(c.width)<<r.Bits
-	set := levels.Unrank(r.First, r.Level)
-	for k := range uint64(r.Count) {
-		visit(table[set*tile:][:tile], memory[k*tile:][:tile])
-		set = levels.Next(set)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/tables"
 )
 
 // runHostTiles enqueues the whole dynamic program of a host device on s. f
@@ -83,7 +84,7 @@ func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffe
 		if err := k.Couple(ownPart(s, first, ranks), grid, f, high, p); err != nil {
 			return err
 		}
-		if err := exchangeTiles(ranks, host.Slice[byte](device.Ptr(f)), size<<tileBits, int(high), int(p), first); err != nil {
+		if err := tables.Exchange(ranks, host.Slice[byte](device.Ptr(f)), size<<tileBits, int(high), int(p), first); err != nil {
 			return fmt.Errorf("tiles of %d high members to all ranks: %w", p, err)
 		}
 		done += float64(tiles) * float64(pairsOf(int(p))+1)
@@ -109,53 +110,6 @@ func ownPart(s device.Stream, first []int, ranks collective.Ranks) device.Stream
 		return s
 	}
 	return host.Part(s, int64(first[ranks.Rank()]), int64(first[ranks.Rank()+1]))
-}
-
-// exchangeTiles brings the tiles of p high members to all ranks, 64 MiB at a time: rank r
-// made those of numbers first[r] to first[r+1], in the order of their masks. Of a level of
-// t tiles a rank of R sends about t/R tiles, once, and receives the others.
-func exchangeTiles(ranks collective.Ranks, f []byte, tile, high, p int, first []int) error {
-	if ranks == nil {
-		return nil
-	}
-	size := ranks.Size()
-	longest := 0
-	for r := range size {
-		longest = max(longest, first[r+1]-first[r])
-	}
-	step := max(1, min(longest, (64<<20)/tile/size))
-	room := make([]byte, step*size*tile)
-	next := make([]uint64, size) // mask of each rank's next tile
-	mask := uint64(1)<<p - 1
-	for number, r := 0, 0; r < size; number++ {
-		for ; r < size && first[r] == number; r++ {
-			next[r] = mask
-		}
-		mask = levels.Next(mask)
-	}
-	for done := 0; done < longest; done += step {
-		bounds := make([]int64, 1+size)
-		for r := range size {
-			bounds[r+1] = bounds[r] + int64(tile*min(step, max(0, first[r+1]-first[r]-done)))
-		}
-		mine := next[ranks.Rank()]
-		for at := bounds[ranks.Rank()]; at < bounds[ranks.Rank()+1]; at += int64(tile) {
-			copy(room[at:], f[int(mine)*tile:][:tile])
-			mine = levels.Next(mine)
-		}
-		if err := ranks.AllGather(room, bounds); err != nil {
-			return err
-		}
-		for r := range size {
-			for at := bounds[r]; at < bounds[r+1]; at += int64(tile) {
-				if r != ranks.Rank() {
-					copy(f[int(next[r])*tile:], room[at:][:tile])
-				}
-				next[r] = levels.Next(next[r])
-			}
-		}
-	}
-	return nil
 }
 
 // hostTilesSplit is how finely a level cuts its target tiles (a power of

@@ -9,6 +9,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/checkpoint"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/tables"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -39,7 +40,7 @@ type tiler interface {
 type keeping struct {
 	file    *checkpoint.File
 	from    int // the first level that the file lacks
-	carrier *checkpoint.Carrier
+	carrier *tables.Carrier
 	bits    int // of the run's tiles
 	high    int // agents that tell tiles apart
 	width   int // bytes of a value
@@ -62,8 +63,8 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 	m := inst.N - 1
 	k := &keeping{bits: min(m, t.tileBits()), width: inst.Type.Size(), levels: make(chan int, 1+problem.MaxAgents), ended: make(chan struct{})}
 	k.high = m - k.bits
-	devices, tables := t.tables()
-	if k.carrier, err = checkpoint.OpenCarrier(devices, tables, m, k.width); err != nil {
+	devices, all := t.tables()
+	if k.carrier, err = tables.OpenCarrier(devices, all, m, k.width); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -137,7 +138,7 @@ func (k *keeping) start(ctx context.Context, best *incumbent) {
 // write appends a level's tiles.
 func (k *keeping) write(ctx context.Context, level int) error {
 	tile := int64(k.width) << k.bits
-	count, step := levels.Binomial(k.high, level), max(1, checkpoint.RecordBytes/tile)
+	count, step := levels.Binomial(k.high, level), max(1, tables.RecordBytes/tile)
 	payload := make([]byte, min(count, step)*tile)
 	for first := int64(0); first < count; first += step {
 		if err := ctx.Err(); err != nil {

@@ -1,4 +1,6 @@
-package checkpoint
+// Package tables moves tiles of the tables f: between those of devices and memory of this
+// machine, and among those of ranks on hosts.
+package tables
 
 import (
 	"errors"
@@ -8,6 +10,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/checkpoint"
 	"coalesce/solvers/csg/internal/levels"
 )
 
@@ -68,7 +71,7 @@ func (c *Carrier) Close() error {
 }
 
 // Fetch copies the tiles of a record to memory, from the first table.
-func (c *Carrier) Fetch(r Record, to []byte) error {
+func (c *Carrier) Fetch(r checkpoint.Record, to []byte) error {
 	if len(c.rooms) == 0 {
 		return c.onHost(r, to, func(table, part []byte) { copy(part, table) })
 	}
@@ -82,7 +85,7 @@ func (c *Carrier) Fetch(r Record, to []byte) error {
 }
 
 // Put copies the tiles of a record into all tables.
-func (c *Carrier) Put(r Record, from []byte) error {
+func (c *Carrier) Put(r checkpoint.Record, from []byte) error {
 	if len(c.rooms) == 0 {
 		return c.onHost(r, from, func(table, part []byte) { copy(table, part) })
 	}
@@ -94,7 +97,7 @@ func (c *Carrier) Put(r Record, from []byte) error {
 			continue
 		}
 		if int64(len(from)) > c.rooms[k].Len() {
-			return fmt.Errorf("%w: found a record of %d bytes, expected at most %d", ErrRefused, len(from), c.rooms[k].Len())
+			return fmt.Errorf("%w: found a record of %d bytes, expected at most %d", checkpoint.ErrRefused, len(from), c.rooms[k].Len())
 		}
 		if err := s.Upload(c.rooms[k], 0, from); err != nil {
 			return err
@@ -109,14 +112,14 @@ func (c *Carrier) Put(r Record, from []byte) error {
 	return nil
 }
 
-func (c *Carrier) launch(k int, r Record, kernel func(s device.Stream, g device.Grid, f, room device.Buffer, at, high, size, first, count, words uint64) error) error {
+func (c *Carrier) launch(k int, r checkpoint.Record, kernel func(s device.Stream, g device.Grid, f, room device.Buffer, at, high, size, first, count, words uint64) error) error {
 	g := device.Grid{Blocks: min(r.Count, 1<<31-1), Threads: csg.Gather.Int(tuned.SafeVariant(&csg.Gather), "block")}
 	words := uint64(c.width) << r.Bits / 8
 	return kernel(c.streams[k], g, c.tables[k], c.rooms[k], 0, uint64(c.agents-r.Bits), uint64(r.Level), uint64(r.First), uint64(r.Count), words)
 }
 
 // onHost visits the tiles of a record in a host's table.
-func (c *Carrier) onHost(r Record, memory []byte, visit func(table, part []byte)) error {
+func (c *Carrier) onHost(r checkpoint.Record, memory []byte, visit func(table, part []byte)) error {
 	table, tile := host.Slice[byte](device.Ptr(c.tables[0])), uint64(c.width)<<r.Bits
 	set := levels.Unrank(r.First, r.Level)
 	for k := range uint64(r.Count) {

@@ -62,8 +62,8 @@ func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error
 		if err != nil {
 			return nil, err
 		}
-		if len(points) > mostTexts {
-			return nil, fmt.Errorf("%s: space %s has %d points in full, expected at most %d to render: narrow it with --where", s.Pos, s.Family, len(points), mostTexts)
+		if len(points) > maxTexts {
+			return nil, fmt.Errorf("%s: space %s has %d points in full, expected at most %d to render: narrow it with --where", s.Pos, s.Family, len(points), maxTexts)
 		}
 		f := Family{Space: s, Points: points}
 		if s.Target == space.Host {
@@ -91,9 +91,9 @@ func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error
 	return out, nil
 }
 
-// mostTexts is how many variants of a family are rendered at most: they are
+// maxTexts is how many variants of a family are rendered at most: they are
 // kept in memory, and compiling so many takes an hour.
-const mostTexts = 20_000
+const maxTexts = 20_000
 
 // enumerate lists the points that o asks for.
 func enumerate(s *space.Space, o Options) ([]space.Point, error) {

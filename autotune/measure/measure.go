@@ -53,7 +53,7 @@ const (
 	probeBytes = 1 << 20               // that the probe fills, where no flush does
 	probeSlack = 1.5                   // times the fastest probe: disturbed
 	probeError = 20 * time.Microsecond // that events and clocks may err by
-	mostAgain  = 3                     // discarded for one that is kept, at most
+	maxAgain   = 3                     // discarded for one that is kept, at most
 )
 
 // Reasons to stop.
@@ -225,7 +225,7 @@ func (m *meter) collect(cold bool, kept []float64) (*trial.Sample, string, error
 		if err != nil {
 			return nil, "", err
 		}
-		if m.disturbed && m.discarded < mostAgain*(len(kept)+m.opts.MinSamples) {
+		if m.disturbed && m.discarded < maxAgain*(len(kept)+m.opts.MinSamples) {
 			m.discarded++
 			continue
 		}

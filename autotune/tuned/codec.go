@@ -156,8 +156,8 @@ func located(name string, data []byte, err error) error {
 	return fmt.Errorf("%s:%d: %w", name, 1+bytes.Count(data[:offset], []byte("\n")), err)
 }
 
-// mostBytes is the size in bytes of the largest database that is read.
-const mostBytes = 64 << 20
+// maxBytes is the size in bytes of the largest database that is read.
+const maxBytes = 64 << 20
 
 // Load reads a file. The error is os.ErrNotExist's when there is none.
 func Load(path string) (*Database, error) {
@@ -166,12 +166,12 @@ func Load(path string) (*Database, error) {
 		return nil, fmt.Errorf("load tuned database: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("load tuned database: %w", err)
 	}
-	if len(data) > mostBytes {
-		return nil, fmt.Errorf("load tuned database: %s: found more than %d bytes, expected at most that", path, mostBytes)
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("load tuned database: %s: found more than %d bytes, expected at most that", path, maxBytes)
 	}
 	return Decode(path, data)
 }

@@ -1,5 +1,5 @@
 // Assignment races the families of linear assignment, the host's solver and
-// the peers that are installed, on the same matrices in one run, and writes
+// the rivals that are installed, on the same matrices in one run, and writes
 // results as JSON. It runs where the device is:
 //
 //	go run ./bench/assignment -device host -experiment host
@@ -8,7 +8,7 @@
 // The clock runs from the call, with the costs resident on the device and the
 // workspace allocated, to the matching and duals on the host, certificate
 // checked, from a cold start; each seed runs up to -runs times, one run before
-// them uncounted. Peers have their costs resident in the type that they take,
+// them uncounted. Rivals have their costs resident in the type that they take,
 // and return no certificate. An answer other than a known optimum, or than
 // another contender's, is a failure.
 package main
@@ -32,31 +32,31 @@ import (
 type bench struct {
 	experiment.Bench[result.Solve]
 	settings settings
-	peers    *peers
+	rivals   *rivals
 	history  history
 }
 
 // settings are the flags.
 type settings struct {
 	experiment.Settings
-	kinds    []string
-	sizes    []int
-	families []string
-	variant  string
-	sample   bool
-	largest  int
-	seeds    int
-	runs     int
-	spend    time.Duration
-	slow     time.Duration
-	python   string
-	peerSize int
-	devices  int
+	kinds     []string
+	sizes     []int
+	families  []string
+	variant   string
+	sample    bool
+	largest   int
+	seeds     int
+	runs      int
+	spend     time.Duration
+	slow      time.Duration
+	python    string
+	rivalSize int
+	devices   int
 }
 
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
-		{Name: "race", About: "every family, the host and the peers on the instances of the targets", Run: (*bench).race},
+		{Name: "race", About: "every family, the host and the rivals on the instances of the targets", Run: (*bench).race},
 		{Name: "kinds", About: "every family and the host on every kind of costs, with noise added", Run: (*bench).kinds},
 		{Name: "paper", About: "the paper's table: costs up to n/10, n and 10n, both variants, and sequential references", Run: (*bench).paper},
 		{Name: "published", About: "the classical variant with the paper's own combination of parts", Run: (*bench).asPublished},
@@ -65,7 +65,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "scaling", About: "one GPU, two, four: the paper's weak and strong scaling, and what one GPU cannot hold", Run: (*bench).scaling},
 		{Name: "points", About: "costs that are distances of points: uniform, clustered and with ties, on the device and the host", Run: (*bench).points},
 		{Name: "verify", About: "every variant of every family on the tuner's cases; -sample for one of each kind", Run: (*bench).verify},
-		{Name: "host", About: "the host's solver against the peers of one thread", Run: (*bench).host},
+		{Name: "host", About: "the host's solver against the rivals of one thread", Run: (*bench).host},
 	}
 }
 
@@ -85,9 +85,9 @@ func main() {
 	flag.DurationVar(&s.spend, "spend", 2*time.Second, "start no further run of a contender on an instance after this time")
 	flag.DurationVar(&s.slow, "slow", 30*time.Second, "leave out a contender that takes longer, or is expected to")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has SciPy, lapx or torch-linear-assignment; empty for none")
-	flag.IntVar(&s.peerSize, "peer-size", 10000, "largest side that python's peers are asked about")
+	flag.IntVar(&s.rivalSize, "rival-size", 10000, "largest side that python's rivals are asked about")
 	flag.IntVar(&s.devices, "devices", 8, "most devices of the scaling")
-	flag.Var(&external, "peer", "NAME=COMMAND of another peer, repeatable; see externals")
+	flag.Var(&external, "rival", "NAME=COMMAND of another rival, repeatable; see externals")
 	flag.Usage = experiment.Usage("Races solvers of linear assignment.", experiments())
 	flag.Parse()
 	s.kinds, s.families = experiment.Split(kinds), experiment.Split(families)
@@ -114,10 +114,10 @@ func run(ctx context.Context, s settings, names []string, external externals) bo
 	}
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s}
-	if b.peers, err = startPeers(ctx, s.python, external); err != nil {
-		fmt.Fprintln(os.Stderr, "assignment: peers:", err)
+	if b.rivals, err = startRivals(ctx, s.python, external); err != nil {
+		fmt.Fprintln(os.Stderr, "assignment: rivals:", err)
 	}
-	defer b.peers.Close()
+	defer b.rivals.Close()
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
 		suffix := ""
 		if b.Facts.Kind == device.Host && e.Name == "paper" {

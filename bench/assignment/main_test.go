@@ -101,10 +101,10 @@ func TestSlowContendersAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestExternalPeers(t *testing.T) {
+func TestExternalRivals(t *testing.T) {
 	var list externals
 	if list.Set("name") == nil || list.Set("=command") == nil {
-		t.Error("a peer without a name or command is taken")
+		t.Error("a rival without a name or command is taken")
 	}
 	if err := list.Set(`echo=printf loading\n0.5\n0.25\t{rows}{cols}\n`); err != nil {
 		t.Fatal(err)

@@ -30,9 +30,9 @@ func (b *bench) families() []string {
 }
 
 // race runs all contenders on the instances of the targets.
-func (b *bench) race() error { return b.each(targets(), b.families(), b.peers.names()) }
+func (b *bench) race() error { return b.each(targets(), b.families(), b.rivals.names()) }
 
-// each runs families and peers on every instance of the problems wanted.
+// each runs families and rivals on every instance of the problems wanted.
 func (b *bench) each(all []problem, families, others []string) error {
 	for _, p := range b.wanted(all) {
 		for s := 1; s <= b.settings.seeds; s++ {
@@ -55,7 +55,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 				if b.Late() {
 					return experiment.ErrLate
 				}
-				if p.n <= b.settings.peerSize && !i.remote() {
+				if p.n <= b.settings.rivalSize && !i.remote() {
 					b.contend(name, i, b.settings.spend)
 				}
 			}
@@ -90,10 +90,10 @@ func (b *bench) kinds() error {
 	for _, kind := range []string{"logarithmic", "signed"} {
 		all = append(all, problem{kind: kind, n: n, spans: natural, value: solver.Float64})
 	}
-	return b.each(all, b.families(), b.peers.names())
+	return b.each(all, b.families(), b.rivals.names())
 }
 
-// host races the host's solver against peers of one thread.
+// host races the host's solver against rivals of one thread.
 func (b *bench) host() error {
 	var all []problem
 	for _, n := range []int{1000, 2000, 5000} {
@@ -108,5 +108,5 @@ func (b *bench) host() error {
 			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32})
 		}
 	}
-	return b.each(all, []string{"host"}, b.peers.names())
+	return b.each(all, []string{"host"}, b.rivals.names())
 }

@@ -38,7 +38,7 @@ type settings struct {
 	variant string
 
 	data      string // folder of auctions
-	python    string // with the packages of peers.py; empty: branch and cut alone
+	python    string // with the packages of rivals.py; empty: branch and cut alone
 	instances []string
 	solvers   []string
 	limit     time.Duration
@@ -52,7 +52,7 @@ func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
 		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verify},
 		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).tables},
-		{Name: "peers", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).peers},
+		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).rivals},
 	}
 }
 
@@ -66,12 +66,12 @@ func main() {
 	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many items, or the smallest (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.StringVar(&s.variant, "variant", "", "label of a variant (default: verify all, time the solver's choice)")
-	flag.StringVar(&s.data, "data", "", "peers: a folder of auctions, *.txt, and of their values, optima.csv")
-	flag.StringVar(&s.python, "python", "", "peers: an interpreter with highspy and pyscipopt (default: none, branch and cut alone)")
-	flag.StringVar(&instances, "instances", "", "peers: comma-separated parts of names (default: all)")
-	flag.StringVar(&solvers, "solvers", "", "peers: comma-separated parts of solvers' names (default: all)")
-	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "peers: of a solve")
-	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "peers: of a solver")
+	flag.StringVar(&s.data, "data", "", "rivals: a folder of auctions, *.txt, and of their values, optima.csv")
+	flag.StringVar(&s.python, "python", "", "rivals: an interpreter with highspy and pyscipopt (default: none, branch and cut alone)")
+	flag.StringVar(&instances, "instances", "", "rivals: comma-separated parts of names (default: all)")
+	flag.StringVar(&solvers, "solvers", "", "rivals: comma-separated parts of solvers' names (default: all)")
+	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals: of a solve")
+	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "rivals: of a solver")
 	flag.StringVar(&s.suffix, "suffix", "", "of the file, such as -cores")
 	flag.Usage = experiment.Usage("Measures combinatorial auctions.", experiments())
 	flag.Parse()

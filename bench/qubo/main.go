@@ -1,5 +1,5 @@
 // Qubo measures the families of binary quadratic programs, the engines of
-// Solve and the peers that are installed, on the same instances, and writes
+// Solve and the rivals that are installed, on the same instances, and writes
 // results as JSON. It runs where the device is:
 //
 //	go run ./bench/qubo -device host -experiment target -data DIR
@@ -11,7 +11,7 @@
 // Clocks: an engine's runs from the coefficients in host memory until its search
 // has the solution, and for the seconds of the whole run until that is verified;
 // that of massive multi-start from the matrix resident on the device, samples
-// included; a peer's from its model in memory; an evaluation's is the device's
+// included; a rival's from its model in memory; an evaluation's is the device's
 // own. DIR holds bqp2500-1.txt.xz and so on, and those of the G-set in gset/;
 // Palubeckis' instances are drawn. A row whose instance is in neither is marked
 // "not given". Every objective is recomputed from the instance's
@@ -38,7 +38,7 @@ import (
 type bench struct {
 	experiment.Bench[result.Binary]
 	settings settings
-	peers    *peers
+	rivals   *rivals
 }
 
 // settings are the flags.
@@ -72,7 +72,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).batch},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).target},
 		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).ablation},
-		{Name: "peers", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).peerTarget},
+		{Name: "rivals", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).rivalTarget},
 	}
 }
 
@@ -82,7 +82,7 @@ func main() {
 	s.Register(&names, "target", experiment.List(experiments()))
 	flag.StringVar(&s.data, "data", "", "folder of instances")
 	flag.StringVar(&instances, "instances", "", "comma-separated instances, patterns such as G5*, or sizes (default: all of the experiment)")
-	flag.StringVar(&engines, "engines", "", "comma-separated engines (default: the device's best), peers or families to verify (default: all)")
+	flag.StringVar(&engines, "engines", "", "comma-separated engines (default: the device's best), rivals or families to verify (default: all)")
 	flag.StringVar(&s.variant, "variant", "", "label of a variant; all: every one")
 	flag.TextVar(&s.rules, "rules", solver.Rules{}, "of the searches in target, ablation and rates, as in tenure=20,stall=10000: "+strings.Join(solver.RuleNames(), ", "))
 	flag.IntVar(&s.seeds, "seeds", 3, "runs of an engine on an instance, seeds 1 to this")
@@ -94,7 +94,7 @@ func main() {
 	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many variables, or the smallest (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has dwave-samplers or simulated-bifurcation")
-	flag.StringVar(&s.mqlib, "mqlib", "", "MQLib's command, a peer")
+	flag.StringVar(&s.mqlib, "mqlib", "", "MQLib's command, a rival")
 	flag.Usage = experiment.Usage("Measures binary quadratic programs.", experiments())
 	flag.Parse()
 	if flag.NArg() > 0 || s.seeds < 1 || s.runs < 1 || s.count < 1 || s.iteration < 1 {
@@ -116,7 +116,7 @@ func run(ctx context.Context, s settings, names []string) bool {
 		return false
 	}
 	defer common.Close()
-	b := &bench{Bench: *common, settings: s, peers: &peers{python: s.python, mqlib: mqlib{s.mqlib}}}
+	b := &bench{Bench: *common, settings: s, rivals: &rivals{python: s.python, mqlib: mqlib{s.mqlib}}}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
 		b.Begin(e.Name, b.suffix(), b.command(e.Name))
 		if err := e.Run(b); err != nil {

@@ -163,12 +163,12 @@ func quotient(a, b float64) string {
 	return fmt.Sprintf("%.2f", a/b)
 }
 
-// A goal is a target and the best GPU peer on an instance, in milliseconds.
-// Peers were measured apart, on one H200, the same matrices of seed 2^40; 0
+// A goal is a target and the best GPU rival on an instance, in milliseconds.
+// Rivals were measured apart, on one H200, the same matrices of seed 2^40; 0
 // where none was.
 type goal struct {
-	target, peer float64
-	name         string
+	target, rival float64
+	name          string
 }
 
 var goals = map[string]goal{
@@ -196,21 +196,21 @@ var goals = map[string]goal{
 	"208 of uniform 300x300 R=1000000 float64": {2, 723, "torch-linear-assignment 0.0.6"},
 }
 
-// against adds the target and the peer measured apart.
+// against adds the target and the rival measured apart.
 func against(e *event, ours []string) []string {
 	g, ok := goals[key(e.Solve)]
 	_, seconds := e.best(ours...)
 	if !ok {
 		return []string{"none", "none", "none", "none"}
 	}
-	peer := "none"
-	if g.peer > 0 {
-		peer = fmt.Sprintf("%v, %s", g.peer, g.name)
+	rival := "none"
+	if g.rival > 0 {
+		rival = fmt.Sprintf("%v, %s", g.rival, g.name)
 	}
-	return []string{fmt.Sprint(g.target), quotient(g.target, seconds*1e3), peer, quotient(g.peer, seconds*1e3)}
+	return []string{fmt.Sprint(g.target), quotient(g.target, seconds*1e3), rival, quotient(g.rival, seconds*1e3)}
 }
 
-// ours are the contenders that are not peers: those that have variants.
+// ours are the contenders that are not rivals: those that have variants.
 func ours(list []*event) []string {
 	var names []string
 	for _, e := range list {
@@ -227,7 +227,7 @@ func raceTable(f *result.Of[result.Solve]) string {
 	list := events(f, byName)
 	mine := ours(list)
 	return "Milliseconds on " + f.Device + ": the median, the least and the largest run over all seeds.\n\n" +
-		times(list, []string{"target", "target ÷ best", "best GPU peer, another run", "peer ÷ best"}, func(e *event) []string { return against(e, mine) })
+		times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *event) []string { return against(e, mine) })
 }
 
 // countTable is what the families did, of the first seed.
@@ -360,7 +360,7 @@ func (t *timing) passes() float64 {
 func batchTable(f *result.Of[result.Solve]) string {
 	list := events(f, byName)
 	mine := ours(list)
-	return times(list, []string{"target", "target ÷ best", "best GPU peer, another run", "peer ÷ best"}, func(e *event) []string { return against(e, mine) })
+	return times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *event) []string { return against(e, mine) })
 }
 
 // pointTable is the time of every solver, and what core did for it.
@@ -420,14 +420,14 @@ func assignmentSources(all solves) string {
 
 // readmeRace is the fastest of ours on a few instances.
 func readmeRace(f *result.Of[result.Solve]) string {
-	out := heads("instance", "device", "time, ms", "solver", "best GPU peer on the same matrices, another run, ms")
+	out := heads("instance", "device", "time, ms", "solver", "best GPU rival on the same matrices, another run, ms")
 	list := events(f, byName)
 	mine := ours(list)
 	for _, e := range list {
 		g, ok := goals[key(e.Solve)]
 		name, seconds := e.best(mine...)
-		if ok && seconds > 0 && g.peer > 0 && (e.Rows >= 20000 || e.Kind != "uniform") {
-			out += line(key(e.Solve), f.Device, ms(seconds), name, fmt.Sprintf("%v (%s)", g.peer, g.name))
+		if ok && seconds > 0 && g.rival > 0 && (e.Rows >= 20000 || e.Kind != "uniform") {
+			out += line(key(e.Solve), f.Device, ms(seconds), name, fmt.Sprintf("%v (%s)", g.rival, g.name))
 		}
 	}
 	return out

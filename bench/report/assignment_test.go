@@ -13,12 +13,12 @@ func solveRow(name string, n int, seconds ...float64) result.Solve {
 
 // Seeds of one instance are one line; contenders are columns.
 func TestRaceTableMergesSeeds(t *testing.T) {
-	peer := solveRow("lapjv", 1000, 0.020)
-	peer.Variant, peer.Checks, peer.Counts = "", nil, nil
+	rival := solveRow("lapjv", 1000, 0.020)
+	rival.Variant, rival.Checks, rival.Counts = "", nil, nil
 	failed := solveRow("tree", 1000)
 	failed.Failed = "wrong"
 	f := &result.Of[result.Solve]{Device: "a GPU", Rows: []result.Solve{
-		solveRow("core", 1000, 0.002, 0.004), peer, failed, solveRow("core", 1000, 0.001, 0.003), solveRow("core", 5000, 0.012),
+		solveRow("core", 1000, 0.002, 0.004), rival, failed, solveRow("core", 1000, 0.001, 0.003), solveRow("core", 5000, 0.012),
 	}}
 	got := raceTable(f)
 	for _, want := range []string{

@@ -15,7 +15,7 @@ import (
 // auctionTables are the regions of auctions: tables of few goods, and solvers side by side.
 func auctionTables(root string) (map[string]string, error) {
 	regions := map[string]string{}
-	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-peers": peersTable, "auction-peers-hard": peersTable, "auction-peers-cores": peersTable} {
+	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-rivals": rivalsTable, "auction-rivals-hard": rivalsTable, "auction-rivals-cores": rivalsTable} {
 		f, err := result.Load[result.Auction](filepath.Join(root, "bench", "results", name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			regions[name] = "Not measured.\n"
@@ -68,9 +68,9 @@ func sides(rows []result.Auction) (list []sided, names []string) {
 // branchAndCut is the name of this project's solver in the rows of bench/auction.
 const branchAndCut = "Coalesce"
 
-// peersTable is seconds to the proof, how many times those of the fastest other solver has, by
+// rivalsTable is seconds to the proof, how many times those of the fastest other solver has, by
 // the clock and by processors, and primal integrals.
-func peersTable(f *result.Of[result.Auction]) string {
+func rivalsTable(f *result.Of[result.Auction]) string {
 	list, names := sides(f.Rows)
 	head := []string{"auction", "best known"}
 	head = append(head, names...)

@@ -16,7 +16,7 @@ type binaries map[string]*result.Of[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
 var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "target-host",
-	"ablation", "ablation-host", "peers", "peers-host"}
+	"ablation", "ablation-host", "rivals", "rivals-host"}
 
 // quboTables are the regions of binary quadratic programs. An experiment
 // without results says so.
@@ -52,7 +52,7 @@ func quboTables(all binaries) map[string]string {
 			return successTable(rows) + "\n" + successPictures(rows, where)
 		})
 		regions["qubo-ablation"+where] = region("ablation"+where, ablationTable)
-		regions["qubo-peers"+where] = region("peers"+where, peerTable)
+		regions["qubo-rivals"+where] = region("rivals"+where, rivalTable)
 	}
 	return regions
 }

@@ -36,8 +36,8 @@ func targetTable(rows []result.Binary) string {
 	return out
 }
 
-// peerTable is targetTable and, below, the peers that could not be run.
-func peerTable(rows []result.Binary) string {
+// rivalTable is targetTable and, below, the rivals that could not be run.
+func rivalTable(rows []result.Binary) string {
 	out := targetTable(rows)
 	var missing []string
 	for _, r := range rows {

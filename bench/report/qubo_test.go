@@ -111,9 +111,9 @@ func TestAblationTable(t *testing.T) {
 	}
 }
 
-// Peers that could not be run are named below the table.
-func TestMissingPeers(t *testing.T) {
-	out := peerTable([]result.Binary{{Name: "x", Missing: "why"}, {Name: "y", Instance: "a", Known: 1, Value: 1, Met: 2, Seconds: 2}})
+// Rivals that could not be run are named below the table.
+func TestMissingRivals(t *testing.T) {
+	out := rivalTable([]result.Binary{{Name: "x", Missing: "why"}, {Name: "y", Instance: "a", Known: 1, Value: 1, Met: 2, Seconds: 2}})
 	if !strings.Contains(out, "| a | 1 | y | 1 of 1 |") || !strings.Contains(out, "Not run: x (why).") {
 		t.Errorf("found\n%s", out)
 	}

@@ -4,10 +4,10 @@ import "encoding/json"
 
 // A Solve is one contender on one assignment instance. Seconds run from the
 // call, the costs resident and the workspace taken, to the matching and duals
-// on the host and the certificate checked; of peers, which return no
+// on the host and the certificate checked; of rivals, which return no
 // certificate, to the matching.
 type Solve struct {
-	Name     string    `json:"name"`              // a family, a method of the host, or a peer
+	Name     string    `json:"name"`              // a family, a method of the host, or a rival
 	Variant  string    `json:"variant,omitempty"` // of a family
 	Kind     string    `json:"kind"`              // of Draw
 	Rows     int       `json:"rows"`

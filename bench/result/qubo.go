@@ -10,13 +10,13 @@ import (
 // A Binary is one contender on one binary quadratic program and one seed.
 // Objectives are the instance's own, exact.
 type Binary struct {
-	Name     string  `json:"name"` // a family, an engine, or a peer
+	Name     string  `json:"name"` // a family, an engine, or a rival
 	Variant  string  `json:"variant,omitempty"`
 	Devices  int     `json:"devices,omitempty"` // more than one
 	Without  string  `json:"without,omitempty"` // the part of the engine that was left out
 	Instance string  `json:"instance"`
 	N        int     `json:"n,omitempty"`
-	Missing  string  `json:"missing,omitempty"`   // why a peer could not be run: there is no instance
+	Missing  string  `json:"missing,omitempty"`   // why a rival could not be run: there is no instance
 	NotGiven bool    `json:"not_given,omitempty"` // the instance is not there: nothing was run
 	Seed     uint64  `json:"seed,omitempty"`
 	Known    float64 `json:"known,omitempty"`   // best known objective

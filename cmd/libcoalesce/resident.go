@@ -39,8 +39,8 @@ type keptSolver struct {
 	*assignment.Resident
 }
 
-// mostKept is how many solvers are kept.
-const mostKept = 8
+// maxKept is how many solvers are kept.
+const maxKept = 8
 
 // taken is a kept solver of a shape, which leaves the list, or nil.
 func taken(s shape) *assignment.Resident {
@@ -62,7 +62,7 @@ func keep(s shape, r *assignment.Resident) error {
 	keptMu.Lock()
 	defer keptMu.Unlock()
 	kept = append(kept, keptSolver{s, r})
-	if len(kept) <= mostKept {
+	if len(kept) <= maxKept {
 		return nil
 	}
 	old := kept[0].Resident

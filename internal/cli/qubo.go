@@ -195,9 +195,9 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	return nil
 }
 
-// mostStart is the largest file of a solution to begin with, in bytes: an earlier
+// maxStart is the largest file of a solution to begin with, in bytes: an earlier
 // result of the largest instance.
-const mostStart = 1 << 28
+const maxStart = 1 << 28
 
 // instance reads a file, and what is known of its solution.
 func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
@@ -221,7 +221,7 @@ func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 	if s.start == "" {
 		return inst, nil
 	}
-	text, err := formats.ReadFile(s.start, mostStart)
+	text, err := formats.ReadFile(s.start, maxStart)
 	if err != nil {
 		return nil, fmt.Errorf("read the solution to begin with: %w", err)
 	}

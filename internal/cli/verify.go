@@ -72,8 +72,8 @@ and 1 where a file cannot be read.`,
 	return cmd
 }
 
-// mostResult is the largest RESULT in bytes where the free memory is not known.
-const mostResult = 1 << 30
+// maxResult is the largest RESULT in bytes where the free memory is not known.
+const maxResult = 1 << 30
 
 func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 	switch {
@@ -88,7 +88,7 @@ func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 	defer p.Close()
 	p.Set("reading %s", called(args[0]))
 	// A text and what is decoded of it take some eight times its bytes.
-	limit := int64(mostResult)
+	limit := int64(maxResult)
 	if free := a.free(); free > 0 {
 		limit = min(limit, free/8)
 	}
@@ -208,7 +208,7 @@ func (a *app) verdictOfAssignment(s *verifyFlags, result []byte, args []string) 
 	defer inst.Close()
 	var duals []byte
 	if s.duals != "" {
-		if duals, err = a.readWhole(s.duals, min(mostResult, assignment.MostDuals(inst))); err != nil {
+		if duals, err = a.readWhole(s.duals, min(maxResult, assignment.MaxDuals(inst))); err != nil {
 			return nil, err
 		}
 	}

@@ -94,8 +94,8 @@ func newBundle(name string, text []byte) (*Bundle, error) {
 		if !slices.Contains(b.archs, i.Arch) {
 			b.archs = append(b.archs, i.Arch)
 		}
-		if i.Bytes < 0 || i.Bytes > mostBytes || i.Compressed < 0 || i.Compressed > mostBytes {
-			return nil, fmt.Errorf("%s: image %.80s has %d bytes, %d compressed, expected 0 to %d", name, i.File, i.Bytes, i.Compressed, mostBytes)
+		if i.Bytes < 0 || i.Bytes > maxBytes || i.Compressed < 0 || i.Compressed > maxBytes {
+			return nil, fmt.Errorf("%s: image %.80s has %d bytes, %d compressed, expected 0 to %d", name, i.File, i.Bytes, i.Compressed, maxBytes)
 		}
 		for _, v := range i.Variants {
 			hash, err := strconv.ParseUint(v, 16, 64)
@@ -108,8 +108,8 @@ func newBundle(name string, text []byte) (*Bundle, error) {
 	return b, nil
 }
 
-// mostBytes is the size in bytes of the largest image that is read.
-const mostBytes = 1 << 30
+// maxBytes is the size in bytes of the largest image that is read.
+const maxBytes = 1 << 30
 
 // number is 90 of "sm_90".
 func number(arch string) (int, bool) {
@@ -208,7 +208,7 @@ func (b *Bundle) Image(variant uint64, major, minor int) (name string, code []by
 
 // decoder unpacks images, one at a time each, in no more memory than the index says.
 var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostBytes))
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBytes))
 })
 
 // unpack reads, checks and unpacks an image.

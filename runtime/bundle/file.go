@@ -22,7 +22,7 @@ import (
 const (
 	trailerSize = 8 + 8 + sha256.Size + len(magic)
 	magic       = "coalesce-bundle1"
-	mostIndex   = 64 << 20 // bytes
+	maxIndex    = 64 << 20 // bytes
 )
 
 // Open returns the bundle that the program carries behind its executable or, where
@@ -93,7 +93,7 @@ func read(path string, f *os.File) (*Bundle, error) {
 		return nil, fmt.Errorf("%s has no bundle at its end: %w", path, ErrNone)
 	}
 	at, n := binary.LittleEndian.Uint64(trailer), binary.LittleEndian.Uint64(trailer[8:])
-	if n > mostIndex || at > uint64(end) || at+n != uint64(end) {
+	if n > maxIndex || at > uint64(end) || at+n != uint64(end) {
 		return nil, fmt.Errorf("%s: %d bytes of index at %d, expected them to end at %d: %w", path, n, at, end, ErrDamaged)
 	}
 	text := make([]byte, n)

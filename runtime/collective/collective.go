@@ -65,12 +65,12 @@ type Linker interface {
 }
 
 // A Joiner is a device that has a transport to devices of other processes: GPUs have
-// NCCL. Reach names it with its version, Ticket makes what rank 0 gives to all, with
+// NCCL. Reach names it with its version, UniqueID makes what rank 0 gives to all, with
 // which each joins; Join waits for all of them.
 type Joiner interface {
 	Reach() (name string, err error)
-	Ticket() ([]byte, error)
-	Join(ticket []byte, rank, size int) (Transport, error)
+	UniqueID() ([]byte, error)
+	Join(id []byte, rank, size int) (Transport, error)
 }
 
 // A Group is several devices with a stream each, all of this process. Groups of

@@ -69,18 +69,18 @@ func joined(devices []device.Device, ranks Ranks) (link Transport, why string, e
 	if err != nil || why != "" {
 		return nil, strings.TrimSpace(why), err
 	}
-	ticket := make([]byte, meeting) // its length and itself
+	id := make([]byte, meeting) // its length and itself
 	if ranks.Rank() == 0 {
-		made, failed := d.Ticket()
+		made, failed := d.UniqueID()
 		if err = failed; err == nil {
-			ticket[0] = byte(copy(ticket[1:], made))
+			id[0] = byte(copy(id[1:], made))
 		}
 	}
-	if err := errors.Join(err, ranks.Broadcast(ticket, 0)); err != nil {
+	if err := errors.Join(err, ranks.Broadcast(id, 0)); err != nil {
 		return nil, "", err
 	}
 	err = limited(ranks, "start of "+version, func() (err error) {
-		link, err = d.Join(ticket[1:1+ticket[0]], ranks.Rank(), ranks.Size())
+		link, err = d.Join(id[1:1+id[0]], ranks.Rank(), ranks.Size())
 		return err
 	})
 	return link, "", err

@@ -99,16 +99,16 @@ type joins struct {
 	device.Device
 	id, version string
 	err         error
-	tickets     *sync.Map // what each rank joined with
+	ids         *sync.Map // what each rank joined with
 }
 
 func (j joins) Facts() device.Facts { return device.Facts{Kind: "joins", UUID: j.id} }
 func (j joins) Reach() (string, error) {
 	return j.version, j.err
 }
-func (j joins) Ticket() ([]byte, error) { return []byte("the ticket of rank 0"), nil }
-func (j joins) Join(ticket []byte, rank, size int) (collective.Transport, error) {
-	j.tickets.Store(rank, fmt.Sprintf("%s, %d of %d", ticket, rank, size))
+func (j joins) UniqueID() ([]byte, error) { return []byte("the id of rank 0"), nil }
+func (j joins) Join(id []byte, rank, size int) (collective.Transport, error) {
+	j.ids.Store(rank, fmt.Sprintf("%s, %d of %d", id, rank, size))
 	return spy{calls: new([]string)}, nil
 }
 
@@ -121,11 +121,11 @@ func TestJoiners(t *testing.T) {
 		"copies through MPI (rank 1 has SPY 1.1, rank 0 SPY 1.0)": {{id: "a", version: "SPY 1.0"}, {id: "b", version: "SPY 1.1"}},
 		"copies through MPI (no library)":                         {{id: "a", version: "SPY 1.0"}, {id: "b", err: errors.New("no library")}},
 	} {
-		var tickets sync.Map
+		var ids sync.Map
 		ranks := collectivetest.Ranks(2)
 		err := collective.OnAll(2, func(k int) error {
 			d := own[k]
-			d.Device, d.tickets = host.Open(1), &tickets
+			d.Device, d.ids = host.Open(1), &ids
 			cached := device.Cache(d) // as sessions have devices
 			defer cached.Close()
 			g, err := collective.Join([]device.Device{cached}, ranks[k])
@@ -145,8 +145,8 @@ func TestJoiners(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range 2 {
-			got, joined := tickets.Load(k)
-			if joined != (want == "SPY 1.0") || joined && got != fmt.Sprintf("the ticket of rank 0, %d of 2", k) {
+			got, joined := ids.Load(k)
+			if joined != (want == "SPY 1.0") || joined && got != fmt.Sprintf("the id of rank 0, %d of 2", k) {
 				t.Errorf("%s: rank %d joined with %v", want, k, got)
 			}
 		}

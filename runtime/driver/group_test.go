@@ -236,11 +236,11 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	ticket, err := j.Ticket()
+	id, err := j.UniqueID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := j.Join(ticket, 0, 1)
+	link, err := j.Join(id, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestJoin(t *testing.T) {
 	if err != nil || string(got) != string(sent) || link.Name() != name {
 		t.Errorf("%q by %s, %v", got, link.Name(), err)
 	}
-	if _, err := j.Join(ticket[1:], 0, 1); err == nil {
-		t.Error("a short ticket: no error")
+	if _, err := j.Join(id[1:], 0, 1); err == nil {
+		t.Error("a short id: no error")
 	}
 }

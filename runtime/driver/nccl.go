@@ -110,8 +110,8 @@ type ncclLink struct {
 // Reach implements collective.Joiner.
 func (g *gpu) Reach() (string, error) { return openNCCL() }
 
-// Ticket implements collective.Joiner: NCCL's unique id.
-func (g *gpu) Ticket() ([]byte, error) {
+// UniqueID implements collective.Joiner: NCCL's unique id.
+func (g *gpu) UniqueID() ([]byte, error) {
 	if _, err := openNCCL(); err != nil {
 		return nil, err
 	}
@@ -120,20 +120,20 @@ func (g *gpu) Ticket() ([]byte, error) {
 }
 
 // Join implements collective.Joiner.
-func (g *gpu) Join(ticket []byte, rank, size int) (collective.Transport, error) {
+func (g *gpu) Join(id []byte, rank, size int) (collective.Transport, error) {
 	name, err := openNCCL()
 	if err != nil {
 		return nil, err
 	}
-	if len(ticket) != C.sizeof_ncclUniqueId {
-		return nil, fmt.Errorf("%s: an id of %d bytes, expected %d", name, len(ticket), C.sizeof_ncclUniqueId)
+	if len(id) != C.sizeof_ncclUniqueId {
+		return nil, fmt.Errorf("%s: an id of %d bytes, expected %d", name, len(id), C.sizeof_ncclUniqueId)
 	}
 	l := &ncclLink{name: name, gpus: []*gpu{g}, comms: make([]C.ncclComm_t, 1)}
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
 	defer leave()
-	if err := ncclError(C.ncclJoin(&l.comms[0], C.int(size), unsafe.Pointer(&ticket[0]), C.int(rank))); err != nil {
+	if err := ncclError(C.ncclJoin(&l.comms[0], C.int(size), unsafe.Pointer(&id[0]), C.int(rank))); err != nil {
 		return nil, fmt.Errorf("%s does not start: %w", name, err)
 	}
 	return l, nil

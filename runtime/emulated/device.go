@@ -18,7 +18,7 @@ const (
 	threadsPerSM    = 2048
 	maxThreads      = 1024     // of a block
 	sharedPerBlock  = 99 << 10 // static and dynamic together, bytes
-	mostCluster     = 16       // blocks
+	maxCluster      = 16       // blocks
 )
 
 type buffer struct {
@@ -338,8 +338,8 @@ func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
 		return fmt.Errorf("%d threads a block, expected 1 to %d", g.Threads, k.threads)
 	case g.Shared < 0 || k.module.shared+g.Shared > sharedPerBlock:
 		return fmt.Errorf("%d bytes of shared memory, %d of them dynamic, and a block has %d", k.module.shared+g.Shared, g.Shared, sharedPerBlock)
-	case g.Cluster < 0 || g.Cluster > mostCluster || g.Cluster > 1 && (g.Cooperative || g.Blocks%int64(g.Cluster) != 0):
-		return fmt.Errorf("%d blocks in clusters of %d, expected a multiple, at most %d and no cooperative launch", g.Blocks, g.Cluster, mostCluster)
+	case g.Cluster < 0 || g.Cluster > maxCluster || g.Cluster > 1 && (g.Cooperative || g.Blocks%int64(g.Cluster) != 0):
+		return fmt.Errorf("%d blocks in clusters of %d, expected a multiple, at most %d and no cooperative launch", g.Blocks, g.Cluster, maxCluster)
 	case g.Cooperative && g.Blocks*int64(g.Threads) > multiprocessors*threadsPerSM:
 		return fmt.Errorf("a cooperative launch of %d threads, and %d run at once", g.Blocks*int64(g.Threads), multiprocessors*threadsPerSM)
 	case k.module.shared > 48<<10 && len(k.module.threads) == 1 && !s.dev.opts.Whole:

@@ -42,7 +42,7 @@ const (
 
 // costClass is the class of a problem's costs.
 func costClass(p *problem.Normal) string {
-	span := p.Most - p.Least
+	span := p.Max - p.Min
 	switch {
 	case span < 0: // beyond what int64 holds
 		return wideCosts

@@ -124,8 +124,8 @@ func ReadPoints(rows, cols string, metric Metric, floor bool, o ReadOptions) (*I
 // printed with its duals, or an object of u and v.
 func ReadDuals(path string, inst *Instance) (*Duals, error) { return formats.ReadDuals(path, inst) }
 
-// MostDuals is the largest file of an instance's duals, in bytes.
-func MostDuals(inst *Instance) int64 { return formats.MostDuals(inst) }
+// MaxDuals is the largest file of an instance's duals, in bytes.
+func MaxDuals(inst *Instance) int64 { return formats.MaxDuals(inst) }
 
 // WriteNPY writes a dense instance as a NumPy array.
 func WriteNPY(w io.Writer, inst *Instance) error { return formats.WriteNPY(w, inst) }

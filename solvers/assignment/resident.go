@@ -70,7 +70,7 @@ func (l Layout) normal(source problem.CostSource) (*problem.Instance, *problem.N
 		turned.Rows, turned.Cols = l.Cols, l.Rows
 		p.Instance, p.Rows, p.Cols = &turned, l.Cols, l.Rows
 	}
-	if p.Most = problem.MaxScaled(p.Rows); l.Maximize {
+	if p.Max = problem.MaxScaled(p.Rows); l.Maximize {
 		p.Scale = -1
 	}
 	return inst, p, nil

@@ -52,7 +52,7 @@ type Auction struct {
 	Notes   []string
 
 	Names    []string       // of the goods 0..Goods-1; nil: their numbers
-	Most     map[string]int // how many bids of a bidder, by name, can win; bidders without an entry have no limit
+	Limits   map[string]int // how many bids of a bidder, by name, can win; bidders without an entry have no limit
 	Reserves []Reserve
 	SellAll  bool // no free disposal: each good is in a winning bid or kept for a reserve
 }
@@ -191,7 +191,7 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 			return err
 		}
 		wins[b.Bidder]++
-		if allowed, ok := a.Most[b.Bidder]; ok && b.Bidder != "" && wins[b.Bidder] > allowed {
+		if allowed, ok := a.Limits[b.Bidder]; ok && b.Bidder != "" && wins[b.Bidder] > allowed {
 			return fmt.Errorf("bidder %s wins more than %d bids", b.Bidder, allowed)
 		}
 	}
@@ -221,7 +221,7 @@ func (a *Auction) valid() error {
 	if a.Names != nil && int64(len(a.Names)) != a.Goods {
 		return fmt.Errorf("found %d names of %d goods, expected one each", len(a.Names), a.Goods)
 	}
-	for name, allowed := range a.Most {
+	for name, allowed := range a.Limits {
 		if allowed < 0 || name == "" {
 			return fmt.Errorf("found that bidder %q wins at most %d bids, expected a name and at least 0", name, allowed)
 		}

@@ -60,7 +60,7 @@ type tabled struct {
 // tablesOf finds where the tables of an auction are made. Its errors wrap ErrItems, ErrSize or
 // device.ErrMemory, or are bidders.ErrSlow where tables would take more than so many seconds.
 func tablesOf(p *plain, o Options, maxSeconds float64) (*tabled, error) {
-	items, err := bidders.Most(o)
+	items, err := bidders.ItemLimit(o)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func TestNamedFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Goods != 3 || a.Dummies != 3 || a.Scale != 2 || len(a.Bids) != 6 || len(a.Reserves) != 2 || a.SellAll || len(a.Most) != 1 {
+		if a.Goods != 3 || a.Dummies != 3 || a.Scale != 2 || len(a.Bids) != 6 || len(a.Reserves) != 2 || a.SellAll || len(a.Limits) != 1 {
 			t.Fatalf("read as %+v", a)
 		}
 		res := paid(t, a, VCG)

@@ -18,7 +18,7 @@ import (
 // drawnLanguages is a small auction whose bidders speak a language each: OR, XOR, OR of XOR or
 // OR*. Some have a limit, some goods a reserve; sellAll is that of the auction.
 func drawnLanguages(r *rand.Rand, sellAll bool) *Auction {
-	a := &Auction{Goods: int64(1 + r.IntN(5)), Scale: 2, Source: "spoken", SellAll: sellAll, Most: map[string]int{}}
+	a := &Auction{Goods: int64(1 + r.IntN(5)), Scale: 2, Source: "spoken", SellAll: sellAll, Limits: map[string]int{}}
 	bundle := func() []int64 {
 		var goods []int64
 		for g := range a.Goods {
@@ -57,7 +57,7 @@ func drawnLanguages(r *rand.Rand, sellAll bool) *Auction {
 			a.Bids = append(a.Bids, b)
 		}
 		if r.IntN(2) == 0 {
-			a.Most[name] = r.IntN(4)
+			a.Limits[name] = r.IntN(4)
 		}
 	}
 	a.Dummies = dummy - a.Goods
@@ -181,7 +181,7 @@ func keepsFewest(a *Auction, value int64) int {
 
 // A bidder's limit, by hand: of three bids for different goods the two best win.
 func TestLimit(t *testing.T) {
-	a := &Auction{Goods: 3, Source: "limit", Most: map[string]int{"Anna": 2}, Bids: []Bid{
+	a := &Auction{Goods: 3, Source: "limit", Limits: map[string]int{"Anna": 2}, Bids: []Bid{
 		{Number: 5, Price: 4, Goods: []int64{0}, Bidder: "Anna"},
 		{Number: 6, Price: 2, Goods: []int64{1}, Bidder: "Anna"},
 		{Number: 7, Price: 3, Goods: []int64{2}, Bidder: "Anna"},
@@ -231,12 +231,12 @@ func TestReserve(t *testing.T) {
 func TestInvalidAuctions(t *testing.T) {
 	for want, a := range map[string]*Auction{
 		"1 names of 2 goods":            {Goods: 2, Names: []string{"a"}},
-		"wins at most -1 bids":          {Most: map[string]int{"Anna": -1}},
+		"wins at most -1 bids":          {Limits: map[string]int{"Anna": -1}},
 		"the price -1 of reserve 0":     {Goods: 1, Reserves: []Reserve{{Price: -1, Goods: []int64{0}}}},
 		"good 1 in reserve 0":           {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
 		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Price: -1 << 62, Goods: []int64{0}}}},
 		"more than 63 bits with what r": {Goods: 1, Reserves: make([]Reserve, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
-		"more than 1048576 copies":      {Goods: 1, Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}, Bidder: "Anna"}}, 3000), Most: map[string]int{"Anna": 1500}},
+		"more than 1048576 copies":      {Goods: 1, Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}, Bidder: "Anna"}}, 3000), Limits: map[string]int{"Anna": 1500}},
 	} {
 		_, err := Solve(context.Background(), a, Options{Algorithm: Branch})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -31,7 +31,7 @@ type namer struct {
 type group struct{ bidder, label string }
 
 func newNamer(file string, memory *formats.Budget) *namer {
-	return &namer{a: &Auction{Most: map[string]int{}}, file: file, memory: memory, ids: map[string]int64{}, bidders: map[string]string{},
+	return &namer{a: &Auction{Limits: map[string]int{}}, file: file, memory: memory, ids: map[string]int64{}, bidders: map[string]string{},
 		dummies: map[group]int64{}, seen: map[int64]int{}, most: map[string]int{}}
 }
 
@@ -248,7 +248,7 @@ func (n *namer) limit(bidder, most string, line int) error {
 	}
 	bidder = strings.Clone(bidder)
 	n.most[bidder] = line
-	n.a.Most[bidder] = int(count)
+	n.a.Limits[bidder] = int(count)
 	return nil
 }
 

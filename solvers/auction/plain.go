@@ -29,9 +29,9 @@ type plain struct {
 	times    int64    // units that a unit of the auction's is
 }
 
-// mostPlain is how many plain bids there may be: copies are as many as the bidder's bids
+// maxPlain is how many plain bids there may be: copies are as many as the bidder's bids
 // times its limit.
-const mostPlain = 1 << 20
+const maxPlain = 1 << 20
 
 // newPlain says an auction in plain bids. ties: bids that pay as much as reserves win.
 func newPlain(a *Auction, ties bool) (*plain, error) {
@@ -115,8 +115,8 @@ func (p *plain) add(from int, b Bid, price, lowered int64) error {
 	if !sum.IsInt64() {
 		return fmt.Errorf("%s: %w: found prices that need more than 63 bits with what reserves and unsold goods ask for", p.Source, ErrSize)
 	}
-	if len(p.Bids) == mostPlain {
-		return fmt.Errorf("%s: %w: found limits of bidders that need more than %d copies of bids", p.Source, ErrSize, mostPlain)
+	if len(p.Bids) == maxPlain {
+		return fmt.Errorf("%s: %w: found limits of bidders that need more than %d copies of bids", p.Source, ErrSize, maxPlain)
 	}
 	b.Price = sum.Int64()
 	p.Bids = append(p.Bids, b)
@@ -134,7 +134,7 @@ func (a *Auction) limited() map[string]int {
 	}
 	seen := map[group]bool{}
 	for _, b := range a.Bids {
-		if _, ok := a.Most[b.Bidder]; !ok || b.Bidder == "" {
+		if _, ok := a.Limits[b.Bidder]; !ok || b.Bidder == "" {
 			continue
 		}
 		if id, ok := a.Bidder(b); ok {
@@ -147,7 +147,7 @@ func (a *Auction) limited() map[string]int {
 		could[b.Bidder]++
 	}
 	limits := map[string]int{}
-	for name, allowed := range a.Most {
+	for name, allowed := range a.Limits {
 		if could[name] > allowed {
 			limits[name] = allowed
 		}

@@ -82,7 +82,7 @@ func TestProgressOfBranch(t *testing.T) {
 	for i := range rich.Bids {
 		rich.Bids[i].Bidder = string(rune('a' + i%9))
 	}
-	rich.Most = map[string]int{"a": 2, "b": 1}
+	rich.Limits = map[string]int{"a": 2, "b": 1}
 	for g := range rich.Goods {
 		rich.Reserves = append(rich.Reserves, Reserve{Price: 900, Goods: []int64{g}})
 	}

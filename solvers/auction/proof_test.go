@@ -52,7 +52,7 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 			for i := range a.Bids {
 				a.Bids[i].Bidder = string(rune('a' + i%7))
 			}
-			a.Most = map[string]int{"a": 2}
+			a.Limits = map[string]int{"a": 2}
 			a.Reserves = []Reserve{{Price: 900, Goods: []int64{0}}, {Price: 2000, Goods: []int64{1, 2}}}
 		}
 		res, v, _ := proved(t, a)

@@ -13,11 +13,11 @@ import (
 	"coalesce/solvers/csg"
 )
 
-// MaxItems is the most items that Solve makes agents of by itself: 2^25 values. MostItems is
-// the most where the algorithm or variant that was asked for needs it.
+// MaxItems is how many items Solve makes agents of by itself: 2^25 values. MaxItemsAsked is how many
+// where the algorithm or variant that was asked for needs them.
 const (
-	MaxItems  = 25
-	MostItems = 30
+	MaxItems      = 25
+	MaxItemsAsked = 30
 )
 
 // ErrItems is wrapped by the error of an auction of too many goods.

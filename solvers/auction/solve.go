@@ -27,7 +27,7 @@ func Algorithms() []string {
 // Solve finds the bids that pay the most together. On a GPU tables of few items are made bidder
 // by bidder, where that is a matter of half a second. Else the goods and dummies that bids
 // compete for are coalition structures, on a device, where these are at most MaxItems, or
-// MostItems where that is asked for; more are solved by branch and cut on all cores of the
+// MaxItemsAsked where that is asked for; more are solved by branch and cut on all cores of the
 // host. The options may name the algorithm. Bidders makes tables, on the device, of the items
 // without the dummies of alternatives: as many as its memory holds, at most MaxContested, on a
 // host 25. The result was checked: no good is sold twice, and the prices add up to what the
@@ -131,7 +131,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
 		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
 	}
-	inst, err := reduced.toCSG(MostItems)
+	inst, err := reduced.toCSG(MaxItemsAsked)
 	if err != nil {
 		return nil, fmt.Errorf("solve auction: %w", err)
 	}

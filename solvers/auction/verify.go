@@ -90,7 +90,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 // feasible says what was found of winning bids that can win together.
 func (a *Auction) feasible() string {
 	text := "feasible: no good is sold twice"
-	if len(a.Most) > 0 {
+	if len(a.Limits) > 0 {
 		text += ", no bidder wins more than it may"
 	}
 	if a.SellAll {

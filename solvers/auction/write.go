@@ -106,8 +106,8 @@ type spokenBid struct {
 	xor    []string
 }
 
-// mostNames is how many goods get names because one of them needs one.
-const mostNames = 1 << 20
+// maxNames is how many goods get names because one of them needs one.
+const maxNames = 1 << 20
 
 // speak names bidders that dummies tell by these. A dummy that bids of one bidder share
 // is the name of alternatives, one that several bidders share is a good.
@@ -146,8 +146,8 @@ func speak(a *Auction) (*spoken, error) {
 	}
 	s := &spoken{Auction: a, goods: a.Names}
 	if len(extra) > 0 {
-		if a.Goods > mostNames {
-			return nil, fmt.Errorf("found dummy %d in bids of several bidders beside %d goods without names, expected at most %d, which then get names", extra[0], a.Goods, mostNames)
+		if a.Goods > maxNames {
+			return nil, fmt.Errorf("found dummy %d in bids of several bidders beside %d goods without names, expected at most %d, which then get names", extra[0], a.Goods, maxNames)
 		}
 		s.goods = nil
 		used := map[string]bool{}
@@ -241,7 +241,7 @@ func (s *spoken) limits() []limit {
 	var list []limit
 	seen := map[string]bool{}
 	for _, b := range s.bids {
-		if allowed, ok := s.Most[b.bidder]; ok && !seen[b.bidder] {
+		if allowed, ok := s.Limits[b.bidder]; ok && !seen[b.bidder] {
 			seen[b.bidder] = true
 			list = append(list, limit{b.bidder, allowed})
 		}
@@ -263,9 +263,9 @@ type (
 		Goods []string `json:"goods"`
 	}
 	jsonBidder struct {
-		Name string    `json:"name"`
-		Most *int      `json:"most,omitempty"`
-		Bids []jsonBid `json:"bids"`
+		Name  string    `json:"name"`
+		Limit *int      `json:"most,omitempty"`
+		Bids  []jsonBid `json:"bids"`
 	}
 	jsonBid struct {
 		Bid   int64    `json:"bid"`
@@ -296,8 +296,8 @@ func (s *spoken) object(w *bufio.Writer) error {
 			k = len(x.Bidders)
 			place[b.bidder] = k
 			x.Bidders = append(x.Bidders, jsonBidder{Name: b.bidder})
-			if allowed, ok := s.Most[b.bidder]; ok {
-				x.Bidders[k].Most = &allowed
+			if allowed, ok := s.Limits[b.bidder]; ok {
+				x.Bidders[k].Limit = &allowed
 			}
 		}
 		x.Bidders[k].Bids = append(x.Bidders[k].Bids, bid)

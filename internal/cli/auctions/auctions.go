@@ -37,7 +37,7 @@ func Checked(r *auction.Result) string {
 	if r.Auction.SellAll {
 		text = "every good is sold or kept once"
 	}
-	if len(r.Auction.Most) > 0 {
+	if len(r.Auction.Limits) > 0 {
 		text += ", no bidder wins more bids than it may"
 	}
 	return fmt.Sprintf("%s and the prices add up to %s", text, r.Value)

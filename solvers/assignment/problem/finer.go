@@ -17,10 +17,10 @@ func (p *Normal) Finer() (_ *Normal, shift uint) {
 	if !p.Instance.Points.Floor || !p.Approaches() {
 		return p, 0
 	}
-	room := bits.Len64(uint64(MaxScaled(p.Rows))) - bits.Len64(uint64(max(p.Most, -p.Least, 1)))
+	room := bits.Len64(uint64(MaxScaled(p.Rows))) - bits.Len64(uint64(max(p.Max, -p.Min, 1)))
 	shift = uint(max(0, min(room-1, 20)))
 	f := *p
 	f.Scale *= float64(int64(1) << shift)
-	f.Least, f.Most = p.Least<<shift, p.Most<<shift
+	f.Min, f.Max = p.Min<<shift, p.Max<<shift
 	return &f, shift
 }

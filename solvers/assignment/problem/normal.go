@@ -22,14 +22,13 @@ type CostSource interface {
 // largest for which it does: then each cost is off by at most 2^-(shift+1)
 // and the optimum by at most rows*2^-shift (Certificate says which).
 type Normal struct {
-	Instance   *Instance // with at most as many rows as columns
-	Rows, Cols int       // after transposing
-	Transposed bool      // rows of the problem are columns of the instance
-	Scale      float64   // sign * 2^shift
-	Exact      bool      // every scaled cost is the cost times scale, unrounded
-	Limit      int64     // scaled cost of leaving a row unmatched; Infinity: not allowed
-	Least      int64     // smallest and largest scaled cost of an allowed pair
-	Most       int64
+	Instance   *Instance  // with at most as many rows as columns
+	Rows, Cols int        // after transposing
+	Transposed bool       // rows of the problem are columns of the instance
+	Scale      float64    // sign * 2^shift
+	Exact      bool       // every scaled cost is the cost times scale, unrounded
+	Limit      int64      // scaled cost of leaving a row unmatched; Infinity: not allowed
+	Min, Max   int64      // smallest and largest scaled cost of an allowed pair
 	Source     CostSource // of costs that only devices hold; nil: the instance holds them
 }
 

@@ -165,7 +165,7 @@ func (p *Normal) FitIntegers(least, largest int64) error {
 		}
 		p.Limit = int64(*l)
 	}
-	p.Least, p.Most = least, largest
+	p.Min, p.Max = least, largest
 	p.orient()
 	return nil
 }
@@ -175,7 +175,7 @@ func (p *Normal) orient() {
 	if !p.Instance.Maximize {
 		return
 	}
-	p.Scale, p.Least, p.Most = -p.Scale, -p.Most, -p.Least
+	p.Scale, p.Min, p.Max = -p.Scale, -p.Max, -p.Min
 	if p.Limit != Infinity {
 		p.Limit = -p.Limit
 	}
@@ -264,7 +264,7 @@ func (p *Normal) FitFloats(least, largest float64, grain int) {
 		}
 	}
 	p.Scale = math.Ldexp(1, shift)
-	p.Least, p.Most = ToScaled(least, p.Scale), ToScaled(largest, p.Scale)
+	p.Min, p.Max = ToScaled(least, p.Scale), ToScaled(largest, p.Scale)
 	if l := p.Instance.Limit; l != nil {
 		p.Limit = ToScaled(*l, p.Scale)
 	}

@@ -36,17 +36,17 @@ func TestScalingOfFloats(t *testing.T) {
 			off, _ := new(big.Float).Sub(scaled, new(big.Float).SetInt64(got)).Float64()
 			exact = exact && off == 0
 			odd = odd || got&1 == 1
-			if math.Abs(off) > 0.5 || got < p.Least || got > p.Most {
-				t.Fatalf("%v * %v became %d, of %d to %d", c, p.Scale, got, p.Least, p.Most)
+			if math.Abs(off) > 0.5 || got < p.Min || got > p.Max {
+				t.Fatalf("%v * %v became %d, of %d to %d", c, p.Scale, got, p.Min, p.Max)
 			}
 		}
 		if exact != p.Exact {
 			t.Fatalf("scaling by %v: found exact %v, expected %v", p.Scale, p.Exact, exact)
 		}
-		if exact && !odd && p.Most-p.Least > 0 {
+		if exact && !odd && p.Max-p.Min > 0 {
 			t.Fatalf("scaling by %v: found even numbers alone", p.Scale)
 		}
-		if most := max(p.Most, -p.Least); most > problem.MaxScaled(rows) || !exact && most < problem.MaxScaled(rows)/4 && math.Abs(p.Scale) < 0x1p999 {
+		if most := max(p.Max, -p.Min); most > problem.MaxScaled(rows) || !exact && most < problem.MaxScaled(rows)/4 && math.Abs(p.Scale) < 0x1p999 {
 			t.Fatalf("scaling by %v: found up to %d, expected the most below %d", p.Scale, most, problem.MaxScaled(rows))
 		}
 	}

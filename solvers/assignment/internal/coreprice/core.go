@@ -151,9 +151,9 @@ func (e *coreEngine) Solve(ctx context.Context, s device.Stream, p *problem.Norm
 
 // run prepares a solve of p.
 func (e *coreEngine) run(s device.Stream, p *problem.Normal, m *engine.Matrix) *coreRun {
-	spread := p.Most - p.Least
+	spread := p.Max - p.Min
 	if p.Limit < problem.Infinity {
-		spread = max(spread, p.Limit-p.Least, p.Most-p.Limit)
+		spread = max(spread, p.Limit-p.Min, p.Max-p.Limit)
 	}
 	shift := bits.Len(uint(p.Rows))
 	return &coreRun{coreEngine: e, s: s, p: p, m: m, shift: uint64(shift), spread: spread, square: p.Rows == p.Cols && p.Limit == problem.Infinity}

@@ -189,7 +189,7 @@ func TestCoreSieve(t *testing.T) {
 			}
 			low, high := &problem.Prices{U: make([]int64, n), V: make([]int64, n)}, &problem.Prices{U: make([]int64, n), V: make([]int64, n)}
 			for j := range n {
-				low.V[j], high.V[j] = -r.Int64N(1<<15), 3*p.Most-r.Int64N(1<<15)
+				low.V[j], high.V[j] = -r.Int64N(1<<15), 3*p.Max-r.Int64N(1<<15)
 			}
 			if err := coreOn(t, d, v, p, func(_ *coreEngine, solve enginetest.Solver) error {
 				return errors.Join(enginetest.Agrees(p, nil, solve, want), enginetest.Agrees(p, low, solve, want), enginetest.Agrees(p, high, solve, want))

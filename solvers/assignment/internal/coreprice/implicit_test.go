@@ -289,7 +289,7 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 		if v[j] != least {
 			t.Fatalf("%s: column %d: found the minimum %d, expected %d", name, j, v[j], least)
 		}
-		v[j] = r.Int64N((p.Most-p.Least)/8 + 1)
+		v[j] = r.Int64N((p.Max-p.Min)/8 + 1)
 	}
 	least, violations := make([]int64, p.Rows), uint64(0)
 	for i := range u {

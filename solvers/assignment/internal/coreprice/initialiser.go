@@ -88,7 +88,7 @@ func (e *Initialiser) Initialise(s device.Stream, p *problem.Normal, m *engine.M
 		return initialisation{}, nil
 	}
 	c := e.Schedule
-	coldest := max(0.25, float64(p.Most-p.Least)*0x1p-30)
+	coldest := max(0.25, float64(p.Max-p.Min)*0x1p-30)
 	stride := max(1, p.Rows/c.sample)
 	if err := errors.Join(
 		s.Fill(e.control, 0, e.control.Len(), 0),

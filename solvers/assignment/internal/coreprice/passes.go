@@ -40,7 +40,7 @@ type sieve struct{ unit, margin float64 }
 // sieve makes the prices of one from v.
 func (r *coreRun) sieve() (sieve, error) {
 	const exact, rounding = 1 << 23, 1.0 / (1 << 22)
-	top := float64(max(r.p.Most, -r.p.Least, 1))
+	top := float64(max(r.p.Max, -r.p.Min, 1))
 	f := sieve{unit: math.Exp2(-math.Ceil(math.Log2(top)))}
 	asAre := 0.0 // prices below it are not rounded up
 	switch whole := r.p.Instance.Type == problem.Int32 || r.p.Instance.Type == problem.Int64; {

@@ -102,7 +102,7 @@ func Draw(d Drawing) (*problem.Instance, error) { return DrawRows(d, 0, d.Rows) 
 // DrawRows makes rows low to high-1 alone, an instance of as many rows; where they are not
 // all, of dense costs.
 func DrawRows(d Drawing, low, high int) (*problem.Instance, error) {
-	const most64, mostRank = 1 << 60, 1 << 16 // sums of what a cost is made of do not leave int64
+	const max64, maxRank = 1 << 60, 1 << 16 // sums of what a cost is made of do not leave int64
 	k, ok := kindOf(d.Kind)
 	if !ok {
 		return nil, fmt.Errorf("draw: kind %q: expected one of %v", d.Kind, Kinds())
@@ -116,8 +116,8 @@ func DrawRows(d Drawing, low, high int) (*problem.Instance, error) {
 		return nil, fmt.Errorf("draw: %d x %d pairs: expected 0 to %d rows and columns", d.Rows, d.Cols, problem.MaxSide)
 	case d.Range < 0 || d.Shift < 0 || d.Rank < 0 || !(d.Density >= 0 && d.Density <= 1):
 		return nil, fmt.Errorf("draw: range %d, shift %d, rank %d, density %v: expected none below 0 and a density of at most 1", d.Range, d.Shift, d.Rank, d.Density)
-	case d.Range > most64 || d.Shift > most64 || d.Rank > mostRank:
-		return nil, fmt.Errorf("draw: range %d, shift %d, rank %d: expected at most 2^60, 2^60 and %d", d.Range, d.Shift, d.Rank, mostRank)
+	case d.Range > max64 || d.Shift > max64 || d.Rank > maxRank:
+		return nil, fmt.Errorf("draw: range %d, shift %d, rank %d: expected at most 2^60, 2^60 and %d", d.Range, d.Shift, d.Rank, maxRank)
 	case d.Points && (k.points == nil || d.Shift > 0 || d.Jitter || d.Density > 0):
 		return nil, fmt.Errorf("draw: kind %s cannot be kept as points with these options", d.Kind)
 	case low < 0 || low > high || high > d.Rows || high-low < d.Rows && (d.Points || d.Density > 0):
@@ -140,7 +140,7 @@ func DrawRows(d Drawing, low, high int) (*problem.Instance, error) {
 	case problem.Int32:
 		err = fill(inst, low, whole, func(c int64) (int32, bool) { return int32(c), c > -math.MaxInt32 && c < math.MaxInt32 })
 	case problem.Int64:
-		err = fill(inst, low, whole, func(c int64) (int64, bool) { return c, c > -most64 && c < most64 })
+		err = fill(inst, low, whole, func(c int64) (int64, bool) { return c, c > -max64 && c < max64 })
 	case problem.Float32:
 		err = fill(inst, low, real, func(c float64) (float32, bool) { return float32(c), true })
 	default:

@@ -163,7 +163,7 @@ type Standing struct {
 
 // Workload is what a variant for p is chosen by.
 func Workload(p *problem.Normal) tuned.Workload {
-	class, span, side := WideRange, uint64(p.Most-p.Least), uint64(max(1, p.Cols))
+	class, span, side := WideRange, uint64(p.Max-p.Min), uint64(max(1, p.Cols))
 	switch {
 	case span <= side:
 		class = SmallRange

@@ -132,7 +132,7 @@ func drawCosts[T problem.Number](r *rand.Rand, inst *problem.Instance, low, span
 func Start(p *problem.Normal, r *rand.Rand) *problem.Prices {
 	d := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 	for j := range d.V {
-		if span := p.Most - p.Least; span > 0 {
+		if span := p.Max - p.Min; span > 0 {
 			d.V[j] = -r.Int64N(span + 1)
 		}
 		if p.Rows == p.Cols && p.Limit == problem.Infinity && r.IntN(2) == 0 {

@@ -15,7 +15,7 @@ import (
 // was printed with its duals, or an object of u and v. They may be of the
 // instance before its costs changed, but not of another size.
 func ReadDuals(path string, inst *problem.Instance) (*problem.Duals, error) {
-	text, err := formats.ReadFile(path, MostDuals(inst))
+	text, err := formats.ReadFile(path, MaxDuals(inst))
 	if err != nil {
 		return nil, fmt.Errorf("read duals: %w", err)
 	}
@@ -50,9 +50,9 @@ func ReadDuals(path string, inst *problem.Instance) (*problem.Duals, error) {
 	return d, nil
 }
 
-// MostDuals is the largest file of duals of an instance, in bytes: a result has about
+// MaxDuals is the largest file of duals of an instance, in bytes: a result has about
 // 40 a row and column; names may be longer.
-func MostDuals(inst *problem.Instance) int64 { return 1<<20 + 256*int64(inst.Rows+inst.Cols) }
+func MaxDuals(inst *problem.Instance) int64 { return 1<<20 + 256*int64(inst.Rows+inst.Cols) }
 
 // ParseDuals reads the text of such a file as a proof, not to begin from: each dual
 // is a whole number of units of 1/scale. Errors of duals that are none, or beyond

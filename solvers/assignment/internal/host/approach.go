@@ -10,7 +10,7 @@ import (
 // A host's levels are those of a device: see pointPasses.solve.
 const (
 	cellPoints  = 2   // points of a level for one of the next coarser
-	fewPoints   = 300 // of the coarsest level, at least
+	minPoints   = 300 // of the coarsest level, at least
 	coarsePairs = 16  // known of a row
 	rowTurns    = 100 // times that a row lowers prices before it loses its match
 )
@@ -46,7 +46,7 @@ func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, 
 // approach finds v near optimal duals, and a matching that is optimal but for
 // a unit over last a pair: at first of the next coarser level.
 func (h *core) approach(ctx context.Context, p *problem.Normal, last int64) error {
-	if p.Rows < cellPoints*fewPoints {
+	if p.Rows < cellPoints*minPoints {
 		h.source.ColumnMinima(h.u, h.v, h.threads)
 		h.counts.Passes++
 		return h.scales(ctx, 16, last)

@@ -101,7 +101,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 // complete matches the rows that begin left free.
 func (h *core) complete(ctx context.Context, p *problem.Normal) error {
 	if h.full && h.free() > distant {
-		if err := h.auctions(ctx, (p.Most-p.Least)/8); err != nil {
+		if err := h.auctions(ctx, (p.Max-p.Min)/8); err != nil {
 			return err
 		}
 	}

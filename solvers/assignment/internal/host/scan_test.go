@@ -73,7 +73,7 @@ func readRows(t *testing.T, r *rand.Rand, open func(*problem.Normal) source, dra
 	rd := src.Reader()
 	minima := slices.Repeat([]int64{problem.Infinity}, p.Cols)
 	for i := range p.Rows {
-		k, few, guess := 1+r.IntN(12), r.IntN(5), p.Least+r.Int64N(p.Most-p.Least+100)
+		k, few, guess := 1+r.IntN(12), r.IntN(5), p.Min+r.Int64N(p.Max-p.Min+100)
 		edges, bound := rd.Least(i, v, k, few, guess, nil)
 		known := map[int32]bool{}
 		row := p.Row(i, nil)

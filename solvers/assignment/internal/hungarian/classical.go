@@ -221,16 +221,16 @@ const (
 // starts, no slack c - v - floor is negative, and none exceeds bound.
 func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 	n := int64(r.cols)
-	bound := p.Most - p.Least
+	bound := p.Max - p.Min
 	var err error
 	switch {
 	case r.warm(start, bound):
 		low, high := slices.Min(start.V), slices.Max(start.V)
-		r.floor = p.Least - high
+		r.floor = p.Min - high
 		bound += high - low
 		err = r.s.Upload(r.work, r.base, problem.BytesOf(start.V))
 	case !r.full:
-		r.floor = p.Least
+		r.floor = p.Min
 		err = r.s.Fill(r.work, r.base, 8*n, 0)
 	default:
 		r.flags |= classicalColumns

@@ -374,8 +374,8 @@ func (d *tables) values(from device.Buffer, count int) ([]int64, error) {
 	return wide, err
 }
 
-// mostLooked is how many sets of a table are looked at before bidders come to it instead.
-const mostLooked = 1 << 13
+// maxLooked is how many sets of a table are looked at before bidders come to it instead.
+const maxLooked = 1 << 13
 
 // leave computes the worths of all items without each of some groups, from the table of all
 // bidders but these, which is changed.
@@ -417,13 +417,13 @@ func others(groups [][][]Bid) ([][]Bid, bool) {
 				if o == g {
 					continue
 				}
-				if len(lists[g])*(1+len(bids)) > 16*mostLooked {
+				if len(lists[g])*(1+len(bids)) > 16*maxLooked {
 					return nil, false
 				}
 				lists[g] = withNothing(lists[g], bids)
 			}
 		}
-		if len(lists[g]) > mostLooked {
+		if len(lists[g]) > maxLooked {
 			return nil, false
 		}
 	}

@@ -149,8 +149,8 @@ func best(bids []Bid) []Bid {
 	return slices.CompactFunc(bids, func(a, b Bid) bool { return a.Items == b.Items })
 }
 
-// mostBids is how many bids a pass offers, unless a single bidder has more.
-const mostBids = 1 << 12
+// maxBids is how many bids a pass offers, unless a single bidder has more.
+const maxBids = 1 << 12
 
 // passes lets peeled bidders come in order, several in a pass where that takes less.
 func passes(bidders [][]Bid) []pass {
@@ -161,7 +161,7 @@ func passes(bidders [][]Bid) []pass {
 			continue
 		}
 		next := newPlanner(bids)
-		if now != nil && now.add(next, mostBids) {
+		if now != nil && now.add(next, maxBids) {
 			continue
 		}
 		if now != nil {

@@ -79,7 +79,7 @@ func TestPassesOfManyItems(t *testing.T) {
 	if sum, list := moved(bySize(r, 30, 200, 5, 3)); sum > 250 || len(list) > 120 {
 		t.Errorf("five bids a bidder: %g tables in %d passes", sum, len(list))
 	}
-	if _, list := moved(bySize(r, 12, 2, mostBids+1, 3)); len(list) != 2 {
+	if _, list := moved(bySize(r, 12, 2, maxBids+1, 3)); len(list) != 2 {
 		t.Errorf("two bidders of many bids come in %d passes", len(list))
 	}
 }

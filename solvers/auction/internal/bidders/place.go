@@ -18,9 +18,9 @@ func OnKernels(o solve.Settings) bool {
 	return len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host
 }
 
-// Most is the most items that a solve makes tables of. Settings that tables do not know are
+// ItemLimit is how many items a solve makes tables of. Settings that tables do not know are
 // an error.
-func Most(o solve.Settings) (int, error) {
+func ItemLimit(o solve.Settings) (int, error) {
 	all := len(o.Devices) * o.Together()
 	switch {
 	case all > 1:

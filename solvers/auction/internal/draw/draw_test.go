@@ -199,7 +199,7 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		goods, bids int
-	}{{"L9", 10, 10}, {"L2", 0, 10}, {"L2", 10, -1}, {"L2", MaxGoods + 1, 1}, {"L2", 1, MaxBids + 1}, {"L3", 2, 1}, {"L3", 3, 2}, {"paths", 100, 1}, {"paths", mostRoads + 1, 1}} {
+	}{{"L9", 10, 10}, {"L2", 0, 10}, {"L2", 10, -1}, {"L2", MaxGoods + 1, 1}, {"L2", 1, MaxBids + 1}, {"L3", 2, 1}, {"L3", 3, 2}, {"paths", 100, 1}, {"paths", maxRoads + 1, 1}} {
 		if _, err := Draw(c.name, c.goods, c.bids, 1); err == nil {
 			t.Errorf("%s of %d goods and %d bids is drawn", c.name, c.goods, c.bids)
 		}

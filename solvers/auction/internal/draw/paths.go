@@ -13,7 +13,7 @@ const (
 	density     = 3   // roads a city
 	dearestWay  = 1.5 // a way may be so many times as long as the straight line
 	ways        = 5   // alternatives of a bidder
-	mostRoads   = 1 << 10
+	maxRoads    = 1 << 10
 )
 
 // A road is between two cities.
@@ -46,8 +46,8 @@ type way struct {
 // many goods as asked for, or a few more.
 func (d *drawer) paths() error {
 	asked := d.goods
-	if asked > mostRoads {
-		return fmt.Errorf("found %d goods, expected at most %d", asked, mostRoads)
+	if asked > maxRoads {
+		return fmt.Errorf("found %d goods, expected at most %d", asked, maxRoads)
 	}
 	for cities := max(3, int(1.2*float64(asked)/density)); cities <= max(20, 2*asked); cities += 1 + cities/20 {
 		c := &country{drawer: d}

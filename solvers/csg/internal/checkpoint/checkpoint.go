@@ -166,7 +166,7 @@ func (c *File) scan(size int64, width int, put func(Record, []byte) error) (end 
 			return 0, err
 		}
 		r, bytesOf := unpack(extent[:])
-		if r.Level != Best && (r.Bits > 40 || r.Level > 40 || r.Count < 0 || bytesOf != r.Count*int64(width)<<r.Bits) || bytesOf < 0 || bytesOf > mostPayload {
+		if r.Level != Best && (r.Bits > 40 || r.Level > 40 || r.Count < 0 || bytesOf != r.Count*int64(width)<<r.Bits) || bytesOf < 0 || bytesOf > maxPayload {
 			return 0, refuse("byte %d: the record is damaged", at)
 		}
 		if at+extentSize+bytesOf+digestSize > size {
@@ -196,8 +196,8 @@ func (c *File) scan(size int64, width int, put func(Record, []byte) error) (end 
 	return end, nil
 }
 
-// mostPayload is more than the payload of any record.
-const mostPayload = 1 << 40
+// maxPayload is more than the payload of any record.
+const maxPayload = 1 << 40
 
 const lastOfLevel = 1 // in an extent's last byte
 

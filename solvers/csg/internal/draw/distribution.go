@@ -242,10 +242,10 @@ func Generate(name string, n int, seed uint64) (*problem.Instance, error) {
 // rounded to the nearest even, and held within what n values may add up to:
 // 2^31/40 or 2^63/40 either side of 0. Minus infinity becomes the least.
 const (
-	ScaleInt32 = 1e4
-	ScaleInt64 = 1e8
-	mostInt32  = math.MaxInt32 / problem.MaxAgents
-	mostInt64  = (math.MaxInt64 / problem.MaxAgents) &^ (1<<10 - 1) // a float64 too
+	ScaleInt32   = 1e4
+	ScaleInt64   = 1e8
+	valueLimit32 = math.MaxInt32 / problem.MaxAgents
+	valueLimit64 = (math.MaxInt64 / problem.MaxAgents) &^ (1<<10 - 1) // a float64 too
 )
 
 // GenerateAs makes an instance of another value type: float32 rounds the

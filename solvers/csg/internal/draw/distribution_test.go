@@ -257,7 +257,7 @@ func TestGenerateIntegersNeverOverflow(t *testing.T) {
 			}
 			for mask, x := range inst.I32 {
 				y := one.value(new(draws), uint64(mask)) * ScaleInt32
-				if math.Abs(y) < mostInt32 && math.Abs(float64(x)-y) > 0.5 {
+				if math.Abs(y) < valueLimit32 && math.Abs(float64(x)-y) > 0.5 {
 					t.Fatalf("%s: coalition %d is %d, want %v rounded", name, mask, x, y)
 				}
 			}

@@ -31,9 +31,9 @@ func Drawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance
 	l := &law{source: s, n: n, as: as}
 	switch as {
 	case problem.Int32:
-		l.scale, l.largest = ScaleInt32, mostInt32
+		l.scale, l.largest = ScaleInt32, valueLimit32
 	case problem.Int64:
-		l.scale, l.largest = ScaleInt64, mostInt64
+		l.scale, l.largest = ScaleInt64, valueLimit64
 	case problem.Float32, problem.Float64:
 	default:
 		return nil, fmt.Errorf("generate %s: value type %q: expected int32, int64, float32 or float64", name, as)

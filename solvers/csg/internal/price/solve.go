@@ -27,8 +27,8 @@ type solver struct {
 const (
 	firstKeep  = 1 << 14 // coalitions that the first passes keep
 	firstSteps = 1 << 16 // of a search, at least
-	mostPivots = 1 << 16 // of a linear program
-	mostPasses = 64
+	maxPivots  = 1 << 16 // of a linear program
+	maxPasses  = 64
 )
 
 func (s *solver) solve(ctx context.Context) (*Result, error) {
@@ -37,7 +37,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass
 	improved := true                          // the linear program, by the last pass
 	most := int64(largest / 2)                // that a pass needs look for
-	for s.Passes < mostPasses {
+	for s.Passes < maxPasses {
 		prices, err := s.prices()
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 				s.master.add(x.mask, float64(x.value)*s.scale)
 			}
 			before := s.master.pivots
-			s.master.solve(mostPivots)
+			s.master.solve(maxPivots)
 			improved, most = s.master.pivots > before, largest/2
 		}
 	}
@@ -116,7 +116,7 @@ func (s *solver) begin() {
 	s.offer(single)
 	s.offer([]uint64{1<<s.n - 1})
 	s.sample()
-	s.master.solve(mostPivots)
+	s.master.solve(maxPivots)
 }
 
 // search looks for structures worth more than the best so far, of coalitions that a pass has

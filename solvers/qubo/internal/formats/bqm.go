@@ -37,8 +37,8 @@ type model struct {
 	Tail      []int64           `json:"quadratic_tail"`
 }
 
-// mostNoted is how many keys that are passed over are named.
-const mostNoted = 5
+// maxNoted is how many keys that are passed over are named.
+const maxNoted = 5
 
 // readBQM reads dimod's JSON.
 func readBQM(in source, o Options) (*problem.Instance, error) {
@@ -116,7 +116,7 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 	inst.LastAsOffset()
 	inst.Names = names(m.Labels)
 	for k, key := range unknown {
-		if k == mostNoted {
+		if k == maxNoted {
 			inst.Note("%d more keys were passed over", len(unknown)-k)
 			break
 		}

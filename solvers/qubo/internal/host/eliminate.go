@@ -12,9 +12,9 @@ import (
 // not tried: too many variables would have to keep their values.
 const maxDegree = 16
 
-// mostEliminated is the number of variables above which a move takes too long
+// maxEliminated is the number of variables above which a move takes too long
 // to be worth its while.
-const mostEliminated = 1 << 17
+const maxEliminated = 1 << 17
 
 // widest is the most neighbours that a variable may have when it is
 // eliminated: tables have up to 2^widest entries.

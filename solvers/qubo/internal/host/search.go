@@ -85,7 +85,7 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 	team := make([]*searcher[S], o.Workers)
 	step, add := m.cost()
 	without := h.Without
-	if m.sparse() == nil || s.Delta >= math.MaxInt32/16 || len(p.Col) > maxDegree*p.N || p.N > mostEliminated {
+	if m.sparse() == nil || s.Delta >= math.MaxInt32/16 || len(p.Col) > maxDegree*p.N || p.N > maxEliminated {
 		without = append(slices.Clip(without), eliminateWalk.String())
 	}
 	portfolio := newPortfolio(p, step, add, without, o)

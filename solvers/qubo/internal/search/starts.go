@@ -44,7 +44,7 @@ const (
 func Ascents() []string { return []string{ascendDevice, AscendHost} }
 
 // most samples, and iterations at once: solutions of a device's memory.
-const mostStarts = 1 << 20
+const maxStarts = 1 << 20
 
 // Check holds parameters against their ranges, and the engine that they are for against the one asked
 // for; other engines have none of them.
@@ -53,7 +53,7 @@ func (s Starts) Check(engine string) error {
 		name  string
 		value int64
 		limit int64
-	}{{"samples", int64(s.Samples), mostStarts}, {"iterations", int64(s.Iterations), 1 << 62}, {"batch", int64(s.Batch), mostStarts}, {"flips of an ascent", s.Flips, 1 << 62}} {
+	}{{"samples", int64(s.Samples), maxStarts}, {"iterations", int64(s.Iterations), 1 << 62}, {"batch", int64(s.Batch), maxStarts}, {"flips of an ascent", s.Flips, 1 << 62}} {
 		if p.value < 0 || p.value > p.limit {
 			return fmt.Errorf("%s: found %d, expected 1 to %d", p.name, p.value, p.limit)
 		}

@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-//go:embed peers.py
+//go:embed rivals.py
 var script string
 
-// peers are other solvers: packages of a python interpreter, in a child
+// rivals are other solvers: packages of a python interpreter, in a child
 // process, and commands.
-type peers struct {
+type rivals struct {
 	child    *exec.Cmd
 	requests io.WriteCloser
 	replies  *bufio.Scanner
@@ -33,10 +33,10 @@ type peers struct {
 	held     string // what the matrix there is of
 }
 
-// startPeers asks the interpreter what it has. Peers that are missing are no
-// error, and the peers returned beside an error are those that there are.
-func startPeers(ctx context.Context, python string, external externals) (*peers, error) {
-	p := &peers{external: external}
+// startRivals asks the interpreter what it has. Rivals that are missing are no
+// error, and the rivals returned beside an error are those that there are.
+func startRivals(ctx context.Context, python string, external externals) (*rivals, error) {
+	p := &rivals{external: external}
 	var err error
 	if p.folder, err = os.MkdirTemp(ramFolder(), "assignment"); err != nil {
 		return p, err
@@ -71,7 +71,7 @@ func ramFolder() string {
 }
 
 // Close ends the child and drops the matrix.
-func (p *peers) Close() error {
+func (p *rivals) Close() error {
 	var err error
 	if p.child != nil {
 		err = errors.Join(p.requests.Close(), p.child.Wait())
@@ -79,8 +79,8 @@ func (p *peers) Close() error {
 	return errors.Join(err, os.RemoveAll(p.folder))
 }
 
-// names of all peers.
-func (p *peers) names() []string {
+// names of all rivals.
+func (p *rivals) names() []string {
 	list := slices.Clone(p.packages)
 	for _, e := range p.external {
 		list = append(list, e.name)
@@ -88,7 +88,7 @@ func (p *peers) names() []string {
 	return list
 }
 
-// A reply of a peer.
+// A reply of a rival.
 type reply struct {
 	Seconds []float64 `json:"seconds"`
 	Total   string    `json:"total"`
@@ -96,7 +96,7 @@ type reply struct {
 }
 
 // matrix writes an instance's costs to a file, once.
-func (p *peers) matrix(i *instance) (string, error) {
+func (p *rivals) matrix(i *instance) (string, error) {
 	file := filepath.Join(p.folder, "costs")
 	if key := fmt.Sprint(i.problem, i.seed); p.held != key {
 		p.held = ""
@@ -108,7 +108,7 @@ func (p *peers) matrix(i *instance) (string, error) {
 	return file, nil
 }
 
-func (p *peers) solve(name string, i *instance, runs int, limit time.Duration) (reply, error) {
+func (p *rivals) solve(name string, i *instance, runs int, limit time.Duration) (reply, error) {
 	file, err := p.matrix(i)
 	if err != nil {
 		return reply{}, err
@@ -151,7 +151,7 @@ type external struct {
 
 func (e *externals) String() string { return "" }
 
-// Set adds a peer.
+// Set adds a rival.
 func (e *externals) Set(text string) error {
 	name, command, ok := strings.Cut(text, "=")
 	if words := strings.Fields(command); ok && name != "" && len(words) > 0 {
@@ -193,14 +193,14 @@ func (e external) solve(file string, i *instance, runs int) (reply, error) {
 	return r, nil
 }
 
-// contend races a peer on an instance.
+// contend races a rival on an instance.
 func (b *bench) contend(name string, i *instance, limit time.Duration) {
 	if why := b.history.slow(name, i.problem, b.settings.slow); why != "" {
 		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, name, why)
 		return
 	}
 	row := i.row(name)
-	r, err := b.peers.solve(name, i, b.settings.runs, limit)
+	r, err := b.rivals.solve(name, i, b.settings.runs, limit)
 	row.Runs, row.Optimum = r.Seconds, r.Total
 	if err == nil && r.Total != "" {
 		err = i.agree(&row, 0)

@@ -25,7 +25,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-//go:embed peers.py
+//go:embed rivals.py
 var script string
 
 type request struct {
@@ -71,8 +71,8 @@ func ask(ctx context.Context, python string, q request) (reply, error) {
 // ours is the name of branch and cut in the rows.
 const ours = "Coalesce"
 
-// peers times branch and cut and others on the auctions of a folder, one after the other.
-func (b *bench) peers() error {
+// rivals times branch and cut and others on the auctions of a folder, one after the other.
+func (b *bench) rivals() error {
 	paths, err := filepath.Glob(filepath.Join(b.settings.data, "*.txt"))
 	if err != nil || len(paths) == 0 {
 		return fmt.Errorf("found no auctions in %q, expected -data FOLDER with files *.txt", b.settings.data)
@@ -189,7 +189,7 @@ func (b *bench) own(a *solver.Auction, row *result.Auction) error {
 	return wrong(row)
 }
 
-// other times a peer, from its model in memory.
+// other times a rival, from its model in memory.
 func (b *bench) other(a *solver.Auction, row *result.Auction) error {
 	q := request{Solver: row.Name, Limit: b.settings.limit.Seconds(), Threads: b.settings.threads}
 	for _, bid := range a.Bids {

@@ -27,9 +27,9 @@ func small(t *testing.T) (qubo, cut *solver.Instance) {
 	return qubo, cut
 }
 
-// A peer's solution is evaluated here, and one of the wrong size, or unlike its
+// A rival's solution is evaluated here, and one of the wrong size, or unlike its
 // history, refused.
-func TestPeersAreChecked(t *testing.T) {
+func TestRivalsAreChecked(t *testing.T) {
 	inst, _ := small(t)
 	row := result.Binary{Known: 1}
 	if err := take(&row, inst, reply{Seconds: 2, Solution: "10"}); err != nil || row.Value != 1 || row.Met != 2 || !row.Success {
@@ -59,15 +59,15 @@ func TestPeersAreChecked(t *testing.T) {
 	}
 }
 
-// Peers that are not there are named, with why.
-func TestMissingPeersAreNamed(t *testing.T) {
-	list, missing := (&peers{python: "no-such-python"}).find(t.Context())
+// Rivals that are not there are named, with why.
+func TestMissingRivalsAreNamed(t *testing.T) {
+	list, missing := (&rivals{python: "no-such-python"}).find(t.Context())
 	if len(list) != 0 || !strings.Contains(missing["the packages of no-such-python"], "not found") || !strings.Contains(missing["MQLib"], "-mqlib") {
-		t.Errorf("%d peers, missing %v", len(list), missing)
+		t.Errorf("%d rivals, missing %v", len(list), missing)
 	}
 	rows := result.Summarize([]result.Binary{{Name: "MQLib", Missing: "why"}, {Name: "x", Instance: "i", Met: 1}})
 	if len(rows) != 1 || rows[0].Name != "x" {
-		t.Errorf("a peer that is missing counts as a run: %+v", rows)
+		t.Errorf("a rival that is missing counts as a run: %+v", rows)
 	}
 }
 
@@ -99,10 +99,10 @@ func TestMQLibIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &bench{Bench: experiment.Bench[result.Binary]{Ctx: context.Background(), Start: time.Now(), Settings: experiment.Settings{Budget: time.Minute}, File: &result.Of[result.Binary]{}},
-		peers: &peers{python: "no-such-python", mqlib: mqlib{command}}, settings: settings{seeds: 1, limit: time.Second}}
-	list, _ := b.peers.find(b.Ctx)
+		rivals: &rivals{python: "no-such-python", mqlib: mqlib{command}}, settings: settings{seeds: 1, limit: time.Second}}
+	list, _ := b.rivals.find(b.Ctx)
 	if len(list) != len(mqlibHeuristics) {
-		t.Fatalf("%d peers, expected %d", len(list), len(mqlibHeuristics))
+		t.Fatalf("%d rivals, expected %d", len(list), len(mqlibHeuristics))
 	}
 	for _, c := range []struct {
 		inst *solver.Instance
@@ -113,7 +113,7 @@ func TestMQLibIsRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(filepath.Dir(file))
-		if err := b.peerRuns(problem{name: "a", known: 1}, c.inst, list[0], file); err != nil {
+		if err := b.rivalRuns(problem{name: "a", known: 1}, c.inst, list[0], file); err != nil {
 			t.Fatal(err)
 		}
 		args, err := os.ReadFile(filepath.Join(folder, "args"))

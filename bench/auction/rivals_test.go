@@ -13,7 +13,7 @@ import (
 )
 
 // Branch and cut alone, on two auctions of which one's value is known, and too high in the end.
-func TestPeers(t *testing.T) {
+func TestRivals(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
@@ -25,10 +25,10 @@ func TestPeers(t *testing.T) {
 	write("optima.csv", "file,value\na.txt,3.5\n")
 	s := settings{data: folder, limit: 10 * time.Second, threads: 2}
 	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}
-	if !run(context.Background(), s, []string{"peers"}) {
+	if !run(context.Background(), s, []string{"rivals"}) {
 		t.Fatal("the experiment failed")
 	}
-	f, err := result.Load[result.Auction](filepath.Join(s.Out, "auction-peers.json"))
+	f, err := result.Load[result.Auction](filepath.Join(s.Out, "auction-rivals.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,16 +36,16 @@ func TestPeers(t *testing.T) {
 		t.Errorf("%+v", f.Rows)
 	}
 	s.Out, s.solvers = t.TempDir(), []string{"HiGHS", "CBC"}
-	if !run(context.Background(), s, []string{"peers"}) {
+	if !run(context.Background(), s, []string{"rivals"}) {
 		t.Fatal("the experiment failed")
 	}
-	if f, err = result.Load[result.Auction](filepath.Join(s.Out, "auction-peers.json")); err != nil || len(f.Rows) > 0 {
+	if f, err = result.Load[result.Auction](filepath.Join(s.Out, "auction-rivals.json")); err != nil || len(f.Rows) > 0 {
 		t.Errorf("rows of solvers that were not asked for: %+v, %v", f.Rows, err)
 	}
 	s.solvers = nil
 	write("optima.csv", "file,value\na.txt,3.6\n")
 	s.Out = t.TempDir()
-	if run(context.Background(), s, []string{"peers"}) {
+	if run(context.Background(), s, []string{"rivals"}) {
 		t.Error("a proven value below the known one is not noticed")
 	}
 }

@@ -20,11 +20,11 @@ import (
 	solver "coalesce/solvers/qubo"
 )
 
-//go:embed peers.py
+//go:embed rivals.py
 var script string
 
-// peers are packages of a python interpreter, each call a process, and MQLib.
-type peers struct {
+// rivals are packages of a python interpreter, each call a process, and MQLib.
+type rivals struct {
 	python string
 	mqlib  mqlib
 }
@@ -42,13 +42,13 @@ type reply struct {
 	Solvers  []string             `json:"solvers"`
 	Missing  map[string]string    `json:"missing"` // packages, and why they cannot be had
 	Seconds  float64              `json:"seconds"`
-	Met      float64              `json:"met"` // seconds to the target, by the peer; 0: at the end, or not
+	Met      float64              `json:"met"` // seconds to the target, by the rival; 0: at the end, or not
 	Solution string               `json:"solution"`
 	History  []result.Improvement `json:"-"` // of MQLib
 	Error    string               `json:"error"`
 }
 
-func (p *peers) ask(ctx context.Context, q request) (reply, error) {
+func (p *rivals) ask(ctx context.Context, q request) (reply, error) {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return reply{}, err
@@ -66,15 +66,15 @@ func (p *peers) ask(ctx context.Context, q request) (reply, error) {
 	return r, err
 }
 
-// A peer solves an instance, laid out for it in a file.
-type peer struct {
+// A rival solves an instance, laid out for it in a file.
+type rival struct {
 	name  string
 	write func(inst *solver.Instance) (file string, err error)
 	run   func(ctx context.Context, file string, q request) (reply, error)
 }
 
-// find lists the peers that can be run here, and those that cannot with why.
-func (p *peers) find(ctx context.Context) (list []peer, missing map[string]string) {
+// find lists the rivals that can be run here, and those that cannot with why.
+func (p *rivals) find(ctx context.Context) (list []rival, missing map[string]string) {
 	there, err := p.ask(ctx, request{})
 	if missing = there.Missing; missing == nil {
 		missing = map[string]string{}
@@ -83,7 +83,7 @@ func (p *peers) find(ctx context.Context) (list []peer, missing map[string]strin
 		missing["the packages of "+p.python] = err.Error()
 	}
 	for _, name := range there.Solvers {
-		list = append(list, peer{name, terms, func(ctx context.Context, file string, q request) (reply, error) {
+		list = append(list, rival{name, terms, func(ctx context.Context, file string, q request) (reply, error) {
 			q.Solver, q.File = name, file
 			return p.ask(ctx, q)
 		}})
@@ -93,33 +93,33 @@ func (p *peers) find(ctx context.Context) (list []peer, missing map[string]strin
 		return list, missing
 	}
 	for _, name := range mqlibHeuristics {
-		list = append(list, peer{"MQLib " + name, writeMQLib, func(ctx context.Context, file string, q request) (reply, error) {
+		list = append(list, rival{"MQLib " + name, writeMQLib, func(ctx context.Context, file string, q request) (reply, error) {
 			return p.mqlib.run(ctx, name, file, q)
 		}})
 	}
 	return list, missing
 }
 
-// peerTarget times the peers to the best known value, as far as their
+// rivalTarget times the rivals to the best known value, as far as their
 // parameters allow: the clock begins with the model in memory, theirs.
-func (b *bench) peerTarget() error {
-	list, missing := b.peers.find(b.Ctx)
+func (b *bench) rivalTarget() error {
+	list, missing := b.rivals.find(b.Ctx)
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		b.add(result.Binary{Name: name, Missing: missing[name]})
 	}
-	list = slices.DeleteFunc(list, func(p peer) bool {
+	list = slices.DeleteFunc(list, func(p rival) bool {
 		return len(b.settings.engines) > 0 && !slices.Contains(b.settings.engines, p.name)
 	})
 	if len(list) == 0 {
-		return errors.New("no peer can be run here")
+		return errors.New("no rival can be run here")
 	}
-	return b.each(targets(), "peers", func(p problem, inst *solver.Instance) error {
+	return b.each(targets(), "rivals", func(p problem, inst *solver.Instance) error {
 		for _, contender := range list {
 			file, err := contender.write(inst)
 			if err != nil {
 				return err
 			}
-			err = b.peerRuns(p, inst, contender, file)
+			err = b.rivalRuns(p, inst, contender, file)
 			if err = errors.Join(err, os.RemoveAll(filepath.Dir(file))); err != nil {
 				return err
 			}
@@ -128,8 +128,8 @@ func (b *bench) peerTarget() error {
 	})
 }
 
-// peerRuns adds the rows of a peer on an instance.
-func (b *bench) peerRuns(p problem, inst *solver.Instance, contender peer, file string) error {
+// rivalRuns adds the rows of a rival on an instance.
+func (b *bench) rivalRuns(p problem, inst *solver.Instance, contender rival, file string) error {
 	for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 		if b.Late() {
 			return experiment.ErrLate
@@ -147,7 +147,7 @@ func (b *bench) peerRuns(p problem, inst *solver.Instance, contender peer, file 
 	return nil
 }
 
-// take recomputes a peer's objective.
+// take recomputes a rival's objective.
 func take(row *result.Binary, inst *solver.Instance, r reply) error {
 	x, ok := solver.ParseBits(r.Solution)
 	if !ok || x.Len() != inst.N {
@@ -206,7 +206,7 @@ func terms(inst *solver.Instance) (string, error) {
 		}
 		put(i, i, own)
 	}
-	folder, err := os.MkdirTemp("", "qubo-peer-")
+	folder, err := os.MkdirTemp("", "qubo-rival-")
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package autotune
 
 import (
+	"path/filepath"
 	"time"
 
 	"coalesce/autotune/search"
@@ -93,4 +94,22 @@ func winner(o *search.SizeOutcome, fixed map[string]string) Winner {
 		w.Speedup = float64(w.SafeTime) / float64(w.Time)
 	}
 	return w
+}
+
+// Save puts winners into the file at path, beside those that another run has put there
+// meanwhile. A variant that answered wrongly, as sums tell, does not come back with them.
+func Save(path string, db *tuned.Database, sums []Summary) error {
+	return trial.Alone(filepath.Dir(path), func() error {
+		if now, err := tuned.Load(path); err == nil {
+			db = tuned.Merge(now, db)
+			for i := range sums {
+				for _, f := range sums[i].Failures {
+					if f.Status == trial.Verify {
+						db.Drop(sums[i].Family, sums[i].Class, f.Variant)
+					}
+				}
+			}
+		}
+		return db.Save(path)
+	})
 }

@@ -86,25 +86,24 @@ func program(p *C.coalesce_qubo) (*qubo.Instance, error) {
 	}
 	switch p._type {
 	case C.COALESCE_INT64:
-		for k, c := range unsafe.Slice((*int64)(p.coefficients), count) {
-			if i, j := int(rows[k]), int(cols[k]); i == j {
-				b.LinearInt(i, c)
-			} else {
-				b.PairInt(i, j, c)
-			}
-		}
+		enter(rows, cols, unsafe.Slice((*int64)(p.coefficients), count), b.LinearInt, b.PairInt)
 	case C.COALESCE_FLOAT64:
-		for k, c := range unsafe.Slice((*float64)(p.coefficients), count) {
-			if i, j := int(rows[k]), int(cols[k]); i == j {
-				b.Linear(i, c)
-			} else {
-				b.Pair(i, j, c)
-			}
-		}
+		enter(rows, cols, unsafe.Slice((*float64)(p.coefficients), count), b.Linear, b.Pair)
 	default:
 		return nil, bad("coefficients of type %d: expected int64 or float64", p._type)
 	}
 	return b.Build()
+}
+
+// enter gives a builder coefficients, those of a variable with itself as linear terms.
+func enter[T any](rows, cols []int32, coefficients []T, linear func(int, T), pair func(int, int, T)) {
+	for k, c := range coefficients {
+		if i, j := int(rows[k]), int(cols[k]); i == j {
+			linear(i, c)
+		} else {
+			pair(i, j, c)
+		}
+	}
 }
 
 //export goStartCSG

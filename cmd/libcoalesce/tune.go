@@ -21,7 +21,6 @@ import (
 
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
-	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
 	"coalesce/runtime/device"
@@ -184,21 +183,7 @@ func tuneInto(ctx context.Context, path string, tasks []autotune.Task, o autotun
 	}
 	sums := []autotune.Summary{}
 	o.Database, o.Known = old, known
-	o.Keep = func(db *tuned.Database) error {
-		return trial.Alone(filepath.Dir(path), func() error {
-			if now, err := tuned.Load(path); err == nil {
-				db = tuned.Merge(now, db)
-			}
-			for i := range sums { // what answered wrongly does not come back with the file's
-				for _, f := range sums[i].Failures {
-					if f.Status == trial.Verify {
-						db.Drop(sums[i].Family, sums[i].Class, f.Variant)
-					}
-				}
-			}
-			return db.Save(path)
-		})
-	}
+	o.Keep = func(db *tuned.Database) error { return autotune.Save(path, db, sums) }
 	db, failed := autotune.All(ctx, tasks, o, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
 	if failed != nil && !errors.Is(failed, autotune.ErrWrongVariant) { // which the summaries tell
 		return nil, failed

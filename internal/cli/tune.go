@@ -249,7 +249,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 		Database: old,
 		Known:    known,
 		Trials:   s.trials,
-		Keep:     func(db *tuned.Database) error { return tuning.Keep(path, db, sums) },
+		Keep:     func(db *tuned.Database) error { return autotune.Save(path, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
 		Strategy: s.strategy,
@@ -305,7 +305,7 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
 	var unkept error
 	if slices.ContainsFunc(sums, func(s autotune.Summary) bool { return len(s.Winners)+s.Wrong > 0 }) {
-		if unkept = tuning.Keep(path, db, sums); unkept == nil {
+		if unkept = autotune.Save(path, db, sums); unkept == nil {
 			fmt.Fprintf(a.err, "coalesce: winners kept in %s\n", path)
 		}
 	}

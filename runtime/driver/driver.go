@@ -19,7 +19,7 @@ import (
 // share, its modules, and the events that can be used again.
 type gpu struct {
 	dev  cu.Device
-	code Code
+	code device.Code
 	say  func(string)
 
 	mu      sync.Mutex
@@ -47,25 +47,9 @@ func Count() (n int, err error) {
 	return n, nil
 }
 
-// Code is what a device loads: the images of a binary. A bundle.Bundle is one.
-type Code interface {
-	// Suits says why nothing runs on a device of a compute capability; byPTX: there is
-	// PTX alone, for the driver to compile.
-	Suits(major, minor int) (byPTX bool, err error)
-	// Holds says why a variant, by its hash, cannot be loaded there.
-	Holds(variant uint64, major, minor int) error
-	// Image returns the fatbin that holds a variant, and its name.
-	Image(variant uint64, major, minor int) (name string, code []byte, byPTX bool, err error)
-	// Needs is the least version of CUDA that a driver must support to load them,
-	// 13000 for 13.0, and the release of the driver that does; 0: any.
-	Needs() (version int, release string)
-	// Compiler is what made them, its version and flags; empty: not known.
-	Compiler() string
-}
-
 // holder tells the device's facts what code has for it.
 type holder struct {
-	code         Code
+	code         device.Code
 	major, minor int
 }
 
@@ -77,7 +61,7 @@ func (h *holder) Holds(_ *device.Family, v *device.Variant) error {
 // may be open on one GPU and then share it. It fails where nothing of code runs on
 // the GPU, or with its driver. say is told of waits that users wonder about, a
 // sentence each; it may be nil.
-func Open(index int, code Code, say func(string)) (device.Device, error) {
+func Open(index int, code device.Code, say func(string)) (device.Device, error) {
 	n, err := Count()
 	if err != nil {
 		return nil, err

@@ -118,20 +118,11 @@ func (b both) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// Code is what a GPU loads: the method set of driver.Code.
-type Code interface {
-	Suits(major, minor int) (byPTX bool, err error)
-	Holds(variant uint64, major, minor int) error
-	Image(variant uint64, major, minor int) (name string, code []byte, byPTX bool, err error)
-	Needs() (version int, release string)
-	Compiler() string
-}
-
 // Over is code that holds the added variants too, and compiles each when it is asked for.
-func (p *Points) Over(code Code) Code { return &compiling{code, p} }
+func (p *Points) Over(code device.Code) device.Code { return &compiling{code, p} }
 
 type compiling struct {
-	Code
+	device.Code
 	points *Points
 }
 

@@ -49,16 +49,10 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == "worker" {
-		if err := serve(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, "adversary: worker:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if len(os.Args) == 3 && os.Args[1] == "hold" {
-		if err := keep(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, "adversary: hold:", err)
+	children := map[string]func(string) error{"worker": serve, "hold": keep}
+	if len(os.Args) == 3 && children[os.Args[1]] != nil {
+		if err := children[os.Args[1]](os.Args[2]); err != nil {
+			fmt.Fprintf(os.Stderr, "adversary: %s: %v\n", os.Args[1], err)
 			os.Exit(1)
 		}
 		return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
@@ -178,7 +179,7 @@ func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 			}
 		}
 	}
-	if err := s.options.Ranks.AllReduce(problem.BytesOf(partner), collective.Int64, collective.Max); err != nil {
+	if err := s.options.Ranks.AllReduce(device.Bytes(partner), collective.Int64, collective.Max); err != nil {
 		return err
 	}
 	h, err := problem.CheckPartners(s.inst, e.Rows, func(i, j int) bool {

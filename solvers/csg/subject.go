@@ -345,5 +345,5 @@ func (t *trialJob) compareTable(s device.Stream) error {
 
 func tableBytes[T Number](v []T, m Method) []byte {
 	f, _ := Table(v, m)
-	return problem.BytesOf(f)
+	return device.Bytes(f)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"coalesce/autotune"
-	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -52,24 +51,6 @@ func Writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Keep saves the winners beside those that another run has put into the file
-// meanwhile. A variant that answered wrongly does not come back with them.
-func Keep(path string, db *tuned.Database, sums []autotune.Summary) error {
-	return trial.Alone(filepath.Dir(path), func() error {
-		if now, err := tuned.Load(path); err == nil {
-			db = tuned.Merge(now, db)
-			for i := range sums {
-				for _, f := range sums[i].Failures {
-					if f.Status == trial.Verify {
-						db.Drop(sums[i].Family, sums[i].Class, f.Variant)
-					}
-				}
-			}
-		}
-		return db.Save(path)
-	})
-}
-
 // Part is the part of the tasks that text names, K/N. Its errors are mistakes in the
 // command line.
 func Part(text string, tasks []autotune.Task, known *tuned.Database, facts device.Facts) ([]autotune.Task, error) {
@@ -101,5 +82,5 @@ func Join(path string, rank int, winners []byte, sums []autotune.Summary, out io
 	if err != nil {
 		return err
 	}
-	return Keep(path, db, sums)
+	return autotune.Save(path, db, sums)
 }

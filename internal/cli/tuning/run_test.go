@@ -31,7 +31,7 @@ func database(t *testing.T, entries ...tuned.Entry) *tuned.Database {
 
 // Winners that another run has saved meanwhile stay, but for variants that
 // this one found to answer wrongly.
-func TestKeepBesideOthers(t *testing.T) {
+func TestSaveBesideOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.json")
 	if err := database(t, entry(4, "wrong"), entry(5, "fast")).Save(path); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestKeepBesideOthers(t *testing.T) {
 		Family: "toy/k", Class: "host",
 		Failures: []autotune.Failure{{Variant: "wrong", Status: trial.Verify}, {Variant: "fast", Status: trial.Timeout}},
 	}}
-	if err := Keep(path, database(t, entry(6, "best")), sums); err != nil {
+	if err := autotune.Save(path, database(t, entry(6, "best")), sums); err != nil {
 		t.Fatal(err)
 	}
 	db, err := tuned.Load(path)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"unsafe"
 
 	"coalesce/runtime/device"
 )
@@ -129,21 +128,13 @@ func (inst *Instance) Len() int {
 func (inst *Instance) Bytes() []byte {
 	switch inst.Type {
 	case Int32:
-		return BytesOf(inst.I32)
+		return device.Bytes(inst.I32)
 	case Int64:
-		return BytesOf(inst.I64)
+		return device.Bytes(inst.I64)
 	case Float32:
-		return BytesOf(inst.F32)
+		return device.Bytes(inst.F32)
 	}
-	return BytesOf(inst.F64)
-}
-
-// BytesOf is the memory of a slice as the machine holds it. It is not a copy.
-func BytesOf[T Number](s []T) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+	return device.Bytes(inst.F64)
 }
 
 // Find is the index of the cost of a pair in the slice, -1 for a pair that a

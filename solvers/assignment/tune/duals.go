@@ -115,7 +115,7 @@ func (j *dualsJob) Run(s device.Stream) error {
 func (j *dualsJob) Check(s device.Stream) error {
 	p := j.t.p
 	prices := make([]int64, p.Cols)
-	if err := s.Download(problem.BytesOf(prices), j.prices, 0); err != nil {
+	if err := s.Download(device.Bytes(prices), j.prices, 0); err != nil {
 		return err
 	}
 	for k, v := range prices {

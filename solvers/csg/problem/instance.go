@@ -164,13 +164,13 @@ func FormatFloat(x float64, size int) string {
 func (inst *Instance) Bytes() []byte {
 	switch inst.Type {
 	case Int32:
-		return BytesOf(inst.I32)
+		return device.Bytes(inst.I32)
 	case Int64:
-		return BytesOf(inst.I64)
+		return device.Bytes(inst.I64)
 	case Float32:
-		return BytesOf(inst.F32)
+		return device.Bytes(inst.F32)
 	}
-	return BytesOf(inst.F64)
+	return device.Bytes(inst.F64)
 }
 
 func BytesOf[T Number](s []T) []byte {

@@ -129,7 +129,7 @@ func (r *pointPasses) approach(ctx context.Context, start *problem.Prices) error
 	levels := r.e.coarse
 	first := c.first
 	if start != nil {
-		if err := r.s.Upload(r.v, 0, problem.BytesOf(start.V)); err != nil {
+		if err := r.s.Upload(r.v, 0, device.Bytes(start.V)); err != nil {
 			return err
 		}
 		levels, first = levels[:1], 1

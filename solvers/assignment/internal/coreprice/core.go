@@ -281,7 +281,7 @@ func (r *coreRun) begin(start *problem.Prices) error {
 	}
 	switch {
 	case start != nil && r.square:
-		if err := r.s.Upload(r.v, 0, problem.BytesOf(start.V)); err != nil {
+		if err := r.s.Upload(r.v, 0, device.Bytes(start.V)); err != nil {
 			return err
 		}
 	case r.square:
@@ -379,7 +379,7 @@ func (r *coreRun) grow() error {
 		return nil
 	}
 	match, word := make([]int32, r.p.Rows), make([]int64, r.p.Cols)
-	if err := errors.Join(r.s.Download(problem.BytesOf(match), r.match, 0), r.s.Download(problem.BytesOf(word), r.word, 0)); err != nil {
+	if err := errors.Join(r.s.Download(device.Bytes(match), r.match, 0), r.s.Download(device.Bytes(word), r.word, 0)); err != nil {
 		return err
 	}
 	hall := &engine.Infeasible{}
@@ -396,13 +396,13 @@ func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
 	sol := &engine.Solution{Column: make([]int32, r.p.Rows), Prices: problem.Prices{U: make([]int64, r.p.Rows), V: make([]int64, r.p.Cols)}, Counts: r.counts}
 	if len(r.answer) > 0 {
 		u := 8 * r.width()
-		copy(problem.BytesOf(sol.V), r.answer)
-		copy(problem.BytesOf(sol.U), r.answer[u:])
-		copy(problem.BytesOf(sol.Column), r.answer[u+8*r.p.Rows:])
+		copy(device.Bytes(sol.V), r.answer)
+		copy(device.Bytes(sol.U), r.answer[u:])
+		copy(device.Bytes(sol.Column), r.answer[u+8*r.p.Rows:])
 	} else if err := errors.Join(
-		r.s.Download(problem.BytesOf(sol.Column), r.match, 0),
-		r.s.Download(problem.BytesOf(sol.U), r.u, 0),
-		r.s.Download(problem.BytesOf(sol.V), r.v, 0),
+		r.s.Download(device.Bytes(sol.Column), r.match, 0),
+		r.s.Download(device.Bytes(sol.U), r.u, 0),
+		r.s.Download(device.Bytes(sol.V), r.v, 0),
 	); err != nil {
 		return nil, err
 	}

@@ -278,7 +278,7 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 	t.Helper()
 	p := run.p
 	v, u := make([]int64, p.Cols), make([]int64, p.Rows)
-	if err := errors.Join(run.forget(), run.s.Fill(run.control, 0, run.control.Len(), 0), run.minima(), run.s.Download(problem.BytesOf(v), run.v, 0)); err != nil {
+	if err := errors.Join(run.forget(), run.s.Fill(run.control, 0, run.control.Len(), 0), run.minima(), run.s.Download(device.Bytes(v), run.v, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for j := range v {
@@ -302,11 +302,11 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 			violations++
 		}
 	}
-	if err := errors.Join(run.s.Upload(run.v, 0, problem.BytesOf(v)), run.s.Upload(run.u, 0, problem.BytesOf(u)), run.candidates()); err != nil {
+	if err := errors.Join(run.s.Upload(run.v, 0, device.Bytes(v)), run.s.Upload(run.u, 0, device.Bytes(u)), run.candidates()); err != nil {
 		t.Fatal(err)
 	}
 	col, cost := make([]int32, p.Rows*run.k), make([]int64, p.Rows*run.k)
-	if err := errors.Join(run.s.Download(problem.BytesOf(col), run.col, 0), run.s.Download(problem.BytesOf(cost), run.cost, 0)); err != nil {
+	if err := errors.Join(run.s.Download(device.Bytes(col), run.col, 0), run.s.Download(device.Bytes(cost), run.cost, 0)); err != nil {
 		t.Fatal(err)
 	}
 	words, err := run.price()
@@ -314,7 +314,7 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 		t.Fatalf("%s: found %d rows with violations, expected %d: %v", name, words[assignment.CoreWordViolations], violations, err)
 	}
 	after := make([]int64, p.Rows)
-	if err := run.s.Download(problem.BytesOf(after), run.u, 0); err != nil {
+	if err := run.s.Download(device.Bytes(after), run.u, 0); err != nil {
 		t.Fatal(err)
 	}
 	for i := range u {

@@ -71,7 +71,7 @@ func initialiseOn(t *testing.T, d device.Device, v *device.Variant, p *problem.N
 		if found, err = e.Initialise(s, p, m, out); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Download(problem.BytesOf(again), out, 0); err != nil {
+		if err := s.Download(device.Bytes(again), out, 0); err != nil {
 			t.Fatal(err)
 		}
 		if k > 0 && !slices.Equal(prices, again) {

@@ -57,22 +57,19 @@ func (r *coreRun) sieve() (sieve, error) {
 	return f, r.kernels.Prices(r.s, grid, r.v, uint64(r.p.Cols), f.unit, asAre, r.prices)
 }
 
-func (r *coreRun) candidates() error {
-	f, err := r.sieve()
-	if err != nil {
-		return err
-	}
-	return r.kernels.Candidates(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices,
-		r.p.Limit, r.v, r.col, r.cost, r.next)
-}
+func (r *coreRun) candidates() error { return r.rows(r.kernels.Candidates) }
 
 // widen is candidates with twice the edges.
-func (r *coreRun) widen() error {
+func (r *coreRun) widen() error { return r.rows(r.kernels.Widen) }
+
+// rows launches a kernel that looks for the cheapest edges of every row.
+func (r *coreRun) rows(kernel func(s device.Stream, grid device.Grid, costs device.Buffer, rows, cols uint64, scale, unit, margin float64,
+	prices device.Buffer, limit int64, v, col, cost, next device.Buffer) error) error {
 	f, err := r.sieve()
 	if err != nil {
 		return err
 	}
-	return r.kernels.Widen(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices,
+	return kernel(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices,
 		r.p.Limit, r.v, r.col, r.cost, r.next)
 }
 

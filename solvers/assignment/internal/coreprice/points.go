@@ -164,7 +164,7 @@ func (e *pointCore) load(d device.Device, s device.Stream, coords []float64, n i
 		if *b.to, err = e.take(d, 8*int64(len(b.from))); err != nil {
 			return to, err
 		}
-		if err := s.Upload(*b.to, 0, problem.BytesOf(b.from)); err != nil {
+		if err := s.Upload(*b.to, 0, device.Bytes(b.from)); err != nil {
 			return to, err
 		}
 	}

@@ -46,12 +46,12 @@ func newSparseCore(d device.Device, v *device.Variant, p *problem.Normal) (_ eng
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(s.Upload(e.col, 0, problem.BytesOf(c.col)), s.Upload(e.cost, 0, problem.BytesOf(c.cost)), s.Upload(e.next, 0, problem.BytesOf(c.next)))
+	err = errors.Join(s.Upload(e.col, 0, device.Bytes(c.col)), s.Upload(e.cost, 0, device.Bytes(c.cost)), s.Upload(e.next, 0, device.Bytes(c.next)))
 	if p.Rows == p.Cols && err == nil {
 		if e.least, err = e.scope.Alloc(d, 8*int64(p.Cols)); err != nil {
 			err = fmt.Errorf("minima of %d columns: %w", p.Cols, err)
 		} else {
-			err = s.Upload(e.least, 0, problem.BytesOf(c.least))
+			err = s.Upload(e.least, 0, device.Bytes(c.least))
 		}
 	}
 	if err = errors.Join(err, s.Sync(), s.Close()); err != nil {

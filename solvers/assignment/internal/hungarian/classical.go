@@ -228,7 +228,7 @@ func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 		low, high := slices.Min(start.V), slices.Max(start.V)
 		r.floor = p.Min - high
 		bound += high - low
-		err = r.s.Upload(r.work, r.base, problem.BytesOf(start.V))
+		err = r.s.Upload(r.work, r.base, device.Bytes(start.V))
 	case !r.full:
 		r.floor = p.Min
 		err = r.s.Fill(r.work, r.base, 8*n, 0)
@@ -351,14 +351,14 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 // collect brings the answer back.
 func (r *classicalRun) collect(sol *engine.Solution) error {
 	if err := errors.Join(
-		r.s.Download(problem.BytesOf(sol.Column), r.work, r.column),
-		r.s.Download(problem.BytesOf(sol.U), r.work, r.u),
-		r.s.Download(problem.BytesOf(sol.V), r.work, r.v),
+		r.s.Download(device.Bytes(sol.Column), r.work, r.column),
+		r.s.Download(device.Bytes(sol.U), r.work, r.u),
+		r.s.Download(device.Bytes(sol.V), r.work, r.v),
 	); err != nil || r.base == r.v {
 		return err
 	}
 	base := make([]int64, r.cols)
-	if err := r.s.Download(problem.BytesOf(base), r.work, r.base); err != nil {
+	if err := r.s.Download(device.Bytes(base), r.work, r.base); err != nil {
 		return err
 	}
 	for i := range sol.U {
@@ -376,7 +376,7 @@ func (r *classicalRun) collect(sol *engine.Solution) error {
 // have no partners but the columns of the forest, which are fewer.
 func (r *classicalRun) violator(x *classicalControl) error {
 	e := &engine.Infeasible{Rows: make([]int32, x.Tail)}
-	if err := r.s.Download(problem.BytesOf(e.Rows), r.work, r.queue+int64(x.Side)*4*int64(r.rows)); err != nil {
+	if err := r.s.Download(device.Bytes(e.Rows), r.work, r.queue+int64(x.Side)*4*int64(r.rows)); err != nil {
 		return err
 	}
 	return e

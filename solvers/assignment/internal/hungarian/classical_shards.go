@@ -407,8 +407,8 @@ func (r *classicalShardRun) absorb(first uint64) error {
 func (r *classicalShardRun) collect(sol *engine.Solution) error {
 	errs := []error{
 		r.share(r.column, 4*int64(r.rows)),
-		r.head.s.Download(problem.BytesOf(sol.Column), r.work, r.column),
-		r.parts[0].s.Download(problem.BytesOf(sol.V), r.parts[0].work, r.v),
+		r.head.s.Download(device.Bytes(sol.Column), r.work, r.column),
+		r.parts[0].s.Download(device.Bytes(sol.V), r.parts[0].work, r.v),
 	}
 	if r.group.Spans() { // their duals come together in the search's memory
 		bounds := make([]int64, len(r.first))
@@ -419,10 +419,10 @@ func (r *classicalShardRun) collect(sol *engine.Solution) error {
 		return errors.Join(append(errs,
 			part.s.Copy(r.work, bounds[r.number(0)], part.work, part.u, 8*int64(part.rows)),
 			r.group.AllGather([]device.Buffer{r.work}, bounds),
-			r.head.s.Download(problem.BytesOf(sol.U), r.work, r.u))...)
+			r.head.s.Download(device.Bytes(sol.U), r.work, r.u))...)
 	}
 	for k, part := range r.parts {
-		errs = append(errs, part.s.Download(problem.BytesOf(sol.U[r.first[k]:r.first[k+1]]), part.work, part.u))
+		errs = append(errs, part.s.Download(device.Bytes(sol.U[r.first[k]:r.first[k+1]]), part.work, part.u))
 	}
 	return errors.Join(errs...)
 }

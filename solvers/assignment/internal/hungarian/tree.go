@@ -176,14 +176,14 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Download(problem.BytesOf(sol.Column), t.work, t.column); err != nil {
+	if err := s.Download(device.Bytes(sol.Column), t.work, t.column); err != nil {
 		return nil, err
 	}
 	if last.Slot[3].Turn.Stage == assignment.TreeStageStuck {
 		return nil, t.violator(s, sol.Column)
 	}
 	sol.Counts = last.counts(last.Read, t.rows, t.cols)
-	return sol, errors.Join(s.Download(problem.BytesOf(sol.U), t.work, t.u), s.Download(problem.BytesOf(sol.V), t.work, t.v))
+	return sol, errors.Join(s.Download(device.Bytes(sol.U), t.work, t.u), s.Download(device.Bytes(sol.V), t.work, t.v))
 }
 
 // counts of a solve that read so many entries of the matrix.
@@ -207,7 +207,7 @@ func (t *tree) begin(s device.Stream, start *problem.Prices) error {
 		return err
 	}
 	if t.warm(start) {
-		return s.Upload(t.work, t.v, problem.BytesOf(start.V))
+		return s.Upload(t.work, t.v, device.Bytes(start.V))
 	}
 	return s.Fill(t.work, t.v, 8*int64(t.cols), 0)
 }
@@ -276,7 +276,7 @@ func (t *tree) ended(s device.Stream) (*treeHead, error) {
 // have no partners but the columns of the forest, which are fewer.
 func (t *tree) violator(s device.Stream, column []int32) error {
 	forest := make([]int32, t.cols)
-	if err := s.Download(problem.BytesOf(forest), t.work, t.tree); err != nil {
+	if err := s.Download(device.Bytes(forest), t.work, t.tree); err != nil {
 		return err
 	}
 	e := &engine.Infeasible{}

@@ -124,20 +124,20 @@ func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engin
 	var read uint64
 	for k, m := range t.Members {
 		if heads[k].Slot[3].Turn.Stage == assignment.TreeStageStuck {
-			if err := streams[k].Download(problem.BytesOf(sol.Column), m.work, m.column); err != nil {
+			if err := streams[k].Download(device.Bytes(sol.Column), m.work, m.column); err != nil {
 				return nil, err
 			}
 			return nil, m.violator(streams[k], sol.Column)
 		}
 		read += heads[k].Read
 		share := sol.U[m.first : m.first+m.count]
-		if err := streams[k].Download(problem.BytesOf(share), m.work, m.u+8*int64(m.first)); err != nil {
+		if err := streams[k].Download(device.Bytes(share), m.work, m.u+8*int64(m.first)); err != nil {
 			return nil, err
 		}
 	}
 	sol.Counts = heads[0].counts(read, t.rows, t.cols)
 	m, s := t.Members[0], streams[0]
-	return sol, errors.Join(s.Download(problem.BytesOf(sol.Column), m.work, m.column), s.Download(problem.BytesOf(sol.V), m.work, m.v))
+	return sol, errors.Join(s.Download(device.Bytes(sol.Column), m.work, m.column), s.Download(device.Bytes(sol.V), m.work, m.v))
 }
 
 // bind writes the tables. A launch on each device finds the addresses.

@@ -58,7 +58,7 @@ func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_
 		from []float64
 	}{{&w.rowPoints, q.Row}, {&w.colPoints, q.Col}} {
 		if *b.to, err = c.scope.Alloc(d, 8*int64(len(b.from))); err == nil {
-			err = s.Upload(*b.to, 0, problem.BytesOf(b.from))
+			err = s.Upload(*b.to, 0, device.Bytes(b.from))
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("certificate of points: %w", err), s.Close())

@@ -150,7 +150,7 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	at := 0
 	last := h.First + h.Rows
 	for _, list := range [][]int64{sol.U[h.First:last], sol.V} {
-		at += copy(h.image[at:], problem.BytesOf(list))
+		at += copy(h.image[at:], device.Bytes(list))
 	}
 	for w := range assignment.CheckWordWords {
 		start := uint64(0)
@@ -159,7 +159,7 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		}
 		binary.NativeEndian.PutUint64(h.image[at+8*w:], start)
 	}
-	copy(h.image[at+8*assignment.CheckWordWords:], problem.BytesOf(sol.Column[h.First:last]))
+	copy(h.image[at+8*assignment.CheckWordWords:], device.Bytes(sol.Column[h.First:last]))
 	if err := h.Stream.Upload(h.Words, 0, h.image); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
 			owner[j] = int32(i)
 		}
 	}
-	return h.Stream.Upload(h.Words, off, problem.BytesOf(owner))
+	return h.Stream.Upload(h.Words, off, device.Bytes(owner))
 }
 
 // Collect adds a shard's words to those of all.

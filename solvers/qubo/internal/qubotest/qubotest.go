@@ -14,29 +14,50 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Dense draws a problem whose weights are multiples of unit.
-func Dense(n int, largest, unit, diag int64, share float64, seed uint64) *problem.Normal {
-	r := rand.New(rand.NewPCG(seed, 11))
-	w := make([]int64, n*n)
-	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
+// of is the problem of n variables with linear terms diag and, for each pair, a weight, the
+// same for (i, j) as for (j, i).
+func of(diag []int64, weight func(i, j int) int64) *problem.Normal {
+	n := len(diag)
+	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: diag, Scale: 1, Sense: 1, Exact: true}
 	for i := range n {
-		p.Diag[i] = r.Int64N(2*diag+1) - diag
-		for j := range i {
-			if r.Float64() < share {
-				w[i*n+j] = unit * (r.Int64N(2*largest+1) - largest)
-				w[j*n+i] = w[i*n+j]
-			}
-		}
-	}
-	for i := range n {
-		for j, v := range w[i*n : i*n+n] {
-			if v != 0 {
-				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, v)
+		for j := range n {
+			if w := weight(i, j); w != 0 && i != j {
+				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
 			}
 		}
 		p.Start[i+1] = int64(len(p.Col))
 	}
 	return p
+}
+
+// drawn is a problem of what draws give: for each variable its linear term, then for each
+// variable before it the pair's weight.
+func drawn(n int, linear, weight func() int64) *problem.Normal {
+	diag, w := make([]int64, n), make([]int64, n*n)
+	for i := range n {
+		diag[i] = linear()
+		for j := range i {
+			w[i*n+j] = weight()
+			w[j*n+i] = w[i*n+j]
+		}
+	}
+	return of(diag, func(i, j int) int64 { return w[i*n+j] })
+}
+
+// uniform draws linear terms from -diag to diag, and weights for a share of the pairs: up to
+// largest either side of 0, times unit.
+func uniform(r *rand.Rand, n int, largest, unit, diag int64, share float64) *problem.Normal {
+	return drawn(n, func() int64 { return r.Int64N(2*diag+1) - diag }, func() int64 {
+		if r.Float64() >= share {
+			return 0
+		}
+		return unit * (r.Int64N(2*largest+1) - largest)
+	})
+}
+
+// Dense draws a problem whose weights are multiples of unit.
+func Dense(n int, largest, unit, diag int64, share float64, seed uint64) *problem.Normal {
+	return uniform(rand.New(rand.NewPCG(seed, 11)), n, largest, unit, diag, share)
 }
 
 // DenseFor draws a problem that rows of a type just hold.
@@ -88,30 +109,9 @@ func Improving(t *testing.T, p *problem.Normal, values *[]int64) func(int64, []u
 	}
 }
 
-// Square draws a problem: coefficients up to `largest` times unit, a share
-// of the pairs.
+// Square is Dense with other draws.
 func Square(n int, largest, unit, diag int64, share float64, seed uint64) *problem.Normal {
-	r := rand.New(rand.NewPCG(seed, 5))
-	p := &problem.Normal{N: n, Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true, Start: make([]int64, n+1)}
-	w := make([]int64, n*n)
-	for i := range n {
-		p.Diag[i] = r.Int64N(2*diag+1) - diag
-		for j := range i {
-			if r.Float64() < share {
-				w[i*n+j] = unit * (r.Int64N(2*largest+1) - largest)
-				w[j*n+i] = w[i*n+j]
-			}
-		}
-	}
-	for i := range n {
-		for j := range n {
-			if v := w[i*n+j]; v != 0 {
-				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, v)
-			}
-		}
-		p.Start[i+1] = int64(len(p.Col))
-	}
-	return p
+	return uniform(rand.New(rand.NewPCG(seed, 5)), n, largest, unit, diag, share)
 }
 
 // SquareFor draws a problem that a type of coefficients holds exactly.
@@ -186,55 +186,29 @@ func Solution(r *rand.Rand, n int) []uint64 {
 // Random draws a problem of n variables with weights of -size to size,
 // rounded to multiples of grain, each pair there with probability density.
 func Random(r *rand.Rand, n int, density float64, size, grain int64) *problem.Normal {
-	weight := make([][]int64, n)
-	for i := range weight {
-		weight[i] = make([]int64, n)
-	}
 	draw := func() int64 { return (r.Int64N(2*size+1) - size) / grain * grain }
-	p := &problem.Normal{N: n, Diag: make([]int64, n), Start: make([]int64, n+1), Scale: 1, Sense: 1, Exact: true}
-	for i := range n {
-		p.Diag[i] = draw()
-		for j := range i {
-			if r.Float64() < density {
-				weight[i][j] = draw()
-				weight[j][i] = weight[i][j]
-			}
+	return drawn(n, draw, func() int64 {
+		if r.Float64() >= density {
+			return 0
 		}
-	}
-	for i := range n {
-		for j, w := range weight[i] {
-			if w != 0 {
-				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
-			}
-		}
-		p.Start[i+1] = int64(len(p.Col))
-	}
-	return p
+		return draw()
+	})
 }
 
 // Torus draws a torus of side by side variables as a maximum cut with weights
 // of -1 and 1.
 func Torus(r *rand.Rand, side int) *problem.Normal {
 	n := side * side
-	p := &problem.Normal{N: n, Diag: make([]int64, n), Start: make([]int64, n+1), Scale: 1, Sense: 1, Exact: true}
-	weight := map[[2]int]int64{}
+	diag, weight := make([]int64, n), map[[2]int]int64{}
 	for i := range n {
 		for _, j := range []int{i/side*side + (i+1)%side, (i + side) % n} {
 			w := 2*r.Int64N(2) - 1
 			weight[[2]int{i, j}], weight[[2]int{j, i}] = -2*w, -2*w
-			p.Diag[i] += w
-			p.Diag[j] += w
+			diag[i] += w
+			diag[j] += w
 		}
 	}
-	for i := range n {
-		for j := range n {
-			if w := weight[[2]int{i, j}]; w != 0 {
-				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
-			}
-		}
-		p.Start[i+1] = int64(len(p.Col))
-	}
-	return p
+	return of(diag, func(i, j int) int64 { return weight[[2]int{i, j}] })
 }
 
 // Told is what a search told.
@@ -281,18 +255,12 @@ func Downhill(n int) *problem.Normal {
 }
 
 // Sparse makes a problem of pairs, each with its weight.
-func Sparse(n int, diag func(i int) int64, pairs map[[2]int]int64) *problem.Normal {
-	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
-	for i := range n {
-		p.Diag[i] = diag(i)
-		for j := range n {
-			if w := pairs[[2]int{min(i, j), max(i, j)}]; w != 0 && i != j {
-				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
-			}
-		}
-		p.Start[i+1] = int64(len(p.Col))
+func Sparse(n int, linear func(i int) int64, pairs map[[2]int]int64) *problem.Normal {
+	diag := make([]int64, n)
+	for i := range diag {
+		diag[i] = linear(i)
 	}
-	return p
+	return of(diag, func(i, j int) int64 { return pairs[[2]int{min(i, j), max(i, j)}] })
 }
 
 // SparseCases are problems that break layouts and moves.

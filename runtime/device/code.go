@@ -1,0 +1,17 @@
+package device
+
+// Code is what GPUs load: the images of a binary, or variants compiled when they are asked for.
+type Code interface {
+	// Suits says why nothing runs on a device of a compute capability; byPTX: there is
+	// PTX alone, for the driver to compile.
+	Suits(major, minor int) (byPTX bool, err error)
+	// Holds says why a variant, by its hash, cannot be loaded there.
+	Holds(variant uint64, major, minor int) error
+	// Image returns the fatbin that holds a variant, and its name.
+	Image(variant uint64, major, minor int) (name string, code []byte, byPTX bool, err error)
+	// Needs is the least version of CUDA that a driver must support to load them,
+	// 13000 for 13.0, and the release of the driver that does; 0: any.
+	Needs() (version int, release string)
+	// Compiler is what made them, its version and flags; empty: not known.
+	Compiler() string
+}

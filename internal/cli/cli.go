@@ -20,6 +20,7 @@ import (
 
 	"coalesce/internal/cli/manual"
 	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/structures"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -56,7 +57,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if team != nil && team.Rank() > 0 {
 		stdout, stderr = io.Discard, io.Discard
 	}
-	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: devices.Kinds(), free: freeMemory}
+	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: devices.Kinds(), free: structures.FreeMemory}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,13 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
-	"coalesce/internal/ui"
 	"coalesce/runtime/device"
-	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/solve"
 )
 
@@ -36,6 +33,7 @@ type csgFlags struct {
 	values       string // file for the values of all coalitions' best partitions
 	keep         csg.Checkpoint
 	sizes        string
+	search       structures.Search
 }
 
 func (a *app) solveCSGCommand() *cobra.Command {
@@ -43,33 +41,12 @@ func (a *app) solveCSGCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
-		Long: `Coalition structure generation: given a value for every coalition of n agents,
-find the partition of the agents whose blocks' values add up to the most.
-
-FILE is a characteristic function, plain or compressed with gzip, xz or zstd; -
-is standard input:
-
-  .npy   2^n values of any integer or floating type, by coalition number:
-         agent i is bit i-1, so that entry 5 = 101b is the coalition {1, 3}
-  CSV    rows of a coalition and its value: "1 3",12.5 (agents by number or name)
-  JSON   {"1,3": 12.5} or {"agents": ["ann", "bob"], "values": {"ann bob": 7}}
-
-A CSV or JSON file must have every coalition but the empty one, unless --missing
-gives the others a value. --missing=-inf forbids them. --names says what agents
-1, 2, 3 and so on are called: all that a table may name, in the bits' order. Of
-several files each is solved, and --json prints a line for each.
-
---device cuda:all, or cuda:0,1 and so on, solves on several GPUs together: each
-holds the table of all coalitions without the last agent, and makes its share.
-
-Instead of a file, --distribution draws the values from a distribution of the
-literature, each a function of the seed and the coalition alone:
-
-  ` + ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "),
-		Args: cobra.ArbitraryArgs,
+		Long:  structures.AboutSolve(),
+		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"seed", "type"} {
-				if len(args) > 0 && cmd.Flags().Changed(name) {
+				held := slices.ContainsFunc(args, func(path string) bool { return name == "type" || !s.search.Graph(path) })
+				if held && cmd.Flags().Changed(name) {
 					return usagef("--%s is for --distribution: a file holds its values", name)
 				}
 			}
@@ -82,14 +59,15 @@ literature, each a function of the seed and the coalition alone:
 	f.StringSliceVar(&s.names, "names", nil, "the agents' names in order, such as ann,bob,cleo (default: the file's own)")
 	f.StringVar(&s.distribution, "distribution", "", "draw the instance instead of reading it")
 	f.IntVar(&s.agents, "agents", 0, "agents of a drawn instance")
-	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance, or of a search")
 	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int32, int64, float32 or float64")
 	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
 	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
+	s.search.Register(f)
 	f.StringVar(&s.keep.Path, "checkpoint", "", "append finished levels of the tiles to this file, to go on with after an interruption")
 	f.BoolVar(&s.keep.Resume, "resume", false, "go on with the file of --checkpoint, on any device")
 	s.register(f)
-	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP)}, "prices, or which splittings are evaluated: dp and idp are the published programs")
+	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP), anytime.Algorithm}, "prices, or which splittings are evaluated: dp and idp are the published programs; "+anytime.Algorithm+" searches graphs")
 	return cmd
 }
 
@@ -132,6 +110,9 @@ func (s *csgFlags) check(a *app, args []string) error {
 	if _, err := csg.ParseSizes(cmp.Or(s.sizes, "1-")); err != nil {
 		return usagef("--sizes: %w", err)
 	}
+	if err := s.search.Check(); err != nil {
+		return usageError{err}
+	}
 	return s.solveFlags.check(a)
 }
 
@@ -154,7 +135,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	}
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
 		o := s.settings(db)
-		o.Devices = devices
+		o.Devices, o.TimeLimit = devices, s.search.Limit
 		return solve.With(csg.Open, o, func(session *csg.Session) error {
 			return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, session, path) })
 		})
@@ -173,22 +154,35 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		if there {
 			free = 0 // of no interest
 		}
-		takes := func(n int) error { return cmp.Or(fits(n, value, free), csg.Takes(facts, n, value)) }
+		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value)) }
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}
 	}
 	start := time.Now()
-	inst, err := await(ctx, func() (*csg.Instance, error) {
+	var graph *anytime.Instance
+	inst, err := await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %d agents from %s", s.agents, s.distribution)
 			return structures.Draw(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
 		}
 		p.Set("reading %s", called(path))
+		if s.search.Graph(path) {
+			if graph, err = a.readGraph(&s.search, path); err != nil || s.search.Searches(graph, s.algorithm) {
+				return nil, err
+			}
+			return structures.Table(ctx, graph, a.free())
+		}
 		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
 	})
 	if err != nil {
 		return err
+	}
+	if inst == nil {
+		return a.solveGraph(ctx, s, session, graph, time.Since(start))
+	}
+	if s.algorithm == anytime.Algorithm {
+		return usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
 	}
 	if s.sizes != "" {
 		sizes, err := csg.ParseSizes(s.sizes)
@@ -208,32 +202,30 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	if r != nil {
 		r.Seconds.Read = read
 	}
-	if r != nil && (r.Stopped || errors.Is(err, device.ErrLost)) { // the best so far, and how the solve ended
-		p.Close()
-		if s.json {
-			return errors.Join(err, printJSON(a.out, r))
-		}
-		return errors.Join(err, a.printCSG(r, facts, ""))
-	}
-	if errors.Is(err, solve.ErrInfeasible) && s.json {
-		p.Close()
-		return errors.Join(err, printJSON(a.out, r))
-	}
-	if err != nil {
+	limited := r != nil && errors.Is(err, context.DeadlineExceeded) // as was asked for
+	ended := r != nil && (r.Stopped || errors.Is(err, device.ErrLost))
+	if err != nil && !limited && !ended && !(s.json && errors.Is(err, solve.ErrInfeasible)) {
 		return solverError(err)
 	}
 	verified := ""
-	if s.verify {
+	if s.verify && err == nil {
 		p.Set("verifying with the reference")
-		if verified, err = verifyCSG(ctx, inst, r); err != nil {
-			return err
+		ref, err := await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
+		if err != nil {
+			return fmt.Errorf("verify: %w", err)
+		}
+		if verified, err = structures.Compare(r, ref); err != nil {
+			return checkError{err}
 		}
 	}
 	p.Close()
-	if s.json {
-		return printJSON(a.out, r)
+	if limited {
+		err = nil
 	}
-	return a.printCSG(r, facts, verified)
+	if s.json {
+		return errors.Join(err, printJSON(a.out, r))
+	}
+	return errors.Join(err, structures.WriteResult(a.out, r, facts.Name, verified))
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.
@@ -251,23 +243,6 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.S
 	return r, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteNPY(w, cover) })
 }
 
-// freeMemory is the memory in bytes that this machine has for an instance, 0
-// where the system does not tell.
-func freeMemory() int64 {
-	d := host.Open(1)
-	defer d.Close()
-	return d.Facts().Free
-}
-
-// fits holds the values of n agents against the free memory: Go cannot refuse
-// to allocate, it ends the program.
-func fits(n int, value csg.Value, free int64) error {
-	if need := csg.Footprint(n, value); free > 0 && need > free {
-		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), ui.GiB(need), value, ui.GiB(free))
-	}
-	return nil
-}
-
 // solverError tells an answer that was found and refuted from one that was
 // not found.
 func solverError(err error) error {
@@ -275,49 +250,6 @@ func solverError(err error) error {
 		return checkError{err}
 	}
 	return err
-}
-
-// verifyCSG solves with the reference and compares totals, which may differ by
-// what both are proven to be within.
-func verifyCSG(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
-	start := time.Now()
-	ref, err := await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
-	if err != nil {
-		return "", fmt.Errorf("verify: %w", err)
-	}
-	r.Seconds.Verify = time.Since(start).Seconds()
-	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value != ref.Value && !(gap <= max(*r.Gap, *ref.Gap)) {
-		return "", checkError{fmt.Errorf("the answer is worth %s, the reference finds %s", r.Value, ref.Value)}
-	}
-	same := "too"
-	if r.Value != ref.Value {
-		same = "(rounding leaves both open)"
-	}
-	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
-		ref.Value, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
-}
-
-// printCSG writes an answer for people.
-func (a *app) printCSG(r *csg.Result, facts device.Facts, verified string) error {
-	var blocks ui.Table
-	blocks.Right(0)
-	blocks.Row("value", "block")
-	for _, b := range r.Certificate.Blocks {
-		blocks.Row(b.Value, "{"+strings.Join(b.Agents, ", ")+"}")
-	}
-	blocks.Row(r.Value.String(), fmt.Sprintf("total, %s of %s", ui.Count(len(r.Certificate.Blocks), "block"), ui.Count(r.Size["agents"], "agent")))
-	if err := blocks.Write(a.out); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.out)
-
-	told := facets.Answer{
-		Report:   &r.Report,
-		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, ui.Count(r.Size["agents"], "agent"), r.Type),
-		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
-		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
-	}
-	return told.Write(a.out)
 }
 
 // queryFlags are the flags of `query csg`.

@@ -17,10 +17,10 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write a drawn instance to a file",
-		RunE:  a.group("qubo, assignment or auction"),
+		RunE:  a.group("csg, qubo, assignment or auction"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.generateQUBOCommand(), a.generateAssignmentCommand(), a.generateAuctionCommand())
+	cmd.AddCommand(a.generateCSGCommand(), a.generateQUBOCommand(), a.generateAssignmentCommand(), a.generateAuctionCommand())
 	return cmd
 }
 

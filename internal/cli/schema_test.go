@@ -92,6 +92,8 @@ func TestResultsFollowTheSchema(t *testing.T) {
 		{"csg ../../examples/couriers.csv", 0},
 		{"csg --distribution uniform --agents 5", 0},
 		{"csg " + file("forbidden.csv", "1,-inf\n2,3\n1 2,-inf\n"), 1},
+		{"csg " + file("graph.rud", "3 3\n1 2 5\n1 3 -2\n2 3 1\n"), 0},
+		{"csg " + file("graph.coo", "0 1 0.5\n1 2 -2\n0 2 1\n") + " --algorithm anytime --time-limit 20ms", 0},
 		{"auction ../../examples/auction.txt", 0},
 		{"auction ../../examples/auction.txt --payments vcg", 0},
 		{"auction ../../examples/auction.txt --payments core", 0},

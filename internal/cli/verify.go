@@ -55,7 +55,7 @@ and 1 where a file cannot be read.`,
 	f.SortFlags = false
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	f.StringVar(&s.duals, "duals", "", "assignment: the JSON file of the duals, where RESULT lacks them")
-	f.StringVar(&s.format, "format", "", "assignment, qubo: read INSTANCE as this format (default: told by name and content)")
+	f.StringVar(&s.format, "format", "", "assignment, qubo, graphs of csg: read INSTANCE as this format (default: told by name and content)")
 	f.BoolVar(&s.assignment.maximize, "maximize", false, "assignment: the matching that is worth the most was asked for")
 	f.StringVar(&s.assignment.limit, "limit", "", "assignment: rows were left unmatched rather than match pairs dearer than this")
 	f.StringVar(&s.assignment.header, "header", "", "assignment: whether the first line of a CSV file is names: yes or no")
@@ -169,6 +169,10 @@ func (a *app) verdict(s *verifyFlags, problem string, result []byte, args []stri
 	}
 	switch problem {
 	case "csg":
+		s.csg.search.Format = s.format
+		if s.csg.search.Graph(args[0]) {
+			return a.verdictOfGraph(&s.csg.search, result, args[0])
+		}
 		inst, err := a.readCSG(args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.free()})
 		if err != nil {
 			return nil, err

@@ -29,6 +29,8 @@ func (x Answer) Write(w io.Writer) error {
 		t.Row("proven", fmt.Sprintf("within %.2g of the optimum: none is better than %s", *r.Gap, r.Bound))
 	case r.Proven:
 		t.Row("proven", "optimal")
+	case r.Bound != "":
+		t.Row("bound", fmt.Sprintf("none is better than %s, %.2g more", r.Bound, *r.Gap))
 	}
 	t.Row("checked", x.Checked)
 	if x.Verified != "" {

@@ -5,6 +5,7 @@ package structures
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,30 @@ func Largest(n int, takes func(n int) error) error {
 		}
 	}
 	return err
+}
+
+// Fits holds the values of n agents against the free memory in bytes, 0 where it is not
+// known: Go cannot refuse to allocate, it ends the program.
+func Fits(n int, value csg.Value, free int64) error {
+	if need := csg.Footprint(n, value); free > 0 && need > free {
+		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), ui.GiB(need), value, ui.GiB(free))
+	}
+	return nil
+}
+
+// Compare holds a result against the reference's: their totals may differ by what both are
+// proven to be within. It says what was found, and tells the result how long that took.
+func Compare(r, ref *csg.Result) (string, error) {
+	r.Seconds.Verify = ref.Seconds.Solve
+	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value != ref.Value && !(gap <= max(*r.Gap, *ref.Gap)) {
+		return "", fmt.Errorf("the answer is worth %s, the reference finds %s", r.Value, ref.Value)
+	}
+	same := "too"
+	if r.Value != ref.Value {
+		same = "(rounding leaves both open)"
+	}
+	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
+		ref.Value, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
 }
 
 // An Answer is the best structures of a coalition, best first, and the seconds that

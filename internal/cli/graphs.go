@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/internal/cli/structures"
+	"coalesce/internal/cli/whole"
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/solve"
+)
+
+// readGraph reads FILE, which may be standard input, as a graph.
+func (a *app) readGraph(s *structures.Search, path string) (*anytime.Instance, error) {
+	if path == dash {
+		return s.Read(a.in, standardInput, a.free())
+	}
+	return s.Read(nil, path, a.free())
+}
+
+// solveGraph searches a graph, and prints.
+func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session, g *anytime.Instance, read time.Duration) error {
+	switch {
+	case s.sizes != "" || s.values != "" || s.keep.Path != "" || s.names != nil || s.missing != "":
+		return usagef("--sizes, --values, --checkpoint, --names and --missing are for tables, and %s is searched: --algorithm %s makes a table of it", g.Source, csg.ByPrices)
+	case s.device != "auto" && s.device != "host":
+		return usagef("--device is %s: graphs are searched on a host", s.device)
+	case s.verify:
+		return usagef("--verify is for tables: the reference solves no graph of %d agents", g.N)
+	}
+	p := a.progress()
+	defer p.Close()
+	o := s.search.Options(session.Options, s.seed)
+	o.Progress = func(now solve.Incumbent) { p.Set("searching %d agents: %s", g.N, now) }
+	var r *anytime.Result
+	err := a.withDevices("host", s.threads, func(host []device.Device) (err error) { // the session's may be a GPU
+		o.Devices = host
+		r, err = anytime.Solve(ctx, g, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Seconds.Read = read.Seconds()
+	if p.Close(); s.json {
+		return errors.Join(ctx.Err(), printJSON(a.out, r))
+	}
+	return errors.Join(ctx.Err(), structures.WriteFound(a.out, r, r.Device))
+}
+
+// verdictOfGraph holds a result against a graph, or its table where that was solved.
+func (a *app) verdictOfGraph(s *structures.Search, result []byte, path string) (*solve.Verdict, error) {
+	if err := s.Check(); err != nil {
+		return nil, usageError{err}
+	}
+	g, err := a.readGraph(s, path)
+	if err != nil {
+		return nil, err
+	}
+	if anytime.IsResult(result) {
+		return anytime.Verify(g, result)
+	}
+	inst, err := structures.Table(context.Background(), g, a.free())
+	if err != nil {
+		return nil, err
+	}
+	return csg.Verify(inst, result)
+}
+
+func (a *app) generateCSGCommand() *cobra.Command {
+	var w structures.Drawing
+	var output string
+	cmd := &cobra.Command{
+		Use:   "csg --agents N [--weights NAME] [--density SHARE] --output FILE.rud",
+		Short: "Write a graph whose agents form coalitions",
+		Long:  structures.AboutDrawing,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmp.Or(plainName(output), w.Check(output, a.free())); err != nil {
+				return usageError{err}
+			}
+			g, err := await(cmd.Context(), w.Draw)
+			if err != nil {
+				return err
+			}
+			return whole.Write(cmd.Context(), output, func(out io.Writer) error { return g.Write(out, "rudy") })
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&output, "output", "o", "", "the file to write")
+	w.Register(f)
+	return cmd
+}

@@ -1,0 +1,196 @@
+package structures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/cli/facets"
+	"coalesce/internal/ui"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/solve"
+)
+
+// TableAgents is the most agents of a graph that becomes a table unless the search is
+// asked for: tables of so many take less than a second.
+const TableAgents = 24
+
+// A Search is the flags of `solve csg` that say what a graph is and when its search ends.
+type Search struct {
+	Format string
+	Limit  time.Duration
+	target string
+}
+
+// Register adds the flags.
+func (s *Search) Register(f *pflag.FlagSet) {
+	f.StringVar(&s.Format, "format", "", "FILE is a graph, in the format "+strings.Join(anytime.Formats(), ", ")+" (default: told by its name)")
+	f.DurationVar(&s.Limit, "time-limit", 0, fmt.Sprintf("end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none; of a search %v)", anytime.DefaultLimit))
+	f.StringVar(&s.target, "target", "", "end a search at this value or a better one")
+}
+
+// Check is a mistake in them.
+func (s *Search) Check() error {
+	switch x, err := strconv.ParseFloat(s.target, 64); {
+	case s.Limit < 0:
+		return fmt.Errorf("--time-limit is %v, expected a time of at least 0", s.Limit)
+	case s.target != "" && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)):
+		return fmt.Errorf("--target is %q, expected a number", s.target)
+	case s.Format != "" && !slices.Contains(anytime.Formats(), s.Format):
+		return fmt.Errorf("--format is %q, expected one of %s", s.Format, strings.Join(anytime.Formats(), ", "))
+	}
+	return nil
+}
+
+// Graph reports whether a FILE is a graph.
+func (s *Search) Graph(path string) bool { return s.Format != "" || anytime.FormatOf(path) != "" }
+
+// Read reads a graph from a file, or from in where that is not nil. Memory is the most bytes
+// that it may take.
+func (s *Search) Read(in io.Reader, path string, memory int64) (*anytime.Instance, error) {
+	o := anytime.ReadOptions{Format: s.Format, Memory: memory}
+	if in != nil {
+		return anytime.ReadFrom(in, path, o)
+	}
+	return anytime.Read(path, o)
+}
+
+// Searches reports whether a graph is searched, and makes no table.
+func (s *Search) Searches(g *anytime.Instance, algorithm string) bool {
+	return algorithm == anytime.Algorithm || algorithm == "" && g.N > TableAgents
+}
+
+// Options are those of a search.
+func (s *Search) Options(settings solve.Settings, seed uint64) anytime.Options {
+	o := anytime.Options{Settings: settings, Seed: seed}
+	if target, err := strconv.ParseFloat(s.target, 64); err == nil {
+		o.Target = &target
+	}
+	return o
+}
+
+// Table is the table of a graph, for which there has to be memory: bytes, 0 where that is not known.
+func Table(ctx context.Context, g *anytime.Instance, memory int64) (*csg.Instance, error) {
+	if need := csg.Footprint(g.N, csg.Int64); memory > 0 && need > memory/2 {
+		return nil, fmt.Errorf("the table of %s takes %s, and this machine has %s of free memory: --algorithm %s needs none",
+			ui.Count(g.N, "agent"), ui.GiB(2*need), ui.GiB(memory), anytime.Algorithm)
+	}
+	return g.Table(ctx)
+}
+
+// WriteFound writes the answer of a search for people; device is the device's name.
+func WriteFound(out io.Writer, r *anytime.Result, device string) error {
+	blocks := make([]csg.Block, len(r.Certificate.Blocks))
+	for k, b := range r.Certificate.Blocks {
+		blocks[k] = csg.Block{Agents: b.Agents, Value: b.Value}
+	}
+	n := r.Size["agents"]
+	if err := writeBlocks(out, blocks, r.Value, n); err != nil {
+		return err
+	}
+	last := r.History[len(r.History)-1]
+	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s, seed %d", ui.Seconds(last.Seconds), ui.Count(int(r.Runs), "annealing"), r.Seed))
+	if r.Stopped {
+		r.Notes = append(r.Notes, "interrupted: the best so far")
+	}
+	return facets.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s, %s)", r.Instance, ui.Count(n, "agent"), ui.Count(r.Size["edges"], "edge"), r.Type),
+		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
+		Name:     device,
+	}.Write(out)
+}
+
+// WriteResult writes the answer of a table for people; verified says what a reference found.
+func WriteResult(out io.Writer, r *csg.Result, device, verified string) error {
+	n := r.Size["agents"]
+	if err := writeBlocks(out, r.Certificate.Blocks, r.Value, n); err != nil {
+		return err
+	}
+	return facets.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, ui.Count(n, "agent"), r.Type),
+		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
+		Verified: verified, Splittings: r.Splittings, Name: device,
+	}.Write(out)
+}
+
+func writeBlocks(out io.Writer, list []csg.Block, total solve.Number, agents int) error {
+	var blocks ui.Table
+	blocks.Right(0)
+	blocks.Row("value", "block")
+	for _, b := range list {
+		blocks.Row(b.Value, "{"+strings.Join(b.Agents, ", ")+"}")
+	}
+	blocks.Row(total.String(), fmt.Sprintf("total, %s of %s", ui.Count(len(list), "block"), ui.Count(agents, "agent")))
+	if err := blocks.Write(out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out)
+	return err
+}
+
+// A Drawing is the flags that say which graph to draw.
+type Drawing struct {
+	weights string
+	agents  int
+	density float64
+	seed    uint64
+}
+
+// Register adds the flags.
+func (w *Drawing) Register(f *pflag.FlagSet) {
+	f.StringVar(&w.weights, "weights", anytime.Weights()[0], "what its edges weigh: "+strings.Join(anytime.Weights(), ", "))
+	f.IntVar(&w.agents, "agents", 0, "its agents")
+	f.Float64Var(&w.density, "density", 1, "the share of all pairs of agents that have an edge")
+	f.Uint64Var(&w.seed, "seed", 1, "its seed")
+}
+
+// AboutDrawing describes them.
+const AboutDrawing = `Draws a weighted graph and writes it as rudy: coalitions are worth what the edges
+among their members weigh. The weights are
+
+  normal   of mean 0 and deviation 10, rounded to three decimals
+  laplace  of mean 0 and scale 10, rounded to three decimals
+  uniform  integers from -100 to 100
+  sign     -1 or 1
+  planted  integers, 1 to 100 within hidden groups and below 0 between them, but
+           for one edge in ten, whose sign is turned`
+
+// Check is a mistake in them or in the file to write, or that memory, in bytes where that
+// is known, does not suffice.
+func (w *Drawing) Check(output string, memory int64) error {
+	if output == "" {
+		return errors.New("expected --output FILE")
+	}
+	if format := anytime.FormatOf(output); format != "rudy" && (format != "" || strings.HasSuffix(output, ".npy")) {
+		return fmt.Errorf("--output is %s: graphs are written as rudy, .rud", output)
+	}
+	if w.agents < 1 {
+		return fmt.Errorf("--agents is %d, expected 1 or more", w.agents)
+	}
+	if !(w.density >= 0 && w.density <= 1) {
+		return fmt.Errorf("--density is %v, expected 0 to 1", w.density)
+	}
+	if !slices.Contains(anytime.Weights(), w.weights) {
+		return fmt.Errorf("--weights is %q, expected one of %s", w.weights, strings.Join(anytime.Weights(), ", "))
+	}
+	if need := int64(24 * w.density * float64(w.agents) * float64(w.agents)); memory > 0 && need > memory {
+		return fmt.Errorf("a graph of %d agents takes %s, and this machine has %s of free memory", w.agents, ui.GiB(need), ui.GiB(memory))
+	}
+	return nil
+}
+
+// Draw draws the graph.
+func (w *Drawing) Draw() (*anytime.Instance, error) {
+	return anytime.Draw(w.weights, w.agents, w.density, w.seed)
+}

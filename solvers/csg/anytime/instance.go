@@ -1,0 +1,295 @@
+// Package anytime solves coalition structure generation where a function gives the values
+// and no table could hold them: for 40 to 1,000 agents and more. Better and better structures
+// are told while it searches, and a bound that none exceeds where one is known.
+//
+// The function is a weighted graph: agents are nodes, and a coalition is worth what its members and
+// the edges among them weigh (induced subgraph games; in other words clique partitioning, or
+// correlation clustering). Graphs are read as package qubo reads them, since a coalition's
+// value is the objective of a binary quadratic program. Package cliques searches.
+package anytime
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"coalesce/solvers/csg/internal/cliques"
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/qubo"
+)
+
+// An Instance is a weighted graph. It is read only once it is made.
+type Instance struct {
+	N      int      // agents, the graph's nodes
+	Names  []string // of agents 1..N, nil when they have none
+	Type   problem.Value
+	Source string   // the file, or the drawing
+	Notes  []string // what was changed on the way in, one sentence each
+
+	terms *qubo.Instance
+	graph *cliques.Graph // weights in units, rounded up
+	unit  unit
+	exact bool    // no weight was rounded
+	own   []int64 // the nodes' own weights, in units
+	fixed int64   // their sum, which every structure has
+}
+
+// Edges is how many edges have a weight.
+func (inst *Instance) Edges() int { return int(inst.terms.Pairs()) }
+
+// MaxTable is the most agents of Table.
+const MaxTable = problem.MaxAgents
+
+// Formats are the names of the file formats of graphs.
+func Formats() []string { return qubo.Formats() }
+
+// FormatOf is the format that a file's name promises, empty where it may be a table of
+// coalitions: .npy, .json and .csv.
+func FormatOf(path string) string {
+	switch format := qubo.FormatOf(path); format {
+	case "npy", "bqm":
+		return ""
+	default:
+		return format
+	}
+}
+
+// ReadOptions say how to read a graph.
+type ReadOptions struct {
+	Format string // one of Formats; empty: told by name, then by content
+	Memory int64  // most bytes to take; 0: qubo.DefaultMemory
+}
+
+// options are those of qubo's readers. Whether a format is to be minimised does not matter
+// here: weights are what coalitions are worth. Formats that can hold a graph are read as one.
+func (o ReadOptions) options(name string) qubo.ReadOptions {
+	q := qubo.ReadOptions{Format: o.Format, Sense: qubo.Maximize, Memory: o.Memory}
+	if q.Format == "" {
+		q.Format = qubo.FormatOf(name)
+	}
+	switch q.Format {
+	case "rudy", "mtx", "npy", "mqlib":
+		q.Form = qubo.MaxCut
+	}
+	return q
+}
+
+// Read reads a graph from a file, plain or compressed with gzip, xz or zstd. Errors say
+// where in the file, what was found and what was expected.
+func Read(path string, o ReadOptions) (*Instance, error) {
+	terms, err := qubo.Read(path, o.options(path))
+	if err != nil {
+		return nil, err
+	}
+	return newInstance(terms)
+}
+
+// ReadFrom is Read on an open stream; name is what errors call it.
+func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
+	terms, err := qubo.ReadFrom(r, name, o.options(name))
+	if err != nil {
+		return nil, err
+	}
+	return newInstance(terms)
+}
+
+// Write writes the graph in one of Formats, so that Read gives it back.
+func (inst *Instance) Write(w io.Writer, format string) error {
+	_, err := qubo.Write(w, inst.terms, format)
+	return err
+}
+
+// newInstance makes an instance of a binary quadratic program to be maximised, or a graph.
+func newInstance(terms *qubo.Instance) (*Instance, error) {
+	if terms.Form == qubo.Ising {
+		return nil, fmt.Errorf("%s: found an Ising model, expected a graph, or coefficients of 0 and 1", terms.Source)
+	}
+	if err := terms.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", terms.Source, err)
+	}
+	inst := &Instance{N: terms.N, Names: terms.Names, Source: terms.Source, terms: terms}
+	inst.graph = &cliques.Graph{N: terms.N, Start: terms.Start, Col: terms.Col}
+	if t := terms.Int; t != nil {
+		if t.Offset != 0 {
+			return nil, fmt.Errorf("%s: found the constant %d, expected none: the empty coalition is worth 0", terms.Source, t.Offset)
+		}
+		inst.Type, inst.exact = problem.Int64, true
+		inst.graph.Weight, inst.own = t.Pair, t.Linear
+	} else {
+		t := terms.Real
+		if t.Offset != 0 {
+			return nil, fmt.Errorf("%s: found the constant %v, expected none: the empty coalition is worth 0", terms.Source, t.Offset)
+		}
+		inst.Type = problem.Float64
+		inst.unit, inst.exact = unitOf(t.Pair, t.Linear)
+		inst.graph.Weight, inst.own = inst.unit.count(t.Pair), inst.unit.count(t.Linear)
+	}
+	sum := 0.0
+	for _, list := range [][]int64{inst.graph.Weight, inst.own} {
+		for _, w := range list {
+			sum += math.Abs(float64(w))
+		}
+	}
+	if sum > mostSum {
+		return nil, fmt.Errorf("%s: %w: absolute values add up to %.3g, expected at most 2^57", terms.Source, qubo.ErrCoefficient, sum)
+	}
+	for _, w := range inst.own {
+		inst.fixed += w
+	}
+	return inst, nil
+}
+
+// mostSum bounds the sum of absolute weights, those of edges counted twice.
+const mostSum = 1 << 58
+
+// A unit is 10^-places or 2^-bits; one of the two is 0.
+type unit struct{ places, bits int }
+
+// unitOf is the largest power of ten, down to 10^-9, or else of two, of which all weights are
+// multiples; of ten as the decimals that give the floats. Where sums of such multiples are too large
+// it is the least power of two for which they are not, and exact is false.
+func unitOf(lists ...[]float64) (u unit, exact bool) {
+	low, top := math.MaxInt, math.MinInt // exponents of the lowest bit and above the highest
+	all := slices.Concat(lists...)
+	for _, w := range all {
+		for u.places <= 9 && !decimals(w, u.places) {
+			u.places++
+		}
+		if w != 0 {
+			fraction, exponent := math.Frexp(w)
+			low = min(low, exponent-53+bits.TrailingZeros64(uint64(math.Abs(fraction)*0x1p53)))
+			top = max(top, exponent)
+		}
+	}
+	sum := 0.0 // in 2^top
+	for _, w := range all {
+		sum += math.Ldexp(math.Abs(w), -top)
+	}
+	if u.places <= 9 && math.Ldexp(sum*math.Pow10(u.places), top) < 0x1p57 {
+		return u, true
+	}
+	_, most := math.Frexp(sum)
+	u = unit{bits: min(-low, 57-top-most)}
+	return u, u.bits == -low
+}
+
+// decimals reports whether a float is what so many decimals are read as.
+func decimals(w float64, places int) bool {
+	whole := math.Round(w * math.Pow10(places))
+	return math.Abs(whole) < 0x1p53 && whole/math.Pow10(places) == w
+}
+
+// count is how many units a list's weights are, rounded up.
+func (u unit) count(weights []float64) []int64 {
+	out := make([]int64, len(weights))
+	for k, w := range weights {
+		if u.places > 0 {
+			out[k] = int64(math.Round(w * math.Pow10(u.places)))
+		} else {
+			out[k] = int64(math.Ceil(math.Ldexp(w, u.bits)))
+		}
+	}
+	return out
+}
+
+// float is the float64 nearest to so many units.
+func (u unit) float(units int64) float64 {
+	return math.Ldexp(float64(units)/math.Pow10(u.places), -u.bits)
+}
+
+// number is so many units, exactly.
+func (u unit) number(units int64) *big.Rat {
+	x := new(big.Float).SetMantExp(new(big.Float).SetInt64(units), -u.bits)
+	exact, _ := x.Rat(nil)
+	return exact.Quo(exact, new(big.Rat).SetFloat64(math.Pow10(u.places)))
+}
+
+// worth is what each block is worth, without rounding; label has each agent's block, from 0
+// to count-1.
+func (inst *Instance) worth(label []int32, count int) []*big.Rat {
+	out := make([]*big.Rat, count)
+	if inst.exact {
+		sums := make([]int64, count)
+		each(inst.terms, inst.own, inst.graph.Weight, label, func(c int32, w int64) { sums[c] += w })
+		for c, sum := range sums {
+			out[c] = inst.unit.number(sum)
+		}
+		return out
+	}
+	sums, term := make([]*big.Float, count), problem.NewExact()
+	for c := range sums {
+		sums[c] = problem.NewExact()
+	}
+	each(inst.terms, inst.terms.Real.Linear, inst.terms.Real.Pair, label, func(c int32, w float64) { sums[c].Add(sums[c], term.SetFloat64(w)) })
+	for c, sum := range sums {
+		out[c], _ = sum.Rat(nil)
+	}
+	return out
+}
+
+// each calls add for every weight inside a block.
+func each[T int64 | float64](q *qubo.Instance, own, pair []T, label []int32, add func(block int32, w T)) {
+	for i, c := range label {
+		if own[i] != 0 {
+			add(c, own[i])
+		}
+		for k := q.Start[i]; k < q.Start[i+1]; k++ {
+			if j := q.Col[k]; int(j) > i && label[j] == c {
+				add(c, pair[k])
+			}
+		}
+	}
+}
+
+// Table is the instance with the value of every coalition, for algorithms that are exact:
+// floats are rounded once. It takes 16·2^N bytes at most while it is made.
+func (inst *Instance) Table(ctx context.Context) (*problem.Instance, error) {
+	if inst.N > MaxTable {
+		return nil, fmt.Errorf("%s: %d agents: a table of all coalitions has %d at most", inst.Source, inst.N, MaxTable)
+	}
+	n := inst.N
+	pair := make([]int64, n*n)
+	for i := range n {
+		col, weight := inst.graph.Row(i)
+		for k, j := range col {
+			pair[i*n+int(j)] = weight[k]
+		}
+	}
+	values := make([]int64, 1<<n) // v(S+i+j) = v(S+i) + v(S+j) - v(S) + w(i,j)
+	for m := uint64(1); m < 1<<n; m++ {
+		if m&(1<<20-1) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		i, rest := bits.TrailingZeros64(m), m&(m-1)
+		if rest == 0 {
+			values[m] = inst.own[i]
+			continue
+		}
+		j, both := bits.TrailingZeros64(rest), rest&(rest-1)
+		values[m] = values[rest] + values[both|1<<i] - values[both] + pair[i*n+j]
+	}
+	var table *problem.Instance
+	var err error
+	largest, _ := problem.LargestInt(values)
+	switch sum, ok := problem.Times(largest, max(1, n)); {
+	case inst.Type == problem.Float64:
+		reals := make([]float64, len(values))
+		for m, v := range values {
+			reals[m] = inst.unit.float(v)
+		}
+		table, err = problem.NewInstance(reals, inst.Source)
+	case ok && sum <= math.MaxInt32:
+		table, err = problem.NewInstance(problem.Convert[int64, int32](values), inst.Source)
+	default:
+		table, err = problem.NewInstance(values, inst.Source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", inst.Source, err)
+	}
+	table.Names, table.Notes = inst.Names, slices.Concat(inst.Notes, table.Notes)
+	return table, nil
+}

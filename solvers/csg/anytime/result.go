@@ -1,0 +1,223 @@
+package anytime
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
+)
+
+// A Result is the answer to an instance, and how it came about.
+type Result struct {
+	solve.Report
+	Blocks      [][]int  // agents from 1, ascending; blocks by their first agents
+	Names       []string // of the agents, nil when they have none
+	Type        problem.Value
+	Seed        uint64
+	Target      *float64
+	Met         *float64 // seconds to the target; nil: not met
+	History     []Improvement
+	Runs        int64 // annealings made
+	Certificate Certificate
+}
+
+// An Improvement is a moment at which the best value rose.
+type Improvement struct {
+	Seconds float64      `json:"seconds"` // from the start of the solve
+	Value   solve.Number `json:"value"`
+}
+
+// A Certificate is what checking an answer found: the blocks' values as the instance gives
+// them and their sum, exact for integers, of floats rounded once; and what proves the bound:
+// no structure is worth more than the agents' own weights and all positive edges, less
+// what is lost in conflicts, cycles of positive edges and one negative edge. These share no weight, and a structure loses the
+// least weight of each.
+type Certificate struct {
+	Blocks    []Block      `json:"blocks"`
+	Sum       string       `json:"sum"`
+	Partition bool         `json:"partition"` // blocks are disjoint and cover the agents
+	Own       solve.Number `json:"own"`
+	Positive  solve.Number `json:"positive"`
+	Conflicts solve.Number `json:"conflicts"`
+}
+
+// A Block is one block of a structure and its value.
+type Block struct {
+	Agents []string `json:"agents"`
+	Value  string   `json:"value"`
+}
+
+// result checks what the search has found and makes the answer of it.
+func (r *run) result(ctx context.Context) (*Result, error) {
+	x := newResult(r.inst)
+	x.Device, x.Algorithm, x.Variant = r.o.Where(), Algorithm, "annealing and recombination on all cores"
+	x.Reason = "values are those of a graph"
+	x.Seed, x.Target, x.Met, x.History, x.Runs = r.o.Seed, r.o.Target, r.met, r.history, r.runs
+	x.Stopped = ctx.Err() != nil
+	x.Blocks = lists(r.blocks)
+	x.Seconds.Solve = time.Since(r.start).Seconds()
+	start := time.Now()
+	claimed := r.best
+	if err := x.certify(r.inst, r.losses); err != nil {
+		return nil, err
+	}
+	if got := r.inst.graph.Value(r.blocks); got != claimed {
+		return nil, fmt.Errorf("%w: the search says %d units, the blocks add up to %d", problem.ErrCheck, claimed, got)
+	}
+	x.Seconds.Verify = time.Since(start).Seconds()
+	return x, nil
+}
+
+// newResult is a result that knows its instance and nothing else.
+func newResult(inst *Instance) *Result {
+	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: inst.size(), Notes: inst.Notes}, Names: inst.Names, Type: inst.Type}
+}
+
+func (inst *Instance) size() map[string]int {
+	return map[string]int{"agents": inst.N, "edges": inst.Edges()}
+}
+
+// certify recomputes the value of Blocks, and the bound from what conflicts lose. Errors wrap
+// problem.ErrCheck.
+func (x *Result) certify(inst *Instance, losses int64) error {
+	c := Certificate{Blocks: []Block{}, Own: decimal(inst.unit.number(inst.fixed))}
+	x.Certificate = c
+	label, err := labels(x.Blocks, inst.N)
+	if err != nil {
+		return err
+	}
+	c.Partition = true
+	sum := new(big.Rat)
+	for k, value := range inst.worth(label, len(x.Blocks)) {
+		names := make([]string, len(x.Blocks[k]))
+		for i, agent := range x.Blocks[k] {
+			names[i] = inst.name(agent)
+		}
+		c.Blocks = append(c.Blocks, Block{names, decimal(value).String()})
+		sum.Add(sum, value)
+	}
+	c.Sum = decimal(sum).String()
+	positive := inst.graph.Positive()
+	c.Positive, c.Conflicts = ceiling(inst.unit.number(positive)), decimal(inst.unit.number(losses))
+	x.Certificate, x.Value = c, solve.Number(c.Sum)
+	bound := ceiling(inst.unit.number(inst.fixed + positive - losses))
+	if inst.graph.Value(label) == positive-losses {
+		if inst.exact {
+			bound = x.Value
+		}
+		x.Prove(bound)
+	} else {
+		x.Bounded(bound)
+	}
+	return nil
+}
+
+// labels are the blocks of all agents, from 0. Errors wrap problem.ErrCheck.
+func labels(blocks [][]int, n int) ([]int32, error) {
+	label := make([]int32, n)
+	for i := range label {
+		label[i] = -1
+	}
+	covered := 0
+	for k, block := range blocks {
+		if len(block) == 0 {
+			return nil, fmt.Errorf("%w: found an empty block", problem.ErrCheck)
+		}
+		for _, agent := range block {
+			if agent < 1 || agent > n || label[agent-1] >= 0 {
+				return nil, fmt.Errorf("%w: found agent %d in block %d, expected each of 1 to %d once", problem.ErrCheck, agent, k+1, n)
+			}
+			label[agent-1] = int32(k)
+			covered++
+		}
+	}
+	if covered < n {
+		return nil, fmt.Errorf("%w: found %d agents, expected %d", problem.ErrCheck, covered, n)
+	}
+	return label, nil
+}
+
+// lists are the agents of blocks, which are numbered by their first agents.
+func lists(label []int32) [][]int {
+	out := [][]int{}
+	for i, c := range label {
+		if int(c) == len(out) {
+			out = append(out, nil)
+		}
+		out[c] = append(out[c], i+1)
+	}
+	return out
+}
+
+// name is what an agent, 1..N, is called.
+func (inst *Instance) name(agent int) string {
+	if agent <= len(inst.Names) {
+		return inst.Names[agent-1]
+	}
+	return strconv.Itoa(agent)
+}
+
+// decimal writes a number: all of up to 18 decimal places, of another the nearest float64.
+func decimal(x *big.Rat) solve.Number {
+	if places, exact := x.FloatPrec(); exact && places <= 18 {
+		return solve.Number(x.FloatString(places))
+	}
+	f, _ := x.Float64()
+	return solve.NumberOf(f)
+}
+
+// ceiling is decimal where that is exact; else the least float64 whose decimals are at least x.
+func ceiling(x *big.Rat) solve.Number {
+	n := decimal(x)
+	for f := n.Float(); ; f = math.Nextafter(f, math.Inf(1)) {
+		if decimals, ok := n.Rat(); !ok || decimals.Cmp(x) >= 0 {
+			return n
+		}
+		n = solve.NumberOf(math.Nextafter(f, math.Inf(1)))
+	}
+}
+
+// String is the structure with its values, one block a line, and the total.
+func (x *Result) String() string {
+	var b strings.Builder
+	for _, block := range x.Certificate.Blocks {
+		fmt.Fprintf(&b, "{%s}\t%s\n", strings.Join(block.Agents, ", "), block.Value)
+	}
+	fmt.Fprintf(&b, "total\t%s\n", cmp.Or(x.Value, "none"))
+	return b.String()
+}
+
+// A stated result is the JSON object of a Result.
+type stated struct {
+	solve.Report
+	Solution    [][]int       `json:"solution"`
+	Agents      []string      `json:"agents,omitempty"`
+	Type        problem.Value `json:"type"`
+	Seed        uint64        `json:"seed"`
+	Target      *float64      `json:"target"`
+	Met         *float64      `json:"time_to_target"`
+	History     []Improvement `json:"history"`
+	Work        work          `json:"work"`
+	Certificate Certificate   `json:"certificate"`
+}
+
+type work struct {
+	Runs int64 `json:"runs"` // annealings
+}
+
+// MarshalJSON writes the report of every problem with what this package adds.
+func (x *Result) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(stated{x.Report, x.Blocks, x.Names, x.Type, x.Seed, x.Target, x.Met, x.History, work{x.Runs}, x.Certificate})
+	if err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	return text, nil
+}

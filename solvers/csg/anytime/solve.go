@@ -1,0 +1,132 @@
+package anytime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/cliques"
+	"coalesce/solvers/solve"
+)
+
+// Algorithm is the name of this package's only algorithm.
+const Algorithm = "anytime"
+
+// DefaultLimit ends a solve that nothing else would end.
+const DefaultLimit = 10 * time.Second
+
+// Options of Solve: the settings of all solvers, and what a search adds. The device is a host,
+// whose cores search; variants and tuning data are of no use. Without a TimeLimit, DefaultLimit holds.
+type Options struct {
+	solve.Settings
+	Target *float64 // stop at this value or a better one
+	Seed   uint64   // of the random numbers
+}
+
+// Solve looks for the best structure until the time limit, the target, or a structure that meets
+// the bound. The end of ctx is a limit like the others. The result's value was recomputed
+// from the instance. Errors of options and instances are the only ones.
+func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+	d, err := o.First()
+	switch {
+	case err != nil:
+		return nil, err
+	case d.Facts().Kind != device.Host || len(o.Devices)*o.Together() > 1:
+		return nil, fmt.Errorf("algorithm %s runs on a host, found %s", Algorithm, o.Where())
+	case o.Algorithm != "" && o.Algorithm != Algorithm:
+		return nil, fmt.Errorf("algorithm %q: expected %s", o.Algorithm, Algorithm)
+	case o.Variant != "":
+		return nil, fmt.Errorf("variant %q: algorithm %s has none", o.Variant, Algorithm)
+	case o.TimeLimit < 0 || o.Target != nil && math.IsNaN(*o.Target):
+		return nil, errors.New("expected a time limit of at least 0, and a target that is a number")
+	}
+	if o.TimeLimit == 0 {
+		o.TimeLimit = DefaultLimit
+	}
+	r := &run{inst: inst, o: o, start: time.Now(), bound: inst.graph.Positive()}
+	ends, cancel := o.Limited(ctx)
+	defer cancel()
+	defer context.AfterFunc(ends, func() { r.over.Store(true) })()
+	r.search(max(1, min(d.Facts().SMs, runtime.NumCPU())))
+	return r.result(ctx)
+}
+
+// A run is one solve.
+type run struct {
+	inst  *Instance
+	o     Options
+	start time.Time
+	over  atomic.Bool
+
+	mu      sync.Mutex
+	best    int64 // in units, without the nodes' own weights
+	bound   int64
+	losses  int64 // of conflicts, which bound is less by
+	history []Improvement
+	met     *float64
+	runs    int64
+	blocks  []int32
+}
+
+// boundWork is how many edges the search for conflicts looks at: one or two seconds' work.
+const boundWork = 1 << 28
+
+// search has every core search, and one of them look for conflicts first.
+func (r *run) search(cores int) {
+	s := cliques.NewSearch(r.inst.graph)
+	s.Improved = func(value int64, _ []int32) { r.improved(value) }
+	first, _, _ := s.Best()
+	r.improved(first)
+	var wait sync.WaitGroup
+	for k := range cores {
+		wait.Go(func() {
+			if k == cores-1 {
+				r.bounded(r.inst.graph.Conflicts(boundWork, r.over.Load))
+			}
+			s.Work(rand.New(rand.NewPCG(r.o.Seed, uint64(k))), r.over.Load)
+		})
+	}
+	wait.Wait()
+	r.best, r.blocks, r.runs = s.Best()
+}
+
+// improved is told of a better structure, in units.
+func (r *run) improved(value int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.best = value
+	now := Improvement{time.Since(r.start).Seconds(), decimal(r.inst.unit.number(r.inst.fixed + value))}
+	r.history = append(r.history, now)
+	if t := r.o.Target; t != nil && r.met == nil && now.Value.Float() >= *t {
+		r.met = &now.Seconds
+		r.over.Store(true)
+	}
+	r.tell()
+}
+
+// bounded is told of what every structure loses.
+func (r *run) bounded(losses int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.losses = losses
+	r.bound -= losses
+	r.tell()
+}
+
+// tell tells the user, and ends a search that nothing can better.
+func (r *run) tell() {
+	if r.best == r.bound {
+		r.over.Store(true)
+	}
+	if r.o.Progress != nil {
+		last := r.history[len(r.history)-1]
+		r.o.Progress(solve.NewIncumbent(time.Since(r.start).Seconds(), last.Value, ceiling(r.inst.unit.number(r.inst.fixed+r.bound)), r.runs))
+	}
+}

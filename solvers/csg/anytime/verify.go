@@ -1,0 +1,62 @@
+package anytime
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"coalesce/solvers/solve"
+)
+
+// Verify holds a result, the JSON object that MarshalJSON writes, against an instance: the
+// blocks are a partition of its agents, their values add up to the stated value, and the
+// bound is what the positive edges and the conflicts among them give, which are looked for
+// again. Errors are those of an object that cannot be read.
+func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
+	var x stated
+	if err := json.Unmarshal(result, &x); err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	v, err := solve.NewVerdict("csg", &x.Report)
+	if err != nil {
+		return nil, err
+	}
+	if !v.SameSize(inst.size()) {
+		return v, nil
+	}
+	solve.Same(v, "type", x.Type, inst.Type, "")
+	if !slices.Equal(x.Agents, inst.Names) {
+		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Agents, inst.Names)
+	}
+	r := newResult(inst)
+	r.Blocks = x.Solution
+	losses := inst.graph.Conflicts(boundWork, func() bool {
+		return x.Certificate.Conflicts == "0" // the search ended before they were found
+	})
+	if err := r.certify(inst, losses); err != nil {
+		v.Refute("%w", err)
+		return v, nil
+	}
+	v.Note("feasible: the blocks are a partition of the agents")
+	v.Recomputed(r.Value, true)
+	v.Certified(r.Bound)
+	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
+		v.Refute("the certificate differs from that of the instance, whose blocks add up to %s", r.Certificate.Sum)
+	}
+	if x.Proven != r.Proven {
+		v.Refute("the result says %t of whether it is proven, its bound says %t", x.Proven, r.Proven)
+	}
+	v.BoundChecked = true
+	v.Note("bound: %s of the agents and %s of positive edges, less %s that conflicts lose", r.Certificate.Own, r.Certificate.Positive, r.Certificate.Conflicts)
+	return v, nil
+}
+
+// IsResult reports whether a result of coalition structures, a JSON object, is one of this
+// package's algorithm.
+func IsResult(result []byte) bool {
+	var x struct {
+		Algorithm string `json:"algorithm"`
+	}
+	return json.Unmarshal(result, &x) == nil && x.Algorithm == Algorithm
+}

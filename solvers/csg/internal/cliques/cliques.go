@@ -1,0 +1,104 @@
+// Package cliques partitions the nodes of a weighted graph so that the weights of the
+// edges inside blocks add up to the most: clique partitioning, or correlation clustering.
+// Weights have either sign.
+//
+// A Search anneals and recombines partitions; Conflicts bounds what any partition is worth.
+// The package knows neither files nor coalitions.
+package cliques
+
+// A Graph has its edges from both ends: those of node i are Col[Start[i]:Start[i+1]], without
+// loops, ascending where Conflicts is asked. The absolute values of all weights add up to less than 2^60.
+type Graph struct {
+	N      int
+	Start  []int64 // N+1
+	Col    []int32
+	Weight []int64
+}
+
+// Row returns the neighbours of node i and the weights of its edges.
+func (g *Graph) Row(i int) ([]int32, []int64) {
+	low, high := g.Start[i], g.Start[i+1]
+	return g.Col[low:high], g.Weight[low:high]
+}
+
+// Value is what a partition is worth; label has the number of each node's block.
+func (g *Graph) Value(label []int32) int64 {
+	var twice int64
+	for i := range g.N {
+		col, weight := g.Row(i)
+		for k, j := range col {
+			if label[i] == label[j] {
+				twice += weight[k]
+			}
+		}
+	}
+	return twice / 2
+}
+
+// Positive is the sum of the positive weights, which no partition exceeds.
+func (g *Graph) Positive() int64 {
+	var twice int64
+	for _, w := range g.Weight {
+		twice += max(w, 0)
+	}
+	return twice / 2
+}
+
+// canonical numbers blocks by their first nodes, in place, and returns how many there are.
+func canonical(label []int32) int {
+	number := make([]int32, len(label))
+	for k := range number {
+		number[k] = -1
+	}
+	count := int32(0)
+	for i, c := range label {
+		if number[c] < 0 {
+			number[c] = count
+			count++
+		}
+		label[i] = number[c]
+	}
+	return int(count)
+}
+
+// contract makes every block a node; an edge weighs what those between two blocks do.
+// Blocks are numbered from 0 to count-1.
+func (g *Graph) contract(label []int32, count int) *Graph {
+	first := make([]int32, count+1) // of the members of each block, in order
+	for _, c := range label {
+		first[c+1]++
+	}
+	for c := range count {
+		first[c+1] += first[c]
+	}
+	order, next := make([]int32, g.N), append([]int32(nil), first...)
+	for i, c := range label {
+		order[next[c]] = int32(i)
+		next[c]++
+	}
+	out := &Graph{N: count, Start: make([]int64, count+1)}
+	sum := make([]int64, count)
+	seen := make([]int32, count) // the block, from 1, that last met each other block
+	for c := range count {
+		from := len(out.Col)
+		for _, i := range order[first[c]:first[c+1]] {
+			col, weight := g.Row(int(i))
+			for k, j := range col {
+				d := label[j]
+				if d == int32(c) {
+					continue
+				}
+				if seen[d] != int32(c)+1 {
+					seen[d], sum[d] = int32(c)+1, 0
+					out.Col = append(out.Col, d)
+				}
+				sum[d] += weight[k]
+			}
+		}
+		for _, d := range out.Col[from:] {
+			out.Weight = append(out.Weight, sum[d])
+		}
+		out.Start[c+1] = int64(len(out.Col))
+	}
+	return out
+}

@@ -94,9 +94,9 @@ type app struct {
 	started bool             // the command line was understood and its command runs
 }
 
-// together are the ranks that solve one instance together, each on devices, whose bytes
-// are the same on all; nil where this process solves alone, and where ranks share files out.
-// Linked devices talk with those of other ranks.
+// together returns the ranks that solve one instance together, each on its own devices; inst must
+// be equal on all. It is nil where this process solves alone and where ranks share files out.
+// linked: devices talk with those of other ranks.
 func (a *app) together(devices []device.Device, linked bool, inst []byte) (collective.Ranks, error) {
 	if !a.single() {
 		return nil, nil
@@ -107,7 +107,7 @@ func (a *app) together(devices []device.Device, linked bool, inst []byte) (colle
 // single reports whether ranks have one instance, which they may solve together.
 func (a *app) single() bool { return a.team != nil && !a.shared && !a.waited }
 
-// alone has rank 0 do what one process does, for a reason that is told.
+// alone lets rank 0 run do, as one process would, and prints the reason.
 func (a *app) alone(why string, do func() error) error {
 	a.waited = true
 	return ranks.Alone(a.team, a.err, why, do)

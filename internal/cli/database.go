@@ -53,8 +53,8 @@ func (a *app) database(named string) (*tuned.Database, error) {
 	return db, nil
 }
 
-// winnersSoFar are those of the binary and of a file that a run of tune writes, which may
-// not be there yet.
+// winnersSoFar are the winners of the binary and of the file that a running tune writes, which may
+// not exist yet.
 func (a *app) winnersSoFar(path string) (*tuned.Database, error) {
 	if _, err := os.Stat(path); err != nil {
 		return a.bundled(tuned.Shipped())

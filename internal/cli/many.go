@@ -52,8 +52,8 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 	return nil
 }
 
-// share is each for several ranks, and for results in a folder: answers come as they are
-// there, and those that the folder has are not looked for again.
+// share does what each does, for several ranks or with results in a folder: answers are printed in
+// the order in which they are found, and instances whose result the folder has are skipped.
 func (a *app) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
 	some, stdout, stderr := someFailed{all: len(paths)}, a.out, a.err
 	a.shared = true

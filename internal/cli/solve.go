@@ -48,7 +48,7 @@ type solveFlags struct {
 	before     *pflag.Flag // the former name of --algorithm
 }
 
-// settings are those of the solver's contract, but for the devices.
+// settings returns the settings that the flags give, without devices.
 func (s *solveFlags) settings(db *tuned.Database) solve.Settings {
 	return solve.Settings{Algorithm: s.algorithm, Variant: s.variant, Tuning: db}
 }
@@ -62,7 +62,8 @@ func (s *solveFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 }
 
-// tuningData is what variants are chosen from, and how.
+// tuningData returns the data that variants are chosen from, with the flags about the choice
+// applied.
 func (a *app) tuningData(ctx context.Context, s *solveFlags) (*tuned.Database, error) {
 	return await(ctx, func() (*tuned.Database, error) {
 		db, err := a.database(s.tuned)

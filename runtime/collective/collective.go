@@ -1,6 +1,6 @@
-// Package collective lets several devices of one host work as a group, and those of
-// several processes (Join): what one of them holds comes to all, and what all hold is
-// combined.
+// Package collective lets several devices work as a group: devices of one host (Open), or of
+// several processes (Join). A broadcast copies one device's bytes to all, a gather gives every
+// device the parts of all, and a reduction combines the values of all.
 //
 // The devices of a group are of one kind. GPUs talk through NCCL where its
 // library is found when the group opens, and otherwise through copies between
@@ -64,18 +64,17 @@ type Linker interface {
 	Link(devices []device.Device) (Transport, error)
 }
 
-// A Joiner is a device that has a transport to devices of other processes: GPUs have
-// NCCL. Reach names it with its version, UniqueID makes what rank 0 gives to all, with
-// which each joins; Join waits for all of them.
+// A Joiner is a device with a transport to devices of other processes, as NCCL is for GPUs. Reach
+// returns the transport's name and version. UniqueID makes an identifier on rank 0, which every
+// rank passes to Join. Join waits for all ranks.
 type Joiner interface {
 	Reach() (name string, err error)
 	UniqueID() ([]byte, error)
 	Join(id []byte, rank, size int) (Transport, error)
 }
 
-// A Group is several devices with a stream each, all of this process. Groups of
-// processes have members in others too: of all members, which are numbered, Devices[0]
-// is number First.
+// A Group has several devices of this process, with a stream for each. It may have members in other
+// processes too. Members are numbered over all processes, and Devices[0] has the number First.
 type Group struct {
 	Devices []device.Device
 	Streams []device.Stream
@@ -130,8 +129,8 @@ func open(devices []device.Device, own bool) (*Group, error) {
 	return g, nil
 }
 
-// connect has all members exchange a word: a transport connects them when they first talk,
-// which takes NCCL most of a second among processes.
+// connect reduces one word over all members. A transport connects its members at their first
+// exchange, which takes NCCL most of a second among processes.
 func (g *Group) connect() error {
 	const word = 8
 	buffers, bounds := make([]device.Buffer, len(g.Devices)), make([]int64, 1+g.Len())
@@ -177,9 +176,9 @@ func (g *Group) First() int {
 	return 0
 }
 
-// Sent is how many bytes this process's devices handed to others: of a broadcast the
-// root's, of a reduction each device's values, of a gather its part. How often a transport
-// sends them on is its own choice.
+// Sent is the number of bytes that this process's devices handed to others: in a broadcast the
+// root's bytes, in a reduction each device's values, in a gather each device's part. A transport
+// may send them several times; Sent counts them once.
 func (g *Group) Sent() int64 { return g.sent }
 
 // own reports whether a member is a device of this process.

@@ -34,9 +34,9 @@ func (c copies) AllGather(streams []device.Stream, buffers []device.Buffer, boun
 	})
 }
 
-// spread has every stream wait for all, calls pull for every ordered pair of
-// devices, to enqueue on the receiver's stream, and has all wait again: no
-// sender goes on before its data were read.
+// spread makes every stream wait for all, calls pull for every ordered pair of devices, to enqueue
+// copies on the receiver's stream, and makes all streams wait again: a sender overwrites its data
+// only after they were read.
 func (copies) spread(streams []device.Stream, pull func(from, to int) error) error {
 	if err := meet(streams); err != nil {
 		return err

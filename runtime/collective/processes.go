@@ -59,11 +59,11 @@ func Join(devices []device.Device, ranks Ranks) (*Group, error) {
 	return g, nil
 }
 
-// meeting is the size of what each rank tells of its device, in bytes.
+// meeting is the size of the text about its device that each rank sends to the others, in bytes.
 const meeting = 256
 
-// joined is the devices' own transport among ranks, nil where they have none, and why not;
-// all ranks come to the same.
+// joined opens the devices' own transport among ranks. Where they have none it returns nil and the
+// reason, the same on all ranks.
 func joined(devices []device.Device, ranks Ranks) (link Transport, why string, err error) {
 	d, version, why, err := agreed(devices, ranks)
 	if err != nil || why != "" {
@@ -86,8 +86,8 @@ func joined(devices []device.Device, ranks Ranks) (link Transport, why string, e
 	return link, "", err
 }
 
-// agreed is the device that joins others, with the version that all ranks have of its
-// transport, or why they have none.
+// agreed returns this rank's device that joins the transport, and the version that all ranks have,
+// or the reason why they have none in common.
 func agreed(devices []device.Device, ranks Ranks) (d Joiner, version, why string, err error) {
 	d, name, why := joiner(devices)
 	told, why, err := tell(ranks, name, why)
@@ -110,7 +110,7 @@ func agreed(devices []device.Device, ranks Ranks) (d Joiner, version, why string
 	return d, version, "", nil
 }
 
-// Way says how the devices of ranks will talk, as Group.Method does: all ranks ask.
+// Way returns what Group.Method will say for a group of the ranks' devices. All ranks call it.
 func Way(devices []device.Device, ranks Ranks) (string, error) {
 	_, version, why, err := agreed(devices, ranks)
 	switch why = strings.TrimSpace(why); {
@@ -122,8 +122,8 @@ func Way(devices []device.Device, ranks Ranks) (string, error) {
 	return staged{}.Name() + " (" + why + ")", nil
 }
 
-// Different is how many devices the ranks have, one that several of them hold counted once:
-// all ranks ask, each with its own.
+// Different counts the devices of all ranks; one that several ranks hold counts once. All ranks
+// call it, each with its own devices.
 func Different(devices []device.Device, ranks Ranks) (int, error) {
 	own := make([]uint64, len(devices))
 	for k, d := range devices {
@@ -144,7 +144,7 @@ func Different(devices []device.Device, ranks Ranks) (int, error) {
 	return len(slices.Compact(all)), err
 }
 
-// gather is the words of all ranks, of which rank k brings counts[k].
+// gather returns the words of all ranks, of which rank k contributes counts[k].
 func gather(ranks Ranks, own []uint64, counts []int) ([]uint64, error) {
 	bounds, at := make([]int64, 1+len(counts)), 0
 	for k, n := range counts {
@@ -161,8 +161,9 @@ func gather(ranks Ranks, own []uint64, counts []int) ([]uint64, error) {
 	return all, ranks.AllGather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)), bounds)
 }
 
-// joiner is the device that joins others, with its transport's name and its own, or why
-// there is none: a space where such devices have no transport at all.
+// joiner returns the device that joins others, with a text of its transport's name and its own
+// identity, or else the reason why there is none. The reason is a space where devices of this kind
+// have no transport.
 func joiner(devices []device.Device) (d Joiner, name, why string) {
 	d, ok := device.Plain(devices[0]).(Joiner)
 	if !ok {
@@ -178,13 +179,14 @@ func joiner(devices []device.Device) (d Joiner, name, why string) {
 	return d, name + "\n" + devices[0].Facts().UUID, ""
 }
 
-// A Limiter is ranks that end the program where one waits for others for too long.
+// A Limiter is implemented by ranks that end the program where one waits too long for others.
 type Limiter interface {
-	// Watch begins to wait for something, and what it returns ends that.
+	// Watch starts the clock for a wait. The caller calls done when the wait is over.
 	Watch(what string) (done func())
 }
 
-// limited does what may wait for other ranks and knows no time limit.
+// limited runs work, which may wait for other ranks and has no time limit of its own, under the
+// ranks' limit.
 func limited(ranks Ranks, what string, work func() error) error {
 	if l, ok := ranks.(Limiter); ok {
 		defer l.Watch(what)()
@@ -192,8 +194,8 @@ func limited(ranks Ranks, what string, work func() error) error {
 	return work()
 }
 
-// tell gives every rank what each says: its name, or else why it has none. Of the second
-// the first is why of all.
+// tell exchanges a text among ranks: each sends the name of its transport, or why it has none. If
+// any has none, all ranks get the reason of the first of these.
 func tell(ranks Ranks, name, why string) (told []string, reason string, err error) {
 	if why != "" {
 		name = "!" + why
@@ -216,8 +218,7 @@ func tell(ranks Ranks, name, why string) (told []string, reason string, err erro
 	return told, "", nil
 }
 
-// A watched stream ends the program where its device waits for those of other ranks for
-// too long.
+// A watched stream ends the program where its device waits too long for devices of other ranks.
 type watched struct {
 	device.Stream
 	ranks Limiter
@@ -280,8 +281,7 @@ func Texts(ranks Ranks, own []byte) ([][]byte, error) {
 // Spans reports whether the group has members in other processes.
 func (g *Group) Spans() bool { return g.ranks != nil }
 
-// Ended is the error of ctx. Ranks learn together that it has ended on one of them: all
-// that ask get an error then.
+// Ended returns an error on every rank if ctx has ended on any of them. All ranks call it together.
 func (g *Group) Ended(ctx context.Context) error {
 	if g.ranks == nil {
 		return ctx.Err()
@@ -302,7 +302,8 @@ func (g *Group) Ended(ctx context.Context) error {
 	}
 }
 
-// staged brings values through the memory of the processes, a piece at a time.
+// staged is the transport that copies values through the memory of the processes, a piece at a
+// time.
 type staged struct {
 	ranks   Ranks
 	members []int

@@ -14,8 +14,8 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A lowerer is an engine that can leave out the coalitions with the last agent: for one
-// agent more than an instance has, its table f is then that of all coalitions.
+// A lowerer is an engine that can skip the coalitions with the last agent. Opened for one agent
+// more than an instance has, it computes f for all coalitions of the instance's agents.
 type lowerer interface {
 	engine
 	// lowerOnly is called before alloc. upload then takes half of the values, and run
@@ -23,10 +23,10 @@ type lowerer interface {
 	lowerOnly()
 }
 
-// SolveCover is Solve by the method Apart that keeps f of every coalition, with the last
-// agent too: three times the splittings and twice the memory. The second value is the
-// superadditive cover of the instance, f: the value of every coalition is that of its
-// best partition. Best, BestFew and further solves read it. Solve says the errors.
+// SolveCover solves like Solve by the method Apart, and computes f for the coalitions with the last
+// agent too: three times the splittings and twice the memory. Its second result is the
+// superadditive cover of the instance: the value of every coalition is that of the coalition's best
+// partition. Best, BestFew and further solves read it. Errors are those of Solve.
 func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
 	r, f, err := solveCover(ctx, inst, o)
 	if err != nil {
@@ -80,7 +80,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	return r, table, err
 }
 
-// coverOn makes the cover on the devices and brings it to the host.
+// coverOn computes the cover on the devices and downloads it.
 func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result) (*Instance, error) {
 	start := time.Now()
 	kernels, err := openAll(o, f, v)
@@ -128,7 +128,8 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	return table, downloadPieces(ctx, s, table.Bytes(), e.table())
 }
 
-// covers says why a table cannot be the superadditive cover of an instance.
+// covers returns an error where a table cannot be the superadditive cover of an instance: where it
+// has another shape, or a value below that of some structure.
 func covers(inst, cover *Instance, coalition uint64) error {
 	for _, x := range []*Instance{inst, cover} {
 		if err := x.Check(); err != nil {
@@ -158,8 +159,8 @@ func covers(inst, cover *Instance, coalition uint64) error {
 	return nil
 }
 
-// notAbove looks for a coalition that f values less than v does, or than f does its
-// first agent and the others.
+// notAbove looks for a coalition S with f(S) < v(S), or with f(S) < f({i}) + f(S without i), where
+// i is the first agent of S.
 func notAbove[T Number](v, f []T) (uint64, bool) {
 	worst := make([]uint64, problem.Parts(uint64(len(v))))
 	problem.Spread(uint64(len(v)), func(part int, from, to uint64) {
@@ -178,7 +179,8 @@ func notAbove[T Number](v, f []T) (uint64, bool) {
 	return 0, false
 }
 
-// worth holds what a structure adds up to against the table's value of the coalition.
+// worth compares the sum of a structure's blocks with the table's value of the coalition that they
+// cover.
 func worth(inst, cover *Instance, s Structure, coalition uint64) error {
 	sum, magnitude := problem.NewExact(), 0.0
 	for _, b := range s {
@@ -219,9 +221,9 @@ func bestOf(inst, cover *Instance, coalition uint64) Structure {
 // A Ranked structure is one of BestFew.
 type Ranked = ranking.Ranked
 
-// BestFew are the k best structures of some of an instance's agents, the best first; fewer
-// than k where fewer have allowed blocks alone. Sums of floats are rounded; structures whose
-// values differ by less than the rounding may change places.
+// BestFew returns the k best structures of some of an instance's agents, the best first, or all of
+// them where fewer than k have only allowed blocks. Sums of floats are rounded, so that structures
+// whose values differ by less than the rounding may change places.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
 	if err := covers(inst, cover, coalition); err != nil {
 		return nil, err

@@ -79,7 +79,8 @@ func (r *hosttiles) table() device.Buffer          { return r.f }
 func (r *hosttiles) total() (device.Buffer, int64) { return r.out, 0 }
 func (r *hosttiles) splittings() float64           { return splittings(Apart, r.n) }
 
-// splittings is Splittings as a float64; the methods of variants are known.
+// splittings is Splittings as a float64. Variants name only methods that exist, so that there is no
+// error.
 func splittings(m Method, n int) float64 {
 	count, err := Splittings(m, n)
 	if err != nil {
@@ -89,8 +90,8 @@ func splittings(m Method, n int) float64 {
 	return x
 }
 
-// split looks for the part with the last agent when it is in c: that part is a
-// block, of its own value.
+// split returns one part of a best splitting of c, 0 where c is a block. Of all agents, the part
+// with the last agent is a block and has its own value.
 func (r *hosttiles) split(s device.Stream, c uint64) (uint64, error) {
 	if err := s.Sync(); err != nil {
 		return 0, err
@@ -121,7 +122,7 @@ func splitOf[T Number](r *hosttiles, c uint64) uint64 {
 	best := host.Slice[T](device.Ptr(r.out))[0]
 	rest := c ^ last
 	for sub := rest; ; sub = (sub - 1) & rest {
-		// sub = rest is the coalition whole.
+		// sub = rest is the coalition of all agents, unsplit.
 		if t := sub | last; t == c && f[c] == best {
 			return 0
 		} else if t != c && f[t]+f[c^t] == best {

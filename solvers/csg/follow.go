@@ -2,7 +2,7 @@ package csg
 
 import "coalesce/runtime/device"
 
-// A follow is what follows a run, level by level. Its zero value does nothing.
+// A follow has the functions that a run calls after each level. Its zero value calls none.
 type follow struct {
 	from int                   // the levels below are done: their tiles stand in the table
 	told func(share float64)   // of the work, 0 to 1
@@ -22,7 +22,7 @@ func (w follow) finished(level int) error {
 	return w.done(level)
 }
 
-// waited is finished once a stream has been waited for.
+// waited waits for the stream and then calls done for the level.
 func (w follow) waited(s device.Stream, level int) error {
 	if w.done == nil {
 		return nil

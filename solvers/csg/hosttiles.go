@@ -96,7 +96,7 @@ func hostTilesLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffe
 	return nil
 }
 
-// shares are how many things are shared out: rank r has number first[r] to first[r+1].
+// shares divides count things among ranks: rank r gets numbers first[r] to first[r+1]-1.
 func shares(count int, ranks collective.Ranks) (first []int) {
 	if ranks == nil {
 		return []int{0, count}
@@ -112,8 +112,8 @@ func ownPart(s device.Stream, first []int, ranks collective.Ranks) device.Stream
 	return host.Part(s, int64(first[ranks.Rank()]), int64(first[ranks.Rank()+1]))
 }
 
-// hostTilesSplit is how finely a level cuts its target tiles (a power of
-// two): so that workers have about four pieces each, at most 8 pieces a tile.
+// hostTilesSplit is the number of pieces, a power of two, into which a level divides each of its
+// target tiles: about four pieces for each worker, at most 8 for each tile.
 func hostTilesSplit(tiles int64, workers int) uint64 {
 	if want := int64(4 * workers); tiles < want {
 		return min(3, uint64(bits.Len64(uint64((want-1)/tiles))))
@@ -121,20 +121,20 @@ func hostTilesSplit(tiles int64, workers int) uint64 {
 	return 0
 }
 
-// hostTilesOut is the number of values out should hold: blocks of the last
-// step, which reads 2^n values once.
+// hostTilesOut is the number of values that out should hold: one for each block of the last step,
+// which reads 2^n values once.
 func hostTilesOut(n, workers int) int {
 	return max(1, min(4*workers, 1<<min(20, max(0, n-13))))
 }
 
-// pairsOf is how many pairs of tiles with high members a target of so many has.
+// pairsOf is how many pairs of tiles a target with so many high members is split into.
 func pairsOf(size int) int64 { return 1<<(size-1) - 1 }
 
 // pairsOfAll is how many pairs all targets of so many high agents have, one with tile 0
 // each: the sum of binomial(high, size) 2^(size-1).
 func pairsOfAll(high int) float64 { return (math.Pow(3, float64(high)) - 1) / 2 }
 
-// pairsBefore is how many of them the levels below `from` have.
+// pairsBefore is how many of these pairs belong to levels below `from`.
 func pairsBefore(high, from int) float64 {
 	done := 0.0
 	for p := 1; p < min(from, high+1); p++ {
@@ -143,7 +143,7 @@ func pairsBefore(high, from int) float64 {
 	return done
 }
 
-// shareOf is the share of all pairs that so many are; 1 where there are none.
+// shareOf divides a number of pairs by the number of all pairs; it is 1 where there are none.
 func shareOf(pairs float64, high int) float64 {
 	if high == 0 {
 		return 1

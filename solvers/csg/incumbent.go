@@ -20,7 +20,7 @@ type incumbent struct {
 	bound  solve.Number // no structure is worth more; empty: nothing is known
 }
 
-// encode is blocks' count, blocks, and the bound's text.
+// encode writes the number of blocks, the blocks, and the bound in decimals.
 func (b *incumbent) encode() []byte {
 	text := binary.LittleEndian.AppendUint64(nil, uint64(len(b.blocks)))
 	for _, block := range b.blocks {
@@ -29,7 +29,7 @@ func (b *incumbent) encode() []byte {
 	return append(text, b.bound...)
 }
 
-// decode reads what encode wrote, and keeps what is better than before.
+// decode reads what encode wrote and keeps the blocks, and the bound, that are better than its own.
 func (b *incumbent) decode(text []byte, inst *Instance) error {
 	if len(text) < 8 || uint64(len(text)-8)/8 < binary.LittleEndian.Uint64(text) {
 		return fmt.Errorf("%w: the record of the best structure is damaged", checkpoint.ErrRefused)
@@ -43,7 +43,8 @@ func (b *incumbent) decode(text []byte, inst *Instance) error {
 	return nil
 }
 
-// offer keeps blocks that are worth more than those before, and the lower of two bounds.
+// offer keeps the blocks if they are worth more than the present ones, and the bound if it is
+// lower.
 func (b *incumbent) offer(inst *Instance, blocks Structure, bound solve.Number) {
 	if b.bound == "" || bound != "" && bound.Float() < b.bound.Float() {
 		b.bound = bound

@@ -14,8 +14,7 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// An engine is a variant bound to device memory for n agents: what the families
-// differ in.
+// An engine runs a variant in device memory for n agents. Each family has an engine of its own.
 type engine interface {
 	// alloc takes the memory; free gives back what alloc got, also after it
 	// failed.
@@ -23,15 +22,13 @@ type engine interface {
 	free() error
 	// upload sends v, by bit mask, in pieces, so that ctx can end it.
 	upload(ctx context.Context, s device.Stream, values []byte) error
-	// run enqueues every launch; it may wait for the first of them. w, of which all may
-	// be left out, is told what is known to be done. Nothing is launched once ctx has
-	// ended.
+	// run enqueues every launch, and may wait for the first of them. It calls the functions of w
+	// when levels are finished. Once ctx has ended it launches nothing more.
 	run(ctx context.Context, s device.Stream, w follow) error
-	// table is the buffer f, total where f(A) is found after run.
+	// table returns the buffer f; after run, total returns where f(A) is, the value of all agents.
 	table() device.Buffer
 	total() (device.Buffer, int64)
-	// split returns one part of a splitting that attains f(c), 0 when c is a
-	// block.
+	// split returns one part of a splitting of c whose values add up to f(c), 0 where c is a block.
 	split(s device.Stream, c uint64) (uint64, error)
 	// splittings is the number of splittings a run evaluates.
 	splittings() float64
@@ -136,8 +133,8 @@ func (r *runner) prepare(inst *Instance) (*job, error) {
 	return j, nil
 }
 
-// send brings the instance's values to the device: drawn there where this machine does not
-// hold them and the engine can have them so.
+// send puts the instance's values into the device's memory. Where this machine does not hold them
+// and the engine can draw, the device draws them.
 func (j *job) send(ctx context.Context) error {
 	if on, ok := j.engine.(drawing); ok && !j.inst.Held() {
 		return on.draw(ctx, j.stream, j.inst.Law)
@@ -167,8 +164,8 @@ func (j *job) Close() error {
 	return err
 }
 
-// solve runs the variant on values that were uploaded; it sets the structure and
-// returns the total that the kernels claim. w is that of run.
+// solve runs the variant on values that were uploaded, sets the structure and returns the total
+// that the kernels claim. w is passed to run.
 func (j *job) solve(ctx context.Context, r *Result, w follow) (string, error) {
 	if err := j.run(ctx, j.stream, w); err != nil {
 		return "", err

@@ -13,30 +13,30 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A Checkpoint is the file in which a long solve keeps its finished levels, each of
-// them once, while the next is computed. A process that ends in any way, also by the
-// system's hand, loses the level under way, and those that wait to be written.
+// A Checkpoint is the file to which a long solve writes each finished level once, while the next
+// level is computed. A process that ends, by a signal too, loses the level being computed and the
+// levels that wait to be written.
 type Checkpoint struct {
 	Path string
-	// Resume goes on with a file that is there, on any device of any kind. Without it no
-	// such file may be there.
+	// Resume continues from an existing file, on any kind of device. Without Resume the file must
+	// not exist.
 	Resume bool
 }
 
-// ErrCheckpoint is wrapped by the errors of files that are no checkpoint of the
-// instance, or damaged.
+// ErrCheckpoint is wrapped by the errors of damaged files and of files that are not a checkpoint of
+// the instance.
 var ErrCheckpoint = checkpoint.ErrRefused
 
 // A tiler is an engine whose table is finished level by level, in tiles.
 type tiler interface {
 	engine
 	tileBits() int
-	// tables are the tables f, of the devices of a group or of one GPU; no devices are
-	// those of a host.
+	// tables returns the tables f of a group's devices or of one GPU. On a host there are no
+	// devices, and one table.
 	tables() ([]device.Device, []device.Buffer)
 }
 
-// keeping writes the levels of a run to a checkpoint, and reads those of before.
+// keeping writes the levels of a run to a checkpoint and reads those that an earlier run wrote.
 type keeping struct {
 	file    *checkpoint.File
 	from    int // the first level that the file lacks
@@ -51,10 +51,9 @@ type keeping struct {
 	failed  error
 }
 
-// kept opens a checkpoint for a run on tables of n-1 agents that hold v, and puts what
-// the checkpoint has into them. best is what it has of a best structure. The caller calls
-// close.
-// Of ranks the first alone has the file.
+// kept opens a checkpoint for a run on tables of n-1 agents that hold v, and copies the
+// checkpoint's tiles into them. The best structure in the checkpoint goes to best. The caller calls
+// close. Of several ranks only the first has the file.
 func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks collective.Ranks) (_ *keeping, err error) {
 	t, ok := e.(tiler)
 	if !ok {
@@ -103,12 +102,13 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 	return k, err
 }
 
-// levelsDone is, by the bits of a tile, the last of the levels that are done.
+// levelsDone is the last finished level for each size of tiles, by the number of bits of a tile.
 type levelsDone map[int]int
 
-// until is the last of the levels of tiles of so many bits that are done, -1 for none. A
-// coalition of p higher agents by these tiles has at most p by larger ones, and at most
-// as many more by smaller ones as those have fewer bits.
+// until is the last level that is finished for tiles of so many bits, -1 for none, whatever the
+// sizes of the tiles that were written. A coalition with p members above the bits of these tiles
+// has at most p above the bits of larger tiles. Above the bits of smaller tiles it has at most p
+// plus the difference of the bits.
 func (d levelsDone) until(bits int) int {
 	last := -1
 	for b, level := range d {
@@ -117,7 +117,7 @@ func (d levelsDone) until(bits int) int {
 	return last
 }
 
-// start writes what begin and run's levels give, until close.
+// start makes a goroutine that writes levels, in the order in which they are finished, until close.
 func (k *keeping) start(ctx context.Context, best *incumbent) {
 	go func() {
 		defer close(k.ended)
@@ -156,7 +156,7 @@ func (k *keeping) write(ctx context.Context, level int) error {
 	return nil
 }
 
-// follow has a run tell its levels.
+// follow returns w with a function that hands finished levels to the goroutine that writes.
 func (k *keeping) follow(w follow) follow {
 	w.from = k.from
 	w.done = func(level int) error {
@@ -166,8 +166,8 @@ func (k *keeping) follow(w follow) follow {
 	return w
 }
 
-// end waits for what is being written, and says in an error that ended the run, else in
-// the result's notes, what the file holds.
+// end waits until the pending levels are written. It adds what the file holds to err, the error
+// that ended the run, or without an error to the result's notes.
 func (k *keeping) end(path string, r *Result, err error) error {
 	close(k.levels)
 	<-k.ended

@@ -8,7 +8,7 @@ import (
 	"coalesce/solvers/csg/internal/levels"
 )
 
-// levelsTake says why byLevels does not take a solve; nil where it does.
+// levelsTake returns an error where byLevels cannot do a solve.
 func levelsTake(inst *Instance, o Options, m Method, keep *Checkpoint) error {
 	switch all := len(o.Devices) * o.Together(); {
 	case all > 1:
@@ -22,8 +22,8 @@ func levelsTake(inst *Instance, o Options, m Method, keep *Checkpoint) error {
 }
 
 // byLevels solves an instance by DP or IDP on a host's cores: the dynamic program of the papers,
-// level by level, each coalition by one core. It is what dp and idp are on a host; tiles evaluate a
-// third of the splittings, and many at once.
+// level by level, with each coalition computed by one core. A host uses it for the algorithms dp
+// and idp; tiles evaluate a third of the splittings, many at once.
 func (r *Result) byLevels(ctx context.Context, inst *Instance, o Options, m Method, best *incumbent) error {
 	start := time.Now()
 	r.Algorithm, r.Variant = string(m), "levels on all cores"

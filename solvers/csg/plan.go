@@ -33,9 +33,9 @@ func methods(f *device.Family) []Method {
 	return []Method{Apart}
 }
 
-// familyFor is the family and the method that solve on a kind of device: those of the
-// variant that is asked for by its label, else of the method, else the solver's choice. A nil
-// family is a host's dynamic program by levels, of the methods DP and IDP.
+// familyFor returns the family and the method that solve on a kind of device. A label decides
+// first, then a method, and otherwise the solver chooses. A nil family stands for a host's dynamic
+// program by levels, which has the methods DP and IDP.
 func familyFor(kind string, asked Method, label string) (*device.Family, Method, error) {
 	all := families(kind)
 	for _, f := range all {
@@ -66,11 +66,11 @@ func names(all []*device.Family) string {
 	return strings.Join(list, ", ")
 }
 
-// method is the method that a parameter names; families without that parameter set the
-// last agent apart.
+// method returns the method that a parameter names. Families without that parameter use Apart.
 func method(name string) Method { return cmp.Or(Method(name), Apart) }
 
-// fixed is the compile-time workload: what a variant must match.
+// fixed returns the parameters that a workload prescribes: variants with other values cannot solve
+// it.
 func fixed(f *device.Family, value Value, method Method) map[string]string {
 	if f != &csg.Splits {
 		return map[string]string{"value": string(value)}
@@ -94,8 +94,7 @@ func memory(f *device.Family, v *device.Variant, n int) int64 {
 	return b
 }
 
-// feasible says why a variant cannot solve n agents on a device; nil when it
-// can.
+// feasible returns an error where a variant cannot solve n agents on a device.
 func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) error {
 	if f == &csg.Splits && n > splitsAgents {
 		return fmt.Errorf("%s: %d agents, at most %d", f.Name, n, splitsAgents)
@@ -150,10 +149,9 @@ func gib(b int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
 }
 
-// quicker is the method of csg/splits that is expected to take less time: IDP evaluates fewer
-// splittings, DP the same number in each thread. It goes by what was measured on a device like
-// this one with int32 values, for which both methods have results; where nothing was measured
-// it is DP.
+// quicker returns the method of csg/splits that is expected to take less time. IDP evaluates fewer
+// splittings, DP the same number in each thread. The times are those measured on a device of this
+// class with int32 values, for which both methods have results; without any, quicker returns DP.
 func quicker(facts device.Facts, n int, o Options) Method {
 	inst := &Instance{N: n, Type: Int32}
 	best, least := DP, time.Duration(0)

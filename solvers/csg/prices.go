@@ -34,9 +34,9 @@ const (
 	gpuRate, gpuSteps   = 1e13, 1.4e8
 )
 
-// triesPrices reports whether a solve begins by prices, and within which limits: where
-// prices or a variant of theirs are asked for, what memory holds; where way, the algorithm
-// that was chosen, says so, what leaves the tiles time.
+// triesPrices reports whether a solve begins with prices, and returns their limits. Where the user
+// asks for prices or for a variant of theirs, only memory limits them. Where the chosen algorithm
+// includes prices, they may take its share of the tiles' time.
 func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, price.Settings, error) {
 	limits := price.Settings{Steps: math.MaxInt64, Columns: 1 << 26}
 	steps := gpuSteps / gpuRate * float64(runtime.GOMAXPROCS(0)) // in the time of a splitting
@@ -68,8 +68,8 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 	return true, limits, nil
 }
 
-// runs says why an algorithm does not run on a device: a host's tiles do what its dynamic
-// programs by levels do, in less time.
+// runs returns an error where a device does not run an algorithm. A host does not run its dynamic
+// programs by levels, because its tiles give the same answer in less time.
 func runs(v *device.Variant, facts device.Facts, n int) error {
 	switch m := Method(ways.Table.Value(v, "algorithm")); {
 	case m != DP && m != IDP:
@@ -86,8 +86,8 @@ func runs(v *device.Variant, facts device.Facts, n int) error {
 	return refused
 }
 
-// byPrices solves an instance by prices, within limits. Errors wrap price.ErrCostly where
-// these do not suffice.
+// byPrices solves an instance by prices, within limits. Where the limits do not suffice the error
+// wraps price.ErrCostly.
 func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings, best *incumbent) error {
 	start := time.Now()
 	d := o.Devices[0]

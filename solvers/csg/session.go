@@ -58,7 +58,8 @@ func (s *Session) Close() error {
 // longer to fill than to take.
 const idleBytes = 256 << 20
 
-// take is memory for a solve of an instance by a variant: what is idle, where it fits.
+// take returns memory for a solve: the idle memory where it fits the variant and the number of
+// agents, else new memory.
 func (s *Session) take(f *device.Family, v *device.Variant, inst *Instance) (*job, error) {
 	if r := s.loaded; r == nil || r.variant != v || r.ranks != s.Ranks {
 		if err := s.unload(); err != nil {
@@ -80,7 +81,7 @@ func (s *Session) take(f *device.Family, v *device.Variant, inst *Instance) (*jo
 	return s.loaded.prepare(inst)
 }
 
-// free frees the idle memory where it is of no use.
+// free frees the idle memory if useless says that no further solve can use it.
 func (s *Session) free(useless func(j *job) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *Session) free(useless func(j *job) bool) error {
 	return j.Close()
 }
 
-// taken is the idle memory, nil where there is none, which the caller has from then on.
+// taken hands the idle memory to the caller, nil where there is none.
 func (s *Session) taken() *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,20 +17,20 @@ import (
 // ByPrices, and go on with Apart where prices leave more work.
 type Options = solve.Settings
 
-// Solve finds an optimal coalition structure of an instance on a device, or on several
-// GPUs together, and checks it: the result's certificate recomputes the value from the
-// instance. ctx and the time limit end it, within a second; the error wraps ctx's then, and
-// the result, where it is not nil, is the best structure so far, with a bound where one is
-// known. So is that of an error that wraps device.ErrLost. Where every structure has a forbidden block, the error wraps solve.ErrInfeasible and
-// the result says so. Errors of memory wrap device.ErrMemory, those of a wrong answer
-// ErrCheck.
+// Solve finds an optimal coalition structure of an instance on a device, or on several GPUs
+// together, and checks it: the result's certificate recomputes the value from the instance.
+//
+// The end of ctx and the time limit end a solve within a second. The error then wraps that of ctx,
+// and the result, unless nil, is the best structure so far, with a bound where one is known. The
+// same holds for an error that wraps device.ErrLost. Where every structure has a forbidden block
+// the error wraps solve.ErrInfeasible, and the result says so. Errors of memory wrap
+// device.ErrMemory, those of a wrong answer ErrCheck.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	return SolveKept(ctx, inst, o, nil)
 }
 
-// SolveKept is Solve by the method Apart, after prices have been tried, with a checkpoint
-// of its levels where keep is not nil. Errors of files that cannot be gone on with wrap
-// ErrCheckpoint.
+// SolveKept tries prices and then solves by the method Apart. Unless keep is nil, finished levels
+// are written to a checkpoint. Errors of files that cannot be continued wrap ErrCheckpoint.
 func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (r *Result, err error) {
 	err = solve.With(Open, o, func(s *Session) error {
 		r, err = s.SolveKept(ctx, inst, keep)
@@ -168,7 +168,8 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 	return nil
 }
 
-// telling tells o's progress the share of the work that is done, and the best so far.
+// telling returns a function that reports the finished share of the work, and the best structure so
+// far, to o's progress.
 func telling(o Options, start time.Time, best *incumbent) func(share float64) {
 	return func(share float64) {
 		if o.Progress == nil {
@@ -180,7 +181,7 @@ func telling(o Options, start time.Time, best *incumbent) func(share float64) {
 	}
 }
 
-// answered is what Solve returns with an error: the result where that is an answer.
+// answered returns r beside an error if r holds an answer, else nil.
 func (r *Result) answered(err error) (*Result, error) {
 	if err == nil || errors.Is(err, solve.ErrInfeasible) {
 		return r, err
@@ -237,11 +238,12 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	return claimed, nil
 }
 
-// grace is how long a solve has to end once its context has. A host's launch cannot be
-// ended: it is left to itself then, and nothing is launched after it.
+// grace is how long a solve may run on after the end of its context. A launch on a host cannot be
+// interrupted: it is then left running, and nothing is launched after it.
 const grace = 500 * time.Millisecond
 
-// withinGrace is work's error, or ctx's where work may be left and takes too long to end.
+// withinGrace returns work's error. If leave is set and work runs on for longer than grace after
+// the end of ctx, it returns ctx's error and leaves work running.
 func withinGrace(ctx context.Context, leave bool, work func() error) error {
 	if !leave {
 		return work()
@@ -261,7 +263,8 @@ func withinGrace(ctx context.Context, leave bool, work func() error) error {
 	}
 }
 
-// wait waits for the stream, or for ctx; kernels that run are left to run.
+// wait waits for the stream. At the end of ctx it returns ctx's error, after the kernels that were
+// launched.
 func wait(ctx context.Context, s device.Stream) error {
 	done := make(chan error, 1)
 	go func() { done <- s.Sync() }()

@@ -82,8 +82,8 @@ type trialInstance struct {
 
 func (t *trialInstance) Size() int { return t.N }
 
-// agree holds a result against the optimum: by the sequential solver for few agents; for more,
-// the first answer whose structure checks stands, and others must equal it.
+// agree compares a result with the optimum. For few agents the sequential solver finds the optimum;
+// for more, the first answer whose structure checks becomes the optimum that others must equal.
 func (t *trialInstance) agree(r *Result) error {
 	const limit = 16
 	t.once.Do(func() {

@@ -125,7 +125,8 @@ func (r *tiles) resident(facts device.Facts) int {
 
 func (r *tiles) free() error { return errors.Join(r.draws(nil), freeAll(r.f, r.with, r.best, r.found)) }
 
-// draws is what draws the next values, nil for values that are uploaded.
+// draws sets what draws the next values, nil for values that are uploaded, and closes what drew the
+// last ones.
 func (r *tiles) draws(by problem.Drawer) (err error) {
 	if r.drawn != nil {
 		err = r.drawn.Close()
@@ -134,8 +135,8 @@ func (r *tiles) draws(by problem.Drawer) (err error) {
 	return err
 }
 
-// draw has a law's values drawn on the device: those of the last agent's coalitions now
-// where all fit, else a piece at a time when they are needed.
+// draw has the device draw a law's values. Those of the last agent's coalitions are drawn now if
+// they all fit, else a piece at a time when they are needed.
 func (r *tiles) draw(ctx context.Context, s device.Stream, law problem.Law) error {
 	on, err := law.On(r.own)
 	if err = errors.Join(err, r.draws(on)); err != nil {
@@ -309,7 +310,7 @@ func (r *tiles) pieces(s device.Stream, visit func(number, first, count uint64, 
 	return nil
 }
 
-// lowest is a value that none is below, as bytes.
+// lowest returns the bytes of the smallest value of a type.
 func lowest(t Value) []byte {
 	switch t {
 	case Int32:

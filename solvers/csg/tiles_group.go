@@ -174,8 +174,8 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	return r.group.Sync()
 }
 
-// draw has every device draw all values of its table by itself: sooner than another could
-// send them.
+// draw has every device draw all values of its table itself, which takes less time than copying
+// them from another device.
 func (r *tilesGroup) draw(ctx context.Context, _ device.Stream, law problem.Law) error {
 	err := collective.OnAll(len(r.parts), func(k int) error {
 		return r.parts[k].draw(ctx, r.group.Streams[k], law)
@@ -335,8 +335,8 @@ func (r *tilesGroup) table() device.Buffer          { return r.parts[0].table() 
 func (r *tilesGroup) total() (device.Buffer, int64) { return r.parts[0].total() }
 func (r *tilesGroup) splittings() float64           { return r.parts[0].splittings() }
 
-// split asks the first device, but for all agents every one for the blocks of the last
-// agent that it looked at.
+// split asks the first device. For the coalition of all agents it asks every device, because each
+// looked at other blocks of the last agent.
 func (r *tilesGroup) split(s device.Stream, c uint64) (uint64, error) {
 	if c&r.parts[0].half() == 0 {
 		return r.parts[0].split(s, c)

@@ -63,8 +63,8 @@ func (l *limits) exhaustible(p *problem.Normal) bool {
 	return time.Duration(each<<p.N) < left/8
 }
 
-// await waits for work, but not beyond what the limit allows: then it is false,
-// and the work ends on its own.
+// await runs work and waits for it as long as the limit allows. ended is false where work was left
+// running.
 func (l *limits) await(work func() error) (ended bool, err error) {
 	if l.patience.IsZero() {
 		return true, work()

@@ -27,7 +27,7 @@ const (
 	epochs    = 4 // of a search with a limit on work
 )
 
-// A standing is what a rank gives the others, in words: these, then its best and its elite.
+// A standing is what a rank sends to the others: these words, its best solution and its last elite.
 const (
 	wordEnded = iota
 	wordFlips
@@ -38,7 +38,7 @@ const (
 	wordsHead
 )
 
-// alike is rank 0's word, on all ranks: what differs between clocks.
+// alike returns rank 0's word on all ranks: for decisions by the clock, which differs among ranks.
 func (r *run) alike(word uint64) (uint64, error) {
 	if r.o.Together() == 1 {
 		return word, nil
@@ -146,7 +146,7 @@ func seedOf(seed uint64, rank, epoch int) uint64 {
 	return seed ^ uint64(rank*epochs+epoch)*0x9e3779b97f4a7c15
 }
 
-// tell takes this rank's better solutions.
+// tell is called with the better solutions of this rank's search.
 func (a *archipelago) tell(value int64, x []uint64, at time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -157,7 +157,7 @@ func (a *archipelago) tell(value int64, x []uint64, at time.Duration) {
 	a.better(value, x, at)
 }
 
-// better reports a solution, of any rank, that is better than all before.
+// better passes on a solution, of any rank, that is better than all before.
 func (a *archipelago) better(value int64, x []uint64, at time.Duration) {
 	if a.bestX != nil && value <= a.best {
 		return
@@ -166,7 +166,7 @@ func (a *archipelago) better(value int64, x []uint64, at time.Duration) {
 	a.found(value, a.bestX, at)
 }
 
-// progress takes the work that this rank has done.
+// progress is called with the work that this rank has done.
 func (a *archipelago) progress(did search.Work) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -31,7 +31,7 @@ type run struct {
 	several solutions
 }
 
-// told is the progress of a solve, which its incumbents and its result are made of.
+// told is the progress of a solve: its incumbents and its result are made from it.
 type told struct {
 	history []Improvement
 	met     *float64 // seconds to the target; nil: not met yet
@@ -105,7 +105,7 @@ const (
 	exhaust   // there is time to visit every solution
 )
 
-// way is how to go on with a part.
+// way decides how to go on with a part.
 func (r *run) way(p *problem.Normal) uint64 {
 	switch {
 	case r.late() || r.reached():
@@ -257,8 +257,8 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 	return e, label, nil
 }
 
-// wait waits for a search; for one on the host that is late, not beyond what the
-// limit allows: what it finds after that is not taken any more.
+// wait waits for a search. A search on the host that is late is left running when the limit allows
+// no more waiting, and what it finds later is ignored.
 func (r *run) wait(work func() error) error {
 	if r.o.Devices[0].Facts().Kind != device.Host || r.o.Together() > 1 {
 		return work()

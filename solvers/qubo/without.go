@@ -43,7 +43,7 @@ func (o Options) checkWithout() error {
 	return nil
 }
 
-// checkParts wants what is left out to be of the engine.
+// checkParts returns an error where a part that is left out is none of the engine's.
 func (o Options) checkParts(engine string) error {
 	for _, name := range o.Without {
 		if parts := Parts(engine); !slices.Contains(parts, name) {

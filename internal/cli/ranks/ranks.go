@@ -108,8 +108,8 @@ func sameProgram(w *mpi.World, args []string) error {
 
 func crc(p []byte) uint32 { return crc32.Checksum(p, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Same fails on all ranks, naming one, where a sum differs from rank 0's. Nil ranks are
-// one process.
+// Same returns an error on all ranks if a rank's sum differs from rank 0's; the error names one
+// such rank. Nil ranks are one process.
 func Same(r collective.Ranks, what string, sum uint32) error {
 	if r == nil || r.Size() == 1 {
 		return nil
@@ -155,7 +155,7 @@ func Describe(w *mpi.World, devices []device.Device, linked bool) (string, error
 	return fmt.Sprintf("%s, %s, %s", line, ui.Count(gpus, "GPU"), way), err
 }
 
-// poll calls look until it is done, ever less often.
+// poll calls look until it is done, at growing intervals.
 func poll(look func() (done bool, err error)) error {
 	nap := 20 * time.Microsecond
 	for {

@@ -120,7 +120,7 @@ type report struct {
 	Outcome Outcome
 }
 
-// serve gives items to the other ranks until each has heard that none is left.
+// serve hands out items to the other ranks and ends when each has been told that none is left.
 func (h *hand) serve(ctx context.Context, w *mpi.World) error {
 	for told := 1; told < w.Size(); {
 		var text []byte
@@ -153,7 +153,7 @@ func (h *hand) serve(ctx context.Context, w *mpi.World) error {
 	return nil
 }
 
-// work does what rank 0 gives.
+// work runs the items that rank 0 hands to this rank.
 func work(ctx context.Context, w *mpi.World, do func(int) Outcome) error {
 	r := report{Item: -1}
 	for {

@@ -6,8 +6,8 @@ import (
 	"coalesce/solvers/csg"
 )
 
-// DrawsThere reports whether the values of a distribution are drawn on GPUs and never
-// held by this machine: unless what is asked for needs them held.
+// DrawsThere reports whether GPUs draw the values of a distribution and this machine never holds
+// them. held: what is asked for needs them in this machine's memory.
 func DrawsThere(o *csg.Options, held bool) bool {
 	held = held || o.Algorithm == string(csg.DP) || o.Algorithm == string(csg.IDP)
 	return !held && o.Devices[0].Facts().Kind != device.Host

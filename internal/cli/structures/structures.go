@@ -38,7 +38,7 @@ func Estimate() func(now solve.Incumbent) string {
 	}
 }
 
-// Largest is takes' error of n agents, with the most agents that takes has none of.
+// Largest adds to the error of takes(n) the largest number of agents for which takes returns none.
 func Largest(n int, takes func(n int) error) error {
 	err := takes(n)
 	for m := n - 1; err != nil && m > 0; m-- {

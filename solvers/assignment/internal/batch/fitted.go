@@ -53,8 +53,8 @@ func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
 // Close gives back the memory and the module.
 func (f *Fit) Close() error { return f.scope.Close() }
 
-// launch looks at count shares of length of all costs; the words of each are step from
-// those of the one before.
+// launch scans count shares of the costs, each of length costs. The words of a share begin step
+// after those of the share before.
 func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, count, length, all int64, problems, found device.Buffer, step int64) error {
 	const flight, warp, limit = 8, 32, 1024 // of the kernel
 	g := device.Grid{Blocks: count, Threads: int(min((length/flight+warp-1)/warp*warp, limit))}
@@ -128,8 +128,8 @@ func (s Span) fit(p *problem.Normal) error {
 	return nil
 }
 
-// A fitted engine solves instances whose costs are on the device alone: their scales are
-// found there, and of the answers comes back what is wanted.
+// A fitted engine solves instances whose costs only the device holds: the device computes their
+// scales, and the host gets those parts of the answers that the caller wants.
 type fitted struct {
 	*Fit
 	p      *problem.Normal // of each, but for range and scale

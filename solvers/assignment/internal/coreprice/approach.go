@@ -214,7 +214,7 @@ func (r *pointPasses) transform(rows, cols side) error {
 		uint64(cols.n), uint64(rows.n), r.dim(), r.p.Scale, r.u, r.v))
 }
 
-// summit finds the largest of a dual in each tile; stuck: of columns not reached.
+// summit finds the largest dual in each tile. stuck: of the columns that were not reached.
 func (r *pointPasses) summit(of device.Buffer, n int, stuck uint64) error {
 	return r.e.kernels.Peaks(r.s, r.e.flat(n), of, r.word, uint64(n), stuck, r.e.peak)
 }

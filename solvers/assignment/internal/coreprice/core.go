@@ -221,8 +221,8 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 	return nil, &engine.Exhausted{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
 }
 
-// initialise begins again where the columns' minima mislead: with prices by annealed
-// soft minima, and twice the edges. It returns how to go on.
+// initialise begins the solve again where the columns' minima are a bad start: with prices by
+// annealed soft minima, and twice as many edges. It returns the mode in which the kernel continues.
 func (r *coreRun) initialise() (mode uint64, err error) {
 	found, err := r.initialiser.Initialise(r.s, r.p, r.m, r.v)
 	if err != nil {
@@ -294,7 +294,7 @@ func (r *coreRun) begin(start *problem.Prices) error {
 	return r.over.candidates()
 }
 
-// forget unmatches all; prices of a problem that is not square are 0 again.
+// forget unmatches all rows. Where the problem is not square it also sets all prices to 0.
 func (r *coreRun) forget() error {
 	err := errors.Join(r.s.Fill(r.match, 0, r.match.Len(), 0xff), r.s.Fill(r.owner, 0, r.owner.Len(), 0xff))
 	if !r.square {
@@ -365,7 +365,8 @@ func (r *coreRun) words() ([]uint64, error) {
 	return words, nil
 }
 
-// grow adds edges that lead out of where the search is stuck.
+// grow adds edges from the rows that a search has reached to columns that it has not, where the
+// search cannot go on.
 func (r *coreRun) grow() error {
 	r.counts.Passes++
 	words, err := r.over.extend()
@@ -422,5 +423,6 @@ func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// Bound implements engine: another family is at hand, so ties are left to it.
+// Bound implements engine: with another family to take over, a solve gives up where many costs are
+// equal.
 func (e *coreEngine) Bound(uint64) { e.yields = true }

@@ -8,7 +8,8 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// corePasses read the whole matrix; each but the first sees the run's duals.
+// corePasses are the steps of a solve that read the whole matrix. All but the first use the duals
+// that the run has by then.
 type corePasses interface {
 	ended(ctx context.Context) error     // is asked before each round
 	solveCore(launch func() error) error // solves the core, which launch does
@@ -23,7 +24,7 @@ func (r *coreRun) ended(ctx context.Context) error { return ctx.Err() }
 func (r *coreRun) solveCore(launch func() error) error { return launch() }
 
 func (r *coreRun) minima() error {
-	// Every byte 0x20 is a price above all, and atomicMin's start.
+	// Every byte 0x20 makes a price above all others, from which atomicMin goes down.
 	if err := r.s.Fill(r.v, 0, 8*int64(r.p.Cols), 0x20); err != nil {
 		return err
 	}
@@ -33,11 +34,11 @@ func (r *coreRun) minima() error {
 	return r.kernels.Minima(r.s, grid, r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, uint64(shares), r.v)
 }
 
-// A sieve tells passes in 32 bits what is not below a bound: see struct Sieve of
+// A sieve lets passes rule out most pairs by arithmetic in 32 bits: see struct Sieve of
 // core/matrix.cu.tmpl.
 type sieve struct{ unit, margin float64 }
 
-// sieve makes the prices of one from v.
+// sieve computes the sieve's unit and margin, and its 32-bit prices from v.
 func (r *coreRun) sieve() (sieve, error) {
 	const exact, rounding = 1 << 23, 1.0 / (1 << 22)
 	top := float64(max(r.p.Max, -r.p.Min, 1))

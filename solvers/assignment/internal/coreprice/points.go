@@ -127,7 +127,7 @@ const tileSide = 32 // points of a tile, tiles of a group: a warp
 
 func tilesOf(n int) int { return (n + tileSide - 1) / tileSide }
 
-// take allocates memory of the engine's.
+// take allocates memory that is freed with the engine.
 func (e *pointCore) take(d device.Device, bytes int64) (device.Buffer, error) {
 	b, err := e.scope.Alloc(d, bytes)
 	if err != nil {

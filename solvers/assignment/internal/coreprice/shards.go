@@ -140,8 +140,8 @@ func (r *coreShardRun) times(t *engine.Stages) error {
 	return nil
 }
 
-// pass has every part work after what the head has done so far: receive takes
-// what the kernel needs from the head, launch is the kernel, after what follows.
+// pass runs a kernel on every part after the work that the head has enqueued so far: receive copies
+// what the kernel needs from the head, launch launches it, after enqueues what follows it.
 func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) error) error {
 	ready, err := r.head.s.Record()
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *coreShardRun) solveCore(launch func() error) error {
 	)
 }
 
-// share brings what the first device of all processes has to the others' copies.
+// share copies bytes of the first device of all processes to the other processes' copies.
 func (r *coreShardRun) share(b device.Buffer, n int64) error {
 	if !r.group.Spans() {
 		return nil
@@ -213,8 +213,8 @@ func (r *coreShardRun) share(b device.Buffer, n int64) error {
 	return r.group.Broadcast([]device.Buffer{b}, 0, 0, n)
 }
 
-// bring has all processes take over the parts of all, of which each has copied its own
-// into its copy: part k is the numbers at[k] to at[k+1], of so many bytes each.
+// bring gathers the parts of all processes: each has written its own part into its copy, and gets
+// the parts of the others. Part k is the numbers at[k] to at[k+1]-1, each of size bytes.
 func (r *coreShardRun) bring(b device.Buffer, at []int, size int64) error {
 	if !r.group.Spans() {
 		return nil
@@ -347,8 +347,8 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 	return words, r.adopt(all)
 }
 
-// adopt copies the chunks that the parts made behind those of the head and
-// hangs them to their rows. all are the control words of each part.
+// adopt copies the chunks that the parts made behind those of the head and links them to their
+// rows. all has the control words of each part.
 func (r *coreShardRun) adopt(all [][]uint64) error {
 	h, edges := r.head, int64(r.k)
 	base := []int{h.p.Rows + r.used} // number of the first chunk of each part

@@ -154,7 +154,8 @@ func chunksOf(p *problem.Normal, k int) chunks {
 	return c
 }
 
-// lone is how many edges a row has to a column of its own.
+// lone is the number of edges that a row has to a column of its own, which stands for leaving the
+// row unmatched.
 func lone(p *problem.Normal) int {
 	if p.Limit != problem.Infinity {
 		return 1

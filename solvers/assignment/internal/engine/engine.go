@@ -59,8 +59,8 @@ type Matrix struct {
 	Rows, Cols int           // of the part that this device has
 }
 
-// Infeasible is the error of a problem without a full matching: Rows (Hall's
-// theorem) have fewer neighbours together than they are many.
+// Infeasible is the error of a problem without a full matching: by Hall's theorem, because Rows
+// together have fewer allowed columns than there are Rows.
 type Infeasible struct {
 	Rows []int32 // of the normal problem
 }
@@ -86,11 +86,11 @@ type Engine interface {
 	// nil where p is sparse or made of points. start may be nil (cold) or
 	// feasible duals.
 	Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *Matrix, start *problem.Prices) (*Solution, error)
-	// Bound has an engine give up, with an *Exhausted error, after so many steps (of
-	// the tree family) or passes (of the classical one), so that another family can
-	// go on; 0: never. The core family ignores the number, and gives up on ties.
+	// Bound makes an engine give up with an *Exhausted error, so that another family can take over:
+	// the tree family after so many steps, the classical one after so many passes; 0: never. The
+	// core family ignores the number and gives up where many costs are equal.
 	Bound(steps uint64)
-	// Tell sets who is told of the progress of later solves, between launches.
+	// Tell sets the function that later solves report their progress to, between launches.
 	Tell(t Telling)
 	// Close gives back the workspace and the module.
 	Close() error
@@ -148,7 +148,7 @@ func (t *Telling) Due() bool {
 	return due
 }
 
-// Matched tells how many rows are matched, where that is due. A bound there is none of.
+// Matched reports how many rows are matched, if a report is due. It has no bound to report.
 func (t *Telling) Matched(rows int) {
 	if t.Due() {
 		t.Told(Standing{Matched: rows})
@@ -161,7 +161,7 @@ type Standing struct {
 	Dual    *big.Int // a sum of feasible duals: no full matching costs less; nil where that is not known
 }
 
-// Workload is what a variant for p is chosen by.
+// Workload describes p for the choice of a variant.
 func Workload(p *problem.Normal) tuned.Workload {
 	class, span, side := WideRange, uint64(p.Max-p.Min), uint64(max(1, p.Cols))
 	switch {
@@ -176,9 +176,9 @@ func Workload(p *problem.Normal) tuned.Workload {
 // GiB writes a number of bytes in GiB, for messages.
 func GiB(b float64) string { return fmt.Sprintf("%.1f GiB", b/(1<<30)) }
 
-// Round makes duals of a finer problem those of the problem itself. Costs are
-// whole, so that c >= u + v holds for u rounded up and v down, and where it was
-// an equation it stays one.
+// Round turns duals of a finer problem into duals of the problem itself. Costs are whole numbers,
+// so that c >= u + v still holds with u rounded up and v rounded down, and equations remain
+// equations.
 func (s *Solution) Round(shift uint) {
 	for i, u := range s.U {
 		s.U[i] = -(-u >> shift)

@@ -108,8 +108,8 @@ func (h *core) complete(ctx context.Context, p *problem.Normal) error {
 	return h.finish(ctx)
 }
 
-// left is the partial matching, with -1 for free rows, of a solve that ctx ended; nil
-// where something else did.
+// left returns the partial matching, with -1 for free rows, of a solve that the end of ctx
+// interrupted; nil after other errors.
 func (h *core) left(ctx context.Context) *engine.Solution {
 	if ctx.Err() == nil {
 		return nil
@@ -128,8 +128,8 @@ func (h *core) solution(rows int) *engine.Solution {
 	return &engine.Solution{Column: h.column[:rows], Prices: problem.Prices{U: h.u[:rows], V: h.v}, Counts: h.counts}
 }
 
-// tame sets v to 0 where it is infinite, as of columns that no row may have, and where it is
-// above 0 of a column that may stay unmatched.
+// tame sets v to 0 for columns where v is infinite because no row may have the column, and for
+// columns that may stay unmatched where v is positive.
 func (h *core) tame() {
 	for j, v := range h.v {
 		if v >= problem.Infinity/2 || v > 0 && !h.full {

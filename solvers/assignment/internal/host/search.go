@@ -244,8 +244,8 @@ func (h *core) relax(i int32, base int64, edges []Edge) {
 	}
 }
 
-// reached lowers cut, from where on distances do not matter, as a free column
-// is at d at most.
+// reached lowers cut, the distance from which on nothing matters: a free column is at distance d at
+// most.
 func (s *search) reached(d int64, first bool) {
 	switch {
 	case s.count == 1:
@@ -366,8 +366,8 @@ func (h *core) know(i, j int32) {
 	}
 }
 
-// keep makes all pairs on the paths to free columns known that a search found
-// by reading whole rows.
+// keep adds the pairs on the paths to free columns, which a search found by reading whole rows, to
+// those known.
 func (h *core) keep() {
 	s := &h.scratch
 	for _, j := range s.done {

@@ -12,8 +12,8 @@ import (
 type source interface {
 	// Reader returns a reader for one goroutine.
 	Reader() reader
-	// prepare takes v: it has to be told where v rose, and is faster where it
-	// is told now and then that v fell.
+	// prepare tells the source that v has changed. It must be called where v rose; where v fell it
+	// only makes later reads faster.
 	prepare(v []int64)
 	// ColumnMinima makes v[j] the least c - u of column j, problem.Infinity where no row
 	// may have it, on some goroutines.

@@ -22,9 +22,9 @@ func (h *core) tells(on engine.Host, rows int, shift uint) {
 	}
 }
 
-// tell tells how the solve stands, where that was last done a while ago. The largest
-// duals that known pairs and bounds leave to rows are feasible with v at all times, and v
-// of columns that may stay unmatched is not above 0: the sum of both is a bound.
+// tell reports the progress of the solve, at most as often as asked. It also reports a lower bound,
+// the sum of the duals: the largest u that known pairs and bounds allow is feasible with v at all
+// times, and v of columns that may stay unmatched is at most 0.
 func (h *core) tell() {
 	t := h.telling
 	if t == nil || !t.Due() {

@@ -262,7 +262,7 @@ func (r *classicalRun) warm(start *problem.Prices, bound int64) bool {
 	return low > -problem.Infinity/4 && high < problem.Infinity/4 && bound < problem.Infinity/4
 }
 
-// store makes room for slacks up to bound; the duals count from them.
+// store takes memory for slacks up to bound, from which the duals count then.
 func (r *classicalRun) store(bound int64) error {
 	entry := int64(4)
 	if bound >= classicalNarrow {
@@ -288,8 +288,8 @@ func (r *classicalRun) store(bound int64) error {
 	return nil
 }
 
-// near says whether shared memory is to hold the matching: rows are numbers of 2
-// bytes, and what passes of the same kernel need for their cache is left.
+// near returns the flag for a matching in shared memory. It is set where rows fit numbers of 2
+// bytes and the passes of the same kernel still have what they need for their cache.
 func (r *classicalRun) near() uint64 {
 	need, limit := 2*int64(r.cols)*int64(r.family.Int(r.variant, "resident")), 2*r.device.Facts().SharedPerBlock/5
 	if r.apart {
@@ -301,7 +301,7 @@ func (r *classicalRun) near() uint64 {
 	return 0
 }
 
-// roomy is the grid with room for that.
+// roomy is the grid with shared memory for that matching.
 func (r *classicalRun) roomy() device.Grid {
 	g := r.Grid
 	if r.near() != 0 {
@@ -372,8 +372,8 @@ func (r *classicalRun) collect(sol *engine.Solution) error {
 	return nil
 }
 
-// violator is the error of a search that got stuck: the rows of its forest
-// have no partners but the columns of the forest, which are fewer.
+// violator returns the error of a search that cannot go on: the rows of its forest are more than
+// all columns that they are allowed to have.
 func (r *classicalRun) violator(x *classicalControl) error {
 	e := &engine.Infeasible{Rows: make([]int32, x.Tail)}
 	if err := r.s.Download(device.Bytes(e.Rows), r.work, r.queue+int64(x.Side)*4*int64(r.rows)); err != nil {

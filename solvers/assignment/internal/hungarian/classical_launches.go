@@ -85,7 +85,7 @@ func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) 
 	return x, nil
 }
 
-// step launches a kernel that takes nothing but what all take.
+// step launches a kernel that takes only the arguments that all kernels take.
 func (r *classicalRun) step(kernel func(device.Stream, device.Grid, device.Buffer, device.Buffer, device.Buffer, float64, int64, uint64, uint64, uint64) error) error {
 	grid := r.Grid
 	grid.Cooperative = false

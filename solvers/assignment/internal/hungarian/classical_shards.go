@@ -341,7 +341,7 @@ func (r *classicalShardRun) send(number uint64) error {
 	return h.kernels.Receive(h.s, plain, nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags, r.messages[0], uint64(r.group.Len()))
 }
 
-// number is that of part k of this process among all parts.
+// number is the number of this process's part k among the parts of all processes.
 func (r *classicalShardRun) number(k int) int { return r.group.First() + k }
 
 // emit has part k move its duals and make edges of its new zeros.

@@ -25,8 +25,8 @@ func (t *memberTable) add(s device.Stream, at device.Buffer, addresses, first, r
 	return err
 }
 
-// openWays opens the way from member k's device to the memory of the others: a copy
-// does. Every member has a buffer.
+// openWays gives member k's device access to the memory of the others: a copy from each opens it.
+// Every member has a buffer.
 func openWays(devices []device.Device, streams []device.Stream, buffers []device.Buffer, k int) error {
 	for other, b := range buffers {
 		if devices[other] == devices[k] {

@@ -272,8 +272,8 @@ func (t *tree) ended(s device.Stream) (*treeHead, error) {
 	return head, nil
 }
 
-// violator is the error of a search that got stuck: the rows of its forest
-// have no partners but the columns of the forest, which are fewer.
+// violator returns the error of a search that cannot go on: the rows of its forest are more than
+// all columns that they are allowed to have.
 func (t *tree) violator(s device.Stream, column []int32) error {
 	forest := make([]int32, t.cols)
 	if err := s.Download(device.Bytes(forest), t.work, t.tree); err != nil {

@@ -16,7 +16,8 @@ type exchange struct {
 // not taken older ones by then does without them.
 const exchangeLimit = 64
 
-// member is how search k gives, and takes what others gave last.
+// member returns search k's functions: give offers a solution to the others, take returns the
+// newest that another gave.
 func (e *exchange) member(k int) (give func(x []uint64), take func() []uint64) {
 	var seen []uint64 // the last that was taken; what was sent is never written to
 	give = func(x []uint64) {

@@ -166,7 +166,7 @@ func (r Rules) CheckFor(engine string, without []string, n int) error {
 	return nil
 }
 
-// refused names a rule that none of an engine's members has.
+// refused returns an error that names a rule which no member of an engine has.
 func (r Rules) refused(engine string, members []string) error {
 	var has []string
 	for _, name := range RuleNames() {
@@ -192,8 +192,8 @@ func (r Rules) RefusedBy(used map[string]Rules) error {
 	return r.refused(strings.Join(members, " and "), members)
 }
 
-// Within are the rules for a component of n variables, without those that are for
-// more: it has the defaults of its size.
+// Within returns the rules for a component of n variables. Rules for more variables are left out;
+// their defaults for n hold instead.
 func (r Rules) Within(n int) Rules {
 	if max(1, r.Tenure)+max(1, r.Spread) >= n {
 		r.Tenure, r.Spread = 0, 0
@@ -204,8 +204,8 @@ func (r Rules) Within(n int) Rules {
 	return r
 }
 
-// TabuList returns the tenure and the spread, at most so much together. A default
-// gives way to what is given.
+// TabuList returns the tenure and the spread, together at most limit. Where one was given and one
+// is a default, the default is reduced.
 func (r Rules) TabuList(tenure, spread, limit int) (int, int) {
 	if r.Tenure > 0 {
 		spread = min(spread, limit-r.Tenure)

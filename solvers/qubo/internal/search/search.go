@@ -14,8 +14,8 @@ import (
 // is met. It calls found, from one goroutine at a time, on every improvement
 // of its best; the values rise. x is the caller's to read during the call only.
 //
-// A search without an error is one that met a limit, its target, or the end of
-// ctx: what it found is what found was told.
+// A search ends without an error when it meets a limit or its target, or when ctx ends. Its answer
+// is the solution that found was last called with.
 type Searcher interface {
 	Search(ctx context.Context, p *problem.Normal, o Options, found func(value int64, x []uint64, at time.Duration)) (Work, error)
 }
@@ -31,16 +31,16 @@ type Options struct {
 	Rules    Rules    // those that the search has; 0: its choice
 	Workers  int      // goroutines of a host search; 0: all cores
 
-	// Elite is told of solutions that enter the pool, good and not all alike,
-	// in any order of value; nil: none is asked for. Calls do not overlap.
+	// Elite, unless nil, is called with good solutions that enter the pool, in any order of value.
+	// Calls do not overlap.
 	Elite func(value int64, x []uint64)
-	// Give and take exchange elites with other searches of the problem: one that
-	// enters the pool is given, and take returns one that others gave and this
-	// search has not seen, or nil. Both are nil where there are no other searches, and
-	// with a limit on work.
+	// Give and Take exchange elites with other searches of the problem. Give is called with a
+	// solution that enters the pool; Take returns a solution of another search that this one has
+	// not seen, or nil. Both are nil where there is no other search, and where a limit on work
+	// makes the run depend on the seed alone.
 	Give func(x []uint64)
 	Take func() []uint64
-	// Progress is told the work done so far a few times a second; nil: it is not asked for.
+	// Progress, unless nil, is called with the work done so far a few times a second.
 	Progress func(Work)
 }
 

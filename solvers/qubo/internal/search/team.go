@@ -77,8 +77,8 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 	return sum(did), errors.Join(fails...)
 }
 
-// beside is how member k gives to the team's others and to whom the team gives, and takes
-// from either.
+// beside joins two exchanges for member k: it gives to the team's other members and to whom the
+// team gives, and takes from either.
 func beside(o Options, swaps *exchange, k int) (func([]uint64), func() []uint64) {
 	give, take := swaps.member(k)
 	if o.Give == nil || o.Take == nil {

@@ -188,7 +188,7 @@ func (b *Island) halt() error {
 	return errors.Join(b.streams[1].Fill(b.control, 8*qubo.BulkControlStop, 8, 1), b.streams[1].Sync())
 }
 
-// visit sees every solution of a tiny problem.
+// visit evaluates every solution of a tiny problem on the host.
 func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Duration)) error {
 	value, x := reference.Exhaust(b.p)
 	found(value, x, time.Since(o.Began))
@@ -198,7 +198,7 @@ func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Durati
 	return nil
 }
 
-// best brings the best elite, its value recomputed from that of x.
+// best downloads the best elite into x and recomputes its value.
 func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
 	values := b.seen[qubo.BulkControlValues:][:b.seen[qubo.BulkControlCount]]
 	top := 0

@@ -203,8 +203,8 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 	return did, nil
 }
 
-// again begins anew, as with another seed: pools that nothing enters any more
-// have come to be alike.
+// again restarts the searches with other random numbers. Pools that no solution enters any more
+// have become alike.
 func (l islands) again(o search.Options) error {
 	for _, b := range l {
 		if o.Elite != nil {
@@ -220,9 +220,9 @@ func (l islands) again(o search.Options) error {
 	return nil
 }
 
-// exchange brings, before some rounds, the elites of every island to the next,
-// and to the first what other searches give that is better than the best, which
-// is at. What was last seen of the pools is not true any more after it.
+// exchange copies, before some rounds, the elites of every island to the next. The first also gets
+// the solutions of other searches that are better than the best. The host's copy of the pools is
+// out of date afterwards.
 func (l islands) exchange(o search.Options, round, best int64, at []uint64) error {
 	if len(l) > 1 && round > 0 && round%exchangeEvery == 0 {
 		if err := l.pass(); err != nil {
@@ -261,7 +261,7 @@ func (l islands) pass() error {
 	})
 }
 
-// admit lets the best of some elites in, whose values those are.
+// admit adds the best of some elites, with these values, to the pool.
 func (b *Island) admit(values []int64, elites []byte) error {
 	if len(values) == 0 {
 		return nil

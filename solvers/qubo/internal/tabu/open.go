@@ -80,8 +80,8 @@ func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
 		Suits: suits, Why: "the narrowest rows and the least room to spare"}, nil
 }
 
-// Workload is what a variant is chosen for where rows of a type hold the problem; of
-// another type where that suits it better.
+// Workload describes, for the choice of a variant, problems whose rows a type holds, or rows of
+// another type where that suits the problem better.
 func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
 	s := drawDense(fixed["row"], size).needs(size)
 	s.row = ""
@@ -97,10 +97,10 @@ func (s needs) formOn(facts device.Facts, v *device.Variant) (layout, error) {
 	return f, err
 }
 
-// variant is the one for a problem where none is asked for: rows as narrow as
-// may be, then as little room to spare, then as few threads. Bits take more
-// instructions than bytes, so that they are for matrices of bytes that no cache
-// holds. Clusters are for what the registers of a block do not hold.
+// variant returns the variant for a problem where nothing is tuned: the narrowest rows, then the
+// least unused room, then the fewest threads. Rows of bits take more instructions than rows of
+// bytes, and are chosen where no cache holds the matrix in bytes. Clusters are chosen where the
+// registers of one block are too few.
 func (s needs) variant(facts device.Facts) (*device.Variant, error) {
 	var best *device.Variant
 	var of layout

@@ -21,14 +21,14 @@ func withRules(r search.Rules, d parameters, n int) parameters {
 	return d
 }
 
-// used are rules of n variables as they are given.
+// used returns the parameters as rules for n variables.
 func (d parameters) used(n int) search.Rules {
 	return search.Rules{Tenure: d.tenure, Spread: d.spread, Stall: d.stall, Round: d.flips / max(1, n), Searches: d.searches,
 		Pool: d.pool, Distance: d.distance, Restart: d.restart}
 }
 
-// Rule sets rules of the searches that are timed, no more of them and no more
-// elites than there is memory for. Rounds are of their own length.
+// Rule sets the rules of the timed searches. The numbers of searches and of elites are limited by
+// the memory taken, and rounds keep their own length.
 func (f *Flipping) Rule(r search.Rules) error {
 	b := f.on
 	if err := r.Check(); err != nil {

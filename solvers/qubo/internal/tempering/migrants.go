@@ -46,7 +46,7 @@ func (r *tempering) fetchMigrants(number int64) error {
 	return r.streams[0].Download(device.Bytes(g.now), r.now, int64(4*block*n))
 }
 
-// apart reports whether good solutions differ in several components.
+// apart reports whether good solutions of this problem differ in several components.
 func (r *tempering) apart() bool { return r.every > 0 || r.anneals > 0 }
 
 // next unpacks a migrant: first the replicas, then the bests.
@@ -64,9 +64,9 @@ func (g *migrants) next(l *temperLayout) []uint64 {
 	return g.x
 }
 
-// combine gives the best what migrants have better, and where that is seldom
-// anything, climbs from migrants: until the device is about to be done with its
-// round, or, where a run depends on the seed alone, of a few.
+// combine improves the best solution by parts of the migrants. Where that seldom helps it also
+// climbs from migrants: until the device is about to end its round, or, where a run depends on the
+// seed alone, from a few.
 func (r *tempering) combine(number int64, until time.Time) {
 	x, value, gained := slices.Clone(r.x), r.best, int64(0)
 	for k := 0; r.migrants.left > 0; k++ {

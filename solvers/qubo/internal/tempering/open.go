@@ -80,7 +80,7 @@ func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice
 	return search.Choose(&qubo.Temper, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
 }
 
-// takenBy says why a variant does not take the problem on a device, with room for
+// takenBy returns an error where a variant cannot take the problem on a device, with memory for
 // cluster moves or without.
 func (s needs) takenBy(v *device.Variant, facts device.Facts, clusters bool) error {
 	f, err := s.form(v)
@@ -108,8 +108,9 @@ func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tune
 	return s.workload(f)
 }
 
-// Suits reports whether replica exchange with rows of neighbours is ahead of
-// tabu search with rows of a matrix: few neighbours, also for so many variables.
+// Suits reports whether replica exchange, which reads lists of neighbours, is faster than tabu
+// search, which reads rows of a matrix: where variables have few neighbours for the number of
+// variables.
 func Suits(p *problem.Normal) bool {
 	degree := len(p.Col) / max(1, p.N)
 	return degree <= 64 && 8*degree <= p.N

@@ -91,9 +91,9 @@ type tempering struct {
 	idle     int
 }
 
-// sweeps is how long the next round is, in sweeps. A round ends within a small
-// part of what time is left, and where the run depends on the seed alone, about
-// where the work does.
+// sweeps returns the length of the next round, in sweeps, and the sweeps left. A round takes a
+// small part of the time left, or, where the run depends on the seed alone, ends about where the
+// limit on work is met.
 func (r *tempering) sweeps(number int64) (limit, left int) {
 	if number == 0 {
 		return 1, 0
@@ -166,8 +166,8 @@ func (r *tempering) run(stop context.Context) (search.Work, error) {
 	return r.did, nil
 }
 
-// again begins anew, as with another seed. The best stays, and is combined with
-// what comes.
+// again restarts all blocks with other random numbers. The best solution stays and is combined with
+// what they find.
 func (r *tempering) again() error {
 	if err := r.look(true); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (r *tempering) again() error {
 	return nil
 }
 
-// forget is of what the blocks have found.
+// forget discards what the blocks have found.
 func (r *tempering) forget() {
 	for k := range r.top {
 		r.top[k] = math.MinInt64
@@ -237,9 +237,9 @@ const (
 	lookShare  = 4
 )
 
-// look brings the best of the blocks where they are better than before: the best
-// of all, and some that may enter the pool. What that takes of a large problem
-// is kept a small part of the time, but at the end.
+// look downloads the blocks' bests that have improved: the best of all, and some that may enter the
+// pool. For a large problem it is skipped while it would take more than a small part of the time,
+// except at the end.
 func (r *tempering) look(last bool) error {
 	began := time.Now()
 	if r.o.Work == 0 && !last && began.Sub(r.looked) < lookShare*r.looking {
@@ -281,9 +281,9 @@ func (r *tempering) enter(value int64, x []uint64) {
 	}
 }
 
-// stir brings solutions to blocks with ladders: a start, the best where the host
-// combined it, those of other searches, and one another's. It ends cluster moves
-// that move nearly all that differs.
+// stir writes solutions to blocks with ladders: the start, the best solution where the host
+// combined it, solutions of other searches, and solutions of other blocks. It switches cluster
+// moves off where a cluster is nearly all that differs.
 func (r *tempering) stir(number int64) error {
 	ladders := r.blocks - r.anneals
 	if r.every > 0 {

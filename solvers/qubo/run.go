@@ -208,6 +208,9 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	if r.o.Solutions > 0 {
 		o.Elite = func(v int64, x []uint64) { r.improve(k, v, x, r.elapsed()) }
 	}
+	if r.o.Exchange != nil && r.o.Work == 0 {
+		o.Give, o.Take = r.exchange(k)
+	}
 	err = r.wait(func() error {
 		found := func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) }
 		var did Work

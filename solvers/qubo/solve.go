@@ -31,6 +31,7 @@ type Options struct {
 	Threads   int      // goroutines of a search on the host; 0: the device's cores
 	Unreduced bool     // no preprocessing, but for fixed variables
 	Memory    int64    // bytes that the host may take besides the instance; 0: no limit
+	Exchange  Exchange // with another search of the same instance; nil, with Work or of several ranks: none
 }
 
 func (o Options) check() error {

@@ -3,6 +3,7 @@
 //
 //	go run -tags cuda ./bench/auction -device cuda:0 -experiment verify
 //	go run -tags cuda ./bench/auction -device cuda:0 -experiment tables
+//	go run -tags cuda ./bench/auction -device cuda:0 -experiment beside -data DIR -limit 9s
 //	go run ./bench/auction -device emulated -experiment tables -goods 12 -bids 40
 package main
 
@@ -53,6 +54,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verify},
 		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).tables},
 		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).rivals},
+		{Name: "beside", About: "branch and cut alone, and with the device searching beside it, on the auctions of -data", Run: (*bench).beside},
 	}
 }
 
@@ -66,12 +68,12 @@ func main() {
 	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many items, or the smallest (default: all)")
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.StringVar(&s.variant, "variant", "", "label of a variant (default: verify all, time the solver's choice)")
-	flag.StringVar(&s.data, "data", "", "rivals: a folder of auctions, *.txt, and of their values, optima.csv")
+	flag.StringVar(&s.data, "data", "", "rivals and beside: a folder of auctions, *.txt, and of their values, optima.csv")
 	flag.StringVar(&s.python, "python", "", "rivals: an interpreter with highspy and pyscipopt (default: none, branch and cut alone)")
-	flag.StringVar(&instances, "instances", "", "rivals: comma-separated parts of names (default: all)")
+	flag.StringVar(&instances, "instances", "", "rivals and beside: comma-separated parts of names (default: all)")
 	flag.StringVar(&solvers, "solvers", "", "rivals: comma-separated parts of solvers' names (default: all)")
-	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals: of a solve")
-	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "rivals: of a solver")
+	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals and beside: of a solve")
+	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "rivals and beside: of a solver")
 	flag.StringVar(&s.suffix, "suffix", "", "of the file, such as -cores")
 	flag.Usage = experiment.Usage("Measures combinatorial auctions.", experiments())
 	flag.Parse()

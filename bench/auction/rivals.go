@@ -73,11 +73,7 @@ const ours = "Coalesce"
 
 // rivals times branch and cut and others on the auctions of a folder, one after the other.
 func (b *bench) rivals() error {
-	paths, err := filepath.Glob(filepath.Join(b.settings.data, "*.txt"))
-	if err != nil || len(paths) == 0 {
-		return fmt.Errorf("found no auctions in %q, expected -data FOLDER with files *.txt", b.settings.data)
-	}
-	known, err := optima(b.settings.data)
+	paths, known, err := b.auctions()
 	if err != nil {
 		return err
 	}
@@ -95,9 +91,6 @@ func (b *bench) rivals() error {
 	b.Resume()
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")
-		if !named(name, b.settings.instances) {
-			continue
-		}
 		a, err := solver.Read(path)
 		if err != nil {
 			return err
@@ -114,7 +107,7 @@ func (b *bench) rivals() error {
 			}
 			row := result.Auction{Instance: name, Name: who, Goods: int(a.Goods), Bids: len(a.Bids), Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: known[name]}
 			if who == ours {
-				err = b.own(a, &row)
+				_, err = b.own(a, []device.Device{b.Dev}, &row)
 			} else {
 				err = b.other(a, &row)
 			}
@@ -127,6 +120,21 @@ func (b *bench) rivals() error {
 		}
 	}
 	return nil
+}
+
+// auctions are the files of the folder that were asked for, and the best known values.
+func (b *bench) auctions() (paths []string, known map[string]string, err error) {
+	all, err := filepath.Glob(filepath.Join(b.settings.data, "*.txt"))
+	if err != nil || len(all) == 0 {
+		return nil, nil, fmt.Errorf("found no auctions in %q, expected -data FOLDER with files *.txt", b.settings.data)
+	}
+	for _, path := range all {
+		if named(strings.TrimSuffix(filepath.Base(path), ".txt"), b.settings.instances) {
+			paths = append(paths, path)
+		}
+	}
+	known, err = optima(b.settings.data)
+	return paths, known, err
 }
 
 // named reports whether a name has one of the parts; without parts each has.
@@ -165,11 +173,12 @@ func used() float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec) + 1e-6*float64(u.Utime.Usec+u.Stime.Usec)
 }
 
-// own times branch and cut, from the auction in memory to the checked answer.
-func (b *bench) own(a *solver.Auction, row *result.Auction) error {
+// own times branch and cut, from the auction in memory to the checked answer, with devices
+// that search beside it.
+func (b *bench) own(a *solver.Auction, devices []device.Device, row *result.Auction) (*solver.Result, error) {
 	runtime.GOMAXPROCS(b.settings.threads)
 	var history [][2]float64
-	o := solver.Options{Algorithm: solver.Branch, Devices: []device.Device{b.Dev}, TimeLimit: b.settings.limit, Progress: func(i solve.Incumbent) {
+	o := solver.Options{Algorithm: solver.Branch, Devices: devices, TimeLimit: b.settings.limit, Progress: func(i solve.Incumbent) {
 		if v, ok := i.Value.Rat(); ok {
 			f, _ := v.Float64()
 			history = append(history, [2]float64{i.Seconds, f})
@@ -178,7 +187,7 @@ func (b *bench) own(a *solver.Auction, row *result.Auction) error {
 	start, cpu := time.Now(), used()
 	res, err := solver.Solve(b.Ctx, a, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	row.Took, row.CPU = time.Since(start).Seconds(), used()-cpu
 	row.Value, row.Proven, row.Nodes, row.Variant = res.Value.String(), res.Proven, res.Nodes, res.Variant
@@ -186,7 +195,13 @@ func (b *bench) own(a *solver.Auction, row *result.Auction) error {
 		row.Bound, _ = v.Float64()
 	}
 	row.Primal = primal(history, row)
-	return wrong(row)
+	row.Reached = row.Took
+	for k, h := range history {
+		if k == 0 || h[1] > history[k-1][1] {
+			row.Reached = h[0]
+		}
+	}
+	return res, wrong(row)
 }
 
 // other times a rival, from its model in memory.

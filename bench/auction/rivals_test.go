@@ -50,6 +50,26 @@ func TestRivals(t *testing.T) {
 	}
 }
 
+// Branch and cut with and without a device, which easy auctions end before.
+func TestBeside(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "a.txt"), []byte("goods 3\nbids 3\ndummy 0\n0\t2.5\t0\t1\t#\n1\t2\t1\t2\t#\n2\t1\t2\t#\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := settings{data: folder, limit: 10 * time.Second, threads: 2}
+	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}
+	if !run(context.Background(), s, []string{"beside"}) {
+		t.Fatal("the experiment failed")
+	}
+	f, err := result.Load[result.Auction](filepath.Join(s.Out, "auction-beside.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Rows) != 2 || f.Rows[0].Name != "Coalesce" || f.Rows[1].Name != "Coalesce and host" || f.Rows[0].Value != "3.5" || f.Rows[1].Value != "3.5" || !f.Rows[1].Proven || f.Rows[1].Reached <= 0 {
+		t.Errorf("%+v", f.Rows)
+	}
+}
+
 func TestPrimal(t *testing.T) {
 	for _, c := range []struct {
 		history [][2]float64

@@ -15,7 +15,7 @@ import (
 // auctionTables are the regions of auctions: tables of few goods, and solvers side by side.
 func auctionTables(root string) (map[string]string, error) {
 	regions := map[string]string{}
-	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-rivals": rivalsTable, "auction-rivals-hard": rivalsTable, "auction-rivals-cores": rivalsTable} {
+	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-rivals": rivalsTable, "auction-rivals-hard": rivalsTable, "auction-rivals-cores": rivalsTable, "auction-beside": besideTable} {
 		f, err := result.Load[result.Auction](filepath.Join(root, "bench", "results", name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			regions[name] = "Not measured.\n"
@@ -103,6 +103,20 @@ func rivalsTable(f *result.Of[result.Auction]) string {
 		out += "; ended by its budget"
 	}
 	return out + ".\n"
+}
+
+// besideTable is how soon branch and cut has its best bids, alone and with a device that
+// searches beside it.
+func besideTable(f *result.Of[result.Auction]) string {
+	out := heads("auction", "best known", "solver", "best found", "after, s", "proof, s", "s of processors", "primal integral", "better allocations of the device", "the last after, s")
+	for _, r := range f.Rows {
+		last := "-"
+		if r.Found > 0 {
+			last = took(r.Last)
+		}
+		out += line(r.Instance, r.Known, r.Name, r.Value, took(r.Reached), proofTime(r), took(r.CPU), took(r.Primal), fmt.Sprint(r.Found), last)
+	}
+	return out + fmt.Sprintf("\n%s, %d threads, limit %.0f s, commit %s, %s: `%s`.\n", f.Device, f.Rows[0].Threads, f.Rows[0].Limit, cmp.Or(f.Commit, "not recorded"), f.Date, f.Command)
 }
 
 // A least is the least time of solvers.

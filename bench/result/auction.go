@@ -26,7 +26,13 @@ type Auction struct {
 	Bound    float64 `json:"bound,omitempty"`
 	Proven   bool    `json:"proven,omitempty"`
 	Nodes    int64   `json:"nodes,omitempty"`
-	Primal   float64 `json:"primal,omitempty"` // primal integral, seconds
+	Primal   float64 `json:"primal,omitempty"`  // primal integral, seconds
+	Reached  float64 `json:"reached,omitempty"` // seconds to the value
+
+	// Of a device that searches beside branch and cut.
+	Found int     `json:"found,omitempty"` // allocations better than all before
+	Last  float64 `json:"last,omitempty"`  // seconds to the last of them
+	Flips int64   `json:"flips,omitempty"`
 }
 
 // Right reports that nothing went wrong.

@@ -113,6 +113,7 @@ var rooms = []room{
 	// neither knows files, devices and auctions.
 	{"solvers/auction/internal/lp", nil},
 	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp", "runtime/collective"}},
+	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device"}},
 	{"solvers/auction/internal/core", nil},
 	{"solvers/auction/internal/draw", nil},
 	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},

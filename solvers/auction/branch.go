@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"coalesce/solvers/auction/internal/beside"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/solve"
@@ -15,6 +16,9 @@ import (
 
 // Branch is the algorithm of many goods: set packing by branch and cut, on all cores.
 const Branch = "branch"
+
+// SearchWork is what searches over many starts on devices do beside branch and cut.
+type SearchWork = beside.Work
 
 // ErrSize is wrapped by the error of an auction of too many bids.
 var ErrSize = packing.ErrSize
@@ -84,6 +88,7 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 	if o.Progress != nil {
 		set.Progress = (&teller{plain: p, start: start, to: o.Progress}).tell
 	}
+	companion := beside.Join(&set, o, start)
 	solved, err := packing.Solve(limited, toPacking(p.Auction), set)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Source, err)
@@ -113,6 +118,7 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 	res.Notes = append(slices.Clone(p.Notes),
 		fmt.Sprintf("of %d bids %d are left in %d parts when dominated ones are gone; they conflict in %d cliques", len(p.Bids), solved.Bids, solved.Parts, solved.Cliques),
 		fmt.Sprintf("%d nodes; the linear relaxation's bound is %s", solved.Nodes, amount(solved.LPBound)))
+	res.Search = companion.Tell(&res.Report)
 	if !solved.Proven() {
 		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", amount(solved.Bound)))
 	}

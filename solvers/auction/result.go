@@ -24,6 +24,7 @@ type Result struct {
 	Splittings float64      // of coalition structures
 	Nodes      int64        // of branch and cut
 	Tables     TableWork    // of Bidders on a device, payments included
+	Search     SearchWork   // on devices beside branch and cut
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 

@@ -22,6 +22,7 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"time"
 
 	"coalesce/runtime/collective"
 )
@@ -46,6 +47,8 @@ type Settings struct {
 	Known    []Price                         // prices of a problem like this one, and its cliques
 	Enough   bool                            // end a component, after its root, with any packing better than the start's
 	Log      bool                            // prove the result for others, who need not search; without Known prices
+	Beside   Beside                          // searches beside the tree of a component, where it takes longer than Alone; nil, and with several Ranks: nothing does
+	Alone    time.Duration                   // from a component's first packings to the search beside its tree
 	Ranks    collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 
 	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree

@@ -53,6 +53,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	if t.enough = value; !set.Enough {
 		t.enough = math.MaxInt64
 	}
+	end := t.accompany(ctx)
 	search, err := false, error(nil)
 	if t.team == nil || t.team.Rank() == 0 {
 		search, err = t.begin(ctx, p.Cliques, top, res)
@@ -63,6 +64,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	if search && err == nil {
 		err = t.search(ctx, top, res)
 	}
+	end()
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +86,15 @@ func (t *tree) begin(ctx context.Context, cliques [][]int32, top *node, res *Res
 	if !t.set.bare {
 		newImprover(t.g, t.prices, 1).start(ctx, top.live, starts, t.offer)
 	}
-	if e := newEnumerator(t); !t.set.bare && (n <= few || t.g.density() > dense) && e.run(top, t.best, 20*n) {
+	if e := newEnumerator(t); !t.set.bare && (n <= few || t.g.density() > dense) && e.run(top, t.incumbent(), 20*n) {
 		t.offer(e.chosen, e.best)
-		res.Bound, res.LPBound = t.best, t.best
+		res.Bound = t.incumbent()
+		res.LPBound = res.Bound
 		return false, nil
 	}
 	err = t.root(ctx, cliques, top, res)
-	return res.Bound > t.best && t.best <= t.enough, err
+	best := t.incumbent()
+	return res.Bound > best && best <= t.enough, err
 }
 
 func indices(chosen []int32) []int {

@@ -137,7 +137,7 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) error {
 		})
 	}
 	all.Wait()
-	bound := t.best
+	bound := t.incumbent()
 	for _, n := range t.open {
 		bound = max(bound, n.bound)
 	}

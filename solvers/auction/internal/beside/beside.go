@@ -1,0 +1,170 @@
+// Package beside looks for good packings on devices while branch and cut searches its tree:
+// set packing as a binary quadratic program, for hundreds of tabu searches at once.
+package beside
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
+)
+
+const (
+	alone      = 200 * time.Millisecond // that branch and cut has before devices search beside it
+	mostPairs  = 1 << 24                // of bids that conflict, where devices search: they take the host a gigabyte
+	mostGains  = 1<<30 - 1              // that rows of 32 bits of family qubo/bulk take
+	tabuShare  = 20                     // of the bids one in so many is tabu
+	mostTabu   = 1000
+	tabuSpread = 10
+)
+
+// Work is what searches beside branch and cut did.
+type Work struct {
+	Flips int64   // bids put in or let go
+	Found int     // allocations better than all before
+	Last  float64 // seconds from the start of the solve to the last of them
+}
+
+// A Companion searches on devices, beside the trees of an auction's parts.
+type Companion struct {
+	o     solve.Settings
+	start time.Time // of the solve
+	begun bool      // it came to search a part
+	did   Work
+	err   error // why it ended before branch and cut did
+}
+
+// Join has o's devices search beside branch and cut, of which set are the settings, where
+// they are no host and one process solves.
+func Join(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
+	s := &Companion{o: o, start: start}
+	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.Together() == 1 {
+		set.Beside, set.Alone = s.search, alone
+	}
+	return s
+}
+
+// search is a packing.Beside: hundreds of tabu searches of a binary quadratic program, which
+// go on from the tree's best too.
+func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.Exchange) {
+	if c.Count > mostPairs {
+		s.err = fmt.Errorf("%d pairs of bids conflict, expected at most %d", c.Count, mostPairs)
+		return
+	}
+	s.begun = true
+	inst, err := quadratic(c)
+	if err == nil {
+		n := len(c.Prices)
+		e := exchanged{s, x, n}
+		rules := qubo.Rules{Tenure: max(1, min(n/tabuShare, mostTabu)), Spread: tabuSpread}
+		if s.o.Devices[0].Facts().Kind == device.Emulated { // which takes almost a millisecond a flip, and ends between rounds
+			rules.Searches, rules.Round = 2, 1
+		}
+		var res *qubo.Result
+		res, err = qubo.Solve(ctx, inst, qubo.Options{
+			Settings:  solve.Settings{Devices: s.o.Devices, Tuning: s.o.Tuning, Algorithm: "bulk", TimeLimit: math.MaxInt64},
+			Unreduced: true,
+			Rules:     rules,
+			Exchange:  e,
+		})
+		if res != nil {
+			s.did.Flips += res.Work.Flips
+			e.Give(res.Solution)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		s.err = err
+	}
+}
+
+// exchanged is the tree's exchange, in solutions of the binary quadratic program.
+type exchanged struct {
+	*Companion
+	tree packing.Exchange
+	n    int // bids
+}
+
+// Give implements qubo.Exchange.
+func (e exchanged) Give(x qubo.Bits) {
+	var bids []int32
+	for j := range e.n {
+		if x.At(j) == 1 {
+			bids = append(bids, int32(j))
+		}
+	}
+	if e.tree.Give(bids) {
+		e.did.Found++
+		e.did.Last = time.Since(e.start).Seconds()
+	}
+}
+
+// Take implements qubo.Exchange.
+func (e exchanged) Take() qubo.Bits {
+	bids := e.tree.Take()
+	if bids == nil {
+		return qubo.Bits{}
+	}
+	x := make([]uint64, problem.Words(e.n))
+	for _, j := range bids {
+		x[j>>6] |= 1 << (j & 63)
+	}
+	return problem.NewBits(x, e.n)
+}
+
+// quadratic is a packing as a binary quadratic program: each bid is worth its price, and of
+// two that conflict and both are in the lesser price is taken off. So no set of bids is worth
+// more than the packing that its dearer bids are: each bid that goes for a dearer one had its
+// own price taken off for that pair. Prices are exact where gains fit 32 bits, else rounded
+// down to what fits.
+func quadratic(c *packing.Conflicts) (*qubo.Instance, error) {
+	gains := append([]int64(nil), c.Prices...) // the most that a flip changes
+	for a, b := range c.Pairs {
+		less := min(c.Prices[a], c.Prices[b])
+		gains[a] += less
+		gains[b] += less
+	}
+	shift, most := 0, int64(0)
+	for _, g := range gains {
+		most = max(most, g)
+	}
+	for most>>shift > mostGains {
+		shift++
+	}
+	q := qubo.NewBuilder(len(c.Prices))
+	q.Maximize()
+	for j, price := range c.Prices {
+		q.LinearInt(j, price>>shift)
+	}
+	for a, b := range c.Pairs {
+		q.PairInt(int(a), int(b), -(min(c.Prices[a], c.Prices[b]) >> shift))
+	}
+	return q.Build()
+}
+
+// Tell adds what the searches did to a report: nothing where none was begun and nothing
+// hindered them.
+func (s *Companion) Tell(r *solve.Report) Work {
+	where, note := s.o.Where(), ""
+	if s.begun {
+		r.Device += "," + where
+	}
+	switch {
+	case s.err != nil:
+		note = fmt.Sprintf("the search on %s ended before branch and cut: %s", where, strings.ReplaceAll(s.err.Error(), "\n", "; "))
+	case s.begun && s.did.Found == 0:
+		note = fmt.Sprintf("a search over many starts on %s found no better allocations, in %d flips", where, s.did.Flips)
+	case s.begun:
+		note = fmt.Sprintf("a search over many starts on %s found %d of the better allocations, in %d flips, the last after %.3g s", where, s.did.Found, s.did.Flips, s.did.Last)
+	}
+	if note != "" {
+		r.Notes = append(r.Notes, note)
+	}
+	return s.did
+}

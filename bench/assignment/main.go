@@ -18,10 +18,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"coalesce/bench/experiment"
@@ -71,9 +68,9 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var names, kinds, sizes, families string
+	var kinds, sizes, families string
 	var external externals
-	s.Register(&names, "host", experiment.List(experiments()))
+	experiment.Register(&s.Settings, "Races solvers of linear assignment.", "host", experiments())
 	flag.StringVar(&kinds, "kinds", "", "comma-separated kinds of costs (default: all of the experiment)")
 	flag.StringVar(&sizes, "sizes", "", "comma-separated sides (default: all of the experiment)")
 	flag.StringVar(&families, "families", "", "comma-separated families and methods (default: all of the experiment)")
@@ -88,7 +85,6 @@ func main() {
 	flag.IntVar(&s.rivalSize, "rival-size", 10000, "largest side that python's rivals are asked about")
 	flag.IntVar(&s.devices, "devices", 8, "most devices of the scaling")
 	flag.Var(&external, "rival", "NAME=COMMAND of another rival, repeatable; see externals")
-	flag.Usage = experiment.Usage("Races solvers of linear assignment.", experiments())
 	flag.Parse()
 	s.kinds, s.families = experiment.Split(kinds), experiment.Split(families)
 	for _, text := range experiment.Split(sizes) {
@@ -99,11 +95,7 @@ func main() {
 		}
 		s.sizes = append(s.sizes, n)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if !run(ctx, s, experiment.Split(names), external) {
-		os.Exit(1)
-	}
+	experiment.Main(&s.Settings, func(ctx context.Context, names []string) bool { return run(ctx, s, names, external) })
 }
 
 func run(ctx context.Context, s settings, names []string, external externals) bool {
@@ -123,25 +115,7 @@ func run(ctx context.Context, s settings, names []string, external externals) bo
 		if b.Facts.Kind == device.Host && e.Name == "paper" {
 			suffix = "-host" // the sequential programs alone
 		}
-		b.Begin(e.Name, suffix, b.command(e.Name))
 		b.history = history{}
-		if err := e.Run(b); err != nil {
-			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
-		}
-		b.End()
+		b.Do(e.Name, suffix, func() error { return e.Run(b) })
 	})
-}
-
-// command is what repeats an experiment.
-func (b *bench) command(name string) string {
-	s := b.settings
-	return experiment.Command("assignment", b.Facts.Kind, s.Device, name, []experiment.Flag{
-		{Name: "sizes", Value: strings.ReplaceAll(strings.Trim(fmt.Sprint(s.sizes), "[]"), " ", ",")},
-		{Name: "kinds", Value: strings.Join(s.kinds, ",")}, {Name: "families", Value: strings.Join(s.families, ",")},
-		{Name: "variant", Value: s.variant}, {Name: "seeds", Value: strconv.Itoa(s.seeds), Usual: "3"},
-		{Name: "runs", Value: strconv.Itoa(s.runs), Usual: "10"}, {Name: "spend", Value: s.spend.String(), Usual: "2s"},
-		{Name: "slow", Value: s.slow.String(), Usual: "30s"}, {Name: "budget", Value: s.Budget.String(), Usual: "9m0s"},
-		{Name: "devices", Value: strconv.Itoa(s.devices), Usual: "8"}, {Name: "largest", Value: strconv.Itoa(s.largest), Usual: "0"},
-		{Name: "sample", Value: strconv.FormatBool(s.sample), Usual: "false"},
-	}...)
 }

@@ -12,11 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"coalesce/bench/experiment"
@@ -60,8 +56,8 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var names, goods, instances, solvers string
-	s.Register(&names, "tables", experiment.List(experiments()))
+	var goods, instances, solvers string
+	experiment.Register(&s.Settings, "Measures combinatorial auctions.", "tables", experiments())
 	flag.StringVar(&goods, "goods", usualGoods, "comma-separated numbers of goods")
 	flag.IntVar(&s.bids, "bids", 1000, "of an auction")
 	flag.IntVar(&s.runs, "runs", 5, "of an auction; one before them is uncounted")
@@ -75,18 +71,13 @@ func main() {
 	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals and beside: of a solve")
 	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "rivals and beside: of a solver")
 	flag.StringVar(&s.suffix, "suffix", "", "of the file, such as -cores")
-	flag.Usage = experiment.Usage("Measures combinatorial auctions.", experiments())
 	flag.Parse()
 	s.goods, s.instances, s.solvers = experiment.Split(goods), experiment.Split(instances), experiment.Split(solvers)
 	if flag.NArg() > 0 || s.bids < 1 || s.runs < 1 {
 		fmt.Fprintln(os.Stderr, "auction: expected flags only, and counts of 1 or more")
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if !run(ctx, s, experiment.Split(names)) {
-		os.Exit(1)
-	}
+	experiment.Main(&s.Settings, func(ctx context.Context, names []string) bool { return run(ctx, s, names) })
 }
 
 func run(ctx context.Context, s settings, names []string) bool {
@@ -98,22 +89,6 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, s.suffix, experiment.Command("auction", b.Facts.Kind, s.Device, e.Name,
-			experiment.Flag{Name: "goods", Value: strings.Join(s.goods, ","), Usual: usualGoods}, experiment.Flag{Name: "bids", Value: strconv.Itoa(s.bids), Usual: "1000"}, experiment.Flag{Name: "variant", Value: s.variant},
-			experiment.Flag{Name: "data", Value: placeholder(s.data, "DIR")}, experiment.Flag{Name: "python", Value: placeholder(s.python, "python3")}, experiment.Flag{Name: "instances", Value: strings.Join(s.instances, ",")}, experiment.Flag{Name: "solvers", Value: strings.Join(s.solvers, ",")},
-			experiment.Flag{Name: "limit", Value: s.limit.String(), Usual: "10m0s"}, experiment.Flag{Name: "threads", Value: strconv.Itoa(s.threads), Usual: strconv.Itoa(runtime.NumCPU())},
-			experiment.Flag{Name: "suffix", Value: s.suffix}))
-		if err := e.Run(b); err != nil {
-			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
-		}
-		b.End()
+		b.Do(e.Name, s.suffix, func() error { return e.Run(b) })
 	})
-}
-
-// placeholder stands for a path of this machine in a command that others repeat.
-func placeholder(path, name string) string {
-	if path == "" {
-		return ""
-	}
-	return name
 }

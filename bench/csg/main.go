@@ -16,10 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
-	"strconv"
-	"syscall"
 
 	"coalesce/autotune/subject"
 	"coalesce/bench/experiment"
@@ -53,18 +50,14 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s experiment.Settings
-	var names string
-	s.Register(&names, "host", experiment.List(experiments()))
+	experiment.Register(&s, "Measures coalition structure generation.", "host", experiments())
 	agents := flag.Int("agents", 26, "the most agents, but for effects and repeat, which have their own")
 	from := flag.Int("from", 0, "the fewest agents of price (20 unless said), figures and sequential (10)")
 	curves := flag.String("curves", "", "comma-separated beginnings of the names of figures' curves (default: all)")
-	flag.Usage = experiment.Usage("Measures coalition structure generation.", experiments())
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if !run(ctx, s, experiment.Split(names), *from, *agents, experiment.Split(*curves)) {
-		os.Exit(1)
-	}
+	experiment.Main(&s, func(ctx context.Context, names []string) bool {
+		return run(ctx, s, names, *from, *agents, experiment.Split(*curves))
+	})
 }
 
 func run(ctx context.Context, s experiment.Settings, names []string, from, agents int, curves []string) bool {
@@ -80,19 +73,11 @@ func run(ctx context.Context, s experiment.Settings, names []string, from, agent
 		return false
 	}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		usual := "26"
-		if slices.Contains([]string{"sweep", "tiles", "price", "several"}, e.Name) {
-			usual = "" // it is always said
-		}
 		suffix := ""
 		if b.Facts.Kind == device.Host && e.Name == "figures" {
 			suffix = "-host"
 		}
-		b.Begin(e.Name, suffix, experiment.Command("csg", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "from", Value: strconv.Itoa(from), Usual: "0"}, experiment.Flag{Name: "agents", Value: strconv.Itoa(agents), Usual: usual}))
-		if err := e.Run(b); err != nil {
-			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
-		}
-		b.End()
+		b.Do(e.Name, suffix, func() error { return e.Run(b) })
 	})
 }
 

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"coalesce/bench/result"
@@ -26,20 +28,64 @@ type Settings struct {
 	Commit string
 	Budget time.Duration
 	Resume bool // rows that an experiment's file has, of the same device and commit, are kept and not measured again
+
+	names string // of the experiments, with commas
+	given string // the flags besides those above that were set, as a command line has them
 }
 
-// Register adds them to the command line. names gets the experiments, with commas.
-func (s *Settings) Register(names *string, first, experiments string) {
+// Register adds them to the command line, with the names of a program's experiments, of which
+// the first runs unless said otherwise, and with a usage that says what the program is about.
+func Register[B any](s *Settings, about, first string, all []Experiment[B]) {
 	flag.StringVar(&s.Device, "device", "host", "host, emulated, or cuda:N in a build with -tags cuda; several, with commas, where an experiment takes them")
-	flag.StringVar(names, "experiment", first, "comma-separated: "+experiments)
+	flag.StringVar(&s.names, "experiment", first, "comma-separated: "+list(all))
 	flag.StringVar(&s.Out, "out", "bench/results", "folder for the JSON files")
 	flag.StringVar(&s.Commit, "commit", "", "the commit measured, for the record")
 	flag.DurationVar(&s.Budget, "budget", 9*time.Minute, "start no further row after this time")
 	flag.BoolVar(&s.Resume, "resume", false, "keep the rows that the experiment's file has, where it is of the same device and commit, and measure the others")
+	flag.Usage = usage(about, all)
 }
 
-// Usage prints what a program is for, its experiments and its flags.
-func Usage[B any](about string, all []Experiment[B]) func() {
+// Main runs the experiments that the command line names, when the program's own flags have
+// been looked at, and exits where one failed. Ctrl-C and SIGTERM end ctx.
+func Main(s *Settings, run func(ctx context.Context, names []string) bool) {
+	s.given = given(flag.CommandLine)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if !run(ctx, Split(s.names)) {
+		os.Exit(1)
+	}
+}
+
+// places are what a command calls the paths of this machine, by the names of their flags; a
+// flag of an empty place is left out.
+var places = map[string]string{"data": "DIR", "python": "python3", "mqlib": "MQLIB", "device": "", "experiment": "", "out": "", "commit": "", "resume": "", "rival": ""}
+
+// given are the flags of a set whose values are not the usual ones.
+func given(flags *flag.FlagSet) (text string) {
+	flags.VisitAll(func(f *flag.Flag) {
+		value := f.Value.String()
+		if value == f.DefValue {
+			return
+		}
+		place, local := places[f.Name]
+		switch {
+		case local && place == "":
+			return
+		case local:
+			value = place
+		case strings.ContainsAny(value, "* "): // of a shell
+			value = "'" + value + "'"
+		case value == "true":
+			text += " -" + f.Name
+			return
+		}
+		text += " -" + f.Name + " " + value
+	})
+	return text
+}
+
+// usage prints what a program is for, its experiments and its flags.
+func usage[B any](about string, all []Experiment[B]) func() {
 	return func() {
 		fmt.Fprintln(os.Stderr, about+" Experiments:")
 		for _, e := range all {
@@ -56,8 +102,8 @@ type Experiment[B any] struct {
 	Run         func(B) error
 }
 
-// List names experiments.
-func List[B any](all []Experiment[B]) string {
+// list names experiments.
+func list[B any](all []Experiment[B]) string {
 	var names []string
 	for _, e := range all {
 		names = append(names, e.Name)
@@ -129,14 +175,28 @@ func (b *Bench[R]) Fail(err error) {
 	b.Failed, b.bad = true, true
 }
 
-// Begin starts the file program-NAME with a suffix, of an experiment that command repeats.
-func (b *Bench[R]) Begin(name, suffix, command string) {
+// Do runs an experiment into the file program-NAME with a suffix.
+func (b *Bench[R]) Do(name, suffix string, run func() error) {
 	on := b.Facts.Name
 	if len(b.Others) > 0 {
 		on = fmt.Sprintf("%d x %s", 1+len(b.Others), on)
 	}
 	b.name, b.late, b.bad, b.Kept = b.Program+"-"+name+suffix, false, false, nil
-	b.File = &result.Of[R]{Experiment: name, Device: on, Driver: b.Facts.Driver, Commit: b.Settings.Commit, Command: command, Unfinished: true}
+	b.File = &result.Of[R]{Experiment: name, Device: on, Driver: b.Facts.Driver, Commit: b.Settings.Commit, Command: b.command(name), Unfinished: true}
+	if err := run(); err != nil {
+		b.Fail(fmt.Errorf("%s: %w", name, err))
+	}
+	b.File.Unfinished = b.late || b.bad || b.Ctx.Err() != nil
+	b.write()
+}
+
+// command is what repeats an experiment.
+func (b *Bench[R]) command(name string) string {
+	tags := ""
+	if b.Facts.Kind == device.CUDA {
+		tags = "-tags cuda "
+	}
+	return fmt.Sprintf("go run %s./bench/%s -device %s -experiment %s%s", tags, b.Program, b.Settings.Device, name, b.Settings.given)
 }
 
 // Resume takes up the right rows of the experiment's file as Kept, where the flags ask for it and
@@ -163,12 +223,6 @@ func (b *Bench[R]) Add(row R) {
 	b.write()
 }
 
-// End stores the file of the experiment.
-func (b *Bench[R]) End() {
-	b.File.Unfinished = b.late || b.bad || b.Ctx.Err() != nil
-	b.write()
-}
-
 func (b *Bench[R]) write() {
 	if err := b.File.Write(b.Settings.Out, b.name); err != nil {
 		b.Fail(err)
@@ -181,37 +235,12 @@ func Run[R result.Measured, B any](b *Bench[R], names []string, all []Experiment
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(e Experiment[B]) bool { return e.Name == name })
 		if at < 0 {
-			b.Fail(fmt.Errorf("no experiment %q, expected %s", name, List(all)))
+			b.Fail(fmt.Errorf("no experiment %q, expected %s", name, list(all)))
 			return false
 		}
 		do(all[at])
 	}
 	return !b.Failed
-}
-
-// A Flag is one that a command repeats where its value is not the usual one.
-type Flag struct{ Name, Value, Usual string }
-
-// Command is what repeats an experiment of a program on a device of a kind.
-func Command(program, kind, on, experiment string, flags ...Flag) string {
-	c := "go run "
-	if kind == device.CUDA {
-		c += "-tags cuda "
-	}
-	c += fmt.Sprintf("./bench/%s -device %s -experiment %s", program, on, experiment)
-	for _, f := range flags {
-		switch {
-		case f.Value == f.Usual:
-			continue
-		case strings.ContainsAny(f.Value, "* "): // of a shell
-			f.Value = "'" + f.Value + "'"
-		case f.Value == "true":
-			c += " -" + f.Name
-			continue
-		}
-		c += " -" + f.Name + " " + f.Value
-	}
-	return c
 }
 
 // Split is a list of the command line, nil where it is empty.

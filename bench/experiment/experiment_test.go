@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -14,12 +15,21 @@ import (
 )
 
 func TestCommandRepeatsWhatIsUnusual(t *testing.T) {
-	got := Command("csg", device.CUDA, "cuda:0", "sweep",
-		Flag{"agents", "24", "26"}, Flag{"seeds", "3", "3"}, Flag{"instances", "G5*,a b", ""}, Flag{"sample", "true", "false"})
-	if want := "go run -tags cuda ./bench/csg -device cuda:0 -experiment sweep -agents 24 -instances 'G5*,a b' -sample"; got != want {
-		t.Errorf("command %s\nwant    %s", got, want)
+	flags := flag.NewFlagSet("bench", flag.PanicOnError)
+	for name, usual := range map[string]string{"agents": "26", "seeds": "3", "instances": "", "data": "", "python": "python3", "rival": "", "device": "host", "out": "results"} {
+		flags.String(name, usual, "")
 	}
-	if got, want := Command("qubo", device.Host, "host", "target"), "go run ./bench/qubo -device host -experiment target"; got != want {
+	flags.Bool("sample", false, "")
+	if got := given(flags); got != "" {
+		t.Errorf("flags %s of an empty command line", got)
+	}
+	err := flags.Parse([]string{"-agents=24", "-seeds=3", "-instances=G5*,a b", "-sample", "-data=/tmp/here", "-rival=x=/tmp/x", "-device=cuda:0", "-out=there"})
+	b := &Bench[result.Row]{Program: "csg", Facts: device.Facts{Kind: device.CUDA}, Settings: Settings{Device: "cuda:0", given: given(flags)}}
+	if got, want := b.command("sweep"), "go run -tags cuda ./bench/csg -device cuda:0 -experiment sweep -agents 24 -data DIR -instances 'G5*,a b' -sample"; got != want || err != nil {
+		t.Errorf("command %s\nwant    %s, %v", got, want, err)
+	}
+	b = &Bench[result.Row]{Program: "qubo", Facts: device.Facts{Kind: device.Host}, Settings: Settings{Device: "host"}}
+	if got, want := b.command("target"), "go run ./bench/qubo -device host -experiment target"; got != want {
 		t.Errorf("command %s, want %s", got, want)
 	}
 }
@@ -46,9 +56,10 @@ func TestRunWritesFiles(t *testing.T) {
 	all := []Experiment[string]{{Name: "one"}, {Name: "two"}}
 	do := func(e Experiment[string]) {
 		ran = append(ran, e.Name)
-		b.Begin(e.Name, "-x2", "command")
-		b.Add(result.Row{Name: e.Name})
-		b.End()
+		b.Do(e.Name, "-x2", func() error {
+			b.Add(result.Row{Name: e.Name})
+			return nil
+		})
 	}
 	if !Run(b, []string{"two", "one"}, all, do) || !slices.Equal(ran, []string{"two", "one"}) {
 		t.Errorf("ran %v, failed %v", ran, b.Failed)
@@ -85,13 +96,14 @@ func TestResume(t *testing.T) {
 			Settings: Settings{Out: t.TempDir(), Commit: commit, Budget: time.Hour, Resume: resume}}
 	}
 	first := at("c", false)
-	first.Begin("e", "-host", "command")
-	first.Add(result.Row{Name: "right"})
-	first.Add(result.Row{Name: "wrong", Failed: "why"})
-	if first.Short(2 * time.Hour); !first.File.Unfinished {
-		t.Error("an experiment that runs is finished")
-	}
-	first.End()
+	first.Do("e", "-host", func() error {
+		first.Add(result.Row{Name: "right"})
+		first.Add(result.Row{Name: "wrong", Failed: "why"})
+		if first.Short(2 * time.Hour); !first.File.Unfinished {
+			t.Error("an experiment that runs is finished")
+		}
+		return nil
+	})
 	if !first.File.Unfinished || !first.Failed {
 		t.Error("a wrong row, and the experiment is finished")
 	}
@@ -104,13 +116,14 @@ func TestResume(t *testing.T) {
 		if err := first.File.Write(b.Settings.Out, "x-e-host"); err != nil {
 			t.Fatal(err)
 		}
-		b.Begin("e", "-host", "command")
-		b.Resume()
-		if len(b.Kept) != c.kept || len(b.File.Rows) != c.kept {
-			t.Errorf("%+v: kept %+v of rows %+v", c, b.Kept, b.File.Rows)
-		}
-		b.Add(result.Row{Name: "more"})
-		b.End()
+		b.Do("e", "-host", func() error {
+			b.Resume()
+			if len(b.Kept) != c.kept || len(b.File.Rows) != c.kept {
+				t.Errorf("%+v: kept %+v of rows %+v", c, b.Kept, b.File.Rows)
+			}
+			b.Add(result.Row{Name: "more"})
+			return nil
+		})
 		f, err := result.Load[result.Row](b.Settings.Out + "/x-e-host.json")
 		if err != nil || len(f.Rows) != c.kept+1 || f.Unfinished {
 			t.Errorf("%+v: file %+v, %v", c, f, err)

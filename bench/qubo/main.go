@@ -23,10 +23,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"coalesce/bench/experiment"
@@ -78,8 +76,8 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var names, instances, engines string
-	s.Register(&names, "target", experiment.List(experiments()))
+	var instances, engines string
+	experiment.Register(&s.Settings, "Measures binary quadratic programs.", "target", experiments())
 	flag.StringVar(&s.data, "data", "", "folder of instances")
 	flag.StringVar(&instances, "instances", "", "comma-separated instances, patterns such as G5*, or sizes (default: all of the experiment)")
 	flag.StringVar(&engines, "engines", "", "comma-separated engines (default: the device's best), rivals or families to verify (default: all)")
@@ -95,18 +93,13 @@ func main() {
 	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has dwave-samplers or simulated-bifurcation")
 	flag.StringVar(&s.mqlib, "mqlib", "", "MQLib's command, a rival")
-	flag.Usage = experiment.Usage("Measures binary quadratic programs.", experiments())
 	flag.Parse()
 	if flag.NArg() > 0 || s.seeds < 1 || s.runs < 1 || s.count < 1 || s.iteration < 1 {
 		fmt.Fprintln(os.Stderr, "qubo: expected flags only, and counts of 1 or more")
 		os.Exit(2)
 	}
 	s.instances, s.engines = experiment.Split(instances), experiment.Split(engines)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if !run(ctx, s, experiment.Split(names)) {
-		os.Exit(1)
-	}
+	experiment.Main(&s.Settings, func(ctx context.Context, names []string) bool { return run(ctx, s, names) })
 }
 
 func run(ctx context.Context, s settings, names []string) bool {
@@ -118,12 +111,11 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s, rivals: &rivals{python: s.python, mqlib: mqlib{s.mqlib}}}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, b.suffix(), b.command(e.Name))
-		if err := e.Run(b); err != nil {
-			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
-		}
-		b.summarize()
-		b.End()
+		b.Do(e.Name, b.suffix(), func() error {
+			err := e.Run(b)
+			b.summarize()
+			return err
+		})
 	})
 }
 
@@ -143,19 +135,6 @@ func (b *bench) suffix() string {
 func (b *bench) add(row result.Binary) {
 	b.Add(row)
 	fmt.Println(describe(row))
-}
-
-// command is what repeats an experiment.
-func (b *bench) command(name string) string {
-	s := b.settings
-	return experiment.Command("qubo", b.Facts.Kind, s.Device, name, []experiment.Flag{
-		{Name: "data", Value: "DIR"}, {Name: "instances", Value: strings.Join(s.instances, ",")},
-		{Name: "engines", Value: strings.Join(s.engines, ",")}, {Name: "variant", Value: s.variant}, {Name: "rules", Value: s.rules.String()},
-		{Name: "seeds", Value: strconv.Itoa(s.seeds), Usual: "3"}, {Name: "count", Value: strconv.Itoa(s.count), Usual: "1000"},
-		{Name: "limit", Value: s.limit.String(), Usual: "10s"}, {Name: "limits", Value: s.limits.String()},
-		{Name: "iterations", Value: strconv.Itoa(s.iteration), Usual: "2500"},
-		{Name: "sample", Value: strconv.FormatBool(s.sample), Usual: "false"}, {Name: "largest", Value: strconv.Itoa(s.largest), Usual: "0"},
-	}...)
 }
 
 // limits are other time limits, from so many variables on.

@@ -80,9 +80,6 @@ func TestExperimentsWriteRows(t *testing.T) {
 			t.Errorf("by rules %s: %s", s.rules, r.Failed)
 		}
 	}
-	if c := (&bench{settings: s}).command("target"); !strings.Contains(c, " -rules stall=9,pool=3") {
-		t.Errorf("%q does not say the rules", c)
-	}
 	s.rules = solver.Rules{Searches: 3}
 	if run(context.Background(), s, []string{"target"}) {
 		t.Error("the host's searches by a rule that it has not got: no error")

@@ -17,12 +17,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
@@ -69,24 +65,19 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var names, files string
-	s.Register(&names, "workloads", experiment.List(experiments()))
+	var files string
+	experiment.Register(&s.Settings, "Measures choices of variants.", "workloads", experiments())
 	flag.StringVar(&s.seed, "seed", "", "of workloads and sizes, any text")
 	flag.StringVar(&files, "files", "", "comma-separated files of winners, which choose beside the binary's own data")
 	flag.IntVar(&s.rounds, "rounds", 7, "interleaved measurements of each candidate, on two instances by turns")
 	flag.Float64Var(&s.largest, "largest", 1, "share of a family's largest tuned size to draw up to")
-	flag.Usage = experiment.Usage("Measures choices of variants.", experiments())
 	flag.Parse()
 	s.files = experiment.Split(files)
 	if flag.NArg() > 0 || s.rounds < 2 || !(s.largest > 0) {
 		fmt.Fprintln(os.Stderr, "tuning: expected flags only, 2 rounds or more, and a share above 0")
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if !run(ctx, s, experiment.Split(names)) {
-		os.Exit(1)
-	}
+	experiment.Main(&s.Settings, func(ctx context.Context, names []string) bool { return run(ctx, s, names) })
 }
 
 func run(ctx context.Context, s settings, names []string) bool {
@@ -112,14 +103,10 @@ func run(ctx context.Context, s settings, names []string) bool {
 		}
 	}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Begin(e.Name, "", experiment.Command("tuning", b.Facts.Kind, s.Device, e.Name, experiment.Flag{Name: "seed", Value: s.seed},
-			experiment.Flag{Name: "files", Value: strings.Join(s.files, ",")}, experiment.Flag{Name: "rounds", Value: strconv.Itoa(s.rounds), Usual: "7"},
-			experiment.Flag{Name: "largest", Value: strconv.FormatFloat(s.largest, 'g', -1, 64), Usual: "1"}))
-		b.Resume()
-		if err := e.Run(b); err != nil {
-			b.Fail(fmt.Errorf("%s: %w", e.Name, err))
-		}
-		b.End()
+		b.Do(e.Name, "", func() error {
+			b.Resume()
+			return e.Run(b)
+		})
 		fmt.Print(summary(b.File.Rows))
 	})
 }

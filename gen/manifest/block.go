@@ -272,7 +272,7 @@ func (r *reader) assignment(s *space.Space, directive string, pairs []string, po
 			r.fail(pos, "%s: %s again, expected each parameter once", directive, name)
 			continue
 		}
-		if directive == "point" && r.extra(p, value, pos) {
+		if directive == "point" && r.extra(p, value) {
 			a.Values[name] = value
 			continue
 		}
@@ -289,7 +289,7 @@ func (r *reader) assignment(s *space.Space, directive string, pairs []string, po
 // extra lets a point bring a value of its own: any integer for a numeric
 // parameter, a word that is not a near miss of another for the rest. It
 // reports whether the value stands in p now.
-func (r *reader) extra(p *space.Param, value, pos string) bool {
+func (r *reader) extra(p *space.Param, value string) bool {
 	if slices.Contains(p.All(), value) {
 		return true
 	}

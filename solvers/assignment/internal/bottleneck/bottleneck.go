@@ -32,8 +32,8 @@ func Solve(ctx context.Context, inst *problem.Instance) (*Solution, error) {
 	for j := range s.row {
 		s.row[j] = -1
 	}
-	if err := s.begin(); err != nil || s.proof != nil && s.level == forbidden {
-		return &Solution{Rows: s.proof}, err
+	if s.begin(); s.proof != nil && s.level == forbidden {
+		return &Solution{Rows: s.proof}, nil
 	}
 	for {
 		s.match()
@@ -139,7 +139,7 @@ func floatKey(x float64) int64 {
 
 // begin sets the level to the worst of the rows' best keys and, where all columns are
 // matched, of the columns' best ones, and matches what is greedy.
-func (s *solver) begin() error {
+func (s *solver) begin() {
 	s.level = math.MinInt64
 	best := make([]int64, s.cols)
 	for j := range best {
@@ -162,7 +162,7 @@ func (s *solver) begin() error {
 		}
 	}
 	if s.rows < s.cols {
-		return nil
+		return
 	}
 	for _, x := range best {
 		if x > s.level { // all rows, and all columns but this one
@@ -172,7 +172,6 @@ func (s *solver) begin() error {
 			}
 		}
 	}
-	return nil
 }
 
 // unmatched is a row without a column, -1: there is none.

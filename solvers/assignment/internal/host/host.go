@@ -60,7 +60,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	if err != nil {
 		return nil, err
 	}
-	padable := p.Rows < p.Cols && p.Limit == problem.Infinity && p.Cols <= padMost*p.Rows
+	padable := p.Rows < p.Cols && p.Limit == problem.Infinity && p.Cols <= maxPadding*p.Rows
 	if padable && start != nil {
 		return padded(ctx, p, src, start.V, on)
 	}

@@ -7,8 +7,8 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// padMost is the most columns for each row of a problem that is padded.
-const padMost = 2
+// maxPadding is the most columns for each row of a problem that is padded.
+const maxPadding = 2
 
 // padded solves a problem with fewer rows than columns from any v, by adding rows of zero
 // cost until there are as many rows as columns. Every column is matched then, so that its v

@@ -189,13 +189,12 @@ func (b *Island) halt() error {
 }
 
 // visit evaluates every solution of a tiny problem on the host.
-func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Duration)) error {
+func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Duration)) {
 	value, x := reference.Exhaust(b.p)
 	found(value, x, time.Since(o.Began))
 	if o.Elite != nil {
 		o.Elite(value, x)
 	}
-	return nil
 }
 
 // best downloads the best elite into x and recomputes its value.

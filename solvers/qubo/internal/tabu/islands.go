@@ -115,7 +115,8 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.N)
 	}
 	if p.N <= reference.Tiny {
-		return did, l[0].visit(o, found)
+		l[0].visit(o, found)
+		return did, nil
 	}
 	x := o.Start
 	if x == nil {

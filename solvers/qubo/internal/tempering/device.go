@@ -62,10 +62,10 @@ const (
 	clusterDegree = 6    // neighbours a variable above which clusters percolate
 	clusterHub    = 64   // neighbours of one variable above which its part of a move takes too long
 	clusterEvery  = 10   // sweeps
-	clusterMost   = 0.9  // of what differs, above which a cluster is most of it
+	clusterShare  = 0.9  // of what differs, above which a cluster is most of it
 	clusterLook   = 100  // sweeps before that is judged
 	migrateEvery  = 2000 // sweeps after which blocks with cluster moves get another's best
-	migrateMost   = 128  // of them at once
+	maxMigrants   = 128  // of them at once
 	annealFrom    = 1 << 15
 	annealOnly    = 1 << 18
 	temperRound   = 12 * time.Millisecond
@@ -214,7 +214,7 @@ func (t *temper) sow(block int, mask uint32) error {
 func (t *temper) migrate(seed uint64, number int64) error {
 	size := int64(4 * ((t.p.N + 31) / 32))
 	many := uint64(t.blocks - t.anneals)
-	step := (many + migrateMost - 1) / migrateMost
+	step := (many + maxMigrants - 1) / maxMigrants
 	for block := uint64(number) % step; block < many; block += step {
 		from := (block + 1 + draw.Coins(seed, uint64(number), block)%(many-1)) % many
 		if err := errors.Join(t.streams[0].Copy(t.record, 0, t.kept, int64(from)*size, size), t.sow(int(block), 2)); err != nil {

@@ -297,7 +297,7 @@ func (r *tempering) stir(number int64) error {
 		return nil
 	case number == 0 && r.o.Start != nil:
 		return r.plant(r.o.Start, 0, 1)
-	case r.every > 0 && r.since >= clusterLook && float64(r.grown[0]) > clusterMost*float64(r.grown[1]):
+	case r.every > 0 && r.since >= clusterLook && float64(r.grown[0]) > clusterShare*float64(r.grown[1]):
 		r.every = 0
 		return r.upload(make([]int64, qubo.TemperLadderRungs))
 	case r.combined:

@@ -42,10 +42,12 @@ type Row struct {
 	Variant    string    `json:"variant,omitempty"`
 	Method     string    `json:"method,omitempty"`
 	Agents     int       `json:"agents"`
+	Seed       uint64    `json:"seed,omitempty"`
+	Value      string    `json:"value,omitempty"`   // the optimum, where it is compared
 	Devices    int       `json:"devices,omitempty"` // where there are several
 	Splittings float64   `json:"splittings"`        // evaluated a run
 	Runs       []float64 `json:"seconds"`           // of every run, in order
-	Sent       []float64 `json:"sent,omitempty"`    // of these, sending the values to the device
+	Sent       []float64 `json:"sent,omitempty"`    // of these, drawing the values on the device or sending them
 	Cycles     []uint64  `json:"cycles,omitempty"`
 	Bounds     string    `json:"bounds,omitempty"` // of the cycles: printed, where GPU-CSG has its checkpoints; else the third stands after initialSplit
 	Failed     string    `json:"failed,omitempty"`

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
@@ -11,29 +9,28 @@ import (
 	solver "coalesce/solvers/csg"
 )
 
-// several solves the same int32 values by tiles on one device, on two, and so on: 26, 30 and
-// 33 agents, as far as asked. Seconds are those of the solve once the values lie on the
-// devices; every answer is certified, and all devices' values are the same.
+// several solves the same int32 values, drawn by the devices, on one device, on two, and so
+// on: 26, 30 and 33 agents by tiles, 34 by prices, as far as asked. Seconds are those of the
+// solve once the values lie on the devices; every answer is certified, and all devices'
+// values are the same.
 func (b *bench) several() error {
 	all := append([]device.Device{b.Dev}, b.Others...)
-	for _, n := range []int{26, 30, 33} {
-		if n > b.agents {
+	for _, asked := range []struct {
+		agents, runs int
+		algorithm    solver.Method
+	}{{26, 5, solver.Apart}, {30, 5, solver.Apart}, {33, 1, solver.Apart}, {34, 3, solver.ByPrices}} {
+		if asked.agents > b.agents {
 			break
 		}
-		inst, err := solver.NewInstance(scattered(n), fmt.Sprintf("scattered, %d agents", n))
-		if err != nil {
-			return err
-		}
 		value := ""
-		for count := 1; count <= len(all); count++ {
-			row := result.Row{Name: "several", Agents: n, Devices: count}
-			runs := 5
-			if n > 30 {
-				runs = 2
-			}
-			var prepare time.Duration
-			for range runs + 1 {
-				r, err := solver.Solve(context.Background(), inst, solver.Options{Devices: all[:count], Algorithm: string(solver.Apart)})
+		for count := 1; count <= len(all) && !b.Late(); count++ {
+			row := result.Row{Name: "several", Agents: asked.agents, Devices: count}
+			for run := range asked.runs + 1 {
+				inst, err := solver.Drawn("uniform", asked.agents, 1, solver.Int32)
+				if err != nil {
+					return err
+				}
+				r, err := solver.Solve(b.Ctx, inst, solver.Options{Devices: all[:count], Algorithm: string(asked.algorithm)})
 				if err != nil {
 					return err
 				}
@@ -44,16 +41,15 @@ func (b *bench) several() error {
 					row.Failed = fmt.Sprintf("found %s, %s before", r.Value, value)
 				}
 				row.Variant, row.Method, row.Splittings = r.Variant, r.Algorithm, r.Splittings
-				row.Runs = append(row.Runs, r.Seconds.Solve)
-				prepare = time.Duration(r.Seconds.Prepare * float64(time.Second))
-				if n > 30 && len(row.Runs) == runs {
+				if run == 0 && asked.runs > 1 {
+					continue // the first run finds the clocks low
+				}
+				row.Runs, row.Sent = append(row.Runs, r.Seconds.Solve), append(row.Sent, r.Seconds.Prepare)
+				if asked.runs == 1 {
 					break
 				}
 			}
-			if n <= 30 {
-				row.Runs = row.Runs[1:] // the first run finds the clocks low
-			}
-			fmt.Printf("%-12s n=%d on %d %10.4f ms %10.3e splittings/s, values sent in %v, worth %s, %s\n", row.Name, n, count, row.Median()*1e3, row.Rate(), prepare.Round(time.Millisecond), value, row.Variant)
+			fmt.Printf("%-12s n=%d on %d %10.4f ms %10.3e splittings/s, values drawn in %.3f s, worth %s, %s\n", row.Name, asked.agents, count, row.Median()*1e3, row.Rate(), result.Median(row.Sent), value, row.Variant)
 			b.Add(row)
 		}
 	}

@@ -146,7 +146,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session, path string) error {
 	p := a.progress()
 	defer p.Close()
-	facts := session.Devices[0].Facts()
+	facts := session.Weakest()
 	there := structures.DrawsThere(&session.Options, s.verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
 		value := csg.Value(s.value)
@@ -154,7 +154,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		if there {
 			free = 0 // of no interest
 		}
-		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value)) }
+		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, len(session.Devices))) }
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}

@@ -3,9 +3,12 @@ package csg
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 
 	"coalesce/generated/csg"
+	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/problem"
 )
@@ -163,5 +166,40 @@ func TestDrawnBySeveral(t *testing.T) {
 	}
 	if inst.Held() {
 		t.Error("this machine holds the values")
+	}
+}
+
+// Devices draw and look through their shares of the values, by prices: three, of one tile or
+// more each.
+func TestPricesDrawnBySeveral(t *testing.T) {
+	for _, n := range []int{13, 16} {
+		inst, err := Drawn("planted", n, 5, Int32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Solve(context.Background(), inst, Options{Devices: emulatedtest.Several(t, 3), Algorithm: string(ByPrices)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprint(10000 * n); string(r.Value) != want || r.Algorithm != string(ByPrices) || !r.Proven {
+			t.Errorf("%d agents: found %s by %s, proven %v, expected %s", n, r.Value, r.Algorithm, r.Proven, want)
+		}
+		if inst.Held() {
+			t.Error("this machine holds the values")
+		}
+	}
+}
+
+// What several devices take together is shared: half of the values for each of two.
+func TestMemoryOfSeveral(t *testing.T) {
+	f := &csg.Price
+	v := &f.Variants[slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == string(Int32) })]
+	one, two, three := memory(f, v, 34, 1), memory(f, v, 34, 2), memory(f, v, 34, 3)
+	if values := int64(4) << 34; one < values || two < values/2 || two > values*51/100 || three < values/3 || three > values*40/100 {
+		t.Errorf("found %d, %d and %d bytes for one, two and three devices of 34 agents", one, two, three)
+	}
+	small := device.Facts{Kind: device.CUDA, Free: 20 << 30}
+	if Takes(small, 34, Int32, 1) == nil || Takes(small, 34, Int32, 4) != nil {
+		t.Errorf("found %v, %v: expected 34 agents on four devices of 20 GiB, and not on one", Takes(small, 34, Int32, 1), Takes(small, 34, Int32, 4))
 	}
 }

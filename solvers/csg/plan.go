@@ -78,14 +78,14 @@ func fixed(f *device.Family, value Value, method Method) map[string]string {
 	return map[string]string{"value": string(value), "method": string(method), "profile": "off"}
 }
 
-// memory is the least device memory that a variant takes for n agents, in bytes.
-func memory(f *device.Family, v *device.Variant, n int) int64 {
+// memory is the least memory that a variant takes of each of some devices for n agents, in bytes.
+func memory(f *device.Family, v *device.Variant, n, devices int) int64 {
 	size := int64(Value(f.Value(v, "value")).Size())
 	switch f {
 	case &csg.Tiles:
 		return tilesMemory(size, n)
 	case &csg.Price:
-		return price.Memory(v, n)
+		return price.Memory(v, n, devices)
 	}
 	b := size << n
 	if f.Value(v, "table") == "keep" {
@@ -94,8 +94,9 @@ func memory(f *device.Family, v *device.Variant, n int) int64 {
 	return b
 }
 
-// feasible returns an error where a variant cannot solve n agents on a device.
-func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) error {
+// feasible returns an error where a variant cannot solve n agents on some devices, the
+// weakest of which has these facts.
+func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, devices int) error {
 	if f == &csg.Splits && n > splitsAgents {
 		return fmt.Errorf("%s: %d agents, at most %d", f.Name, n, splitsAgents)
 	}
@@ -105,7 +106,7 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) er
 	if f == &csg.Tiles && facts.SharedPerBlock > 0 && int64(tilesShared(f, v)) > facts.SharedPerBlock {
 		return fmt.Errorf("blocks of %d bytes of shared memory, %s allows %d", tilesShared(f, v), facts, facts.SharedPerBlock)
 	}
-	if need := memory(f, v, n); facts.Free > 0 && need > facts.Free {
+	if need := memory(f, v, n, devices); facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, gib(need), facts, gib(facts.Free))
 	}
 	if facts.ThreadsPerBlock > 0 && f.Target != device.Host && f.Int(v, "block") > facts.ThreadsPerBlock {
@@ -114,10 +115,10 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n int) er
 	return nil
 }
 
-// Takes says why no kernel of a device solves n agents with values of a type, before
-// anything is read or drawn; nil where one may. A host holds the instance in the same
-// memory that the kernels work in.
-func Takes(facts device.Facts, n int, value Value) error {
+// Takes says why no kernel solves n agents with values of a type on some devices, the weakest
+// of which has these facts, before anything is read or drawn; nil where one may. A host holds
+// the instance in the same memory that the kernels work in.
+func Takes(facts device.Facts, n int, value Value, devices int) error {
 	if facts.Kind == device.Host {
 		if need := 2 * Footprint(n, value); facts.Free > 0 && n <= MaxAgents && need > facts.Free {
 			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, gib(need), value, facts, gib(facts.Free), device.ErrMemory)
@@ -125,13 +126,13 @@ func Takes(facts device.Facts, n int, value Value) error {
 		return nil
 	}
 	var refused error
-	for _, f := range families(facts.Kind) {
+	for _, f := range append(families(facts.Kind), &csg.Price) {
 		for k := range f.Variants {
 			v := &f.Variants[k]
 			if f.Value(v, "value") != string(value) {
 				continue
 			}
-			err := feasible(f, v, facts, n)
+			err := feasible(f, v, facts, n, devices)
 			if err == nil {
 				return nil
 			}
@@ -177,5 +178,5 @@ func choose(f *device.Family, facts device.Facts, inst *Instance, o Options, met
 	if o.Variant != "" {
 		w.Fixed = map[string]string{"value": string(inst.Type)}
 	}
-	return o.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N) })
+	return o.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N, len(o.Devices)) })
 }

@@ -45,8 +45,11 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 		limits.Cores = facts.SMs
 	}
 	if o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil {
-		if all := len(o.Devices) * o.Together(); all > 1 {
-			return false, limits, fmt.Errorf("%d devices: algorithm %s runs on one", all, ByPrices)
+		if all := o.Together(); all > 1 {
+			return false, limits, fmt.Errorf("%d ranks: algorithm %s runs on the devices of one", all, ByPrices)
+		}
+		if len(o.Devices) > 1 && facts.Kind == device.Host {
+			return false, limits, fmt.Errorf("%d hosts: algorithm %s runs on one", len(o.Devices), ByPrices)
 		}
 		if facts.Kind == device.Host && o.Variant != "" {
 			return false, limits, fmt.Errorf("variant %q: a host's passes have none", o.Variant)
@@ -56,7 +59,7 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 	if way.Name() != string(ByPrices) {
 		return false, limits, nil
 	}
-	limits.Steps = int64(way.Share() * splittings(Apart, n) * steps)
+	limits.Steps = int64(way.Share() * splittings(Apart, n) * steps / float64(len(o.Devices)))
 	// Keeping and sorting a coalition takes as long as some hundred steps. A host's tiles
 	// leave time for 2^23 of them at 24 agents: there the heavy tails of cauchy, pascal and
 	// pareto need up to 2.4 million.
@@ -79,7 +82,7 @@ func runs(v *device.Variant, facts device.Facts, n int) error {
 	}
 	var refused error
 	for k := range csg.Splits.Variants {
-		if refused = feasible(&csg.Splits, &csg.Splits.Variants[k], facts, n); refused == nil {
+		if refused = feasible(&csg.Splits, &csg.Splits.Variants[k], facts, n, 1); refused == nil {
 			break
 		}
 	}
@@ -90,8 +93,7 @@ func runs(v *device.Variant, facts device.Facts, n int) error {
 // wraps price.ErrCostly.
 func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings, best *incumbent) error {
 	start := time.Now()
-	d := o.Devices[0]
-	facts := d.Facts()
+	facts := o.Weakest()
 	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
 	if facts.Kind != device.Host {
 		choice, err := choose(&csg.Price, facts, inst, o, "")
@@ -100,7 +102,7 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 		} else if err != nil {
 			return err
 		}
-		limits.On = &price.On{Device: d, Variant: choice.Variant}
+		limits.On = &price.On{Devices: o.Devices, Variant: choice.Variant}
 		r.Variant = csg.Price.Name + " " + choice.Variant.Label
 	}
 	o.Say("%s on %s", r.Variant, facts)

@@ -42,7 +42,7 @@ func (t tunablePasses) Cases(fixed map[string]string) ([]subject.Case, error) {
 }
 
 func (t tunablePasses) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return passRunner{price.On{Device: d, Variant: v}}, nil
+	return passRunner{price.On{Devices: []device.Device{d}, Variant: v}}, nil
 }
 
 type passRunner struct{ price.On }

@@ -140,7 +140,7 @@ func TestPricesRefused(t *testing.T) {
 	}
 	o := hostOptions(ByPrices)
 	o.Devices = append(o.Devices, o.Devices[0])
-	if _, err := Solve(context.Background(), inst, o); err == nil || !strings.Contains(err.Error(), "2 devices: algorithm price runs on one") {
+	if _, err := Solve(context.Background(), inst, o); err == nil || !strings.Contains(err.Error(), "2 hosts: algorithm price runs on one") {
 		t.Errorf("two hosts: found the error %v", err)
 	}
 }

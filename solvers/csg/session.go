@@ -106,7 +106,7 @@ func (s *Session) taken() *job {
 func (s *Session) giveBack(j *job, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil || s.over || s.idle != nil || memory(j.by.family, j.by.variant, j.inst.N) > idleBytes {
+	if err != nil || s.over || s.idle != nil || memory(j.by.family, j.by.variant, j.inst.N, 1) > idleBytes {
 		j.Close()
 		return
 	}

@@ -54,13 +54,13 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	}
 	facts := o.Weakest()
 	other := o       // what solves where prices leave too much work
-	var way ways.Way // none where an algorithm is asked for, or on several devices
+	var way ways.Way // none where an algorithm is asked for, or with other ranks
 	var err error
-	if o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 {
+	if o.Algorithm == "" && o.Variant == "" && o.Together() == 1 {
 		if way, err = ways.Choose(&o, facts, inst.N, runs); err != nil {
 			return nil, err
 		}
-		if m := way.Name(); keep == nil && (m == string(DP) || m == string(IDP)) {
+		if m := way.Name(); keep == nil && len(o.Devices) == 1 && (m == string(DP) || m == string(IDP)) {
 			other.Algorithm = m
 		}
 	}
@@ -144,7 +144,7 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 	choice, err := choose(f, facts, inst, o, method)
 	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
-		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N) == nil }) {
+		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N, 1) == nil }) {
 			o.Say("%v", err)
 			f, method = &csg.Splits, quicker(facts, inst.N, o)
 			r.Algorithm = string(method)

@@ -67,7 +67,7 @@ func (t tunable) Sizes(f device.Facts) []int {
 }
 
 func (t tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return feasible(t.family, v, f, size)
+	return feasible(t.family, v, f, size, 1)
 }
 
 // A trialInstance is an instance with what is known of its answer.

@@ -5,120 +5,189 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"coalesce/generated/csg"
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/problem"
 )
 
-// On says where passes are made instead of on this machine's cores: on a device, by a
-// variant of csg/price whose values are of the instance's type.
+// On says where passes are made instead of on this machine's cores: on devices, by a
+// variant of csg/price whose values are of the instance's type. Each device holds the values
+// of its shares of the coalitions.
 type On struct {
-	Device  device.Device
+	Devices []device.Device
 	Variant *device.Variant
-	// Law has the values of N agents drawn on the device; nil: this machine holds them.
+	// Law has the values of N agents drawn on the devices; nil: this machine holds them.
 	Law problem.Law
 	N   int
 }
 
-// TileBits is the number of agents of a variant's tiles: a device's instance has at
-// least as many.
+// TileBits is the number of agents of a variant's tiles: an instance has at least as many.
 func TileBits(v *device.Variant) int {
 	f := &csg.Price
 	return int(math.Log2(float64(f.Int(v, "block") * f.Int(v, "items"))))
 }
 
-// Memory is what passes of a variant take of a device for n agents, in bytes.
-func Memory(v *device.Variant, n int) int64 {
+// Memory is the most that passes of a variant for n agents take of one of some devices, in bytes.
+func Memory(v *device.Variant, n, devices int) int64 {
 	size := int64(device.Value(csg.Price.Value(v, "value")).Size())
-	return size<<n + 8*columnRoom + 8<<(n-min(n, TileBits(v))) + 1<<20
+	bits := min(n, TileBits(v))
+	k := shareBits(n-bits, devices)
+	each := size<<(n-k) + 8*columnRoom + 8<<(n-k-bits) + 1<<20
+	return each * int64((1<<k+devices-1)/devices)
 }
 
-// columnRoom is how many coalitions a pass of a device can hand back.
+// shareBits is the logarithm of the number of shares. Shares are as many as the devices
+// where these are a power of two; else at least four for each device, so that the load is
+// nearly even. A share has one tile at least, of the 2^tiles of all.
+func shareBits(tiles, devices int) int {
+	k := bits.Len(uint(devices - 1))
+	if devices != 1<<k {
+		k += 2
+	}
+	return min(k, tiles)
+}
+
+// columnRoom is how many coalitions a pass of a share can hand back.
 const columnRoom = 1 << 22
 
-// An onDevice makes passes on a device, which holds the values; single ones are
-// read from this machine's memory.
-type onDevice[T device.Number] struct {
+// onDevices makes passes on devices, which hold the values; single ones are read from this
+// machine's memory, or drawn here.
+type onDevices[T device.Number] struct {
 	host[T]
-	on      *On
+	on     *On
+	shares []*share[T]
+}
+
+// A share is the values of the coalitions that have the same highest agents, on a device.
+type share[T device.Number] struct {
+	device  device.Device
+	variant *device.Variant
 	kernels *csg.PriceKernels
 	stream  device.Stream
-	n, bits int          // agents, of a tile
+	first   uint64       // the least coalition
+	n, bits int          // the lowest agents, which differ; of these the agents of a tile
+	unit    int          // of prices, see host
 	scope   device.Scope // holds the memory, the stream and the module
 
 	v, prices, low, high, columns, count device.Buffer
 }
 
-// newDevice loads the variant and uploads the values.
-func newDevice[T device.Number](ctx context.Context, values []T, n int, o *Settings) (_ *onDevice[T], err error) {
+// newOnDevices loads the variant and uploads the values, or has them drawn.
+func newOnDevices[T device.Number](ctx context.Context, values []T, n int, o *Settings) (*onDevices[T], error) {
 	on := o.On
-	d := &onDevice[T]{host: host[T]{values: values, cores: o.Cores}, on: on, n: n, bits: TileBits(on.Variant)}
-	if n < d.bits {
-		return nil, fmt.Errorf("csg/price: %d agents, expected at least the %d of a tile", n, d.bits)
+	d := &onDevices[T]{host: host[T]{values: values, cores: o.Cores}, on: on}
+	own := TileBits(on.Variant)
+	if n < own {
+		return nil, fmt.Errorf("csg/price: %d agents, expected at least the %d of a tile", n, own)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.close())
+	k := shareBits(n-own, len(on.Devices))
+	d.shares = make([]*share[T], 1<<k)
+	for i := range d.shares {
+		d.shares[i] = &share[T]{device: on.Devices[i%len(on.Devices)], variant: on.Variant, first: uint64(i) << (n - k), n: n - k, bits: own}
+	}
+	err := d.all(func(_ int, s *share[T]) error {
+		if err := s.open(); err != nil {
+			return err
 		}
-	}()
-	if d.kernels, err = csg.LoadPrice(on.Device, on.Variant); err != nil {
-		return d, err
+		if values == nil {
+			return s.draw(ctx, on.Law)
+		}
+		return s.upload(ctx, device.Bytes(values[s.first:][:1<<s.n]))
+	})
+	if err != nil {
+		return nil, errors.Join(err, d.close())
 	}
-	d.scope.Keep(d.kernels)
-	if d.stream, err = d.scope.NewStream(on.Device); err != nil {
-		return d, err
+	return d, nil
+}
+
+// all calls do for every share at once, with its number.
+func (d *onDevices[T]) all(do func(k int, s *share[T]) error) error {
+	return collective.OnAll(len(d.shares), func(k int) error { return do(k, d.shares[k]) })
+}
+
+func (s *share[T]) open() (err error) {
+	if s.kernels, err = csg.LoadPrice(s.device, s.variant); err != nil {
+		return err
 	}
-	if err = d.scope.Take(on.Device, device.Into(&d.v, int64(device.Value(csg.Price.Value(on.Variant, "value")).Size())<<n), device.Into(&d.prices, 8*64), device.Into(&d.low, 8<<d.bits),
-		device.Into(&d.high, 8<<(n-d.bits)), device.Into(&d.columns, 8*columnRoom), device.Into(&d.count, 8)); err != nil {
-		return d, err
+	s.scope.Keep(s.kernels)
+	if s.stream, err = s.scope.NewStream(s.device); err != nil {
+		return err
 	}
-	if values == nil {
-		return d, d.draw(ctx)
-	}
+	size := int64(device.Value(csg.Price.Value(s.variant, "value")).Size())
+	return s.scope.Take(s.device, device.Into(&s.v, size<<s.n), device.Into(&s.prices, 8*64), device.Into(&s.low, 8<<s.bits),
+		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*columnRoom), device.Into(&s.count, 8))
+}
+
+// upload sends the share's values.
+func (s *share[T]) upload(ctx context.Context, values []byte) error {
 	const piece = 64 << 20
-	all := device.Bytes(values)
-	for off := 0; off < len(all); off += piece {
-		if err = ctx.Err(); err != nil {
-			return d, err
+	for off := 0; off < len(values); off += piece {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if err = d.stream.Upload(d.v, int64(off), all[off:min(off+piece, len(all))]); err != nil {
-			return d, err
+		if err := s.stream.Upload(s.v, int64(off), values[off:min(off+piece, len(values))]); err != nil {
+			return err
 		}
 	}
-	return d, d.stream.Sync()
+	return s.stream.Sync()
 }
 
 // draw has the values drawn on the device.
-func (d *onDevice[T]) draw(ctx context.Context) error {
-	by, err := d.on.Law.On(d.on.Device)
+func (s *share[T]) draw(ctx context.Context, law problem.Law) error {
+	by, err := law.On(s.device)
 	if err != nil {
 		return err
 	}
-	return errors.Join(by.Into(d.stream, d.v, 0, 1<<d.n), ctx.Err(), by.Close())
+	return errors.Join(by.Into(s.stream, s.v, s.first, 1<<s.n), ctx.Err(), by.Close())
 }
 
 // at is a value of this machine's, or of the law.
-func (d *onDevice[T]) at(mask uint64) int64 {
+func (d *onDevices[T]) at(mask uint64) int64 {
 	if d.values == nil {
 		return lift(T(d.on.Law.Value(mask)), d.unit)
 	}
 	return d.host.at(mask)
 }
 
-func (d *onDevice[T]) close() error { return d.scope.Close() }
+func (d *onDevices[T]) close() error {
+	var errs []error
+	for _, s := range d.shares {
+		errs = append(errs, s.scope.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// in sets the unit of what follows.
+func (d *onDevices[T]) in(unit int) {
+	d.host.in(unit)
+	for _, s := range d.shares {
+		s.unit = d.unit
+	}
+}
 
 // extent is that of the values.
-func (d *onDevice[T]) extent() (float64, error) {
-	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
+func (d *onDevices[T]) extent() (float64, error) {
+	of := make([]float64, len(d.shares))
+	err := d.all(func(k int, s *share[T]) (err error) {
+		of[k], err = s.extent()
+		return err
+	})
+	return slices.Max(of), err
+}
+
+func (s *share[T]) extent() (float64, error) {
+	if err := s.stream.Fill(s.count, 0, 8, 0); err != nil {
 		return 0, err
 	}
-	if err := d.kernels.Extent(d.stream, d.grid(), d.v, d.count, uint64(d.tiles())); err != nil {
+	if err := s.kernels.Extent(s.stream, s.grid(), s.v, s.count, uint64(s.tiles())); err != nil {
 		return 0, err
 	}
 	word := make([]uint64, 1)
-	if err := d.stream.Download(device.Bytes(word), d.count, 0); err != nil {
+	if err := s.stream.Download(device.Bytes(word), s.count, 0); err != nil {
 		return 0, err
 	}
 	if integer[T]() {
@@ -127,11 +196,11 @@ func (d *onDevice[T]) extent() (float64, error) {
 	return math.Float64frombits(word[0]), nil
 }
 
-func (d *onDevice[T]) tiles() int { return 1 << (d.n - d.bits) }
+func (s *share[T]) tiles() int { return 1 << (s.n - s.bits) }
 
 // pass collects with sums of prices that may be rounded down, and leaves out what is
 // above limit.
-func (d *onDevice[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
+func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
 	room := min(columnRoom, 4*keep)
 	limit, err := d.holds(prices, limit)
 	if err != nil {
@@ -172,8 +241,8 @@ func (d *onDevice[T]) pass(ctx context.Context, prices []int64, limit int64, kee
 
 // holds is the loss up to which sums of prices can be compared: limit, or what narrow
 // integers hold.
-func (d *onDevice[T]) holds(prices []int64, limit int64) (int64, error) {
-	if !d.narrow() || !integer[T]() {
+func (d *onDevices[T]) holds(prices []int64, limit int64) (int64, error) {
+	if !narrow(d.on.Variant) || !integer[T]() {
 		return limit, nil
 	}
 	limit = min(limit, 1<<(30+d.unit)-int64(magnitude(prices)))
@@ -183,51 +252,60 @@ func (d *onDevice[T]) holds(prices []int64, limit int64) (int64, error) {
 	return limit, nil
 }
 
-// collect makes one pass, and returns at most room coalitions, and whether these are all.
-func (d *onDevice[T]) collect(prices []int64, limit int64, room int) ([]uint64, bool, error) {
-	if err := d.launch(prices, limit, room); err != nil {
-		return nil, false, err
-	}
-	return d.fetch(room)
+// collect makes one pass, and returns of each share at most room coalitions, in order, and
+// whether these are all.
+func (d *onDevices[T]) collect(prices []int64, limit int64, room int) ([]uint64, bool, error) {
+	masks, all := make([][]uint64, len(d.shares)), make([]bool, len(d.shares))
+	err := d.all(func(k int, s *share[T]) (err error) {
+		if err = s.launch(prices, limit, room); err == nil {
+			masks[k], all[k], err = s.fetch(room)
+		}
+		return err
+	})
+	return slices.Concat(masks...), !slices.Contains(all, false), err
 }
 
 // fetch returns what a pass has found.
-func (d *onDevice[T]) fetch(room int) ([]uint64, bool, error) {
+func (s *share[T]) fetch(room int) ([]uint64, bool, error) {
 	count := make([]uint64, 1)
-	if err := d.stream.Download(device.Bytes(count), d.count, 0); err != nil {
+	if err := s.stream.Download(device.Bytes(count), s.count, 0); err != nil {
 		return nil, false, err
 	}
 	masks := make([]uint64, min(count[0], uint64(room)))
-	if err := d.stream.Download(device.Bytes(masks), d.columns, 0); err != nil {
+	if err := s.stream.Download(device.Bytes(masks), s.columns, 0); err != nil {
 		return nil, false, err
+	}
+	for k := range masks {
+		masks[k] += s.first
 	}
 	slices.Sort(masks)
 	return masks, count[0] <= uint64(room), nil
 }
 
 // launch enqueues a pass.
-func (d *onDevice[T]) launch(prices []int64, limit int64, room int) error {
-	if err := d.sums(d.low, 0, prices[:d.bits], 1<<d.bits); err != nil {
+func (s *share[T]) launch(prices []int64, limit int64, room int) error {
+	if err := s.sums(s.low, 0, prices[:s.bits], 1<<s.bits); err != nil {
 		return err
 	}
-	least := -roundUp(limit + 1)
-	if d.narrow() && !integer[T]() {
+	least := sum(prices, s.first) - roundUp(limit+1)
+	if narrow(s.variant) && !integer[T]() {
 		// Sums are rounded down, and so may be the sum of two.
 		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(limit)), -23)))
 	}
-	if err := d.sums(d.high, least, prices[d.bits:], d.tiles()); err != nil {
+	if err := s.sums(s.high, least, prices[s.bits:s.n], s.tiles()); err != nil {
 		return err
 	}
-	if err := d.stream.Fill(d.count, 0, 8, 0); err != nil {
+	if err := s.stream.Fill(s.count, 0, 8, 0); err != nil {
 		return err
 	}
-	return d.kernels.Collect(d.stream, d.grid(), d.v, d.low, d.high, d.columns, d.count, uint64(d.tiles()), uint64(room), uint64(max(0, d.unit)))
+	return s.kernels.Collect(s.stream, s.grid(), s.v, s.low, s.high, s.columns, s.count, uint64(s.tiles()), uint64(room), uint64(max(0, s.unit)))
 }
 
-func (d *onDevice[T]) narrow() bool { return csg.Price.Value(d.on.Variant, "sums") == "narrow" }
+// narrow reports that a variant's sums have the width of values.
+func narrow(v *device.Variant) bool { return csg.Price.Value(v, "sums") == "narrow" }
 
 // sums makes the sums of prices over the subsets of some agents, each with first added.
-func (d *onDevice[T]) sums(out device.Buffer, first int64, prices []int64, count int) error {
+func (s *share[T]) sums(out device.Buffer, first int64, prices []int64, count int) error {
 	var words []byte
 	list := append([]int64{first}, prices...)
 	if integer[T]() {
@@ -235,19 +313,19 @@ func (d *onDevice[T]) sums(out device.Buffer, first int64, prices []int64, count
 	} else {
 		floats := make([]float64, len(list))
 		for k, y := range list {
-			floats[k] = math.Ldexp(float64(y), -d.unit)
+			floats[k] = math.Ldexp(float64(y), -s.unit)
 		}
 		words = device.Bytes(floats)
 	}
-	if err := d.stream.Upload(d.prices, 0, words); err != nil {
+	if err := s.stream.Upload(s.prices, 0, words); err != nil {
 		return err
 	}
-	return d.kernels.Sums(d.stream, d.grid(), d.prices, out, uint64(count), uint64(max(0, d.unit)))
+	return s.kernels.Sums(s.stream, s.grid(), s.prices, out, uint64(count), uint64(max(0, s.unit)))
 }
 
 // grid is as many blocks as a device runs at once, whose threads go through all work.
-func (d *onDevice[T]) grid() device.Grid {
+func (s *share[T]) grid() device.Grid {
 	const perSM = 16
-	blocks := min(d.tiles(), perSM*max(1, d.on.Device.Facts().SMs))
-	return device.Grid{Blocks: int64(blocks), Threads: csg.Price.Int(d.on.Variant, "block")}
+	blocks := min(s.tiles(), perSM*max(1, s.device.Facts().SMs))
+	return device.Grid{Blocks: int64(blocks), Threads: csg.Price.Int(s.variant, "block")}
 }

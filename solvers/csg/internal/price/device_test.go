@@ -18,7 +18,7 @@ func onDevice[T device.Number](t *testing.T, name string, d device.Device, v *de
 	t.Helper()
 	want := holds(t, name, values)
 	o := plenty
-	o.On = &price.On{Device: d, Variant: v}
+	o.On = &price.On{Devices: []device.Device{d}, Variant: v}
 	r, err := price.Solve(context.Background(), values, o)
 	if err != nil {
 		t.Errorf("%s by %s: %v", name, v.Label, err)
@@ -72,7 +72,7 @@ func TestOnDeviceOverflow(t *testing.T) {
 			})
 			o := plenty
 			o.Columns = 64
-			o.On = &price.On{Device: d, Variant: &f.Variants[at]}
+			o.On = &price.On{Devices: []device.Device{d}, Variant: &f.Variants[at]}
 			var r *price.Result
 			if as == csg.Int32 {
 				r, err = price.Solve(context.Background(), inst.I32, o)
@@ -95,8 +95,52 @@ func TestOnDeviceRefuses(t *testing.T) {
 	f := &gencsg.Price
 	at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == "int32" })
 	o := plenty
-	o.On = &price.On{Device: d, Variant: &f.Variants[at]}
+	o.On = &price.On{Devices: []device.Device{d}, Variant: &f.Variants[at]}
 	if _, err := price.Solve(context.Background(), make([]int32, 4), o); err == nil || errors.Is(err, price.ErrCostly) {
 		t.Errorf("found the error %v of 2 agents", err)
 	}
+}
+
+// Shares of several devices are looked through together: two devices have one each, three
+// have shares of different numbers, and a device without a share is left out.
+func TestOnSeveral(t *testing.T) {
+	f := &gencsg.Price
+	for _, as := range []csg.Value{csg.Int32, csg.Float32, csg.Float64} {
+		at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == string(as) })
+		v := &f.Variants[at]
+		for _, c := range []struct{ devices, more int }{{2, 0}, {2, 2}, {3, 1}, {3, 4}} {
+			n := price.TileBits(v) + c.more
+			inst, err := csg.GenerateAs("agent-based-uniform", n, 9, as)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := plenty
+			o.On = &price.On{Devices: emulatedtest.Several(t, c.devices), Variant: v}
+			var got, want *price.Result
+			var wrong error
+			switch as {
+			case csg.Int32:
+				got, want, wrong = both(inst.I32, o)
+			case csg.Float32:
+				got, want, wrong = both(inst.F32, o)
+			default:
+				got, want, wrong = both(inst.F64, o)
+			}
+			if wrong != nil {
+				t.Fatalf("%s, %d agents on %d: %v", as, n, c.devices, wrong)
+			}
+			if !slices.Equal(got.Blocks, want.Blocks) || got.Bound != want.Bound || got.Gap != want.Gap || got.Survivors != want.Survivors {
+				t.Errorf("%s, %d agents on %d devices: found %+v, on the cores %+v", as, n, c.devices, got, want)
+			}
+		}
+	}
+}
+
+// both solves values with the passes of devices, and on the cores.
+func both[T device.Number](values []T, o price.Settings) (got, want *price.Result, err error) {
+	if got, err = price.Solve(context.Background(), values, o); err != nil {
+		return nil, nil, err
+	}
+	want, err = price.Solve(context.Background(), values, plenty)
+	return got, want, err
 }

@@ -88,7 +88,7 @@ func (o *Settings) cores() int {
 	return cmp.Or(o.Cores, runtime.GOMAXPROCS(0))
 }
 
-// A source is the values of all coalitions of n agents, on this machine or a device.
+// A source is the values of all coalitions of n agents, on this machine or on devices.
 type source interface {
 	// extent is the largest magnitude of the finite values.
 	extent() (float64, error)
@@ -125,8 +125,9 @@ func newSolver[T device.Number](from source, n int, o Settings) (*solver, error)
 }
 
 // Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
-// There may be none where o.On has a law. It gives up, with an error that wraps ErrCostly, where it would exceed the settings'
-// limits, or where it finds no structure without a forbidden coalition.
+// There may be none where o.On has a law. It gives up, with an error that wraps ErrCostly,
+// where it would exceed the settings' limits, or where it finds no structure without a
+// forbidden coalition.
 func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Result, err error) {
 	n := bits.Len(uint(len(values))) - 1
 	if values == nil {
@@ -139,7 +140,7 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 	var from source = &host[T]{values: values, cores: o.Cores}
 	start := time.Now()
 	if o.On != nil {
-		d, failed := newDevice(ctx, values, n, &o)
+		d, failed := newOnDevices(ctx, values, n, &o)
 		if failed != nil {
 			return nil, failed
 		}

@@ -13,7 +13,7 @@ import (
 // A Trial is one pass of a variant at fixed prices, for the tuner: those of a sample, and
 // a loss that about a thousand coalitions do not exceed.
 type Trial[T device.Number] struct {
-	device *onDevice[T]
+	device *onDevices[T] // of one share
 	prices []int64
 	limit  int64
 }
@@ -26,7 +26,7 @@ func NewTrial[T device.Number](values []T, on On) (*Trial[T], error) {
 	n := bits.Len(uint(len(values))) - 1
 	o := Settings{On: &on}
 	o.Cores = o.cores()
-	d, err := newDevice(context.Background(), values, n, &o)
+	d, err := newOnDevices(context.Background(), values, n, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (t *Trial[T]) Close() error { return t.device.close() }
 // Reset poisons on a stream all that a pass writes.
 func (t *Trial[T]) Reset(s device.Stream) error {
 	const poison = 0xa5
-	d := t.device
+	d := t.device.shares[0]
 	var errs []error
 	for _, b := range []device.Buffer{d.low, d.high, d.columns, d.count} {
 		errs = append(errs, s.Fill(b, 0, b.Len(), poison))
@@ -100,8 +100,8 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 }
 
 // on makes a stream that of the passes.
-func (t *Trial[T]) on(s device.Stream) *onDevice[T] {
-	d := *t.device
+func (t *Trial[T]) on(s device.Stream) *share[T] {
+	d := *t.device.shares[0]
 	d.stream = s
 	return &d
 }

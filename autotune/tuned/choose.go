@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"coalesce/runtime/device"
 )
@@ -24,6 +25,8 @@ type Workload struct {
 	// nil: the manifest's safe point. Why says so to people.
 	Suits *device.Variant
 	Why   string
+	// Speaks reports whether results at another size tell anything of this one; nil: all do.
+	Speaks func(size int) bool
 }
 
 // Levels of a choice, best first.
@@ -85,6 +88,7 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 //     larger on a tie, when it lies within a factor of two or no tuned size lies
 //     beyond: what is fastest changes with the size, so that the other sizes,
 //     which are farther still, say less.
+//     Sizes that w.Speaks passes over take part in neither.
 //   - device default: the least geometric-mean slowdown over all tuned sizes of
 //     the class; at a size it was not measured, a variant counts as slow as the
 //     slowest kept there. w.Suits, where there is one, tells more.
@@ -238,7 +242,7 @@ func (s *search) exact(p *pool) (Choice, bool) {
 // between interpolates, or extrapolates a factor of two and more beyond all sizes.
 func (s *search) between(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
-	sizes := p.sizes
+	sizes := s.speaking(p)
 	if len(sizes) < 2 || s.size < 1 || sizes[0].size < 1 {
 		return Choice{}, false
 	}
@@ -283,16 +287,25 @@ func along(size int, a, b *tunedSize) float64 {
 	return max(-2, min(3, logRatio(size, a.size)/logRatio(b.size, a.size)))
 }
 
+// speaking are the sizes of a pool whose results tell something of the workload's.
+func (s *search) speaking(p *pool) []tunedSize {
+	if s.w.Speaks == nil {
+		return p.sizes
+	}
+	return slices.DeleteFunc(slices.Clone(p.sizes), func(t tunedSize) bool { return !s.w.Speaks(t.size) })
+}
+
 func (s *search) nearest(p *pool) (Choice, bool) {
 	s.refused, s.why = 0, nil
-	if s.size < 1 || len(p.sizes) == 0 {
+	sizes := s.speaking(p)
+	if s.size < 1 || len(sizes) == 0 {
 		return Choice{}, false
 	}
 	var t *tunedSize
 	var best *candidate
-	between := p.sizes[0].size < s.size && s.size < p.sizes[len(p.sizes)-1].size
-	for i := range p.sizes {
-		x := &p.sizes[i]
+	between := sizes[0].size < s.size && s.size < sizes[len(sizes)-1].size
+	for i := range sizes {
+		x := &sizes[i]
 		if x.size < 1 || x.size == s.size || between && math.Abs(logRatio(x.size, s.size)) > math.Ln2+1e-9 ||
 			t != nil && math.Abs(logRatio(x.size, s.size)) > math.Abs(logRatio(t.size, s.size)) {
 			continue

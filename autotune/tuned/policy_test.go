@@ -103,3 +103,32 @@ func TestFrozenAlgorithms(t *testing.T) {
 		t.Errorf("%v, %v, told %d times; expected the predicted one, told once", c.Variant, err, told)
 	}
 }
+
+// Results at sizes that do not speak for this one are passed over, unless they are of this size.
+func TestSpeaks(t *testing.T) {
+	f := family()
+	w := Workload{Fixed: int32s, Size: 20, Suits: &f.Variants[3], Why: "the largest a", Speaks: func(size int) bool { return size > 15 }}
+	for _, tc := range []struct {
+		sizes []int
+		level string
+	}{
+		{[]int{9, 12}, Predicted}, {[]int{9, 40}, Nearest}, {[]int{18, 22}, Interpolated}, {[]int{9, 18}, Nearest}, {[]int{9, 20}, Exact},
+	} {
+		var entries []Entry
+		for _, size := range tc.sizes {
+			entries = append(entries, tunedAt(size, 50, 10, 30))
+		}
+		db, err := New(entries...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := db.Choose(f, facts, w, nil)
+		want := "2"
+		if tc.level == Predicted {
+			want = "4"
+		}
+		if err != nil || f.Value(c.Variant, "a") != want || c.Level != tc.level {
+			t.Errorf("sizes %d tuned: chose %v: %v, expected a=%s (%s)", tc.sizes, c.Variant, c.Reason(), want, tc.level)
+		}
+	}
+}

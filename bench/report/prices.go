@@ -86,3 +86,16 @@ func groupTable(f *result.File) string {
 	}
 	return strings.TrimSuffix(out, "\n")
 }
+
+// largeTable has single solves of many agents, whose values the devices draw.
+func largeTable(f *result.File) string {
+	out := "| agents | distribution | algorithm | devices | drawing | time | splittings/s |\n|---:|---|---|---:|---:|---:|---:|\n"
+	for _, r := range f.Rows {
+		solving, pace := r.Median()-result.Median(r.Sent), ""
+		if r.Splittings > 0 {
+			pace = rate(r.Splittings / solving)
+		}
+		out += fmt.Sprintf("| %d | %s | `%s` | %d | %s | %s | %s |\n", r.Agents, r.Name, r.Method, r.Devices, seconds(result.Median(r.Sent)), seconds(solving), pace)
+	}
+	return strings.TrimSuffix(out, "\n")
+}

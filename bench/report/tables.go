@@ -42,6 +42,7 @@ func tables(r results) map[string]string {
 		"tiles-int32": tilesEffects(r["tiles"]),
 		"prices":      priceTable(r["price"]),
 		"several":     groupTable(r["several"]),
+		"large":       largeTable(r["large"]),
 	}
 }
 

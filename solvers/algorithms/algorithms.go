@@ -114,9 +114,20 @@ func (c contest[I]) Feasible(v *device.Variant, f device.Facts, size int) error 
 
 // Workload is a workload with what its shape predicts.
 func (c contest[I]) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
+	return Workload(fixed, size, func(n int) (*device.Variant, string) { return c.p.Predicted(fixed, f, n) }), nil
+}
+
+// Workload is a workload of a size for which a rule predicts the algorithm, and why. What was
+// measured at another size speaks for this one where the rule names the same algorithm there:
+// where it changes, what decides has changed.
+func Workload(fixed map[string]string, size int, rule func(size int) (v *device.Variant, why string)) tuned.Workload {
 	w := tuned.Workload{Fixed: fixed, Size: size}
-	w.Suits, w.Why = c.p.Predicted(fixed, f, size)
-	return w, nil
+	w.Suits, w.Why = rule(size)
+	w.Speaks = func(other int) bool {
+		there, _ := rule(other)
+		return there.Values[0] == w.Suits.Values[0]
+	}
+	return w
 }
 
 // An instance is one to solve, and the value that its answers have to have.

@@ -89,8 +89,8 @@ func predicted(costs string, rows int) (*device.Variant, string) {
 // begin is the algorithm to begin with, of those that take the problem on the device:
 // what was measured there for problems like this one, else the predicted.
 func begin(facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
-	w := tuned.Workload{Fixed: map[string]string{"costs": costClass(p), "shape": shapeOf(p)}, Size: p.Rows}
-	w.Suits, w.Why = predicted(w.Fixed["costs"], p.Rows)
+	costs := costClass(p)
+	w := algorithms.Workload(map[string]string{"costs": costs, "shape": shapeOf(p)}, p.Rows, func(rows int) (*device.Variant, string) { return predicted(costs, rows) })
 	return o.ChooseAlgorithm(ways, facts, w, func(v *device.Variant) error {
 		if ways.Value(v, "algorithm") != "host" {
 			return nil // whether its kernels fit is asked when one is chosen

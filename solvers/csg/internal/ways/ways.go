@@ -62,19 +62,10 @@ type Way struct{ tuned.Choice }
 
 // Choose is the algorithm to begin with for n agents, of those that runs finds no fault
 // with: what was measured on the device, else the predicted. Times depend on the number of
-// agents far more than on the type of the values: with each agent the tiles' work grows by
-// three and that of prices by two, so that another number of agents speaks for this one
-// where the rule agrees alone.
+// agents far more than on the type of the values.
 func Choose(o *solve.Settings, facts device.Facts, n int, runs func(v *device.Variant, f device.Facts, n int) error) (Way, error) {
-	w := tuned.Workload{Fixed: map[string]string{}, Size: n}
-	w.Suits, w.Why = predicted(facts.Kind, n)
-	feasible := func(v *device.Variant) error { return runs(v, facts, n) }
-	c, err := o.ChooseAlgorithm(Table, facts, w, feasible)
-	if way, rule := (Way{c}), (Way{tuned.Choice{Variant: w.Suits}}); err == nil && c.Level != tuned.Exact && way.Name() != rule.Name() {
-		untuned := *o
-		untuned.Tuning = new(tuned.Database)
-		c, err = untuned.ChooseAlgorithm(Table, facts, w, feasible)
-	}
+	w := algorithms.Workload(map[string]string{}, n, func(n int) (*device.Variant, string) { return predicted(facts.Kind, n) })
+	c, err := o.ChooseAlgorithm(Table, facts, w, func(v *device.Variant) error { return runs(v, facts, n) })
 	return Way{c}, err
 }
 

@@ -154,7 +154,11 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		if there {
 			free = 0 // of no interest
 		}
-		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, len(session.Devices))) }
+		members := len(session.Devices)
+		if a.single() {
+			members *= a.team.Size()
+		}
+		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, members)) }
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}

@@ -99,6 +99,7 @@ var rooms = []room{
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores", "runtime/collective"}},
 	{"solvers/csg/internal/levels", []string{"runtime/device"}},
+	{"solvers/csg/internal/onhost", []string{"solvers/csg/internal/levels", "solvers/csg/internal/tables", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
 	{"solvers/csg/internal/tables", []string{"solvers/csg/internal/checkpoint", "solvers/csg/internal/levels", "autotune/tuned", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
 	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
 	{"solvers/csg/internal/ways", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/reference", "solvers/solve", "solvers/algorithms",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
@@ -107,7 +108,7 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	}
 	r.Seconds.Prepare = time.Since(start).Seconds()
 	start = time.Now()
-	if err := e.run(ctx, s, follow{told: telling(o, start, &incumbent{})}); err != nil {
+	if err := e.run(ctx, s, levels.Follow{Told: telling(o, start, &incumbent{})}); err != nil {
 		return nil, err
 	}
 	if err := wait(ctx, s); err != nil {

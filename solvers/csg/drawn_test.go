@@ -10,6 +10,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -124,7 +125,7 @@ func TestDrawnInPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := NewResult(inst)
-	claimed, err := j.solve(context.Background(), r, follow{})
+	claimed, err := j.solve(context.Background(), r, levels.Follow{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/onhost"
 	"coalesce/solvers/csg/internal/reference"
 )
 
@@ -41,7 +43,7 @@ func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 	if r.ranks != nil { // which agree on the number of blocks, whatever their cores
 		r.blocks = 2 * r.ranks.Size()
 	}
-	r.out, err = d.Alloc(size * int64(hostTilesOut(r.n, r.blocks)))
+	r.out, err = d.Alloc(size * int64(onhost.Out(r.n, r.blocks)))
 	return err
 }
 
@@ -51,12 +53,12 @@ func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) 
 	return uploadPieces(ctx, s, r.f, 0, values)
 }
 
-func (r *hosttiles) run(ctx context.Context, s device.Stream, w follow) error {
+func (r *hosttiles) run(ctx context.Context, s device.Stream, w levels.Follow) error {
 	s = guarded{s, ctx}
 	if r.lower {
-		return hostTilesLevels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, int(r.f.Len()>>(r.n-1)), r.ranks, w)
+		return onhost.Levels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, int(r.f.Len()>>(r.n-1)), r.ranks, w)
 	}
-	return runHostTiles(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), hostTilesOut(r.n, r.blocks), r.workers, r.ranks, w)
+	return onhost.Run(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), onhost.Out(r.n, r.blocks), r.workers, r.ranks, w)
 }
 
 // Sent implements sender.
@@ -119,17 +121,5 @@ func splitOf[T Number](r *hosttiles, c uint64) uint64 {
 	if bits.OnesCount64(c) < r.n {
 		return 0 // a block found below
 	}
-	best := host.Slice[T](device.Ptr(r.out))[0]
-	rest := c ^ last
-	for sub := rest; ; sub = (sub - 1) & rest {
-		// sub = rest is the coalition of all agents, unsplit.
-		if t := sub | last; t == c && f[c] == best {
-			return 0
-		} else if t != c && f[t]+f[c^t] == best {
-			return c ^ t
-		}
-		if sub == 0 {
-			return 0
-		}
-	}
+	return reference.AttainingLast(f, c, host.Slice[T](device.Ptr(r.out))[0])
 }

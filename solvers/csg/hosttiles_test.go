@@ -12,6 +12,8 @@ import (
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/onhost"
 )
 
 // hostTilesRun solves v with a variant and returns the buffer and f(A).
@@ -39,7 +41,7 @@ func hostTilesTry[T int32 | int64 | float32 | float64](d device.Device, variant 
 		return nil, 0, err
 	}
 	workers := d.Facts().SMs
-	blocks := hostTilesOut(n, workers)
+	blocks := onhost.Out(n, workers)
 	out, err := d.Alloc(int64(blocks * len(bytes) / len(v)))
 	if err != nil {
 		return nil, 0, err
@@ -52,7 +54,7 @@ func hostTilesTry[T int32 | int64 | float32 | float64](d device.Device, variant 
 		return nil, 0, err
 	}
 	k := gencsg.Hosttiles.Int(variant, "k")
-	if err := runHostTiles(kernels, s, f, out, n, k, blocks, workers, nil, follow{}); err != nil {
+	if err := onhost.Run(kernels, s, f, out, n, k, blocks, workers, nil, levels.Follow{}); err != nil {
 		return nil, 0, err
 	}
 	if err := s.Sync(); err != nil {
@@ -202,7 +204,7 @@ func TestHostTilesExtremes(t *testing.T) {
 	}
 }
 
-// TestHostTilesSplits counts what runHostTiles evaluates.
+// TestHostTilesSplits counts what onhost.Run evaluates.
 func TestHostTilesSplits(t *testing.T) {
 	for n := 1; n <= 12; n++ {
 		count := 0.0
@@ -265,7 +267,7 @@ func hostTilesBench[T int32 | int64 | float32 | float64](b *testing.B, d device.
 	}
 	size := int64(binary.Size(T(0)))
 	workers := d.Facts().SMs
-	blocks := hostTilesOut(n, workers)
+	blocks := onhost.Out(n, workers)
 	f, err := d.Alloc(size << n)
 	if err != nil {
 		b.Fatal(err)
@@ -286,7 +288,7 @@ func hostTilesBench[T int32 | int64 | float32 | float64](b *testing.B, d device.
 	fresh := append([]T(nil), v...)
 	for b.Loop() {
 		copy(v, fresh) // a solved buffer has fewer maxima to raise
-		if err := runHostTiles(kernels, s, f, out, n, gencsg.Hosttiles.Int(variant, "k"), blocks, workers, nil, follow{}); err != nil {
+		if err := onhost.Run(kernels, s, f, out, n, gencsg.Hosttiles.Int(variant, "k"), blocks, workers, nil, levels.Follow{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,9 +2,7 @@ package csg
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"coalesce/runtime/device"
@@ -20,27 +18,13 @@ type incumbent struct {
 	bound  solve.Number // no structure is worth more; empty: nothing is known
 }
 
-// encode writes the number of blocks, the blocks, and the bound in decimals.
-func (b *incumbent) encode() []byte {
-	text := binary.LittleEndian.AppendUint64(nil, uint64(len(b.blocks)))
-	for _, block := range b.blocks {
-		text = binary.LittleEndian.AppendUint64(text, block)
-	}
-	return append(text, b.bound...)
-}
-
-// decode reads what encode wrote and keeps the blocks, and the bound, that are better than its own.
+// decode reads a record of a checkpoint and keeps what is better than its own.
 func (b *incumbent) decode(text []byte, inst *Instance) error {
-	if len(text) < 8 || uint64(len(text)-8)/8 < binary.LittleEndian.Uint64(text) {
-		return fmt.Errorf("%w: the record of the best structure is damaged", checkpoint.ErrRefused)
+	blocks, bound, err := checkpoint.DecodeBest(text)
+	if err == nil {
+		b.offer(inst, blocks, solve.Number(bound))
 	}
-	count := int(binary.LittleEndian.Uint64(text))
-	x := incumbent{bound: solve.Number(text[8+8*count:])}
-	for k := range count {
-		x.blocks = append(x.blocks, binary.LittleEndian.Uint64(text[8+8*k:]))
-	}
-	b.offer(inst, x.blocks, x.bound)
-	return nil
+	return err
 }
 
 // offer keeps the blocks if they are worth more than the present ones, and the bound if it is

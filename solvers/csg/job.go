@@ -11,6 +11,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -24,7 +25,7 @@ type engine interface {
 	upload(ctx context.Context, s device.Stream, values []byte) error
 	// run enqueues every launch, and may wait for the first of them. It calls the functions of w
 	// when levels are finished. Once ctx has ended it launches nothing more.
-	run(ctx context.Context, s device.Stream, w follow) error
+	run(ctx context.Context, s device.Stream, w levels.Follow) error
 	// table returns the buffer f; after run, total returns where f(A) is, the value of all agents.
 	table() device.Buffer
 	total() (device.Buffer, int64)
@@ -166,14 +167,14 @@ func (j *job) Close() error {
 
 // solve runs the variant on values that were uploaded, sets the structure and returns the total
 // that the kernels claim. w is passed to run.
-func (j *job) solve(ctx context.Context, r *Result, w follow) (string, error) {
+func (j *job) solve(ctx context.Context, r *Result, w levels.Follow) (string, error) {
 	if err := j.run(ctx, j.stream, w); err != nil {
 		return "", err
 	}
 	if err := wait(ctx, j.stream); err != nil {
 		return "", err
 	}
-	w.share(1)
+	w.Share(1)
 	word, err := j.totalBits()
 	if err != nil {
 		return "", err

@@ -57,7 +57,7 @@ type keeping struct {
 func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks collective.Ranks) (_ *keeping, err error) {
 	t, ok := e.(tiler)
 	if !ok {
-		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
+		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone, of tables that each device holds whole", Apart)
 	}
 	m := inst.N - 1
 	k := &keeping{bits: min(m, t.tileBits()), width: inst.Type.Size(), levels: make(chan int, 1+problem.MaxAgents), ended: make(chan struct{})}
@@ -82,39 +82,24 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 		k.file, err = checkpoint.Create(c.Path, id)
 		return k, err
 	}
-	done := levelsDone{}
+	done := checkpoint.Levels{}
 	at := int64(0)
 	k.file, err = checkpoint.OpenOn(ranks, c.Path, id, func(r checkpoint.Record, payload []byte) error {
 		if r.Level == checkpoint.Best {
 			return best.decode(payload, inst)
 		}
-		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > levels.Binomial(m-r.Bits, r.Level) || done.until(r.Bits) < r.Level-1 {
+		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > levels.Binomial(m-r.Bits, r.Level) || done.Until(r.Bits) < r.Level-1 {
 			return fmt.Errorf("%w: found tiles %d to %d of level %d, expected those from %d on of a level no later than %d",
-				checkpoint.ErrRefused, r.First, r.First+r.Count, r.Level, at, done.until(r.Bits)+1)
+				checkpoint.ErrRefused, r.First, r.First+r.Count, r.Level, at, done.Until(r.Bits)+1)
 		}
 		if at += r.Count; at == levels.Binomial(m-r.Bits, r.Level) {
 			done[r.Bits], at = r.Level, 0
 		}
 		return k.carrier.Put(r, payload)
 	})
-	k.from = done.until(k.bits) + 1
+	k.from = done.Until(k.bits) + 1
 	k.written = k.from
 	return k, err
-}
-
-// levelsDone is the last finished level for each size of tiles, by the number of bits of a tile.
-type levelsDone map[int]int
-
-// until is the last level that is finished for tiles of so many bits, -1 for none, whatever the
-// sizes of the tiles that were written. A coalition with p members above the bits of these tiles
-// has at most p above the bits of larger tiles. Above the bits of smaller tiles it has at most p
-// plus the difference of the bits.
-func (d levelsDone) until(bits int) int {
-	last := -1
-	for b, level := range d {
-		last = max(last, level-max(0, bits-b))
-	}
-	return last
 }
 
 // start makes a goroutine that writes levels, in the order in which they are finished, until close.
@@ -122,7 +107,7 @@ func (k *keeping) start(ctx context.Context, best *incumbent) {
 	go func() {
 		defer close(k.ended)
 		if k.file != nil && len(best.blocks) > 0 && k.from == 0 {
-			k.failed = k.file.Append(checkpoint.Record{Level: checkpoint.Best}, best.encode(), true)
+			k.failed = k.file.Append(checkpoint.Record{Level: checkpoint.Best}, checkpoint.EncodeBest(best.blocks, best.bound.String()), true)
 		}
 		for level := range k.levels {
 			if k.file != nil && k.failed == nil {
@@ -157,9 +142,9 @@ func (k *keeping) write(ctx context.Context, level int) error {
 }
 
 // follow returns w with a function that hands finished levels to the goroutine that writes.
-func (k *keeping) follow(w follow) follow {
-	w.from = k.from
-	w.done = func(level int) error {
+func (k *keeping) follow(w levels.Follow) levels.Follow {
+	w.From = k.from
+	w.Done = func(level int) error {
 		k.levels <- level
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/checkpoint"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/solve"
 )
@@ -234,10 +235,10 @@ func TestKeptBest(t *testing.T) {
 	a.offer(inst, Structure{3, 12}, "500")
 	var b incumbent
 	b.plain(inst)
-	if err := b.decode(a.encode(), inst); err != nil || b.bound != "500" || b.value.Float() < a.value.Float() {
+	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String()), inst); err != nil || b.bound != "500" || b.value.Float() < a.value.Float() {
 		t.Errorf("found %+v, %v", b, err)
 	}
-	if err := b.decode(a.encode()[:9], inst); !errors.Is(err, ErrCheckpoint) {
+	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())[:9], inst); !errors.Is(err, ErrCheckpoint) {
 		t.Errorf("cut off: found %v", err)
 	}
 }

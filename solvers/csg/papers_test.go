@@ -369,7 +369,7 @@ func TestRebuilding(t *testing.T) {
 		}
 		looked := &counting{engine: j.engine}
 		j.engine = looked
-		if err := cmp.Or(j.upload(t.Context(), j.stream, inst.Bytes()), j.run(t.Context(), j.stream, follow{})); err != nil {
+		if err := cmp.Or(j.upload(t.Context(), j.stream, inst.Bytes()), j.run(t.Context(), j.stream, levels.Follow{})); err != nil {
 			t.Fatal(err)
 		}
 		blocks, err := j.structure()

@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/internal/reference"
+	"coalesce/solvers/csg/internal/tables"
 )
 
 // splitsAgents is the most agents of csg/splits: coalitions are 32-bit masks there.
@@ -106,13 +107,24 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 	if f == &csg.Tiles && facts.SharedPerBlock > 0 && int64(tilesShared(f, v)) > facts.SharedPerBlock {
 		return fmt.Errorf("blocks of %d bytes of shared memory, %s allows %d", tilesShared(f, v), facts, facts.SharedPerBlock)
 	}
-	if need := memory(f, v, n, devices); facts.Free > 0 && need > facts.Free {
+	need := memory(f, v, n, devices)
+	if f == &csg.Tiles && devices > 1 {
+		need = cutFor(v, n, devices, facts.Free).Bytes(int64(Value(f.Value(v, "value")).Size()), devices)
+	}
+	if facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, gib(need), facts, gib(facts.Free))
 	}
 	if facts.ThreadsPerBlock > 0 && f.Target != device.Host && f.Int(v, "block") > facts.ThreadsPerBlock {
 		return fmt.Errorf("blocks of %d threads, %s allows %d", f.Int(v, "block"), facts, facts.ThreadsPerBlock)
 	}
 	return nil
+}
+
+// cutFor is how several devices hold the table of csg/tiles for n agents, the least free memory of
+// which is given: where none fits, the cut of the least memory.
+func cutFor(v *device.Variant, n, devices int, free int64) tables.Slabs {
+	size := Value(csg.Tiles.Value(v, "value")).Size()
+	return tables.Cut(max(0, n-1), tileBits(&csg.Tiles, v), int64(size), devices, free)
 }
 
 // Takes says why no kernel solves n agents with values of a type on some devices, the weakest
@@ -178,5 +190,5 @@ func choose(f *device.Family, facts device.Facts, inst *Instance, o Options, met
 	if o.Variant != "" {
 		w.Fixed = map[string]string{"value": string(inst.Type)}
 	}
-	return o.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N, len(o.Devices)) })
+	return o.Choose(f, facts, w, func(v *device.Variant) error { return feasible(f, v, facts, inst.N, len(o.Devices)*o.Together()) })
 }

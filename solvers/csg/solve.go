@@ -9,6 +9,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/solve"
 )
@@ -201,7 +202,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 		s.giveBack(j, err)
 		return "", err
 	}
-	w := follow{told: func(share float64) {
+	w := levels.Follow{Told: func(share float64) {
 		if ctx.Err() == nil {
 			told(share)
 		}
@@ -219,13 +220,16 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	start = time.Now()
 	own := NewResult(inst) // the solve's, which may go on after ctx has ended
 	before := sent(j.engine)
+	if cut, ok := j.engine.(*tilesSlabs); ok {
+		own.Notes = append(own.Notes, cut.String())
+	}
 	var claimed string
 	err = withinGrace(ctx, f.Target == device.Host, func() (err error) {
 		defer func() { s.giveBack(j, err) }()
 		claimed, err = j.solve(ctx, own, w)
 		own.Sent = sent(j.engine) - before
 		if file != nil {
-			own.Splittings *= 1 - shareOf(pairsBefore(file.high, file.from), file.high)
+			own.Splittings *= 1 - levels.ShareOf(levels.PairsBefore(file.high, file.from), file.high)
 			err = file.end(keep.Path, own, err)
 		}
 		return err

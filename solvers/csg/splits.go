@@ -84,7 +84,7 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 
 // run enqueues every level: afterwards f holds f(C) for every coalition that
 // the method evaluates, and v(C) for the others.
-func (r *splits) run(ctx context.Context, s device.Stream, _ follow) error {
+func (r *splits) run(ctx context.Context, s device.Stream, _ levels.Follow) error {
 	s = guarded{s, ctx}
 	block := r.family.Int(r.variant, "block")
 	wide := device.Grid{Blocks: (int64(1)<<r.n + int64(block) - 1) / int64(block), Threads: block}

@@ -11,6 +11,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
@@ -257,7 +258,7 @@ func (t *trialJob) Reset(s device.Stream) error {
 	return t.upload(context.Background(), s, t.inst.Bytes())
 }
 
-func (t *trialJob) Run(s device.Stream) error { return t.run(context.Background(), s, follow{}) }
+func (t *trialJob) Run(s device.Stream) error { return t.run(context.Background(), s, levels.Follow{}) }
 
 func (t *trialJob) Work() float64 { return t.splittings() }
 

@@ -177,23 +177,23 @@ func (r *tiles) uploadWith(ctx context.Context, s device.Stream, values []byte) 
 // a solve can be ended: a tenth of a second of a large GPU.
 const launchWork = 1 << 40
 
-func (r *tiles) run(ctx context.Context, s device.Stream, w follow) error {
+func (r *tiles) run(ctx context.Context, s device.Stream, w levels.Follow) error {
 	s = guarded{s, ctx}
-	if w.from == 0 {
+	if w.From == 0 {
 		if err := r.direct(s); err != nil {
 			return err
 		}
-		if err := w.waited(s, 0); err != nil {
+		if err := w.Waited(s, 0); err != nil {
 			return err
 		}
 	}
-	p := pace{told: w.share, pairs: pairsBefore(r.high(), w.from)}
-	w.share(shareOf(p.pairs, r.high()))
-	for size := max(1, w.from); size <= r.high(); size++ {
+	p := pace{told: w.Share, pairs: levels.PairsBefore(r.high(), w.From)}
+	w.Share(levels.ShareOf(p.pairs, r.high()))
+	for size := max(1, w.From); size <= r.high(); size++ {
 		if err := r.level(s, size, 0, levels.Binomial(r.high(), size), &p); err != nil {
 			return err
 		}
-		if err := w.waited(s, size); err != nil {
+		if err := w.Waited(s, size); err != nil {
 			return err
 		}
 	}
@@ -232,12 +232,12 @@ func (r *tiles) level(s device.Stream, size int, first, end int64, p *pace) erro
 	for _, couple := range []uint64{0, 1} {
 		pairs := int64(1)
 		if couple == 0 {
-			pairs = pairsOf(size)
+			pairs = levels.PairsOf(size)
 		}
 		if pairs == 0 {
 			continue
 		}
-		parts := tilesParts(max(1, end-first), pairs, r.blocks)
+		parts := levels.Parts(max(1, end-first), pairs, r.blocks)
 		step := max(r.blocks, min(int64(launchWork/(each*float64(pairs))), gridBlocks/parts))
 		for at := first; at < end; at += step {
 			count := min(step, end-at)
@@ -254,26 +254,11 @@ func (r *tiles) level(s device.Stream, size int, first, end int64, p *pace) erro
 			}
 			p.queued = 0
 			if p.told != nil {
-				p.told(shareOf(p.pairs, high))
+				p.told(levels.ShareOf(p.pairs, high))
 			}
 		}
 	}
 	return nil
-}
-
-// tilesParts is how many blocks share the pairs of each target of a level, where the
-// device runs so many blocks at once: as many as end soonest. A block spends as long
-// as on two pairs to fill its pipeline and to merge its slots.
-func tilesParts(targets, pairs, blocks int64) int64 {
-	const overhead = 2
-	best, least := int64(1), int64(math.MaxInt64)
-	for parts := int64(1); parts <= min(pairs, 1+16*blocks/targets); parts++ {
-		waves := (targets*parts + blocks - 1) / blocks
-		if cost := waves * ((pairs+parts-1)/parts + overhead); cost < least {
-			best, least = parts, cost
-		}
-	}
-	return best
 }
 
 // last makes f of all agents, a piece of the last agent's blocks at a time.
@@ -287,10 +272,14 @@ func (r *tiles) last(s device.Stream) error {
 	})
 }
 
+// lastGrid covers a piece.
+func (r *tiles) lastGrid() device.Grid {
+	return device.Grid{Blocks: min((int64(r.piece)+int64(r.threads())-1)/int64(r.threads()), 8*r.blocks), Threads: r.threads()}
+}
+
 // pieces has each piece of the last agent's blocks on the device in turn.
 func (r *tiles) pieces(s device.Stream, visit func(number, first, count uint64, g device.Grid) error) error {
-	blocks := min((int64(r.piece)+int64(r.threads())-1)/int64(r.threads()), 8*r.blocks)
-	g := device.Grid{Blocks: blocks, Threads: r.threads()}
+	g := r.lastGrid()
 	for first, number := r.from, uint64(1); first < r.end; first, number = first+r.piece, number+1 {
 		count := min(r.piece, r.end-first)
 		if r.upper != nil {

@@ -15,7 +15,8 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// tilesGroup runs csg/tiles on several devices. Each has the whole table f. The target
+// tilesGroup runs csg/tiles on several devices. Each has the whole table f (tilesSlabs where
+// it does not fit). The target
 // tiles of a level are shared out by rank, in shares that differ by one at most; the
 // finished ones are packed into a buffer, gathered by the group and put into the tables
 // of the others before the next level begins. The last agent's blocks are shared out
@@ -59,17 +60,40 @@ func openGroup(devices []device.Device, ranks collective.Ranks, v *device.Varian
 		}
 		all.gather = append(all.gather, p)
 	}
+	free, err := all.free()
+	if err != nil {
+		return nil, err
+	}
 	r := &runner{device: devices[0], family: &csg.Tiles, variant: v, module: all, ranks: ranks}
 	r.engine = func(n int) engine {
-		e := &tilesGroup{group: g, gather: all.gather}
-		half := 1 << (n - 1)
-		share := collective.Split(half, g.Len())[g.First():]
-		for k := range devices {
-			e.parts = append(e.parts, &tiles{family: &csg.Tiles, variant: v, kernels: all.tiles[k], n: n, from: uint64(share[k]), end: uint64(share[k+1])})
+		cut := cutFor(v, n, g.Len(), free)
+		if cut.Bits == 0 {
+			return all.engine(v, n, 1<<(n-1))
 		}
-		return e
+		return &tilesSlabs{Slabs: cut, n: n, window: all.engine(v, cut.Low+3, 1<<cut.Low)}
 	}
 	return r, nil
+}
+
+// free is the least free memory of all members, in bytes; 0: not known.
+func (l *loadedGroup) free() (least int64, err error) {
+	for _, d := range l.group.Devices {
+		if free := d.Facts().Free; least == 0 || free < least {
+			least = free
+		}
+	}
+	all, err := l.group.Words(uint64(least))
+	return int64(slices.Min(append(all, uint64(least)))), err
+}
+
+// engine is for tables of n-1 agents, of which so many values are shared out.
+func (l *loadedGroup) engine(v *device.Variant, n, values int) *tilesGroup {
+	e := &tilesGroup{group: l.group, gather: l.gather}
+	share := collective.Split(values, l.group.Len())[l.group.First():]
+	for k, kernels := range l.tiles {
+		e.parts = append(e.parts, &tiles{family: &csg.Tiles, variant: v, kernels: kernels, n: n, from: uint64(share[k]), end: uint64(share[k+1])})
+	}
+	return e
 }
 
 // A loadedGroup is what openGroup opened.
@@ -186,7 +210,7 @@ func (r *tilesGroup) draw(ctx context.Context, _ device.Stream, law problem.Law)
 	return r.group.Sync()
 }
 
-func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w follow) error {
+func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w levels.Follow) error {
 	streams := make([]device.Stream, len(r.parts))
 	paces := make([]pace, len(r.parts))
 	for k := range r.parts {
@@ -194,30 +218,22 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w follow) error {
 	}
 	// The devices' shares are equal but for one target: the first's tells of all.
 	high := r.parts[0].high()
-	before := shareOf(pairsBefore(high, w.from), high)
-	paces[0].told = func(share float64) { w.share(min(1, before+share*float64(r.group.Len()))) }
-	w.share(before)
-	if w.from == 0 {
+	before := levels.ShareOf(levels.PairsBefore(high, w.From), high)
+	paces[0].told = func(share float64) { w.Share(min(1, before+share*float64(r.group.Len()))) }
+	w.Share(before)
+	if w.From == 0 {
 		if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].direct(streams[k]) }); err != nil {
 			return err
 		}
-		if err := w.waited(streams[0], 0); err != nil {
+		if err := w.Waited(streams[0], 0); err != nil {
 			return err
 		}
 	}
-	for size := max(1, w.from); size <= high; size++ {
-		first := collective.Split(int(levels.Binomial(high, size)), r.group.Len())
-		own := first[r.group.First():]
-		err := collective.OnAll(len(r.parts), func(k int) error {
-			return r.parts[k].level(streams[k], size, int64(own[k]), int64(own[k+1]), &paces[k])
-		})
-		if err != nil {
+	for size := max(1, w.From); size <= high; size++ {
+		if err := r.level(streams, paces, size, 0, levels.Binomial(high, size)); err != nil {
 			return err
 		}
-		if err := r.exchange(streams, size, first); err != nil {
-			return fmt.Errorf("tiles of %d high members to all devices: %w", size, err)
-		}
-		if err := w.waited(streams[0], size); err != nil {
+		if err := w.Waited(streams[0], size); err != nil {
 			return err
 		}
 	}
@@ -228,6 +244,26 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w follow) error {
 		return err
 	}
 	return r.agree()
+}
+
+// level has the devices share out the targets of ranks from to end-1 among those of a size,
+// and brings the finished tiles to all.
+func (r *tilesGroup) level(streams []device.Stream, paces []pace, size int, from, end int64) error {
+	first := collective.Split(int(end-from), r.group.Len())
+	for k := range first {
+		first[k] += int(from)
+	}
+	own := first[r.group.First():]
+	err := collective.OnAll(len(r.parts), func(k int) error {
+		return r.parts[k].level(streams[k], size, int64(own[k]), int64(own[k+1]), &paces[k])
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.exchange(streams, size, first); err != nil {
+		return fmt.Errorf("tiles of %d high members to all devices: %w", size, err)
+	}
+	return nil
 }
 
 func (r *tilesGroup) lowerOnly() {

@@ -9,6 +9,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // Three devices find what one core finds: levels with fewer targets than devices, tiles
@@ -74,7 +75,7 @@ func TestExchangeInPieces(t *testing.T) {
 		if err := j.upload(context.Background(), j.stream, inst.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		claimed, err := j.solve(context.Background(), r, follow{})
+		claimed, err := j.solve(context.Background(), r, levels.Follow{})
 		if err != nil {
 			t.Fatal(err)
 		}

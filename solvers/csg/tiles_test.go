@@ -7,6 +7,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // The solver's choice on a GPU for 0 to 14 agents, every type.
@@ -70,7 +71,7 @@ func TestTilesInPieces(t *testing.T) {
 		if err := j.upload(context.Background(), j.stream, inst.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		claimed, err := j.solve(context.Background(), r, follow{told: func(share float64) { told = append(told, share) }})
+		claimed, err := j.solve(context.Background(), r, levels.Follow{Told: func(share float64) { told = append(told, share) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,7 @@ func TestTilesParts(t *testing.T) {
 		{100000, 127, 528, 1},
 		{1, 1 << 20, 528, 528},
 	} {
-		if got := tilesParts(c.targets, c.pairs, c.blocks); got != c.want {
+		if got := levels.Parts(c.targets, c.pairs, c.blocks); got != c.want {
 			t.Errorf("%d targets of %d pairs on %d blocks: found %d parts, expected %d", c.targets, c.pairs, c.blocks, got, c.want)
 		}
 	}

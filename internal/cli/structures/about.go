@@ -35,7 +35,8 @@ gives the others a value. --missing=-inf forbids them. --names says what agents
 several files each is solved, and --json prints a line for each.
 
 --device cuda:all, or cuda:0,1 and so on, solves on several GPUs together: each
-holds the table of all coalitions without the last agent, and makes its share.
+holds the table of all coalitions without the last agent, or a part of it where it
+does not fit, and makes its share.
 
 Instead of a file, --distribution draws the values from a distribution of the
 literature, each a function of the seed and the coalition alone:

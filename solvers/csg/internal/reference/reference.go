@@ -174,3 +174,22 @@ func Attaining[T problem.Number](f []T, c uint64) uint64 {
 		}
 	}
 }
+
+// AttainingLast is what the last agent's block leaves of all agents, c, in a splitting that is worth
+// best, 0 where c is a block. f has the values of coalitions with the last agent, and the best of
+// the partitions of others.
+func AttainingLast[T problem.Number](f []T, c uint64, best T) uint64 {
+	last := uint64(1) << (bits.Len64(c) - 1)
+	rest := c ^ last
+	for sub := rest; ; sub = (sub - 1) & rest {
+		// sub = rest is the coalition of all agents, unsplit.
+		if t := sub | last; t == c && f[c] == best {
+			return 0
+		} else if t != c && f[t]+f[c^t] == best {
+			return c ^ t
+		}
+		if sub == 0 {
+			return 0
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package csg
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/bits"
+	"slices"
+
+	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/tables"
+	"coalesce/solvers/csg/problem"
+)
+
+// tilesSlabs runs csg/tiles on several devices none of which has room for the table f. Slabs
+// are made in the order of their numbers, in a window of four that each device holds whole: to
+// the kernels a table with two agents more than a slab has. Slab 0 of the window is that of no
+// high agents. A slab of one high agent stands in place 1; one of several in place 3, and for
+// each of its splittings in two those slabs in places 1 and 2. The levels of the window's
+// targets in place 3 then raise the slab by the pairs of places 1 and 2, and of 0 and 3. The
+// second kind is final in the last pass alone: before it makes sums that are worth no more.
+//
+// Bytes: a device sends its part of every slab that is loaded, and of every level of a pass.
+type tilesSlabs struct {
+	tables.Slabs
+	n      int
+	window *tilesGroup
+	own    []device.Buffer // of each device, its part of every slab
+	values []byte          // of all coalitions, where the devices do not draw them
+}
+
+func (r *tilesSlabs) alloc(d device.Device, s device.Stream) error {
+	for _, t := range r.window.parts {
+		t.room = gatherBytes
+	}
+	if err := r.window.alloc(d, s); err != nil {
+		return err
+	}
+	r.own = make([]device.Buffer, len(r.window.parts))
+	return r.onAll(func(k int, t *tiles, _ device.Stream) (err error) {
+		r.own[k], err = r.window.group.Devices[k].Alloc(max(8, int64(t.end-t.from)*t.size()<<r.Bits))
+		return err
+	})
+}
+
+func (r *tilesSlabs) free() error { return errors.Join(freeAll(r.own...), r.window.free()) }
+
+// onAll has all devices of this process work at once.
+func (r *tilesSlabs) onAll(work func(k int, t *tiles, s device.Stream) error) error {
+	return collective.OnAll(len(r.window.parts), func(k int) error {
+		return work(k, r.window.parts[k], r.window.group.Streams[k])
+	})
+}
+
+// upload keeps the values, of which each device gets its parts.
+func (r *tilesSlabs) upload(ctx context.Context, _ device.Stream, values []byte) error {
+	r.values = values
+	return r.begin(ctx, func(*tiles) error { return nil })
+}
+
+// draw has each device draw its parts.
+func (r *tilesSlabs) draw(ctx context.Context, _ device.Stream, law problem.Law) error {
+	return r.begin(ctx, func(t *tiles) error {
+		by, err := law.On(t.own)
+		if err != nil {
+			return err
+		}
+		return t.draws(by)
+	})
+}
+
+// begin brings the values without the last agent to the devices' parts.
+func (r *tilesSlabs) begin(ctx context.Context, source func(t *tiles) error) error {
+	return r.onAll(func(k int, t *tiles, s device.Stream) error {
+		if err := source(t); err != nil {
+			return err
+		}
+		for slab := range uint64(1) << r.Bits {
+			err := r.pieces(k, guarded{s, ctx}, slab, func(first, count uint64) error {
+				return s.Copy(r.own[k], r.at(t, slab)+int64(first-t.from)*t.size(), t.with, 0, int64(count)*t.size())
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return s.Sync()
+	})
+}
+
+// pieces has a device hold its part of the values of a slab in turn, count from first on. Slabs
+// with the last agent follow those without.
+func (r *tilesSlabs) pieces(k int, s device.Stream, slab uint64, visit func(first, count uint64) error) error {
+	t := r.window.parts[k]
+	for first := t.from; first < t.end; first += t.piece {
+		count, from := min(t.piece, t.end-first), slab<<r.Low+first
+		var err error
+		if t.drawn != nil {
+			err = t.drawn.Into(s, t.with, from, count)
+		} else {
+			err = s.Upload(t.with, 0, r.values[int64(from)*t.size():][:int64(count)*t.size()])
+		}
+		if err != nil {
+			return err
+		}
+		if err := visit(first, count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at is the byte where a device's part of a slab begins, place that in a place of the window.
+func (r *tilesSlabs) at(t *tiles, slab uint64) int64 { return int64(slab*(t.end-t.from)) * t.size() }
+func (r *tilesSlabs) place(t *tiles, place int) int64 {
+	return (int64(place)<<r.Low + int64(t.from)) * t.size()
+}
+
+// load brings a slab to a place of all windows.
+func (r *tilesSlabs) load(slab uint64, place int) error {
+	err := r.onAll(func(k int, t *tiles, s device.Stream) error {
+		return s.Copy(t.f, r.place(t, place), r.own[k], r.at(t, slab), int64(t.end-t.from)*t.size())
+	})
+	if err != nil {
+		return err
+	}
+	bounds := []int64{}
+	for _, first := range collective.Split(1<<r.Low, r.window.group.Len()) {
+		bounds = append(bounds, (int64(place)<<r.Low+int64(first))*r.window.parts[0].size())
+	}
+	_, windows := r.window.tables()
+	return r.window.group.AllGather(windows, bounds)
+}
+
+// save keeps this process's parts of the slab in a place.
+func (r *tilesSlabs) save(slab uint64, place int) error {
+	return r.onAll(func(k int, t *tiles, s device.Stream) error {
+		return s.Copy(r.own[k], r.at(t, slab), t.f, r.place(t, place), int64(t.end-t.from)*t.size())
+	})
+}
+
+// A pass is a window of a slab: the slab's place, and the slab in place 1.
+type pass struct {
+	place int
+	one   uint64
+}
+
+// passes makes the windows of slab t, each with t and what t is made of.
+func (r *tilesSlabs) passes(t uint64) iter.Seq2[pass, error] {
+	return func(yield func(pass, error) bool) {
+		place := []int{0, 1, 3}[min(2, bits.OnesCount64(t))]
+		err := r.load(t, place)
+		if err != nil || place < 3 {
+			yield(pass{place, t}, err)
+			return
+		}
+		for part := range tables.Pairs(t) {
+			if err = r.load(part, 1); err == nil {
+				err = r.load(t^part, 2)
+			}
+			if !yield(pass{place, part}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *tilesSlabs) run(ctx context.Context, _ device.Stream, w levels.Follow) error {
+	g := r.window
+	streams, paces := make([]device.Stream, len(g.parts)), make([]pace, len(g.parts))
+	for k := range streams {
+		streams[k] = guarded{g.group.Streams[k], ctx}
+	}
+	work, _ := r.Work()
+	done := 0.0
+	for slab := range uint64(1) << r.Bits {
+		place := 0
+		for p, err := range r.passes(slab) {
+			if err != nil {
+				return err
+			}
+			place = p.place
+			if err := r.raise(streams, paces, place); err != nil {
+				return err
+			}
+			done += []float64{0.5, 1, 0, 2}[place]
+			w.Share(min(1, done/work))
+		}
+		if err := r.save(slab, place); err != nil {
+			return err
+		}
+	}
+	return r.last(ctx)
+}
+
+// raise goes through the levels of the window's targets in a place.
+func (r *tilesSlabs) raise(streams []device.Stream, paces []pace, place int) error {
+	g := r.window
+	if place == 0 {
+		if err := collective.OnAll(len(g.parts), func(k int) error { return g.parts[k].direct(streams[k]) }); err != nil {
+			return err
+		}
+	}
+	high := g.parts[0].high() - 2
+	for size := 1; size <= high+2; size++ {
+		from, end := int64(0), levels.Binomial(high, size) // ranks of the place's targets
+		switch place {
+		case 1:
+			from, end = end, levels.Binomial(high+1, size)
+		case 3:
+			from, end = levels.Binomial(high+1, size)+levels.Binomial(high, size-1), levels.Binomial(high+2, size)
+		}
+		if err := g.level(streams, paces, size, from, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// last makes f of all agents: each slab in turn in place 0, with the values of the last agent's
+// coalitions with those that it lacks.
+func (r *tilesSlabs) last(ctx context.Context) error {
+	err := r.onAll(func(_ int, t *tiles, s device.Stream) error {
+		return s.Upload(t.best, 0, slices.Repeat(lowest(t.value()), int(t.best.Len()/t.size())))
+	})
+	if err != nil {
+		return err
+	}
+	for slab := range uint64(1) << r.Bits {
+		if err := r.load(slab, 0); err != nil {
+			return err
+		}
+		err := r.onAll(func(k int, t *tiles, s device.Stream) error {
+			s = guarded{s, ctx}
+			return r.pieces(k, s, r.others(slab), func(first, count uint64) error {
+				return t.kernels.Last(s, t.lastGrid(), t.f, t.with, first, count, uint64(r.Low), t.best, 1)
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return r.window.agree()
+}
+
+// others is the slab of the last agent and the high agents that a slab lacks.
+func (r *tilesSlabs) others(slab uint64) uint64 { return 2<<r.Bits - 1 - slab }
+
+// split loads what a coalition can be split into, slab by slab.
+func (r *tilesSlabs) split(_ device.Stream, c uint64) (uint64, error) {
+	if c>>(r.n-1) != 0 {
+		return r.splitLast(c)
+	}
+	if err := r.load(0, 0); err != nil {
+		return 0, err
+	}
+	high, low := c>>r.Low, uint64(1)<<r.Low-1
+	for p, err := range r.passes(high) {
+		if err != nil {
+			return 0, err
+		}
+		part, err := r.window.parts[0].split(r.window.group.Streams[0], c&low|uint64(p.place)<<r.Low)
+		if err != nil {
+			return 0, err
+		}
+		found := part & low
+		if part>>r.Low&1 != 0 {
+			found |= p.one << r.Low
+		}
+		if part>>r.Low&2 != 0 {
+			found |= (high ^ p.one) << r.Low
+		}
+		if found != 0 {
+			return found, nil
+		}
+	}
+	return 0, nil
+}
+
+// splitLast finds the last agent's block of a best structure.
+func (r *tilesSlabs) splitLast(c uint64) (uint64, error) {
+	if bits.OnesCount64(c) < r.n {
+		return 0, nil // a block found below
+	}
+	for slab := range uint64(1) << r.Bits {
+		if err := r.load(slab, 0); err != nil {
+			return 0, err
+		}
+		rest := make([]uint64, len(r.window.parts)) // of all agents, without the block; 0: not found
+		err := r.onAll(func(k int, t *tiles, s device.Stream) error {
+			if err := s.Fill(t.found, 0, 8, 0xff); err != nil {
+				return err
+			}
+			err := r.pieces(k, s, r.others(slab), func(first, count uint64) error {
+				return t.kernels.Locate(s, t.lastGrid(), t.f, t.with, first, count, uint64(r.Low), t.best, t.found, 1)
+			})
+			if err != nil {
+				return err
+			}
+			at, err := t.foundAt(s)
+			if at != nothing {
+				rest[k] = c &^ (r.others(slab)<<r.Low | at)
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		all, err := r.window.group.Words(slices.Max(rest))
+		if found := slices.Max(all); err != nil || found != 0 {
+			return found, err
+		}
+	}
+	return 0, nil
+}
+
+func (r *tilesSlabs) Sent() int64                   { return r.window.Sent() }
+func (r *tilesSlabs) table() device.Buffer          { return r.window.table() }
+func (r *tilesSlabs) total() (device.Buffer, int64) { return r.window.total() }
+func (r *tilesSlabs) splittings() float64 {
+	work, least := r.Work()
+	return splittings(Apart, r.n) * work / least
+}

@@ -59,7 +59,7 @@ func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.
 		return
 	}
 	s.begun = true
-	inst, err := quadratic(c)
+	inst, err := quadratic(ctx, c)
 	if err == nil {
 		n := len(c.Prices)
 		e := exchanged{s, x, n}
@@ -122,8 +122,8 @@ func (e exchanged) Take() qubo.Bits {
 // two that conflict and both are in the lesser price is taken off. So no set of bids is worth
 // more than the packing that its dearer bids are: each bid that goes for a dearer one had its
 // own price taken off for that pair. Prices are exact where gains fit 32 bits, else rounded
-// down to what fits.
-func quadratic(c *packing.Conflicts) (*qubo.Instance, error) {
+// down to what fits. Its error is ctx's where that ends.
+func quadratic(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error) {
 	gains := append([]int64(nil), c.Prices...) // the most that a flip changes
 	for a, b := range c.Pairs {
 		less := min(c.Prices[a], c.Prices[b])
@@ -139,12 +139,20 @@ func quadratic(c *packing.Conflicts) (*qubo.Instance, error) {
 	}
 	q := qubo.NewBuilder(len(c.Prices))
 	q.Maximize()
-	for j, price := range c.Prices {
-		q.LinearInt(j, price>>shift)
+	next := int32(0) // row by row, as the builder need not sort
+	rows := func(to int32) {
+		for ; next < to; next++ {
+			q.LinearInt(int(next), c.Prices[next]>>shift)
+		}
 	}
 	for a, b := range c.Pairs {
+		if next <= a && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		rows(a + 1)
 		q.PairInt(int(a), int(b), -(min(c.Prices[a], c.Prices[b]) >> shift))
 	}
+	rows(int32(len(c.Prices)))
 	return q.Build()
 }
 

@@ -2,6 +2,7 @@ package beside
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,9 +19,9 @@ import (
 func clash(r *rand.Rand, bids int, chance float64, most int64) *packing.Conflicts {
 	c := &packing.Conflicts{}
 	var pairs [][2]int32
-	for j := range bids {
+	for i := range bids {
 		c.Prices = append(c.Prices, 1+r.Int64N(most))
-		for i := range j {
+		for j := i + 1; j < bids; j++ {
 			if r.Float64() < chance {
 				pairs = append(pairs, [2]int32{int32(i), int32(j)})
 			}
@@ -64,7 +65,7 @@ func TestQuadraticProgramsOfPackings(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	for k := range 60 {
 		c := clash(r, r.IntN(15), []float64{0.1, 0.4, 0.9}[k%3], []int64{1, 20, 1e6, 1e15}[k%4])
-		inst, err := quadratic(c)
+		inst, err := quadratic(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,6 +141,21 @@ func TestTooManyPairsForASearchBeside(t *testing.T) {
 	s.Tell(&r)
 	if note := strings.Join(r.Notes, " "); s.begun || !strings.Contains(note, "16777217 pairs of bids conflict, expected at most 16777216") {
 		t.Errorf("found the note %q", note)
+	}
+}
+
+// A search whose end comes before its beginning does nothing, and there is nothing to say.
+func TestEndedBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := clash(rand.New(rand.NewPCG(2, 2)), 30, 0.5, 100)
+	if _, err := quadratic(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("found the error %v", err)
+	}
+	s := &Companion{o: solve.Settings{Devices: []device.Device{emulatedtest.Open(t)}}}
+	s.search(ctx, c, packing.Exchange{})
+	if s.err != nil || s.did != (Work{}) {
+		t.Errorf("found %+v, %v", s.did, s.err)
 	}
 }
 

@@ -18,7 +18,7 @@ type Beside func(ctx context.Context, c *Conflicts, x Exchange)
 type Conflicts struct {
 	Prices []int64
 	Count  int                     // of Pairs
-	Pairs  iter.Seq2[int32, int32] // the first less than the second
+	Pairs  iter.Seq2[int32, int32] // the first less than the second, ascending
 }
 
 // An Exchange passes packings between a tree and the search beside it.

@@ -2,6 +2,7 @@
 // results as JSON. It runs where the device is:
 //
 //	go run ./bench/csg -device host -experiment host
+//	go run ./bench/csg -device host -experiment graphs -agents 1000
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
 //	go run -tags cuda ./bench/csg -device cuda -experiment price -from 28 -agents 30
@@ -44,6 +45,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "repeat", About: "one variant many times", Run: (*bench).repeat},
 		{Name: "tiles", About: "csg/tiles and its ceiling", Run: (*bench).tiles},
 		{Name: "price", About: "every distribution by prices, by tiles, and by the solver's choice", Run: (*bench).price},
+		{Name: "graphs", About: "graphs of 40 to 1,000 agents: the search and GCS-Q, for the same time", Run: (*bench).graphs},
 		{Name: "several", About: "the same values on one device, on two, and so on", Run: (*bench).several},
 	}
 }

@@ -43,11 +43,13 @@ type Row struct {
 	Method     string    `json:"method,omitempty"`
 	Agents     int       `json:"agents"`
 	Seed       uint64    `json:"seed,omitempty"`
-	Value      string    `json:"value,omitempty"`   // the optimum, where it is compared
+	Value      string    `json:"value,omitempty"`   // the optimum, where it is compared; of a search the best
 	Devices    int       `json:"devices,omitempty"` // where there are several
 	Splittings float64   `json:"splittings"`        // evaluated a run
 	Runs       []float64 `json:"seconds"`           // of every run, in order
 	Sent       []float64 `json:"sent,omitempty"`    // of these, drawing the values on the device or sending them
+	Bound      string    `json:"bound,omitempty"`   // of a search, where one is known
+	Reached    *float64  `json:"reached,omitempty"` // seconds after which the search had what the other one found in the end
 	Cycles     []uint64  `json:"cycles,omitempty"`
 	Bounds     string    `json:"bounds,omitempty"` // of the cycles: printed, where GPU-CSG has its checkpoints; else the third stands after initialSplit
 	Failed     string    `json:"failed,omitempty"`

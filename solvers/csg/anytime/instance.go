@@ -41,6 +41,10 @@ type Instance struct {
 // Edges is how many edges have a weight.
 func (inst *Instance) Edges() int { return int(inst.terms.Pairs()) }
 
+// Program is the binary quadratic program whose objective is a coalition's value, or the
+// graph, of the form qubo.MaxCut. The caller must not change it.
+func (inst *Instance) Program() *qubo.Instance { return inst.terms }
+
 // MaxTable is the most agents of Table.
 const MaxTable = problem.MaxAgents
 

@@ -120,6 +120,20 @@ func (x *Result) certify(inst *Instance, losses int64) error {
 	return nil
 }
 
+// Worth is what blocks of agents 1..N, which have to be a partition, are worth. Errors wrap
+// problem.ErrCheck.
+func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
+	label, err := labels(blocks, inst.N)
+	if err != nil {
+		return "", err
+	}
+	sum := new(big.Rat)
+	for _, value := range inst.worth(label, len(blocks)) {
+		sum.Add(sum, value)
+	}
+	return decimal(sum), nil
+}
+
 // labels are the blocks of all agents, from 0. Errors wrap problem.ErrCheck.
 func labels(blocks [][]int, n int) ([]int32, error) {
 	label := make([]int32, n)

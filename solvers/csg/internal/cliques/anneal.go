@@ -3,6 +3,7 @@ package cliques
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A state is a partition that is changed a node at a time.
@@ -20,26 +21,65 @@ type state struct {
 	visit  int32     // its number
 	near   []int32   // the blocks of which gain is set
 	chance []float64 // of each of near
+
+	// Where nodes have many more edges than there are blocks, gains are kept from visit
+	// to visit: a move changes those of the node's neighbours.
+	table [][]int64 // of blocks from 0 on, for every node
+	kept  bool
 }
 
 // newState begins with a partition, whose labels it keeps.
 func newState(g *Graph, label []int32, random *rand.Rand) *state {
 	s := &state{g: g, label: label, size: make([]int32, g.N), value: g.Value(label), random: random,
-		order: make([]int32, g.N), gain: make([]int64, g.N), met: make([]int32, g.N)}
-	for _, c := range label {
+		order: identity(g.N), gain: make([]int64, g.N), met: make([]int32, g.N)}
+	s.number()
+	return s
+}
+
+// number gives blocks the numbers from 0 on; the next new one gets the least that is left.
+func (s *state) number() {
+	blocks := canonical(s.label)
+	clear(s.size)
+	for _, c := range s.label {
 		s.size[c]++
 	}
-	for c, size := range s.size {
-		s.order[c] = int32(c)
-		if size == 0 {
-			s.empty = append(s.empty, int32(c))
+	s.empty = s.empty[:0]
+	for c := s.g.N - 1; c >= blocks; c-- {
+		s.empty = append(s.empty, int32(c))
+	}
+}
+
+// keep decides, between sweeps, whether gains are kept: a move takes as long as looking at all
+// edges of two nodes then, and a visit without one as looking at as many as there are blocks.
+func (s *state) keep() {
+	blocks, edges := s.g.N-len(s.empty), len(s.g.Col)/max(1, s.g.N)
+	switch {
+	case s.kept && blocks > edges/2:
+		s.kept = false
+	case !s.kept && blocks <= edges/4:
+		s.number()
+		s.kept, s.table = true, s.table[:0]
+		for i, c := range s.label {
+			s.count(int32(i), c, 1)
 		}
 	}
-	return s
+}
+
+// count adds a node's weights, times a sign, to its neighbours' gains of joining a block.
+func (s *state) count(i, block int32, sign int64) {
+	for len(s.table) <= int(block) {
+		s.table = append(s.table, make([]int64, s.g.N))
+	}
+	row := s.table[block]
+	col, weight := s.g.Row(int(i))
+	for k, j := range col {
+		row[j] += sign * weight[k]
+	}
 }
 
 // sweep visits every node once, in random order, and reports whether one has moved.
 func (s *state) sweep(heat float64) bool {
+	s.keep()
 	s.random.Shuffle(len(s.order), func(a, b int) { s.order[a], s.order[b] = s.order[b], s.order[a] })
 	moved := false
 	for _, i := range s.order {
@@ -48,35 +88,49 @@ func (s *state) sweep(heat float64) bool {
 	return moved
 }
 
-// relocate has a node join one of its neighbours' blocks, or be alone: the best of these
-// where heat is 0, else one with a chance that grows as exp(gain/heat). It reports
-// whether the node has moved.
-func (s *state) relocate(i int32, heat float64) bool {
+// look sets near, the blocks that a node may join, with their gains: its own, those of its
+// neighbours, and an empty one.
+func (s *state) look(i int32) {
 	own := s.label[i]
-	if s.visit == math.MaxInt32 {
-		clear(s.met)
-		s.visit = 0
-	}
-	s.visit++
 	s.near = s.near[:0]
-	col, weight := s.g.Row(int(i))
-	for k, j := range col {
-		c := s.label[j]
-		if s.met[c] != s.visit {
-			s.met[c], s.gain[c] = s.visit, 0
-			s.near = append(s.near, c)
+	if s.kept {
+		for c, row := range s.table {
+			if s.size[c] > 0 {
+				s.gain[c] = row[i]
+				s.near = append(s.near, int32(c))
+			}
 		}
-		s.gain[c] += weight[k]
-	}
-	if s.met[own] != s.visit {
-		s.gain[own] = 0
+	} else {
+		if s.visit == math.MaxInt32 {
+			clear(s.met)
+			s.visit = 0
+		}
+		s.visit++
+		s.met[own], s.gain[own] = s.visit, 0
 		s.near = append(s.near, own)
+		col, weight := s.g.Row(int(i))
+		for k, j := range col {
+			c := s.label[j]
+			if s.met[c] != s.visit {
+				s.met[c], s.gain[c] = s.visit, 0
+				s.near = append(s.near, c)
+			}
+			s.gain[c] += weight[k]
+		}
 	}
 	if s.size[own] > 1 { // to be alone
 		c := s.empty[len(s.empty)-1]
 		s.gain[c] = 0
 		s.near = append(s.near, c)
 	}
+}
+
+// relocate has a node join one of its neighbours' blocks, or be alone: the best of these
+// where heat is 0, else one with a chance that grows as exp(gain/heat). It reports
+// whether the node has moved.
+func (s *state) relocate(i int32, heat float64) bool {
+	s.look(i)
+	own := s.label[i]
 	to := own
 	for _, c := range s.near {
 		if s.gain[c] > s.gain[to] {
@@ -97,6 +151,10 @@ func (s *state) relocate(i int32, heat float64) bool {
 		s.empty = append(s.empty, own)
 	}
 	s.label[i] = to
+	if s.kept {
+		s.count(i, own, -1)
+		s.count(i, to, 1)
+	}
 	return true
 }
 
@@ -121,15 +179,20 @@ func (s *state) draw(most int64, heat float64) int32 {
 }
 
 // anneal makes so many sweeps while the heat falls by a constant factor from one to the
-// other, and then descends. stop ends it early.
-func (s *state) anneal(sweeps int, from, to float64, stop func() bool) {
+// other, and then descends. It returns the heat at which the value came to more than half of
+// what it was in the end. stop ends it early.
+func (s *state) anneal(sweeps int, from, to float64, stop func() bool) float64 {
+	values := make([]int64, sweeps)
+	heat := func(k int) float64 { return from * math.Pow(to/from, float64(k)/float64(max(1, sweeps-1))) }
 	for k := range sweeps {
 		if stop() {
-			return
+			return from
 		}
-		s.sweep(from * math.Pow(to/from, float64(k)/float64(max(1, sweeps-1))))
+		s.sweep(heat(k))
+		values[k] = s.value
 	}
 	s.descend(stop)
+	return heat(slices.IndexFunc(append(values, s.value), func(v int64) bool { return v >= s.value/2 }))
 }
 
 // descend moves nodes, and then whole blocks, as long as that gains.
@@ -140,7 +203,9 @@ func (s *state) descend(stop func() bool) {
 				return
 			}
 		}
-		count := canonical(s.label)
+		s.number()
+		s.kept = false
+		count := s.g.N - len(s.empty)
 		merged := newState(s.g.contract(s.label, count), identity(count), s.random)
 		before := merged.value
 		for merged.sweep(0) {
@@ -151,11 +216,10 @@ func (s *state) descend(stop func() bool) {
 		for i, c := range s.label {
 			s.label[i] = merged.label[c]
 		}
-		gained := merged.value - before
-		*s = *newState(s.g, s.label, s.random)
-		if gained == 0 {
+		if s.number(); merged.value == before {
 			return
 		}
+		s.value += merged.value - before
 	}
 }
 

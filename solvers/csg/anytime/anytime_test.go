@@ -256,6 +256,28 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// On complete graphs of random signs prices bound what conflicts do not; lower ones are refuted.
+func TestPrices(t *testing.T) {
+	inst, err := Draw("sign", 120, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := checked(t, inst, options(t, 3*time.Second))
+	if len(r.Certificate.Prices) != inst.N || r.Bound.Float() > 1500 {
+		t.Fatalf("the bound is %s, of %d prices", r.Bound, len(r.Certificate.Prices))
+	}
+	for i := range r.Certificate.Prices {
+		r.Certificate.Prices[i] *= 0.9
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(inst, text); err != nil || v.Err() == nil || !strings.Contains(v.Err().Error(), "prices") {
+		t.Errorf("lower prices: %v, %+v", err, v)
+	}
+}
+
 // What an answer says and the instance does not is refuted.
 func TestVerifyRefutes(t *testing.T) {
 	inst, err := Draw("uniform", 30, 1, 5)

@@ -36,10 +36,11 @@ type Improvement struct {
 }
 
 // A Certificate is what checking an answer found: the blocks' values as the instance gives
-// them and their sum, exact for integers, of floats rounded once; and what proves the bound:
-// no structure is worth more than the agents' own weights and all positive edges, less
-// what is lost in conflicts, cycles of positive edges and one negative edge. These share no weight, and a structure loses the
-// least weight of each.
+// them and their sum, exact but for floats that had to be rounded once; and what proves the
+// bound, which is the agents' own weights and the less of two sums. One is that of all positive
+// edges, less what is lost in conflicts: cycles of positive edges and one negative edge, which share no
+// weight, and of each of which a structure loses the least weight. The other is that of the prices,
+// one for each agent, where there are any: no coalition's edges weigh more than its agents' prices.
 type Certificate struct {
 	Blocks    []Block      `json:"blocks"`
 	Sum       string       `json:"sum"`
@@ -47,6 +48,8 @@ type Certificate struct {
 	Own       solve.Number `json:"own"`
 	Positive  solve.Number `json:"positive"`
 	Conflicts solve.Number `json:"conflicts"`
+	Unit      solve.Number `json:"unit"`             // of the prices
+	Prices    []float64    `json:"prices,omitempty"` // of agents
 }
 
 // A Block is one block of a structure and its value.
@@ -66,7 +69,7 @@ func (r *run) result(ctx context.Context) (*Result, error) {
 	x.Seconds.Solve = time.Since(r.start).Seconds()
 	start := time.Now()
 	claimed := r.best
-	if err := x.certify(r.inst, r.losses); err != nil {
+	if err := x.certify(r.inst, r.proof); err != nil {
 		return nil, err
 	}
 	if got := r.inst.graph.Value(r.blocks); got != claimed {
@@ -85,10 +88,10 @@ func (inst *Instance) size() map[string]int {
 	return map[string]int{"agents": inst.N, "edges": inst.Edges()}
 }
 
-// certify recomputes the value of Blocks, and the bound from what conflicts lose. Errors wrap
+// certify recomputes the value of Blocks, and the bound that a proof gives. Errors wrap
 // problem.ErrCheck.
-func (x *Result) certify(inst *Instance, losses int64) error {
-	c := Certificate{Blocks: []Block{}, Own: decimal(inst.unit.number(inst.fixed))}
+func (x *Result) certify(inst *Instance, p proof) error {
+	c := Certificate{Blocks: []Block{}, Own: decimal(inst.unit.number(inst.fixed)), Unit: decimal(inst.unit.number(1)), Prices: p.prices}
 	x.Certificate = c
 	label, err := labels(x.Blocks, inst.N)
 	if err != nil {
@@ -105,11 +108,11 @@ func (x *Result) certify(inst *Instance, losses int64) error {
 		sum.Add(sum, value)
 	}
 	c.Sum = decimal(sum).String()
-	positive := inst.graph.Positive()
-	c.Positive, c.Conflicts = ceiling(inst.unit.number(positive)), decimal(inst.unit.number(losses))
+	c.Positive, c.Conflicts = ceiling(inst.unit.number(inst.graph.Positive())), decimal(inst.unit.number(p.losses))
 	x.Certificate, x.Value = c, solve.Number(c.Sum)
-	bound := ceiling(inst.unit.number(inst.fixed + positive - losses))
-	if inst.graph.Value(label) == positive-losses {
+	most := p.bound(inst.graph)
+	bound := ceiling(inst.unit.number(inst.fixed + most))
+	if inst.graph.Value(label) == most {
 		if inst.exact {
 			bound = x.Value
 		}

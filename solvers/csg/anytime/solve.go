@@ -13,6 +13,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/cliques"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -68,29 +69,53 @@ type run struct {
 	mu      sync.Mutex
 	best    int64 // in units, without the nodes' own weights
 	bound   int64
-	losses  int64 // of conflicts, which bound is less by
+	proof   proof // of bound
 	history []Improvement
 	met     *float64
 	runs    int64
 	blocks  []int32
 }
 
-// boundWork is how many edges the search for conflicts looks at: one or two seconds' work.
-const boundWork = 1 << 28
+// boundWork is how many edges the search for conflicts looks at: half a second's work.
+const boundWork = 1 << 26
 
-// search has every core search, and one of them look for conflicts first.
+// A proof of a bound in units, without the nodes' own weights: what conflicts lose of the positive edges,
+// or prices that no coalition exceeds.
+type proof struct {
+	losses int64
+	prices []float64 // in units; nil: none are known
+}
+
+// bound is the lesser of the two bounds.
+func (p *proof) bound(g *cliques.Graph) int64 {
+	bound := g.Positive() - p.losses
+	if p.prices == nil {
+		return bound
+	}
+	sum := problem.NewExact()
+	for _, x := range p.prices {
+		sum.Add(sum, problem.NewExact().SetFloat64(x))
+	}
+	floor, _ := sum.Int64() // prices are not negative; structures are worth whole units
+	return min(bound, floor)
+}
+
+// search has every core search, and one of them look for bounds first.
 func (r *run) search(cores int) {
-	s := cliques.NewSearch(r.inst.graph)
+	g := r.inst.graph
+	s := cliques.NewSearch(g)
 	s.Improved = func(value int64, _ []int32) { r.improved(value) }
 	first, _, _ := s.Best()
 	r.improved(first)
 	var wait sync.WaitGroup
 	for k := range cores {
 		wait.Go(func() {
+			random := rand.New(rand.NewPCG(r.o.Seed, uint64(k)))
 			if k == cores-1 {
-				r.bounded(r.inst.graph.Conflicts(boundWork, r.over.Load))
+				r.bounded(proof{losses: g.Conflicts(boundWork, r.over.Load)})
+				r.bounded(proof{prices: g.Prices(random, r.over.Load)})
 			}
-			s.Work(rand.New(rand.NewPCG(r.o.Seed, uint64(k))), r.over.Load)
+			s.Work(random, r.over.Load)
 		})
 	}
 	wait.Wait()
@@ -111,13 +136,14 @@ func (r *run) improved(value int64) {
 	r.tell()
 }
 
-// bounded is told of what every structure loses.
-func (r *run) bounded(losses int64) {
+// bounded is told of another bound.
+func (r *run) bounded(p proof) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.losses = losses
-	r.bound -= losses
-	r.tell()
+	if bound := p.bound(r.inst.graph); bound < r.bound {
+		r.bound, r.proof = bound, p
+		r.tell()
+	}
 }
 
 // tell tells the user, and ends a search that nothing can better.

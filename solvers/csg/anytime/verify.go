@@ -11,8 +11,8 @@ import (
 
 // Verify holds a result, the JSON object that MarshalJSON writes, against an instance: the
 // blocks are a partition of its agents, their values add up to the stated value, and the
-// bound is what the positive edges and the conflicts among them give, which are looked for
-// again. Errors are those of an object that cannot be read.
+// bound is what its proof gives: conflicts are looked for again, and prices are proven
+// again, by Cholesky's method. Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	var x stated
 	if err := json.Unmarshal(result, &x); err != nil {
@@ -31,10 +31,15 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	r := newResult(inst)
 	r.Blocks = x.Solution
-	losses := inst.graph.Conflicts(boundWork, func() bool {
-		return x.Certificate.Conflicts == "0" // the search ended before they were found
-	})
-	if err := r.certify(inst, losses); err != nil {
+	p := proof{prices: x.Certificate.Prices}
+	if p.prices != nil && !inst.graph.Proves(p.prices) {
+		v.Refute("the prices do not prove that no coalition's edges weigh more than its agents' prices")
+		return v, nil
+	}
+	if x.Certificate.Conflicts != "0" {
+		p.losses = inst.graph.Conflicts(boundWork, func() bool { return false })
+	}
+	if err := r.certify(inst, p); err != nil {
 		v.Refute("%w", err)
 		return v, nil
 	}
@@ -48,7 +53,11 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		v.Refute("the result says %t of whether it is proven, its bound says %t", x.Proven, r.Proven)
 	}
 	v.BoundChecked = true
-	v.Note("bound: %s of the agents and %s of positive edges, less %s that conflicts lose", r.Certificate.Own, r.Certificate.Positive, r.Certificate.Conflicts)
+	if p.prices != nil {
+		v.Note("bound: %s of the agents themselves and their prices, which no coalition's edges exceed", r.Certificate.Own)
+	} else {
+		v.Note("bound: %s of the agents themselves and %s of positive edges, less %s that conflicts lose", r.Certificate.Own, r.Certificate.Positive, r.Certificate.Conflicts)
+	}
 	return v, nil
 }
 

@@ -1,6 +1,7 @@
 package cliques
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -73,6 +74,15 @@ func TestSearchFindsTheBest(t *testing.T) {
 				if value != want || g.Value(label) != value {
 					t.Fatalf("n = %d, %+v, seed %d: found %d, worth %d, expected %d", n, c, seed, value, g.Value(label), want)
 				}
+				if p := g.Prices(rand.New(rand.NewPCG(1, 1)), never); p != nil {
+					sum := 0.0
+					for _, x := range p {
+						sum += x
+					}
+					if sum < float64(want) || !g.Proves(p) {
+						t.Fatalf("n = %d, %+v, seed %d: the prices %v are below %d", n, c, seed, p, want)
+					}
+				}
 				if bound := g.Positive() - g.Conflicts(1<<20, never); bound < want {
 					t.Fatalf("n = %d, %+v, seed %d: the bound %d is below %d", n, c, seed, bound, want)
 				}
@@ -102,6 +112,29 @@ func TestConflictsProve(t *testing.T) {
 	}
 	if lost := g.Conflicts(1, never); lost > 6 {
 		t.Errorf("ended early, found conflicts of %d", lost)
+	}
+}
+
+// Prices prove exactly where the matrix is positive definite: of the weights of a triangle of
+// equal edges the largest eigenvalue is twice the weight.
+func TestProves(t *testing.T) {
+	g := &Graph{N: 3, Start: []int64{0, 2, 4, 6}, Col: []int32{1, 2, 0, 2, 0, 1}, Weight: []int64{6, 6, 6, 6, 6, 6}}
+	for _, c := range []struct {
+		prices []float64
+		proves bool
+	}{{[]float64{6.001, 6.001, 6.001}, true}, {[]float64{5.999, 5.999, 5.999}, false}, {[]float64{6, 6, 6}, false}, {[]float64{100, 100, 1}, true},
+		{[]float64{100, 100, -1}, false}, {[]float64{math.NaN(), 9, 9}, false}, {[]float64{math.Inf(1), 9, 9}, false}, {[]float64{9, 9}, false}} {
+		if got := g.Proves(c.prices); got != c.proves {
+			t.Errorf("%v: proven %t", c.prices, got)
+		}
+	}
+	g.Weight = []int64{1 << 53, 0, 1 << 53, 0, 0, 0}
+	if g.Proves([]float64{0x1p53, 0x1p53, 1}) {
+		t.Error("weights that float64 rounds were proven")
+	}
+	found := random(60, 1, -9, 9, 3).Prices(rand.New(rand.NewPCG(1, 1)), never)
+	if found == nil {
+		t.Error("found no prices")
 	}
 }
 

@@ -1,0 +1,130 @@
+package cliques
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Prices are numbers of which each set of nodes has at least as many as the edges inside it weigh; they
+// bound every partition by their sum. That is so where diag(prices) - weights/2 is positive
+// semidefinite, as the sum of its entries over the set is the difference. The least sum is that of the
+// semidefinite program max ½ Σ w(i,j) v(i)·v(j) over unit vectors, which is solved one
+// vector after the other (the mixing method of Wang, Chang and Kolter, 2017): v(i) becomes the
+// direction of Σ w(i,j) v(j), and half of the length of that sum is node i's price in the end. The prices
+// are then raised until Proves proves them. nil: none were found before stop, or nodes are too many.
+func (g *Graph) Prices(random *rand.Rand, stop func() bool) []float64 {
+	if g.N == 0 || g.N > mostPriced {
+		return nil
+	}
+	rank := int(math.Sqrt(2*float64(g.N))) + 1
+	v := make([]float64, g.N*rank)
+	for k := range v {
+		v[k] = random.NormFloat64()
+	}
+	for i := range g.N {
+		normalize(v[i*rank : (i+1)*rank])
+	}
+	prices, sum := make([]float64, g.N), make([]float64, rank)
+	total := math.Inf(-1)
+	for range mixings {
+		before := total
+		total = 0
+		for i := range g.N {
+			if stop() {
+				return nil
+			}
+			clear(sum)
+			col, weight := g.Row(i)
+			for k, j := range col {
+				w := float64(weight[k])
+				for d, x := range v[int(j)*rank : (int(j)+1)*rank] {
+					sum[d] += w * x
+				}
+			}
+			length := normalize(sum)
+			if prices[i] = length / 2; length > 0 {
+				copy(v[i*rank:], sum)
+			}
+			total += length / 2
+		}
+		if total-before < 1e-5*total {
+			break
+		}
+	}
+	// Prices that are not optimal are too low by some share of their mean.
+	raised := make([]float64, g.N)
+	for share := 1e-6; share < 1 && !stop(); share *= 4 {
+		for i, p := range prices {
+			raised[i] = p + share*total/float64(g.N)
+		}
+		if g.Proves(raised) {
+			return raised
+		}
+	}
+	return nil
+}
+
+// mostPriced is the most nodes that are priced: a proof takes N³/3 multiplications. A price is
+// found in mixings sweeps at most.
+const mostPriced, mixings = 2000, 200
+
+// normalize gives a vector the length 1 and returns the length that it had; 0 stays.
+func normalize(v []float64) float64 {
+	square := 0.0
+	for _, x := range v {
+		square += x * x
+	}
+	length := math.Sqrt(square)
+	if length > 0 {
+		for d := range v {
+			v[d] /= length
+		}
+	}
+	return length
+}
+
+// Proves reports whether diag(prices) - weights/2 is proven positive semidefinite. Cholesky's method in
+// float64 ends with a matrix A whose eigenvalues are then at least -γ/(1-γ) times its trace, γ =
+// (n+1)u/(1-(n+1)u) and u = 2^-53 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+// edition, theorems 10.3 and 10.5): it is done with a diagonal that is less by four times as much. Weights
+// have to be below 2^52, so that float64 holds their halves.
+func (g *Graph) Proves(prices []float64) bool {
+	n := g.N
+	if len(prices) != n {
+		return false
+	}
+	trace := 0.0
+	for _, p := range prices {
+		if !(p >= 0 && p <= 0x1p60) {
+			return false
+		}
+		trace += p
+	}
+	less := 4 * float64(n+2) * 0x1p-53 * trace
+	rows := make([]float64, n*n) // of the lower triangle; row i of the factor replaces row i of the matrix
+	for i := range n {
+		row := rows[i*n : i*n+i+1]
+		row[i] = prices[i] - less
+		col, weight := g.Row(i)
+		for k, j := range col {
+			if w := weight[k]; w > 1<<52 || w < -1<<52 {
+				return false
+			} else if int(j) < i {
+				row[j] = -float64(w) / 2
+			}
+		}
+		for j := range i + 1 {
+			other := rows[j*n : j*n+j+1]
+			x := row[j]
+			for k, y := range other[:j] {
+				x -= row[k] * y
+			}
+			if j < i {
+				row[j] = x / other[j]
+			} else if row[i] = math.Sqrt(x); !(x > 0) {
+				return false
+			}
+		}
+	}
+	return true
+}

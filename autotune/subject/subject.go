@@ -3,7 +3,11 @@
 // else of a solver.
 package subject
 
-import "coalesce/runtime/device"
+import (
+	"fmt"
+
+	"coalesce/runtime/device"
+)
 
 // A Subject is one family that can be tuned.
 type Subject interface {
@@ -54,3 +58,27 @@ type Job interface {
 	Work() float64
 	Close() error
 }
+
+// Open is a Runner of a family's variant that has nothing to close: prepare takes what an
+// instance, of the subject's own type, needs.
+func Open[I Instance](f *device.Family, v *device.Variant, prepare func(I) (Job, error)) (Runner, error) {
+	if f.Variant(v.Label) == nil {
+		return nil, fmt.Errorf("%s has no variant %s", f.Name, v.Label)
+	}
+	return opened[I]{f, prepare}, nil
+}
+
+type opened[I Instance] struct {
+	family  *device.Family
+	prepare func(I) (Job, error)
+}
+
+func (r opened[I]) Prepare(inst Instance) (Job, error) {
+	own, ok := inst.(I)
+	if !ok {
+		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.family.Name)
+	}
+	return r.prepare(own)
+}
+
+func (opened[I]) Close() error { return nil }

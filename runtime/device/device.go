@@ -73,6 +73,18 @@ func (f Facts) Class() string {
 	return fmt.Sprintf("%s|%s|%d.%d|%dsm|smem%d", f.Kind, f.Name, f.Major, f.Minor, f.SMs, f.SharedPerBlock)
 }
 
+// BlockFits says why the device runs no block of so many threads and bytes of shared memory;
+// nil where it does, and where the facts have no limits.
+func (f Facts) BlockFits(threads int, shared int64) error {
+	switch {
+	case f.ThreadsPerBlock > 0 && threads > f.ThreadsPerBlock:
+		return fmt.Errorf("blocks of %d threads, %s allows %d", threads, f, f.ThreadsPerBlock)
+	case f.SharedPerBlock > 0 && shared > f.SharedPerBlock:
+		return fmt.Errorf("blocks of %d bytes of shared memory, %s allows %d", shared, f, f.SharedPerBlock)
+	}
+	return nil
+}
+
 // String is the name users type for the device, such as "cuda:0".
 func (f Facts) String() string {
 	if f.Kind == CUDA || f.Index > 0 {

@@ -198,28 +198,14 @@ func (c contest[I]) Open(d device.Device, v *device.Variant) (subject.Runner, er
 		db = tuned.Shipped()
 	}
 	pin := tuned.Policy{Pinned: map[string]string{c.p.Family.Name: v.Label}}
-	return runner[I]{c.p, solve.Settings{Devices: []device.Device{d}, Tuning: db.By(pin)}}, nil
-}
-
-type runner[I any] struct {
-	p        Problem[I]
-	settings solve.Settings
-}
-
-// Close has nothing to give back: jobs have what there is.
-func (runner[I]) Close() error { return nil }
-
-// Prepare begins to solve an instance.
-func (r runner[I]) Prepare(inst subject.Instance) (subject.Job, error) {
-	x, ok := inst.(*instance[I])
-	if !ok {
-		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.p.Family.Name)
-	}
-	s, err := r.p.Open(context.Background(), x.of, r.settings)
-	if err != nil {
-		return nil, err
-	}
-	return &job[I]{x: x, solver: s, work: r.p.Work(x.of)}, nil
+	settings := solve.Settings{Devices: []device.Device{d}, Tuning: db.By(pin)}
+	return subject.Open(c.p.Family, v, func(x *instance[I]) (subject.Job, error) {
+		s, err := c.p.Open(context.Background(), x.of, settings)
+		if err != nil {
+			return nil, err
+		}
+		return &job[I]{x: x, solver: s, work: c.p.Work(x.of)}, nil
+	})
 }
 
 type job[I any] struct {

@@ -128,15 +128,7 @@ func variant(f *families.Family, facts device.Facts, p *problem.Normal, o Option
 	if err := fits(facts, p); err != nil {
 		return tuned.Choice{}, err
 	}
-	return o.Choose(f.Kernels, facts, engine.Workload(p), func(v *device.Variant) error { return feasible(f, v, facts) })
-}
-
-// feasible says why a device cannot run a variant.
-func feasible(f *families.Family, v *device.Variant, facts device.Facts) error {
-	if b := f.Kernels.Int(v, "block"); facts.ThreadsPerBlock > 0 && b > facts.ThreadsPerBlock {
-		return fmt.Errorf("blocks of %d threads, %s allows %d", b, facts, facts.ThreadsPerBlock)
-	}
-	return nil
+	return o.Choose(f.Kernels, facts, engine.Workload(p), func(v *device.Variant) error { return facts.BlockFits(f.Kernels.Int(v, "block"), 0) })
 }
 
 // checkerFor picks the kernels that check: o.Variant names others.

@@ -61,7 +61,7 @@ func (c *plan) together(f *families.Family, facts device.Facts, p *problem.Norma
 		if !f.ForSeveral(v) {
 			return fmt.Errorf("%s is for one device", v.Label)
 		}
-		return feasible(f, v, facts)
+		return facts.BlockFits(f.Kernels.Int(v, "block"), 0)
 	})
 	if err == nil {
 		c.variant, c.reason = found.Variant, found.Reason()

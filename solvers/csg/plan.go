@@ -104,9 +104,6 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 	if f == &csg.Price && n < price.TileBits(v) {
 		return fmt.Errorf("%s: %d agents, at least %d", f.Name, n, price.TileBits(v))
 	}
-	if f == &csg.Tiles && facts.SharedPerBlock > 0 && int64(tilesShared(f, v)) > facts.SharedPerBlock {
-		return fmt.Errorf("blocks of %d bytes of shared memory, %s allows %d", tilesShared(f, v), facts, facts.SharedPerBlock)
-	}
 	need := memory(f, v, n, devices)
 	if f == &csg.Tiles && devices > 1 {
 		need = cutFor(v, n, devices, facts.Free).Bytes(int64(Value(f.Value(v, "value")).Size()), devices)
@@ -114,10 +111,14 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 	if facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, gib(need), facts, gib(facts.Free))
 	}
-	if facts.ThreadsPerBlock > 0 && f.Target != device.Host && f.Int(v, "block") > facts.ThreadsPerBlock {
-		return fmt.Errorf("blocks of %d threads, %s allows %d", f.Int(v, "block"), facts, facts.ThreadsPerBlock)
+	if f.Target == device.Host {
+		return nil
 	}
-	return nil
+	shared := int64(0)
+	if f == &csg.Tiles {
+		shared = int64(tilesShared(f, v))
+	}
+	return facts.BlockFits(f.Int(v, "block"), shared)
 }
 
 // cutFor is how several devices hold the table of csg/tiles for n agents, the least free memory of

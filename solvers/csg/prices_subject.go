@@ -42,27 +42,18 @@ func (t tunablePasses) Cases(fixed map[string]string) ([]subject.Case, error) {
 }
 
 func (t tunablePasses) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return passRunner{price.On{Devices: []device.Device{d}, Variant: v}}, nil
-}
-
-type passRunner struct{ price.On }
-
-func (r passRunner) Close() error { return nil }
-
-func (r passRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*trialInstance)
-	if !ok {
-		return nil, fmt.Errorf("prepare %s: an instance of another subject", csg.Price.Name)
-	}
-	switch t.Type {
-	case Int32:
-		return newPassJob(t.I32, r.On)
-	case Int64:
-		return newPassJob(t.I64, r.On)
-	case Float32:
-		return newPassJob(t.F32, r.On)
-	}
-	return newPassJob(t.F64, r.On)
+	on := price.On{Devices: []device.Device{d}, Variant: v}
+	return subject.Open(&csg.Price, v, func(t *trialInstance) (subject.Job, error) {
+		switch t.Type {
+		case Int32:
+			return newPassJob(t.I32, on)
+		case Int64:
+			return newPassJob(t.I64, on)
+		case Float32:
+			return newPassJob(t.F32, on)
+		}
+		return newPassJob(t.F64, on)
+	})
 }
 
 type passJob[T Number] struct {

@@ -71,22 +71,11 @@ func (t tunableBatch) Instance(fixed map[string]string, size int, seed uint64) (
 }
 
 func (t tunableBatch) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return batchRunner{d, v}, nil
+	return subject.Open(&assignment.Batch, v, func(t *trialBatch) (subject.Job, error) { return newBatchJob(d, v, t) })
 }
 
-type batchRunner struct {
-	device  device.Device
-	variant *device.Variant
-}
-
-func (batchRunner) Close() error { return nil }
-
-// Prepare opens an engine for the instances that have rows.
-func (r batchRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*trialBatch)
-	if !ok {
-		return nil, errors.New("prepare assignment/batch: an instance of another subject")
-	}
+// newBatchJob opens an engine for the instances that have rows.
+func newBatchJob(d device.Device, v *device.Variant, t *trialBatch) (subject.Job, error) {
 	j := &batchJob{}
 	var shapes []batch.Shape
 	for _, trial := range t.members {
@@ -99,11 +88,11 @@ func (r batchRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 		j.pairs += int64(p.Rows) * int64(p.Cols)
 	}
 	var err error
-	if j.Engine, err = batch.Open(r.device, r.variant, shapes, false); err != nil {
+	if j.Engine, err = batch.Open(d, v, shapes, false); err != nil {
 		return nil, err
 	}
-	size := int64(problem.Value(assignment.Batch.Value(r.variant, "value")).Size())
-	if j.costs, err = r.device.Alloc(j.pairs * size); err != nil {
+	size := int64(problem.Value(assignment.Batch.Value(v, "value")).Size())
+	if j.costs, err = d.Alloc(j.pairs * size); err != nil {
 		return nil, errors.Join(err, j.Engine.Close())
 	}
 	return j, nil

@@ -70,30 +70,17 @@ func (tunableCheck) Instance(fixed map[string]string, size int, seed uint64) (su
 }
 
 func (tunableCheck) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return checkRunner{d, v}, nil
-}
-
-type checkRunner struct {
-	device  device.Device
-	variant *device.Variant
-}
-
-func (checkRunner) Close() error { return nil }
-
-func (r checkRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	p, ok := inst.(*draw.Planted)
-	if !ok {
-		return nil, errors.New("prepare assignment/check: an instance of another subject")
-	}
-	c, err := verify.Open(r.device, r.variant, p.Rows, p.Cols)
-	if err != nil {
-		return nil, err
-	}
-	j := &checkJob{Shard: verify.Shard{Checker: c, M: &engine.Matrix{Rows: p.Rows, Cols: p.Cols}}, p: p}
-	if j.M.Costs, err = r.device.Alloc(int64(len(p.Instance.Bytes()))); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return j, nil
+	return subject.Open(&assignment.Check, v, func(p *draw.Planted) (subject.Job, error) {
+		c, err := verify.Open(d, v, p.Rows, p.Cols)
+		if err != nil {
+			return nil, err
+		}
+		j := &checkJob{Shard: verify.Shard{Checker: c, M: &engine.Matrix{Rows: p.Rows, Cols: p.Cols}}, p: p}
+		if j.M.Costs, err = d.Alloc(int64(len(p.Instance.Bytes()))); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		return j, nil
+	})
 }
 
 type checkJob struct {

@@ -63,34 +63,20 @@ func (tunableDuals) Instance(fixed map[string]string, size int, seed uint64) (su
 }
 
 func (tunableDuals) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return dualsRunner{d, v}, nil
-}
-
-type dualsRunner struct {
-	device  device.Device
-	variant *device.Variant
-}
-
-func (dualsRunner) Close() error { return nil }
-
-func (r dualsRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*dualsInstance)
-	if !ok {
-		return nil, errors.New("prepare assignment/duals: an instance of another subject")
-	}
-	j := &dualsJob{t: t, m: &engine.Matrix{Rows: t.p.Rows, Cols: t.p.Cols}}
-	var err error
-	if j.Initialiser, err = coreprice.OpenInitialiser(r.device, r.variant, t.p.Rows, t.p.Cols); err != nil {
-		return nil, err
-	}
-	j.Schedule.Chance = 0 // prices are wanted of any costs
-	if j.m.Costs, err = r.device.Alloc(int64(len(t.p.Instance.Bytes()))); err != nil {
-		return nil, errors.Join(err, j.Initialiser.Close())
-	}
-	if j.prices, err = r.device.Alloc(8 * int64(t.p.Cols)); err != nil {
-		return nil, errors.Join(err, j.m.Costs.Free(), j.Initialiser.Close())
-	}
-	return j, nil
+	return subject.Open(&assignment.Duals, v, func(t *dualsInstance) (_ subject.Job, err error) {
+		j := &dualsJob{t: t, m: &engine.Matrix{Rows: t.p.Rows, Cols: t.p.Cols}}
+		if j.Initialiser, err = coreprice.OpenInitialiser(d, v, t.p.Rows, t.p.Cols); err != nil {
+			return nil, err
+		}
+		j.Schedule.Chance = 0 // prices are wanted of any costs
+		if j.m.Costs, err = d.Alloc(int64(len(t.p.Instance.Bytes()))); err != nil {
+			return nil, errors.Join(err, j.Initialiser.Close())
+		}
+		if j.prices, err = d.Alloc(8 * int64(t.p.Cols)); err != nil {
+			return nil, errors.Join(err, j.m.Costs.Free(), j.Initialiser.Close())
+		}
+		return j, nil
+	})
 }
 
 type dualsJob struct {

@@ -43,10 +43,7 @@ func (tunablePoints) Sizes(f device.Facts) []int {
 }
 
 func (tunablePoints) Feasible(v *device.Variant, f device.Facts, _ int) error {
-	if b := assignment.Points.Int(v, "block"); f.ThreadsPerBlock > 0 && b > f.ThreadsPerBlock {
-		return fmt.Errorf("blocks of %d threads, %s allows %d", b, f, f.ThreadsPerBlock)
-	}
-	return nil
+	return f.BlockFits(assignment.Points.Int(v, "block"), 0)
 }
 
 // Cases cover the smallest, both rectangles, ties, points that are equal,
@@ -92,27 +89,13 @@ func (tunablePoints) Open(d device.Device, v *device.Variant) (subject.Runner, e
 	if core == nil {
 		return nil, fmt.Errorf("assignment/core has no variant for %d edges a chunk", k)
 	}
-	return pointRunner{d, core, v}, nil
-}
-
-type pointRunner struct {
-	device        device.Device
-	core, variant *device.Variant
-}
-
-func (pointRunner) Close() error { return nil }
-
-// Prepare loads the points.
-func (r pointRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*trialInstance)
-	if !ok {
-		return nil, errors.New("prepare assignment/points: an instance of another subject")
-	}
-	e, err := coreprice.OpenPoints(r.device, r.core, r.variant, t.p)
-	if err != nil {
-		return nil, err
-	}
-	return &pointJob{trial: t, engine: e}, nil
+	return subject.Open(&assignment.Points, v, func(t *trialInstance) (subject.Job, error) {
+		e, err := coreprice.OpenPoints(d, core, v, t.p)
+		if err != nil {
+			return nil, err
+		}
+		return &pointJob{trial: t, engine: e}, nil
+	})
 }
 
 type pointJob struct {
@@ -160,10 +143,7 @@ func (tunablePointcheck) Fixed() []map[string]string {
 func (tunablePointcheck) Sizes(f device.Facts) []int { return tunablePoints{}.Sizes(f) }
 
 func (tunablePointcheck) Feasible(v *device.Variant, f device.Facts, _ int) error {
-	if b := assignment.Pointcheck.Int(v, "block"); f.ThreadsPerBlock > 0 && b > f.ThreadsPerBlock {
-		return fmt.Errorf("blocks of %d threads, %s allows %d", b, f, f.ThreadsPerBlock)
-	}
-	return nil
+	return f.BlockFits(assignment.Pointcheck.Int(v, "block"), 0)
 }
 
 // A pointProof is a problem with a certificate, sound or spoiled.
@@ -230,26 +210,13 @@ func (tunablePointcheck) Instance(fixed map[string]string, size int, seed uint64
 }
 
 func (tunablePointcheck) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return proofRunner{d, v}, nil
-}
-
-type proofRunner struct {
-	device  device.Device
-	variant *device.Variant
-}
-
-func (proofRunner) Close() error { return nil }
-
-func (r proofRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	p, ok := inst.(*pointProof)
-	if !ok {
-		return nil, errors.New("prepare assignment/pointcheck: an instance of another subject")
-	}
-	c, err := verify.OpenPointsVariant(r.device, r.variant, p.Normal)
-	if err != nil {
-		return nil, err
-	}
-	return &proofJob{Shard: verify.Shard{Checker: c, M: &engine.Matrix{Rows: p.Rows, Cols: p.Cols}}, p: p}, nil
+	return subject.Open(&assignment.Pointcheck, v, func(p *pointProof) (subject.Job, error) {
+		c, err := verify.OpenPointsVariant(d, v, p.Normal)
+		if err != nil {
+			return nil, err
+		}
+		return &proofJob{Shard: verify.Shard{Checker: c, M: &engine.Matrix{Rows: p.Rows, Cols: p.Cols}}, p: p}, nil
+	})
 }
 
 type proofJob struct {

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"errors"
 	"fmt"
 
 	"coalesce/autotune/subject"
@@ -25,27 +24,14 @@ func newTunableScan() tunableScan {
 func (tunableScan) Fixed() []map[string]string { return tunableCheck{}.Fixed() }
 
 func (t tunableScan) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return scanRunner{d, v}, nil
-}
-
-type scanRunner struct {
-	device  device.Device
-	variant *device.Variant
-}
-
-func (scanRunner) Close() error { return nil }
-
-func (r scanRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*trialInstance)
-	if !ok {
-		return nil, errors.New("prepare assignment/hostscan: an instance of another subject")
-	}
-	j := &scanJob{p: t.p, threads: max(1, r.device.Facts().SMs), v: make([]int64, t.p.Cols)}
-	j.edges, j.bounds = make([][]host.Edge, t.p.Rows), make([]int64, t.p.Rows)
-	if t.p.Rows > 0 {
-		j.scan = host.RowScanOf(t.p, r.variant)
-	}
-	return j, nil
+	return subject.Open(&assignment.Hostscan, v, func(t *trialInstance) (subject.Job, error) {
+		j := &scanJob{p: t.p, threads: max(1, d.Facts().SMs), v: make([]int64, t.p.Cols)}
+		j.edges, j.bounds = make([][]host.Edge, t.p.Rows), make([]int64, t.p.Rows)
+		if t.p.Rows > 0 {
+			j.scan = host.RowScanOf(t.p, v)
+		}
+		return j, nil
+	})
 }
 
 type scanJob struct {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"coalesce/autotune/subject"
@@ -78,8 +77,8 @@ func (t tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
 // a device.
 func feasible(k *device.Family, v *device.Variant, f device.Facts, side int) error {
 	if k.Target != device.Host {
-		if b := k.Int(v, "block"); f.ThreadsPerBlock > 0 && b > f.ThreadsPerBlock {
-			return fmt.Errorf("blocks of %d threads, %s allows %d", b, f, f.ThreadsPerBlock)
+		if err := f.BlockFits(k.Int(v, "block"), 0); err != nil {
+			return err
 		}
 	}
 	need := float64(side) * float64(side) * float64(problem.Value(k.Value(v, "value")).Size())
@@ -265,35 +264,17 @@ func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subje
 }
 
 func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	if !slices.ContainsFunc(t.family.Kernels.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
-		return nil, fmt.Errorf("%s has no variant %s", t.family.Kernels.Name, v.Label)
-	}
-	return trialRunner{t.family, d, v}, nil
-}
-
-type trialRunner struct {
-	families.Family
-	device  device.Device
-	variant *device.Variant
-}
-
-func (trialRunner) Close() error { return nil }
-
-// Prepare opens an engine with its workspace and takes memory for the costs.
-func (r trialRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*trialInstance)
-	if !ok {
-		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.Kernels.Name)
-	}
-	e, err := r.Open(r.device, nil, r.variant, t.p.Rows, t.p.Cols)
-	if err != nil {
-		return nil, err
-	}
-	j := &trialJob{trial: t, engine: e, m: &engine.Matrix{Rows: t.p.Rows, Cols: t.p.Cols}}
-	if j.m.Costs, err = r.device.Alloc(int64(len(t.p.Instance.Bytes()))); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	return j, nil
+	return subject.Open(t.family.Kernels, v, func(x *trialInstance) (subject.Job, error) {
+		e, err := t.family.Open(d, nil, v, x.p.Rows, x.p.Cols)
+		if err != nil {
+			return nil, err
+		}
+		j := &trialJob{trial: x, engine: e, m: &engine.Matrix{Rows: x.p.Rows, Cols: x.p.Cols}}
+		if j.m.Costs, err = d.Alloc(int64(len(x.p.Instance.Bytes()))); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+		return j, nil
+	})
 }
 
 type trialJob struct {

@@ -162,14 +162,11 @@ func (b *Engine) describe(d device.Device, table []assignment.BatchProblem) erro
 // against a device.
 func Fits(v *device.Variant, facts device.Facts, shared int) error {
 	const static = 4 << 10 // at most
-	f := &assignment.Batch
-	if t := f.Int(v, "block"); facts.ThreadsPerBlock > 0 && t > facts.ThreadsPerBlock {
-		return fmt.Errorf("blocks of %d threads, %s allows %d", t, facts, facts.ThreadsPerBlock)
+	f, need := &assignment.Batch, int64(0)
+	if f.Value(v, "state") == "shared" {
+		need = int64(shared + static)
 	}
-	if need := int64(shared + static); f.Value(v, "state") == "shared" && facts.SharedPerBlock > 0 && need > facts.SharedPerBlock {
-		return fmt.Errorf("a problem of %d bytes of shared memory, %s allows %d", need, facts, facts.SharedPerBlock)
-	}
-	return nil
+	return facts.BlockFits(f.Int(v, "block"), need)
 }
 
 // Close gives back the memory and the module.

@@ -52,10 +52,7 @@ func takes(v *device.Variant, facts device.Facts, items int) error {
 	if need := memoryOf(v, items); facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("tables of %d items need %d MiB of device memory, %s has %d MiB free: %w", items, need>>20, facts, facts.Free>>20, device.ErrMemory)
 	}
-	if block := auction.Bidders.Int(v, "block"); facts.ThreadsPerBlock > 0 && block > facts.ThreadsPerBlock {
-		return fmt.Errorf("blocks of %d threads, %s allows %d", block, facts, facts.ThreadsPerBlock)
-	}
-	return nil
+	return facts.BlockFits(auction.Bidders.Int(v, "block"), 0)
 }
 
 // Solve is Problem.Solve with tables on a device. Errors of memory wrap device.ErrMemory.

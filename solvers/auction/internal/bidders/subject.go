@@ -1,8 +1,6 @@
 package bidders
 
 import (
-	"fmt"
-
 	"coalesce/autotune/subject"
 	"coalesce/generated/auction"
 	"coalesce/runtime/device"
@@ -73,21 +71,12 @@ func (tunable) Instance(fixed map[string]string, size int, seed uint64) (subject
 }
 
 func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return trialRunner{On{Device: d, Variant: v}}, nil
-}
-
-type trialRunner struct{ On }
-
-func (trialRunner) Close() error { return nil }
-
-func (r trialRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*Trial)
-	if !ok {
-		return nil, fmt.Errorf("prepare %s: an instance of another subject", auction.Bidders.Name)
-	}
-	j, err := r.On.prepare(t)
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
+	on := On{Device: d, Variant: v}
+	return subject.Open(&auction.Bidders, v, func(t *Trial) (subject.Job, error) {
+		j, err := on.prepare(t)
+		if err != nil {
+			return nil, err
+		}
+		return j, nil
+	})
 }

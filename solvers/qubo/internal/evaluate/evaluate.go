@@ -164,10 +164,8 @@ func Workload(kind string, n, count int) tuned.Workload {
 
 // Fits says why a device has no room for a block of a variant.
 func Fits(v *device.Variant, facts device.Facts) error {
-	if _, shared := shape(v); facts.SharedPerBlock > 0 && int64(shared) > facts.SharedPerBlock {
-		return fmt.Errorf("%d bytes of shared memory a block, %s allows %d", shared, facts, facts.SharedPerBlock)
-	}
-	return nil
+	_, shared := shape(v)
+	return facts.BlockFits(0, int64(shared))
 }
 
 // Open loads a variant, whose weight is the kind, and uploads the

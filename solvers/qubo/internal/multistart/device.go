@@ -75,8 +75,8 @@ func (t subjectOf) Workload(fixed map[string]string, _ device.Facts, size int) (
 func climbs(v *device.Variant, facts device.Facts, n int) error {
 	f := &qubo.Multistart
 	side := (max(1, n) + 127) / 128 * 128
-	if shared := ascendShared(f.Value(v, "state"), f.Value(v, "weight"), side) + 1024; facts.SharedPerBlock > 0 && int64(shared) > facts.SharedPerBlock {
-		return fmt.Errorf("%d bytes of shared memory a block for %d variables, %s allows %d", shared, n, facts, facts.SharedPerBlock)
+	if err := facts.BlockFits(0, int64(ascendShared(f.Value(v, "state"), f.Value(v, "weight"), side)+1024)); err != nil {
+		return fmt.Errorf("%d variables: %w", n, err)
 	}
 	return nil
 }

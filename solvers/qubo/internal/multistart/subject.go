@@ -124,49 +124,33 @@ func (t subjectOf) Instance(fixed map[string]string, size int, seed uint64) (sub
 
 // Open takes a variant; a trial takes the memory.
 func (t subjectOf) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	if !slices.ContainsFunc(t.kernels.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
-		return nil, fmt.Errorf("%s has no variant %s", t.kernels.Name, v.Label)
-	}
-	return &denseRunner{t, d, v}, nil
+	return subject.Open(t.kernels, v, func(x *denseTrial) (subject.Job, error) { return newDenseJob(t.kernels, d, v, x) })
 }
 
-type denseRunner struct {
-	subjectOf
-	device  device.Device
-	variant *device.Variant
-}
-
-// Close has nothing to give back.
-func (*denseRunner) Close() error { return nil }
-
-// Prepare lays a trial out on the device.
-func (r *denseRunner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*denseTrial)
-	if !ok {
-		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.kernels.Name)
-	}
-	kind := r.kernels.Value(r.variant, "weight")
-	v, w, err := chosen(r.device.Facts(), nil, t.p.N, kind, t.count)
+// newDenseJob lays a trial out on the device.
+func newDenseJob(kernels *device.Family, d device.Device, variant *device.Variant, t *denseTrial) (subject.Job, error) {
+	kind := kernels.Value(variant, "weight")
+	v, w, err := chosen(d.Facts(), nil, t.p.N, kind, t.count)
 	if err != nil {
 		return nil, err
 	}
-	if r.kernels == &qubo.Evaluate {
-		v = r.variant
+	if kernels == &qubo.Evaluate {
+		v = variant
 	} else {
-		w = r.variant
+		w = variant
 	}
-	s, err := r.device.NewStream()
+	s, err := d.NewStream()
 	if err != nil {
 		return nil, err
 	}
-	g, err := openStarterAs(r.device, s, t.p, v, w, t.count, t.count)
+	g, err := openStarterAs(d, s, t.p, v, w, t.count, t.count)
 	if err == nil {
 		err = s.Sync()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &denseJob{denseTrial: t, on: g, stream: s, climbs: r.kernels != &qubo.Evaluate}, nil
+	return &denseJob{denseTrial: t, on: g, stream: s, climbs: kernels != &qubo.Evaluate}, nil
 }
 
 type denseJob struct {

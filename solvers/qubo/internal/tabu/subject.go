@@ -107,19 +107,8 @@ func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject
 
 // Open takes a variant; a trial takes the memory.
 func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	if !slices.ContainsFunc(qubo.Bulk.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
-		return nil, fmt.Errorf("%s has no variant %s", qubo.Bulk.Name, v.Label)
-	}
-	return &runner{d, v}, nil
+	return subject.Open(&qubo.Bulk, v, func(t *trial) (subject.Job, error) { return newTrialJob(d, v, t) })
 }
-
-type runner struct {
-	device  device.Device
-	variant *device.Variant
-}
-
-// Close has nothing to give back.
-func (*runner) Close() error { return nil }
 
 // Rounds of a trial: the first has no elites to begin from, the last has those of
 // two. Together they make so many flips, about.
@@ -128,19 +117,15 @@ const (
 	trialFlips  = 1 << 22
 )
 
-// Prepare lays a trial out on the device.
-func (r *runner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*trial)
-	if !ok {
-		return nil, fmt.Errorf("prepare %s: an instance of another subject", qubo.Bulk.Name)
-	}
-	l, err := newIslands([]device.Device{r.device}, r.variant, t.p, func(b *Island) parameters {
+// newTrialJob lays a trial out on the device.
+func newTrialJob(d device.Device, v *device.Variant, t *trial) (subject.Job, error) {
+	l, err := newIslands([]device.Device{d}, v, t.p, func(b *Island) parameters {
 		rules := b.rules
 		rules.flips = max(1, trialFlips/trialRounds/rules.searches)
 		if t.isCase {
 			rules.searches, rules.pool = 4, 4
 			rules.flips, rules.stall = min(2*t.p.N, 1500), min(t.p.N, 500)
-			if t.p.N >= 1000 && r.device.Facts().Kind == device.Emulated { // thousands of threads a step
+			if t.p.N >= 1000 && d.Facts().Kind == device.Emulated { // thousands of threads a step
 				rules.flips = 30
 			}
 		}

@@ -190,10 +190,7 @@ func (s needs) threads() int {
 
 // fits holds a block's shared memory against a device.
 func (f temperForm) fits(facts device.Facts, n int, clusters bool) error {
-	if need := int64(f.bytes(n, clusters) + f.static()); facts.SharedPerBlock > 0 && need > facts.SharedPerBlock {
-		return fmt.Errorf("%d bytes of shared memory a block, %s allows %d", need, facts, facts.SharedPerBlock)
-	}
-	return nil
+	return facts.BlockFits(0, int64(f.bytes(n, clusters)+f.static()))
 }
 
 // coloured gives every variable a colour that no neighbour has, those of many

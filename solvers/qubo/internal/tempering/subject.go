@@ -101,35 +101,20 @@ func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject
 
 // Open takes a variant; a trial takes the memory.
 func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	if !slices.ContainsFunc(qubo.Temper.Variants, func(w device.Variant) bool { return w.Label == v.Label }) {
-		return nil, fmt.Errorf("%s has no variant %s", qubo.Temper.Name, v.Label)
-	}
-	return &runner{d, v}, nil
+	return subject.Open(&qubo.Temper, v, func(t *trial) (subject.Job, error) { return newTrialJob(d, v, t) })
 }
-
-type runner struct {
-	device  device.Device
-	variant *device.Variant
-}
-
-// Close has nothing to give back.
-func (*runner) Close() error { return nil }
 
 // trialVisits is how many visits of a variable and replica a timed run makes,
 // about.
 const trialVisits = 1 << 32
 
-// Prepare lays a trial out on the device.
-func (r *runner) Prepare(inst subject.Instance) (subject.Job, error) {
-	t, ok := inst.(*trial)
-	if !ok {
-		return nil, fmt.Errorf("prepare %s: an instance of another subject", qubo.Temper.Name)
-	}
+// newTrialJob lays a trial out on the device.
+func newTrialJob(d device.Device, v *device.Variant, t *trial) (subject.Job, error) {
 	rules := settings{every: -1}
 	if t.isCase {
 		rules = settings{blocks: 2, every: 2}
 	}
-	m, err := newTemper(r.device, r.variant, t.p, rules)
+	m, err := newTemper(d, v, t.p, rules)
 	if err != nil {
 		return nil, err
 	}

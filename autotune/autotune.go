@@ -224,8 +224,8 @@ func choices(f *device.Family, facts device.Facts, fixed []map[string]string) []
 	return some
 }
 
-// share is the part of the time left that the first of several workloads gets, by their
-// claims; 0 without any workload.
+// share is the part of the remaining time that the first of several workloads gets, in proportion
+// to its claim; 0 without any workload.
 func share(f *device.Family, facts device.Facts, fixed []map[string]string) float64 {
 	first, all := 0, 0
 	for i, w := range fixed {
@@ -310,7 +310,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 	return r.file.Append(ended(r.family, r.Facts, fixed, r.sum.Session))
 }
 
-// keep hands over the winner of a size as soon as there is one.
+// keep passes the winner of a size to Options.Keep as soon as it is decided.
 func (r *run) keep(db *tuned.Database, fixed map[string]string, o search.SizeOutcome) {
 	if r.Keep == nil {
 		return
@@ -342,13 +342,14 @@ func (r *run) kept(db *tuned.Database, fixed map[string]string) map[int][]string
 	return out
 }
 
-// A Predictor is a subject that knows which variant the shape of a workload speaks for.
+// A Predictor is a subject that predicts the best variant from the shape of a workload.
 type Predictor interface {
 	Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error)
 }
 
-// previous lists the earlier winners that this build still has, those of another text
-// too where the entries are refreshed; where there is none, what solves would run.
+// previous lists the earlier winners whose label this build still has; those whose text has changed
+// count only where entries are refreshed. Without any, previous lists the variant that a solve
+// would choose.
 func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
 	out := map[int]string{}
 	for _, e := range db.Entries() {

@@ -15,9 +15,9 @@ import (
 // compared with each other are to be of one state of the device.
 const resumeWithin = 24 * time.Hour
 
-// past are the trials of searches that were cut short, by what was asked, in the order
-// in which they were made. The search asks in an order that follows from the answers,
-// so that it comes to the point where it was cut without a trial.
+// past holds the trials of searches that were cut short, by the question that each answers, in the
+// order in which they were made. A search asks in an order that depends only on the answers, so
+// that it repeats its steps up to the point where it was cut, without running a trial.
 type past map[string][]trial.Trial
 
 // unfinished finds, among the records of a file, the trials of a family on this card
@@ -70,8 +70,8 @@ func question(variant, hash string, fixed map[string]string, size int, seed uint
 	return fmt.Sprint(variant, " ", hash, " ", string(text), " ", size, " ", seed, " ", action, " ", phase)
 }
 
-// ended is the record that a workload's search came to its end: what stands before it
-// is nothing to go on from.
+// ended is the record that a workload's search came to its end: a later run does not use the trials
+// before it.
 func ended(f *device.Family, facts device.Facts, fixed map[string]string, session string) *trial.Trial {
 	t := trial.New(f, &device.Variant{}, facts)
 	t.Session, t.Time, t.Fixed, t.Action, t.Status = session, time.Now().UTC(), fixed, trial.ActionDone, trial.OK

@@ -237,9 +237,9 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 	return nil
 }
 
-// finalists are the best of a size, the safe point and the incumbent, the best first and
-// what it has to beat next. Where there is no time for two rounds of all of them, they are
-// fewer: the best alone, where nothing that it has to beat is near.
+// finalists are the best of a size, the safe point and the incumbent, in the order of their times.
+// Where the time does not suffice for two rounds of all of them, they are fewer: only the best,
+// where no variant that it has to beat is close.
 func (s *search) finalists(size int, end time.Time) []*state {
 	limit := finalists
 	if n := s.timed[size].n; !end.IsZero() && n > 0 {
@@ -263,9 +263,9 @@ func (s *search) finalists(size int, end time.Time) []*state {
 	return slices.Insert(list, min(1, len(list)), stay...)
 }
 
-// others measures, within a budget, what the middle size left behind: what is slow there
-// may be the fastest here. Every second one is what is nearest to the best of this size,
-// between them the next by its time at the size below, else at the middle size.
+// others measures, within a budget, the variants that were slow at the middle size and may be the
+// fastest at this one. Every second one is the nearest to the best of this size; between them comes
+// the next by its time at the size below, else at the middle size.
 func (s *search) others(size int, survivors []*state, end time.Time) error {
 	if end.IsZero() {
 		return nil

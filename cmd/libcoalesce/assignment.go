@@ -21,10 +21,10 @@ import (
 // source is what errors and results call instances of this library.
 const source = "an array"
 
-// An instance of at most byPaths costs is solved by shortest paths on one core, and one of at
-// most onThread on the calling thread: a goroutine that C called would wait long for the
-// others over which passes are spread. At 300 x 300 uniform costs paths take 1.5 ms
-// and the host's method 2.5, at 1000 x 1000 80 and 13 (python/tests/overhead.py).
+// An instance of at most byPaths costs is solved by shortest paths on one core. One of at most
+// onThread costs is solved on the calling thread: on a thread that C made, waiting for the
+// goroutines that share a pass takes long. Uniform costs of 300 x 300 take 1.5 ms by paths and 2.5
+// by the host's method, of 1000 x 1000 80 and 13 ms (python/tests/overhead.py).
 const onThread, byPaths = 1 << 15, 1 << 17
 
 //export goAssign
@@ -79,9 +79,9 @@ func goStartAssignment(p *C.coalesce_assignment, handle *C.int64_t) C.int32_t {
 	})
 }
 
-// assign solves what a struct describes and writes the answers there; report, where it
-// is not nil, becomes a JSON list of what the command would print, but for solutions. stop
-// ends the solve when the caller's progress asks for that.
+// assign solves the instances that a struct describes and writes the answers there. Unless report
+// is nil, it becomes a JSON list of what the command would print, without solutions. stop ends the
+// solve when the caller's progress function asks for that.
 func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *[]byte) error {
 	if p == nil {
 		return bad("no struct")
@@ -140,7 +140,7 @@ func plain(p *C.coalesce_assignment) bool {
 		p.rows > 0 && p.cols > 0 && p.rows <= byPaths && p.cols <= byPaths && p.rows*p.cols <= byPaths
 }
 
-// quicks are what solves small instances.
+// quicks are solvers for small instances.
 var quicks = sync.Pool{New: func() any { return new(assignment.Quick) }}
 
 // quick solves a small instance on the calling thread, or leaves it to assign.
@@ -210,7 +210,7 @@ func set[T any](list *T, k int, x T) {
 	}
 }
 
-// told is what a result tells besides its solution.
+// told is a result without its solution.
 type told struct {
 	solve.Report
 	Matched     int                     `json:"matched"`

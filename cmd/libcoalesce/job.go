@@ -26,8 +26,7 @@ var (
 	latest int64
 )
 
-// start begins a job. work returns the text of its answer, beside an error too where
-// that is an answer.
+// start begins a job. work returns the text of its answer, which may stand beside an error.
 func start(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]byte, error)) C.int32_t {
 	if handle == nil {
 		return C.COALESCE_INVALID
@@ -119,8 +118,8 @@ func bad(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errInvalid, fmt.Sprintf(format, args...))
 }
 
-// aside does work on a goroutine of Go: one that C called is bound to its thread, so that
-// each of the goroutines that it starts and waits for costs changes of thread.
+// aside runs work on a goroutine that Go made. A goroutine that C called is bound to its thread, so
+// that each wait for other goroutines would switch threads.
 func aside(work func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- guarded(work) }()

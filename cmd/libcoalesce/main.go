@@ -54,7 +54,7 @@ func codeOf(err error) C.int32_t {
 	return C.COALESCE_INTERNAL
 }
 
-// guarded makes an error of a panic.
+// guarded runs work and returns a panic as an error.
 func guarded(work func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -64,8 +64,8 @@ func guarded(work func() error) (err error) {
 	return work()
 }
 
-// A processor is the host's device with facts that are read once in a while: reading the
-// free memory takes longer than a small solve.
+// A processor is the host's device with cached facts: reading the free memory takes longer than a
+// small solve.
 type processor struct {
 	device.Device
 	mu    sync.Mutex
@@ -145,7 +145,8 @@ func settings(index C.int32_t, seconds C.double, algorithm *C.char) (solve.Setti
 	return s, err
 }
 
-// progress is what tells a C function of incumbents; one that returns not 0 ends the solve.
+// progress returns a function that passes incumbents to a C function. Where that returns another
+// number than 0 the solve ends.
 func progress(f C.coalesce_progress, user unsafe.Pointer, stop func()) func(solve.Incumbent) {
 	if f == nil {
 		return nil
@@ -157,7 +158,7 @@ func progress(f C.coalesce_progress, user unsafe.Pointer, stop func()) func(solv
 	}
 }
 
-// sized holds the size of a struct that came in against that of this library.
+// sized compares the size of a struct that the caller passed with this library's.
 func sized(found C.uint32_t, expected uintptr) error {
 	if uintptr(found) < expected {
 		return fmt.Errorf("%w: a struct of %d bytes: expected %d, as this version's header has", errInvalid, found, expected)

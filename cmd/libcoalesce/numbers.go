@@ -22,7 +22,8 @@ type view struct {
 	down, over int // bytes from a row to the next, and from a column to the next
 }
 
-// viewed is a view's numbers row by row: the memory itself where numbers lie so, else a copy.
+// viewed returns a view's numbers row by row: the caller's memory itself where the numbers lie in
+// this order, else a copy.
 func viewed[T number](v view) []T {
 	size := int(unsafe.Sizeof(T(0)))
 	count := v.rows * v.cols
@@ -35,8 +36,8 @@ func viewed[T number](v view) []T {
 	return converted[T, T](v)
 }
 
-// converted is a copy of a view's numbers of type S as numbers of type T. Their memory
-// need not be aligned: x86 and arm64 read it all the same.
+// converted returns a copy of a view's numbers, of type S, as numbers of type T. They need not be
+// aligned: x86 and arm64 read them all the same.
 func converted[S, T number](v view) []T {
 	out := make([]T, v.rows*v.cols)
 	const tile = 32 // rows and columns: both memories stay in the cache
@@ -53,9 +54,9 @@ func converted[S, T number](v view) []T {
 	return out
 }
 
-// costs are a view's numbers, of which matchings have at most so many pairs, in the
-// narrowest of the solver's types that hold them all, so that none of them is the integer that means forbidden: int32, int64 or a float.
-// Integers of C whose sums could leave int64 become float64, as all do in SciPy.
+// costs returns a view's numbers in the narrowest of the solver's types that holds them all,
+// without the integer that means forbidden: int32, int64 or a float. pairs is the most pairs of a
+// matching. Integers whose sums could exceed int64 become float64, as all do in SciPy.
 func costs(v view, pairs int, kind C.int32_t) (any, error) {
 	bound := 1 << 59 / uint64(max(1, pairs)) // matchings of lesser integers add up to less than 2^59
 	switch kind {

@@ -22,7 +22,7 @@ import (
 	"coalesce/solvers/qubo"
 )
 
-// answered is the text of an answer, which errors of infeasible instances have too.
+// answered returns the text of an answer. An infeasible instance has one beside its error.
 func answered[R any](r *R, err error) ([]byte, error) {
 	if r == nil {
 		return nil, err
@@ -204,7 +204,7 @@ func goStartAuction(p *C.coalesce_auction, handle *C.int64_t) C.int32_t {
 	})
 }
 
-// pay computes payments in what a solve that began then has left of the time limit.
+// pay computes payments within the time that a solve, begun then, has left.
 func pay(ctx context.Context, r *auction.Result, rule auction.Rule, o auction.Options, began time.Time) error {
 	start := time.Now()
 	if o.TimeLimit > 0 {

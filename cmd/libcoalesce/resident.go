@@ -18,7 +18,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A shape is what a kept solver is for.
+// A shape is the key of a kept solver: what an instance must have in common with the one that it
+// was made for.
 type shape struct {
 	device, count, rows, cols int
 	kind                      assignment.Value
@@ -27,8 +28,8 @@ type shape struct {
 	algorithm                 string
 }
 
-// Solvers of costs on devices are kept, so that a call takes no memory: the last of them,
-// each used by one call at a time.
+// Solvers of costs on devices are kept, so that a call allocates no device memory. A solver serves
+// one call at a time; the last maxKept that were used stay.
 var (
 	keptMu sync.Mutex
 	kept   []keptSolver // the one used last at the end
@@ -42,7 +43,7 @@ type keptSolver struct {
 // maxKept is how many solvers are kept.
 const maxKept = 8
 
-// taken is a kept solver of a shape, which leaves the list, or nil.
+// taken removes a solver of a shape from the list and returns it, nil where there is none.
 func taken(s shape) *assignment.Resident {
 	keptMu.Lock()
 	defer keptMu.Unlock()
@@ -56,8 +57,8 @@ func taken(s shape) *assignment.Resident {
 	return nil
 }
 
-// keep puts a solver on the list, and closes the one that was not used for longest where
-// there are too many.
+// keep adds a solver to the list. Where the list is full it closes the solver that was unused for
+// longest.
 func keep(s shape, r *assignment.Resident) error {
 	keptMu.Lock()
 	defer keptMu.Unlock()
@@ -70,7 +71,7 @@ func keep(s shape, r *assignment.Resident) error {
 	return old.Close()
 }
 
-// layout is what a struct says of costs on a GPU.
+// layout describes the costs on a GPU that a struct names.
 func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error) {
 	const limit = math.MaxInt32
 	const others = C.COALESCE_LIMIT | C.COALESCE_BOTTLENECK | C.COALESCE_FLOOR
@@ -98,8 +99,8 @@ func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error
 	return l, nil
 }
 
-// bare reports whether a struct asks for the columns of matrices on a GPU alone, and a
-// block solves each: nothing of that waits for goroutines.
+// bare reports whether a struct asks only for the columns of matrices on a GPU, each small enough
+// for one block: such a solve does not wait for goroutines.
 func bare(p *C.coalesce_assignment) bool {
 	if p == nil || p.flags&C.COALESCE_RESIDENT == 0 || p.column == nil || p.u != nil || p.v != nil || p.scale != nil || p.value != nil || p.gap != nil {
 		return false

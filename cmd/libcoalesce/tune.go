@@ -37,8 +37,8 @@ var (
 	chosenBy  *tuned.Database
 )
 
-// winners are the user's own, where there are some that can be read, over those that the
-// library carries.
+// winners returns the user's own winners, if there is a readable file of them, laid over those that
+// the library carries.
 func winners() *tuned.Database {
 	winnersMu.Lock()
 	defer winnersMu.Unlock()
@@ -167,8 +167,8 @@ func tasks(problem, family string, facts device.Facts) ([]autotune.Task, error) 
 	return tasks, nil
 }
 
-// tuneInto tunes, keeps the winners in a file beside those that it holds, and has later
-// solves choose by it.
+// tuneInto tunes, saves the winners in a file beside those that it has, and makes later solves
+// choose by the file.
 func tuneInto(ctx context.Context, path string, tasks []autotune.Task, o autotune.Options) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, bad("%v", err)

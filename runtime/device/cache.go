@@ -58,8 +58,8 @@ func (c *Cached) Lend(address uintptr, n int64) (Buffer, error) {
 	return l.Lend(address, n)
 }
 
-// Plain is the device below caches: the one that has the abilities of its kind, such as
-// that of a Reacher.
+// Plain returns the device below caches, which has the abilities of its kind, such as that of a
+// Reacher.
 func Plain(d Device) Device {
 	for {
 		c, ok := d.(*Cached)

@@ -2,9 +2,9 @@ package device
 
 // A Lender is a Device that works on memory which a caller holds, such as a tensor's.
 type Lender interface {
-	// Lend is a buffer of n bytes at an address of the device, which stay the caller's:
-	// Free gives nothing back. An address of another device or of the host is an error, and
-	// one that is no multiple of 64.
+	// Lend returns a buffer of n bytes at an address of the device. The memory stays the caller's:
+	// Free does not release it. An address of another device or of the host, or one that is no
+	// multiple of 64, is an error.
 	Lend(address uintptr, n int64) (Buffer, error)
 }
 

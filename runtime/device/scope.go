@@ -32,7 +32,7 @@ func (s *Scope) Take(d Device, list ...Want) error {
 	return nil
 }
 
-// Alloc is d's, of a buffer that the scope holds.
+// Alloc allocates a buffer on d that the scope frees.
 func (s *Scope) Alloc(d Device, bytes int64) (Buffer, error) {
 	b, err := d.Alloc(bytes)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Scope) Alloc(d Device, bytes int64) (Buffer, error) {
 	return b, nil
 }
 
-// NewStream is d's, of a stream that the scope holds.
+// NewStream opens a stream of d that the scope closes.
 func (s *Scope) NewStream(d Device) (Stream, error) {
 	stream, err := d.NewStream()
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Scope) NewStream(d Device) (Stream, error) {
 	return stream, nil
 }
 
-// Keep has the scope close c.
+// Keep makes the scope close c.
 func (s *Scope) Keep(c interface{ Close() error }) { s.held = append(s.held, c.Close) }
 
 // Close gives back what the scope holds, the last first, and joins the errors. The scope

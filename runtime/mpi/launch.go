@@ -2,14 +2,12 @@
 // MPICH's, or Slurm's for either. A World moves what lies in the memory of processes:
 // broadcasts, reductions, gathers, and messages.
 //
-// The program links no MPI. It loads, by its path, a small library that scripts/mpi
-// builds from shim/shim.c with the implementation's own mpicc. Loading needs the C
-// library's loader, so it is in binaries of the build tag mpi alone; others say what to
-// build (Built).
+// The program links no MPI. It loads a small library by its path, which scripts/mpi builds from
+// shim/shim.c with the implementation's own mpicc. Loading needs the C library's loader, so that
+// only binaries of the build tag mpi can; others say what to build (Built).
 //
-// All calls are made by one thread (MPI_THREAD_FUNNELED). Nothing blocks inside MPI:
-// operations are started and then asked for, with ever longer naps, until they are done
-// or World.Limit is over.
+// All calls are made by one thread (MPI_THREAD_FUNNELED). No call blocks inside MPI: operations are
+// started and then polled, at growing intervals, until they are done or World.Limit is over.
 package mpi
 
 import (
@@ -86,8 +84,9 @@ func (l Launch) path() (string, error) {
 	return path, nil
 }
 
-// Alone is an error of a process that could not join: ranks but the first keep it for a
-// moment, in which the launcher ends them where rank 0 has the same to tell.
+// Alone returns err, the error of a process that could not join. Ranks other than the first wait a
+// moment before, in which the launcher ends them if rank 0 fails for the same reason: the reason is
+// then printed once.
 func (l Launch) Alone(err error) error {
 	if err != nil && l.Rank > 0 {
 		time.Sleep(grace)

@@ -25,10 +25,9 @@ type World struct {
 	sent                     int64 // bytes, see Sent
 }
 
-// Join loads the library for the launcher and joins the other processes. It must be
-// called once, before anything else may fail: a launcher may wait for ever for a process
-// that never joined. With an error it returns a world too where this process has joined:
-// it is there to End.
+// Join loads the library for the launcher and joins the other processes. Call it once, before
+// anything that may fail: a launcher may wait for ever for a process that never joined. Where this
+// process has joined, Join returns a world beside an error too, for End.
 func Join(l Launch) (*World, error) {
 	path, err := l.path()
 	if err != nil {
@@ -70,8 +69,8 @@ func Join(l Launch) (*World, error) {
 	return w, err
 }
 
-// late ends this process where the others do not join within the limit, before which
-// nothing can end those; the launcher does. Ranks but the first leave the telling to it.
+// late ends this process where the others do not join within the limit; before they have joined,
+// only the launcher can end them. Ranks other than the first print nothing about this.
 func (l Launch) late() *time.Timer {
 	within, err := limit()
 	if err != nil {
@@ -120,7 +119,7 @@ func (w *World) Sent() (n int64) {
 	return n
 }
 
-// do has the world's thread do something and waits for it.
+// do runs work on the world's thread and waits for it.
 func (w *World) do(work func()) {
 	done := make(chan struct{})
 	w.calls <- func() {

@@ -117,9 +117,8 @@ func (c contest[I]) Workload(fixed map[string]string, f device.Facts, size int) 
 	return Workload(fixed, size, func(n int) (*device.Variant, string) { return c.p.Predicted(fixed, f, n) }), nil
 }
 
-// Workload is a workload of a size for which a rule predicts the algorithm, and why. What was
-// measured at another size speaks for this one where the rule names the same algorithm there:
-// where it changes, what decides has changed.
+// Workload describes a size for which a rule predicts the algorithm, and why. Measurements at
+// another size count for this one where the rule names the same algorithm for both.
 func Workload(fixed map[string]string, size int, rule func(size int) (v *device.Variant, why string)) tuned.Workload {
 	w := tuned.Workload{Fixed: fixed, Size: size}
 	w.Suits, w.Why = rule(size)

@@ -296,11 +296,19 @@ func (g *Group) Ended(ctx context.Context) error {
 	}
 	select { // signals and time limits reach the others in a moment
 	case <-ctx.Done():
-		return ctx.Err()
+		return ended{ctx.Err()}
 	case <-time.After(time.Second):
-		return fmt.Errorf("rank %d was ended", slices.Index(all, 1))
+		return ended{fmt.Errorf("rank %d was ended", slices.Index(all, 1))}
 	}
 }
+
+// ErrEnded is wrapped by the errors that Ended gives to all ranks at once: what they call
+// next they call together.
+var ErrEnded = errors.New("all ranks were ended")
+
+type ended struct{ error }
+
+func (e ended) Unwrap() []error { return []error{e.error, ErrEnded} }
 
 // staged is the transport that copies values through the memory of the processes, a piece at a
 // time.

@@ -26,8 +26,12 @@ const (
 	LimitVariable   = "COALESCE_MPI_LIMIT"
 )
 
-// DefaultLimit is how long a process waits for others where LimitVariable is not set.
-const DefaultLimit = 10 * time.Minute
+// DefaultLimit is how long a process waits for others where LimitVariable is not set, JoinLimit
+// how long for their joining: where one has died before, not every launcher ends the others.
+const (
+	DefaultLimit = 10 * time.Minute
+	JoinLimit    = time.Minute
+)
 
 // A Launch is what a launcher says in the environment of a process.
 type Launch struct {

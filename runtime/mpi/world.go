@@ -73,8 +73,8 @@ func Join(l Launch) (*World, error) {
 // only the launcher can end them. Ranks other than the first print nothing about this.
 func (l Launch) late() *time.Timer {
 	within, err := limit()
-	if err != nil {
-		within = DefaultLimit // the error is told when all have joined
+	if err != nil || os.Getenv(LimitVariable) == "" {
+		within = JoinLimit // the error is told when all have joined
 	}
 	after := within
 	if l.Rank > 0 {

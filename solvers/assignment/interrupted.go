@@ -35,6 +35,12 @@ func (r *Result) interrupted(ctx context.Context, inst *problem.Instance, p *pro
 	if _, err := r.keep(inst, p, sol); err != nil {
 		return false, err
 	}
+	r.unfinished(ctx, p, bound, known)
+	return true, nil
+}
+
+// unfinished says how the solve ended, and what its duals bound, where that is known.
+func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.Int, known bool) {
 	r.Stopped = context.Cause(ctx) != solve.ErrTimeLimit
 	why := "the time limit ended the solve"
 	if r.Stopped {
@@ -46,7 +52,6 @@ func (r *Result) interrupted(ctx context.Context, inst *problem.Instance, p *pro
 	if known && p.Limit == problem.Infinity {
 		r.ceiling = boundOf(p, bound)
 	}
-	return true, nil
 }
 
 // boundOf takes a sum of feasible duals, in units, to the instance's costs. What
@@ -79,10 +84,11 @@ type completion struct {
 	v      []int64 // duals of columns, at most 0 where columns may stay unmatched
 	column []int32 // of each row, -1: none
 	row    []int32 // of each column, -1: none
+	taken  []byte  // not 0: columns of other ranks' rows
 }
 
 func newCompletion(p *problem.Normal, part *engine.Solution, start *problem.Prices) *completion {
-	c := &completion{p: p, v: make([]int64, p.Cols), column: make([]int32, p.Rows), row: make([]int32, p.Cols)}
+	c := &completion{p: p, v: make([]int64, p.Cols), column: make([]int32, p.Rows), row: make([]int32, p.Cols), taken: make([]byte, p.Cols)}
 	for j := range c.row {
 		c.row[j] = -1
 	}
@@ -127,7 +133,7 @@ func (c *completion) each(i int, buf []int64, visit func(j int, cost int64) bool
 		if cols != nil {
 			j = int(cols[k])
 		}
-		if cost != problem.Infinity && !visit(j, cost) {
+		if cost != problem.Infinity && c.taken[j] == 0 && !visit(j, cost) {
 			return
 		}
 	}
@@ -180,7 +186,7 @@ func (c *completion) complete(end time.Time) bool {
 			continue
 		}
 		if time.Now().After(end) {
-			for free < c.p.Cols && c.row[free] >= 0 {
+			for free < c.p.Cols && (c.row[free] >= 0 || c.taken[free] != 0) {
 				free++
 			}
 			if free < c.p.Cols && c.p.Cost(i, free) < c.p.Limit {

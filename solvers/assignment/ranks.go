@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
+	"slices"
+	"time"
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -192,4 +195,63 @@ func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
 	return r.infeasible(h)
+}
+
+// interruptedTogether is interrupted where each rank has some rows. In its turn each gives its rows
+// the cheapest columns that those before it have left.
+func (r *Result) interruptedTogether(ctx context.Context, s *Session) (bool, error) {
+	ranks, p := s.options.Ranks, s.p
+	low, high := OwnRows(p.Rows, ranks)
+	own := *p
+	own.Rows = high - low
+	c := newCompletion(&own, nil, nil)
+	least, known := c.bound(time.Now().Add(grace))
+	text := least.String() // or why there is none
+	if !known {
+		text = "unknown"
+	}
+	for turn := range ranks.Size() {
+		if turn == ranks.Rank() {
+			if !c.complete(time.Now().Add(grace / time.Duration(ranks.Size()))) {
+				text = "incomplete"
+			}
+			for j, i := range c.row {
+				if i >= 0 {
+					c.taken[j] = 1
+				}
+			}
+		}
+		if err := ranks.Broadcast(c.taken, turn); err != nil {
+			return false, err
+		}
+	}
+	sol := &engine.Solution{Prices: problem.Prices{U: make([]int64, p.Rows), V: c.v}}
+	columns, err := collective.Texts(ranks, device.Bytes(c.column))
+	if err != nil {
+		return false, err
+	}
+	sol.Column = make([]int32, p.Rows)
+	copy(device.Bytes(sol.Column), slices.Concat(columns...))
+	sums, err := collective.Texts(ranks, []byte(text))
+	if err != nil {
+		return false, err
+	}
+	bound, known := new(big.Int), true
+	for _, sum := range sums {
+		if string(sum) == "incomplete" {
+			return false, nil
+		}
+		part, ok := new(big.Int).SetString(string(sum), 10)
+		if known = known && ok; known {
+			bound.Add(bound, part)
+		}
+	}
+	if r.inst, err = s.matched(sol); err != nil {
+		return false, err
+	}
+	if _, err := r.keep(r.inst, p, sol); err != nil {
+		return false, err
+	}
+	r.unfinished(ctx, p, bound, known)
+	return true, nil
 }

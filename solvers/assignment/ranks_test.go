@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +16,6 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment/internal/coreprice"
-	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -274,39 +274,86 @@ func TestRanksRefuse(t *testing.T) {
 	}
 }
 
-// The end of one rank's context ends all.
+// The end of one rank's context ends all, with the same matching: not proven, no better than the
+// best, and no better than its bound.
 func TestRanksEnd(t *testing.T) {
-	whole, err := Generate("uniform", 40, 40, 1000, 1<<40, problem.Int32)
+	limit := 300.0
+	for _, c := range []struct {
+		Drawing
+		algorithm string
+		change    func(*Instance)
+	}{
+		{Drawing{Kind: "uniform", Rows: 40, Cols: 40, Type: Int32, Range: 1000}, "core", nil},
+		{Drawing{Kind: "uniform", Rows: 40, Cols: 47, Type: Int64, Range: 1000}, "classical", nil},
+		{Drawing{Kind: "signed", Rows: 33, Cols: 20, Type: Float64}, "core", func(inst *Instance) { inst.Maximize = true }},
+		{Drawing{Kind: "uniform", Rows: 20, Cols: 25, Type: Int32, Range: 1000}, "core", func(inst *Instance) { inst.Limit = &limit }},
+		{Drawing{Kind: "uniform", Rows: 1, Cols: 2, Type: Int32, Range: 1000}, "core", nil}, // rank 0 has no row
+	} {
+		whole, err := Draw(c.Drawing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.change != nil {
+			c.change(whole)
+		}
+		best, err := Solve(context.Background(), whole, on(Options{}, host.Open(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results := endedOnRanks(t, whole, c.algorithm)
+		for k, r := range results {
+			name := fmt.Sprintf("%s, %d x %d, rank %d", c.algorithm, c.Rows, c.Cols, k)
+			if r == nil || r.Proven || !r.Stopped || !slices.Equal(r.Column, results[0].Column) || r.Exact != results[0].Exact {
+				t.Errorf("%s: found %+v", name, r)
+				continue
+			}
+			seen, sum := map[int32]bool{}, 0.0
+			for i, j := range r.Column {
+				if j < 0 {
+					continue
+				}
+				if seen[j] {
+					t.Errorf("%s: column %d twice", name, j)
+				}
+				seen[j] = true
+				cost, _ := strconv.ParseFloat(whole.Exact(i, int(j)), 64)
+				sum += cost
+			}
+			if r.Matched != len(seen) || math.Abs(sum-r.Value) > 1e-9*math.Abs(sum) || c.change == nil && r.Matched != best.Matched {
+				t.Errorf("%s: %d of %d pairs worth %v, told are %v", name, r.Matched, len(seen), sum, r.Value)
+			}
+			sign := 1.0
+			if whole.Maximize {
+				sign = -1
+			}
+			if whole.Limit == nil && (sign*(r.Value-best.Value) < 0 || r.Bound() == "" || sign*(best.Value-r.Bound().Float()) < 0) {
+				t.Errorf("%s: %v with bound %s, the best is %v", name, r.Value, r.Bound(), best.Value)
+			}
+		}
+	}
+}
+
+// endedOnRanks solves on two ranks, the second of which has a context that has ended.
+func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
+	t.Helper()
+	devices, ranks, results := emulatedtest.Several(t, 2), collectivetest.Ranks(2), make([]*Result, 2)
+	err := collective.OnAll(2, func(k int) error {
+		o := on(Options{}, devices[k])
+		o.Ranks, o.Algorithm = ranks[k], algorithm
+		s, err := Open(context.Background(), whole, o)
+		if err != nil {
+			return err
+		}
+		ctx, end := context.WithCancel(context.Background())
+		defer end()
+		if k == 1 {
+			end()
+		}
+		results[k], err = s.Solve(ctx)
+		return errors.Join(err, s.Close())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, algorithm := range []string{"core", "classical"} {
-		devices, ranks := emulatedtest.Several(t, 2), collectivetest.Ranks(2)
-		over, end := context.WithCancel(context.Background())
-		errs := make([]error, 2)
-		collective.OnAll(2, func(k int) error {
-			o := on(Options{}, devices[k])
-			o.Ranks, o.Algorithm = ranks[k], algorithm
-			s, err := Open(context.Background(), whole, o)
-			if err != nil {
-				errs[k] = err
-				return nil
-			}
-			ctx := context.Background()
-			if k == 1 {
-				ctx = over
-				end()
-			}
-			_, err = s.Solve(ctx)
-			errs[k] = errors.Join(err, s.Close())
-			return nil
-		})
-		if text := fmt.Sprint(errs[1]); !errors.Is(errs[1], context.Canceled) || !strings.Contains(text, "ranks give no matching") {
-			t.Errorf("%s: rank 1: %s", algorithm, text)
-		}
-		if text := fmt.Sprint(errs[0]); !strings.Contains(text, "rank 1 was ended") {
-			t.Errorf("%s: rank 0: %s", algorithm, text)
-		}
-		end()
-	}
+	return results
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
@@ -142,9 +143,16 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 // orBest is the best so far where ctx ended the solve, else the error. part is what the
 // algorithm has left of its matching, and start what it began from; both may be nil.
 func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, start *problem.Prices, err error) (*Result, error) {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && s.options.Together() > 1 {
-		err = fmt.Errorf("%w: ranks give no matching before the end", context.Cause(ctx))
-	} else if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	switch ended := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
+	case errors.Is(err, collective.ErrEnded):
+		found, failed := r.interruptedTogether(ctx, s)
+		if found {
+			return r, nil
+		}
+		err = errors.Join(err, failed)
+	case ended && s.options.Together() > 1:
+		err = fmt.Errorf("%w: ranks give no matching before they all solve", context.Cause(ctx))
+	case ended:
 		found, failed := r.interrupted(ctx, s.inst, s.p, part, start)
 		if found {
 			return r, nil

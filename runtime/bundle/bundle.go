@@ -180,8 +180,8 @@ func (b *Bundle) Holds(variant uint64, major, minor int) error {
 	return nil
 }
 
-// missing is the error of a variant without code for a device. It is put into words
-// when it is printed: choosing among variants asks of many.
+// missing is the error of a variant without code for a device. Its text is made when it is printed,
+// because a choice asks about many variants.
 type missing struct {
 	major, minor int
 	byPTX        bool

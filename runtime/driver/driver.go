@@ -47,7 +47,7 @@ func Count() (n int, err error) {
 	return n, nil
 }
 
-// holder tells the device's facts what code has for it.
+// holder implements device.Images for a device: which variants code has an image of.
 type holder struct {
 	code         device.Code
 	major, minor int

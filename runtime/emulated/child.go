@@ -158,8 +158,8 @@ func (c *child) ask(limit time.Duration, dst []byte, payload []byte, op uint64, 
 	return nil, c.gone
 }
 
-// blame says what was under way when a request failed. What is tried on a child that is
-// gone has the error of what met its end first, so that one end is one error.
+// blame adds the request under way to an error. Requests to a child that is gone return the error
+// of the first that met its end.
 func (c *child) blame(what string, err error) error {
 	if err == nil {
 		return nil

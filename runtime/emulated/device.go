@@ -235,7 +235,7 @@ func (k *kernel) Resources() device.Resources {
 	return device.Resources{Shared: k.module.shared, MaxThreads: k.threads}
 }
 
-// BlocksPerSM is small, so that a grid which fills the device is quick.
+// BlocksPerSM is small, so that a grid which fills the device runs quickly.
 func (k *kernel) BlocksPerSM(threads, shared int) (int, error) {
 	if threads < 1 || threads > k.threads || shared < 0 || k.module.shared+shared > sharedPerBlock {
 		return 0, nil

@@ -17,10 +17,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// ways are the algorithms that a solve of one dense instance on a GPU, or on the emulated
-// device, may begin with. bound is the number of passes of the classical variant after
-// which core goes on, 0 for no end; probe the number of steps that the tree variant may
-// take where core found ties, before the classical one goes on, 0 for none.
+// ways are the algorithms with which a solve of one dense instance on a GPU, or on the emulated
+// device, may begin. bound is the number of passes after which the classical variant hands over to
+// core, 0 for none. probe is the number of steps that the tree variant gets where core found many
+// equal costs, before the classical variant takes over, 0 for none.
 var ways = algorithms.Family("assignment/algorithm", []string{"algorithm", "bound", "probe"},
 	algorithms.Algorithm{Values: []string{"core", "0", "50"}, Kernels: &assignment.Core},
 	algorithms.Algorithm{Values: []string{"core", "0", "0"}, Kernels: &assignment.Core},
@@ -66,13 +66,13 @@ func shapeOf(p *problem.Normal) string {
 	return "square"
 }
 
-// predicted is the algorithm to begin with where nothing was measured. With few values a
-// row has many pairs of slack 0, and hardly more than a matching is left, which the zero
-// lists of the classical variant find best; the tree variant, where all costs are equal.
-// Uniform costs of as many values as columns take it 3 to 5 passes after the reductions, or
-// what is left of them with bounds; of core's time, 0.47 to 0.73 at 1,000 to 40,000 rows
-// (bench/results/assignment-race.json, an H200). Others may take many passes. Fewer than
-// 512 rows were not compared.
+// predicted is the algorithm to begin with where nothing was measured. Where costs have few values,
+// a row has many pairs of slack 0 and little is left to do beyond a matching of these: the zero
+// lists of the classical variant are best then, and the tree variant where all costs are equal.
+// Uniform costs with as many values as columns take the classical variant 3 to 5 passes after the
+// reductions, fewer with bounds: 0.47 to 0.73 of core's time at 1,000 to 40,000 rows
+// (bench/results/assignment-race.json, an H200). Other costs may take many passes. Fewer than 512
+// rows were not compared.
 func predicted(costs string, rows int) (*device.Variant, string) {
 	const least = 512
 	switch {
@@ -86,8 +86,8 @@ func predicted(costs string, rows int) (*device.Variant, string) {
 	return &ways.Variants[0], "as a rule the fastest"
 }
 
-// begin is the algorithm to begin with, of those that take the problem on the device:
-// what was measured there for problems like this one, else the predicted.
+// begin returns the algorithm to begin with, among those that can solve the problem on the device:
+// the one that measurements of problems like this one favour, else the predicted one.
 func begin(facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
 	costs := costClass(p)
 	w := algorithms.Workload(map[string]string{"costs": costs, "shape": shapeOf(p)}, p.Rows, func(rows int) (*device.Variant, string) { return predicted(costs, rows) })

@@ -18,10 +18,9 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// SolveBatch solves many instances, of any sizes and cost types, as Solve does
-// one, on one device. There, dense ones without a limit are solved in one launch for
-// each cost type; the others, and all on a host, by the host's cores, an instance a
-// core. Of Options, Start is not used.
+// SolveBatch solves many instances of any sizes and cost types on one device. A device solves dense
+// instances without a limit, in one launch for each cost type. The host's cores solve the others,
+// and all instances on a host device, one instance a core. Options.Start is not used.
 //
 // An instance without a full matching is no error here: its result has no
 // Column, and its certificate holds the proof.
@@ -227,7 +226,7 @@ func (b *Batch) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// spread works on 0..n-1 on all cores, one by one.
+// spread calls work for 0 to n-1 on all cores, one number at a time.
 func spread(n int, work func(k int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -12,8 +12,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A BottleneckResult is a matching whose dearest pair is as cheap as can be, or whose
-// cheapest is as dear as can be where the instance maximises.
+// A BottleneckResult is a matching whose most expensive pair is as cheap as possible. Where the
+// instance maximises, its cheapest pair is as expensive as possible.
 type BottleneckResult struct {
 	solve.Report         // its value is the cost of the worst pair; empty: no full matching exists, or there are no rows
 	Column       []int32 // of each row, -1 where it is unmatched; nil: no full matching exists
@@ -84,11 +84,11 @@ func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*B
 	return r, nil
 }
 
-// CheckBottleneck holds a full matching of an instance with pairs against the instance's
-// own costs: members, rows, or columns where there are fewer of those, have together
-// fewer partners at costs better than the matching's worst than they are many, so that
-// each matching has a pair as bad (Hall 1935). It returns the proof and the row of the
-// worst pair. Errors wrap ErrCheck.
+// CheckBottleneck checks a full matching of an instance with pairs against the instance's own
+// costs. members are rows, or columns where there are fewer of these, that prove the matching best
+// (Hall 1935): together they have fewer partners at costs better than the matching's worst than
+// there are members, so that every matching has a pair that is as bad. It returns the proof and the
+// row of the worst pair. Errors wrap ErrCheck.
 func CheckBottleneck(inst *Instance, column []int32, members []int32) (Hall, int, error) {
 	if err := matching(inst, column); err != nil {
 		return Hall{}, -1, fmt.Errorf("%w: %w", ErrCheck, err)

@@ -12,9 +12,8 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Drawn problem has uniform costs that were drawn on devices and are nowhere
-// else: what no host has the memory for can be measured. Its costs are those
-// of Draw for the same Drawing.
+// A Drawn problem has uniform costs that exist on devices only, where they were drawn: it may be
+// too large for any host's memory. Its costs are those of Draw for the same Drawing.
 type Drawn struct {
 	inst *problem.Instance
 	job  *job
@@ -26,8 +25,7 @@ func OpenDrawn(ctx context.Context, d draw.Drawing, o Options) (*Drawn, error) {
 	return openDrawn(ctx, d, o, prepare)
 }
 
-// OpenDrawnSharded is OpenDrawn where one device alone is solved on as one of several
-// would be.
+// OpenDrawnSharded is OpenDrawn by the method of several devices, even for one.
 func OpenDrawnSharded(ctx context.Context, d draw.Drawing, o Options) (*Drawn, error) {
 	return openDrawn(ctx, d, o, prepareSharded)
 }

@@ -17,11 +17,11 @@ import (
 // solve: the bound, and the rows that are left.
 const grace = 400 * time.Millisecond
 
-// interrupted makes r the best answer so far, after ctx or the time limit ended the
-// solve: the partial matching of part completed greedily, with the bound that the
-// duals of its columns give. part may be nil; start, feasible duals, then takes its
-// place, and zeros where that is nil too. It reports whether every row got a column
-// (or, under a limit, was left unmatched): without, there is no answer.
+// interrupted makes r the best answer so far, after ctx or the time limit has ended the solve. It
+// completes the partial matching of part greedily, and takes the bound from the duals of part's
+// columns. part may be nil: start, feasible duals, takes its place, and zeros where start is nil
+// too. It reports whether there is an answer: every row has a column or, under a limit, was left
+// unmatched.
 func (r *Result) interrupted(ctx context.Context, inst *problem.Instance, p *problem.Normal, part *engine.Solution, start *problem.Prices) (bool, error) {
 	c := newCompletion(p, part, start)
 	bound, known := c.bound(time.Now().Add(grace))
@@ -54,9 +54,8 @@ func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.I
 	}
 }
 
-// boundOf takes a sum of feasible duals, in units, to the instance's costs. What
-// rounding to units and to float64 may have moved is taken off, so that no matching
-// is better.
+// boundOf converts a sum of feasible duals from units to the instance's costs. It subtracts what
+// rounding to units and to float64 may have added, so that no matching is better.
 func boundOf(p *problem.Normal, dual *big.Int) solve.Number {
 	if p.Instance.Type.Integer() && p.Instance.Points == nil {
 		if p.Scale < 0 {
@@ -139,9 +138,9 @@ func (c *completion) each(i int, buf []int64, visit func(j int, cost int64) bool
 	}
 }
 
-// bound is the sum of v and of the largest duals that v leaves to rows: no matching
-// costs less. It is not known where time is over before every pair was looked at, or
-// where nothing is allowed to a row.
+// bound returns the sum of v and of the largest duals of rows that v allows: no matching costs
+// less. known is false where the time was over before every pair was looked at, and where no pair
+// is allowed to a row.
 func (c *completion) bound(end time.Time) (sum *big.Int, known bool) {
 	u := make([]int64, c.p.Rows)
 	var over atomic.Bool
@@ -175,9 +174,9 @@ func (c *completion) bound(end time.Time) (sum *big.Int, known bool) {
 	return sum, !over.Load()
 }
 
-// complete gives each free row the free column of the least reduced cost, and where
-// all that are allowed to the row are taken, one that other rows make room for. When
-// time is over, any free column will do. It reports whether all rows are done.
+// complete gives each free row the free column of the least reduced cost. Where all columns that
+// are allowed to the row are taken, other rows move to make one free. After end any free column
+// will do. It reports whether all rows are done.
 func (c *completion) complete(end time.Time) bool {
 	buf := make([]int64, 0, c.p.Cols)
 	free := 0 // columns below are taken

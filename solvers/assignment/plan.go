@@ -115,7 +115,7 @@ func rank(f families.Family, first string) int {
 	return 1
 }
 
-// variantless refuses a variant where there is none to choose.
+// variantless returns an error where Options name a variant and the algorithm has none.
 func variantless(o Options) error {
 	if o.Variant != "" {
 		return fmt.Errorf("variant %q: the host's methods have no variants", o.Variant)
@@ -138,9 +138,8 @@ func checkerFor(facts device.Facts, p *problem.Normal, o Options) (*device.Varia
 	return c.Variant, err
 }
 
-// hostFits holds what a host keeps of each row and column, beside the costs, against
-// its free memory: in the first place the pairs of least cost of a row, twice 16 of 16
-// bytes; of points also their trees, and half as much again of each coarser level.
+// hostFits compares a host's free memory with what a solve keeps beside the costs: 32 pairs of 16
+// bytes for each row, and for points their trees, plus half as much for each coarser level.
 func hostFits(facts device.Facts, p *problem.Normal) error {
 	const row, column = 640, 32
 	need := row*float64(p.Rows) + column*float64(p.Cols)

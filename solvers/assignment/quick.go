@@ -8,9 +8,9 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Quick solves small dense instances, one after the other, on the goroutine that asks
-// and in memory that it keeps: what Solve does besides takes longer than a small solve.
-// It belongs to one goroutine at a time; the zero value is ready.
+// A Quick solves small dense instances, one after the other, on the calling goroutine and in memory
+// that it keeps: what else Solve does takes longer than a small solve. It belongs to one goroutine
+// at a time; the zero value is ready.
 type Quick struct {
 	space  paths.Space
 	column []int32
@@ -43,7 +43,7 @@ func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, o
 			column[i] = int32(j)
 		}
 	}
-	// A refuted answer means costs near the end of what int64 holds: others solve them.
+	// The check may refuse an answer whose costs come near the end of int64: Solve can solve those.
 	if c, err = problem.Check(inst, column, d); err != nil {
 		return nil, d, c, false, nil
 	}
@@ -70,9 +70,9 @@ func (q *Quick) Result(inst *Instance) (*Result, error) {
 	return r, nil
 }
 
-// quickly is problem.Normalise for few costs, of which none is forbidden in most cases:
-// floats get as many bits as there is room for, which saves looking for their lowest. The
-// certificate counts the costs that are rounded all the same.
+// quickly does what problem.Normalise does, for few costs that are mostly allowed. Floats are
+// scaled by as many bits as there is room for, without a search for their lowest bit. The
+// certificate counts the costs that are rounded even so.
 func quickly(inst *Instance) (*problem.Normal, error) {
 	var least, largest float64
 	var plain bool

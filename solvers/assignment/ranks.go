@@ -30,8 +30,8 @@ func (o *Options) rank() int {
 	return o.Ranks.Rank()
 }
 
-// ownRows is the normal problem of ranks, whose instance has this rank's rows alone, and
-// the whole instance without its costs.
+// ownRows returns the normal problem of ranks, which has this rank's rows only, and the whole
+// instance without its costs.
 func (o *Options) ownRows(inst *problem.Instance) (whole *problem.Instance, p *problem.Normal, err error) {
 	if err := inst.Check(); err != nil {
 		return nil, nil, err
@@ -119,8 +119,7 @@ func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Cer
 	return cert, err
 }
 
-// matched is the instance with the costs of matched pairs alone, which all ranks bring
-// together.
+// matched returns an instance that has the costs of the matched pairs only, which all ranks gather.
 func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
 	p, ranks := s.p, s.options.Ranks
 	low, high := OwnRows(p.Rows, ranks)
@@ -167,7 +166,8 @@ func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
 	return m, nil
 }
 
-// refuteParts is refute where each rank has some rows: their partners come together.
+// refuteParts does what refute does where each rank has some rows: the ranks gather their rows'
+// partners.
 func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 	p := s.p
 	low, high := OwnRows(p.Rows, s.options.Ranks)

@@ -17,9 +17,9 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Layout is dense instances of one shape that lie in a device's memory, one after the
-// other and row after row. The largest number of an integer type is refused there, which
-// elsewhere forbids a pair.
+// A Layout describes dense instances of one shape in a device's memory, one after the other and row
+// after row. The largest number of an integer type, which forbids a pair elsewhere, is an error
+// there.
 type Layout struct {
 	Type              Value
 	Count, Rows, Cols int
@@ -27,9 +27,8 @@ type Layout struct {
 	Bare              bool // columns alone are asked for, by Columns; no duals and no values
 }
 
-// A Resident solves instances whose costs are on a device and nowhere else: none of them
-// goes through the host. It keeps its memory from solve to solve, and belongs to one
-// goroutine at a time.
+// A Resident solves instances whose costs are on a device only: no cost is copied to the host. It
+// keeps its memory from solve to solve, and belongs to one goroutine at a time.
 type Resident struct {
 	layout  Layout
 	options Options
@@ -47,9 +46,9 @@ type Resident struct {
 	held    device.Scope
 }
 
-// singleBlockRows is up to how many rows one instance is solved by one block, in one launch.
-// The launches of the other families take longer than that in the smallest; where they
-// meet was not measured.
+// singleBlockRows is the largest number of rows of one instance that one block solves in one
+// launch. For small instances the launches of the other families alone take longer; from which size
+// on they are faster was not measured.
 const singleBlockRows = 256
 
 // Alone reports whether the layout is one instance for all blocks of the device, which
@@ -136,7 +135,7 @@ func (r *Resident) openBatch() (err error) {
 	return nil
 }
 
-// ready makes the stream wait for what before gives it to wait for, and takes the costs.
+// ready calls before, which makes the stream wait for other work, and then takes the costs.
 func (r *Resident) ready(costs device.Buffer, before func(device.Stream) error) error {
 	l := r.layout
 	if need := int64(l.Count) * int64(l.Rows) * int64(l.Cols) * int64(l.Type.Size()); costs.Len() < need {
@@ -152,8 +151,8 @@ func (r *Resident) ready(costs device.Buffer, before func(device.Stream) error) 
 	return nil
 }
 
-// Columns solves the instances of a bare layout, as Solve does: column gets Rows columns of
-// each, -1 where a row is unmatched, and full whether it has a full matching.
+// Columns solves the instances of a bare layout like Solve. It writes to column, for each instance,
+// Rows columns, -1 for an unmatched row, and to full whether the instance has a full matching.
 func (r *Resident) Columns(ctx context.Context, costs device.Buffer, before func(device.Stream) error, column []int32, full []bool) error {
 	ctx, cancel := r.options.Limited(ctx)
 	defer cancel()
@@ -223,10 +222,10 @@ func (r *Resident) answer(k int) (*engine.Solution, *problem.Normal, error) {
 	return sol, &p, nil
 }
 
-// Solve solves the instances whose costs are in a buffer of the device, once the stream
-// has done what before, where it is not nil, gives it to wait for. An instance without a
-// full matching has neither Column nor Certificate; values are those of the certificates.
-// Costs that cannot be solved with are an ErrCost.
+// Solve solves the instances whose costs are in a buffer of the device. before, unless nil, makes
+// the stream wait for other work first. The result of an instance without a full matching has
+// neither Column nor Certificate; values are those of the certificates. Costs that cannot be solved
+// are an ErrCost.
 func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(device.Stream) error) ([]*Result, error) {
 	ctx, cancel := r.options.Limited(ctx)
 	defer cancel()
@@ -280,8 +279,8 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 	return results, errors.Join(errs...)
 }
 
-// plan makes the job of a large instance, and another where its costs are of another class
-// than those before, by which algorithms are chosen.
+// plan makes the job of a large instance, and a new one where the class of the costs, by which
+// algorithms are chosen, has changed since the last.
 func (r *Resident) plan(ctx context.Context, p *problem.Normal) (err error) {
 	if class := costClass(p); r.job == nil || class != r.class {
 		if r.job != nil {
@@ -381,8 +380,8 @@ func unmatched(rows int) []int32 {
 	return column
 }
 
-// Scaled is the scaled cost of a pair, which an error of a check tells: one cost is read
-// from the device.
+// Scaled returns the scaled cost of a pair for the error of a check; it reads this cost from the
+// device.
 func (r *Resident) Scaled(scale float64, i, j int) int64 {
 	if r.p.Transposed {
 		i, j = j, i

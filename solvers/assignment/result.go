@@ -117,9 +117,9 @@ func (r *Result) prove(c *problem.Certificate) {
 	r.Proven = report.Proven
 }
 
-// bound is the value, less the gap that the certificate leaves (or more, when
-// maximising). A step of float64 on the way there makes up for the rounding of Value,
-// and another for that of the bound, so that no matching beats it.
+// bound is the value less the gap that the certificate leaves (plus the gap when maximising). It is
+// moved by two steps of float64, one for the rounding of Value and one for its own, so that no
+// matching is better.
 func (r *Result) bound() solve.Number {
 	if r.Certificate.Gap == 0 {
 		return solve.Number(r.Exact)

@@ -71,10 +71,9 @@ func (s *Session) leave() error {
 	return j.Close()
 }
 
-// Solve is the package's Solve without what Open has done. What ctx or the time limit
-// ends has a result too: the best so far, which is not proven. The result's
-// Seconds.Solve run from the call to the matching and duals on the host,
-// Seconds.Verify to the end of the check.
+// Solve does what the package's Solve does after opening. Where ctx or the time limit ends it, the
+// result is the best matching so far, which is not proven. The result's Seconds.Solve run from the
+// call to the matching and duals on the host, Seconds.Verify to the end of the check.
 func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	if s.job == nil {
 		return nil, errors.New("solve assignment: the session has no instance")
@@ -140,8 +139,8 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// orBest is the best so far where ctx ended the solve, else the error. part is what the
-// algorithm has left of its matching, and start what it began from; both may be nil.
+// orBest returns the best matching so far where ctx ended the solve, else the error. part is the
+// algorithm's partial matching, start the duals that it began from; both may be nil.
 func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, start *problem.Prices, err error) (*Result, error) {
 	switch ended := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
 	case errors.Is(err, collective.ErrEnded):
@@ -162,8 +161,7 @@ func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, 
 	return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 }
 
-// unopened is the best so far of a solve that ctx ended before it began, with err: a
-// matching that is greedy alone.
+// unopened returns, beside err, a greedy matching where ctx ended a solve before it began.
 func unopened(ctx context.Context, inst *problem.Instance, o Options, err error) (*Result, error) {
 	p, failed := problem.Normalise(inst)
 	if failed != nil {

@@ -44,9 +44,9 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 	return plan{}, errors.Join(refused...)
 }
 
-// together takes a variant for several devices in place of one that is not: the one
-// most like that which was asked for by its label; else that which won among those, or
-// the one most like the winner.
+// together replaces a variant for one device by one for several: the one most like the variant that
+// was asked for by its label; else the fastest of those that were measured, or the one most like
+// the winner.
 func (c *plan) together(f *families.Family, facts device.Facts, p *problem.Normal, o Options) error {
 	w := engine.Workload(p)
 	w.Suits, w.Why = f.Together(c.variant), fmt.Sprintf("of the variants for several devices the one most like %s, which is that for one (%s)", c.variant.Label, c.reason)
@@ -69,8 +69,7 @@ func (c *plan) together(f *families.Family, facts device.Facts, p *problem.Norma
 	return err
 }
 
-// prepareSharded is prepare for several devices, or for one that is solved on as one
-// of several would be.
+// prepareSharded is prepare by the method of several devices, even for one.
 func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *draw.Drawing) (_ *job, err error) {
 	devices := o.Devices
 	if err := distinct(devices); err != nil {

@@ -346,7 +346,7 @@ func TestClassicalOnSeveralDevices(t *testing.T) {
 				}
 				cases := share(enginetest.Cases(t, value, 4), n)
 				if value == problem.Int32 {
-					cases["more new zeros than a post holds"] = enginetest.ManyZeros(t)
+					cases["more new zeros than a message buffer holds"] = enginetest.ManyZeros(t)
 				}
 				shardsAgree(t, n, f, value, open, cases)
 			})

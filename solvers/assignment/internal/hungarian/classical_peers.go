@@ -60,7 +60,7 @@ func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
 
 func (e *classicalPeers) Close() error { return e.held.Close() }
 
-// bind writes the tables, and clears the mailboxes; opened is false where the
+// bind writes the tables, and clears the message buffers; opened is false where the
 // way to another device's memory does not open.
 func (r *classicalShardRun) bind() (opened bool, err error) {
 	e := r.Peers

@@ -69,7 +69,8 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 // this class of device and for these fixed parameters first; then on other classes of
 // the same compute capability, that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
-// this device's; then for workloads that differ in one fixed parameter (another range, or
+// this device's. Results far from the size, beyond a factor of two from all tuned ones, come
+// after the other classes' near ones. Then come results for workloads that differ in one fixed parameter (another range, or
 // another type of values, the nearest that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
@@ -111,12 +112,16 @@ func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasi
 		return Choice{}, err
 	}
 	s := search{family: f, facts: facts, w: w, feasible: feasible}
-	for _, try := range []struct{ kin, related bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
-		if try.related && w.Suits != nil {
+	for _, related := range []bool{false, true} {
+		if related && w.Suits != nil {
 			break
 		}
-		if c, ok := s.among(k, try.kin, try.related); ok {
-			return c, nil
+		for _, far := range []bool{false, true} {
+			for _, kin := range []bool{false, true} {
+				if c, ok := s.among(k, kin, related, far); ok {
+					return c, nil
+				}
+			}
 		}
 	}
 	if w.Suits == nil {
@@ -163,8 +168,8 @@ func (s *search) fits(c *candidate, measured bool) bool {
 }
 
 // among looks for results of this class of device, or of its kin, and for the
-// workload's fixed parameters, or those that differ in one.
-func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
+// workload's fixed parameters, or those that differ in one; near the size, or at any.
+func (s *search) among(k *knowledge, kin, related, far bool) (Choice, bool) {
 	var nearest *pool
 	pools := k.pools
 	if related {
@@ -187,11 +192,11 @@ func (s *search) among(k *knowledge, kin, related bool) (Choice, bool) {
 	if c, ok := s.exact(nearest); ok {
 		return c, true
 	}
-	if c, ok := s.between(nearest); ok {
+	if c, ok := s.between(nearest, far); ok {
 		return c, true
 	}
-	if c, ok := s.nearest(nearest); ok {
-		return c, true
+	if c, ok := s.nearest(nearest, far); ok || !far {
+		return c, ok
 	}
 	return s.deviceDefault(nearest)
 }
@@ -239,8 +244,9 @@ func (s *search) exact(p *pool) (Choice, bool) {
 	return Choice{}, false
 }
 
-// between interpolates, or extrapolates a factor of two and more beyond all sizes.
-func (s *search) between(p *pool) (Choice, bool) {
+// between interpolates or, of results far away, extrapolates a factor of two and more beyond
+// all sizes.
+func (s *search) between(p *pool, far bool) (Choice, bool) {
 	s.refused, s.why = 0, nil
 	sizes := s.speaking(p)
 	if len(sizes) < 2 || s.size < 1 || sizes[0].size < 1 {
@@ -252,6 +258,8 @@ func (s *search) between(p *pool) (Choice, bool) {
 	}
 	level := Interpolated
 	switch {
+	case !far && (hi == len(sizes) || hi == 0):
+		return Choice{}, false
 	case hi == len(sizes) && s.size >= 2*sizes[hi-1].size:
 		hi, level = hi-1, Extrapolated
 	case hi == 0 && 2*s.size <= sizes[0].size:
@@ -295,7 +303,7 @@ func (s *search) speaking(p *pool) []tunedSize {
 	return slices.DeleteFunc(slices.Clone(p.sizes), func(t tunedSize) bool { return !s.w.Speaks(t.size) })
 }
 
-func (s *search) nearest(p *pool) (Choice, bool) {
+func (s *search) nearest(p *pool, far bool) (Choice, bool) {
 	s.refused, s.why = 0, nil
 	sizes := s.speaking(p)
 	if s.size < 1 || len(sizes) == 0 {
@@ -303,10 +311,14 @@ func (s *search) nearest(p *pool) (Choice, bool) {
 	}
 	var t *tunedSize
 	var best *candidate
+	farthest := math.Ln2 + 1e-9
+	if !far {
+		farthest = math.Ln2 - 1e-9 // from twice a size on, growth tells more
+	}
 	between := sizes[0].size < s.size && s.size < sizes[len(sizes)-1].size
 	for i := range sizes {
 		x := &sizes[i]
-		if x.size < 1 || x.size == s.size || between && math.Abs(logRatio(x.size, s.size)) > math.Ln2+1e-9 ||
+		if x.size < 1 || x.size == s.size || (between || !far) && math.Abs(logRatio(x.size, s.size)) > farthest ||
 			t != nil && math.Abs(logRatio(x.size, s.size)) > math.Abs(logRatio(t.size, s.size)) {
 			continue
 		}

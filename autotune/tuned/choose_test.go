@@ -379,7 +379,17 @@ func TestCompiledOtherwise(t *testing.T) {
 // An H100 takes the winners of the H200 that the binary carries, which has its compute
 // capability and number of multiprocessors; one with fewer takes those of larger sizes.
 func TestKin(t *testing.T) {
-	db, err := Embedded()
+	shipped, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []Entry
+	for _, e := range shipped.Entries() {
+		if e.Class == "cuda|NVIDIA H200|9.0|132sm|smem232448" {
+			list = append(list, e)
+		}
+	}
+	db, err := New(list...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +401,7 @@ func TestKin(t *testing.T) {
 	tried := 0
 	for _, e := range db.Entries() {
 		f := families[e.Family]
-		if f == nil || f.Variant(e.Winner) == nil || e.Class != "cuda|NVIDIA H200|9.0|132sm|smem232448" {
+		if f == nil || f.Variant(e.Winner) == nil {
 			continue
 		}
 		tried++

@@ -132,3 +132,27 @@ func TestSpeaks(t *testing.T) {
 		}
 	}
 }
+
+// Another class's results near the size come before this class's far from it, and after those
+// near it.
+func TestNearBeforeFar(t *testing.T) {
+	f := family()
+	other := func(e Entry) Entry {
+		e.Class = "cuda|Another GPU|9.0|132sm|smem0"
+		return e
+	}
+	for _, tc := range []struct {
+		own, size int
+		want      string
+	}{{1000, 4000, "3"}, {1000, 1500, "2"}, {1000, 9000, "2"}, {5000, 4000, "2"}} {
+		db, err := New(tunedAt(tc.own, 50, 10, 20), other(tunedAt(4000, 90, 60, 20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		here := facts
+		c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: tc.size}, nil)
+		if err != nil || f.Value(c.Variant, "a") != tc.want {
+			t.Errorf("tuned here at %d, there at 4000: for %d chose %v (%s), %v, expected a=%s", tc.own, tc.size, c.Variant, c.Reason(), err, tc.want)
+		}
+	}
+}

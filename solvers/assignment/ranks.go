@@ -2,6 +2,7 @@ package assignment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -11,6 +12,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
@@ -147,18 +149,7 @@ func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
 		}
 		m.Sparse.Start[i+1] = int64(len(m.Sparse.Col))
 	}
-	n := len(m.Sparse.Col)
-	m.I32, m.I64, m.F32, m.F64 = nil, nil, nil, nil
-	switch m.Type {
-	case problem.Int32:
-		m.I32 = make([]int32, n)
-	case problem.Int64:
-		m.I64 = make([]int64, n)
-	case problem.Float32:
-		m.F32 = make([]float32, n)
-	default:
-		m.F64 = make([]float64, n)
-	}
+	makeCosts(m, len(m.Sparse.Col))
 	copy(m.Bytes(), held)
 	if p.Transposed {
 		m = m.Transpose()
@@ -254,4 +245,105 @@ func (r *Result) interruptedTogether(ctx context.Context, s *Session) (bool, err
 	}
 	r.unfinished(ctx, p, bound, known)
 	return true, nil
+}
+
+// makeCosts gives an instance room for n costs in the place of its own.
+func makeCosts(m *problem.Instance, n int) {
+	m.I32, m.I64, m.F32, m.F64 = nil, nil, nil, nil
+	switch m.Type {
+	case problem.Int32:
+		m.I32 = make([]int32, n)
+	case problem.Int64:
+		m.I64 = make([]int64, n)
+	case problem.Float32:
+		m.F32 = make([]float32, n)
+	default:
+		m.F64 = make([]float64, n)
+	}
+}
+
+// A finding is what rank 0 tells the others of a solve of its own.
+type finding struct {
+	Column []int32
+	U, V   []int64
+	Failed string // why there is no matching
+}
+
+// onFirst has rank 0 solve by the host's first method, where all algorithms of ranks gave up: under
+// a limit, so that there is a matching.
+func (j *job) onFirst(ctx context.Context) (*engine.Solution, error) {
+	whole, err := j.gathered()
+	if err != nil {
+		return nil, err
+	}
+	var f finding
+	if whole != nil {
+		f = j.alone(ctx, whole)
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := collective.Texts(j.options.Ranks, text)
+	if err != nil {
+		return nil, err
+	}
+	f = finding{}
+	switch err := json.Unmarshal(texts[0], &f); {
+	case err != nil:
+		return nil, err
+	case f.Failed != "":
+		return nil, fmt.Errorf("rank 0: %s", f.Failed)
+	}
+	return &engine.Solution{Column: f.Column, Prices: problem.Prices{U: f.U, V: f.V}}, nil
+}
+
+// alone is the host's solve of the whole instance, in the units of the ranks' one.
+func (j *job) alone(ctx context.Context, whole *problem.Instance) finding {
+	p, err := problem.Normalise(whole)
+	if err == nil && p.Scale != j.p.Scale {
+		err = fmt.Errorf("found a scale of %v, expected %v", p.Scale, j.p.Scale)
+	}
+	var sol *engine.Solution
+	if err == nil {
+		sol, err = families.Methods()[0].Solve(ctx, p, nil, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
+	}
+	if err != nil {
+		return finding{Failed: err.Error()}
+	}
+	return finding{Column: sol.Column, U: sol.U, V: sol.V}
+}
+
+// mostGathered is the most costs, in bytes, that rank 0 takes over from the others.
+const mostGathered = 4 << 30
+
+// gathered is the instance with the rows of all ranks, on rank 0; nil on the others.
+func (j *job) gathered() (*problem.Instance, error) {
+	const piece = 64 << 20
+	ranks, p, whole := j.options.Ranks, j.p, *j.p.Instance
+	row := p.Cols * p.Instance.Type.Size()
+	room := make([]byte, min(piece, p.Rows*row))
+	if whole.Rows = p.Rows; ranks.Rank() == 0 {
+		makeCosts(&whole, p.Rows*p.Cols)
+	}
+	first := collective.Split(p.Rows, ranks.Size())
+	for k := range ranks.Size() {
+		for from, end := first[k]*row, first[k+1]*row; from < end; from += piece {
+			n := min(piece, end-from)
+			part := room[:n]
+			if ranks.Rank() == 0 {
+				part = whole.Bytes()[from : from+n]
+			}
+			if ranks.Rank() == k {
+				copy(part, p.Instance.Bytes()[from-first[k]*row:])
+			}
+			if err := ranks.Broadcast(part, k); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if ranks.Rank() > 0 {
+		return nil, nil
+	}
+	return &whole, nil
 }

@@ -225,21 +225,33 @@ func TestRanksInfeasible(t *testing.T) {
 	}
 }
 
-// Where core gives up, all ranks go on with the classical variant.
+// Where core gives up, all ranks go on with the classical variant; under a limit, which that does
+// not take, rank 0 goes on with the costs of all.
 func TestRanksSuccessor(t *testing.T) {
-	whole, err := Generate("uniform", 30, 30, 100, 1<<40, Int32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true}, func(collective.Ranks) (*Instance, error) { return whole, nil }, func(s *Session) {
-		s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	agreeOnRanks(t, "successor", whole, results)
-	if next := results[0].Counts.Switch; !strings.HasPrefix(next, "assignment/classical") {
-		t.Errorf("went on by %q, expected the classical variant", next)
+	limit := 30.0
+	giveUp := func(s *Session) { s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0 }
+	for _, c := range []struct {
+		Drawing
+		change func(*Instance)
+		want   string
+	}{
+		{Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: Int32, Range: 100}, func(*Instance) {}, "assignment/classical"},
+		{Drawing{Kind: "uniform", Rows: 31, Cols: 30, Type: Int32, Range: 100}, func(inst *Instance) { inst.Limit = &limit }, "host on rank 0"},
+		{Drawing{Kind: "uniform", Rows: 30, Cols: 35, Type: Float64}, func(inst *Instance) { inst.Limit, inst.Maximize = new(float64), true }, "host on rank 0"},
+	} {
+		whole, err := Draw(c.Drawing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(whole)
+		_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true}, func(collective.Ranks) (*Instance, error) { return whole, nil }, giveUp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agreeOnRanks(t, "successor", whole, results)
+		if next := results[0].Counts.Switch; !strings.HasPrefix(next, c.want) {
+			t.Errorf("went on by %q, expected %s", next, c.want)
+		}
 	}
 }
 

@@ -229,8 +229,12 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 			}
 			more = yield(attempt(next, e, e.Close))
 		}
-		if more {
+		switch size := int64(j.p.Rows) * int64(j.p.Cols) * int64(j.p.Instance.Type.Size()); {
+		case !more:
+		case !c.group.Spans():
 			j.byHost(ctx, start, yield)
+		case size <= mostGathered:
+			yield(solve.Attempt[*engine.Solution]{Name: families.Methods()[0].Name + " on rank 0", Run: func() (*engine.Solution, error) { return j.onFirst(ctx) }})
 		}
 	})
 }

@@ -98,7 +98,8 @@ func WriteFound(out io.Writer, r *anytime.Result, device string) error {
 		return err
 	}
 	last := r.History[len(r.History)-1]
-	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s, seed %d", ui.Seconds(last.Seconds), ui.Count(int(r.Runs), "annealing"), r.Seed))
+	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s and %s, seed %d",
+		ui.Seconds(last.Seconds), ui.Count(int(r.Work.Runs), "annealing"), ui.Count(int(r.Work.Coalitions), "extracted coalition"), r.Seed))
 	if r.Stopped {
 		r.Notes = append(r.Notes, "interrupted: the best so far")
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,8 +180,8 @@ func TestUnits(t *testing.T) {
 		{[]float64{1e-3, 4e12}, unit{places: 3}, true},
 		{[]float64{0x1p-40, 1}, unit{bits: 40}, true},
 		{[]float64{0x1p500, -0x1p460}, unit{bits: -460}, true},
-		{[]float64{math.Pi, 1e10}, unit{bits: 57 - 34}, false},
-		{[]float64{1e-300, -1e300}, unit{bits: 57 - 997}, false},
+		{[]float64{math.Pi, 1e10}, unit{bits: 53 - 34}, false},
+		{[]float64{1e-300, -1e300}, unit{bits: 53 - 997}, false},
 		{[]float64{5e-324}, unit{bits: 1074}, true},
 	} {
 		u, exact := unitOf(c.weights)
@@ -275,6 +276,42 @@ func TestPrices(t *testing.T) {
 	}
 	if v, err := Verify(inst, text); err != nil || v.Err() == nil || !strings.Contains(v.Err().Error(), "prices") {
 		t.Errorf("lower prices: %v, %+v", err, v)
+	}
+}
+
+// An extracted coalition gains what its program says, from any structure; of few agents the
+// best one is found.
+func TestExtraction(t *testing.T) {
+	inst, err := Draw("uniform", 9, 0.8, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := []int32{0, 0, 0, 1, 1, 1, 2, 2, 3}
+	before, p := inst.graph.Value(label), extraction(inst, label)
+	most := int64(0)
+	for mask := range 1 << 9 {
+		after := slices.Clone(label)
+		x := []uint64{uint64(mask)}
+		for i := range after {
+			if mask>>i&1 == 1 {
+				after[i] = 4
+			}
+		}
+		if got, want := p.Amount(x).Float(), float64(inst.graph.Value(after)-before); got != want {
+			t.Fatalf("coalition %b gains %v, its program says %v", mask, want, got)
+		}
+		most = max(most, inst.graph.Value(after)-before)
+	}
+	o := options(t, time.Second)
+	r, err := qubo.Solve(context.Background(), p, qubo.Options{Settings: o.Settings})
+	if err != nil || r.Value.Float() != float64(most) {
+		t.Errorf("found %v, %v, expected %d", r, err, most)
+	}
+	// Every agent alone, and weights that sums of 64 bits do hold, and searches do not.
+	for _, text := range []string{"3 3\n1 2 5\n2 3 5\n1 3 5\n", "4 3\n1 2 100000000000000000\n2 3 -30000000000000000\n1 3 7\n"} {
+		if r := checked(t, read(t, "x.rud", text), options(t, 100*time.Millisecond)); len(r.Blocks) > 3 {
+			t.Errorf("%q: found %v", text, r.Blocks)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ type Instance struct {
 	exact bool    // no weight was rounded
 	own   []int64 // the nodes' own weights, in units
 	fixed int64   // their sum, which every structure has
+	heavy bool    // sums are beyond 2^54
 }
 
 // Edges is how many edges have a weight.
@@ -141,6 +142,7 @@ func newInstance(terms *qubo.Instance) (*Instance, error) {
 	if sum > mostSum {
 		return nil, fmt.Errorf("%s: %w: absolute values add up to %.3g, expected at most 2^57", terms.Source, qubo.ErrCoefficient, sum)
 	}
+	inst.heavy = sum > 1<<54
 	for _, w := range inst.own {
 		inst.fixed += w
 	}
@@ -173,11 +175,11 @@ func unitOf(lists ...[]float64) (u unit, exact bool) {
 	for _, w := range all {
 		sum += math.Ldexp(math.Abs(w), -top)
 	}
-	if u.places <= 9 && math.Ldexp(sum*math.Pow10(u.places), top) < 0x1p57 {
+	if u.places <= 9 && math.Ldexp(sum*math.Pow10(u.places), top) < 0x1p53 {
 		return u, true
 	}
 	_, most := math.Frexp(sum)
-	u = unit{bits: min(-low, 57-top-most)}
+	u = unit{bits: min(-low, 53-top-most)}
 	return u, u.bits == -low
 }
 

@@ -25,7 +25,7 @@ type Result struct {
 	Target      *float64
 	Met         *float64 // seconds to the target; nil: not met
 	History     []Improvement
-	Runs        int64 // annealings made
+	Work        Work
 	Certificate Certificate
 }
 
@@ -33,6 +33,12 @@ type Result struct {
 type Improvement struct {
 	Seconds float64      `json:"seconds"` // from the start of the solve
 	Value   solve.Number `json:"value"`
+}
+
+// Work is what a search did.
+type Work struct {
+	Runs       int64 `json:"runs"`       // annealings
+	Coalitions int64 `json:"coalitions"` // that became blocks, of package qubo's searches
 }
 
 // A Certificate is what checking an answer found: the blocks' values as the instance gives
@@ -63,7 +69,7 @@ func (r *run) result(ctx context.Context) (*Result, error) {
 	x := newResult(r.inst)
 	x.Device, x.Algorithm, x.Variant = r.o.Where(), Algorithm, "annealing and recombination on all cores"
 	x.Reason = "values are those of a graph"
-	x.Seed, x.Target, x.Met, x.History, x.Runs = r.o.Seed, r.o.Target, r.met, r.history, r.runs
+	x.Seed, x.Target, x.Met, x.History, x.Work = r.o.Seed, r.o.Target, r.met, r.history, Work{r.runs, r.coalitions}
 	x.Stopped = ctx.Err() != nil
 	x.Blocks = lists(r.blocks)
 	x.Seconds.Solve = time.Since(r.start).Seconds()
@@ -222,17 +228,13 @@ type stated struct {
 	Target      *float64      `json:"target"`
 	Met         *float64      `json:"time_to_target"`
 	History     []Improvement `json:"history"`
-	Work        work          `json:"work"`
+	Work        Work          `json:"work"`
 	Certificate Certificate   `json:"certificate"`
-}
-
-type work struct {
-	Runs int64 `json:"runs"` // annealings
 }
 
 // MarshalJSON writes the report of every problem with what this package adds.
 func (x *Result) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(stated{x.Report, x.Blocks, x.Names, x.Type, x.Seed, x.Target, x.Met, x.History, work{x.Runs}, x.Certificate})
+	text, err := json.Marshal(stated{x.Report, x.Blocks, x.Names, x.Type, x.Seed, x.Target, x.Met, x.History, x.Work, x.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -51,11 +51,13 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	if o.TimeLimit == 0 {
 		o.TimeLimit = DefaultLimit
 	}
-	r := &run{inst: inst, o: o, start: time.Now(), bound: inst.graph.Positive()}
+	r := &run{inst: inst, o: o, start: time.Now(), bound: inst.graph.Positive(), tried: math.MinInt64}
 	ends, cancel := o.Limited(ctx)
 	defer cancel()
 	defer context.AfterFunc(ends, func() { r.over.Store(true) })()
-	r.search(max(1, min(d.Facts().SMs, runtime.NumCPU())))
+	if err := r.search(ends, max(1, min(d.Facts().SMs, runtime.NumCPU()))); err != nil {
+		return nil, err
+	}
 	return r.result(ctx)
 }
 
@@ -74,6 +76,11 @@ type run struct {
 	met     *float64
 	runs    int64
 	blocks  []int32
+
+	// Of the worker that looks for coalitions:
+	spent      time.Duration // on that
+	tried      int64         // the value of the structure for which it has found none
+	coalitions int64         // that it has found
 }
 
 // boundWork is how many edges the search for conflicts looks at: half a second's work.
@@ -100,8 +107,8 @@ func (p *proof) bound(g *cliques.Graph) int64 {
 	return min(bound, floor)
 }
 
-// search has every core search, and one of them look for bounds first.
-func (r *run) search(cores int) {
+// search has every core search; the last looks for bounds first, and the first for coalitions too.
+func (r *run) search(ctx context.Context, cores int) (err error) {
 	g := r.inst.graph
 	s := cliques.NewSearch(g)
 	s.Improved = func(value int64, _ []int32) { r.improved(value) }
@@ -115,11 +122,17 @@ func (r *run) search(cores int) {
 				r.bounded(proof{losses: g.Conflicts(boundWork, r.over.Load)})
 				r.bounded(proof{prices: g.Prices(random, r.over.Load)})
 			}
-			s.Work(random, r.over.Load)
+			w := s.Worker(random)
+			for !r.over.Load() {
+				if w.Run(r.over.Load); k == 0 && err == nil {
+					err = r.extract(ctx, s, w)
+				}
+			}
 		})
 	}
 	wait.Wait()
 	r.best, r.blocks, r.runs = s.Best()
+	return err
 }
 
 // improved is told of a better structure, in units.

@@ -65,11 +65,10 @@ func TestSearchFindsTheBest(t *testing.T) {
 				g := random(n, c.chance, c.least, c.most, seed)
 				want := best(g)
 				s := NewSearch(g)
-				left := 20
-				s.Work(rand.New(rand.NewPCG(seed, 1)), func() bool {
-					_, _, runs := s.Best()
-					return runs > int64(left)
-				})
+				w := s.Worker(rand.New(rand.NewPCG(seed, 1)))
+				for range 20 {
+					w.Run(never)
+				}
 				value, label, _ := s.Best()
 				if value != want || g.Value(label) != value {
 					t.Fatalf("n = %d, %+v, seed %d: found %d, worth %d, expected %d", n, c, seed, value, g.Value(label), want)

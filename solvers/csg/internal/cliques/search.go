@@ -86,32 +86,51 @@ func (s *Search) parents(random *rand.Rand) (a, b partition, ok bool) {
 	return s.elite[min(k, l)], s.elite[max(k, l)], true
 }
 
-// Work searches until stop; several goroutines may, each with random numbers of its own.
-// One in four annealings begins from nothing, the others recombine two elites.
-func (s *Search) Work(random *rand.Rand, stop func() bool) {
-	sweeps, heat, least := quick, hot*s.scale, cold*s.scale
-	for run := 0; !stop(); run++ {
-		a, b, ok := s.parents(random)
-		if run > 0 && ok && run%4 != 0 {
-			s.Offer(s.recombine(a, b, sweeps, heat*math.Pow(least/heat, random.Float64()), least, random, stop))
-			continue
-		}
-		one := newState(s.g, identity(s.g.N), random)
-		half := one.anneal(sweeps, heat, least, stop)
-		s.Offer(one.label)
-		if run == 0 {
-			heat = max(above*half, least)
-		}
-		sweeps = min(2*sweeps, thorough)
+// A Worker searches on one core, with random numbers of its own.
+type Worker struct {
+	s           *Search
+	random      *rand.Rand
+	runs        int
+	sweeps      int
+	heat, least float64
+}
+
+// Worker is a new one; several goroutines may have one each.
+func (s *Search) Worker(random *rand.Rand) *Worker {
+	return &Worker{s: s, random: random, sweeps: quick, heat: hot * s.scale, least: cold * s.scale}
+}
+
+// Run makes one annealing, which stop ends early. One in four begins from nothing, the
+// others recombine two elites.
+func (w *Worker) Run(stop func() bool) {
+	a, b, ok := w.s.parents(w.random)
+	if w.runs++; w.runs > 1 && ok && w.runs%4 != 1 {
+		w.s.Offer(w.recombine(a, b, stop))
+		return
 	}
+	one := newState(w.s.g, identity(w.s.g.N), w.random)
+	half := one.anneal(w.sweeps, w.heat, w.least, stop)
+	w.s.Offer(one.label)
+	if w.runs == 1 {
+		w.heat = max(above*half, w.least)
+	}
+	w.sweeps = min(2*w.sweeps, thorough)
+}
+
+// Improve descends from a partition, and offers what it comes to.
+func (w *Worker) Improve(label []int32, stop func() bool) {
+	one := newState(w.s.g, label, w.random)
+	one.descend(stop)
+	w.s.Offer(one.label)
 }
 
 // recombine makes a node of all nodes that are together in both partitions, anneals these
 // from the first partition, and then descends in the whole graph.
-func (s *Search) recombine(a, b partition, sweeps int, from, to float64, random *rand.Rand, stop func() bool) []int32 {
+func (w *Worker) recombine(a, b partition, stop func() bool) []int32 {
+	g := w.s.g
 	type pair struct{ a, b int32 }
 	number := map[pair]int32{}
-	common := make([]int32, s.g.N)
+	common := make([]int32, g.N)
 	var begin []int32 // of each common part, the block of a
 	for i := range common {
 		p := pair{a.label[i], b.label[i]}
@@ -123,13 +142,13 @@ func (s *Search) recombine(a, b partition, sweeps int, from, to float64, random 
 		}
 		common[i] = c
 	}
-	parts := newState(s.g.contract(common, len(begin)), begin, random)
-	parts.anneal(sweeps, from, to, stop)
-	label := make([]int32, s.g.N)
+	parts := newState(g.contract(common, len(begin)), begin, w.random)
+	parts.anneal(w.sweeps, w.heat*math.Pow(w.least/w.heat, w.random.Float64()), w.least, stop)
+	label := make([]int32, g.N)
 	for i, c := range common {
 		label[i] = parts.label[c]
 	}
-	whole := newState(s.g, label, random)
+	whole := newState(g, label, w.random)
 	whole.descend(stop)
 	return whole.label
 }

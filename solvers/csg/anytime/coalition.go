@@ -1,0 +1,74 @@
+package anytime
+
+import (
+	"context"
+	"time"
+
+	"coalesce/solvers/csg/internal/cliques"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
+)
+
+// A fifth of a core's time may go into coalitions, a twentieth of the time so far into each.
+const (
+	coalitionShare = 5
+	coalitionTime  = 20
+	leastTime      = 10 * time.Millisecond
+	mostTime       = 2 * time.Second
+)
+
+// extract looks for the coalition of the best reduced cost against the best structure, and has the
+// search improve what that becomes with it: unless it was in vain for the same structure, enough
+// time has gone into coalitions, or weights are too large for package qubo.
+func (r *run) extract(ctx context.Context, s *cliques.Search, w *cliques.Worker) error {
+	value, label, _ := s.Best()
+	so := time.Since(r.start)
+	if r.over.Load() || r.inst.N < 3 || r.inst.heavy || value == r.tried || r.spent > so/coalitionShare {
+		return nil
+	}
+	begin := time.Now()
+	defer func() { r.spent += time.Since(begin) }()
+	o := qubo.Options{Settings: solve.Settings{Devices: r.o.Devices, TimeLimit: min(max(so/coalitionTime, leastTime), mostTime)}, Threads: 1, Seed: r.o.Seed}
+	found, err := qubo.Solve(ctx, extraction(r.inst, label), o)
+	if err != nil {
+		return err
+	}
+	if found.Value.Float() <= 0 {
+		r.tried = value
+		return nil
+	}
+	r.coalitions++
+	var members []int
+	block := int32(0) // a number that no block has
+	for i, c := range label {
+		block = max(block, c+1)
+		if found.Solution.At(i) == 1 {
+			members = append(members, i)
+		}
+	}
+	if int(block) == r.inst.N { // every agent is alone
+		block = label[members[0]]
+	}
+	for _, i := range members {
+		label[i] = block
+	}
+	w.Improve(label, r.over.Load)
+	return nil
+}
+
+// extraction is the binary quadratic program of a coalition's reduced cost: what a structure gains when
+// the coalition becomes a block and its agents leave theirs. With x(i) = 1 for the members that is Σ w(i,j) x(i) x(j)
+// over all edges, less the edges inside blocks that have one or two members, w(i,j) (x(i) + x(j) - x(i) x(j)).
+func extraction(inst *Instance, label []int32) *qubo.Instance {
+	g := inst.graph
+	terms := &qubo.Terms[int64]{Linear: make([]int64, g.N), Pair: make([]int64, len(g.Weight))}
+	for i := range g.N {
+		for k := g.Start[i]; k < g.Start[i+1]; k++ {
+			if terms.Pair[k] = g.Weight[k]; label[i] == label[g.Col[k]] {
+				terms.Pair[k] *= 2
+				terms.Linear[i] -= g.Weight[k]
+			}
+		}
+	}
+	return &qubo.Instance{N: g.N, Form: qubo.QUBO, Sense: qubo.Maximize, Start: g.Start, Col: g.Col, Int: terms}
+}

@@ -36,7 +36,7 @@ func Memory(v *device.Variant, n, devices int) int64 {
 	size := int64(device.Value(csg.Price.Value(v, "value")).Size())
 	bits := min(n, TileBits(v))
 	k := shareBits(n-bits, devices)
-	each := size<<(n-k) + 8*columnRoom + 8<<(n-k-bits) + 1<<20
+	each := size<<(n-k) + 8*columnRoom(n) + 8<<(n-k-bits) + 1<<20
 	return each * int64((1<<k+devices-1)/devices)
 }
 
@@ -51,8 +51,9 @@ func shareBits(tiles, devices int) int {
 	return min(k, tiles)
 }
 
-// columnRoom is how many coalitions a pass of a share can hand back.
-const columnRoom = 1 << 22
+// columnRoom is how many coalitions of n agents a pass of a share can hand back: one in 1024,
+// as far as the cores search among so many.
+func columnRoom(n int) int64 { return 1 << max(22, min(n-10, 25)) }
 
 // onDevices makes passes on devices, which hold the values; single ones are read from this
 // machine's memory, or drawn here.
@@ -70,6 +71,7 @@ type share[T device.Number] struct {
 	stream  device.Stream
 	first   uint64       // the least coalition
 	n, bits int          // the lowest agents, which differ; of these the agents of a tile
+	room    int64        // coalitions that a pass hands back at most
 	unit    int          // of prices, see host
 	scope   device.Scope // holds the memory, the stream and the module
 
@@ -87,7 +89,7 @@ func newOnDevices[T device.Number](ctx context.Context, values []T, n int, o *Se
 	k := shareBits(n-own, len(on.Devices))
 	d.shares = make([]*share[T], 1<<k)
 	for i := range d.shares {
-		d.shares[i] = &share[T]{device: on.Devices[i%len(on.Devices)], variant: on.Variant, first: uint64(i) << (n - k), n: n - k, bits: own}
+		d.shares[i] = &share[T]{device: on.Devices[i%len(on.Devices)], variant: on.Variant, first: uint64(i) << (n - k), n: n - k, bits: own, room: columnRoom(n)}
 	}
 	err := d.all(func(_ int, s *share[T]) error {
 		if err := s.open(); err != nil {
@@ -119,7 +121,7 @@ func (s *share[T]) open() (err error) {
 	}
 	size := int64(device.Value(csg.Price.Value(s.variant, "value")).Size())
 	return s.scope.Take(s.device, device.Into(&s.v, size<<s.n), device.Into(&s.prices, 8*64), device.Into(&s.low, 8<<s.bits),
-		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*columnRoom), device.Into(&s.count, 8))
+		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*s.room), device.Into(&s.count, 8))
 }
 
 // upload sends the share's values.
@@ -201,7 +203,7 @@ func (s *share[T]) tiles() int { return 1 << (s.n - s.bits) }
 // pass collects with sums of prices that may be rounded down, and leaves out what is
 // above limit.
 func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
-	room := min(columnRoom, 4*keep)
+	room := int(min(d.shares[0].room, 4*int64(keep)))
 	limit, err := d.holds(prices, limit)
 	if err != nil {
 		return found{}, err

@@ -60,18 +60,21 @@ func (t *Trial[T]) Reset(s device.Stream) error {
 }
 
 // Run enqueues the pass on a stream.
-func (t *Trial[T]) Run(s device.Stream) error { return t.on(s).launch(t.prices, t.limit, columnRoom) }
+func (t *Trial[T]) Run(s device.Stream) error {
+	return t.on(s).launch(t.prices, t.limit, int(t.device.shares[0].room))
+}
 
 // Check compares what the pass on a stream has found with a pass on the cores: of narrow
 // sums, which are rounded down, what is left of it. The extent of the values, by which a
 // solve sets the unit, is compared too.
 func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
-	got, all, err := t.on(s).fetch(columnRoom)
+	room := int(t.device.shares[0].room)
+	got, all, err := t.on(s).fetch(room)
 	if err != nil {
 		return err
 	}
 	if !all {
-		return fmt.Errorf("a pass found more than %d coalitions, expected about %d", columnRoom, trialKeep)
+		return fmt.Errorf("a pass found more than %d coalitions, expected about %d", room, trialKeep)
 	}
 	if k := slices.IndexFunc(got, func(mask uint64) bool { return mask >= uint64(len(t.device.values)) }); k >= 0 {
 		return fmt.Errorf("a pass found coalition %d, expected less than %d", got[k], len(t.device.values))
@@ -80,7 +83,7 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 		value := t.device.at(mask)
 		return mask == 0 || value == forbidden || sum(t.prices, mask)-value > t.limit
 	})
-	f, err := t.device.host.pass(ctx, t.prices, t.limit, columnRoom)
+	f, err := t.device.host.pass(ctx, t.prices, t.limit, room)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"coalesce/runtime/device"
 )
@@ -171,13 +170,6 @@ func (inst *Instance) Bytes() []byte {
 		return device.Bytes(inst.F32)
 	}
 	return device.Bytes(inst.F64)
-}
-
-func BytesOf[T Number](s []T) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
 // Name is what an agent, 1..N, is called: its name, or its number.

@@ -22,6 +22,7 @@ const ValueParam = "value"
 // ValueTypes are the value types a ValueParam may have, with the C type of
 // each.
 var ValueTypes = map[string]string{
+	"int16":   "short",
 	"int32":   "int",
 	"int64":   "long long",
 	"float32": "float",

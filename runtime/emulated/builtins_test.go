@@ -113,6 +113,8 @@ func TestBuiltins(t *testing.T) {
 			func(t int) int32 { return int32(2 * t) }},
 		{"halves of a word", `p[t] = (int)(__vimax3_s16x2(0x8000ffffu, 0xfffe8000u, 0x80000000u + t) ^ __vimax3_u16x2(0x8000ffffu, 0xfffe8000u, t));`, 32,
 			func(t int) int32 { return int32(t) ^ 0xffff }},
+		{"halves of a word add up on their own", `p[t] = (int)(__viaddmax_s16x2(0xffffffffu, 0x00010001u + t, 0xfffb0003u) ^ __viaddmax_u16x2(0xfffe0001u, 0x00010001u, t));`, 32,
+			func(t int) int32 { return int32(max(t, 3)) ^ int32(max(t, 2)) ^ -1<<16 }},
 	} {
 		got, err := launch(t, d, kernelOf(c.body), device.Grid{Blocks: 1, Threads: c.threads}, make([]int32, c.threads))
 		if err != nil {

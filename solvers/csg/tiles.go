@@ -67,7 +67,7 @@ func tilesShared(f *device.Family, v *device.Variant) int {
 	size := Value(f.Value(v, "value")).Size()
 	chunks := 1 << f.Int(v, "slot")
 	slots := int(math.Pow(3, float64(f.Int(v, "slot"))))
-	chunk := size << f.Int(v, "chunk")
+	chunk := max(4, size) << f.Int(v, "chunk") // of words, which two values of int16 share
 	return max(2*chunks*f.Int(v, "stages")*f.Int(v, "pairs")*(chunk+16), slots*chunk)
 }
 
@@ -302,6 +302,8 @@ func (r *tiles) pieces(s device.Stream, visit func(number, first, count uint64, 
 // lowest returns the bytes of the smallest value of a type.
 func lowest(t Value) []byte {
 	switch t {
+	case device.Int16:
+		return device.Bytes([]int16{math.MinInt16})
 	case Int32:
 		return device.Bytes([]int32{math.MinInt32})
 	case Int64:

@@ -2,6 +2,7 @@
 // lowest agents.
 #pragma once
 #include "cuda/prelude.cuh"
+#include "cuda/tensor.cuh"
 
 namespace csg {
 
@@ -9,6 +10,28 @@ namespace csg {
 template <class T> struct alignas(16) Quad {
     T of[16 / sizeof(T)];
 };
+
+// Halves are two numbers of 16 bits in a register, of two pairs of tiles.
+struct Halves {
+    u32 word;
+};
+
+// WordOf is what a register holds of values T.
+template <class T> struct WordOf { typedef T Word; };
+template <> struct WordOf<short> { typedef Halves Word; };
+
+// highest is the largest value in a register.
+template <class T> __device__ __forceinline__ T highest(T x) { return x; }
+__device__ __forceinline__ short highest(Halves x) { return (short)max((int)(short)x.word, (int)x.word >> 16); }
+
+// copyWords copies to shared memory 16 bytes of words: of a alone, or of values of a and
+// of b in turn.
+template <class T> __device__ __forceinline__ void copyWords(T* to, const T* a, const T*) { coalesce::copyAhead(to, a); }
+__device__ __forceinline__ void copyWords(Halves* to, const short* a, const short* b) {
+    uint2 low = *(const uint2*)a, high = *(const uint2*)b;
+    *(Quad<Halves>*)to = {{{__byte_perm(low.x, high.x, 0x5410)}, {__byte_perm(low.x, high.x, 0x7632)},
+        {__byte_perm(low.y, high.y, 0x5410)}, {__byte_perm(low.y, high.y, 0x7632)}}};
+}
 
 // load reads a chunk from shared memory, aligned to 16 bytes.
 template <class T, u32 CHUNK> __device__ __forceinline__ void load(T (&to)[CHUNK], const T* from) {
@@ -28,6 +51,10 @@ template <class T> __device__ __forceinline__ T addMax(T a, T b, T c) {
 }
 template <> __device__ __forceinline__ int addMax<int>(int a, int b, int c) { return __viaddmax_s32(a, b, c); }
 template <> __device__ __forceinline__ float addMax<float>(float a, float b, float c) { return fmaxf(a + b, c); }
+
+template <> __device__ __forceinline__ Halves addMax<Halves>(Halves a, Halves b, Halves c) {
+    return {__viaddmax_s16x2(a.word, b.word, c.word)};
+}
 
 // raiseFused raises best[l] to a[s] + b[l \ s] for all s within l. b lies in shared
 // memory and is read 16 bytes at a time.
@@ -90,3 +117,23 @@ template <bool MIXED, class T, u32 CHUNK> __device__ __forceinline__ void ceilin
 }
 
 }  // namespace csg
+
+namespace coalesce {
+template <> __device__ __forceinline__ short lowest<short>() { return -32768; }
+
+// raise of a half of an aligned word.
+__device__ __forceinline__ void raise(short* p, short x) {
+    u32* word = (u32*)((u64)p & ~3ull);
+    u32 shift = ((u32)(u64)p & 2) * 8, old = *word;
+    while (x > (short)(old >> shift)) {
+        u32 seen = atomicCAS(word, old, (old & ~(0xffffu << shift)) | (u32)(unsigned short)x << shift);
+        if (seen == old) return;
+        old = seen;
+    }
+}
+
+template <> __device__ __forceinline__ csg::Halves lowest<csg::Halves>() { return {0x80008000u}; }
+template <> __device__ __forceinline__ csg::Halves larger<csg::Halves>(csg::Halves a, csg::Halves b) {
+    return {__vmaxs2(a.word, b.word)};
+}
+}  // namespace coalesce

@@ -19,6 +19,9 @@ using namespace coalesce;
 using namespace csg;
 
 typedef int T;
+typedef WordOf<T>::Word W;               // of a register: T, or the values of LANES pairs of tiles
+constexpr u32 LANES = sizeof(W) / sizeof(T);
+typedef decltype(T() + T()) Sum;
 constexpr u32 R = 4;
 constexpr u32 SLOT = 5;
 constexpr u32 EACH = 2;
@@ -29,7 +32,7 @@ constexpr bool MIXED = true;
 
 constexpr u32 K = R + SLOT;
 constexpr u32 CHUNK = 1 << R, CHUNKS = 1 << SLOT, TILE = 1 << K;
-constexpr u32 VALUES = 16 / sizeof(T);   // of one access of 16 bytes
+constexpr u32 VALUES = 16 / sizeof(W);   // of one access of 16 bytes
 constexpr u32 STRIDE = CHUNK + VALUES;   // values from a chunk to the next: neighbours start in other banks
 constexpr u32 STAGE = 2 * PAIRS * CHUNKS * STRIDE;
 
@@ -178,39 +181,45 @@ struct Pairs {
     u32 target, step, sub;
 };
 
-// copyTile starts copies of a tile to shared memory, 16 bytes of a thread at a time:
-// `from` and `to` are where the thread's first ones lie.
-__device__ __forceinline__ void copyTile(T* to, const T* from) {
+// copyTile starts copies of the tiles of LANES sets of high members to shared memory, 16
+// bytes of a thread at a time: `from`, of tile 0, and `to` are where its first ones lie.
+__device__ __forceinline__ void copyTile(W* to, const T* from, const u32 (&of)[LANES]) {
     constexpr u32 UNITS = TILE / VALUES, ROUND = BLOCK * VALUES;
     static_assert(ROUND % CHUNK == 0, "a thread's copies lie at the same place of all chunks");
 #pragma unroll
     for (u32 k = 0; k < (UNITS + BLOCK - 1) / BLOCK; k++)
         if ((k + 1) * BLOCK <= UNITS || threadIdx.x + k * BLOCK < UNITS)
-            copyAhead(to + k * (ROUND / CHUNK) * STRIDE, from + k * ROUND);
+            copyWords(to + k * (ROUND / CHUNK) * STRIDE, from + ((u64)of[0] << K) + k * ROUND, from + ((u64)of[LANES - 1] << K) + k * ROUND);
 }
 
-// copyStage starts the copies of a stage, of the next PAIRS of left pairs. Where fewer
-// are left, the last is copied again: what it adds is known already.
-__device__ __forceinline__ void copyStage(T* stage, const T* f, Pairs& next, u32& left) {
+// copyStage starts the copies of a stage, of the next LANES * PAIRS of left pairs.
+// Where fewer are left, the last is copied again: what it adds is known already.
+__device__ __forceinline__ void copyStage(W* stage, const T* f, Pairs& next, u32& left) {
     for (u32 q = 0; q < PAIRS; q++) {
-        copyTile(stage + 2 * q * CHUNKS * STRIDE, f + ((u64)next.sub << K));
-        copyTile(stage + (2 * q + 1) * CHUNKS * STRIDE, f + ((u64)(next.target ^ next.sub) << K));
-        if (PAIRS > 1 && left == 1) continue;
-        next.sub = nextSplit(next.step, next.sub);
-        left--;
+        u32 sub[LANES], other[LANES];
+#pragma unroll
+        for (u32 k = 0; k < LANES; k++) {
+            sub[k] = next.sub;
+            other[k] = next.target ^ next.sub;
+            if (LANES * PAIRS > 1 && left == 1) continue;
+            next.sub = nextSplit(next.step, next.sub);
+            left--;
+        }
+        copyTile(stage + 2 * q * CHUNKS * STRIDE, f, sub);
+        copyTile(stage + (2 * q + 1) * CHUNKS * STRIDE, f, other);
     }
 }
 
 // raiseAll raises a thread's bests over count pairs of tiles, count > 0.
-__device__ __forceinline__ void raiseAll(T (&best)[EACH][CHUNK], T* shared, const T* f, Pairs next, u32 count) {
+__device__ __forceinline__ void raiseAll(W (&best)[EACH][CHUNK], W* shared, const T* f, Pairs next, u32 count) {
     const unsigned short* mine = slots[threadIdx.x];
     u32 first = mine[0] * STRIDE, second[EACH];
 #pragma unroll
     for (u32 e = 0; e < EACH; e++) second[e] = (CHUNKS + mine[1 + e]) * STRIDE;
-    T *end = shared + STAGES * STAGE, *from = shared;
-    T* into = shared + threadIdx.x * VALUES / CHUNK * STRIDE + threadIdx.x * VALUES % CHUNK;
+    W *end = shared + STAGES * STAGE, *from = shared;
+    W* into = shared + threadIdx.x * VALUES / CHUNK * STRIDE + threadIdx.x * VALUES % CHUNK;
     f += threadIdx.x * VALUES;
-    u32 rounds = (count + PAIRS - 1) / PAIRS, left = count;
+    u32 rounds = (count + LANES * PAIRS - 1) / (LANES * PAIRS), left = count;
     for (u32 s = 0; s + 1 < STAGES; s++, into += STAGE) {
         if (s < rounds) copyStage(into, f, next, left);
         commitCopies();
@@ -222,8 +231,8 @@ __device__ __forceinline__ void raiseAll(T (&best)[EACH][CHUNK], T* shared, cons
         commitCopies();
 #pragma unroll 1
         for (u32 q = 0; q < PAIRS; q++) {
-            const T* tiles = from + 2 * q * CHUNKS * STRIDE;
-            T a[CHUNK];
+            const W* tiles = from + 2 * q * CHUNKS * STRIDE;
+            W a[CHUNK];
             load(a, tiles + first);
 #pragma unroll
             for (u32 e = 0; e < EACH; e++) raiseChunk<MIXED>(best[e], a, tiles + second[e], (int)blockDim.y);
@@ -244,7 +253,7 @@ __device__ __forceinline__ u32 place(u32 row, u32 l) {
 
 // merged calls keep(L, x) for every coalition L of the tile: x is the best of all
 // slots. bests is shared memory of ROWS rows.
-template <class Keep> __device__ __forceinline__ void merged(const T (&best)[EACH][CHUNK], T* bests, Keep keep) {
+template <class Keep> __device__ __forceinline__ void merged(const W (&best)[EACH][CHUNK], W* bests, Keep keep) {
     const unsigned short* mine = slots[threadIdx.x];
 #pragma unroll
     for (u32 e = 0; e < EACH; e++) {
@@ -252,18 +261,18 @@ template <class Keep> __device__ __forceinline__ void merged(const T (&best)[EAC
         if (row == NONE) continue;
 #pragma unroll
         for (u32 l = 0; l < CHUNK; l += VALUES) {
-            Quad<T> q;
+            Quad<W> q;
 #pragma unroll
             for (u32 k = 0; k < VALUES; k++) q.of[k] = best[e][l + k];
-            *(Quad<T>*)(bests + place(row, l)) = q;
+            *(Quad<W>*)(bests + place(row, l)) = q;
         }
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < TILE; i += BLOCK) {
         u32 t = i >> R;
-        T x = lowest<T>();
+        W x = lowest<W>();
         for (u32 row = starts[t]; row < starts[t + 1]; row++) x = larger(x, bests[place(row, i % CHUNK)]);
-        keep(i, x);
+        keep(i, highest(x));
     }
     __syncthreads();
 }
@@ -280,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
 csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32_level(int* f, unsigned long long high, unsigned long long size, unsigned long long first,
         unsigned long long parts, unsigned long long couple) {
     using namespace csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32;
-    COALESCE_DYNAMIC_SHARED(T, shared);
+    COALESCE_DYNAMIC_SHARED(W, shared);
     u32 part = (u32)(blockIdx.x % parts);
     u32 target = unrank((u32)(first + blockIdx.x / parts), (u32)size, (u32)high);
     u32 begin = 0, count = 1;
@@ -294,11 +303,11 @@ csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32_lev
         pairs.sub = deposit(begin + 1, pairs.step);
         if (count == 0) return;
     }
-    T best[EACH][CHUNK];
+    W best[EACH][CHUNK];
 #pragma unroll
     for (u32 e = 0; e < EACH; e++)
 #pragma unroll
-        for (u32 l = 0; l < CHUNK; l++) best[e][l] = lowest<T>();
+        for (u32 l = 0; l < CHUNK; l++) best[e][l] = lowest<W>();
     raiseAll(best, shared, f, pairs, count);
     T* into = f + ((u64)target << K);
     if (couple) merged(best, shared, [&](u32 l, T x) { into[l] = x; });
@@ -319,13 +328,13 @@ csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32_dir
         for (u32 c = threadIdx.x / WARP; c < end; c += BLOCK / WARP) {
             if ((u32)__popc(c) != size) continue;
             u32 rest = c & (c - 1);  // one part has the lowest member
-            T x = lane == 0 ? tile[c] : lowest<T>();
+            Sum x = lane == 0 ? tile[c] : lowest<Sum>();
             for (u32 number = lane; number + 1 < 1u << (size - 1); number += WARP) {
                 u32 s = deposit(number + 1, rest);
-                x = larger(x, tile[s] + tile[c ^ s]);
+                x = larger<Sum>(x, tile[s] + tile[c ^ s]);
             }
             x = warpReduce(x);
-            if (lane == 0) tile[c] = x;
+            if (lane == 0) tile[c] = (T)x;
         }
     }
     __syncthreads();
@@ -341,12 +350,12 @@ csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32_las
     using namespace csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32;
     const T* rest = f + (((u64)1 << agents) - 1 - first);  // of the first block; those of later ones lie before it
     u64 step = (u64)gridDim.x * BLOCK;
-    T x = lowest<T>();
-    for (u64 i = (u64)blockIdx.x * BLOCK + threadIdx.x; i < count; i += step) x = larger(x, with[i] + *(rest - i));
+    Sum x = lowest<Sum>();
+    for (u64 i = (u64)blockIdx.x * BLOCK + threadIdx.x; i < count; i += step) x = larger<Sum>(x, with[i] + *(rest - i));
     x = warpReduce(x);
     if (threadIdx.x % WARP != 0) return;
-    if (x > best[0]) raise(best, x);
-    if (x > best[number]) raise(best + number, x);
+    if (x > best[0]) raise(best, (T)x);
+    if (x > best[number]) raise(best + number, (T)x);
 }
 
 // locate finds the first block of last whose sum is best[0]; found stays all ones where
@@ -389,4 +398,4 @@ csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32_att
     }
 }
 
-extern "C" __device__ unsigned long long csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32_hash = 0xf21951309286eb43ull;
+extern "C" __device__ unsigned long long csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_addermixed_least1_int32_hash = 0xa7c132037efcf924ull;

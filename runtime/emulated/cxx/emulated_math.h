@@ -131,9 +131,13 @@ EMU_INLINE int __viaddmax_s32_relu(int a, int b, int c) { return __vimax_s32(__v
     T low = (T)a > (T)b ? (T)a : (T)b, high = (T)(a >> 16) > (T)(b >> 16) ? (T)(a >> 16) : (T)(b >> 16); \
     return (unsigned)(unsigned short)high << 16 | (unsigned short)low;                     \
   }                                                                                        \
-  EMU_INLINE unsigned __vimax3_##S##16x2(unsigned a, unsigned b, unsigned c) { return __vimax_##S##16x2(__vimax_##S##16x2(a, b), c); }
+  EMU_INLINE unsigned __vimax3_##S##16x2(unsigned a, unsigned b, unsigned c) { return __vimax_##S##16x2(__vimax_##S##16x2(a, b), c); } \
+  EMU_INLINE unsigned __viaddmax_##S##16x2(unsigned a, unsigned b, unsigned c) {           \
+    return __vimax_##S##16x2((a & 0xffff0000u) + (b & 0xffff0000u) + ((a + b) & 0xffffu), c); \
+  }
 EMU_DPX16(s, short)
 EMU_DPX16(u, unsigned short)
+EMU_INLINE unsigned __vmaxs2(unsigned a, unsigned b) { return __vimax_s16x2(a, b); }
 
 EMU_INLINE int __dp4a(int a, int b, int c) {
   unsigned r = (unsigned)c;

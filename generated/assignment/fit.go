@@ -11,7 +11,7 @@ import (
 )
 
 // FitHash is the hash of the family assignment/fit: what its texts are made from.
-const FitHash = 0x6f755d5a961761d4
+const FitHash = 0xf23c52a3bf0a0400
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0x95b4e887f097c3fe
+const AddmaxHash = 0xb38e351e616383fc
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed addmax/*.cu
 var addmaxSource embed.FS
 
-// Addmax is the family csg/addmax: 5 variants.
+// Addmax is the family csg/addmax: 6 variants.
 var Addmax = device.Family{
 	Name:   "csg/addmax",
 	Target: device.CUDA,
@@ -29,15 +29,16 @@ var Addmax = device.Family{
 		{Name: "run", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "rounds", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_block512_adderfused_int32", Hash: 0x8f09e5635fb48417, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_block512_adderfused_float32", Hash: 0xec6793931530a79e, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_block512_adderfused_int64", Hash: 0x2fce602d91a3f019, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_block512_adderfused_float64", Hash: 0x0c31b46e3f51923b, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_block512_addermixed_int32", Hash: 0xec4199b0d46a2b26, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_block512_adderfused_int32", Hash: 0x58d15ff383cd84b1, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_block512_adderfused_float32", Hash: 0x63b0e5c4fd7989c9, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_block512_adderfused_int64", Hash: 0xd653d30fcd989643, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_block512_adderfused_float64", Hash: 0xe3e2d31f22efa7ef, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int16", Symbol: "csg_addmax_block512_adderfused_int16", Hash: 0xc6dcbef9229834ea, Values: []string{"512", "fused", "int16"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_block512_addermixed_int32", Hash: 0x1d7d14447455b89a, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
 	},
 	Source: addmaxSource,
 	Packs: []device.Pack{
-		{File: "addmax/pack_000.cu", Hash: 0xa355aa877de56111},
+		{File: "addmax/pack_000.cu", Hash: 0x95df09ae55f0355a},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // DrawHash is the hash of the family csg/draw: what its texts are made from.
-const DrawHash = 0x0dcd35d3179951d9
+const DrawHash = 0xc3c5426d68987af4
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed draw/*.cu
 var drawSource embed.FS
 
-// Draw is the family csg/draw: 4 variants.
+// Draw is the family csg/draw: 5 variants.
 var Draw = device.Family{
 	Name:   "csg/draw",
 	Target: device.CUDA,
@@ -33,10 +33,11 @@ var Draw = device.Family{
 		{Label: "block=256,value=int64", Symbol: "csg_draw_block256_int64", Hash: 0x0f6cf3f4697fcaf5, Values: []string{"256", "int64"}, Safe: true, Pack: 0},
 		{Label: "block=256,value=float32", Symbol: "csg_draw_block256_float32", Hash: 0x2fed1b5564562c19, Values: []string{"256", "float32"}, Safe: true, Pack: 0},
 		{Label: "block=256,value=float64", Symbol: "csg_draw_block256_float64", Hash: 0xd87d0dd37486dabf, Values: []string{"256", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int16", Symbol: "csg_draw_block256_int16", Hash: 0x02beb106e4c38d57, Values: []string{"256", "int16"}, Safe: true, Pack: 0},
 	},
 	Source: drawSource,
 	Packs: []device.Pack{
-		{File: "draw/pack_000.cu", Hash: 0x6b33ba9805acdc97},
+		{File: "draw/pack_000.cu", Hash: 0x25c876b54ec2a321},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // SplitsHash is the hash of the family csg/splits: what its texts are made from.
-const SplitsHash = 0x17416cf4fd3de4eb
+const SplitsHash = 0x22da037dbc59ef97
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // TilesHash is the hash of the family csg/tiles: what its texts are made from.
-const TilesHash = 0x7ae1db9ce545c5ec
+const TilesHash = 0x96fbefc43e9d5a74
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

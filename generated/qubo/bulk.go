@@ -11,7 +11,7 @@ import (
 )
 
 // BulkHash is the hash of the family qubo/bulk: what its texts are made from.
-const BulkHash = 0x300d580034a81f01
+const BulkHash = 0x8c44278317854ba0
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

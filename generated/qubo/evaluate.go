@@ -11,7 +11,7 @@ import (
 )
 
 // EvaluateHash is the hash of the family qubo/evaluate: what its texts are made from.
-const EvaluateHash = 0xe4641e30dd1eee88
+const EvaluateHash = 0xbf68e6481ff1d0dc
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0x948ad5d888ada766
+const MultistartHash = 0xde47687f38b9079d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // TemperHash is the hash of the family qubo/temper: what its texts are made from.
-const TemperHash = 0x128c3d212240976d
+const TemperHash = 0x7477fa3a2933162c
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -60,7 +60,7 @@ func (a *app) solveCSGCommand() *cobra.Command {
 	f.StringVar(&s.distribution, "distribution", "", "draw the instance instead of reading it")
 	f.IntVar(&s.agents, "agents", 0, "agents of a drawn instance")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance, or of a search")
-	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int32, int64, float32 or float64")
+	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int16, int32, int64, float32 or float64")
 	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
 	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
 	s.search.Register(f)
@@ -84,7 +84,7 @@ func (s *csgFlags) check(a *app, args []string) error {
 	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
 		return usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
 	case csg.Value(s.value).Size() == 0:
-		return usagef("--type is %q, expected int32, int64, float32 or float64", s.value)
+		return usagef("--type is %q, expected int16, int32, int64, float32 or float64", s.value)
 	case s.values != "" && len(args) > 1:
 		return usagef("--values is for one instance, found %d files", len(args))
 	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):

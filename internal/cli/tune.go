@@ -133,7 +133,7 @@ func (a *app) tuneProblemCommand(name, title, counted string, s *tuneFlags, subj
 	f := cmd.Flags()
 	f.StringVar(&s.family, "family", "", "family to tune (default: all that run on the device)")
 	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+counted+" to tune for (default: what suits the device)")
-	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int32, int64, float32, float64 (default: all)")
+	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int16 (coalition structures), int32, int64, float32, float64 (default: all)")
 	return cmd
 }
 

@@ -45,6 +45,7 @@ type (
 
 // The types of values that kernels exist for.
 const (
+	Int16   = problem.Int16
 	Int32   = problem.Int32
 	Int64   = problem.Int64
 	Float32 = problem.Float32
@@ -117,6 +118,7 @@ func WriteNPY(w io.Writer, inst *Instance) error { return formats.WriteNPY(w, in
 // Scales of generated integers: an integer is the value times the scale, rounded to
 // the nearest even.
 const (
+	ScaleInt16 = draw.ScaleInt16
 	ScaleInt32 = draw.ScaleInt32
 	ScaleInt64 = draw.ScaleInt64
 )
@@ -131,7 +133,7 @@ func Generate(name string, n int, seed uint64) (*Instance, error) {
 }
 
 // GenerateAs makes an instance of another value type: float32 rounds the float64
-// values, integers scale them (ScaleInt32, ScaleInt64). It makes values on all cores.
+// values, integers scale them (ScaleInt16, ScaleInt32, ScaleInt64). It makes values on all cores.
 func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 	return draw.GenerateAs(name, n, seed, as)
 }

@@ -58,7 +58,8 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	if err != nil {
 		return nil, nil, err
 	}
-	whole := *inst
+	as := widened(inst).Instance
+	whole := *as
 	whole.N++ // memory is that of one agent more
 	choice, err := choose(f, facts, &whole, o, Apart)
 	if err != nil {
@@ -70,12 +71,12 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	table, err := coverOn(ctx, inst, f, choice.Variant, o, r)
+	table, err := coverOn(ctx, as, f, choice.Variant, o, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
-	r.Structure = bestOf(inst, table, inst.Grand())
+	r.Structure = bestOf(as, table, inst.Grand())
 	err = r.Certify(inst, table.Exact(table.Grand()))
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return r, table, err
@@ -226,6 +227,7 @@ type Ranked = ranking.Ranked
 // them where fewer than k have only allowed blocks. Sums of floats are rounded, so that structures
 // whose values differ by less than the rounding may change places.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
+	inst = widened(inst).Instance
 	if err := covers(inst, cover, coalition); err != nil {
 		return nil, err
 	}

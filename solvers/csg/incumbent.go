@@ -13,27 +13,28 @@ import (
 
 // An incumbent is the best structure that is known so far, and a bound.
 type incumbent struct {
+	of     *Instance
 	blocks Structure
 	value  solve.Number // of the blocks; empty: there are none
 	bound  solve.Number // no structure is worth more; empty: nothing is known
 }
 
 // decode reads a record of a checkpoint and keeps what is better than its own.
-func (b *incumbent) decode(text []byte, inst *Instance) error {
+func (b *incumbent) decode(text []byte) error {
 	blocks, bound, err := checkpoint.DecodeBest(text)
 	if err == nil {
-		b.offer(inst, blocks, solve.Number(bound))
+		b.offer(blocks, solve.Number(bound))
 	}
 	return err
 }
 
 // offer keeps the blocks if they are worth more than the present ones, and the bound if it is
 // lower.
-func (b *incumbent) offer(inst *Instance, blocks Structure, bound solve.Number) {
+func (b *incumbent) offer(blocks Structure, bound solve.Number) {
 	if b.bound == "" || bound != "" && bound.Float() < b.bound.Float() {
 		b.bound = bound
 	}
-	worth, err := Check(inst, blocks, "-inf")
+	worth, err := Check(b.of, blocks, "-inf")
 	if err != nil && worth.Sum == "" || worth.Sum == "-inf" {
 		return // no partition, or one with a forbidden block
 	}
@@ -43,13 +44,13 @@ func (b *incumbent) offer(inst *Instance, blocks Structure, bound solve.Number) 
 }
 
 // plain offers the structures of single agents and of one block.
-func (b *incumbent) plain(inst *Instance) {
-	single := make(Structure, inst.N)
+func (b *incumbent) plain() {
+	single := make(Structure, b.of.N)
 	for agent := range single {
 		single[agent] = 1 << agent
 	}
-	b.offer(inst, single, "")
-	b.offer(inst, Structure{inst.Grand()}, "")
+	b.offer(single, "")
+	b.offer(Structure{b.of.Grand()}, "")
 }
 
 // stop makes the result that of a solve which ended early with err, because ctx has ended

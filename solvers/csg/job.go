@@ -275,6 +275,8 @@ func (j *job) totalBits() (uint64, error) {
 // decode reads the bits of a value of a type as a float64 and as decimals.
 func decode(t Value, word uint64) (float64, string) {
 	switch t {
+	case Int16:
+		return float64(int16(word)), fmt.Sprint(int16(word))
 	case Int32:
 		return float64(int32(word)), fmt.Sprint(int32(word))
 	case Int64:

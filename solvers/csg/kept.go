@@ -86,7 +86,7 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 	at := int64(0)
 	k.file, err = checkpoint.OpenOn(ranks, c.Path, id, func(r checkpoint.Record, payload []byte) error {
 		if r.Level == checkpoint.Best {
-			return best.decode(payload, inst)
+			return best.decode(payload)
 		}
 		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > levels.Binomial(m-r.Bits, r.Level) || done.Until(r.Bits) < r.Level-1 {
 			return fmt.Errorf("%w: found tiles %d to %d of level %d, expected those from %d on of a level no later than %d",

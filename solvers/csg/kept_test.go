@@ -231,14 +231,14 @@ func TestKeptBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := incumbent{}
-	a.offer(inst, Structure{3, 12}, "500")
-	var b incumbent
-	b.plain(inst)
-	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String()), inst); err != nil || b.bound != "500" || b.value.Float() < a.value.Float() {
+	a := incumbent{of: inst}
+	a.offer(Structure{3, 12}, "500")
+	b := incumbent{of: inst}
+	b.plain()
+	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())); err != nil || b.bound != "500" || b.value.Float() < a.value.Float() {
 		t.Errorf("found %+v, %v", b, err)
 	}
-	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())[:9], inst); !errors.Is(err, ErrCheckpoint) {
+	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())[:9]); !errors.Is(err, ErrCheckpoint) {
 		t.Errorf("cut off: found %v", err)
 	}
 }

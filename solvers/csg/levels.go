@@ -31,25 +31,27 @@ func (r *Result) byLevels(ctx context.Context, inst *Instance, o Options, m Meth
 	o.Say("%s on %s: %s", r.Variant, o.Devices[0].Facts(), r.Reason)
 	told := telling(o, start, best)
 	workers := max(1, o.Devices[0].Facts().SMs)
+	as := inst.As(Int32, Int64)
 	var claimed string
 	var err error
-	switch inst.Type {
+	switch as.Type {
 	case Int32:
-		r.Structure, claimed, err = levelled(ctx, inst.I32, m, workers, told)
+		r.Structure, claimed, err = levelled(ctx, as.I32, m, workers, told)
 	case Int64:
-		r.Structure, claimed, err = levelled(ctx, inst.I64, m, workers, told)
+		r.Structure, claimed, err = levelled(ctx, as.I64, m, workers, told)
 	case Float32:
-		r.Structure, claimed, err = levelled(ctx, inst.F32, m, workers, told)
+		r.Structure, claimed, err = levelled(ctx, as.F32, m, workers, told)
 	default:
-		r.Structure, claimed, err = levelled(ctx, inst.F64, m, workers, told)
+		r.Structure, claimed, err = levelled(ctx, as.F64, m, workers, told)
 	}
 	if err != nil {
 		return err
 	}
+	r.solvedAs(as)
 	r.Splittings = splittings(m, inst.N)
 	r.Seconds.Solve = time.Since(start).Seconds()
 	start = time.Now()
-	err = r.Certify(inst, claimed)
+	err = r.Certify(inst, as.Total(claimed))
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return err
 }

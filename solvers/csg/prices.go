@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/internal/ways"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -93,10 +94,11 @@ func runs(v *device.Variant, facts device.Facts, n int) error {
 // wraps price.ErrCostly.
 func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings, best *incumbent) error {
 	start := time.Now()
+	as := widened(inst)
 	facts := o.Weakest()
 	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
 	if facts.Kind != device.Host {
-		choice, err := choose(&csg.Price, facts, inst, o, "")
+		choice, err := choose(&csg.Price, facts, as.Instance, o, "")
 		if err != nil && o.Algorithm == "" && o.Variant == "" {
 			return fmt.Errorf("%w: %w", price.ErrCostly, err)
 		} else if err != nil {
@@ -108,7 +110,7 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	o.Say("%s on %s", r.Variant, facts)
 	limits.Told = func(blocks []uint64, value, bound float64) {
 		// A float64 may be less than an integer bound of 64 bits.
-		best.offer(inst, blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
+		best.offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
 		if o.Progress != nil {
 			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), best.value, solve.NumberOf(bound), 0))
 		}
@@ -117,17 +119,17 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	var err error
 	var claimed string
 	if !inst.Held() {
-		limits.On.Law, limits.On.N = inst.Law, inst.N
+		limits.On.Law, limits.On.N = as.Law, inst.N
 	}
-	switch inst.Type {
+	switch as.Type {
 	case Int32:
-		found, claimed, err = pricesOf(ctx, inst.I32, limits)
+		found, claimed, err = pricesOf(ctx, as.I32, limits)
 	case Int64:
-		found, claimed, err = pricesOf(ctx, inst.I64, limits)
+		found, claimed, err = pricesOf(ctx, as.I64, limits)
 	case Float32:
-		found, claimed, err = pricesOf(ctx, inst.F32, limits)
+		found, claimed, err = pricesOf(ctx, as.F32, limits)
 	default:
-		found, claimed, err = pricesOf(ctx, inst.F64, limits)
+		found, claimed, err = pricesOf(ctx, as.F64, limits)
 	}
 	if err != nil {
 		return err
@@ -142,6 +144,14 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return nil
+}
+
+// widened is an instance as a type that all algorithms have, which int16 is not.
+func widened(inst *Instance) *problem.Recast {
+	if inst.Type != Int16 {
+		return inst.As(inst.Type)
+	}
+	return inst.As(Int32)
 }
 
 // pricesOf solves values, and returns the structure's value in decimals too.
@@ -166,6 +176,7 @@ func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
 	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
 	var steps int64
 	var err error
+	inst = widened(inst).Instance
 	switch inst.Type {
 	case Int32:
 		steps, err = price.Verify(context.Background(), inst.I32, r.Structure, &r.Prices.Proof, limits)

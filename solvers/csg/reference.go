@@ -40,6 +40,8 @@ func Reference(inst *Instance, m Method) (*Result, error) {
 	var exact string
 	var count uint64
 	switch inst.Type {
+	case Int16:
+		s, exact, count = refer(inst.I16, m)
 	case Int32:
 		s, exact, count = refer(inst.I32, m)
 	case Int64:

@@ -22,6 +22,7 @@ type Result struct {
 	Prices      *Prices  // what proves it, of ByPrices; else nil
 	Names       []string // of the agents, nil when they have none
 	Type        Value
+	Solved      Value // of the integers that were added instead; empty: none were
 	Sizes       Sizes // that blocks may have
 }
 
@@ -49,15 +50,25 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 		return r.infeasible(inst)
 	}
 	r.Value = solve.Number(c.Sum)
-	bound, err := problem.Ceiling(inst, claimed, c.Sum)
-	if err != nil {
-		return err
+	bound := r.Value
+	if r.Solved == "" {
+		if bound, err = problem.Ceiling(inst, claimed, c.Sum); err != nil {
+			return err
+		}
 	}
 	if r.Prices != nil && bound != r.Value {
 		bound = solve.NumberOf(r.Prices.Ceiling())
 	}
 	r.Prove(bound)
 	return nil
+}
+
+// solvedAs keeps the integers that a solver added up in place of the instance's values.
+func (r *Result) solvedAs(as *problem.Recast) {
+	if as.Changed() {
+		r.Solved = as.Type
+		r.Notes = append(r.Notes, "solved in "+as.Reason())
+	}
 }
 
 // infeasible makes the result a proof that every structure has a forbidden block.
@@ -100,12 +111,13 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Solution    [][]int     `json:"solution"`
 		Agents      []string    `json:"agents,omitempty"`
 		Type        Value       `json:"type"`
+		Solved      Value       `json:"solved,omitempty"`
 		Sizes       string      `json:"sizes,omitempty"`
 		Splittings  float64     `json:"splittings"`
 		Sent        int64       `json:"sent,omitempty"`
 		Prices      *Prices     `json:"prices,omitempty"`
 		Certificate Certificate `json:"certificate"`
-	}{r.Report, lists, r.Names, r.Type, r.Sizes.String(), r.Splittings, r.Sent, r.Prices, r.Certificate})
+	}{r.Report, lists, r.Names, r.Type, r.Solved, r.Sizes.String(), r.Splittings, r.Sent, r.Prices, r.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

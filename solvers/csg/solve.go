@@ -98,8 +98,8 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	best := &incumbent{}
-	best.plain(inst)
+	best := &incumbent{of: inst}
+	best.plain()
 	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
 		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
 	}
@@ -142,14 +142,16 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 		return err
 	}
 	o, facts := s.Options, s.Weakest()
-	choice, err := choose(f, facts, inst, o, method)
+	as := inst.As(types(f, facts, o, keep)...)
+	choice, err := choose(f, facts, as.Instance, o, method)
 	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
 		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N, 1) == nil }) {
 			o.Say("%v", err)
 			f, method = &csg.Splits, quicker(facts, inst.N, o)
 			r.Algorithm = string(method)
-			choice, err = choose(f, facts, inst, o, method)
+			as = inst.As(types(f, facts, o, keep)...)
+			choice, err = choose(f, facts, as.Instance, o, method)
 		}
 	}
 	if err != nil {
@@ -157,12 +159,13 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
-	claimed, err := run(ctx, s, inst, f, choice.Variant, r, telling(o, time.Now(), best), keep, best)
+	claimed, err := run(ctx, s, as.Instance, f, choice.Variant, r, telling(o, time.Now(), best), keep, best)
 	if err != nil {
 		return err
 	}
+	r.solvedAs(as)
 	start := time.Now()
-	if err := r.Certify(inst, claimed); err != nil {
+	if err := r.Certify(inst, as.Total(claimed)); err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"coalesce/autotune/subject"
@@ -45,7 +46,10 @@ func (t tunable) Family() *device.Family { return t.family }
 
 func (t tunable) Fixed() []map[string]string {
 	var all []map[string]string
-	for _, value := range []Value{Int32, Int64, Float32, Float64} {
+	for _, value := range []Value{Int16, Int32, Int64, Float32, Float64} {
+		if !slices.ContainsFunc(t.family.Variants, func(v device.Variant) bool { return t.family.Value(&v, "value") == string(value) }) {
+			continue
+		}
 		for _, m := range methods(t.family) {
 			all = append(all, fixed(t.family, value, m))
 		}
@@ -97,7 +101,7 @@ func (t *trialInstance) agree(r *Result) error {
 	if t.err != nil && !errors.Is(t.err, solve.ErrInfeasible) {
 		return t.err
 	}
-	if t.want.Value != r.Value && !(t.Type != Int32 && t.Type != Int64 && near(t.want.Value.Float(), r.Value.Float(), r.Certificate.Tolerance)) {
+	if t.want.Value != r.Value && !(!t.Type.Integer() && near(t.want.Value.Float(), r.Value.Float(), r.Certificate.Tolerance)) {
 		return fmt.Errorf("%w: found the value %s, expected %s", ErrCheck, r.Value, t.want.Value)
 	}
 	return nil
@@ -162,7 +166,7 @@ func mix(x uint64) uint64 {
 // forbid a third of the coalitions.
 func extremes(value Value) func(int, uint64) float64 {
 	return func(n int, mask uint64) float64 {
-		limit := map[Value]float64{Int32: 1 << 31, Int64: 1 << 62, Float32: 1 << 100, Float64: 0x1p1000}[value]
+		limit := map[Value]float64{Int16: 1 << 15, Int32: 1 << 31, Int64: 1 << 62, Float32: 1 << 100, Float64: 0x1p1000}[value]
 		if value.Integer() {
 			limit = math.Floor(limit/float64(n)) / 2
 		} else {
@@ -187,6 +191,8 @@ func drawInstance(value Value, n int, draw func(mask uint64) float64) (*Instance
 	var inst *Instance
 	var err error
 	switch value {
+	case Int16:
+		inst, err = NewInstance(drawSlice[int16](n, draw), "drawn")
 	case Int32:
 		inst, err = NewInstance(drawSlice[int32](n, draw), "drawn")
 	case Int64:
@@ -196,7 +202,7 @@ func drawInstance(value Value, n int, draw func(mask uint64) float64) (*Instance
 	case Float64:
 		inst, err = NewInstance(drawSlice[float64](n, draw), "drawn")
 	default:
-		err = fmt.Errorf("value type %q: expected int32, int64, float32 or float64", value)
+		err = fmt.Errorf("value type %q: expected int16, int32, int64, float32 or float64", value)
 	}
 	if err == nil && inst.Type != value {
 		err = fmt.Errorf("drawn values of %s became %s", value, inst.Type)
@@ -215,8 +221,12 @@ func drawSlice[T Number](n int, draw func(mask uint64) float64) []T {
 }
 
 func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	inst, err := drawInstance(Value(fixed["value"]), size, func(mask uint64) float64 {
-		return float64(mix(seed<<40^mask) % 1000000)
+	value, span := Value(fixed["value"]), uint64(1000000)
+	if value == Int16 {
+		span = math.MaxInt16 / uint64(max(1, size))
+	}
+	inst, err := drawInstance(value, size, func(mask uint64) float64 {
+		return float64(mix(seed<<40^mask) % span)
 	})
 	if err != nil {
 		return nil, err
@@ -322,6 +332,8 @@ func (t *trialJob) compareTable(s device.Stream) error {
 	}
 	var want []byte
 	switch m := t.trial.method; t.inst.Type {
+	case Int16:
+		want = tableBytes(t.inst.I16, m)
 	case Int32:
 		want = tableBytes(t.inst.I32, m)
 	case Int64:

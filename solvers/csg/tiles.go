@@ -101,7 +101,8 @@ func (r *tiles) alloc(d device.Device, _ device.Stream) (err error) {
 	if r.with, err = d.Alloc(r.size() * int64(r.piece)); err != nil {
 		return err
 	}
-	if r.best, err = d.Alloc(r.size() * int64(1+(r.end-r.from+r.piece-1)/r.piece)); err != nil {
+	bests := r.size() * int64(1+(r.end-r.from+r.piece-1)/r.piece)
+	if r.best, err = d.Alloc((bests + 3) / 4 * 4); err != nil { // kernels raise words, which two values of int16 share
 		return err
 	}
 	r.found, err = d.Alloc(8)
@@ -302,7 +303,7 @@ func (r *tiles) pieces(s device.Stream, visit func(number, first, count uint64, 
 // lowest returns the bytes of the smallest value of a type.
 func lowest(t Value) []byte {
 	switch t {
-	case device.Int16:
+	case Int16:
 		return device.Bytes([]int16{math.MinInt16})
 	case Int32:
 		return device.Bytes([]int32{math.MinInt32})

@@ -23,6 +23,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		Solution    [][]int     `json:"solution"`
 		Agents      []string    `json:"agents"`
 		Type        Value       `json:"type"`
+		Solved      Value       `json:"solved"`
 		Sizes       string      `json:"sizes"`
 		Prices      *Prices     `json:"prices"`
 		Certificate Certificate `json:"certificate"`
@@ -45,9 +46,14 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	inst.Hold()
 	r := NewResult(inst)
-	r.Prices = x.Prices
+	r.Prices, r.Solved = x.Prices, x.Solved
 	if !v.SameSize(r.Size) {
 		return v, nil
+	}
+	if x.Solved != "" {
+		if as := inst.As(x.Solved); !as.Changed() || as.Type != x.Solved {
+			v.Refute("the result was solved in %s, which does not hold the instance's sums", x.Solved)
+		}
 	}
 	solve.Same(v, "sizes", x.Sizes, inst.Sizes.String(), "")
 	solve.Same(v, "type", x.Type, inst.Type, "")

@@ -9,23 +9,30 @@ using namespace coalesce;
 using namespace csg;
 
 typedef long long T;
+typedef WordOf<T>::Word W;
 constexpr u32 BLOCK = 512;
 constexpr u32 CHUNK = 28;
 constexpr u32 ROUNDS = 4;
 constexpr bool MIXED = false;
 
+// filled is a register with x in each of its values.
+template <class T> __device__ __forceinline__ T filled(u32 x) { return (T)x; }
+template <> __device__ __forceinline__ Halves filled<Halves>(u32 x) { return {x * 0x10001u}; }
+__device__ __forceinline__ Halves operator+(Halves a, Halves b) { return {a.word + b.word}; }
+__device__ __forceinline__ Halves operator-(Halves a, Halves b) { return {a.word - b.word}; }
+
 }  // namespace csg_addmax_block512_adderfused_int64
 
 // run does ROUNDS times `rounds` rounds of CHUNK add-max a thread; with the mixed adder
-// of 9 CHUNK / 7.
+// of 9 CHUNK / 7, of int16 of 2 CHUNK.
 extern "C" __global__ void __launch_bounds__(512)
 csg_addmax_block512_adderfused_int64_run(long long* out, unsigned long long rounds) {
     using namespace csg_addmax_block512_adderfused_int64;
-    T a[CHUNK], best[CHUNK], b = (T)blockIdx.x, c = (T)threadIdx.x;
+    W a[CHUNK], best[CHUNK], b = filled<W>(blockIdx.x), c = filled<W>(threadIdx.x);
 #pragma unroll
     for (u32 l = 0; l < CHUNK; l++) {
-        a[l] = (T)((threadIdx.x + 1) * (l + 1));
-        best[l] = lowest<T>();
+        a[l] = filled<W>((threadIdx.x + 1) * (l + 1));
+        best[l] = lowest<W>();
     }
 #pragma unroll 1
     for (u64 i = 0; i < rounds; i++) {
@@ -34,10 +41,10 @@ csg_addmax_block512_adderfused_int64_run(long long* out, unsigned long long roun
         b = b + best[0];
         c = c - best[1];
     }
-    T x = best[0];
+    W x = best[0];
 #pragma unroll
     for (u32 l = 1; l < CHUNK; l++) x = larger(x, best[l]);
-    out[(u64)blockIdx.x * BLOCK + threadIdx.x] = x;
+    out[(u64)blockIdx.x * BLOCK + threadIdx.x] = highest(x);
 }
 
-extern "C" __device__ unsigned long long csg_addmax_block512_adderfused_int64_hash = 0x2fce602d91a3f019ull;
+extern "C" __device__ unsigned long long csg_addmax_block512_adderfused_int64_hash = 0xd653d30fcd989643ull;

@@ -3,4 +3,5 @@
 #include "csg_addmax_block512_adderfused_float32.cu"
 #include "csg_addmax_block512_adderfused_int64.cu"
 #include "csg_addmax_block512_adderfused_float64.cu"
+#include "csg_addmax_block512_adderfused_int16.cu"
 #include "csg_addmax_block512_addermixed_int32.cu"

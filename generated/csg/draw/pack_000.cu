@@ -3,3 +3,4 @@
 #include "csg_draw_block256_int64.cu"
 #include "csg_draw_block256_float32.cu"
 #include "csg_draw_block256_float64.cu"
+#include "csg_draw_block256_int16.cu"

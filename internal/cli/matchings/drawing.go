@@ -43,7 +43,7 @@ func (w *Drawing) Check() error {
 		return fmt.Errorf("kind %q: expected one of %s", w.Kind, strings.Join(assignment.Kinds(), ", "))
 	case w.Rows < 1 || w.Rows > assignment.MaxSide || w.Cols < 1 || w.Cols > assignment.MaxSide:
 		return fmt.Errorf("--rows is %d and --cols %d, expected 1 to %d", w.Rows, w.Cols, assignment.MaxSide)
-	case w.Type.Size() == 0:
+	case w.Type.Size() < 4:
 		return fmt.Errorf("--type is %q, expected int32, int64, float32 or float64", w.value)
 	case w.Range < 0 || w.Shift < 0 || w.Rank < 0:
 		return fmt.Errorf("--range is %d, --shift %d and --rank %d, expected none below 0", w.Range, w.Shift, w.Rank)

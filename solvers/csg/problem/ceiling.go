@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 
 	"coalesce/solvers/solve"
 )
@@ -26,20 +25,21 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	if inst.Type.Integer() || inst.N < 2 {
 		return solve.Number(sum), nil
 	}
-	var s span
 	u := 0x1p-53
 	if inst.Type == Float32 {
 		u = 0x1p-24
 	}
+	var s span
 	switch {
-	case !inst.Held(): // sums may be rounded
-		s = span{inst.Law.Least(), 1, -1074}
+	case !inst.Held():
+		s = span{least: inst.Law.Least(), unit: -1074}
+		s.largest[1] = 1 // sums may be rounded
 	case inst.Type == Float32:
-		s = spanOf(inst.F32)
+		s = spanOf(inst.F32, inst.Sizes)
 	default:
-		s = spanOf(inst.F64)
+		s = spanOf(inst.F64, inst.Sizes)
 	}
-	if s.largest == 0 || float64(inst.N)*math.Ldexp(s.largest, -s.unit) < 1/u {
+	if s.units(inst.N) < 1/u {
 		return solve.Number(sum), nil
 	}
 	total, ok := ParseExact(claimed, inst.Type)
@@ -56,44 +56,4 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	bound, _ := up().SetRat(exact).Float64()
 	bound = math.Nextafter(bound, math.Inf(1))
 	return solve.NumberOf(bound), nil
-}
-
-// A span is what is known of the finite values of an instance: the least, the
-// largest magnitude, and the exponent of the largest power of two that all of them
-// are multiples of.
-type span struct {
-	least, largest float64
-	unit           int
-}
-
-// spanOf reads all values, on all cores.
-func spanOf[T float32 | float64](values []T) span {
-	found := make([]span, Parts(uint64(len(values))))
-	Spread(uint64(len(values)), func(part int, from, to uint64) {
-		s := span{unit: math.MaxInt32}
-		for _, v := range values[from:to] {
-			x := float64(v)
-			if x == 0 || math.IsInf(x, 0) {
-				continue
-			}
-			s.least, s.largest = min(s.least, x), max(s.largest, math.Abs(x))
-			s.unit = min(s.unit, lowestBit(x))
-		}
-		found[part] = s
-	})
-	s := found[0]
-	for _, x := range found[1:] {
-		s = span{min(s.least, x.least), max(s.largest, x.largest), min(s.unit, x.unit)}
-	}
-	return s
-}
-
-// lowestBit is the exponent of the lowest bit that is set in x, which is not 0.
-func lowestBit(x float64) int {
-	word := math.Float64bits(x)
-	fraction, exponent := word&(1<<52-1), int(word>>52&2047)
-	if exponent == 0 {
-		return bits.TrailingZeros64(fraction) - 1074
-	}
-	return exponent - 1075 + bits.TrailingZeros64(fraction|1<<52)
 }

@@ -118,9 +118,12 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 func (s Structure) penalty(inst *Instance) *big.Float {
 	sum := NewExact()
 	for _, b := range s {
-		if inst.Type == Int32 {
+		switch inst.Type {
+		case Int16:
+			sum.Add(sum, NewExact().SetInt64(int64(inst.I16[b])))
+		case Int32:
 			sum.Add(sum, NewExact().SetInt64(int64(inst.I32[b])))
-		} else {
+		default:
 			sum.Add(sum, NewExact().SetInt64(inst.I64[b]))
 		}
 	}

@@ -26,6 +26,7 @@ type Value = device.Value
 
 // The types that kernels exist for.
 const (
+	Int16   = device.Int16
 	Int32   = device.Int32
 	Int64   = device.Int64
 	Float32 = device.Float32
@@ -45,6 +46,7 @@ type Instance struct {
 	N      int      // agents
 	Names  []string // of agents 1..N, nil when they have none
 	Type   Value
+	I16    []int16
 	I32    []int32
 	I64    []int64
 	F32    []float32
@@ -84,8 +86,10 @@ func AgentsOf(values uint64) (int, error) {
 }
 
 func SetValues[T Number](inst *Instance, values []T) {
-	inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil
+	inst.I16, inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil, nil
 	switch v := any(values).(type) {
+	case []int16:
+		inst.Type, inst.I16 = Int16, v
 	case []int32:
 		inst.Type, inst.I32 = Int32, v
 	case []int64:
@@ -121,6 +125,8 @@ func (inst *Instance) Value64(mask uint64) float64 {
 	switch {
 	case !inst.Held():
 		return inst.Law.Value(mask)
+	case inst.Type == Int16:
+		return float64(inst.I16[mask])
 	case inst.Type == Int32:
 		return float64(inst.I32[mask])
 	case inst.Type == Int64:
@@ -162,6 +168,8 @@ func FormatFloat(x float64, size int) string {
 // every platform that Go builds this program for. It is not a copy.
 func (inst *Instance) Bytes() []byte {
 	switch inst.Type {
+	case Int16:
+		return BytesOf(inst.I16)
 	case Int32:
 		return device.Bytes(inst.I32)
 	case Int64:
@@ -237,7 +245,7 @@ func (inst *Instance) Check() error {
 	}
 	set := 0
 	length := 0
-	for _, l := range []int{len(inst.I32), len(inst.I64), len(inst.F32), len(inst.F64)} {
+	for _, l := range []int{len(inst.I16), len(inst.I32), len(inst.I64), len(inst.F32), len(inst.F64)} {
 		if l > 0 {
 			set++
 			length = l

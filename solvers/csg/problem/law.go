@@ -9,6 +9,8 @@ type Law interface {
 	Value(mask uint64) float64
 	// Least is no more than any finite value.
 	Least() float64
+	// In is the law of the same values as another type of integers, which holds them.
+	In(as Value) Law
 	// Hold sets the instance's slice.
 	Hold(inst *Instance)
 	// On is what draws values on a device.
@@ -24,7 +26,7 @@ type Drawer interface {
 
 // Held reports whether the values lie in this machine's memory.
 func (inst *Instance) Held() bool {
-	return len(inst.I32)+len(inst.I64)+len(inst.F32)+len(inst.F64) > 0
+	return len(inst.I16)+len(inst.I32)+len(inst.I64)+len(inst.F32)+len(inst.F64) > 0
 }
 
 // Hold draws the values of an instance that has a Law and does not hold them.

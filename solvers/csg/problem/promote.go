@@ -12,8 +12,9 @@ import (
 // of at most N values, and so is every sum that a solver forms on the way:
 //
 //   - the empty coalition's value becomes 0, with a note when it was not;
-//   - int32 values with N max|v| beyond 2^31-1 become int64, float32 values
-//     with N max|v| beyond the largest float32 become float64, with a note;
+//   - int16 values become int32 where those of a structure could add up to more than
+//     2^15-1, by their sizes; int32 values with N max|v| beyond 2^31-1 become int64,
+//     float32 values with N max|v| beyond the largest float32 become float64, with a note;
 //   - the same beyond int64 or float64 is an error;
 //   - so is a value that is not a number, or plus infinity. Minus infinity is
 //     allowed: it forbids a coalition.
@@ -27,6 +28,11 @@ func (inst *Instance) Promote() error {
 		return err
 	}
 	switch inst.Type {
+	case Int16:
+		if most := spanOf(inst.I16, 0).most(inst.N); most > math.MaxInt16 {
+			inst.Note("values are promoted from int16 to int32: those of a structure could add up to %v, beyond 2^15-1", most)
+			SetValues(inst, Convert[int16, int32](inst.I16))
+		}
 	case Int32:
 		largest, at := LargestInt(inst.I32)
 		if sum, ok := Times(largest, inst.N); !ok || sum > math.MaxInt32 {
@@ -62,6 +68,8 @@ func (inst *Instance) Promote() error {
 func (inst *Instance) clearEmpty() {
 	old := inst.Exact(0)
 	switch inst.Type {
+	case Int16:
+		inst.I16[0] = 0
 	case Int32:
 		inst.I32[0] = 0
 	case Int64:

@@ -76,7 +76,9 @@ func (s Sizes) Divide(n int) bool {
 //
 // so that every structure with such a block is worth less than every structure without
 // one, which is worth n min(a, 0) at least; int32 becomes int64 where n of these values
-// need it, with a note, and what n values of int64 do not hold is an error. A restricted
+// need it, int16 becomes int32 where two of them do (a solver never adds up more, as it
+// keeps no sum that is less than the coalition's own value), with a note, and what n values
+// of int64 do not hold is an error. A restricted
 // instance is an error too.
 func (inst *Instance) Restrict(s Sizes) error {
 	if inst.Sizes != 0 {
@@ -90,6 +92,15 @@ func (inst *Instance) Restrict(s Sizes) error {
 	}
 	inst.Law = nil
 	switch inst.Type {
+	case Int16:
+		x, _ := forbidding(inst.I16, s, inst.N)
+		if x < math.MinInt16/2 {
+			inst.Note("values are promoted from int16 to int32: those of forbidden coalitions need it")
+			SetValues(inst, Convert[int16, int32](inst.I16))
+			forbid(inst.I32, s, int32(x))
+		} else {
+			forbid(inst.I16, s, int16(x))
+		}
 	case Int32:
 		x, fits := forbidding(inst.I32, s, inst.N)
 		if !fits {
@@ -122,7 +133,7 @@ var errRestricted = fmt.Errorf("%w: found integers too large to tell forbidden c
 
 // forbidding is the value of forbidden coalitions among integers; false where sums of
 // n such values exceed 64 bits.
-func forbidding[T int32 | int64](values []T, s Sizes, n int) (int64, bool) {
+func forbidding[T int16 | int32 | int64](values []T, s Sizes, n int) (int64, bool) {
 	type extent struct{ low, high T }
 	found := make([]extent, Parts(uint64(len(values))))
 	Spread(uint64(len(values)), func(part int, from, to uint64) {

@@ -12,7 +12,7 @@ import (
 type Array struct {
 	Header
 	Kind
-	Values any // []int32, []int64, []float32 or []float64, in the order of the file
+	Values any // []int16, []int32, []int64, []float32 or []float64, in the order of the file
 }
 
 // ReadArray reads a whole file of size bytes, unknown when negative. check gets
@@ -31,7 +31,7 @@ func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (c
 	if err != nil {
 		return a, err
 	}
-	if a.Kind, err = h.Kind(); err != nil {
+	if a.Kind, err = h.kind(keepShort); err != nil {
 		return a, err
 	}
 	if err := h.Fill(size, a.Kind, count, shape+" values"); err != nil {

@@ -30,7 +30,15 @@ func (k Kind) Read(r io.Reader, count uint64, known bool) (any, error) {
 
 // Kind finds how a header's values are stored: booleans, integers of 1 to 8
 // bytes and floats of 2 to 8, in either byte order.
-func (h Header) Kind() (Kind, error) {
+func (h Header) Kind() (Kind, error) { return h.kind(nil) }
+
+// keepShort reads int16 as []int16.
+func keepShort(o binary.ByteOrder) map[string]Kind {
+	return map[string]Kind{"i2": as(2, o == binary.LittleEndian, func(b []byte) (int16, bool) { return int16(o.Uint16(b)), true })}
+}
+
+// kind is Kind, with other kinds in place of some.
+func (h Header) kind(others func(binary.ByteOrder) map[string]Kind) (Kind, error) {
 	bad := fmt.Errorf("found type %s, expected an integer or floating type such as <i4 or <f8", formats.Quote(h.Descr))
 	if len(h.Descr) < 2 {
 		return Kind{}, bad
@@ -44,6 +52,11 @@ func (h Header) Kind() (Kind, error) {
 		word = word[1:]
 	}
 	k, ok := kinds(order)[word]
+	if others != nil {
+		if other, has := others(order)[word]; has {
+			return other, nil
+		}
+	}
 	if !ok {
 		return Kind{}, bad
 	}
@@ -71,7 +84,7 @@ func kinds(o binary.ByteOrder) map[string]Kind {
 }
 
 // as reads values of size bytes as T.
-func as[T int32 | int64 | float32 | float64](size int, native bool, decode func([]byte) (T, bool)) Kind {
+func as[T int16 | int32 | int64 | float32 | float64](size int, native bool, decode func([]byte) (T, bool)) Kind {
 	held := int(unsafe.Sizeof(T(0)))
 	return Kind{size, held, native, func(r io.Reader, count uint64, known bool) (any, error) {
 		var values []T

@@ -240,16 +240,18 @@ func Generate(name string, n int, seed uint64) (*problem.Instance, error) {
 
 // Scales of generated integers: an integer is the value times the scale,
 // rounded to the nearest even, and held within what n values may add up to:
-// 2^31/40 or 2^63/40 either side of 0. Minus infinity becomes the least.
+// 2^15/40, 2^31/40 or 2^63/40 either side of 0. Minus infinity becomes the least.
 const (
+	ScaleInt16   = 10
 	ScaleInt32   = 1e4
 	ScaleInt64   = 1e8
+	valueLimit16 = math.MaxInt16 / problem.MaxAgents
 	valueLimit32 = math.MaxInt32 / problem.MaxAgents
 	valueLimit64 = (math.MaxInt64 / problem.MaxAgents) &^ (1<<10 - 1) // a float64 too
 )
 
 // GenerateAs makes an instance of another value type: float32 rounds the
-// float64 values, integers scale them (ScaleInt32, ScaleInt64). It makes
+// float64 values, integers scale them (ScaleInt16, ScaleInt32, ScaleInt64). It makes
 // values on all cores.
 func GenerateAs(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
 	inst, err := Drawn(name, n, seed, as)

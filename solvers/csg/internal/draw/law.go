@@ -30,13 +30,15 @@ func Drawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance
 	}
 	l := &law{source: s, n: n, as: as}
 	switch as {
+	case problem.Int16:
+		l.scale, l.largest = ScaleInt16, valueLimit16
 	case problem.Int32:
 		l.scale, l.largest = ScaleInt32, valueLimit32
 	case problem.Int64:
 		l.scale, l.largest = ScaleInt64, valueLimit64
 	case problem.Float32, problem.Float64:
 	default:
-		return nil, fmt.Errorf("generate %s: value type %q: expected int32, int64, float32 or float64", name, as)
+		return nil, fmt.Errorf("generate %s: value type %q: expected int16, int32, int64, float32 or float64", name, as)
 	}
 	return &problem.Instance{N: n, Type: as, Law: l, Source: fmt.Sprintf("%s, %d agents, seed %d", s.name, n, seed)}, nil
 }
@@ -58,6 +60,13 @@ func (l *law) rounded(x float64) float64 {
 // deviations, as no uniform draw is nearer to 0 than 2^-53.
 func (l *law) Least() float64 { return -float64(max(l.n, 20)) }
 
+// In changes the type alone: values are scaled as before.
+func (l *law) In(as problem.Value) problem.Law {
+	x := *l
+	x.as = as
+	return &x
+}
+
 // Hold draws all values into an instance's memory.
 func (l *law) Hold(inst *problem.Instance) {
 	switch l.as {
@@ -65,6 +74,8 @@ func (l *law) Hold(inst *problem.Instance) {
 		problem.SetValues(inst, hold[float64](l))
 	case problem.Float32:
 		problem.SetValues(inst, hold[float32](l))
+	case problem.Int16:
+		problem.SetValues(inst, hold[int16](l))
 	case problem.Int32:
 		problem.SetValues(inst, hold[int32](l))
 	default:

@@ -56,6 +56,8 @@ func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*problem.I
 // them unless they are sums.
 func store(inst *problem.Instance, values any, sums bool) {
 	switch v := values.(type) {
+	case []int16:
+		problem.SetValues(inst, v)
 	case []int32:
 		problem.SetValues(inst, v)
 	case []int64:
@@ -73,6 +75,6 @@ func store(inst *problem.Instance, values any, sums bool) {
 
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
 func WriteNPY(w io.Writer, inst *problem.Instance) error {
-	descr := map[problem.Value]string{problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type]
+	descr := map[problem.Value]string{problem.Int16: "<i2", problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type]
 	return npy.Write(w, descr, []int{int(inst.Len())}, inst.Bytes())
 }

@@ -1,0 +1,206 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"unsafe"
+)
+
+// A Recast is an instance with the values of another, as integers in units of a power of
+// two. Structures are ranked as before.
+type Recast struct {
+	*Instance
+	of    *Instance
+	unit  int     // values were multiples of 2^unit
+	least float64 // in units: totals below are those of structures with a forbidden block
+}
+
+// As is the instance with its values as integers of the first of some types that is no
+// wider than its own and proven to hold every sum; values of floats must be multiples of a
+// power of two. Where there is none, or its own type comes first, it is the instance
+// itself. Values of int16 become wider where types begin with a wider one.
+//
+// A type of w bits holds every sum where blocks of a structure add up to 2^(w-1)-1 at most,
+// in magnitude. With forbidden coalitions, which are worth -2^(w-2) then, they may add up
+// to 2^(w-3)-1: a structure with a forbidden block is worth less than every one without,
+// and two values of a solver's table add up to -2^(w-1) at least, as none is less than
+// the coalition's own.
+func (inst *Instance) As(types ...Value) *Recast {
+	switch {
+	case !inst.Held() && inst.Type == Int16 && types[0] != Int16:
+		x := *inst
+		x.Type, x.Law, x.Notes = types[0], inst.Law.In(types[0]), nil
+		return &Recast{Instance: &x, of: inst, least: math.Inf(-1)}
+	case !inst.Held():
+		return itself(inst)
+	case inst.Type == Int16:
+		return as(inst, inst.I16, types)
+	case inst.Type == Int32:
+		return as(inst, inst.I32, types)
+	case inst.Type == Int64:
+		return as(inst, inst.I64, types)
+	case inst.Type == Float32:
+		return as(inst, inst.F32, types)
+	}
+	return as(inst, inst.F64, types)
+}
+
+func itself(inst *Instance) *Recast {
+	return &Recast{Instance: inst, of: inst, least: math.Inf(-1)}
+}
+
+func as[T Number](inst *Instance, values []T, types []Value) *Recast {
+	if types[0] == inst.Type {
+		return itself(inst)
+	}
+	s := spanOf(values[:min(len(values), 1<<12)], inst.Sizes)
+	if s.fits(inst.N, Int64) { // else a few values tell that no type holds all
+		s = spanOf(values, inst.Sizes)
+	}
+	k := slices.IndexFunc(types, func(t Value) bool {
+		return t == inst.Type || t.Integer() && (t.Size() <= inst.Type.Size() || inst.Type == Int16) && s.fits(inst.N, t)
+	})
+	if k < 0 || types[k] == inst.Type {
+		return itself(inst)
+	}
+	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes}, of: inst, unit: s.unit, least: -s.units(inst.N)}
+	switch types[k] {
+	case Int16:
+		SetValues(r.Instance, units[T, int16](values, s, inst.Sizes))
+	case Int32:
+		SetValues(r.Instance, units[T, int32](values, s, inst.Sizes))
+	default:
+		SetValues(r.Instance, units[T, int64](values, s, inst.Sizes))
+	}
+	return r
+}
+
+// units are values in units, and in a fourth of the type's range below 0 what is forbidden.
+func units[F Number, T int16 | int32 | int64](values []F, s span, sizes Sizes) []T {
+	to := make([]T, len(values))
+	scale := math.Ldexp(1, -s.unit)
+	forbidden := T(math.Ldexp(-1, int(8*unsafe.Sizeof(to[0]))-2))
+	Spread(uint64(len(values)), func(_ int, a, b uint64) {
+		for mask := a; mask < b; mask++ {
+			if x := float64(values[mask]); math.IsInf(x, -1) || !sizes.Allow(mask) {
+				to[mask] = forbidden
+			} else {
+				to[mask] = T(x * scale)
+			}
+		}
+	})
+	return to
+}
+
+// Total is what a solver's total, in decimals, is in the values that the instance had:
+// minus infinity of a structure with a forbidden block.
+func (r *Recast) Total(claimed string) string {
+	x, err := strconv.ParseInt(claimed, 10, 64)
+	switch {
+	case r.Instance == r.of || err != nil:
+		return claimed
+	case float64(x) < r.least:
+		return "-inf"
+	case r.of.Type.Integer():
+		return claimed
+	}
+	return FormatFloat(math.Ldexp(float64(x), r.unit), 8*r.of.Type.Size())
+}
+
+// Reason says which integers the values became, and why these hold every sum.
+func (r *Recast) Reason() string {
+	if r.of.Type == Int16 {
+		return fmt.Sprintf("%s: there are no kernels of int16 here", r.Type)
+	}
+	return fmt.Sprintf("%s: values are multiples of %v, of which structures add up to at most %.0f", r.Type, math.Ldexp(1, r.unit), -r.least)
+}
+
+// Changed reports whether the values are not those that the instance had.
+func (r *Recast) Changed() bool { return r.Instance != r.of }
+
+// A span is what is known of the finite values of allowed coalitions.
+type span struct {
+	least   float64                // of them and 0
+	largest [MaxAgents + 1]float64 // magnitude, by the members of a coalition
+	unit    int                    // all are multiples of 2^unit; 0 of integers
+	forbids bool                   // some coalition
+}
+
+// spanOf reads all values, on all cores.
+func spanOf[T Number](values []T, sizes Sizes) span {
+	found := make([]span, Parts(uint64(len(values))))
+	Spread(uint64(len(values)), func(part int, from, to uint64) {
+		var s span
+		grains := 1.0 // 2^-unit, where that is a number
+		if T(1)/2 != 0 {
+			s.unit, grains = math.MaxInt32, math.NaN()
+		}
+		for mask := from; mask < to; mask++ {
+			x := float64(values[mask])
+			if math.IsInf(x, 0) || !sizes.Allow(mask) {
+				s.forbids = true
+				continue
+			}
+			size := bits.OnesCount64(mask)
+			s.least, s.largest[size] = min(s.least, x), max(s.largest[size], math.Abs(x))
+			if x*grains != math.Trunc(x*grains) && x != 0 {
+				if s.unit = min(s.unit, lowestBit(x)); s.unit > -1000 {
+					grains = math.Ldexp(1, -s.unit)
+				} else {
+					grains = math.NaN()
+				}
+			}
+		}
+		found[part] = s
+	})
+	s := found[0]
+	for _, x := range found[1:] {
+		s.least, s.unit, s.forbids = min(s.least, x.least), min(s.unit, x.unit), s.forbids || x.forbids
+		for k := range s.largest {
+			s.largest[k] = max(s.largest[k], x.largest[k])
+		}
+	}
+	if s.unit == math.MaxInt32 { // all are 0
+		s.unit = 0
+	}
+	return s
+}
+
+// most is no less than the magnitude of any sum of the values of disjoint coalitions.
+func (s span) most(n int) float64 {
+	var most [MaxAgents + 1]float64 // of so many agents
+	for m := 1; m <= n; m++ {
+		for k := 1; k <= m; k++ {
+			most[m] = max(most[m], s.largest[k]+most[m-k])
+		}
+	}
+	return most[n]
+}
+
+// units is most as multiples of 2^unit.
+func (s span) units(n int) float64 { return math.Ldexp(s.most(n), -s.unit) }
+
+// fits reports whether a type holds every sum of values in units.
+func (s span) fits(n int, t Value) bool {
+	room := 8*t.Size() - 1
+	if s.forbids {
+		room -= 2
+	}
+	if t == Int64 { // most is rounded
+		room--
+	}
+	return s.unit > -1000 && s.units(n) < math.Ldexp(1, room)
+}
+
+// lowestBit is the exponent of the lowest bit that is set in x, which is not 0.
+func lowestBit(x float64) int {
+	word := math.Float64bits(x)
+	fraction, exponent := word&(1<<52-1), int(word>>52&2047)
+	if exponent == 0 {
+		return bits.TrailingZeros64(fraction) - 1074
+	}
+	return exponent - 1075 + bits.TrailingZeros64(fraction|1<<52)
+}

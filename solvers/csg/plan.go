@@ -79,15 +79,16 @@ func fixed(f *device.Family, value Value, method Method) map[string]string {
 	return map[string]string{"value": string(value), "method": string(method), "profile": "off"}
 }
 
-// types are those that a family's kernels may solve in, the first that holds every sum:
-// that of the variant which is asked for, else the narrowest. Two sums of int16 take an
-// instruction from compute capability 9.0 on. A checkpoint goes on on any device, and
-// tiles of GPUs alone have int16.
-func types(f *device.Family, facts device.Facts, o Options, keep *Checkpoint) []Value {
+// types are those that a family's kernels may solve an instance in, the first that holds
+// every sum: that of the variant which is asked for, else the narrowest. Two sums of int16
+// take an instruction from compute capability 9.0 on. Tiles of GPUs alone have int16, and a
+// checkpoint goes on on any device unless the instance is of int16.
+func types(f *device.Family, facts device.Facts, inst *Instance, o Options, keep *Checkpoint) []Value {
 	if v := f.Variant(o.Variant); v != nil {
 		return []Value{Value(f.Value(v, "value"))}
 	}
-	if f == &csg.Tiles && keep == nil && (facts.Kind != device.CUDA || facts.Major >= 9) {
+	quick := keep == nil && (facts.Kind != device.CUDA || facts.Major >= 9)
+	if f == &csg.Tiles && (quick || inst.Type == Int16) {
 		return []Value{Int16, Int32, Int64}
 	}
 	return []Value{Int32, Int64}

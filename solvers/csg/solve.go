@@ -142,7 +142,7 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 		return err
 	}
 	o, facts := s.Options, s.Weakest()
-	as := inst.As(types(f, facts, o, keep)...)
+	as := inst.As(types(f, facts, inst, o, keep)...)
 	choice, err := choose(f, facts, as.Instance, o, method)
 	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
@@ -150,7 +150,7 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 			o.Say("%v", err)
 			f, method = &csg.Splits, quicker(facts, inst.N, o)
 			r.Algorithm = string(method)
-			as = inst.As(types(f, facts, o, keep)...)
+			as = inst.As(types(f, facts, inst, o, keep)...)
 			choice, err = choose(f, facts, as.Instance, o, method)
 		}
 	}

@@ -5,6 +5,7 @@
 //	go run ./bench/csg -device host -experiment graphs -agents 1000
 //	go run -tags cuda ./bench/csg -device cuda -experiment sweep,effects,figures,repeat
 //	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30
+//	go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30 -types int16
 //	go run -tags cuda ./bench/csg -device cuda -experiment price -from 28 -agents 30
 //	go run -tags cuda ./bench/csg -device cuda:0,1 -experiment several -agents 33
 //
@@ -33,6 +34,7 @@ type bench struct {
 	agents int      // the most, 26 unless said
 	from   int      // the fewest of price and figures; 0: theirs
 	curves []string // of figures; nil: all
+	types  []string // of values, of tiles; nil: all
 }
 
 func experiments() []experiment.Experiment[*bench] {
@@ -56,20 +58,21 @@ func main() {
 	agents := flag.Int("agents", 26, "the most agents, but for effects and repeat, which have their own")
 	from := flag.Int("from", 0, "the fewest agents of price (20 unless said), figures and sequential (10)")
 	curves := flag.String("curves", "", "comma-separated beginnings of the names of figures' curves (default: all)")
+	types := flag.String("types", "", "comma-separated value types of tiles (default: all)")
 	flag.Parse()
 	experiment.Main(&s, func(ctx context.Context, names []string) bool {
-		return run(ctx, s, names, *from, *agents, experiment.Split(*curves))
+		return run(ctx, s, names, *from, *agents, experiment.Split(*curves), experiment.Split(*types))
 	})
 }
 
-func run(ctx context.Context, s experiment.Settings, names []string, from, agents int, curves []string) bool {
+func run(ctx context.Context, s experiment.Settings, names []string, from, agents int, curves, types []string) bool {
 	common, err := experiment.New[result.Row](ctx, "csg", s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "csg:", err)
 		return false
 	}
 	defer common.Close()
-	b := &bench{Bench: *common, from: from, agents: agents, curves: curves}
+	b := &bench{Bench: *common, from: from, agents: agents, curves: curves, types: types}
 	if b.stream, err = b.Dev.NewStream(); err != nil {
 		b.Fail(err)
 		return false

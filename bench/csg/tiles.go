@@ -22,6 +22,9 @@ func (b *bench) tiles() error {
 	left := map[string][]*device.Variant{}
 	for i := range f.Variants {
 		v := &f.Variants[i]
+		if !b.has(f.Value(v, "value")) {
+			continue
+		}
 		left[f.Value(v, "value")] = append(left[f.Value(v, "value")], v)
 	}
 	for _, round := range []struct{ agents, keep, runs int }{{22, 99, 5}, {26, 4, 5}, {28, 1, 3}, {29, 1, 3}, {30, 1, 3}} {
@@ -58,11 +61,17 @@ func (b *bench) tiles() error {
 	return nil
 }
 
+// has reports whether a value type is measured.
+func (b *bench) has(value string) bool { return b.types == nil || slices.Contains(b.types, value) }
+
 // ceilings are rows of add-max on registers alone: splittings are additions.
 func (b *bench) ceilings() error {
 	f := &csg.Addmax
 	for i := range f.Variants {
 		v := &f.Variants[i]
+		if !b.has(f.Value(v, "value")) {
+			continue
+		}
 		k, err := csg.LoadAddmax(b.Dev, v)
 		if err != nil {
 			return err

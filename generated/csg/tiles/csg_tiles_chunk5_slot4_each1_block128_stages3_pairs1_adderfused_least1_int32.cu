@@ -181,32 +181,34 @@ struct Pairs {
     u32 target, step, sub;
 };
 
-// copyTile starts copies of the tiles of LANES sets of high members to shared memory, 16
-// bytes of a thread at a time: `from`, of tile 0, and `to` are where its first ones lie.
-__device__ __forceinline__ void copyTile(W* to, const T* from, const u32 (&of)[LANES]) {
+// copyTile starts copies of a tile to shared memory, 16 bytes of a thread at a time: `from`
+// and `to` are where the thread's first ones lie. Registers of two lanes get the values of
+// the tile at `from` and of that at `second`.
+__device__ __forceinline__ void copyTile(W* to, const T* from, const T* second) {
     constexpr u32 UNITS = TILE / VALUES, ROUND = BLOCK * VALUES;
     static_assert(ROUND % CHUNK == 0, "a thread's copies lie at the same place of all chunks");
 #pragma unroll
     for (u32 k = 0; k < (UNITS + BLOCK - 1) / BLOCK; k++)
         if ((k + 1) * BLOCK <= UNITS || threadIdx.x + k * BLOCK < UNITS)
-            copyWords(to + k * (ROUND / CHUNK) * STRIDE, from + ((u64)of[0] << K) + k * ROUND, from + ((u64)of[LANES - 1] << K) + k * ROUND);
+            copyWords(to + k * (ROUND / CHUNK) * STRIDE, from + k * ROUND, second + k * ROUND);
+}
+
+// advance goes to the next pair, where one is left.
+__device__ __forceinline__ void advance(Pairs& next, u32& left) {
+    if (LANES * PAIRS > 1 && left == 1) return;
+    next.sub = nextSplit(next.step, next.sub);
+    left--;
 }
 
 // copyStage starts the copies of a stage, of the next LANES * PAIRS of left pairs.
 // Where fewer are left, the last is copied again: what it adds is known already.
 __device__ __forceinline__ void copyStage(W* stage, const T* f, Pairs& next, u32& left) {
     for (u32 q = 0; q < PAIRS; q++) {
-        u32 sub[LANES], other[LANES];
-#pragma unroll
-        for (u32 k = 0; k < LANES; k++) {
-            sub[k] = next.sub;
-            other[k] = next.target ^ next.sub;
-            if (LANES * PAIRS > 1 && left == 1) continue;
-            next.sub = nextSplit(next.step, next.sub);
-            left--;
-        }
-        copyTile(stage + 2 * q * CHUNKS * STRIDE, f, sub);
-        copyTile(stage + (2 * q + 1) * CHUNKS * STRIDE, f, other);
+        u32 sub = next.sub;
+        if (LANES > 1) advance(next, left);
+        copyTile(stage + 2 * q * CHUNKS * STRIDE, f + ((u64)sub << K), f + ((u64)next.sub << K));
+        copyTile(stage + (2 * q + 1) * CHUNKS * STRIDE, f + ((u64)(next.target ^ sub) << K), f + ((u64)(next.target ^ next.sub) << K));
+        advance(next, left);
     }
 }
 
@@ -398,4 +400,4 @@ csg_tiles_chunk5_slot4_each1_block128_stages3_pairs1_adderfused_least1_int32_att
     }
 }
 
-extern "C" __device__ unsigned long long csg_tiles_chunk5_slot4_each1_block128_stages3_pairs1_adderfused_least1_int32_hash = 0xd40de20e957f108cull;
+extern "C" __device__ unsigned long long csg_tiles_chunk5_slot4_each1_block128_stages3_pairs1_adderfused_least1_int32_hash = 0x35afe52e98c2c89aull;

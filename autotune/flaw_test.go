@@ -40,7 +40,7 @@ var flaws = []flaw{
 		`if (mine >= (u32)psi) mine = 0;`,
 		`if (mine >= (u32)psi - 1) mine = 0;`},
 	{"csg/tiles", "skipped write",
-		`            copyAhead(to + k * (ROUND / CHUNK) * STRIDE, from + k * ROUND);`,
+		`            copyWords(to + k * (ROUND / CHUNK) * STRIDE, from + k * ROUND, second + k * ROUND);`,
 		`            ;`},
 	{"csg/tiles", "missing barrier",
 		`        __syncthreads();  // the stage is complete`,

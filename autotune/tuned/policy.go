@@ -36,6 +36,14 @@ var ErrNotTuned = errors.New("not tuned")
 // none, and may not be changed afterwards.
 func (db *Database) By(p Policy) *Database { return &Database{under: db, policy: &p} }
 
+// Pinned returns the label that the policy of db pins for a family, "" for none.
+func (db *Database) Pinned(f *device.Family) string {
+	if db == nil || db.policy == nil {
+		return ""
+	}
+	return db.policy.Pinned[f.Name]
+}
+
 // Choose picks the variant of f for a workload on a device: as the policy of db says, else
 // as best knows. The error wraps ErrNoVariant where none fits, and ErrNotTuned.
 func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {

@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -140,7 +141,7 @@ func TestInt16InPieces(t *testing.T) {
 			if err := j.send(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			claimed, err := j.solve(context.Background(), r, follow{})
+			claimed, err := j.solve(context.Background(), r, levels.Follow{})
 			if err == nil {
 				err = r.Certify(inst, claimed)
 			}

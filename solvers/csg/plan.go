@@ -10,6 +10,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/tables"
@@ -80,18 +81,32 @@ func fixed(f *device.Family, value Value, method Method) map[string]string {
 }
 
 // types are those that a family's kernels may solve an instance in, the first that holds
-// every sum: that of the variant which is asked for, else the narrowest. Two sums of int16
+// every sum: that of the variant which is asked for or pinned, else the narrowest. Two sums of int16
 // take an instruction from compute capability 9.0 on. Tiles of GPUs alone have int16, and a
 // checkpoint goes on on any device unless the instance is of int16.
 func types(f *device.Family, facts device.Facts, inst *Instance, o Options, keep *Checkpoint) []Value {
-	if v := f.Variant(o.Variant); v != nil {
+	if v := f.Variant(cmp.Or(o.Variant, o.Tuning.Pinned(f))); v != nil {
 		return []Value{Value(f.Value(v, "value"))}
+	}
+	if inst.Type != Int16 && !copies(inst.N) {
+		return []Value{inst.Type}
 	}
 	quick := keep == nil && (facts.Kind != device.CUDA || facts.Major >= 9)
 	if f == &csg.Tiles && (quick || inst.Type == Int16) {
 		return []Value{Int16, Int32, Int64}
 	}
 	return []Value{Int32, Int64}
+}
+
+// copies reports whether this machine has memory for other values of an instance, and a table.
+func copies(n int) bool {
+	if n < 24 {
+		return true
+	}
+	d := host.Open(1)
+	defer d.Close()
+	free := d.Facts().Free
+	return free == 0 || 2*Footprint(n, Int64) <= free
 }
 
 // memory is the least memory that a variant takes of each of some devices for n agents, in bytes.
@@ -148,7 +163,11 @@ func cutFor(v *device.Variant, n, devices int, free int64) tables.Slabs {
 // the instance in the same memory that the kernels work in.
 func Takes(facts device.Facts, n int, value Value, devices int) error {
 	if facts.Kind == device.Host {
-		if need := 2 * Footprint(n, value); facts.Free > 0 && n <= MaxAgents && need > facts.Free {
+		need := 2 * Footprint(n, value)
+		if value == Int16 { // solved in int32
+			need = Footprint(n, Int16) + 2*Footprint(n, Int32)
+		}
+		if facts.Free > 0 && n <= MaxAgents && need > facts.Free {
 			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, gib(need), value, facts, gib(facts.Free), device.ErrMemory)
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/internal/levels"
 )
 
 // forbidden16 stands for minus infinity among int16 values. Where the others add up to
@@ -88,7 +89,7 @@ func checkInt16(t *testing.T, run *runner, n int, blocks int64, name string, of 
 	if err := e.upload(ctx, s, device.Bytes(values)); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.run(ctx, s, follow{}); err != nil {
+	if err := e.run(ctx, s, levels.Follow{}); err != nil {
 		t.Fatal(err)
 	}
 	table, best := make([]int16, 1<<(n-1)), make([]int16, 1)

@@ -39,6 +39,7 @@ func TestSlabs(t *testing.T) {
 		{Int32, 14, 2, 3, -1000, 2000, 72 << 10},
 		{Int32, 14, 3, 4, 0, 3, 48 << 10}, // ties
 		{Int32, 15, 4, 5, -1000, 2000, 56 << 10},
+		{Int16, 15, 2, 3, -1000, 2000, 72 << 10},
 		{Int64, 13, 2, 3, 0, 1000, 72 << 10},
 		{Float32, 14, 2, 4, -3, 7, 52 << 10},
 		{Float64, 14, 3, 3, -1000, 2000, 110 << 10},
@@ -113,7 +114,7 @@ func TestSlabsDrawn(t *testing.T) {
 // What does not fit as slabs either is refused with the memory that it takes.
 func TestSlabsRefused(t *testing.T) {
 	devices := narrow(t, 2, 30<<10)
-	inst, err := drawInstance(Int32, 14, drawnMask)
+	inst, err := drawInstance(Int32, 14, func(mask uint64) float64 { return float64(mix(mask) % 100000) })
 	if err != nil {
 		t.Fatal(err)
 	}

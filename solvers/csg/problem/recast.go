@@ -21,7 +21,7 @@ type Recast struct {
 // As is the instance with its values as integers of the first of some types that is no
 // wider than its own and proven to hold every sum; values of floats must be multiples of a
 // power of two. Where there is none, or its own type comes first, it is the instance
-// itself. Values of int16 become wider where types begin with a wider one.
+// itself, and so are values of float64 whose sums are exact but too large for int32. Values of int16 become wider where types begin with a wider one.
 //
 // A type of w bits holds every sum where blocks of a structure add up to 2^(w-1)-1 at most,
 // in magnitude. With forbidden coalitions, which are worth -2^(w-2) then, they may add up
@@ -61,7 +61,13 @@ func as[T Number](inst *Instance, values []T, types []Value) *Recast {
 		s = spanOf(values, inst.Sizes)
 	}
 	k := slices.IndexFunc(types, func(t Value) bool {
-		return t == inst.Type || t.Integer() && (t.Size() <= inst.Type.Size() || inst.Type == Int16) && s.fits(inst.N, t)
+		switch {
+		case t == inst.Type:
+			return true
+		case !t.Integer() || t.Size() > inst.Type.Size() && inst.Type != Int16 || t == Int64 && s.units(inst.N) < 1<<53:
+			return false
+		}
+		return s.fits(inst.N, t)
 	})
 	if k < 0 || types[k] == inst.Type {
 		return itself(inst)

@@ -33,7 +33,9 @@ func TestAs(t *testing.T) {
 		{"forbidden", held([]float32{0, 4095, 4095, inf}), Int16, 0},
 		{"forbidden, one more", held([]float32{0, 4095, 4097, inf}), Int32, 0},
 		{"the last value", held(append(make([]float64, 1<<13-1), 0.5)), Int16, -1},
-		{"the last value too fine", held(append(make([]float64, 1<<13-1), math.Pi)), Int64, -48},
+		{"sums that float64 holds", held([]float64{0, 1, 0x1p-51, 0}), Float64, 0},
+		{"and that it rounds", held([]float64{0, 1, 0x1p-52, 0}), Int64, -52},
+		{"the last value too fine", held(append(make([]float64, 1<<13-1), math.Pi)), Float64, 0},
 	} {
 		as := c.inst.As(all...)
 		if as.Type != c.want || as.unit != c.unit || as.Changed() != (c.want != c.inst.Type) {

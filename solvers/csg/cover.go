@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/big"
 	"time"
 
 	"coalesce/runtime/device"
@@ -130,83 +128,6 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	return table, downloadPieces(ctx, s, table.Bytes(), e.table())
 }
 
-// covers returns an error where a table cannot be the superadditive cover of an instance: where it
-// has another shape, or a value below that of some structure.
-func covers(inst, cover *Instance, coalition uint64) error {
-	for _, x := range []*Instance{inst, cover} {
-		if err := x.Check(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case inst.N != cover.N || inst.Type != cover.Type:
-		return fmt.Errorf("%w: found a table of %d agents as %s, the instance has %d as %s", ErrCheck, cover.N, cover.Type, inst.N, inst.Type)
-	case coalition > inst.Grand():
-		return fmt.Errorf("coalition %#x: expected agents 1 to %d", coalition, inst.N)
-	}
-	below, found := uint64(0), false
-	switch inst.Type {
-	case Int32:
-		below, found = notAbove(inst.I32, cover.I32)
-	case Int64:
-		below, found = notAbove(inst.I64, cover.I64)
-	case Float32:
-		below, found = notAbove(inst.F32, cover.F32)
-	default:
-		below, found = notAbove(inst.F64, cover.F64)
-	}
-	if found {
-		return fmt.Errorf("%w: the table's value of %s, %s, is below that of a structure", ErrCheck, inst.Coalition(below), cover.Exact(below))
-	}
-	return nil
-}
-
-// notAbove looks for a coalition S with f(S) < v(S), or with f(S) < f({i}) + f(S without i), where
-// i is the first agent of S.
-func notAbove[T Number](v, f []T) (uint64, bool) {
-	worst := make([]uint64, problem.Parts(uint64(len(v))))
-	problem.Spread(uint64(len(v)), func(part int, from, to uint64) {
-		for c := max(1, from); c < to; c++ {
-			if first := c & -c; f[c] < v[c] || first != c && f[c] < f[first]+f[c^first] {
-				worst[part] = c
-				return
-			}
-		}
-	})
-	for _, c := range worst {
-		if c != 0 {
-			return c, true
-		}
-	}
-	return 0, false
-}
-
-// worth compares the sum of a structure's blocks with the table's value of the coalition that they
-// cover.
-func worth(inst, cover *Instance, s Structure, coalition uint64) error {
-	sum, magnitude := problem.NewExact(), 0.0
-	for _, b := range s {
-		x := problem.ExactValue(inst, b)
-		if x == nil {
-			if problem.ExactValue(cover, coalition) == nil {
-				return nil // every structure has a forbidden block
-			}
-			return fmt.Errorf("%w: the table's value of %s, %s, is that of no structure", ErrCheck, inst.Coalition(coalition), cover.Exact(coalition))
-		}
-		sum.Add(sum, x)
-		magnitude += math.Abs(inst.Value64(b))
-	}
-	claimed := problem.ExactValue(cover, coalition)
-	if claimed == nil {
-		return fmt.Errorf("%w: the table forbids %s, whose value is %s", ErrCheck, inst.Coalition(coalition), problem.Decimal(sum))
-	}
-	off := new(big.Float).Sub(sum, claimed)
-	if off.Abs(off).Cmp(big.NewFloat(problem.Tolerance(inst.Type, len(s), magnitude))) > 0 {
-		return fmt.Errorf("%w: the table's value of %s is %s, its best blocks add up to %s", ErrCheck, inst.Coalition(coalition), cover.Exact(coalition), problem.Decimal(sum))
-	}
-	return nil
-}
-
 // bestOf rebuilds a best structure of a coalition.
 func bestOf(inst, cover *Instance, coalition uint64) Structure {
 	switch inst.Type {
@@ -228,14 +149,14 @@ type Ranked = ranking.Ranked
 // whose values differ by less than the rounding may change places.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
 	inst = widened(inst).Instance
-	if err := covers(inst, cover, coalition); err != nil {
+	if err := ranking.CheckTable(inst, cover, coalition); err != nil {
 		return nil, err
 	}
 	if k < 1 {
 		return nil, fmt.Errorf("the %d best structures: expected 1 or more", k)
 	}
-	if s := bestOf(inst, cover, coalition); worth(inst, cover, s, coalition) != nil {
-		return nil, worth(inst, cover, s, coalition)
+	if err := ranking.CheckBest(inst, cover, bestOf(inst, cover, coalition), coalition); err != nil {
+		return nil, err
 	}
 	switch inst.Type {
 	case Int32:

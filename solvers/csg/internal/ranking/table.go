@@ -1,0 +1,86 @@
+package ranking
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"coalesce/solvers/csg/problem"
+)
+
+// CheckTable returns an error where a table cannot be the superadditive cover of an instance: where it
+// has another shape, or a value below that of some structure.
+func CheckTable(inst, cover *problem.Instance, coalition uint64) error {
+	for _, x := range []*problem.Instance{inst, cover} {
+		if err := x.Check(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case inst.N != cover.N || inst.Type != cover.Type:
+		return fmt.Errorf("%w: found a table of %d agents as %s, the instance has %d as %s", problem.ErrCheck, cover.N, cover.Type, inst.N, inst.Type)
+	case coalition > inst.Grand():
+		return fmt.Errorf("coalition %#x: expected agents 1 to %d", coalition, inst.N)
+	}
+	below, found := uint64(0), false
+	switch inst.Type {
+	case problem.Int32:
+		below, found = notAbove(inst.I32, cover.I32)
+	case problem.Int64:
+		below, found = notAbove(inst.I64, cover.I64)
+	case problem.Float32:
+		below, found = notAbove(inst.F32, cover.F32)
+	default:
+		below, found = notAbove(inst.F64, cover.F64)
+	}
+	if found {
+		return fmt.Errorf("%w: the table's value of %s, %s, is below that of a structure", problem.ErrCheck, inst.Coalition(below), cover.Exact(below))
+	}
+	return nil
+}
+
+// notAbove looks for a coalition S with f(S) < v(S), or with f(S) < f({i}) + f(S without i), where
+// i is the first agent of S.
+func notAbove[T problem.Number](v, f []T) (uint64, bool) {
+	worst := make([]uint64, problem.Parts(uint64(len(v))))
+	problem.Spread(uint64(len(v)), func(part int, from, to uint64) {
+		for c := max(1, from); c < to; c++ {
+			if first := c & -c; f[c] < v[c] || first != c && f[c] < f[first]+f[c^first] {
+				worst[part] = c
+				return
+			}
+		}
+	})
+	for _, c := range worst {
+		if c != 0 {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// CheckBest compares the sum of a structure's blocks with the table's value of the coalition that they
+// cover.
+func CheckBest(inst, cover *problem.Instance, s problem.Structure, coalition uint64) error {
+	sum, magnitude := problem.NewExact(), 0.0
+	for _, b := range s {
+		x := problem.ExactValue(inst, b)
+		if x == nil {
+			if problem.ExactValue(cover, coalition) == nil {
+				return nil // every structure has a forbidden block
+			}
+			return fmt.Errorf("%w: the table's value of %s, %s, is that of no structure", problem.ErrCheck, inst.Coalition(coalition), cover.Exact(coalition))
+		}
+		sum.Add(sum, x)
+		magnitude += math.Abs(inst.Value64(b))
+	}
+	claimed := problem.ExactValue(cover, coalition)
+	if claimed == nil {
+		return fmt.Errorf("%w: the table forbids %s, whose value is %s", problem.ErrCheck, inst.Coalition(coalition), problem.Decimal(sum))
+	}
+	off := new(big.Float).Sub(sum, claimed)
+	if off.Abs(off).Cmp(big.NewFloat(problem.Tolerance(inst.Type, len(s), magnitude))) > 0 {
+		return fmt.Errorf("%w: the table's value of %s is %s, its best blocks add up to %s", problem.ErrCheck, inst.Coalition(coalition), cover.Exact(coalition), problem.Decimal(sum))
+	}
+	return nil
+}

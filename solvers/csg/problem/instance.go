@@ -169,7 +169,7 @@ func FormatFloat(x float64, size int) string {
 func (inst *Instance) Bytes() []byte {
 	switch inst.Type {
 	case Int16:
-		return BytesOf(inst.I16)
+		return device.Bytes(inst.I16)
 	case Int32:
 		return device.Bytes(inst.I32)
 	case Int64:

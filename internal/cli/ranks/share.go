@@ -35,7 +35,7 @@ func Share(ctx context.Context, w *mpi.World, items []int, do func(item int) Out
 	if w != nil && w.Rank() > 0 {
 		return work(ctx, w, do)
 	}
-	h := &hand{left: items, done: done}
+	h := &workList{left: items, done: done}
 	var served sync.WaitGroup
 	var failed error
 	if w != nil {
@@ -46,15 +46,15 @@ func Share(ctx context.Context, w *mpi.World, items []int, do func(item int) Out
 	return errors.Join(err, failed)
 }
 
-// A hand is rank 0's list of what is left.
-type hand struct {
+// A workList is rank 0's list of what is left.
+type workList struct {
 	mu   sync.Mutex
 	left []int
 	done func(int, Outcome) error
 }
 
 // next takes the next item, or -1.
-func (h *hand) next() int {
+func (h *workList) next() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.left) == 0 {
@@ -65,7 +65,7 @@ func (h *hand) next() int {
 	return item
 }
 
-func (h *hand) finish(item int, o Outcome) error {
+func (h *workList) finish(item int, o Outcome) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	err := h.done(item, o)
@@ -76,7 +76,7 @@ func (h *hand) finish(item int, o Outcome) error {
 }
 
 // solve does items on this rank.
-func (h *hand) solve(ctx context.Context, do func(int) Outcome) error {
+func (h *workList) solve(ctx context.Context, do func(int) Outcome) error {
 	for {
 		item := h.next()
 		if item < 0 {
@@ -121,7 +121,7 @@ type report struct {
 }
 
 // serve hands out items to the other ranks and ends when each has been told that none is left.
-func (h *hand) serve(ctx context.Context, w *mpi.World) error {
+func (h *workList) serve(ctx context.Context, w *mpi.World) error {
 	for told := 1; told < w.Size(); {
 		var text []byte
 		from := -1

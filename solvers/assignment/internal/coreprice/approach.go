@@ -163,7 +163,7 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 	e, n, m := r.e, uint64(at.rows.n), uint64(at.cols.n)
 	if err := errors.Join(
 		r.s.Fill(r.control, 8*assignment.PointsTallyGaps, 8, 0),
-		r.summit(r.v, at.cols.n, 0),
+		r.peaks(r.v, at.cols.n, 0),
 		e.kernels.Know(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dim(), r.p.Scale, r.v, r.col, r.cost, r.next, e.bound, r.control),
 	); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 			return err
 		}
 		if err := errors.Join(
-			r.summit(r.v, at.cols.n, 0),
+			r.peaks(r.v, at.cols.n, 0),
 			e.kernels.Open(r.s, e.flat(at.cols.n), r.v, r.word, m, r.shift, r.control),
 			e.kernels.Bid(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dim(), r.p.Scale, r.word, r.shift,
 				r.col, r.cost, e.bound, eps, r.spread, uint64(max(256, e.rows.n/c.chain)), c.limit*n, r.control),
@@ -210,12 +210,12 @@ func (e *pointCore) flat(n int) device.Grid {
 
 // transform sets v of columns to the least c - u over some rows.
 func (r *pointPasses) transform(rows, cols side) error {
-	return errors.Join(r.summit(r.u, rows.n, 0), r.e.kernels.Minima(r.s, r.grid(cols.n), cols.points, rows.tiles, rows.boxes, r.e.peak,
+	return errors.Join(r.peaks(r.u, rows.n, 0), r.e.kernels.Minima(r.s, r.grid(cols.n), cols.points, rows.tiles, rows.boxes, r.e.peak,
 		uint64(cols.n), uint64(rows.n), r.dim(), r.p.Scale, r.u, r.v))
 }
 
-// summit finds the largest dual in each tile. stuck: of the columns that were not reached.
-func (r *pointPasses) summit(of device.Buffer, n int, stuck uint64) error {
+// peaks finds the largest dual in each tile. stuck: of the columns that were not reached.
+func (r *pointPasses) peaks(of device.Buffer, n int, stuck uint64) error {
 	return r.e.kernels.Peaks(r.s, r.e.flat(n), of, r.word, uint64(n), stuck, r.e.peak)
 }
 

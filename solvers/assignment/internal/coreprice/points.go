@@ -236,7 +236,7 @@ func (r *pointPasses) minima() error {
 }
 
 func (r *pointPasses) candidates() error {
-	if err := r.summit(r.v, r.e.cols.n, 0); err != nil {
+	if err := r.peaks(r.v, r.e.cols.n, 0); err != nil {
 		return err
 	}
 	a, b := r.e.rows, r.e.cols
@@ -245,7 +245,7 @@ func (r *pointPasses) candidates() error {
 }
 
 func (r *pointPasses) price() ([]uint64, error) {
-	if err := r.summit(r.v, r.e.cols.n, 0); err != nil {
+	if err := r.peaks(r.v, r.e.cols.n, 0); err != nil {
 		return nil, err
 	}
 	a, b := r.e.rows, r.e.cols
@@ -257,7 +257,7 @@ func (r *pointPasses) price() ([]uint64, error) {
 }
 
 func (r *pointPasses) extend() ([]uint64, error) {
-	if err := r.summit(r.v, r.e.cols.n, 1); err != nil {
+	if err := r.peaks(r.v, r.e.cols.n, 1); err != nil {
 		return nil, err
 	}
 	a, b := r.e.rows, r.e.cols

@@ -102,22 +102,22 @@ func (e *CoreShards) Solve(ctx context.Context, p *problem.Normal, ms []*engine.
 type coreShardRun struct {
 	*CoreShards
 	head   *coreRun
-	runs   []*coreRun // of the parts
-	used   int        // chunks in the head's pool, without the first of each row
-	passes [][]lapse  // of each pass, of each device
-	core   []lapse
+	runs   []*coreRun   // of the parts
+	used   int          // chunks in the head's pool, without the first of each row
+	passes [][]interval // of each pass, of each device
+	core   []interval
 	began  device.Event // the head had all that the next core needs
 }
 
-// A lapse is from one event to another.
-type lapse struct{ from, to device.Event }
+// An interval is from one event to another.
+type interval struct{ from, to device.Event }
 
-func (l lapse) seconds() (float64, error) {
+func (l interval) seconds() (float64, error) {
 	t, err := l.to.Since(l.from)
 	return t.Seconds(), err
 }
 
-// times adds the lapses up.
+// times adds the intervals up.
 func (r *coreShardRun) times(t *engine.Stages) error {
 	for _, pass := range r.passes {
 		slowest := 0.0
@@ -147,8 +147,8 @@ func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) er
 	if err != nil {
 		return err
 	}
-	lapses := make([]lapse, len(r.runs))
-	r.passes = append(r.passes, lapses)
+	intervals := make([]interval, len(r.runs))
+	r.passes = append(r.passes, intervals)
 	return collective.OnAll(len(r.runs), func(k int) error {
 		part := r.runs[k]
 		if err := errors.Join(part.s.Wait(ready), receive(k, part)); err != nil {
@@ -165,7 +165,7 @@ func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) er
 		if err != nil {
 			return err
 		}
-		lapses[k] = lapse{from, to}
+		intervals[k] = interval{from, to}
 		return after(k, part)
 	})
 }
@@ -298,7 +298,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		if err != nil {
 			return nil, err
 		}
-		r.core = append(r.core, lapse{r.began, end})
+		r.core = append(r.core, interval{r.began, end})
 	}
 	if word == assignment.CoreWordGrown {
 		if err := r.share(h.word, 8*int64(h.p.Cols)); err != nil {

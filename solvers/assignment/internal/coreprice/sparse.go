@@ -107,7 +107,7 @@ func chunksOf(p *problem.Normal, k int) chunks {
 	cores.Split(p.Rows, 1<<10, func(low, high int) {
 		r := host.ListReader{P: p}
 		for i := low; i < high; i++ {
-			first[i+1] = max(0, (len(r.Read(i))+lone(p)+k-1)/k-1)
+			first[i+1] = max(0, (len(r.Read(i))+ownEdges(p)+k-1)/k-1)
 		}
 	})
 	for i := range p.Rows {
@@ -119,7 +119,7 @@ func chunksOf(p *problem.Normal, k int) chunks {
 		r := host.ListReader{P: p}
 		for i := low; i < high; i++ {
 			row := r.Read(i)
-			if lone(p) > 0 {
+			if ownEdges(p) > 0 {
 				row = append(row, host.Edge{Cost: p.Limit, Col: int32(p.Cols + i)})
 				r.Row = row
 			}
@@ -154,9 +154,9 @@ func chunksOf(p *problem.Normal, k int) chunks {
 	return c
 }
 
-// lone is the number of edges that a row has to a column of its own, which stands for leaving the
+// ownEdges is the number of edges that a row has to a column of its own, which stands for leaving the
 // row unmatched.
-func lone(p *problem.Normal) int {
+func ownEdges(p *problem.Normal) int {
 	if p.Limit != problem.Infinity {
 		return 1
 	}

@@ -73,7 +73,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	default:
 		h.source.ColumnMinima(h.u, h.v, threads)
 		h.counts.Passes++
-		h.tame()
+		h.boundPrices()
 	}
 	if err := h.begin(ctx); err != nil {
 		return h.left(ctx), err
@@ -128,9 +128,9 @@ func (h *core) solution(rows int) *engine.Solution {
 	return &engine.Solution{Column: h.column[:rows], Prices: problem.Prices{U: h.u[:rows], V: h.v}, Counts: h.counts}
 }
 
-// tame sets v to 0 for columns where v is infinite because no row may have the column, and for
+// boundPrices sets v to 0 for columns where v is infinite because no row may have the column, and for
 // columns that may stay unmatched where v is positive.
-func (h *core) tame() {
+func (h *core) boundPrices() {
 	for j, v := range h.v {
 		if v >= problem.Infinity/2 || v > 0 && !h.full {
 			h.v[j] = 0

@@ -33,7 +33,7 @@ func (h *core) sample(ctx context.Context, p *problem.Normal, on engine.Host) (b
 	h.counts.Steps += s.Counts.Steps
 	h.counts.Passes += 0.25 + s.Counts.Passes/16
 	err = minima(partOf(p, rows, nil), s.U, h.v, on)
-	h.tame()
+	h.boundPrices()
 	h.counts.Switch = "duals of a sample: the candidates of many rows were the same columns"
 	return true, err
 }

@@ -301,8 +301,8 @@ func (r *classicalRun) near() uint64 {
 	return 0
 }
 
-// roomy is the grid with shared memory for that matching.
-func (r *classicalRun) roomy() device.Grid {
+// gridWithMatching is the grid with shared memory for that matching.
+func (r *classicalRun) gridWithMatching() device.Grid {
 	g := r.Grid
 	if r.near() != 0 {
 		g.Shared = 2 * r.cols
@@ -333,7 +333,7 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := r.kernels.Solve(r.s, r.roomy(), r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags|r.near(), budget)
+		err := r.kernels.Solve(r.s, r.gridWithMatching(), r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags|r.near(), budget)
 		if err != nil {
 			return nil, err
 		}

@@ -137,7 +137,7 @@ func (r *classicalShardRun) launch() error {
 	r.Peers.number += r.Peers.budget + 1 // the last word is that there is no update
 	for k := 0; k < count; {
 		part, here := r.parts[k], sharing(r.group.Devices, k)
-		g := h.roomy()
+		g := h.gridWithMatching()
 		g.Blocks *= int64(here)
 		if err := part.kernels.Peer(part.s, g, r.Peers.table[k], h.scale, uint64(r.rows), uint64(r.cols), flags, uint64(k), uint64(here), uint64(count), number, r.Peers.budget); err != nil {
 			return err

@@ -296,7 +296,7 @@ func (r *classicalShardRun) search() error {
 	if !r.leads() {
 		return nil
 	}
-	return h.kernels.Search(h.s, h.roomy(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.near())
+	return h.kernels.Search(h.s, h.gridWithMatching(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.near())
 }
 
 // price sends the rows and columns that were reached to all devices, which then find the

@@ -148,7 +148,7 @@ func (r *tempering) run(stop context.Context) (search.Work, error) {
 			return r.did, err
 		}
 		r.since += sweeps
-		if err := errors.Join(r.fetchMigrants(number), r.stir(number)); err != nil {
+		if err := errors.Join(r.fetchMigrants(number), r.seedBlocks(number)); err != nil {
 			return r.did, err
 		}
 		if r.o.Progress != nil {
@@ -281,10 +281,10 @@ func (r *tempering) enter(value int64, x []uint64) {
 	}
 }
 
-// stir writes solutions to blocks with ladders: the start, the best solution where the host
+// seedBlocks writes solutions to blocks with ladders: the start, the best solution where the host
 // combined it, solutions of other searches, and solutions of other blocks. It switches cluster
 // moves off where a cluster is nearly all that differs.
-func (r *tempering) stir(number int64) error {
+func (r *tempering) seedBlocks(number int64) error {
 	ladders := r.blocks - r.anneals
 	if r.every > 0 {
 		for b := range r.blocks {

@@ -74,10 +74,13 @@ func (b *Budget) Left() int64 {
 // text follows "take".
 type MemoryError struct {
 	Need  int64 // bytes asked for
-	Limit int64 // bytes that may be taken in all
+	Limit int64 // bytes that may be taken in all; 1 stands for none
 }
 
 func (e *MemoryError) Error() string {
+	if e.Limit <= 1 {
+		return fmt.Sprintf("%d bytes, and the limits on this process's memory leave none", e.Need)
+	}
 	return fmt.Sprintf("%d bytes, more than the limit of %d", e.Need, e.Limit)
 }
 

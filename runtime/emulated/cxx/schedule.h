@@ -93,8 +93,13 @@ static inline void wake_in(Block *b, int t) {
   b->runnable[(size_t)b->runnables++] = t;
 }
 static inline void wake(int t) { wake_in(here, t); }
+
+// pick takes a thread that can run, at random: one of eight times any, else one of those
+// that came to run last, which are the lanes of a warp as a rule: their stacks are in the
+// processor's caches, and warps get far ahead of one another.
 static inline int pick() {
-  int i = (int)random_below((uint64_t)here->runnables);
+  int n = here->runnables, last = n > 32 && random64() & 7 ? 32 : n;
+  int i = n - 1 - (int)random_below((uint64_t)last);
   int t = here->runnable[(size_t)i];
   here->runnable[(size_t)i] = here->runnable[(size_t)--here->runnables];
   return t;
@@ -160,7 +165,7 @@ static void go_on() {
   Fiber *me = &fibers[from];
   Context *to = &outside;
   if (!failure[0]) {
-    if (!here->runnables || (blocks.size() > 1 && (random64() & 31) == 0)) turn();
+    if (!here->runnables || (blocks.size() > 1 && (random64() & 63) == 0)) turn();
     if (here->runnables) {
       current = pick();
       to = &fibers[current].context;

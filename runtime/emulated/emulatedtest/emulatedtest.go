@@ -15,7 +15,8 @@ import (
 
 // COALESCE_VARIANTS says how many variants of a family tests run: of every value
 // of a parameter one (the default), of every pair of values one ("pairs"), or all
-// that are committed ("every"). With COALESCE_REQUIRE_EMULATED set a missing C++
+// that are committed ("every"); with it, kernels run under the address and
+// undefined-behaviour sanitizers, which double their time. With COALESCE_REQUIRE_EMULATED set a missing C++
 // compiler is a failure. CI sets both.
 var (
 	depth    = os.Getenv("COALESCE_VARIANTS")
@@ -41,7 +42,7 @@ func Several(t *testing.T, count int) []device.Device {
 	t.Helper()
 	var devices []device.Device
 	for k := range count {
-		d := OpenWith(t, emulated.Options{Index: k, Sanitize: true, Seed: uint64(k + 1), Files: templates.Files})
+		d := OpenWith(t, emulated.Options{Index: k, Sanitize: Thorough, Seed: uint64(k + 1), Files: templates.Files})
 		t.Cleanup(func() { d.Close() })
 		devices = append(devices, d)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -215,3 +217,31 @@ func TestBrokenOutput(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// Commands that solve nothing end with the context while they wait for a file too.
+func TestEndsDuringRead(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skip("there is no mkfifo:", err)
+	}
+	for _, line := range [][]string{
+		{"merge", pipe, pipe, "--output", pipe + ".json"}, {"compare", pipe, pipe}, {"verify", pipe, pipe},
+		{"query", "csg", pipe, pipe, "--coalition", "1"}, {"bundle", "verify", pipe}, {"explain", "csg", "--size", "4", "--device", "host", "--tuned", pipe},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		a := &app{out: bufio.NewWriter(io.Discard), raw: io.Discard, err: io.Discard, devices: devices.Kinds(), free: func() int64 { return 0 }}
+		root := a.root()
+		root.SetArgs(line)
+		done := make(chan error, 1)
+		go func() { done <- root.ExecuteContext(ctx) }()
+		select {
+		case err := <-done:
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v: found %v, want the end of the context", line, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%v goes on after the context's end", line)
+		}
+		cancel()
+	}
+}

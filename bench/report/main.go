@@ -60,7 +60,7 @@ type results map[string]*result.File
 
 func load(root string) (results, error) {
 	r := results{}
-	for _, name := range []string{"sweep", "effects", "figures", "repeat", "host", "tiles", "price", "several", "large"} {
+	for _, name := range []string{"sweep", "effects", "figures", "repeat", "host", "tiles", "price", "several", "large", "graphs"} {
 		f, err := result.Read(filepath.Join(root, "bench", "results", "csg-"+name+".json"))
 		if err != nil {
 			return nil, fmt.Errorf("load results: %w", err)

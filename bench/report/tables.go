@@ -43,6 +43,7 @@ func tables(r results) map[string]string {
 		"prices":      priceTable(r["price"]),
 		"several":     groupTable(r["several"]),
 		"large":       largeTable(r["large"]),
+		"graphs":      graphTable(r["graphs"]),
 	}
 }
 

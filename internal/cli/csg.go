@@ -79,8 +79,10 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("expected a FILE or --distribution, found both")
 	case len(args) > 0 && s.agents != 0:
 		return usagef("--agents is for --distribution: a file says how many agents it has")
-	case s.distribution != "" && (s.agents < 1 || s.agents > csg.MaxAgents):
-		return usagef("--agents is %d, expected 1 to %d", s.agents, csg.MaxAgents)
+	case s.distribution != "" && (s.agents < 1 || s.agents > structures.MostAgents(s.algorithm)):
+		return usagef("--agents is %d, expected 1 to %d", s.agents, structures.MostAgents(s.algorithm))
+	case s.distribution != "" && structures.Searches(s.algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
+		return usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
 	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
 		return usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
 	case csg.Value(s.value).Size() == 0:
@@ -147,6 +149,13 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	p := a.progress()
 	defer p.Close()
 	facts := session.Weakest()
+	if s.distribution != "" && structures.Searches(s.algorithm, s.agents, csg.MaxAgents) {
+		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
+		if err != nil {
+			return usageError{err}
+		}
+		return a.solveGraph(ctx, s, session, inst, 0)
+	}
 	there := structures.DrawsThere(&session.Options, s.verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
 		value := csg.Value(s.value)
@@ -172,7 +181,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		}
 		p.Set("reading %s", called(path))
 		if s.search.Graph(path) {
-			if graph, err = a.readGraph(&s.search, path); err != nil || s.search.Searches(graph, s.algorithm) {
+			if graph, err = a.readGraph(&s.search, path); err != nil || structures.Searches(s.algorithm, graph.N, structures.TableAgents) {
 				return nil, err
 			}
 			return structures.Table(ctx, graph, a.free())
@@ -280,16 +289,9 @@ func (a *app) queryCSGCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "csg INSTANCE VALUES.npy [--coalition AGENTS] [--best K]",
 		Short: "The best structures of some or all agents, without solving again",
-		Long: `Query reads the values of all coalitions' best partitions, which "coalesce solve csg
-INSTANCE --values VALUES.npy" has written, and answers from them: the best structure of
-the agents of --coalition, by number or name, or with --best the K best, each once, the
-best first. Structures with a forbidden block are left out. Flags that say how INSTANCE
-is read are those of solve, and have to be given again.
-
-The exit code is 3 where VALUES.npy is not the table of INSTANCE, as far as the answer
-shows.`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.queryCSG(cmd.Context(), &s, args) },
+		Long:  structures.AboutQuery,
+		Args:  cobra.ExactArgs(2),
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.queryCSG(cmd.Context(), &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

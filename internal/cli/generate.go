@@ -1,10 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"io"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,18 +37,8 @@ Matrix Market coordinates. The kinds are:
 			if output == "" {
 				return usagef("expected --output FILE")
 			}
-			if err := w.Check(); err != nil {
+			if err := cmp.Or(w.Check(), plainName(output), w.CheckOutput(output)); err != nil {
 				return usageError{err}
-			}
-			if err := plainName(output); err != nil {
-				return err
-			}
-			ending := ".npy"
-			if w.Density > 0 {
-				ending = ".mtx"
-			}
-			if found := strings.ToLower(filepath.Ext(output)); found != ending && slices.Contains([]string{".npy", ".mtx", ".csv", ".asn"}, found) {
-				return usagef("--output is %s: these costs are written as %s", output, ending)
 			}
 			p := a.progress()
 			defer p.Close()
@@ -59,7 +47,7 @@ Matrix Market coordinates. The kinds are:
 			if err != nil {
 				return err
 			}
-			return whole.Write(cmd.Context(), output, func(w io.Writer) error { return writeCosts(w, inst) })
+			return whole.Write(cmd.Context(), output, func(w io.Writer) error { return matchings.WriteCosts(w, inst) })
 		},
 	}
 	f := cmd.Flags()
@@ -67,12 +55,4 @@ Matrix Market coordinates. The kinds are:
 	f.StringVarP(&output, "output", "o", "", "the file to write")
 	w.Register(f)
 	return cmd
-}
-
-// writeCosts writes costs in the form that their file's name promises.
-func writeCosts(w io.Writer, inst *assignment.Instance) error {
-	if inst.Sparse != nil {
-		return assignment.WriteMarket(w, inst)
-	}
-	return assignment.WriteNPY(w, inst)
 }

@@ -25,15 +25,15 @@ func (a *app) readGraph(s *structures.Search, path string) (*anytime.Instance, e
 	return s.Read(nil, path, a.free())
 }
 
-// solveGraph searches a graph, and prints.
+// solveGraph searches a graph or a distribution, and prints.
 func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session, g *anytime.Instance, read time.Duration) error {
 	switch {
 	case s.sizes != "" || s.values != "" || s.keep.Path != "" || s.names != nil || s.missing != "":
-		return usagef("--sizes, --values, --checkpoint, --names and --missing are for tables, and %s is searched: --algorithm %s makes a table of it", g.Source, csg.ByPrices)
+		return usagef("--sizes, --values, --checkpoint, --names and --missing are for tables, and %s is searched", g.Source)
 	case s.device != "auto" && s.device != "host":
-		return usagef("--device is %s: graphs are searched on a host", s.device)
+		return usagef("--device is %s: the search runs on a host", s.device)
 	case s.verify:
-		return usagef("--verify is for tables: the reference solves no graph of %d agents", g.N)
+		return usagef("--verify is for tables: the reference solves none of %s", g.Source)
 	}
 	p := a.progress()
 	defer p.Close()

@@ -109,7 +109,8 @@ var rooms = []room{
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},
-	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/qubo", "solvers/solve", "runtime/device"}},
+	{"solvers/csg/internal/regroup", nil},
+	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
 	// neither knows files, devices and auctions.
 	{"solvers/auction/internal/lp", nil},

@@ -2,6 +2,9 @@ package matchings
 
 import (
 	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -93,4 +96,24 @@ func Kinds() string {
 		fmt.Fprintf(&b, "  %-18s%s\n", name, ui.Wrap(assignment.About(name), 58, "\n"+strings.Repeat(" ", 20)))
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// CheckOutput is a file's name that promises another format than that of the costs.
+func (w *Drawing) CheckOutput(path string) error {
+	ending := ".npy"
+	if w.Density > 0 {
+		ending = ".mtx"
+	}
+	if found := strings.ToLower(filepath.Ext(path)); found != ending && slices.Contains([]string{".npy", ".mtx", ".csv", ".asn"}, found) {
+		return fmt.Errorf("--output is %s: these costs are written as %s", path, ending)
+	}
+	return nil
+}
+
+// WriteCosts writes costs in the form that their file's name promises.
+func WriteCosts(w io.Writer, inst *assignment.Instance) error {
+	if inst.Sparse != nil {
+		return assignment.WriteMarket(w, inst)
+	}
+	return assignment.WriteNPY(w, inst)
 }

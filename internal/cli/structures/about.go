@@ -39,7 +39,18 @@ holds the table of all coalitions without the last agent, or a part of it where 
 does not fit, and makes its share.
 
 Instead of a file, --distribution draws the values from a distribution of the
-literature, each a function of the seed and the coalition alone:
+literature, each a function of the seed and the coalition alone; of more than %d
+agents, up to %d, a search asks for those that it needs:
 
-  %s`, TableAgents, anytime.Algorithm, ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "))
+  %s`, TableAgents, anytime.Algorithm, csg.MaxAgents, anytime.MostDrawn, ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "))
 }
+
+// AboutQuery is what `query csg --help` says.
+const AboutQuery = `Query reads the values of all coalitions' best partitions, which "coalesce solve csg
+INSTANCE --values VALUES.npy" has written, and answers from them: the best structure of
+the agents of --coalition, by number or name, or with --best the K best, each once, the
+best first. Structures with a forbidden block are left out. Flags that say how INSTANCE
+is read are those of solve, and have to be given again.
+
+The exit code is 3 where VALUES.npy is not the table of INSTANCE, as far as the answer
+shows.`

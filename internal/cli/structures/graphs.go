@@ -64,9 +64,18 @@ func (s *Search) Read(in io.Reader, path string, memory int64) (*anytime.Instanc
 	return anytime.Read(path, o)
 }
 
-// Searches reports whether a graph is searched, and makes no table.
-func (s *Search) Searches(g *anytime.Instance, algorithm string) bool {
-	return algorithm == anytime.Algorithm || algorithm == "" && g.N > TableAgents
+// Searches reports whether agents are searched, and become no table: where that is asked for, or they
+// are more than a table is to have.
+func Searches(algorithm string, agents, table int) bool {
+	return algorithm == anytime.Algorithm || algorithm == "" && agents > table
+}
+
+// MostAgents is the most agents of a distribution.
+func MostAgents(algorithm string) int {
+	if Searches(algorithm, anytime.MostDrawn, csg.MaxAgents) {
+		return anytime.MostDrawn
+	}
+	return csg.MaxAgents
 }
 
 // Options are those of a search.
@@ -98,14 +107,18 @@ func WriteFound(out io.Writer, r *anytime.Result, device string) error {
 		return err
 	}
 	last := r.History[len(r.History)-1]
-	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s and %s, seed %d",
-		ui.Seconds(last.Seconds), ui.Count(int(r.Work.Runs), "annealing"), ui.Count(int(r.Work.Coalitions), "extracted coalition"), r.Seed))
+	what, did := "", ui.Count(int(r.Work.Parts), "part")+" solved"
+	if edges, ok := r.Size["edges"]; ok {
+		what = ui.Count(edges, "edge") + ", "
+		did = ui.Count(int(r.Work.Runs), "annealing") + " and " + ui.Count(int(r.Work.Coalitions), "extracted coalition")
+	}
+	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s, seed %d", ui.Seconds(last.Seconds), did, r.Seed))
 	if r.Stopped {
 		r.Notes = append(r.Notes, "interrupted: the best so far")
 	}
 	return facets.Answer{
 		Report:   &r.Report,
-		Instance: fmt.Sprintf("%s (%s, %s, %s)", r.Instance, ui.Count(n, "agent"), ui.Count(r.Size["edges"], "edge"), r.Type),
+		Instance: fmt.Sprintf("%s (%s, %s%s)", r.Instance, ui.Count(n, "agent"), what, r.Type),
 		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
 		Name:     device,
 	}.Write(out)

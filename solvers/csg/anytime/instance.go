@@ -2,10 +2,11 @@
 // and no table could hold them: for 40 to 1,000 agents and more. Better and better structures
 // are told while it searches, and a bound that none exceeds where one is known.
 //
-// The function is a weighted graph: agents are nodes, and a coalition is worth what its members and
-// the edges among them weigh (induced subgraph games; in other words clique partitioning, or
-// correlation clustering). Graphs are read as package qubo reads them, since a coalition's
-// value is the objective of a binary quadratic program. Package cliques searches.
+// The function is a weighted graph (Read, Draw): agents are nodes, and a coalition is worth what its
+// members and the edges among them weigh (induced subgraph games; in other words clique
+// partitioning, or correlation clustering). Graphs are read as package qubo reads them, since a coalition's
+// value is the objective of a binary quadratic program. Package cliques searches. Or it is a
+// distribution of the literature (Drawn), of up to 63 agents, and package regroup searches.
 package anytime
 
 import (
@@ -18,11 +19,12 @@ import (
 	"slices"
 
 	"coalesce/solvers/csg/internal/cliques"
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
 )
 
-// An Instance is a weighted graph. It is read only once it is made.
+// An Instance is a weighted graph, or a distribution. It is read only once it is made.
 type Instance struct {
 	N      int      // agents, the graph's nodes
 	Names  []string // of agents 1..N, nil when they have none
@@ -30,6 +32,7 @@ type Instance struct {
 	Source string   // the file, or the drawing
 	Notes  []string // what was changed on the way in, one sentence each
 
+	law   *draw.Function // what gives the values; nil: the graph, as follows
 	terms *qubo.Instance
 	graph *cliques.Graph // weights in units, rounded up
 	unit  unit
@@ -218,6 +221,12 @@ func (u unit) number(units int64) *big.Rat {
 // to count-1.
 func (inst *Instance) worth(label []int32, count int) []*big.Rat {
 	out := make([]*big.Rat, count)
+	if inst.law != nil {
+		for c, mask := range masks(label, count) {
+			out[c] = new(big.Rat).SetFloat64(inst.law.Value(mask)) // nil: forbidden
+		}
+		return out
+	}
 	if inst.exact {
 		sums := make([]int64, count)
 		each(inst.terms, inst.own, inst.graph.Weight, label, func(c int32, w int64) { sums[c] += w })

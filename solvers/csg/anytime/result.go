@@ -37,8 +37,9 @@ type Improvement struct {
 
 // Work is what a search did.
 type Work struct {
-	Runs       int64 `json:"runs"`       // annealings
-	Coalitions int64 `json:"coalitions"` // that became blocks, of package qubo's searches
+	Runs       int64 `json:"runs,omitempty"`       // annealings of a graph
+	Coalitions int64 `json:"coalitions,omitempty"` // that became blocks, of package qubo's searches
+	Parts      int64 `json:"parts,omitempty"`      // of structures that were solved exactly, of a distribution
 }
 
 // A Certificate is what checking an answer found: the blocks' values as the instance gives
@@ -46,7 +47,8 @@ type Work struct {
 // bound, which is the agents' own weights and the less of two sums. One is that of all positive
 // edges, less what is lost in conflicts: cycles of positive edges and one negative edge, which share no
 // weight, and of each of which a structure loses the least weight. The other is that of the prices,
-// one for each agent, where there are any: no coalition's edges weigh more than its agents' prices.
+// one for each agent, where there are any: no coalition's edges weigh more than its agents' prices. Of a
+// distribution the prices follow from its range, and are the only proof.
 type Certificate struct {
 	Blocks    []Block      `json:"blocks"`
 	Sum       string       `json:"sum"`
@@ -66,13 +68,10 @@ type Block struct {
 
 // result checks what the search has found and makes the answer of it.
 func (r *run) result(ctx context.Context) (*Result, error) {
-	x := newResult(r.inst)
-	x.Device, x.Algorithm, x.Variant = r.o.Where(), Algorithm, "annealing and recombination on all cores"
-	x.Reason = "values are those of a graph"
-	x.Seed, x.Target, x.Met, x.History, x.Work = r.o.Seed, r.o.Target, r.met, r.history, Work{r.runs, r.coalitions}
-	x.Stopped = ctx.Err() != nil
+	x := r.answer(ctx, r.inst)
+	x.Variant, x.Reason = "annealing and recombination on all cores", "values are those of a graph"
+	x.Work = Work{Runs: r.runs, Coalitions: r.coalitions}
 	x.Blocks = lists(r.blocks)
-	x.Seconds.Solve = time.Since(r.start).Seconds()
 	start := time.Now()
 	claimed := r.best
 	if err := x.certify(r.inst, r.proof); err != nil {
@@ -85,37 +84,38 @@ func (r *run) result(ctx context.Context) (*Result, error) {
 	return x, nil
 }
 
+// answer is a result without its structure.
+func (t *told) answer(ctx context.Context, inst *Instance) *Result {
+	x := newResult(inst)
+	x.Device, x.Algorithm = t.o.Where(), Algorithm
+	x.Seed, x.Target, x.Met, x.History = t.o.Seed, t.o.Target, t.met, t.history
+	x.Stopped = ctx.Err() != nil
+	x.Seconds.Solve = time.Since(t.start).Seconds()
+	return x
+}
+
 // newResult is a result that knows its instance and nothing else.
 func newResult(inst *Instance) *Result {
 	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: inst.size(), Notes: inst.Notes}, Names: inst.Names, Type: inst.Type}
 }
 
 func (inst *Instance) size() map[string]int {
+	if inst.law != nil {
+		return map[string]int{"agents": inst.N}
+	}
 	return map[string]int{"agents": inst.N, "edges": inst.Edges()}
 }
 
 // certify recomputes the value of Blocks, and the bound that a proof gives. Errors wrap
 // problem.ErrCheck.
 func (x *Result) certify(inst *Instance, p proof) error {
-	c := Certificate{Blocks: []Block{}, Own: decimal(inst.unit.number(inst.fixed)), Unit: decimal(inst.unit.number(1)), Prices: p.prices}
-	x.Certificate = c
-	label, err := labels(x.Blocks, inst.N)
+	label, err := x.check(inst)
 	if err != nil {
 		return err
 	}
-	c.Partition = true
-	sum := new(big.Rat)
-	for k, value := range inst.worth(label, len(x.Blocks)) {
-		names := make([]string, len(x.Blocks[k]))
-		for i, agent := range x.Blocks[k] {
-			names[i] = inst.name(agent)
-		}
-		c.Blocks = append(c.Blocks, Block{names, decimal(value).String()})
-		sum.Add(sum, value)
-	}
-	c.Sum = decimal(sum).String()
+	c := &x.Certificate
+	c.Own, c.Unit, c.Prices = decimal(inst.unit.number(inst.fixed)), decimal(inst.unit.number(1)), p.prices
 	c.Positive, c.Conflicts = ceiling(inst.unit.number(inst.graph.Positive())), decimal(inst.unit.number(p.losses))
-	x.Certificate, x.Value = c, solve.Number(c.Sum)
 	most := p.bound(inst.graph)
 	bound := ceiling(inst.unit.number(inst.fixed + most))
 	if inst.graph.Value(label) == most {
@@ -129,6 +129,33 @@ func (x *Result) certify(inst *Instance, p proof) error {
 	return nil
 }
 
+// check recomputes what the blocks are worth, and returns the block of each agent. Errors wrap
+// problem.ErrCheck.
+func (x *Result) check(inst *Instance) ([]int32, error) {
+	x.Certificate = Certificate{Blocks: []Block{}}
+	label, err := labels(x.Blocks, inst.N)
+	if err != nil {
+		return nil, err
+	}
+	c := &x.Certificate
+	c.Partition = true
+	sum := new(big.Rat)
+	for k, value := range inst.worth(label, len(x.Blocks)) {
+		if value == nil {
+			return nil, fmt.Errorf("%w: block %d is forbidden", problem.ErrCheck, k+1)
+		}
+		names := make([]string, len(x.Blocks[k]))
+		for i, agent := range x.Blocks[k] {
+			names[i] = inst.name(agent)
+		}
+		c.Blocks = append(c.Blocks, Block{names, decimal(value).String()})
+		sum.Add(sum, value)
+	}
+	c.Sum = decimal(sum).String()
+	x.Value = solve.Number(c.Sum)
+	return label, nil
+}
+
 // Worth is what blocks of agents 1..N, which have to be a partition, are worth. Errors wrap
 // problem.ErrCheck.
 func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
@@ -137,7 +164,10 @@ func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
 		return "", err
 	}
 	sum := new(big.Rat)
-	for _, value := range inst.worth(label, len(blocks)) {
+	for k, value := range inst.worth(label, len(blocks)) {
+		if value == nil {
+			return "", fmt.Errorf("%w: block %d is forbidden", problem.ErrCheck, k+1)
+		}
 		sum.Add(sum, value)
 	}
 	return decimal(sum), nil

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,31 +52,70 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	if o.TimeLimit == 0 {
 		o.TimeLimit = DefaultLimit
 	}
-	r := &run{inst: inst, o: o, start: time.Now(), bound: inst.graph.Positive(), tried: math.MinInt64}
 	ends, cancel := o.Limited(ctx)
 	defer cancel()
+	cores := max(1, min(d.Facts().SMs, runtime.NumCPU()))
+	if inst.law != nil {
+		r := &drawnRun{told: told{o: o, start: time.Now()}, inst: inst}
+		defer context.AfterFunc(ends, func() { r.over.Store(true) })()
+		r.search(cores)
+		return r.result(ctx)
+	}
+	r := &run{told: told{o: o, start: time.Now()}, inst: inst, limit: inst.graph.Positive(), tried: math.MinInt64}
 	defer context.AfterFunc(ends, func() { r.over.Store(true) })()
-	if err := r.search(ends, max(1, min(d.Facts().SMs, runtime.NumCPU()))); err != nil {
+	if err := r.search(ends, cores); err != nil {
 		return nil, err
 	}
 	return r.result(ctx)
 }
 
-// A run is one solve.
-type run struct {
-	inst  *Instance
+// What is told of a solve while it runs.
+type told struct {
 	o     Options
 	start time.Time
 	over  atomic.Bool
 
 	mu      sync.Mutex
-	best    int64 // in units, without the nodes' own weights
-	bound   int64
-	proof   proof // of bound
 	history []Improvement
 	met     *float64
-	runs    int64
-	blocks  []int32
+	bound   solve.Number // empty: none is known
+}
+
+// improve is told of the value of a better structure; mu is locked.
+func (t *told) improve(value solve.Number) {
+	now := Improvement{time.Since(t.start).Seconds(), value}
+	t.history = append(t.history, now)
+	if target := t.o.Target; target != nil && t.met == nil && value.Float() >= *target {
+		t.met = &now.Seconds
+		t.over.Store(true)
+	}
+	t.tell()
+}
+
+// tell tells the user, and ends a search that nothing can better; mu is locked.
+func (t *told) tell() {
+	if len(t.history) == 0 {
+		return
+	}
+	last := t.history[len(t.history)-1]
+	if last.Value == t.bound {
+		t.over.Store(true)
+	}
+	if t.o.Progress != nil {
+		t.o.Progress(solve.NewIncumbent(time.Since(t.start).Seconds(), last.Value, t.bound, 0))
+	}
+}
+
+// A run is one solve of a graph.
+type run struct {
+	told
+	inst  *Instance
+	limit int64 // the bound in units, without the nodes' own weights
+	proof proof // of it
+
+	best   int64 // in the end, in units
+	blocks []int32
+	runs   int64
 
 	// Of the worker that looks for coalitions:
 	spent      time.Duration // on that
@@ -113,14 +153,23 @@ func (r *run) search(ctx context.Context, cores int) (err error) {
 	s := cliques.NewSearch(g)
 	s.Improved = func(value int64, _ []int32) { r.improved(value) }
 	first, _, _ := s.Best()
+	r.bounded(proof{})
 	r.improved(first)
+	bounds := []func(*rand.Rand) proof{
+		func(*rand.Rand) proof { return proof{losses: g.Conflicts(boundWork, r.over.Load)} },
+		func(random *rand.Rand) proof { return proof{prices: g.Prices(random, r.over.Load)} },
+	}
+	if r.inst.Edges() > g.N*g.N/8 { // prices are the better bound of dense graphs
+		slices.Reverse(bounds)
+	}
 	var wait sync.WaitGroup
 	for k := range cores {
 		wait.Go(func() {
 			random := rand.New(rand.NewPCG(r.o.Seed, uint64(k)))
 			if k == cores-1 {
-				r.bounded(proof{losses: g.Conflicts(boundWork, r.over.Load)})
-				r.bounded(proof{prices: g.Prices(random, r.over.Load)})
+				for _, bound := range bounds {
+					r.bounded(bound(random))
+				}
 			}
 			w := s.Worker(random)
 			for !r.over.Load() {
@@ -139,33 +188,15 @@ func (r *run) search(ctx context.Context, cores int) (err error) {
 func (r *run) improved(value int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.best = value
-	now := Improvement{time.Since(r.start).Seconds(), decimal(r.inst.unit.number(r.inst.fixed + value))}
-	r.history = append(r.history, now)
-	if t := r.o.Target; t != nil && r.met == nil && now.Value.Float() >= *t {
-		r.met = &now.Seconds
-		r.over.Store(true)
-	}
-	r.tell()
+	r.improve(decimal(r.inst.unit.number(r.inst.fixed + value)))
 }
 
 // bounded is told of another bound.
 func (r *run) bounded(p proof) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if bound := p.bound(r.inst.graph); bound < r.bound {
-		r.bound, r.proof = bound, p
+	if limit := p.bound(r.inst.graph); limit < r.limit || r.bound == "" {
+		r.limit, r.proof, r.bound = limit, p, ceiling(r.inst.unit.number(r.inst.fixed+limit))
 		r.tell()
-	}
-}
-
-// tell tells the user, and ends a search that nothing can better.
-func (r *run) tell() {
-	if r.best == r.bound {
-		r.over.Store(true)
-	}
-	if r.o.Progress != nil {
-		last := r.history[len(r.history)-1]
-		r.o.Progress(solve.NewIncumbent(time.Since(r.start).Seconds(), last.Value, ceiling(r.inst.unit.number(r.inst.fixed+r.bound)), r.runs))
 	}
 }

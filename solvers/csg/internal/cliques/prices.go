@@ -47,7 +47,7 @@ func (g *Graph) Prices(random *rand.Rand, stop func() bool) []float64 {
 			}
 			total += length / 2
 		}
-		if total-before < 1e-5*total {
+		if total-before < 1e-4*total {
 			break
 		}
 	}

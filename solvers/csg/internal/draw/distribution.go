@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 
 	"coalesce/solvers/csg/problem"
 )
@@ -208,18 +207,6 @@ type source struct {
 	law  int // its number
 	seed uint64
 	own  []float64
-}
-
-func newSource(name string, n int, seed uint64) (*source, error) {
-	if n < 0 || n > problem.MaxAgents {
-		return nil, fmt.Errorf("generate %s: %d agents: expected 0 to %d", name, n, problem.MaxAgents)
-	}
-	for k, d := range distributions {
-		if strings.EqualFold(d.name, name) {
-			return &source{d, k, seed, ownNumbers(d.name, n, seed)}, nil
-		}
-	}
-	return nil, fmt.Errorf("generate: distribution %q: expected one of %s", name, strings.Join(Distributions(), ", "))
 }
 
 // value is a coalition's, drawn with d, which is begun anew.

@@ -1,0 +1,150 @@
+package anytime
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/internal/regroup"
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
+)
+
+// MostDrawn is the most agents of Drawn.
+const MostDrawn = draw.MostFunction
+
+// Drawn is a distribution of the literature, one of csg.Distributions, whose values, float64, are drawn
+// when they are asked for: those of csg.Generate where that has as many agents.
+func Drawn(name string, n int, seed uint64) (*Instance, error) {
+	law, err := draw.NewFunction(name, n, seed)
+	if err != nil {
+		return nil, err
+	}
+	return &Instance{N: n, Type: problem.Float64, Source: law.String(), law: law}, nil
+}
+
+// masks are the coalitions of blocks, of up to 63 agents.
+func masks(label []int32, count int) []uint64 {
+	out := make([]uint64, count)
+	for i, c := range label {
+		out[c] |= 1 << i
+	}
+	return out
+}
+
+// A drawnRun is one solve of a distribution.
+type drawnRun struct {
+	told
+	inst   *Instance
+	total  float64 // of blocks, about
+	blocks []uint64
+	parts  int64
+}
+
+// search has every core improve structures of its own.
+func (r *drawnRun) search(cores int) {
+	r.bound = drawnBound(r.inst.law.Prices())
+	var wait sync.WaitGroup
+	for k := range cores {
+		wait.Go(func() {
+			s := regroup.New(r.inst.N, r.inst.law.Value, rand.New(rand.NewPCG(r.o.Seed, uint64(k))))
+			for r.offer(s.Best()); !r.over.Load(); {
+				if s.Step() {
+					r.offer(s.Best())
+				}
+				r.mu.Lock()
+				r.parts++
+				r.mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// offer takes a structure that is worth more than the best so far. That of single agents is the first:
+// no distribution forbids it.
+func (r *drawnRun) offer(blocks []uint64, total float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.history != nil && total <= r.total || math.IsInf(total, -1) {
+		return
+	}
+	r.blocks, r.total = slices.Clone(blocks), total
+	sum := new(big.Rat)
+	for _, b := range blocks {
+		sum.Add(sum, new(big.Rat).SetFloat64(r.inst.law.Value(b)))
+	}
+	r.improve(decimal(sum))
+}
+
+// drawnBound is the sum of prices; empty where there are none.
+func drawnBound(prices []float64) solve.Number {
+	if prices == nil {
+		return ""
+	}
+	sum := new(big.Rat)
+	for _, y := range prices {
+		sum.Add(sum, new(big.Rat).SetFloat64(y))
+	}
+	return ceiling(sum)
+}
+
+// result checks what the search has found and makes the answer of it.
+func (r *drawnRun) result(ctx context.Context) (*Result, error) {
+	x := r.answer(ctx, r.inst)
+	x.Variant, x.Reason = "exact parts on all cores", "values are drawn when they are asked for"
+	x.Work = Work{Parts: r.parts}
+	problem.Structure(r.blocks).Sort()
+	x.Blocks = [][]int{}
+	for _, b := range r.blocks {
+		x.Blocks = append(x.Blocks, problem.Agents(b))
+	}
+	if err := x.certifyDrawn(r.inst); err != nil {
+		return nil, err
+	}
+	if claimed := r.history[len(r.history)-1].Value; claimed != x.Value {
+		return nil, fmt.Errorf("%w: the search says %s, the blocks add up to %s", problem.ErrCheck, claimed, x.Value)
+	}
+	return x, nil
+}
+
+// certifyDrawn recomputes the value of Blocks, and the bound of the distribution's range. Errors wrap
+// problem.ErrCheck.
+func (x *Result) certifyDrawn(inst *Instance) error {
+	if _, err := x.check(inst); err != nil {
+		return err
+	}
+	x.Certificate.Unit, x.Certificate.Prices = "1", inst.law.Prices()
+	if bound := drawnBound(x.Certificate.Prices); bound == x.Value {
+		x.Prove(bound)
+	} else if bound != "" {
+		x.Bounded(bound)
+	}
+	return nil
+}
+
+// verifyDrawn holds a result of a distribution against it.
+func verifyDrawn(v *solve.Verdict, inst *Instance, r *Result, x *stated) {
+	if err := r.certifyDrawn(inst); err != nil {
+		v.Refute("%w", err)
+		return
+	}
+	v.Note("feasible: the blocks are a partition of the agents")
+	v.Recomputed(r.Value, true)
+	v.Certified(r.Bound)
+	if !reflect.DeepEqual(x.Certificate, r.Certificate) || x.Proven != r.Proven {
+		v.Refute("the certificate differs from that of the distribution, by which the blocks add up to %s", r.Certificate.Sum)
+	}
+	if r.Bound == "" {
+		v.Unchecked()
+		return
+	}
+	v.BoundChecked = true
+	v.Note("bound: prices of the agents, which no value in the range of the distribution exceeds")
+}

@@ -267,6 +267,7 @@ type finding struct {
 	Column []int32
 	U, V   []int64
 	Failed string // why there is no matching
+	Ended  bool   // rank 0's context has ended
 }
 
 // onFirst has rank 0 solve by the host's first method, where all algorithms of ranks gave up: under
@@ -292,6 +293,8 @@ func (j *job) onFirst(ctx context.Context) (*engine.Solution, error) {
 	switch err := json.Unmarshal(texts[0], &f); {
 	case err != nil:
 		return nil, err
+	case f.Ended:
+		return nil, fmt.Errorf("%w: %s", collective.ErrEnded, f.Failed)
 	case f.Failed != "":
 		return nil, fmt.Errorf("rank 0: %s", f.Failed)
 	}
@@ -304,12 +307,15 @@ func (j *job) alone(ctx context.Context, whole *problem.Instance) finding {
 	if err == nil && p.Scale != j.p.Scale {
 		err = fmt.Errorf("found a scale of %v, expected %v", p.Scale, j.p.Scale)
 	}
+	if err == nil {
+		err = ctx.Err()
+	}
 	var sol *engine.Solution
 	if err == nil {
 		sol, err = families.Methods()[0].Solve(ctx, p, nil, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
 	}
 	if err != nil {
-		return finding{Failed: err.Error()}
+		return finding{Failed: err.Error(), Ended: ctx.Err() != nil}
 	}
 	return finding{Column: sol.Column, U: sol.U, V: sol.V}
 }

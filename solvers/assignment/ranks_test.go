@@ -369,3 +369,39 @@ func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
 	}
 	return results
 }
+
+// Where rank 0 goes on alone, the end of its context is that of all.
+func TestRanksEndAlone(t *testing.T) {
+	limit := 30.0
+	whole, err := Draw(Drawing{Kind: "uniform", Rows: 31, Cols: 30, Type: Int32, Range: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole.Limit = &limit
+	ranks, results := collectivetest.Ranks(2), make([]*Result, 2)
+	devices := emulatedtest.Several(t, 2)
+	err = collective.OnAll(2, func(k int) error {
+		o := on(Options{}, devices[k])
+		o.Ranks = ranks[k]
+		s, err := Open(context.Background(), whole, o)
+		if err != nil {
+			return err
+		}
+		s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0
+		ctx, end := context.WithCancel(context.Background())
+		defer end()
+		if k == 0 {
+			end()
+		}
+		results[k], err = s.Solve(ctx)
+		return errors.Join(err, s.Close())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, r := range results {
+		if r == nil || r.Proven || !slices.Equal(r.Column, results[0].Column) || r.Matched == 0 {
+			t.Errorf("rank %d: found %+v", k, r)
+		}
+	}
+}

@@ -53,7 +53,11 @@ func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, err
 	clock := time.Now()
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	s, err := Open(ctx, inst, o)
+	opening := ctx
+	if o.Together() > 1 { // ranks end a solve together, which is then under way on all
+		opening = context.WithoutCancel(ctx)
+	}
+	s, err := Open(opening, inst, o)
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return unopened(ctx, inst, o, err)
 	}
@@ -362,7 +366,7 @@ func (j *job) checks() bool {
 func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
 	switch {
 	case j.options.Together() > 1:
-		return j.checkParts(ctx, sol)
+		return j.checkParts(context.WithoutCancel(ctx), sol)
 	case j.spread != nil:
 		return verify.CheckShards(ctx, j.p, j.spread.checks, sol)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
@@ -158,16 +159,11 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	}
 	there := structures.DrawsThere(&session.Options, s.verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
-		value := csg.Value(s.value)
-		free := a.free()
+		value, free := csg.Value(s.value), a.free()
 		if there {
 			free = 0 // of no interest
 		}
-		members := len(session.Devices)
-		if a.single() {
-			members *= a.team.Size()
-		}
-		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, members)) }
+		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.team, session.Devices))) }
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}

@@ -126,6 +126,14 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	return nil
 }
 
+// Members is how many devices solve an instance together, each rank having as many as this one.
+func Members(w *mpi.World, devices []device.Device) int {
+	if w == nil {
+		return len(devices)
+	}
+	return w.Size() * len(devices)
+}
+
 // Together tells of ranks that solve an instance together, each on devices of its own, and
 // refuses ranks with another instance than rank 0's. Linked devices talk with those of other
 // ranks.

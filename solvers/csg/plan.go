@@ -14,6 +14,7 @@ import (
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/tables"
+	"coalesce/solvers/csg/problem"
 )
 
 // splitsAgents is the most agents of csg/splits: coalitions are 32-bit masks there.
@@ -80,10 +81,22 @@ func fixed(f *device.Family, value Value, method Method) map[string]string {
 	return map[string]string{"value": string(value), "method": string(method), "profile": "off"}
 }
 
-// types are those that a family's kernels may solve an instance in, the first that holds
-// every sum: that of the variant which is asked for or pinned, else the narrowest. Two sums of int16
-// take an instruction from compute capability 9.0 on. Tiles of GPUs alone have int16, and a
-// checkpoint goes on on any device unless the instance is of int16.
+// chooseAs is choose for the narrowest integers that hold an instance's sums, or for its values as
+// they are where the device or the tuning data has no variant of those.
+func chooseAs(f *device.Family, facts device.Facts, inst *Instance, o Options, method Method, keep *Checkpoint) (*problem.Recast, tuned.Choice, error) {
+	as := inst.As(types(f, facts, inst, o, keep)...)
+	c, err := choose(f, facts, as.Instance, o, method)
+	if err != nil && as.Changed() && inst.Type != Int16 {
+		as = inst.As(inst.Type)
+		c, err = choose(f, facts, inst, o, method)
+	}
+	return as, c, err
+}
+
+// types are those that a family's kernels may solve an instance in, of which the first that holds
+// every sum is taken: the type of the variant that is asked for or pinned, else the narrowest first.
+// Two sums of int16 take one instruction from compute capability 9.0 on. Tiles of GPUs alone have
+// int16; a checkpoint goes on on any device unless the instance is of int16.
 func types(f *device.Family, facts device.Facts, inst *Instance, o Options, keep *Checkpoint) []Value {
 	if v := f.Variant(cmp.Or(o.Variant, o.Tuning.Pinned(f))); v != nil {
 		return []Value{Value(f.Value(v, "value"))}

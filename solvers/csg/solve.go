@@ -142,16 +142,15 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 		return err
 	}
 	o, facts := s.Options, s.Weakest()
-	as := inst.As(types(f, facts, inst, o, keep)...)
-	choice, err := choose(f, facts, as.Instance, o, method)
+	start := time.Now()
+	as, choice, err := chooseAs(f, facts, inst, o, method, keep)
 	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
 		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N, 1) == nil }) {
 			o.Say("%v", err)
 			f, method = &csg.Splits, quicker(facts, inst.N, o)
 			r.Algorithm = string(method)
-			as = inst.As(types(f, facts, inst, o, keep)...)
-			choice, err = choose(f, facts, as.Instance, o, method)
+			as, choice, err = chooseAs(f, facts, inst, o, method, keep)
 		}
 	}
 	if err != nil {
@@ -159,12 +158,14 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 	}
 	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
+	chosen := time.Since(start).Seconds()
 	claimed, err := run(ctx, s, as.Instance, f, choice.Variant, r, telling(o, time.Now(), best), keep, best)
 	if err != nil {
 		return err
 	}
+	r.Seconds.Prepare += chosen
 	r.solvedAs(as)
-	start := time.Now()
+	start = time.Now()
 	if err := r.Certify(inst, as.Total(claimed)); err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}

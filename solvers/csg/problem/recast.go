@@ -20,8 +20,9 @@ type Recast struct {
 
 // As is the instance with its values as integers of the first of some types that is no
 // wider than its own and proven to hold every sum; values of floats must be multiples of a
-// power of two. Where there is none, or its own type comes first, it is the instance
-// itself, and so are values of float64 whose sums are exact but too large for int32. Values of int16 become wider where types begin with a wider one.
+// power of two. It is the instance itself where there is none, where its own type comes
+// first, and where float64 holds every sum and int64 alone would. Values of int16 become
+// wider where types begin with a wider one.
 //
 // A type of w bits holds every sum where blocks of a structure add up to 2^(w-1)-1 at most,
 // in magnitude. With forbidden coalitions, which are worth -2^(w-2) then, they may add up

@@ -9,7 +9,6 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ranking"
-	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -74,7 +73,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 		return nil, nil, err
 	}
 	start := time.Now()
-	r.Structure = bestOf(as, table, inst.Grand())
+	r.Structure = ranking.Restore(as, table, inst.Grand())
 	err = r.Certify(inst, table.Exact(table.Grand()))
 	r.Seconds.Verify = time.Since(start).Seconds()
 	return r, table, err
@@ -128,19 +127,6 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	return table, downloadPieces(ctx, s, table.Bytes(), e.table())
 }
 
-// bestOf rebuilds a best structure of a coalition.
-func bestOf(inst, cover *Instance, coalition uint64) Structure {
-	switch inst.Type {
-	case Int32:
-		return reference.Restore(inst.I32, cover.I32, coalition)
-	case Int64:
-		return reference.Restore(inst.I64, cover.I64, coalition)
-	case Float32:
-		return reference.Restore(inst.F32, cover.F32, coalition)
-	}
-	return reference.Restore(inst.F64, cover.F64, coalition)
-}
-
 // A Ranked structure is one of BestFew.
 type Ranked = ranking.Ranked
 
@@ -148,23 +134,5 @@ type Ranked = ranking.Ranked
 // them where fewer than k have only allowed blocks. Sums of floats are rounded, so that structures
 // whose values differ by less than the rounding may change places.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
-	inst = widened(inst).Instance
-	if err := ranking.CheckTable(inst, cover, coalition); err != nil {
-		return nil, err
-	}
-	if k < 1 {
-		return nil, fmt.Errorf("the %d best structures: expected 1 or more", k)
-	}
-	if err := ranking.CheckBest(inst, cover, bestOf(inst, cover, coalition), coalition); err != nil {
-		return nil, err
-	}
-	switch inst.Type {
-	case Int32:
-		return ranking.Few[int32, int64](ctx, inst.I32, cover.I32, coalition, k)
-	case Int64:
-		return ranking.Few[int64, int64](ctx, inst.I64, cover.I64, coalition, k)
-	case Float32:
-		return ranking.Few[float32, float64](ctx, inst.F32, cover.F32, coalition, k)
-	}
-	return ranking.Few[float64, float64](ctx, inst.F64, cover.F64, coalition, k)
+	return ranking.Best(ctx, widened(inst).Instance, cover, coalition, k)
 }

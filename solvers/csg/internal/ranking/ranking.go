@@ -25,7 +25,7 @@ type partial[S int64 | float64] struct {
 	before     *partial[S]
 }
 
-// Few are the k best structures of a coalition, the best first; fewer where fewer have
+// few are the k best structures of a coalition, the best first; fewer where fewer have
 // allowed blocks alone. v are values, f those of best partitions, by coalition
 // number; sums are made in S.
 //
@@ -33,7 +33,7 @@ type partial[S int64 | float64] struct {
 // f of these; it closes the one with the best bound by each block of its lowest agent left.
 // Partial structures have no completion in common and each has one that attains its bound,
 // so that no more than k of them are kept.
-func Few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, coalition uint64, k int) ([]Ranked, error) {
+func few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, coalition uint64, k int) ([]Ranked, error) {
 	var found []Ranked
 	var kept []*partial[S] // best first
 	push := func(o *partial[S]) {

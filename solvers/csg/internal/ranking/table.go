@@ -1,16 +1,54 @@
 package ranking
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
 
+	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
 )
 
-// CheckTable returns an error where a table cannot be the superadditive cover of an instance: where it
+// Best returns the k best structures of some of an instance's agents by a table of the values of
+// all coalitions' best partitions, the best first.
+func Best(ctx context.Context, inst, cover *problem.Instance, coalition uint64, k int) ([]Ranked, error) {
+	if err := checkTable(inst, cover, coalition); err != nil {
+		return nil, err
+	}
+	if k < 1 {
+		return nil, fmt.Errorf("the %d best structures: expected 1 or more", k)
+	}
+	if err := checkBest(inst, cover, Restore(inst, cover, coalition), coalition); err != nil {
+		return nil, err
+	}
+	switch inst.Type {
+	case problem.Int32:
+		return few[int32, int64](ctx, inst.I32, cover.I32, coalition, k)
+	case problem.Int64:
+		return few[int64, int64](ctx, inst.I64, cover.I64, coalition, k)
+	case problem.Float32:
+		return few[float32, float64](ctx, inst.F32, cover.F32, coalition, k)
+	}
+	return few[float64, float64](ctx, inst.F64, cover.F64, coalition, k)
+}
+
+// Restore rebuilds a best structure of a coalition.
+func Restore(inst, cover *problem.Instance, coalition uint64) problem.Structure {
+	switch inst.Type {
+	case problem.Int32:
+		return reference.Restore(inst.I32, cover.I32, coalition)
+	case problem.Int64:
+		return reference.Restore(inst.I64, cover.I64, coalition)
+	case problem.Float32:
+		return reference.Restore(inst.F32, cover.F32, coalition)
+	}
+	return reference.Restore(inst.F64, cover.F64, coalition)
+}
+
+// checkTable returns an error where a table cannot be the superadditive cover of an instance: where it
 // has another shape, or a value below that of some structure.
-func CheckTable(inst, cover *problem.Instance, coalition uint64) error {
+func checkTable(inst, cover *problem.Instance, coalition uint64) error {
 	for _, x := range []*problem.Instance{inst, cover} {
 		if err := x.Check(); err != nil {
 			return err
@@ -59,9 +97,9 @@ func notAbove[T problem.Number](v, f []T) (uint64, bool) {
 	return 0, false
 }
 
-// CheckBest compares the sum of a structure's blocks with the table's value of the coalition that they
+// checkBest compares the sum of a structure's blocks with the table's value of the coalition that they
 // cover.
-func CheckBest(inst, cover *problem.Instance, s problem.Structure, coalition uint64) error {
+func checkBest(inst, cover *problem.Instance, s problem.Structure, coalition uint64) error {
 	sum, magnitude := problem.NewExact(), 0.0
 	for _, b := range s {
 		x := problem.ExactValue(inst, b)

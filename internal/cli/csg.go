@@ -163,7 +163,9 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		if there {
 			free = 0 // of no interest
 		}
-		takes := func(n int) error { return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.team, session.Devices))) }
+		takes := func(n int) error {
+			return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.team, session.Devices)))
+		}
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
 		}

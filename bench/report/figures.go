@@ -62,7 +62,7 @@ func lines5(all results) []series {
 	more := []series{curve(f, idpShared, largest), curve(seq, idpOneCore, 0), curve(f, splitsBest, 0), curve(f, tilesCurve, 0), curve(f, "csg/hosttiles", 0)}
 	for k, name := range map[int]string{2: "sweep", 3: "tiles"} { // their own experiments, where figures has none
 		for n := 1; n <= largest && len(rows(f, more[k].name)) == 0 && all[name] != nil; n++ {
-			if r := best(all[name], n); len(r) > 0 {
+			if r := best(ofType(all[name], "int32"), n); len(r) > 0 {
 				more[k].points = append(more[k].points, point{x: float64(n), y: r[0].Median()})
 			}
 		}

@@ -155,7 +155,7 @@ func missing(n, less int) (count int) {
 }
 
 func gpuCSGItems(m measured) []item {
-	f, seq, tiles := m.csg["figures"], sequentialFile(m.csg), m.csg["tiles"]
+	f, seq, tiles := m.csg["figures"], sequentialFile(m.csg), ofType(m.csg["tiles"], "int32")
 	again := reproduce("gpu-csg")
 	const splits = "templates/csg/splits"
 	const header = "templates/csg/coalitions.cuh"

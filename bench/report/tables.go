@@ -361,9 +361,13 @@ func readme(r results) string {
 	if list := best(r["sweep"], 26); len(list) > 0 {
 		out += fmt.Sprintf("| %s, the published kernel, tuned | 26 agents, int32, DP | %s | %s |\n", r["sweep"].Device, seconds(list[0].Median()), rate(list[0].Rate()))
 	}
-	for _, n := range []int{26, 30} {
-		if list := best(r["tiles"], n); len(list) > 0 {
-			out += fmt.Sprintf("| %s, tiles | %d agents, int32 | %s | %s |\n", r["tiles"].Device, n, seconds(list[0].Median()), rate(list[0].Rate()))
+	for _, value := range []string{"int32", "int16"} {
+		for _, n := range []int{26, 30} {
+			list := best(ofType(r["tiles"], value), n)
+			if len(list) == 0 {
+				continue
+			}
+			out += fmt.Sprintf("| %s, tiles | %d agents, %s | %s | %s |\n", r["tiles"].Device, n, value, seconds(list[0].Median()), rate(list[0].Rate()))
 		}
 	}
 	return out

@@ -9,7 +9,17 @@ import (
 )
 
 // valueTypes in the order of the tables.
-var valueTypes = []string{"int32", "float32", "int64", "float64"}
+var valueTypes = []string{"int16", "int32", "float32", "int64", "float64"}
+
+// ofType is a file with those of its rows whose variants are of a value type; nil for nil.
+func ofType(f *result.File, value string) *result.File {
+	if f == nil {
+		return nil
+	}
+	own := *f
+	own.Rows = slices.DeleteFunc(slices.Clone(f.Rows), func(r result.Row) bool { return params(r.Variant)["value"] != value })
+	return &own
+}
 
 // ceilings are the add-max a second of registers alone, by "VALUE adder".
 func ceilings(f *result.File) map[string]float64 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
@@ -310,5 +311,17 @@ func TestNarrowedInfeasible(t *testing.T) {
 	}
 	if _, err := problem.NewInstance([]int16{0, 1, 2}, "three"); err == nil {
 		t.Error("three values of int16 have no error")
+	}
+}
+
+// Where nothing was tuned, large tables of int16 get the variant that is quickest there, and
+// small ones the safe one.
+func TestChooseTilesOfInt16(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Name: "untuned", Major: 9, SMs: 100, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
+	for n, want := range map[int]string{20: "safe", 27: "predicted", 33: "predicted"} {
+		c, err := choose(&csg.Tiles, facts, &Instance{N: n, Type: Int16}, Options{Devices: make([]device.Device, 1), Tuning: new(tuned.Database)}, Apart)
+		if err != nil || c.Level != want || (c.Variant.Safe != (want == "safe")) {
+			t.Errorf("%d agents: chose %v (%s), %v, expected %s", n, c.Variant, c.Level, err, want)
+		}
 	}
 }

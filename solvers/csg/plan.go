@@ -231,10 +231,17 @@ func quicker(facts device.Facts, n int, o Options) Method {
 	return best
 }
 
+// pairedFrom is the number of agents from which tiles of int16 are quickest with 2^10 entries
+// and two slots a thread: at 22 agents the safe variant is, at 26 this one (docs/results/csg.md).
+const pairedFrom = 24
+
 // choose picks the variant for an instance and a method. One that was asked for
 // by its label brings its own method.
 func choose(f *device.Family, facts device.Facts, inst *Instance, o Options, method Method) (tuned.Choice, error) {
 	w := tuned.Workload{Fixed: fixed(f, inst.Type, method), Size: inst.N}
+	if f == &csg.Tiles && inst.Type == Int16 && inst.N >= pairedFrom {
+		w.Suits, w.Why = f.Variant("chunk=5,slot=5,each=2,block=128,stages=3,pairs=1,adder=fused,least=1,value=int16"), "large tiles of int16 keep most additions in registers"
+	}
 	if o.Variant != "" {
 		w.Fixed = map[string]string{"value": string(inst.Type)}
 	}

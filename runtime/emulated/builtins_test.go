@@ -224,7 +224,7 @@ func TestManyBlocksAndModules(t *testing.T) {
 func BenchmarkSwitch(b *testing.B) {
 	for _, sanitize := range []bool{false, true} {
 		b.Run(fmt.Sprintf("sanitize=%v", sanitize), func(b *testing.B) {
-			opened, err := Open(Options{Cache: cache, Sanitize: sanitize, Files: headerFiles})
+			opened, err := Open(Options{Sanitize: sanitize, Files: headerFiles})
 			if err != nil {
 				b.Skipf("the emulated device needs a C++ compiler: %v", err)
 			}

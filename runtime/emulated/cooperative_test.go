@@ -17,7 +17,6 @@ import (
 // openCooperative opens a device whose headers are the real ones.
 func openCooperative(t *testing.T, o Options) device.Device {
 	t.Helper()
-	o.Cache = cache
 	o.Files = os.DirFS(filepath.Join("..", "..", "templates"))
 	d, err := Open(o)
 	if errors.Is(err, ErrNoCompiler) && os.Getenv("COALESCE_REQUIRE_EMULATED") != "1" {
@@ -267,7 +266,7 @@ func TestTwoDevices(t *testing.T) {
 
 // BenchmarkGridBarrier times a barrier of 8 blocks of 256 threads.
 func BenchmarkGridBarrier(b *testing.B) {
-	d, err := Open(Options{Cache: cache, Files: os.DirFS(filepath.Join("..", "..", "templates"))})
+	d, err := Open(Options{Files: os.DirFS(filepath.Join("..", "..", "templates"))})
 	if err != nil {
 		b.Skipf("the emulated device needs a C++ compiler: %v", err)
 	}

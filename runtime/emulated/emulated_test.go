@@ -14,20 +14,6 @@ import (
 	"coalesce/runtime/device"
 )
 
-var cache string // of all tests of a run
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "emulated")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	cache = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
-
 const prelude = "#ifndef COALESCE_EMULATED\n#error not emulated\n#endif\n#define FULL 0xffffffffu\n"
 
 var headerFiles = fstest.MapFS{"cuda/prelude.cuh": {Data: []byte(prelude)}}
@@ -53,7 +39,6 @@ func family(body string) *device.Family {
 
 func openTest(t *testing.T, o Options) device.Device {
 	t.Helper()
-	o.Cache = cache
 	o.Files = headerFiles
 	d, err := Open(o)
 	if errors.Is(err, ErrNoCompiler) && os.Getenv("COALESCE_REQUIRE_EMULATED") != "1" {
@@ -452,7 +437,7 @@ func TestMemoryLimit(t *testing.T) {
 }
 
 func TestNoCompiler(t *testing.T) {
-	_, err := Open(Options{Cache: filepath.Join(cache, "none"), Compiler: "no-such-compiler"})
+	_, err := Open(Options{Compiler: "no-such-compiler"})
 	if !errors.Is(err, ErrNoCompiler) {
 		t.Errorf("got %v, expected ErrNoCompiler", err)
 	}

@@ -18,7 +18,7 @@ import (
 func TestProofsOfRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 28))
 	searched := 0
-	for k := range 12 {
+	for k := range 6 {
 		a := &Auction{Goods: int64(50 + r.IntN(10))}
 		for i := range 120 {
 			b := Bid{Number: int64(i)}

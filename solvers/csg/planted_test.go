@@ -192,14 +192,14 @@ func TestPlantedWrongVariantNeverWins(t *testing.T) {
 // TestPlantedCrashCostsOneTrial tunes in worker processes, this test's binary
 // again: a variant that brings the device down and one that never ends.
 func TestPlantedCrashCostsOneTrial(t *testing.T) {
-	const cache = "COALESCE_TEST_PLANTED_CACHE"
+	const serving = "COALESCE_TEST_PLANTED_WORKER"
 	f, err := planted(right, crashPlant, hangPlant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := plantedSubject{tunable{f}, 4}
-	if dir := os.Getenv(cache); dir != "" {
-		d, err := emulated.Open(emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files, Cache: dir})
+	if os.Getenv(serving) != "" {
+		d, err := emulated.Open(emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files})
 		if err == nil {
 			err = worker.Serve(context.Background(), d, []subject.Subject{s}, os.Stdin, os.Stdout)
 			d.Close()
@@ -212,8 +212,7 @@ func TestPlantedCrashCostsOneTrial(t *testing.T) {
 	}
 
 	// Compile before the clock of a trial runs.
-	dir := t.TempDir()
-	d := emulatedtest.OpenWith(t, emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files, Cache: dir})
+	d := emulatedtest.OpenWith(t, emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files})
 	defer d.Close()
 	for i := range f.Variants {
 		r, err := s.Open(d, &f.Variants[i])
@@ -230,7 +229,7 @@ func TestPlantedCrashCostsOneTrial(t *testing.T) {
 		Subject: s, Fixed: []map[string]string{plantedFixed}, Sizes: sizes,
 		Worker: func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestPlantedCrashCostsOneTrial$")
-			cmd.Env = append(os.Environ(), cache+"="+dir)
+			cmd.Env = append(os.Environ(), serving+"=1")
 			return cmd
 		},
 		Budget: 2 * time.Minute, Timeout: 4 * time.Second, Seed: 1,

@@ -44,7 +44,7 @@ func triples(r *rand.Rand, goods, bids int) *Problem {
 func TestRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(28, 2))
 	deep := 0
-	for k := range 30 {
+	for k := range 18 {
 		p := triples(r, 24+r.IntN(8), 80+r.IntN(25))
 		if k%3 == 0 {
 			p = drawn(r, r.IntN(26), r.IntN(14))

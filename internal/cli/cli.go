@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -173,32 +172,27 @@ Results go to standard output, everything else to standard error. Exit codes:
 		RunE:             a.group("devices, solve, verify, query, convert, generate, tune or explain"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.AddCommand(a.devicesCommand(), a.solveCommand(), a.verifyCommand(), a.queryCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.explainCommand(), a.workerCommand(), a.versionCommand(), a.bundleCommand(), manual.Command(usagef("expected a folder, DIR")))
-	root.AddCommand(a.tuningCommands()...)
-	for _, cmd := range root.Commands() {
-		if !slices.Contains([]string{"solve", "convert", "generate", "tune", "worker"}, cmd.Name()) { // which end themselves
-			ending(cmd)
-		}
-	}
+	root.AddCommand(a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), manual.Command(usagef("expected a folder, DIR")))
+	root.AddCommand(ending(a.devicesCommand(), a.verifyCommand(), a.queryCommand(), a.explainCommand(), a.versionCommand(), a.bundleCommand())...)
+	root.AddCommand(ending(a.tuningCommands()...)...)
 	root.SetFlagErrorFunc(flagError)
 	a.versionFlag(root)
 	a.bundleHelp(root)
 	return root
 }
 
-// ending has a command, and those below, end with the context, also in the middle of a read.
-func ending(cmd *cobra.Command) {
-	for _, below := range cmd.Commands() {
-		ending(below)
+// ending has commands, and those below, end with the context, also in the middle of a read.
+func ending(commands ...*cobra.Command) []*cobra.Command {
+	for _, cmd := range commands {
+		ending(cmd.Commands()...)
+		if run := cmd.RunE; run != nil {
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				_, err := await(cmd.Context(), func() (struct{}, error) { return struct{}{}, run(cmd, args) })
+				return err
+			}
+		}
 	}
-	run := cmd.RunE
-	if run == nil {
-		return
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		_, err := await(cmd.Context(), func() (struct{}, error) { return struct{}{}, run(cmd, args) })
-		return err
-	}
+	return commands
 }
 
 // group is the action of a command that only holds others.

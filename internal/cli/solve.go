@@ -153,16 +153,13 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
-// answerGrace is how long after an interruption a solver may take to give the best so
-// far. A command ends within a second: the driver took 0.26 s to end one of 32 processes on a GPU.
-const answerGrace = 650 * time.Millisecond
-
-// awaitBest is await for work that takes ctx: when that ends the work has answerGrace
-// to give the best so far.
+// awaitBest is await for work that takes ctx: when that ends the work has 0.65 s to give the
+// best so far. A command ends within a second, and the driver took 0.26 s to end one of 32
+// processes on a GPU.
 func awaitBest[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(answerGrace, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(650*time.Millisecond, cancel) })
 	defer stop()
 	return await(late, work)
 }

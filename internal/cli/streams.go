@@ -15,6 +15,7 @@ import (
 
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/whole"
+	"coalesce/internal/ui"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
@@ -83,6 +84,9 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 			return usagef("FILE is %s, which several ranks cannot read", dash)
 		}
 		if !cmd.Flags().Changed("output") {
+			if ui.Unseen(a.raw) {
+				fmt.Fprintln(a.err, "coalesce: standard output is closed, or /dev/null: nobody sees the answer, --output FILE keeps it")
+			}
 			return run(cmd, args)
 		}
 		if info, err := os.Stat(path); len(args) > 0 && dashes == 0 && (strings.HasSuffix(path, "/") || err == nil && info.IsDir()) {

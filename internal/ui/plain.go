@@ -2,7 +2,10 @@ package ui
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,4 +61,23 @@ func OneLine(err error) string {
 		}
 	}
 	return strings.Join(list, "; ")
+}
+
+// Unseen reports whether standard output is /dev/null, open for reading too. Go opens that
+// in place of a closed one, before main; some callers do, for output that they do not want.
+func Unseen(stdout io.Writer) bool {
+	f, ok := stdout.(*os.File)
+	if !ok {
+		return false
+	}
+	here, err := f.Stat()
+	null, missing := os.Stat(os.DevNull)
+	if err != nil || missing != nil || !os.SameFile(here, null) {
+		return false
+	}
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", f.Fd()))
+	_, flags, _ := strings.Cut(string(text), "flags:")
+	flags, _, _ = strings.Cut(strings.TrimSpace(flags), "\n")
+	mode, err := strconv.ParseInt(flags, 8, 64)
+	return err == nil && mode&int64(os.O_WRONLY|os.O_RDWR) == int64(os.O_RDWR)
 }

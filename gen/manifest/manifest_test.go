@@ -81,7 +81,7 @@ func TestErrors(t *testing.T) {
 		{"value twice by vary", block("a 1 2", "vary a 2"), "m:3: value 2 of a again"},
 		{"bad value", block("a 1.5"), "m:2: value 1.5 of a, expected an integer or a word"},
 		{"leading zero", block("a 007"), "m:2: value 007 of a"},
-		{"value type", block("value int3"), `m:2: value type int3, expected one of float32 float64 int32 int64; did you mean "int32"?`},
+		{"value type", block("value int3"), `m:2: value type int3, expected one of float32 float64 int16 int32 int64; did you mean "int32"?`},
 		{"target", block("a 1", "target cude"), `m:3: target "cude", expected cuda or host; did you mean "cuda"?`},
 		{"target twice", block("a 1", "target host", "target host"), "m:4: target again, the first is at m:3"},
 		{"vary unknown", block("lambda 1", "vary lamda 2"), `m:3: vary lamda: no parameter of that name, expected one with a plain line (its default); did you mean "lambda"?`},

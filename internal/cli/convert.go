@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/programs"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/solvers/qubo"
@@ -26,7 +27,7 @@ changed so that the best solutions stay the same; what was changed, and what the
 format cannot hold, is said; "coalesce convert auction" does so for auctions. The
 formats:
 
-` + quboFormats(),
+` + programs.Formats(),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || output == "" {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coalesce/internal/cli/whole"
+	"coalesce/internal/cli/programs"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
@@ -95,7 +93,7 @@ target, or where its best is proven; ctrl-C ends it too, with the best so far.
 
 FILE is plain or compressed with gzip, xz or zstd; - is standard input. The formats:
 
-` + quboFormats() + `
+` + programs.Formats() + `
 
 A file that begins with n and m is a QUBO to be maximised; a maximum cut needs the
 ending .rud, a name such as G1, or --format rudy. What was read is printed. Of
@@ -132,15 +130,6 @@ the best that they find.`,
 	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
 	s.solveFlags.register(f)
 	return cmd
-}
-
-// quboFormats describes the formats.
-func quboFormats() string {
-	var b strings.Builder
-	for _, name := range qubo.Formats() {
-		fmt.Fprintf(&b, "  %-8s%s\n", name, ui.Wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))
-	}
-	return strings.TrimRight(b.String(), "\n")
 }
 
 func (s *quboFlags) validate(a *app, args []string) error {
@@ -291,12 +280,12 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	}
 	p.Close()
 	if s.plot != "" { // after ctrl-C too; what was found is printed even if it fails
-		failed = errors.Join(failed, writePlot(context.WithoutCancel(ctx), s.plot, r))
+		failed = errors.Join(failed, programs.Plot(context.WithoutCancel(ctx), s.plot, r))
 	}
 	if s.json {
 		return errors.Join(failed, printJSON(a.out, r))
 	}
-	return errors.Join(failed, a.printQUBO(s, r, inst, session.Devices[0].Facts(), verified))
+	return errors.Join(failed, programs.Print(a.out, r, inst, s.target, session.Devices[0].Facts(), verified))
 }
 
 // verifyQUBO searches with the reference, with the same limits. That it finds
@@ -315,85 +304,4 @@ func verifyQUBO(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo
 		return "", checkError{fmt.Errorf("the value %s is said to be optimal, the reference finds %s", r.Value, ref.Value)}
 	}
 	return fmt.Sprintf("the sequential reference finds %s", ref.Value), nil
-}
-
-// printQUBO writes an answer for people.
-func (a *app) printQUBO(s *quboFlags, r *qubo.Result, inst *qubo.Instance, facts device.Facts, verified string) error {
-	var t ui.Table
-	t.Row("value", fmt.Sprintf("%s (%sd)", r.Value, r.Sense))
-	const shown = 200
-	if text := r.Solution.String(); len(text) <= shown {
-		t.Row("solution", text)
-	} else {
-		t.Row("solution", fmt.Sprintf("%s… (%d variables; --json prints all)", text[:shown/4], r.N))
-	}
-	t.Row("instance", fmt.Sprintf("%s (%s, read as %s)", r.Instance, inst, r.Format))
-	switch {
-	case r.Proven:
-		t.Row("proven", "optimal: "+r.Proof)
-	case r.Bound != nil:
-		t.Row("bound", r.Bound.String())
-	}
-	t.Row("checked", "the value was recomputed from the coefficients")
-	if verified != "" {
-		t.Row("verified", verified)
-	}
-	if r.Target != nil {
-		met := "not met"
-		if r.Met != nil {
-			met = "met after " + ui.Seconds(*r.Met)
-		}
-		t.Row("target", fmt.Sprintf("%s: %s", s.target, met))
-	}
-	last := r.History[len(r.History)-1]
-	t.Row("time", fmt.Sprintf("read %s, solve %s, the best after %s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), ui.Seconds(last.Seconds)))
-	if r.Work.Flips > 0 {
-		t.Row("work", fmt.Sprintf("%d flips (%s flips/s), %s, seed %d", r.Work.Flips, ui.Rate(float64(r.Work.Flips)/r.Seconds.Solve), ui.Count(int(r.Work.Restarts), "restart"), r.Seed))
-	}
-	if r.Rules != (qubo.Rules{}) {
-		t.Row("rules", r.Rules.String())
-	}
-	if r.Reduced < r.N {
-		t.Row("searched", fmt.Sprintf("%d of %d variables, in %s", r.Reduced, r.N, ui.Count(r.Parts, "component")))
-	}
-	if len(r.Fixed) > 0 {
-		t.Row("fixed", fixedText(r.Fixed))
-	}
-	for _, one := range r.Solutions {
-		t.Row("found", fmt.Sprintf("%s after %s", one.Value, ui.Seconds(one.Seconds)))
-	}
-	t.Row("device", fmt.Sprintf("%s (%s)", r.Device, facts.Name))
-	t.Row("variant", r.Variant)
-	t.Row("reason", r.Reason)
-	if r.Stopped {
-		t.Row("note", "interrupted: the best so far")
-	}
-	for _, note := range r.Notes {
-		t.Row("note", note)
-	}
-	return t.Write(a.out)
-}
-
-// fixedText names the first of the variables that are fixed, with their values.
-func fixedText(fixed map[int]int) string {
-	const named = 10
-	var list []string
-	for _, i := range slices.Sorted(maps.Keys(fixed)) {
-		if len(list) == named {
-			list = append(list, "…")
-			break
-		}
-		list = append(list, fmt.Sprintf("%d=%d", i, fixed[i]))
-	}
-	return fmt.Sprintf("%s: %s", ui.Count(len(fixed), "variable"), strings.Join(list, ", "))
-}
-
-// writePlot writes the history of a result as an SVG.
-func writePlot(ctx context.Context, path string, r *qubo.Result) error {
-	points := make([]ui.Point, len(r.History))
-	for k, h := range r.History {
-		points[k] = ui.Point{Seconds: h.Seconds, Value: h.Value.Float()}
-	}
-	title := fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(points[len(points)-1].Seconds))
-	return whole.Write(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
 }

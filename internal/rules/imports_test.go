@@ -105,7 +105,7 @@ var rooms = []room{
 	{"solvers/csg/internal/ways", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/reference", "solvers/solve", "solvers/algorithms",
 		"generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/csg/internal/price", []string{"solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
-	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem"}},
+	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem", "solvers/csg/internal/reference"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},

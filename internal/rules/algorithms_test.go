@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -30,6 +31,17 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 	}
 	structures := func(s solve.Settings) (*solve.Report, error) {
 		r, err := csg.Solve(ctx, agents, s)
+		if err != nil {
+			return nil, err
+		}
+		return &r.Report, nil
+	}
+	bids, err := auction.Generate("L6", 12, 60, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	winners := func(s solve.Settings) (*solve.Report, error) {
+		r, err := auction.Solve(ctx, bids, s)
 		if err != nil {
 			return nil, err
 		}
@@ -54,6 +66,8 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 			return &report, nil
 		}},
 		{"csg", "csg/algorithm", gpu, 10, csg.Subjects(), structures},
+		{"auction", "auction/algorithm", gpu, 12, auction.Subjects(), winners},
+		{"auction, host", "auction/algorithm", cpu, 12, auction.Subjects(), winners},
 		{"csg, host", "csg/algorithm", cpu, 10, csg.Subjects(), structures},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,7 +92,9 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 				}
 				name := f.Value(v, "algorithm")
 				names[name] = true
-				began := r.Algorithm == name || len(said) > 0 && strings.HasPrefix(strings.TrimPrefix(said[0], strings.TrimSuffix(c.family, "/algorithm")+"/"), name+" ") // and gave way
+				began := r.Algorithm == name || slices.ContainsFunc(said, func(text string) bool { // and gave way
+					return strings.HasPrefix(strings.TrimPrefix(text, strings.TrimSuffix(c.family, "/algorithm")+"/"), name+" ")
+				})
 				if !began || !strings.Contains(r.Reason, tuned.Exact+": won when") {
 					t.Errorf("%s won in the user's data, and %s runs: %s: %v", v.Label, r.Algorithm, r.Reason, said)
 				}

@@ -129,6 +129,15 @@ func Workload(fixed map[string]string, size int, rule func(size int) (v *device.
 	return w
 }
 
+// Before is what a measured choice among the algorithms f puts before the reason of what it
+// runs.
+func Before(f *device.Family, c tuned.Choice, reason string) string {
+	if c.Variant == nil || c.Level == tuned.Predicted {
+		return reason
+	}
+	return fmt.Sprintf("algorithm %s: %s; %s", f.Value(c.Variant, "algorithm"), c.Reason(), reason)
+}
+
 // An instance is one to solve, and the value that its answers have to have.
 type instance[I any] struct {
 	of        I

@@ -3,7 +3,6 @@ package auction
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -11,17 +10,45 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/generated/auction"
 	"coalesce/runtime/device"
+	"coalesce/solvers/algorithms"
 	"coalesce/solvers/auction/internal/bidders"
+	"coalesce/solvers/auction/internal/ways"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
 
 // Bidders is the algorithm of few goods and many alternatives: a table of all sets of
 // goods, bidder by bidder, on a device or on all cores of the host.
-const Bidders = "bidders"
+const Bidders = ways.Bidders
 
-// Subjects are the families of this problem, for the tuner.
-func Subjects() []subject.Subject { return bidders.Subjects() }
+// Subjects are the families of this problem, and the choice among its algorithms, for the tuner.
+func Subjects() []subject.Subject {
+	return append(bidders.Subjects(), ways.Subject(func(items int, bids []bidders.Asked) *Auction {
+		a := &Auction{Goods: int64(items), Source: fmt.Sprintf("%d bids for %d goods", len(bids), items)}
+		for k, b := range bids {
+			a.Bids = append(a.Bids, Bid{Number: int64(k), Price: b.Price, Goods: b.Goods})
+		}
+		return a
+	}, func(a *Auction) (solve.Number, error) {
+		r, err := Reference(a)
+		if err != nil {
+			return "", err
+		}
+		return r.Value, nil
+	}, func(a *Auction, o Options) (algorithms.Solver, error) {
+		s, err := Open(o)
+		if err != nil {
+			return algorithms.Solver{}, err
+		}
+		return algorithms.Solver{Close: s.Close, Solve: func(ctx context.Context) (*solve.Report, error) {
+			r, err := s.Solve(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			return &r.Report, nil
+		}}, nil
+	}))
+}
 
 // TableWork is what the tables of Bidders take on a device.
 type TableWork = bidders.Work
@@ -58,8 +85,8 @@ type tabled struct {
 }
 
 // tablesOf finds where the tables of an auction are made. Its errors wrap ErrItems, ErrSize or
-// device.ErrMemory, or are bidders.ErrSlow where tables would take more than so many seconds.
-func tablesOf(p *plain, o Options, maxSeconds float64) (*tabled, error) {
+// device.ErrMemory.
+func tablesOf(p *plain, o Options) (*tabled, error) {
 	items, err := bidders.ItemLimit(o)
 	if err != nil {
 		return nil, err
@@ -68,24 +95,8 @@ func tablesOf(p *plain, o Options, maxSeconds float64) (*tabled, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, reason, err := x.Place(o, maxSeconds)
+	on, reason, err := x.Place(o)
 	return &tabled{x, of, on, reason}, err
-}
-
-// quickSeconds is how long tables may take at most where nobody has asked for them.
-const quickSeconds = 0.5
-
-// quickTables are an auction's where nobody has asked for them and a GPU makes them in no time;
-// else nil, as for ranks, whose GPUs may differ.
-func quickTables(p *plain, o Options) *tabled {
-	if o.Algorithm != "" || o.Variant != "" || o.Together() > 1 || !bidders.OnKernels(o) {
-		return nil
-	}
-	t, err := tablesOf(p, o, quickSeconds)
-	if err != nil || t.Items == 0 {
-		return nil
-	}
-	return t
 }
 
 // byBidders solves an auction bidder by bidder. Its errors wrap device.ErrMemory, csg.ErrCheck
@@ -124,7 +135,7 @@ func byBidders(ctx context.Context, p *plain, items int, o Options, start time.T
 // tables sets the payments of VCG from tables of all others: of the whole auction, what goods
 // raise prices by included.
 func (c *cashier) tables(ctx context.Context) error {
-	t, err := tablesOf(c.plain, c.o, math.Inf(1))
+	t, err := tablesOf(c.plain, c.o)
 	if err != nil {
 		return err
 	}

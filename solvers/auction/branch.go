@@ -11,11 +11,12 @@ import (
 	"coalesce/solvers/auction/internal/beside"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/replay"
+	"coalesce/solvers/auction/internal/ways"
 	"coalesce/solvers/solve"
 )
 
 // Branch is the algorithm of many goods: set packing by branch and cut, on all cores.
-const Branch = "branch"
+const Branch = ways.Branch
 
 // SearchWork is what searches over many starts on devices do beside branch and cut.
 type SearchWork = beside.Work

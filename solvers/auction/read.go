@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/solvers/auction/internal/separated"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
@@ -138,7 +139,7 @@ func formatOfText(head []byte) string {
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '%' || line[0] == '#' {
 			continue
 		}
-		cells, ok := split(nil, line, delimiter(line))
+		cells, ok := separated.Split(nil, line, separated.Delimiter(line))
 		if !ok {
 			break
 		}

@@ -10,13 +10,14 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/auction/internal/ways"
 	"coalesce/solvers/csg"
 )
 
 // MaxItems is how many items Solve makes agents of by itself: 2^25 values. MaxItemsAsked is how many
 // where the algorithm or variant that was asked for needs them.
 const (
-	MaxItems      = 25
+	MaxItems      = ways.MaxItems
 	MaxItemsAsked = 30
 )
 

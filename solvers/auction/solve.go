@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/auction"
 	"coalesce/runtime/device"
+	"coalesce/solvers/algorithms"
+	"coalesce/solvers/auction/internal/bidders"
+	"coalesce/solvers/auction/internal/ways"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -106,14 +109,24 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		res.Seconds.Solve = time.Since(start).Seconds()
 		return res, nil
 	}
-	tables := quickTables(p, o)
-	asked := o.Algorithm == Bidders || o.Algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
-	if asked {
-		if tables, err = tablesOf(p, o, math.Inf(1)); err != nil {
-			return nil, fmt.Errorf("solve auction: %w", err)
+	var tables *tabled
+	var way tuned.Choice // none where an algorithm is asked for, or with other ranks, whose devices may differ
+	algorithm := o.Algorithm
+	asked := algorithm == Bidders || algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
+	switch {
+	case asked:
+		tables, err = tablesOf(p, o)
+	case algorithm == "" && o.Variant == "" && o.Together() == 1:
+		if way, tables, err = begin(p, items, &o); err == nil {
+			algorithm = ways.Name(way.Variant)
+			o.Say("auction/%s begins: %s", algorithm, way.Reason())
 		}
 	}
+	if err != nil {
+		return nil, fmt.Errorf("solve auction: %w", err)
+	}
 	if tables != nil {
+		tables.reason = algorithms.Before(ways.Table, way, tables.reason)
 		res, err := byBidders(limited, p, items, o, start, tables)
 		if limited.Err() != nil && err != nil {
 			return byBranch("the tables ended too early, so the bids are those that branch and cut begins with")
@@ -128,6 +141,8 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	switch {
 	case o.Algorithm == Branch:
 		return byBranch("asked for")
+	case algorithm == Branch:
+		return byBranch(way.Reason())
 	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
 		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
 	}
@@ -148,7 +163,23 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		return nil, fmt.Errorf("solve auction: %w", err)
 	}
 	solved.Seconds.Prepare += prepared
+	solved.Reason = algorithms.Before(ways.Table, way, solved.Reason)
 	return reduced.Result(solved)
+}
+
+// begin chooses the algorithm to begin with, and makes what Bidders needs ready where that is
+// the one.
+func begin(p *plain, items int, o *Options) (tuned.Choice, *tabled, error) {
+	tables, refused := tablesOf(p, *o)
+	var problem *bidders.Problem
+	if refused == nil {
+		problem = tables.Problem
+	}
+	way, err := ways.Choose(o, items, len(p.Bids), problem, refused)
+	if err != nil || ways.Name(way.Variant) != Bidders {
+		return way, nil, err
+	}
+	return way, tables, nil
 }
 
 // incumbent tells of the auction what a solve of the reduced instance tells.

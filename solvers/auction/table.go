@@ -5,66 +5,10 @@ import (
 	"io"
 	"strings"
 
+	"coalesce/solvers/auction/internal/separated"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
 )
-
-// delimiter is the first of a comma, a semicolon and a tab in a line, outside quotes; a
-// comma where there is none.
-func delimiter(line []byte) byte {
-	quoted := false
-	for _, c := range line {
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == ';' || c == '\t'):
-			return c
-		}
-	}
-	return ','
-}
-
-// split appends the cells of a line: text between delimiters without blanks round it, or
-// between quotes, in which two quotes are one. False: a quote has no end.
-func split(cells []string, line []byte, delimiter byte) ([]string, bool) {
-	for at := 0; ; {
-		for at < len(line) && (line[at] == ' ' || line[at] == '\t' && delimiter != '\t') {
-			at++
-		}
-		var cell []byte
-		if at < len(line) && line[at] == '"' {
-			for at++; ; at++ {
-				if at == len(line) {
-					return cells, false
-				}
-				if line[at] == '"' {
-					if at++; at == len(line) || line[at] != '"' {
-						break
-					}
-				}
-				cell = append(cell, line[at])
-			}
-			from := at
-			for at < len(line) && line[at] != delimiter {
-				at++
-			}
-			if strings.TrimSpace(string(line[from:at])) != "" {
-				return cells, false
-			}
-			cells = append(cells, string(cell))
-		} else {
-			from := at
-			for at < len(line) && line[at] != delimiter {
-				at++
-			}
-			cells = append(cells, strings.TrimSpace(string(line[from:at])))
-		}
-		if at == len(line) {
-			return cells, true
-		}
-		at++
-	}
-}
 
 // The columns of a table of bids.
 const (
@@ -103,10 +47,10 @@ func readTable(f *text.File, memory *formats.Budget) (*Auction, error) {
 			continue
 		}
 		if t.delimiter == 0 {
-			t.delimiter = delimiter(line)
+			t.delimiter = separated.Delimiter(line)
 		}
 		var ok bool
-		if cells, ok = split(cells[:0], line, t.delimiter); !ok {
+		if cells, ok = separated.Split(cells[:0], line, t.delimiter); !ok {
 			return nil, f.Errorf("found a quote that does not end where its cell does, expected its end on the same line")
 		}
 		for len(cells) > 1 && cells[len(cells)-1] == "" { // as spreadsheets fill lines up

@@ -11,6 +11,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/auction/internal/ways"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -160,8 +161,8 @@ func TestTablesByDefault(t *testing.T) {
 	for i := range p.Bids { // a thousand bids for two of 32 goods
 		p.Bids[i].Goods = []int64{int64(i % 31), 31}
 	}
-	if quickTables(p, Options{Devices: []device.Device{d}}) != nil {
-		t.Error("tables that take long are made unasked")
+	if way, tables, err := begin(p, 32, &Options{Devices: []device.Device{d}}); err != nil || tables != nil || ways.Name(way.Variant) != Branch {
+		t.Errorf("tables that take long are made unasked: %v %+v", err, way)
 	}
 }
 

@@ -78,12 +78,7 @@ func (w Way) Name() string {
 }
 
 // Before is what a measured choice puts before the reason of what it runs.
-func (w Way) Before(reason string) string {
-	if w.Variant == nil || w.Level == tuned.Predicted {
-		return reason
-	}
-	return fmt.Sprintf("algorithm %s: %s; %s", w.Name(), w.Reason(), reason)
-}
+func (w Way) Before(reason string) string { return algorithms.Before(Table, w.Choice, reason) }
 
 // Subject compares the algorithms on values of every distribution in turn: prices find much
 // to leave out in some and little in others. solve solves an instance.

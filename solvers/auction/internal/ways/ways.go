@@ -1,0 +1,155 @@
+// Package ways is the choice among the algorithms of auctions: their table, what is
+// predicted of them, and the subject that compares them.
+package ways
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/generated/auction"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
+	"coalesce/solvers/algorithms"
+	"coalesce/solvers/auction/internal/bidders"
+	"coalesce/solvers/solve"
+)
+
+// The algorithms. Coalitions stands for coalition structures by whatever algorithm is best
+// for these.
+const (
+	Branch     = "branch"
+	Bidders    = "bidders"
+	Coalitions = "coalitions"
+)
+
+// MaxItems is the most items that Coalitions begins with: 2^25 values.
+const MaxItems = 25
+
+// Table lists the algorithms with which a solve on one device may begin. seconds is how long
+// tables are expected to take at most for Bidders to begin.
+var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "seconds"},
+	algorithms.Algorithm{Values: []string{Branch, "0"}},
+	algorithms.Algorithm{Values: []string{Coalitions, "0"}, Kernels: &csg.Tiles},
+	algorithms.Algorithm{Values: []string{Bidders, "0.5"}, Kernels: &auction.Bidders},
+	algorithms.Algorithm{Values: []string{Bidders, "5"}, Kernels: &auction.Bidders},
+)
+
+// manyBids is the number of bids an item from which an auction has many: bids make tables
+// and branching slower, and coalition structures not.
+const manyBids = 16
+
+// predicted is the algorithm to begin with where nothing was measured. quick is whether a
+// device makes the tables within half a second.
+func predicted(quick bool, items int) (*device.Variant, string) {
+	switch {
+	case quick:
+		return Table.Variant("algorithm=bidders,seconds=0.5"), "a device makes the tables in half a second at most"
+	case items <= MaxItems:
+		return Table.Variant("algorithm=coalitions,seconds=0"), fmt.Sprintf("coalition structures take up to %d items", MaxItems)
+	}
+	return &Table.Variants[0], fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems)
+}
+
+// Choose is the algorithm to begin with for an auction of so many items and bids, among
+// those that can solve it: the one that measurements of auctions like this one favour, else
+// the predicted one. tables are those of Bidders; refused says why there are none.
+func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused error) (tuned.Choice, error) {
+	facts := device.Facts{Kind: device.Host}
+	if len(o.Devices) > 0 {
+		facts = o.Devices[0].Facts()
+	}
+	if refused == nil && tables.Items == 0 {
+		refused = errors.New("no items")
+	}
+	runs := func(v *device.Variant) error {
+		switch name := Name(v); {
+		case name == Coalitions && items > MaxItems:
+			return fmt.Errorf("more than %d items", MaxItems)
+		case name == Bidders && refused != nil:
+			return refused
+		case name == Bidders && tables.Seconds(facts) > seconds(v):
+			return fmt.Errorf("tables take more than %s s", Table.Value(v, "seconds"))
+		}
+		return nil
+	}
+	quick := bidders.OnKernels(*o) && runs(Table.Variant("algorithm=bidders,seconds=0.5")) == nil
+	fixed := map[string]string{"bids": "few"}
+	if bids >= manyBids*items {
+		fixed["bids"] = "many"
+	}
+	w := algorithms.Workload(fixed, items, func(items int) (*device.Variant, string) { return predicted(quick, items) })
+	return o.ChooseAlgorithm(Table, facts, w, runs)
+}
+
+// Name is an algorithm's.
+func Name(v *device.Variant) string { return Table.Value(v, "algorithm") }
+
+// seconds is the threshold of an algorithm.
+func seconds(v *device.Variant) float64 {
+	x, err := strconv.ParseFloat(Table.Value(v, "seconds"), 64)
+	if err != nil {
+		panic(err) // of the table above
+	}
+	return x
+}
+
+// Subject compares the algorithms on auctions that auction makes of bids. reference and
+// open solve them.
+func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference func(A) (solve.Number, error), open func(A, solve.Settings) (algorithms.Solver, error)) subject.Subject {
+	return algorithms.Subject(algorithms.Problem[A]{
+		Family: Table,
+		Fixed:  []map[string]string{{"bids": "few"}, {"bids": "many"}},
+		Sizes: func(f device.Facts) []int {
+			switch f.Kind {
+			case device.CUDA:
+				return []int{14, 18, 22, 25, 30}
+			case device.Host:
+				return []int{10, 14, 18, 21}
+			}
+			return []int{6, 9}
+		},
+		Feasible: func(v *device.Variant, f device.Facts, items int) error {
+			name := Name(v)
+			if name == Coalitions && items > MaxItems || name == Bidders && f.Kind == device.Host && items > bidders.MaxItems {
+				return fmt.Errorf("%s: more than %d items", name, MaxItems)
+			}
+			return nil
+		},
+		Predicted: func(_ map[string]string, f device.Facts, items int) (*device.Variant, string) {
+			return predicted(f.Kind != device.Host && items <= MaxItems, items)
+		},
+		Small: []int{2, 5, 9},
+		Draw: func(fixed map[string]string, items int, seed uint64) (A, error) {
+			return auction(items, draw(fixed["bids"] == "many", items, seed)), nil
+		},
+		Reference: reference,
+		Open:      func(_ context.Context, a A, s solve.Settings) (algorithms.Solver, error) { return open(a, s) },
+		Work:      func(A) float64 { return 1 },
+	})
+}
+
+// draw draws bids of up to four goods, or for odd seeds up to half of them, worth 100 to 199
+// a good: twice as many as divide few from many, or half as many.
+func draw(many bool, items int, seed uint64) []bidders.Asked {
+	r := rand.New(rand.NewPCG(seed, uint64(items)))
+	largest, count := min(4, items), manyBids/2*items
+	if seed%2 == 1 {
+		largest = max(1, items/2)
+	}
+	if many {
+		count = 2 * manyBids * items
+	}
+	bids := make([]bidders.Asked, count)
+	for k := range bids {
+		for _, g := range r.Perm(items)[:1+r.IntN(largest)] {
+			bids[k].Goods = append(bids[k].Goods, int64(g))
+			bids[k].Price += 100 + r.Int64N(100)
+		}
+	}
+	return bids
+}

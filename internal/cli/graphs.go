@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +27,8 @@ func (a *app) readGraph(s *structures.Search, path string) (*anytime.Instance, e
 // solveGraph searches a graph or a distribution, and prints.
 func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session, g *anytime.Instance, read time.Duration) error {
 	switch {
+	case a.single():
+		return a.alone("a search is one process's", func() error { return a.solveGraph(ctx, s, session, g, read) })
 	case s.sizes != "" || s.values != "" || s.keep.Path != "" || s.names != nil || s.missing != "":
 		return usagef("--sizes, --values, --checkpoint, --names and --missing are for tables, and %s is searched", g.Source)
 	case s.device != "auto" && s.device != "host":
@@ -90,7 +91,7 @@ func (a *app) generateCSGCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return whole.Write(cmd.Context(), output, func(out io.Writer) error { return g.Write(out, "rudy") })
+			return whole.Write(cmd.Context(), output, g.Write)
 		},
 	}
 	f := cmd.Flags()

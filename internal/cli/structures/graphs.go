@@ -33,8 +33,10 @@ type Search struct {
 
 // Register adds the flags.
 func (s *Search) Register(f *pflag.FlagSet) {
-	f.StringVar(&s.Format, "format", "", "FILE is a graph, in the format "+strings.Join(anytime.Formats(), ", ")+" (default: told by its name)")
-	f.DurationVar(&s.Limit, "time-limit", 0, fmt.Sprintf("end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none; of a search %v)", anytime.DefaultLimit))
+	f.StringVar(&s.Format, "format", "",
+		"FILE is a graph, in the format "+strings.Join(anytime.Formats(), ", ")+" (default: told by its name)")
+	f.DurationVar(&s.Limit, "time-limit", 0, fmt.Sprintf(
+		"end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none; of a search %v)", anytime.DefaultLimit))
 	f.StringVar(&s.target, "target", "", "end a search at this value or a better one")
 }
 

@@ -148,11 +148,20 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: found %s of %v, expected 5", name, r.Value, r.Blocks)
 		}
 		var out bytes.Buffer
-		if err := inst.Write(&out, "rudy"); name == "a.rud" && (err != nil || strings.TrimSpace(out.String()) != strings.TrimSpace(text)) {
+		if err := inst.Write(&out); name == "a.rud" && (err != nil || strings.TrimSpace(out.String()) != strings.TrimSpace(text)) {
 			t.Errorf("written %v: %q", err, out.String())
 		}
 	}
+	for name, format := range map[string]string{"a.rud": "rudy", "G1": "rudy", "b.mtx.gz": "mtx", "G14.xz": "rudy", "c.coo.zst": "coo",
+		"d.npy": "", "e.csv": "", "f.json": "", "g": ""} {
+		if got := FormatOf(name); got != format {
+			t.Errorf("%s: told as %q, expected %q", name, got, format)
+		}
+	}
 	own := read(t, "own.coo", "0 0 -2\n1 1 10\n0 1 5\n")
+	if err := own.Write(&bytes.Buffer{}); err == nil {
+		t.Error("own weights were written as rudy")
+	}
 	if r := checked(t, own, options(t, time.Second)); r.Value != "13" || !r.Proven {
 		t.Errorf("own weights: found %s, expected 13", r.Value)
 	}

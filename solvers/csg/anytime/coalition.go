@@ -28,7 +28,8 @@ func (r *run) extract(ctx context.Context, s *cliques.Search, w *cliques.Worker)
 	}
 	begin := time.Now()
 	defer func() { r.spent += time.Since(begin) }()
-	o := qubo.Options{Settings: solve.Settings{Devices: r.o.Devices, TimeLimit: min(max(so/coalitionTime, leastTime), mostTime)}, Threads: 1, Seed: r.o.Seed}
+	limit := min(max(so/coalitionTime, leastTime), mostTime)
+	o := qubo.Options{Settings: solve.Settings{Devices: r.o.Devices, TimeLimit: limit}, Threads: 1, Seed: r.o.Seed}
 	found, err := qubo.Solve(ctx, extraction(r.inst, label), o)
 	if err != nil {
 		return err

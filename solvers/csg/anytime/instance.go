@@ -16,7 +16,9 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"coalesce/solvers/csg/internal/cliques"
 	"coalesce/solvers/csg/internal/draw"
@@ -42,11 +44,16 @@ type Instance struct {
 	heavy bool    // sums are beyond 2^54
 }
 
-// Edges is how many edges have a weight.
-func (inst *Instance) Edges() int { return int(inst.terms.Pairs()) }
+// Edges is how many edges have a weight, 0 of a distribution.
+func (inst *Instance) Edges() int {
+	if inst.terms == nil {
+		return 0
+	}
+	return int(inst.terms.Pairs())
+}
 
 // Program is the binary quadratic program whose objective is a coalition's value, or the
-// graph, of the form qubo.MaxCut. The caller must not change it.
+// graph, of the form qubo.MaxCut; nil of a distribution. The caller must not change it.
 func (inst *Instance) Program() *qubo.Instance { return inst.terms }
 
 // MaxTable is the most agents of Table.
@@ -56,14 +63,22 @@ const MaxTable = problem.MaxAgents
 func Formats() []string { return qubo.Formats() }
 
 // FormatOf is the format that a file's name promises, empty where it may be a table of
-// coalitions: .npy, .json and .csv.
+// coalitions: .npy, .json and .csv. A compressed file has the name of what is in it, and an ending.
 func FormatOf(path string) string {
-	switch format := qubo.FormatOf(path); format {
+	switch format := formatOf(path); format {
 	case "npy", "bqm":
 		return ""
 	default:
 		return format
 	}
+}
+
+func formatOf(path string) string {
+	switch ending := filepath.Ext(path); strings.ToLower(ending) {
+	case ".gz", ".xz", ".zst", ".zstd":
+		path = strings.TrimSuffix(path, ending)
+	}
+	return qubo.FormatOf(path)
 }
 
 // ReadOptions say how to read a graph.
@@ -77,10 +92,10 @@ type ReadOptions struct {
 func (o ReadOptions) options(name string) qubo.ReadOptions {
 	q := qubo.ReadOptions{Format: o.Format, Sense: qubo.Maximize, Memory: o.Memory}
 	if q.Format == "" {
-		q.Format = qubo.FormatOf(name)
+		q.Format = formatOf(name)
 	}
 	switch q.Format {
-	case "rudy", "mtx", "npy", "mqlib":
+	case "rudy", "mtx", "npy", "mqlib", "":
 		q.Form = qubo.MaxCut
 	}
 	return q
@@ -105,9 +120,12 @@ func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 	return newInstance(terms)
 }
 
-// Write writes the graph in one of Formats, so that Read gives it back.
-func (inst *Instance) Write(w io.Writer, format string) error {
-	_, err := qubo.Write(w, inst.terms, format)
+// Write writes a graph whose nodes have no weights of their own as rudy.
+func (inst *Instance) Write(w io.Writer) error {
+	if inst.terms == nil || inst.terms.Form != qubo.MaxCut {
+		return fmt.Errorf("%s: expected a graph without own weights", inst.Source)
+	}
+	_, err := qubo.Write(w, inst.terms, "rudy")
 	return err
 }
 
@@ -239,7 +257,8 @@ func (inst *Instance) worth(label []int32, count int) []*big.Rat {
 	for c := range sums {
 		sums[c] = problem.NewExact()
 	}
-	each(inst.terms, inst.terms.Real.Linear, inst.terms.Real.Pair, label, func(c int32, w float64) { sums[c].Add(sums[c], term.SetFloat64(w)) })
+	real := inst.terms.Real
+	each(inst.terms, real.Linear, real.Pair, label, func(c int32, w float64) { sums[c].Add(sums[c], term.SetFloat64(w)) })
 	for c, sum := range sums {
 		out[c], _ = sum.Rat(nil)
 	}
@@ -263,6 +282,9 @@ func each[T int64 | float64](q *qubo.Instance, own, pair []T, label []int32, add
 // Table is the instance with the value of every coalition, for algorithms that are exact:
 // floats are rounded once. It takes 16·2^N bytes at most while it is made.
 func (inst *Instance) Table(ctx context.Context) (*problem.Instance, error) {
+	if inst.law != nil {
+		return nil, fmt.Errorf("%s: found a distribution, expected a graph", inst.Source)
+	}
 	if inst.N > MaxTable {
 		return nil, fmt.Errorf("%s: %d agents: a table of all coalitions has %d at most", inst.Source, inst.N, MaxTable)
 	}

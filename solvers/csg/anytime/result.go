@@ -96,7 +96,8 @@ func (t *told) answer(ctx context.Context, inst *Instance) *Result {
 
 // newResult is a result that knows its instance and nothing else.
 func newResult(inst *Instance) *Result {
-	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: inst.size(), Notes: inst.Notes}, Names: inst.Names, Type: inst.Type}
+	report := solve.Report{Problem: "csg", Instance: inst.Source, Size: inst.size(), Notes: inst.Notes}
+	return &Result{Report: report, Names: inst.Names, Type: inst.Type}
 }
 
 func (inst *Instance) size() map[string]int {

@@ -57,10 +57,11 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		v.Refute("the result says %t of whether it is proven, its bound says %t", x.Proven, r.Proven)
 	}
 	v.BoundChecked = true
+	c := &r.Certificate
 	if p.prices != nil {
-		v.Note("bound: %s of the agents themselves and their prices, which no coalition's edges exceed", r.Certificate.Own)
+		v.Note("bound: %s of the agents themselves and their prices, which no coalition's edges exceed", c.Own)
 	} else {
-		v.Note("bound: %s of the agents themselves and %s of positive edges, less %s that conflicts lose", r.Certificate.Own, r.Certificate.Positive, r.Certificate.Conflicts)
+		v.Note("bound: %s of the agents themselves and %s of positive edges, less %s that conflicts lose", c.Own, c.Positive, c.Conflicts)
 	}
 	return v, nil
 }

@@ -57,7 +57,7 @@ func (g *Graph) Prices(random *rand.Rand, stop func() bool) []float64 {
 		for i, p := range prices {
 			raised[i] = p + share*total/float64(g.N)
 		}
-		if g.Proves(raised) {
+		if g.proves(raised, stop) {
 			return raised
 		}
 	}
@@ -89,6 +89,11 @@ func normalize(v []float64) float64 {
 // edition, theorems 10.3 and 10.5): it is done with a diagonal that is less by four times as much. Weights
 // have to be below 2^52, so that float64 holds their halves.
 func (g *Graph) Proves(prices []float64) bool {
+	return g.proves(prices, func() bool { return false })
+}
+
+// proves is Proves, or false where stop ends it early.
+func (g *Graph) proves(prices []float64, stop func() bool) bool {
 	n := g.N
 	if len(prices) != n {
 		return false
@@ -103,6 +108,9 @@ func (g *Graph) Proves(prices []float64) bool {
 	less := 4 * float64(n+2) * 0x1p-53 * trace
 	rows := make([]float64, n*n) // of the lower triangle; row i of the factor replaces row i of the matrix
 	for i := range n {
+		if stop() {
+			return false
+		}
 		row := rows[i*n : i*n+i+1]
 		row[i] = prices[i] - less
 		col, weight := g.Row(i)

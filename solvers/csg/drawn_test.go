@@ -21,7 +21,7 @@ func TestDrawnOnDevice(t *testing.T) {
 		t.Fatalf("found %d distributions, the kernels have %d", len(Distributions()), csg.DrawLawLaws)
 	}
 	for k, name := range Distributions() {
-		for _, as := range []Value{Float64, []Value{Int32, Float32, Int64}[k%3]} {
+		for _, as := range []Value{Float64, []Value{Int32, Float32, Int64, Int16}[k%4]} {
 			const n, first = 12, 1 << 10
 			inst, err := Drawn(name, n, 5+1<<40, as)
 			if err != nil {

@@ -3,8 +3,10 @@ package auction
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,9 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 	searched := 0
 	for k := range 40 {
 		a := regional(r, 30+r.IntN(60), 100+r.IntN(200))
+		if k%2 == 1 {
+			a = scattered(r, 24+r.IntN(6), 70+r.IntN(30), 4)
+		}
 		if k%4 == 0 {
 			for i := range a.Bids {
 				a.Bids[i].Bidder = string(rune('a' + i%7))
@@ -65,6 +70,79 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 	}
 	if searched < 5 {
 		t.Errorf("%d auctions were searched, expected 5 or more", searched)
+	}
+}
+
+// scattered is an auction of bids for so many goods each, or somewhat fewer where these are
+// many: of two goods each, odd sets of cliques bound it, of more it takes a search.
+func scattered(r *rand.Rand, goods, bids, size int) *Auction {
+	a := &Auction{Source: "scattered", Goods: int64(goods)}
+	for i := range bids {
+		b := Bid{Number: int64(i)}
+		for _, g := range r.Perm(goods)[:size-r.IntN(size/2)] {
+			b.Goods = append(b.Goods, int64(g))
+			b.Price += 3000 + r.Int64N(1000)
+		}
+		slices.Sort(b.Goods)
+		a.Bids = append(a.Bids, b)
+	}
+	return a
+}
+
+// Proofs with odd sets hold, and changed ones are refused.
+func TestProofsOfOddSets(t *testing.T) {
+	r := rand.New(rand.NewPCG(65, 66))
+	refused := 0
+	for range 20 {
+		a := scattered(r, 24, 60, 2)
+		_, v, text := proved(t, a)
+		if !v.BoundChecked || !v.Proven {
+			t.Fatal(v.Messages)
+		}
+		for _, c := range []struct {
+			change func(p *replay.Part)
+			found  string
+		}{
+			{func(p *replay.Part) {}, ""},
+			{func(p *replay.Part) { p.Odd[0] = p.Odd[0][1:] }, "expected an odd number"},
+			{func(p *replay.Part) { p.Odd[0] = p.Odd[0][:1] }, "expected an odd number"},
+			{func(p *replay.Part) { p.Odd[0][0] = 1 << 20 }, "found clique 1048576 in odd set 0"},
+			{func(p *replay.Part) { p.Odd[0][0] = -1 }, "found clique -1 in odd set 0"},
+			{func(p *replay.Part) { p.Root.Stages[0].Prices[0] = -1 - 1<<20 }, "odd sets as a number below 0"},
+			{func(p *replay.Part) { p.Root.Stages[0].Prices[0] = math.MinInt64 }, "odd sets as a number below 0"},
+		} {
+			var whole map[string]json.RawMessage
+			var x replay.Proof
+			if err := errors.Join(json.Unmarshal([]byte(text), &whole), json.Unmarshal(whole["proof"], &x)); err != nil {
+				t.Fatal(err)
+			}
+			p := largest(&x)
+			if len(p.Odd) == 0 {
+				continue
+			}
+			c.change(p)
+			var err error
+			if whole["proof"], err = json.Marshal(x); err != nil {
+				t.Fatal(err)
+			}
+			changed, err := json.Marshal(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch v, err := Verify(a, changed); {
+			case err != nil:
+				t.Fatal(err)
+			case c.found == "" && (v.Err() != nil || !v.Proven):
+				t.Error(v.Messages)
+			case c.found != "" && (v.Err() == nil || !strings.Contains(v.Err().Error(), c.found)):
+				t.Errorf("%v, expected %q", v.Err(), c.found)
+			case c.found != "":
+				refused++
+			}
+		}
+	}
+	if refused < 12 {
+		t.Errorf("%d changed proofs were refused, expected 12 or more", refused)
 	}
 }
 
@@ -109,7 +187,7 @@ func leaves(s *replay.Step, f func(*replay.Step)) {
 
 // What is changed in a proof is found out: it is refused, or proves less and that is said.
 func TestWrongProofs(t *testing.T) {
-	a := regional(rand.New(rand.NewPCG(45, 24)), 60, 300)
+	a := scattered(rand.New(rand.NewPCG(45, 24)), 28, 100, 4)
 	res, v, text := proved(t, a)
 	if !v.Proven || res.Nodes < 3 {
 		t.Fatalf("%d nodes, %v", res.Nodes, v.Messages)

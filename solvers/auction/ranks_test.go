@@ -17,7 +17,7 @@ import (
 // them.
 func TestProofsOfRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 28))
-	searched := 0
+	searched, odd := 0, 0
 	for k := range 6 {
 		a := &Auction{Goods: int64(50 + r.IntN(10))}
 		for i := range 120 {
@@ -57,10 +57,13 @@ func TestProofsOfRanks(t *testing.T) {
 		}
 		if results[0].Nodes > 10 {
 			searched++
+			for _, part := range results[0].proof.Parts {
+				odd += len(part.Odd)
+			}
 		}
 	}
-	if searched < 3 {
-		t.Errorf("%d auctions took more than 10 nodes, expected 3 or more", searched)
+	if searched < 3 || odd == 0 {
+		t.Errorf("%d auctions took more than 10 nodes, expected 3 or more; their proofs have %d odd sets, expected some", searched, odd)
 	}
 }
 

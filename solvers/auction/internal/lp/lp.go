@@ -1,6 +1,6 @@
 // Package lp solves the linear relaxation of set packing by the bounded dual simplex
-// method: maximise Σ price(j)·x(j) where the columns of each row add up to at most 1
-// and 0 ≤ x ≤ 1. All entries are 1.
+// method: maximise Σ price(j)·x(j) where the columns of each row add up to at most 1,
+// or what else the row allows, and 0 ≤ x ≤ 1. All entries are 1.
 //
 // Columns are boxed, so every basis with row prices of at least 0 can be made dual
 // feasible by moving columns between their bounds: after any change of bounds the
@@ -30,6 +30,7 @@ const (
 type Matrix struct {
 	Columns [][]int32 // rows of each column, ascending
 	Rows    int
+	Most    []float64 // what the columns of each row add up to at most; nil: 1
 }
 
 // A Solver is a basis of a matrix under bounds. Columns are 0..n-1; n+i is the slack
@@ -182,6 +183,7 @@ func (s *Solver) restart() {
 	for i := range load {
 		load[i] = 1
 	}
+	copy(load, s.Most)
 	s.free = s.free[:0]
 	for j := range s.n {
 		if s.low[j] < s.up[j] {

@@ -9,6 +9,11 @@ import (
 
 func drawn(r *rand.Rand, n, m, per int) (*Matrix, []float64) {
 	a := &Matrix{Columns: make([][]int32, n), Rows: m}
+	if r.IntN(2) == 0 {
+		for range m {
+			a.Most = append(a.Most, float64(1+r.IntN(3)))
+		}
+	}
 	prices := make([]float64, n)
 	for j := range n {
 		k := 1 + r.IntN(per)
@@ -45,10 +50,14 @@ func holds(t *testing.T, a *Matrix, prices []float64, s *Solver) {
 		bound += max(reduced*s.low[j], reduced*s.up[j])
 	}
 	for i, v := range load {
-		if v > 1+1e-7 {
-			t.Fatalf("row %d adds up to %v", i, v)
+		most := 1.0
+		if a.Most != nil {
+			most = a.Most[i]
 		}
-		bound += s.Price(i)
+		if v > most+1e-7 {
+			t.Fatalf("row %d adds up to %v, at most %v expected", i, v, most)
+		}
+		bound += most * s.Price(i)
 	}
 	if math.Abs(value-bound) > 1e-6*(1+bound) {
 		t.Fatalf("value %v, bound %v", value, bound)
@@ -103,6 +112,9 @@ func TestLarge(t *testing.T) {
 	t.Logf("%d pivots", s.Pivots)
 	// One more row, from the basis that is there.
 	more := &Matrix{Columns: make([][]int32, len(a.Columns)), Rows: a.Rows + 1}
+	if a.Most != nil {
+		more.Most = append(append([]float64(nil), a.Most...), 1)
+	}
 	kept := make([][2]int, a.Rows)
 	for i := range kept {
 		kept[i] = [2]int{i, i}

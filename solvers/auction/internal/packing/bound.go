@@ -32,8 +32,9 @@ func newScale(prices []int64, rows int) scale {
 }
 
 // prices are the row prices of a linear program as integers. Their sum stays below
-// 2^62: prices beyond are lowered, which takes the bound's strength and not its truth.
-func (s scale) prices(solver *lp.Solver, into []int64) []int64 {
+// 2^62, each as often as its row allows bids: prices beyond are lowered, which takes the
+// bound's strength and not its truth.
+func (s scale) prices(solver *lp.Solver, rows []row, into []int64) []int64 {
 	into = into[:0]
 	room := int64(1) << 61
 	for i := range solver.Rows {
@@ -46,8 +47,8 @@ func (s scale) prices(solver *lp.Solver, into []int64) []int64 {
 				whole = s.most << s.shift
 			}
 		}
-		whole = min(whole, room)
-		room -= whole
+		whole = min(whole, room/rows[i].most())
+		room -= whole * rows[i].most()
 		into = append(into, whole)
 	}
 	return into

@@ -91,12 +91,12 @@ func (e *enumerator) visit(live set, value int64, step *Step) bool {
 		}
 		room -= least
 		if step != nil {
-			row := make([]int32, len(clique))
+			paid := make([]int32, len(clique))
 			for k, j := range clique {
-				row[k] = int32(j)
+				paid[k] = int32(j)
 			}
-			slices.Sort(row)
-			step.Stages[0].Prices = append(step.Stages[0].Prices, Pay{e.log.names([][]int32{row})[0], least})
+			slices.Sort(paid)
+			step.Stages[0].Prices = append(step.Stages[0].Prices, Pay{e.log.names([]row{{Bids: paid}})[0], least})
 		}
 		for _, j := range clique {
 			if e.rest[j] -= least; e.rest[j] == 0 {

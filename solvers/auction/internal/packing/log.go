@@ -2,7 +2,8 @@ package packing
 
 import "sync"
 
-// A Pay is what a clique, by its number in the part, pays.
+// A Pay is what a clique, by its number in the part, pays; an odd set k, as number -1-k, pays
+// that for each of the bids that it allows.
 type Pay struct {
 	Clique int32
 	Amount int64
@@ -31,7 +32,8 @@ type Step struct {
 type Part struct {
 	Bids    []int32
 	Cliques [][]int32
-	Root    *Step // nil: there is no proof
+	Odd     [][]int32 // numbers of 2k+1 cliques: of the bids in two of them or more, k can win
+	Root    *Step     // nil: there is no proof
 }
 
 // A log is the cliques that a proof speaks of. Without a proof it is nil, and so are steps.
@@ -39,28 +41,41 @@ type log struct {
 	mu      sync.Mutex
 	number  map[string]int32
 	cliques [][]int32
+	odd     [][]int32
 }
 
-// names are the numbers of cliques.
-func (l *log) names(rows [][]int32) []int32 {
+// names are the numbers of rows.
+func (l *log) names(rows []row) []int32 {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := make([]int32, len(rows))
-	var text []byte
-	for i, c := range rows {
-		text = spell(text[:0], c)
-		k, ok := l.number[string(text)]
-		if !ok {
-			k = int32(len(l.cliques))
-			l.number[string(text)] = k
-			l.cliques = append(l.cliques, c)
+	for i, r := range rows {
+		if r.Odd == nil {
+			list[i] = l.name("c", r.Bids, &l.cliques)
+			continue
 		}
-		list[i] = k
+		parts := make([]int32, len(r.Odd))
+		for k, c := range r.Odd {
+			parts[k] = l.name("c", c, &l.cliques)
+		}
+		list[i] = ^l.name("o", parts, &l.odd)
 	}
 	return list
+}
+
+// name is the place of numbers in a list of such, at whose end it puts new ones.
+func (l *log) name(kind string, numbers []int32, list *[][]int32) int32 {
+	text := string(spell([]byte(kind), numbers))
+	k, ok := l.number[text]
+	if !ok {
+		k = int32(len(*list))
+		l.number[text] = k
+		*list = append(*list, numbers)
+	}
+	return k
 }
 
 // note adds a relaxation's prices.

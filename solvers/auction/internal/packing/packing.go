@@ -307,6 +307,13 @@ func (s set) without(t set) {
 	}
 }
 
+// flip takes out what both have, and adds what t has alone.
+func (s set) flip(t set) {
+	for k, w := range t {
+		s[k] ^= w
+	}
+}
+
 func (s set) meets(t set) bool {
 	for k, w := range t {
 		if s[k]&w != 0 {

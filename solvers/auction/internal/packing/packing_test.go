@@ -157,7 +157,11 @@ func TestBoundHoldsForAnyPrices(t *testing.T) {
 		for j := range g.n {
 			live.add(j)
 		}
-		b := tr.relaxation(&node{live: live}, live.members(), p.Cliques)
+		var rows []row
+		for _, c := range p.Cliques {
+			rows = append(rows, row{Bids: c})
+		}
+		b := tr.relaxation(&node{live: live}, live.members(), rows)
 		b.solver.Solve(context.Background(), -1, 0)
 		b.bound(live, 0)
 		for range 20 {

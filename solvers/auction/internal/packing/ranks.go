@@ -38,7 +38,7 @@ func teamOf(set Settings) *team {
 // A root is what rank 0 tells of a component before its tree is searched.
 type root struct {
 	Result *Result // without its proof
-	Rows   [][]int32
+	Rows   []row
 	Best   int64
 	Chosen []int32
 	Live   set
@@ -300,6 +300,7 @@ func (t *tree) gathered(bound int64) (int64, error) {
 // A grown proof is what a rank found of the nodes that it was given.
 type grown struct {
 	Cliques [][]int32
+	Odd     [][]int32 // as in a Part
 	Steps   map[int64]*Step
 }
 
@@ -308,7 +309,7 @@ func (t *tree) join() error {
 	var text []byte
 	if t.team.Rank() > 0 {
 		var err error
-		if text, err = encode(grown{t.log.cliques, t.team.received}); err != nil {
+		if text, err = encode(grown{t.log.cliques, t.log.odd, t.team.received}); err != nil {
 			return err
 		}
 	}
@@ -321,24 +322,40 @@ func (t *tree) join() error {
 		if err := decode(text, &x); err != nil {
 			return err
 		}
-		names := t.log.names(x.Cliques)
+		rows := make([]row, 0, len(x.Cliques)+len(x.Odd))
+		for _, c := range x.Cliques {
+			rows = append(rows, row{Bids: c})
+		}
+		for _, odd := range x.Odd {
+			r := row{}
+			for _, k := range odd {
+				r.Odd = append(r.Odd, x.Cliques[k])
+			}
+			rows = append(rows, r)
+		}
+		names := t.log.names(rows)
 		for number, step := range x.Steps {
-			step.rename(names)
+			step.rename(names, len(x.Cliques))
 			t.team.received[number] = step
 		}
 	}
 	return nil
 }
 
-// rename gives the cliques of a proof other numbers.
-func (s *Step) rename(names []int32) {
+// rename gives the rows of a proof other numbers: names are those of so many cliques and of
+// the odd sets after them.
+func (s *Step) rename(names []int32, cliques int) {
 	for _, stage := range s.Stages {
-		for k := range stage.Prices {
-			stage.Prices[k].Clique = names[stage.Prices[k].Clique]
+		for i, pay := range stage.Prices {
+			k := int(pay.Clique)
+			if k < 0 {
+				k = cliques - 1 - k
+			}
+			stage.Prices[i].Clique = names[k]
 		}
 	}
 	for _, kid := range s.Kids {
-		kid.rename(names)
+		kid.rename(names, cliques)
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"coalesce/solvers/auction/internal/lp"
 )
 
-// A relaxation is a linear program of a node's live bids, whose rows are cliques.
+// A relaxation is a linear program of a node's live bids.
 type relaxation struct {
 	scale
 	*lp.Matrix
 	bids    []int32 // of its columns
 	at      []int32 // column of each bid
-	rows    [][]int32
+	rows    []row
 	names   []int32 // of the rows in the proof; nil: there is none
 	base    int     // bids taken before it
 	fixed   int64   // their price
@@ -25,17 +25,18 @@ type relaxation struct {
 	reduced []int64 // of each live bid: its price less those of its rows, scaled
 }
 
-func (t *tree) relaxation(n *node, bids []int32, rows [][]int32) *relaxation {
+func (t *tree) relaxation(n *node, bids []int32, rows []row) *relaxation {
 	r := &relaxation{scale: t.scale, bids: bids, at: make([]int32, t.g.n), rows: rows, base: len(n.taken), fixed: n.fixed,
 		worth: t.prices, used: make([]bool, len(rows)), reduced: make([]int64, t.g.n)}
-	r.Matrix = &lp.Matrix{Columns: make([][]int32, len(bids)), Rows: len(rows)}
+	r.Matrix = &lp.Matrix{Columns: make([][]int32, len(bids)), Rows: len(rows), Most: make([]float64, len(rows))}
 	prices := make([]float64, len(bids))
 	for k, j := range bids {
 		r.at[j] = int32(k)
 		prices[k] = float64(t.prices[j]) / t.unit
 	}
 	for i, c := range rows {
-		for _, j := range c {
+		r.Most[i] = float64(c.most())
+		for _, j := range c.Bids {
 			k := r.at[j]
 			r.Columns[k] = append(r.Columns[k], int32(i))
 		}
@@ -65,12 +66,12 @@ func (r *relaxation) cutoff(best int64) float64 { return (float64(best-r.fixed) 
 // bound is a value that no packing of the live bids beats, together with fixed, by the
 // prices at hand. It is in units of 2^-shift.
 func (r *relaxation) bound(live set, fixed int64) int64 {
-	r.y = r.prices(r.solver, r.y)
+	r.y = r.prices(r.solver, r.rows, r.y)
 	return r.total(live, fixed)
 }
 
-// total is the bound of the prices y: each row pays once, if it holds a live bid, and each
-// bid what its rows lack.
+// total is the bound of the prices y: each row pays for the bids that it allows, if it holds a
+// live bid, and each bid what its rows lack.
 func (r *relaxation) total(live set, fixed int64) int64 {
 	clear(r.used)
 	total := fixed << r.shift
@@ -80,7 +81,7 @@ func (r *relaxation) total(live set, fixed int64) int64 {
 			rest -= r.y[i]
 			if !r.used[i] {
 				r.used[i] = true
-				total += r.y[i]
+				total += r.y[i] * r.rows[i].most()
 			}
 		}
 		r.reduced[j] = rest
@@ -105,6 +106,21 @@ func (r *relaxation) fix(live set, bound, best int64) bool {
 	return some
 }
 
+// asked are the prices of cliques in whole units, rounded up; false: odd rows have prices too,
+// without which those of cliques bound little.
+func (r *relaxation) asked() ([]Price, bool) {
+	var list []Price
+	for i, c := range r.rows {
+		if amount := (r.y[i] + 1<<r.shift - 1) >> r.shift; amount > 0 {
+			if c.Odd != nil {
+				return nil, false
+			}
+			list = append(list, Price{slices.Clone(c.Bids), amount})
+		}
+	}
+	return list, true
+}
+
 // stage is the prices at hand, as the last bound took them.
 func (r *relaxation) stage() Stage {
 	s := Stage{Shift: r.shift}
@@ -116,11 +132,11 @@ func (r *relaxation) stage() Stage {
 	return s
 }
 
-// cut makes the relaxation of a node and adds violated cliques, round by round. Bids that
+// cut makes the relaxation of a node and adds violated rows, round by round. Bids that
 // the bounds rule out go. told hears of every round's prices and bound. It begins with
-// cliques, or with the cliques and the basis of a relaxation above where that is not nil. Nil:
+// rows, or with the rows and the basis of a relaxation above where that is not nil. Nil:
 // the node is done, its bound is no more than the best packing.
-func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, above *relaxation, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
+func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
 	bids := n.live.members()
 	var columns []int32 // of bids, in the program before
 	if above != nil {
@@ -132,10 +148,10 @@ func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, above *relaxati
 	rows, kept := t.g.within(ctx, n.live, rows, t.key)
 	old := above
 	x := make([]float64, t.g.n)
-	least, stale := n.bound, 0
+	least, stale, odd := n.bound, 0, false
 	for round := 0; ; round++ {
 		if len(rows) > maxRows || 16*len(rows)*len(rows) > maxMemory {
-			return nil, fmt.Errorf("%w: found %d cliques of bids, more than memory holds", ErrSize, len(rows))
+			return nil, fmt.Errorf("%w: found %d rows, more than memory holds", ErrSize, len(rows))
 		}
 		r := t.relaxation(n, bids, rows)
 		if old != nil {
@@ -169,15 +185,22 @@ func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, above *relaxati
 		if !done {
 			return r, nil
 		}
-		if round > 0 && 100*(least-whole) < whole-best {
-			stale++
-		} else {
+		gained := round == 0 || 100*(least-whole) >= whole-best
+		if gained {
 			stale = 0
+		} else {
+			stale++
 		}
 		least = min(least, whole)
-		var cuts [][]int32
-		if round < rounds && stale <= 5*rounds/maxRounds && !t.set.bare {
-			cuts = t.g.violated(n.live, x, t.key, cutsARound)
+		var cuts []row
+		more := round < rounds && !t.set.bare
+		if more && stale <= 5*rounds/maxRounds {
+			for _, c := range t.g.violated(n.live, x, t.key, cutsARound) {
+				cuts = append(cuts, row{Bids: c})
+			}
+		}
+		if more && told != nil && len(cuts) == 0 && (gained || !odd) { // at the root, while they gain
+			cuts, odd = t.g.oddRows(ctx, rows, x, oddARound), true
 		}
 		if fixed || len(cuts) == 0 {
 			n.step.note(r)
@@ -186,7 +209,7 @@ func (t *tree) cut(ctx context.Context, n *node, rows [][]int32, above *relaxati
 			return r, nil
 		}
 		// Rows that bind nothing make room.
-		var next [][]int32
+		var next []row
 		kept = kept[:0]
 		for i, c := range rows {
 			if !r.solver.Slack(i) {
@@ -206,26 +229,26 @@ func (t *tree) closes(n *node, bound int64) bool {
 	return bound <= t.incumbent()
 }
 
-// within takes cliques to maximal ones of live bids, each of them once. It pairs the places
-// of those that it was given with theirs in the list.
-func (g *graph) within(ctx context.Context, live set, cliques [][]int32, key []float64) (all [][]int32, from [][2]int) {
+// within takes rows to live bids, and cliques to maximal ones of these, each of them once. It
+// pairs the places of those that it was given with theirs in the list.
+func (g *graph) within(ctx context.Context, live set, rows []row, key []float64) (all []row, from [][2]int) {
 	seen := map[string]bool{}
 	var text []byte
-	for i, c := range cliques {
-		c = slices.DeleteFunc(slices.Clone(c), func(j int32) bool { return !live.has(int(j)) })
+	for i, r := range rows {
+		c := slices.DeleteFunc(slices.Clone(r.Bids), func(j int32) bool { return !live.has(int(j)) })
 		if len(c) == 0 {
 			continue
 		}
-		if ctx.Err() == nil {
+		if r.Odd == nil && ctx.Err() == nil {
 			c = g.extend(live, c, key)
 		}
-		if text = spell(text[:0], c); len(c) > 1 && !seen[string(text)] {
+		if text = spell(spell(text[:0], c), []int32{int32(r.most())}); len(c) > int(r.most()) && !seen[string(text)] {
 			seen[string(text)] = true
 			from = append(from, [2]int{i, len(all)})
-			all = append(all, c)
+			all = append(all, row{c, r.Odd})
 		}
 	}
-	return all, from // maximal and different, unless ctx ended: none contains another
+	return all, from // cliques are maximal and different, unless ctx ended: none contains another
 }
 
 // spell appends the bids of a clique, four bytes each.

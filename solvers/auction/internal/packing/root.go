@@ -12,7 +12,8 @@ const (
 	dense      = 0.8 // share of pairs in conflict from which on packings are so few that they are enumerated
 	starts     = 40  // greedy packings before the first linear program
 	maxRounds  = 60  // of cuts at the root
-	cutsARound = 150
+	cutsARound = 150 // of cliques
+	oddARound  = 50  // of odd numbers of cliques
 )
 
 // solveComponent solves a problem whose bids hang together.
@@ -74,7 +75,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 		if t.team != nil {
 			proof.graft(t.team.received)
 		}
-		res.Proof = []Part{{Cliques: t.log.cliques, Root: proof}}
+		res.Proof = []Part{{Cliques: t.log.cliques, Odd: t.log.odd, Root: proof}}
 	}
 	return res, nil
 }
@@ -109,24 +110,36 @@ func indices(chosen []int32) []int {
 // program's cliques in the tree, and the bounds in the result.
 func (t *tree) root(ctx context.Context, cliques [][]int32, n *node, res *Result) error {
 	res.Bound, res.Nodes = n.bound, 1
-	round := 0
-	_, err := t.cut(ctx, n, cliques, nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
+	round, plain := 0, n.bound // plain: the bound without odd rows
+	rows := make([]row, len(cliques))
+	for k, c := range cliques {
+		rows[k].Bids = c
+	}
+	_, err := t.cut(ctx, n, rows, nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
 		if round == 0 {
 			res.LPBound = min(bound, res.Bound)
 		}
 		if bound < res.Bound || round == 0 {
 			res.Bound = min(bound, res.Bound)
 			t.top.Store(res.Bound)
-			res.Prices = res.Prices[:0]
-			for i, c := range r.rows {
-				if amount := (r.y[i] + 1<<r.shift - 1) >> r.shift; amount > 0 {
-					res.Prices = append(res.Prices, Price{slices.Clone(c), amount})
-				}
+			if prices, ok := r.asked(); ok {
+				res.Prices = prices
 			}
 			t.tell()
 		}
-		t.rows, res.Cliques = r.rows, len(r.rows)
+		t.rows, res.Cliques = r.rows, 0
+		for _, c := range r.rows {
+			if c.Odd == nil {
+				res.Cliques++
+			}
+		}
+		if res.Cliques == len(r.rows) {
+			plain = bound
+		}
 		round++
 	})
+	if 100*(plain-res.Bound) < plain-t.incumbent() { // odd rows that gain little stay out of the tree
+		t.rows = slices.DeleteFunc(t.rows, func(r row) bool { return r.Odd != nil })
+	}
 	return err
 }

@@ -47,7 +47,7 @@ type tree struct {
 	prices    []int64
 	set       Settings
 	key       []float64    // prices, by which cliques grow
-	rows      [][]int32    // cliques of the root
+	rows      []row        // of the root
 	log       *log         // of the proof; nil: there is none
 	idle      atomic.Int64 // workers that wait for nodes
 	team      *team        // that searches together; nil: this process alone

@@ -20,10 +20,13 @@ type Proof struct {
 	Parts    []Part     `json:"parts"`
 }
 
-// A Part is bids, cliques of bids that conflict with one another, and the proof's root.
+// A Part is bids, cliques of bids that conflict with one another, and the proof's root. Each list
+// of Odd is the numbers of 2k+1 cliques: at most k of the bids that are in two of them or more
+// win, since each uses up two of the 2k+1 bids that the cliques allow together.
 type Part struct {
 	Bids    []int32   `json:"bids"`
 	Cliques [][]int32 `json:"cliques"`
+	Odd     [][]int32 `json:"odd,omitempty"`
 	Root    *Step     `json:"root"`
 }
 
@@ -38,9 +41,10 @@ type Step struct {
 }
 
 // A Stage is prices of cliques in 2^-shift of a plain unit: the number of a clique and its
-// price, in turns. Any prices of at least 0 bound the packings of the bids that are left: each
-// clique of which a bid is left pays once, and each bid what its price lacks in those of its
-// cliques. Bids by which the bound falls to the winners' worth or less go.
+// price, in turns, or the number -1-k of the list k of Odd. Any prices of at least 0 bound the
+// packings of the bids that are left: each clique of which a bid is left pays once, each such odd
+// set for as many bids as it allows, and each bid what its price lacks in those of its cliques and
+// odd sets. Bids by which the bound falls to the winners' worth or less go.
 type Stage struct {
 	Shift  uint    `json:"shift"`
 	Prices []int64 `json:"prices"`
@@ -53,7 +57,7 @@ func New(solved *packing.Result) *Proof {
 	}
 	x := &Proof{Replaced: solved.Replaced, Parts: []Part{}}
 	for _, part := range solved.Proof {
-		x.Parts = append(x.Parts, Part{part.Bids, part.Cliques, told(part.Root)})
+		x.Parts = append(x.Parts, Part{part.Bids, part.Cliques, part.Odd, told(part.Root)})
 	}
 	return x
 }
@@ -147,6 +151,7 @@ type replay struct {
 	holders  map[int64][]int32
 	conflict []set // of bids that were asked for, themselves included
 	cliques  [][]int32
+	odd      []allowed
 	value    int64   // of the part's winners
 	rest     []int64 // of the bids' prices, when cliques have paid
 }
@@ -226,6 +231,9 @@ func (r *replay) part(p Part, value int64) (int64, error) {
 			}
 		}
 	}
+	if err := r.allow(p.Odd); err != nil {
+		return 0, err
+	}
 	if p.Root == nil {
 		return -1, nil
 	}
@@ -245,6 +253,57 @@ func (r *replay) part(p Part, value int64) (int64, error) {
 		least = value
 	}
 	return least, err
+}
+
+// allowed is bids of which at most so many can win.
+type allowed struct {
+	bids []int32
+	most int64
+}
+
+const maxOdd = 1 << 28 // bids of the cliques of odd sets, together
+
+// allow counts what odd sets of the part's cliques allow.
+func (r *replay) allow(odd [][]int32) error {
+	total, times := 0, make([]int32, len(r.bids))
+	r.odd = nil
+	for k, list := range odd {
+		if len(list) < 3 || len(list)%2 == 0 {
+			return fmt.Errorf("found %d cliques in odd set %d, expected an odd number of at least 3", len(list), k)
+		}
+		row := allowed{most: int64(len(list) / 2)}
+		for _, c := range list {
+			if c < 0 || int(c) >= len(r.cliques) {
+				return fmt.Errorf("found clique %d in odd set %d, expected one of %d", c, k, len(r.cliques))
+			}
+			if total += len(r.cliques[c]); total > maxOdd {
+				return fmt.Errorf("found more than %d bids in the cliques of odd sets", maxOdd)
+			}
+			for _, i := range r.cliques[c] {
+				if times[i]++; times[i] == 2 {
+					row.bids = append(row.bids, i)
+				}
+			}
+		}
+		for _, c := range list {
+			for _, i := range r.cliques[c] {
+				times[i] = 0
+			}
+		}
+		r.odd = append(r.odd, row)
+	}
+	return nil
+}
+
+// row is the clique, or the odd set, of a number in a stage.
+func (r *replay) row(k int64) (allowed, error) {
+	switch {
+	case k >= 0 && k < int64(len(r.cliques)):
+		return allowed{r.cliques[k], 1}, nil
+	case k < 0 && ^k < int64(len(r.odd)):
+		return r.odd[^k], nil
+	}
+	return allowed{}, fmt.Errorf("found clique %d in a stage, expected one of %d, or one of %d odd sets as a number below 0", k, len(r.cliques), len(r.odd))
 }
 
 // step reports whether the packings of live bids, beside taken ones of a price together,
@@ -308,23 +367,24 @@ func (r *replay) stage(s Stage, live set, taken int64) (int64, error) {
 	live.each(func(i int32) { r.rest[i] = r.bids[i].Price << s.Shift })
 	total, paid := taken<<s.Shift, int64(0)
 	for at := 0; at < len(s.Prices); at += 2 {
-		k, amount := s.Prices[at], s.Prices[at+1]
-		if k < 0 || k >= int64(len(r.cliques)) {
-			return 0, fmt.Errorf("found clique %d in a stage, expected one of %d", k, len(r.cliques))
+		amount := s.Prices[at+1]
+		row, err := r.row(s.Prices[at])
+		if err != nil {
+			return 0, err
 		}
-		if amount < 0 || amount > 1<<room-paid {
+		if amount < 0 || amount > (1<<room-paid)/row.most {
 			return 0, fmt.Errorf("found the price %d of a clique, expected at least 0, and less than 2^%d together", amount, room)
 		}
-		paid += amount
+		paid += amount * row.most
 		pays := false
-		for _, i := range r.cliques[k] {
+		for _, i := range row.bids {
 			if live.has(i) {
 				r.rest[i] -= amount
 				pays = true
 			}
 		}
 		if pays {
-			total += amount
+			total += amount * row.most
 		}
 	}
 	live.each(func(i int32) { total += max(0, r.rest[i]) })

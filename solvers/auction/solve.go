@@ -110,13 +110,13 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		return res, nil
 	}
 	var tables *tabled
-	var way tuned.Choice // none where an algorithm is asked for, or with other ranks, whose devices may differ
+	var way tuned.Choice // none where an algorithm is asked for, or on several devices, whose times differ from those of one
 	algorithm := o.Algorithm
 	asked := algorithm == Bidders || algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
 	switch {
 	case asked:
 		tables, err = tablesOf(p, o)
-	case algorithm == "" && o.Variant == "" && o.Together() == 1:
+	case algorithm == "" && o.Variant == "" && o.Together() == 1 && len(o.Devices) <= 1:
 		if way, tables, err = begin(p, items, &o); err == nil {
 			algorithm = ways.Name(way.Variant)
 			o.Say("auction/%s begins: %s", algorithm, way.Reason())

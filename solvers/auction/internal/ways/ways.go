@@ -43,6 +43,9 @@ var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "second
 // and branching slower, and coalition structures not.
 const manyBids = 16
 
+// alternatives are the bids of auctions with dummies among the items: tables have none for these.
+const alternatives = "alternatives"
+
 // predicted is the algorithm to begin with where nothing was measured. quick is whether a
 // device makes the tables within half a second.
 func predicted(quick bool, items int) (*device.Variant, string) {
@@ -79,7 +82,10 @@ func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused
 	}
 	quick := bidders.OnKernels(*o) && runs(Table.Variant("algorithm=bidders,seconds=0.5")) == nil
 	fixed := map[string]string{"bids": "few"}
-	if bids >= manyBids*items {
+	switch {
+	case tables != nil && tables.Items < items:
+		fixed["bids"] = alternatives
+	case bids >= manyBids*items:
 		fixed["bids"] = "many"
 	}
 	w := algorithms.Workload(fixed, items, func(items int) (*device.Variant, string) { return predicted(quick, items) })
@@ -103,7 +109,7 @@ func seconds(v *device.Variant) float64 {
 func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference func(A) (solve.Number, error), open func(A, solve.Settings) (algorithms.Solver, error)) subject.Subject {
 	return algorithms.Subject(algorithms.Problem[A]{
 		Family: Table,
-		Fixed:  []map[string]string{{"bids": "few"}, {"bids": "many"}},
+		Fixed:  []map[string]string{{"bids": "few"}, {"bids": "many"}, {"bids": alternatives}},
 		Sizes: func(f device.Facts) []int {
 			switch f.Kind {
 			case device.CUDA:
@@ -125,7 +131,7 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 		},
 		Small: []int{2, 5, 9},
 		Draw: func(fixed map[string]string, items int, seed uint64) (A, error) {
-			return auction(items, draw(fixed["bids"] == "many", items, seed)), nil
+			return auction(items, draw(fixed["bids"], items, seed)), nil
 		},
 		Reference: reference,
 		Open:      func(_ context.Context, a A, s solve.Settings) (algorithms.Solver, error) { return open(a, s) },
@@ -134,21 +140,30 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 }
 
 // draw draws bids of up to four goods, or for odd seeds up to half of them, worth 100 to 199
-// a good: twice as many as divide few from many, or half as many.
-func draw(many bool, items int, seed uint64) []bidders.Asked {
+// a good: twice as many as divide few from many, or half as many. Alternatives are those of up to
+// four bidders, each of whom has a dummy among the items.
+func draw(kind string, items int, seed uint64) []bidders.Asked {
 	r := rand.New(rand.NewPCG(seed, uint64(items)))
-	largest, count := min(4, items), manyBids/2*items
-	if seed%2 == 1 {
-		largest = max(1, items/2)
-	}
-	if many {
+	goods, dummies, count := items, 0, manyBids/2*items
+	switch kind {
+	case "many":
 		count = 2 * manyBids * items
+	case alternatives:
+		dummies = min(4, items/2)
+		goods -= dummies
+	}
+	largest := min(4, goods)
+	if seed%2 == 1 {
+		largest = max(1, goods/2)
 	}
 	bids := make([]bidders.Asked, count)
 	for k := range bids {
-		for _, g := range r.Perm(items)[:1+r.IntN(largest)] {
+		for _, g := range r.Perm(goods)[:1+r.IntN(largest)] {
 			bids[k].Goods = append(bids[k].Goods, int64(g))
 			bids[k].Price += 100 + r.Int64N(100)
+		}
+		if dummies > 0 {
+			bids[k].Goods = append(bids[k].Goods, int64(items+k%dummies))
 		}
 	}
 	return bids

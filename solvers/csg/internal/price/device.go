@@ -229,16 +229,37 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		switch {
 		case all:
 			return f, nil
-		case len(f.columns) < len(masks)/2:
-			// Rounding hides the losses that are looked for: the cores have exact sums.
-			if d.values == nil {
-				return found{}, fmt.Errorf("sums of prices are rounded: %w", ErrCostly)
+		case narrow(d.on.Variant) && len(f.columns) < len(masks)/2:
+			// Rounding hides the losses that are looked for.
+			if err := d.widen(); err != nil {
+				return found{}, err
 			}
-			return d.host.pass(ctx, prices, limit, keep)
+			continue
 		}
 		f.tighten(prices)
 		limit = f.limit
 	}
+}
+
+// widen has the passes that follow made by a variant whose sums of prices are exact.
+func (d *onDevices[T]) widen() error {
+	f, value := &csg.Price, csg.Price.Value(d.on.Variant, "value")
+	k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
+		return !narrow(&v) && f.Value(&v, "value") == value && TileBits(&v) <= d.shares[0].n
+	})
+	if k < 0 {
+		return fmt.Errorf("sums of prices are rounded: %w", ErrCostly)
+	}
+	on := *d.on
+	on.Variant, d.on = &f.Variants[k], &on
+	return d.all(func(_ int, s *share[T]) (err error) {
+		s.variant, s.bits = on.Variant, TileBits(on.Variant)
+		if s.kernels, err = csg.LoadPrice(s.device, s.variant); err != nil {
+			return err
+		}
+		s.scope.Keep(s.kernels)
+		return s.scope.Take(s.device, device.Into(&s.low, 8<<s.bits), device.Into(&s.high, 8<<(s.n-s.bits)))
+	})
 }
 
 // holds is the loss up to which sums of prices can be compared: limit, or what narrow

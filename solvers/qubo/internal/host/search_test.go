@@ -221,14 +221,14 @@ func TestWorkDecidesTheRun(t *testing.T) {
 func TestLimitsAreKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for _, p := range []*problem.Normal{qubotest.Torus(r, 40), qubotest.Random(r, 1000, 1, 100, 1)} {
-		const limit = 200 * time.Millisecond
+		const limit, late = 200 * time.Millisecond, time.Second // what users are promised, on a busy machine too
 		o := search.Options{Seed: 1, Deadline: time.Now().Add(limit)}
-		if got := qubotest.Searched(t, Search{}, p, o); got.Took < limit*9/10 || got.Took > limit*3/2 {
+		if got := qubotest.Searched(t, Search{}, p, o); got.Took < limit*9/10 || got.Took > limit+late {
 			t.Errorf("%v for a limit of %v", got.Took, limit)
 		}
 		ctx, stop := context.WithTimeout(context.Background(), limit/4)
 		began := time.Now()
-		if _, err := (Search{}).Search(ctx, p, search.Options{}, func(int64, []uint64, time.Duration) {}); err != nil || time.Since(began) > limit {
+		if _, err := (Search{}).Search(ctx, p, search.Options{}, func(int64, []uint64, time.Duration) {}); err != nil || time.Since(began) > limit/4+late {
 			t.Errorf("ctx ended, the search did not for %v (%v)", time.Since(began), err)
 		}
 		stop()

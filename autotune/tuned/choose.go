@@ -297,10 +297,11 @@ func along(size int, a, b *tunedSize) float64 {
 
 // speaking are the sizes of a pool whose results tell something of the workload's.
 func (s *search) speaking(p *pool) []tunedSize {
-	if s.w.Speaks == nil {
+	silent := func(t tunedSize) bool { return !s.w.Speaks(t.size) }
+	if s.w.Speaks == nil || !slices.ContainsFunc(p.sizes, silent) {
 		return p.sizes
 	}
-	return slices.DeleteFunc(slices.Clone(p.sizes), func(t tunedSize) bool { return !s.w.Speaks(t.size) })
+	return slices.DeleteFunc(slices.Clone(p.sizes), silent)
 }
 
 func (s *search) nearest(p *pool, far bool) (Choice, bool) {

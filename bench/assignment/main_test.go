@@ -106,15 +106,24 @@ func TestExternalRivals(t *testing.T) {
 	if list.Set("name") == nil || list.Set("=command") == nil {
 		t.Error("a rival without a name or command is taken")
 	}
-	if err := list.Set(`echo=printf loading\n0.5\n0.25\t{rows}{cols}\n`); err != nil {
+	if err := list.Set(`echo=printf loading\n0.5\n0.25\t{rows}{cols}{devices}\n`); err != nil {
 		t.Fatal(err)
 	}
 	inst, err := solver.Generate("uniform", 2, 3, 9, 1, solver.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := list[0].solve("file", &instance{problem: problem{spans: side}, Instance: inst}, 2)
-	if err != nil || len(r.Seconds) != 2 || r.Seconds[1] != 0.25 || r.Total != "23" {
+	i := &instance{problem: problem{n: 2, spans: side}, Instance: inst}
+	p := rivals{external: list} // without a folder: a file would be an error
+	r, err := p.solve("echo", i, 4, 2, 0)
+	if err != nil || len(r.Seconds) != 2 || r.Seconds[1] != 0.25 || r.Total != "234" {
 		t.Errorf("found %+v, %v", r, err)
+	}
+	if err := p.external.Set("cat=cat {file}"); err != nil {
+		t.Fatal(err)
+	}
+	i.Instance = &solver.Instance{Rows: 2, Cols: 2}
+	if _, err := p.solve("cat", i, 1, 1, 0); err == nil || !strings.Contains(err.Error(), "on devices only") {
+		t.Errorf("a file of costs that only devices have: %v", err)
 	}
 }

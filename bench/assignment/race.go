@@ -56,7 +56,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 					return experiment.ErrLate
 				}
 				if p.n <= b.settings.rivalSize && !i.remote() {
-					b.contend(name, i, b.settings.spend)
+					b.contend(name, i, 0, b.settings.spend)
 				}
 			}
 		}

@@ -108,14 +108,21 @@ func (p *rivals) matrix(i *instance) (string, error) {
 	return file, nil
 }
 
-func (p *rivals) solve(name string, i *instance, runs int, limit time.Duration) (reply, error) {
-	file, err := p.matrix(i)
-	if err != nil {
-		return reply{}, err
-	}
+// solve has a rival solve an instance: a command on so many devices, a package within a limit.
+func (p *rivals) solve(name string, i *instance, devices, runs int, limit time.Duration) (reply, error) {
 	var r reply
-	if at := slices.IndexFunc(p.external, func(e external) bool { return e.name == name }); at >= 0 {
-		return p.external[at].solve(file, i, runs)
+	at, file := slices.IndexFunc(p.external, func(e external) bool { return e.name == name }), ""
+	if at < 0 || p.external[at].reads() {
+		if i.remote() {
+			return r, errors.New("reads a file of costs, which are on devices only")
+		}
+		var err error
+		if file, err = p.matrix(i); err != nil {
+			return r, err
+		}
+	}
+	if at >= 0 {
+		return p.external[at].solve(file, i, devices, runs)
 	}
 	request, err := json.Marshal(map[string]any{
 		"solver": name, "file": file, "rows": i.Rows, "cols": i.Cols, "dtype": string(i.value), "runs": runs, "limit": limit.Seconds(),
@@ -139,9 +146,10 @@ func (p *rivals) solve(name string, i *instance, runs int, limit time.Duration) 
 }
 
 // externals are commands: NAME=COMMAND, words separated by spaces, of which
-// {file} {rows} {cols} {type} {range} {seed} {runs} are replaced. A command
-// prints a line "seconds" or "seconds total" for each run, the costs resident
-// on its device; other lines are passed over.
+// {file} {rows} {cols} {type} {range} {seed} {devices} {runs} are replaced; one
+// without {file} draws the costs itself. A command prints a line "seconds" or
+// "seconds total" for each run, the costs resident on its devices; other lines
+// are passed over.
 type externals []external
 
 type external struct {
@@ -161,9 +169,14 @@ func (e *externals) Set(text string) error {
 	return fmt.Errorf("%q: expected NAME=COMMAND", text)
 }
 
-func (e external) solve(file string, i *instance, runs int) (reply, error) {
+// reads reports that the command wants the costs in a file.
+func (e external) reads() bool {
+	return slices.ContainsFunc(e.command, func(w string) bool { return strings.Contains(w, "{file}") })
+}
+
+func (e external) solve(file string, i *instance, devices, runs int) (reply, error) {
 	fill := strings.NewReplacer("{file}", file, "{rows}", strconv.Itoa(i.Rows), "{cols}", strconv.Itoa(i.Cols), "{type}", string(i.value),
-		"{range}", strconv.FormatInt(i.spans.of(i.n), 10), "{seed}", strconv.FormatUint(uint64(i.seed)<<40, 10), "{runs}", strconv.Itoa(runs))
+		"{range}", strconv.FormatInt(i.spans.of(i.n), 10), "{seed}", strconv.FormatUint(uint64(i.seed)<<40, 10), "{devices}", strconv.Itoa(devices), "{runs}", strconv.Itoa(runs))
 	words := make([]string, len(e.command))
 	for k, w := range e.command {
 		words[k] = fill.Replace(w)
@@ -193,14 +206,17 @@ func (e external) solve(file string, i *instance, runs int) (reply, error) {
 	return r, nil
 }
 
-// contend races a rival on an instance.
-func (b *bench) contend(name string, i *instance, limit time.Duration) {
+// contend races a rival on an instance, a command on so many devices.
+func (b *bench) contend(name string, i *instance, devices int, limit time.Duration) {
 	if why := b.history.slow(name, i.problem, b.settings.slow); why != "" {
 		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, name, why)
 		return
 	}
 	row := i.row(name)
-	r, err := b.rivals.solve(name, i, b.settings.runs, limit)
+	if row.Devices = devices; b.kept(i, row) {
+		return
+	}
+	r, err := b.rivals.solve(name, i, max(1, devices), b.settings.runs, limit)
 	row.Runs, row.Optimum = r.Seconds, r.Total
 	if err == nil && r.Total != "" {
 		err = i.agree(&row, 0)

@@ -23,8 +23,8 @@ type step struct {
 var published = []string{"classical", "tree"}
 
 // steps are the paper's: weak scaling, costs below 10n and n growing with the
-// root of the number of devices, and strong scaling; its largest point; and
-// what one GPU cannot hold.
+// root of the number of devices, and strong scaling; its largest point; weak
+// scaling up to two devices' memory; and what one GPU cannot hold.
 func steps() []step {
 	uniform := func(n int, s span) problem {
 		return problem{kind: "uniform", n: n, spans: s, value: solver.Int32}
@@ -32,17 +32,18 @@ func steps() []step {
 	all := append(slices.Clone(published), "core")
 	return []step{
 		{uniform(10000, tenfold), []int{1}, all}, {uniform(14142, tenfold), []int{2}, all},
-		{uniform(20000, tenfold), []int{1, 2, 4, 8}, all}, {uniform(28284, tenfold), []int{8}, all},
+		{uniform(20000, tenfold), []int{1, 2, 4, 8}, all}, {uniform(28284, tenfold), []int{2, 8}, all},
 		{uniform(40000, tenfold), []int{1, 2, 4, 8}, all}, {uniform(40000, million), []int{1, 2, 4, 8}, []string{"core"}},
-		{uniform(80000, tenfold), []int{1, 2, 4, 8}, all},
-		{uniform(100000, billion), []int{1, 2, 4, 8}, []string{"core"}},
+		{uniform(56569, tenfold), []int{2}, all}, {uniform(80000, tenfold), []int{1, 2, 4, 8}, all},
+		{uniform(100000, billion), []int{1, 2, 4, 8}, []string{"core"}}, {uniform(141421, billion), []int{2}, []string{"core"}},
 		{uniform(200000, billion), []int{2, 4, 8}, []string{"core"}},
 	}
 }
 
 // scaling runs the steps on as many devices as there are. Costs are drawn where
 // they stay. On one device the engines are those of the race; core runs there
-// as it would on several, too, because only that engine times its passes.
+// as it would on several, too, because only that engine times its passes. Rivals
+// that are commands draw the same costs themselves.
 func (b *bench) scaling() (err error) {
 	b.Resume()
 	group := []device.Device{b.Dev}
@@ -76,7 +77,7 @@ func (b *bench) scaling() (err error) {
 	return nil
 }
 
-// grow runs a step's instance on every number of devices.
+// grow runs a step's instance on every number of devices, rivals behind the families.
 func (b *bench) grow(t step, s int, devices []device.Device) error {
 	i := &instance{problem: t.problem, Instance: &solver.Instance{Rows: t.n, Cols: t.n, Type: t.value}, seed: s, optimum: t.known(s)}
 	for _, n := range t.devices {
@@ -98,6 +99,12 @@ func (b *bench) grow(t step, s int, devices []device.Device) error {
 					return err
 				}
 			}
+		}
+		for _, rival := range b.rivals.external {
+			if b.Late() {
+				return experiment.ErrLate
+			}
+			b.contend(rival.name, i, n, 0)
 		}
 	}
 	return nil

@@ -38,6 +38,12 @@ func (t *timing) median() float64 {
 	return result.Median(t.runs)
 }
 
+// count is one of the solver's counts, 0 where there is none.
+func (t *timing) count(name string) float64 {
+	x, _ := t.counts[name].(float64)
+	return x
+}
+
 // cell is the median in milliseconds, and the least and largest run.
 func (t *timing) cell() string {
 	switch {
@@ -323,40 +329,6 @@ func hostSolveTable(f *result.Of[result.Solve]) string {
 	})
 }
 
-// scalingTable is by devices: time, and how often faster than on one; of
-// engines that time their passes over the matrix, those too.
-func scalingTable(f *result.Of[result.Solve]) string {
-	out := heads("instance", "family", "devices", "time, ms", "one ÷ this", "of ideal", "passes, ms", "passes: one ÷ this")
-	for _, e := range events(f, func(r result.Solve) string { return fmt.Sprintf("%s on %d", r.Name, max(1, r.Devices)) }) {
-		for _, n := range e.names {
-			t := e.by[n]
-			devices := max(1, t.row.Devices)
-			one := e.by[t.row.Name+" on 1"].median()
-			share, passes := "none", "none"
-			if m := t.median(); one > 0 && m > 0 {
-				share = fmt.Sprintf("%.0f %%", 100*one/m/float64(devices))
-			}
-			if p := t.passes(); p > 0 {
-				passes = ms(p)
-			}
-			out += line(key(e.Solve), t.row.Name, fmt.Sprint(devices), t.cell(), quotient(one, t.median()), share, passes,
-				quotient(e.by[t.row.Name+", sharded on 1"].passes(), t.passes()))
-		}
-	}
-	return out
-}
-
-// passes are the seconds of a run's passes over the matrix, 0 where its engine
-// does not time them.
-func (t *timing) passes() float64 {
-	if t == nil {
-		return 0
-	}
-	stages, _ := t.counts["stages"].(map[string]any)
-	seconds, _ := stages["passes"].(float64)
-	return seconds
-}
-
 func batchTable(f *result.Of[result.Solve]) string {
 	list := events(f, byName)
 	mine := ours(list)
@@ -369,12 +341,8 @@ func pointTable(f *result.Of[result.Solve]) string {
 	for _, e := range events(f, byName) {
 		for _, n := range e.names {
 			t := e.by[n]
-			count := func(name string) float64 {
-				x, _ := t.counts[name].(float64)
-				return x
-			}
-			out += line(key(e.Solve), n, fmt.Sprintf("%.2f", t.median()), fmt.Sprintf("%.0f", count("bids")/float64(max(1, e.Rows))),
-				fmt.Sprintf("%.0f", count("steps")), fmt.Sprintf("%.0f", 1+count("repairs")))
+			out += line(key(e.Solve), n, fmt.Sprintf("%.2f", t.median()), fmt.Sprintf("%.0f", t.count("bids")/float64(max(1, e.Rows))),
+				fmt.Sprintf("%.0f", t.count("steps")), fmt.Sprintf("%.0f", 1+t.count("repairs")))
 		}
 	}
 	return out
@@ -400,6 +368,7 @@ func assignmentTables(all solves) map[string]string {
 		"assignment-host":           region("host", hostSolveTable),
 		"assignment-scaling":        region("scaling", scalingTable),
 		"assignment-scaling-x2":     region("scaling-x2", scalingTable),
+		"assignment-grown-x2":       region("scaling-x2", grownTable),
 		"assignment-scaling-passes": region("scaling-passes", scalingTable),
 		"assignment-batch":          region("batch", batchTable),
 		"assignment-points":         region("points", pointTable),

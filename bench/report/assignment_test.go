@@ -41,12 +41,26 @@ func TestRaceTableMergesSeeds(t *testing.T) {
 	}
 }
 
+// Steps take what passes leave: of classical as many passes as it counts, each as long as core's.
 func TestScalingTable(t *testing.T) {
-	one, two := solveRow("core, sharded", 40000, 0.5), solveRow("core", 40000, 0.25)
-	one.Devices, two.Devices = 1, 2
-	one.Counts, two.Counts = []byte(`{"stages":{"passes":0.3}}`), []byte(`{"stages":{"passes":0.15}}`)
-	got := scalingTable(&result.Of[result.Solve]{Rows: []result.Solve{solveRow("core", 40000, 0.4), one, two}})
-	if !strings.Contains(got, "| core | 2 | 250 | 1.60 | 80 % | 150 | 2.00 |") {
+	one, two, other := solveRow("core, sharded", 40000, 0.5), solveRow("core", 40000, 0.25), solveRow("classical", 40000, 0.3)
+	one.Devices, two.Devices, other.Devices = 1, 2, 2
+	one.Counts, two.Counts = []byte(`{"passes":3,"steps":1000,"stages":{"passes":0.3}}`), []byte(`{"passes":3,"steps":500,"stages":{"passes":0.15}}`)
+	other.Counts = []byte(`{"passes":2,"steps":1000,"levels":3000}`)
+	got := scalingTable(&result.Of[result.Solve]{Rows: []result.Solve{solveRow("core", 40000, 0.4), one, two, other}})
+	for _, want := range []string{"| core | 2 | 250 | 1.60 | 80 % | 150 | 2.00 | 500 | 200.00 |", "| classical | 2 | 300 | none | none | none | none | 4000 | 50.00 |"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("found\n%s\nwithout %s", got, want)
+		}
+	}
+}
+
+func TestGrownTable(t *testing.T) {
+	one, two, far := solveRow("core", 10000, 0.5), solveRow("core", 14142, 0.6), solveRow("core", 28284, 0.9)
+	one.Devices, two.Devices, far.Devices = 1, 2, 4
+	one.Range, two.Range, far.Range = 100000, 141420, 282840
+	got := grownTable(&result.Of[result.Solve]{Rows: []result.Solve{one, two, far}})
+	if want := "| core | uniform 10000x10000 R=100000 int32 | 2 | uniform 14142x14142 R=141420 int32 | 500 | 600 | 0.83 |"; !strings.Contains(got, want) || strings.Contains(got, "28284") {
 		t.Errorf("found\n%s", got)
 	}
 }

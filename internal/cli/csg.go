@@ -94,8 +94,6 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("--values is %s, expected a .npy file", s.values)
 	case s.keep.Resume && s.keep.Path == "":
 		return usagef("--resume is for --checkpoint FILE")
-	case s.sizes != "" && s.values != "":
-		return usagef("--values knows no --sizes")
 	case s.keep.Path != "" && (len(args) > 1 || s.values != ""):
 		return usagef("--checkpoint is for one instance, without --values")
 	case s.keep.Path != "" && s.algorithm != "" && s.algorithm != string(csg.Apart):
@@ -248,10 +246,10 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.S
 		return session.Solve(ctx, inst)
 	}
 	r, cover, err := csg.SolveCover(ctx, inst, session.Options)
-	if err != nil {
+	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		return r, err
 	}
-	return r, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteNPY(w, cover) })
+	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
 }
 
 // solverError tells an answer that was found and refuted from one that was
@@ -323,7 +321,7 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 	}
 	p.Set("reading %s", called(args[1]))
 	cover, err := await(ctx, func() (*csg.Instance, error) {
-		return a.readCSG(args[1], csg.ReadOptions{Names: inst.Names, Sums: true, Limit: a.free()})
+		return a.readCSG(args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst, Limit: a.free()})
 	})
 	if err != nil {
 		return err

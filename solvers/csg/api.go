@@ -115,6 +115,11 @@ func ParseCoalition(inst *Instance, text string) (uint64, error) {
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
 func WriteNPY(w io.Writer, inst *Instance) error { return formats.WriteNPY(w, inst) }
 
+// WriteCover writes the table of SolveCover as a .npy file, which ReadOptions.CoverOf reads back:
+// where sizes of blocks restrict the instance they follow as an array of their own, and a coalition
+// that cannot be divided into such blocks has the least number of the table's type, or minus infinity.
+func WriteCover(w io.Writer, inst, cover *Instance) error { return formats.WriteCover(w, inst, cover) }
+
 // Scales of generated integers: an integer is the value times the scale, rounded to
 // the nearest even.
 const (

@@ -24,7 +24,9 @@ type lowerer interface {
 // SolveCover solves like Solve by the method Apart, and computes f for the coalitions with the last
 // agent too: three times the splittings and twice the memory. Its second result is the
 // superadditive cover of the instance: the value of every coalition is that of the coalition's best
-// partition. Best, BestFew and further solves read it. Errors are those of Solve.
+// partition. BestFew and further solves read it. Where sizes of blocks restrict the instance, its own
+// Sizes are those of coalitions that can be divided into such blocks, and the others are forbidden.
+// Errors are those of Solve; there is a table where no structure of all agents is feasible.
 func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
 	r, f, err := solveCover(ctx, inst, o)
 	if err != nil {
@@ -40,9 +42,6 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	inst.Hold()
 	if err := inst.Check(); err != nil {
 		return nil, nil, err
-	}
-	if inst.Sizes != 0 {
-		return nil, nil, errors.New("the table of all coalitions knows no sizes of blocks")
 	}
 	if _, err := o.First(); err != nil {
 		return nil, nil, err
@@ -73,6 +72,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 		return nil, nil, err
 	}
 	start := time.Now()
+	table.Covers(as)
 	r.Structure = ranking.Restore(as, table, inst.Grand())
 	err = r.Certify(inst, table.Exact(table.Grand()))
 	r.Seconds.Verify = time.Since(start).Seconds()

@@ -155,21 +155,26 @@ func TestParseSizes(t *testing.T) {
 // Values of forbidden coalitions make int32 int64 where they need it, and no more than
 // int64 holds is refused.
 func TestRestrictPromotes(t *testing.T) {
-	big32, err := drawInstance(Int32, 6, func(mask uint64) float64 { return 1e8 })
-	if err != nil {
-		t.Fatal(err)
+	of := func(value Value, each float64) *Instance {
+		inst, err := drawInstance(value, 6, func(mask uint64) float64 { return each })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return inst
 	}
-	if err := big32.Restrict(1 << 2); err != nil || big32.Type != Int64 {
-		t.Errorf("int32: found %s, %v", big32.Type, err)
+	for _, c := range []struct {
+		value Value
+		each  float64
+		sizes Sizes
+		want  Value // none: refused
+	}{{Int32, 1e8, 1 << 2, Int32}, {Int32, 3e8, 1 << 2, Int64}, {Int64, 1e18, 1 << 2, Int64}, {Int64, -1.5e18, 1 << 2, Int64}, {Int64, -1e18, 1 << 1, ""}} {
+		inst := of(c.value, c.each)
+		if err := inst.Restrict(c.sizes); (c.want == "") != errors.Is(err, ErrValue) || c.want != "" && inst.Type != c.want {
+			t.Errorf("%g as %s: found %s, %v, expected %s", c.each, c.value, inst.Type, err, c.want)
+		}
 	}
-	if err := big32.Restrict(1 << 2); err == nil {
+	twice := of(Int32, 1)
+	if err := errors.Join(twice.Restrict(1<<2), twice.Restrict(1<<2)); err == nil {
 		t.Error("restricted twice: no error")
-	}
-	big64, err := drawInstance(Int64, 6, func(mask uint64) float64 { return 1e18 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := big64.Restrict(1 << 2); !errors.Is(err, ErrValue) {
-		t.Errorf("int64: found %v", err)
 	}
 }

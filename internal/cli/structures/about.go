@@ -50,7 +50,8 @@ const AboutQuery = `Query reads the values of all coalitions' best partitions, w
 INSTANCE --values VALUES.npy" has written, and answers from them: the best structure of
 the agents of --coalition, by number or name, or with --best the K best, each once, the
 best first. Structures with a forbidden block are left out. Flags that say how INSTANCE
-is read are those of solve, and have to be given again.
+is read are those of solve, and have to be given again; the sizes that --sizes allowed
+blocks stand in VALUES.npy.
 
 The exit code is 3 where VALUES.npy is not the table of INSTANCE, as far as the answer
 shows.`

@@ -102,9 +102,9 @@ func TestPromoteInt16(t *testing.T) {
 	for _, c := range []struct {
 		high int16
 		want Value
-	}{{8191, Int16}, {16383, Int16}, {16384, Int32}} { // two agents: forbidden ones are worth -(high+1)
-		inst := held([]int16{0, c.high, 0, 1})
-		if err := inst.Restrict(1 << 1); err != nil || inst.Type != c.want || inst.Value64(3) != math.Inf(-1) {
+	}{{8191, Int16}, {16383, Int16}, {16384, Int32}} { // two members are worth -(high+1), beside one of high
+		inst := held([]int16{0, c.high, 0, 0, 0, 0, 0, 1})
+		if err := inst.Restrict(1<<1 | 1<<3); err != nil || inst.Type != c.want || inst.Value64(3) != math.Inf(-1) {
 			t.Errorf("%d: found %v, %v", c.high, inst, err)
 		}
 	}

@@ -58,28 +58,39 @@ func (s Sizes) Allow(mask uint64) bool {
 	return s == 0 || mask == 0 || s>>bits.OnesCount64(mask)&1 == 1
 }
 
-// Divide reports whether n agents can be divided into blocks of these sizes.
-func (s Sizes) Divide(n int) bool {
-	reached := uint64(1) // bit k: k agents can be
-	for k := range n + 1 {
+// Sums are how many agents can be divided into blocks of these sizes.
+func (s Sizes) Sums() Sizes {
+	reached := Sizes(1)
+	for k := range MaxAgents + 1 {
 		if reached>>k&1 == 1 {
-			reached |= uint64(s) &^ 1 << k
+			reached |= s &^ 1 << k
 		}
 	}
-	return s == 0 || reached>>n&1 == 1
+	return reached &^ 1 & (1<<(MaxAgents+1) - 1)
+}
+
+// Divide reports whether n agents can be divided into blocks of these sizes.
+func (s Sizes) Divide(n int) bool { return s == 0 || n == 0 || s.Sums()>>n&1 == 1 }
+
+// List are the sizes, ascending.
+func (s Sizes) List() []uint8 {
+	var list []uint8
+	for k := range uint8(MaxAgents + 1) {
+		if s>>k&1 == 1 {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 // Restrict forbids the coalitions of other sizes, in place. Of floats their values become
-// minus infinity. Of integers with values from a to b they become
-//
-//	n min(a, 0) - (n-1) max(b, 0) - 1,
-//
-// so that every structure with such a block is worth less than every structure without
-// one, which is worth n min(a, 0) at least; int32 becomes int64 where n of these values
-// need it, int16 becomes int32 where two of them do (a solver never adds up more, as it
-// keeps no sum that is less than the coalition's own value), with a note, and what n values
-// of int64 do not hold is an error. A restricted
-// instance is an error too.
+// minus infinity. Of integers they become a - b - 1, where disjoint coalitions of these sizes
+// are worth a at least, and b at most beside a forbidden one, none of them included: every
+// structure with a forbidden block is then worth less than every structure without one. Two of
+// these values stay within the type, and a solver adds up no more, as it keeps no sum that is less than the
+// coalition's own value; int32 becomes int64 where n of them do not fit, int16 becomes int32
+// where two do not, with a note, and an int64 below -2^62 is an error. A restricted instance is
+// an error too.
 func (inst *Instance) Restrict(s Sizes) error {
 	if inst.Sizes != 0 {
 		return fmt.Errorf("blocks are restricted to sizes %s already", inst.Sizes)
@@ -90,70 +101,74 @@ func (inst *Instance) Restrict(s Sizes) error {
 	if !inst.Held() {
 		return errors.New("values that are not held cannot be restricted")
 	}
-	inst.Law = nil
+	x, fits := int64(0), true
 	switch inst.Type {
 	case Int16:
-		x, _ := forbidding(inst.I16, s, inst.N)
-		if x < math.MinInt16/2 {
+		if x, fits = forbidding(inst.I16, s, inst.N); x < math.MinInt16/2 {
 			inst.Note("values are promoted from int16 to int32: those of forbidden coalitions need it")
 			SetValues(inst, Convert[int16, int32](inst.I16))
-			forbid(inst.I32, s, int32(x))
-		} else {
-			forbid(inst.I16, s, int16(x))
 		}
 	case Int32:
-		x, fits := forbidding(inst.I32, s, inst.N)
-		if !fits {
-			return errRestricted
-		}
-		if float64(x)*float64(inst.N) < math.MinInt32 {
+		if x, fits = forbidding(inst.I32, s, inst.N); float64(x)*float64(inst.N) < math.MinInt32 {
 			inst.Note("values are promoted from int32 to int64: those of forbidden coalitions need it")
 			SetValues(inst, Convert[int32, int64](inst.I32))
-			forbid(inst.I64, s, x)
-		} else {
-			forbid(inst.I32, s, int32(x))
 		}
 	case Int64:
-		x, fits := forbidding(inst.I64, s, inst.N)
-		if !fits {
-			return errRestricted
-		}
-		forbid(inst.I64, s, x)
-	case Float32:
-		forbid(inst.F32, s, float32(math.Inf(-1)))
-	default:
-		forbid(inst.F64, s, math.Inf(-1))
+		x, fits = forbidding(inst.I64, s, inst.N)
 	}
-	inst.Sizes = s
+	if !fits {
+		return errRestricted
+	}
+	inst.Law, inst.Sizes = nil, s
+	inst.forbid(x)
 	inst.Note("blocks have %s members: no other coalition is allowed", s)
 	return nil
 }
 
 var errRestricted = fmt.Errorf("%w: found integers too large to tell forbidden coalitions by, expected smaller ones, or floats", ErrValue)
 
-// forbidding is the value of forbidden coalitions among integers; false where sums of
-// n such values exceed 64 bits.
+// forbidding is the value of forbidden coalitions among integers; false where two such
+// values exceed 64 bits.
 func forbidding[T int16 | int32 | int64](values []T, s Sizes, n int) (int64, bool) {
-	type extent struct{ low, high T }
+	type extent struct{ least, largest [MaxAgents + 1]int64 } // by the members of a coalition; 0 among them
 	found := make([]extent, Parts(uint64(len(values))))
 	Spread(uint64(len(values)), func(part int, from, to uint64) {
-		var e extent
+		e := &found[part]
 		for mask := from; mask < to; mask++ {
 			if s.Allow(mask) {
-				e.low, e.high = min(e.low, values[mask]), max(e.high, values[mask])
+				k, v := bits.OnesCount64(mask), int64(values[mask])
+				e.least[k], e.largest[k] = min(e.least[k], v), max(e.largest[k], v)
 			}
 		}
-		found[part] = e
 	})
-	var low, high T
-	for _, e := range found {
-		low, high = min(low, e.low), max(high, e.high)
+	var low, high [MaxAgents + 1]int64 // of disjoint coalitions with so many members together
+	for m := 1; m <= n; m++ {
+		for k := 1; k <= m; k++ {
+			for _, e := range found {
+				low[m] = min(low[m], e.least[k]+low[m-k])
+				high[m] = max(high[m], e.largest[k]+high[m-k])
+			}
+		}
 	}
-	x := float64(n)*float64(low) - float64(n-1)*float64(high) - 1
-	if !(x*float64(n) > -(1 << 62)) {
-		return 0, false
+	least := bits.TrailingZeros64(^uint64(s | 1)) // members of a forbidden coalition
+	below := uint64(-low[n]) + uint64(high[max(0, n-least)]) + 1
+	return -int64(below), below <= 1<<62
+}
+
+// forbid gives the coalitions that Sizes forbids a value, among floats minus infinity.
+func (inst *Instance) forbid(x int64) {
+	switch inst.Type {
+	case Int16:
+		forbid(inst.I16, inst.Sizes, int16(x))
+	case Int32:
+		forbid(inst.I32, inst.Sizes, int32(x))
+	case Int64:
+		forbid(inst.I64, inst.Sizes, x)
+	case Float32:
+		forbid(inst.F32, inst.Sizes, float32(math.Inf(-1)))
+	default:
+		forbid(inst.F64, inst.Sizes, math.Inf(-1))
 	}
-	return int64(n)*int64(low) - int64(n-1)*int64(high) - 1, true
 }
 
 func forbid[T Number](values []T, s Sizes, x T) {

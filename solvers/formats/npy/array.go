@@ -15,7 +15,8 @@ type Array struct {
 	Values any // []int16, []int32, []int64, []float32 or []float64, in the order of the file
 }
 
-// ReadArray reads a whole file of size bytes, unknown when negative. check gets
+// ReadArray reads an array of a file of which size bytes are left, unknown when negative. What
+// follows, such as another array that numpy.save has appended, is left: End. check gets
 // the header first; it says how many values the array has to have and how errors
 // write their number ("2^3", "4 x 5"), or what is wrong with the shape. Memory is
 // held against the budget before it is taken, and taken at once only where the
@@ -34,6 +35,9 @@ func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (c
 	if a.Kind, err = h.kind(keepShort); err != nil {
 		return a, err
 	}
+	if size >= 0 && uint64(max(0, size-h.Length))/uint64(a.Size) >= count {
+		size = h.Length + int64(count)*int64(a.Size)
+	}
 	if err := h.Fill(size, a.Kind, count, shape+" values"); err != nil {
 		return a, err
 	}
@@ -45,14 +49,16 @@ func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (c
 	if errors.As(err, &short) {
 		return a, fmt.Errorf("found %d values, expected %s: the file is truncated: %w", short.Got, shape, short.Err)
 	}
-	if err != nil {
-		return a, err
-	}
+	return a, err
+}
+
+// End wants a file to end.
+func End(r io.Reader) error {
 	var more [1]byte
 	if k, err := io.ReadFull(r, more[:]); k > 0 {
-		return a, fmt.Errorf("found bytes after the last of %s values, expected the end of the file", shape)
+		return errors.New("found bytes after the last value, expected the end of the file")
 	} else if err != io.EOF {
-		return a, err
+		return err
 	}
-	return a, nil
+	return nil
 }

@@ -102,10 +102,15 @@ func TestReadArray(t *testing.T) {
 		{whole, -1, 23, "2 x 3 values of type <u2 take 24 bytes, more than the limit of 23"},
 		{whole[:len(whole)-3], -1, 0, "found 4 values, expected 2 x 3: the file is truncated: unexpected EOF"},
 		{whole[:len(whole)-3], int64(len(whole) - 3), 0, "found 9 bytes after the header, expected 12: 2 x 3 values of type <u2"},
-		{append(bytes.Clone(whole), 0), -1, 0, "found bytes after the last of 2 x 3 values, expected the end of the file"},
+		{append(bytes.Clone(whole), 0), -1, 0, "found bytes after the last value, expected the end of the file"},
+		{append(bytes.Clone(whole), 0), int64(len(whole) + 1), 0, "found bytes after the last value, expected the end of the file"},
 		{whole[:9], -1, 0, "npy header: found the end of the file"},
 	} {
-		a, err := ReadArray(bytes.NewReader(c.data), c.size, formats.NewBudget(c.limit), check)
+		r := bytes.NewReader(c.data)
+		a, err := ReadArray(r, c.size, formats.NewBudget(c.limit), check)
+		if err == nil {
+			err = End(r)
+		}
 		got := fmt.Sprint(a.Values)
 		if err != nil {
 			got = err.Error()

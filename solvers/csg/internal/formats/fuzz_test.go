@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -55,6 +56,8 @@ var seeds = map[string][]string{
 		string(formats.NPYFile(1, formats.Dict("<i4", "(4,)"), []int32{0, 1, 2, 3}, binary.LittleEndian)),
 		string(formats.NPYFile(2, formats.Dict(">f8", "(2,)"), []float64{0, 1}, binary.BigEndian)),
 		string(formats.NPYFile(3, formats.Dict("|u1", "(8L,)"), []uint8{0, 1, 2, 3, 4, 5, 6, 7}, binary.LittleEndian)),
+		string(formats.NPYFile(1, formats.Dict("<i4", "(4,)"), []int32{0, math.MinInt32, math.MinInt32, 3}, binary.LittleEndian)) +
+			string(formats.NPYFile(1, formats.Dict("|u1", "(1,)"), []uint8{2}, binary.LittleEndian)),
 	},
 }
 

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,7 @@ import (
 
 // readNPY reads a .npy file of size bytes, unknown when negative. Memory for
 // the values is taken at once only when size proves that they are there.
-func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*problem.Instance, error) {
+func readNPY(r *bufio.Reader, size int64, name string, opts ReadOptions) (*problem.Instance, error) {
 	var memory *formats.Budget
 	if size < 0 || opts.Limit > 0 {
 		memory = formats.NewBudget(opts.limit())
@@ -34,13 +35,19 @@ func readNPY(r io.Reader, size int64, name string, opts ReadOptions) (*problem.I
 	if err != nil {
 		return nil, formats.Errorf(name, 0, "%w", err)
 	}
-	store(inst, a.Values, opts.Sums)
+	blocks, err := readSizes(r)
+	if err != nil {
+		return nil, formats.Errorf(name, 0, "%w", err)
+	}
+	store(inst, a.Values, opts.CoverOf != nil)
 	if err := opts.named(inst, name); err != nil {
 		return nil, err
 	}
 	check := inst.Promote
-	if opts.Sums {
-		check = inst.Check
+	if of := opts.CoverOf; of != nil {
+		check = func() error { return covers(inst, of, blocks) }
+	} else if blocks != 0 {
+		check = func() error { return inst.Divide(blocks) }
 	}
 	if err := check(); err != nil {
 		var entry *problem.EntryError
@@ -73,8 +80,9 @@ func store(inst *problem.Instance, values any, sums bool) {
 	}
 }
 
+var descr = map[problem.Value]string{problem.Int16: "<i2", problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}
+
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
 func WriteNPY(w io.Writer, inst *problem.Instance) error {
-	descr := map[problem.Value]string{problem.Int16: "<i2", problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type]
-	return npy.Write(w, descr, []int{int(inst.Len())}, inst.Bytes())
+	return npy.Write(w, descr[inst.Type], []int{int(inst.Len())}, inst.Bytes())
 }

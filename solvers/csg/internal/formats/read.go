@@ -29,8 +29,11 @@ func CheckMissing(value string) error {
 type ReadOptions struct {
 	Missing string   // value of coalitions that a table does not have, a decimal or "-inf"; empty: an error
 	Names   []string // agents' names in order; the file's own when nil
-	Sums    bool     // values are sums already, those of a table of best partitions: they keep their type; .npy alone
 	Limit   int64    // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
+	// CoverOf, where it is set, is the instance whose table of best partitions is read, from .npy
+	// alone. Values keep their type. The sizes of blocks that the file names restrict the instance
+	// too, where no others do; those of another restriction are an error.
+	CoverOf *problem.Instance
 }
 
 // Read reads a characteristic function from a file:
@@ -70,7 +73,7 @@ func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *probl
 	defer plain.Close()
 	head, _ := plain.Peek(512)
 	switch found := format(plain.Name, head); {
-	case opts.Sums && found != "npy":
+	case opts.CoverOf != nil && found != "npy":
 		return nil, fmt.Errorf("%s: expected a table of best partitions, a .npy file", name)
 	case found == "npy":
 		inst, err = readNPY(plain.Reader, plain.Size, name, opts)

@@ -25,6 +25,14 @@ type partial[S int64 | float64] struct {
 	before     *partial[S]
 }
 
+// asked is which structures are looked for: the k best of a coalition, whose blocks have some sizes,
+// which add up to sums.
+type asked struct {
+	coalition   uint64
+	k           int
+	sizes, sums problem.Sizes
+}
+
 // few are the k best structures of a coalition, the best first; fewer where fewer have
 // allowed blocks alone. v are values, f those of best partitions, by coalition
 // number; sums are made in S.
@@ -33,7 +41,7 @@ type partial[S int64 | float64] struct {
 // f of these; it closes the one with the best bound by each block of its lowest agent left.
 // Partial structures have no completion in common and each has one that attains its bound,
 // so that no more than k of them are kept.
-func few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, coalition uint64, k int) ([]Ranked, error) {
+func few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, a asked) ([]Ranked, error) {
 	var found []Ranked
 	var kept []*partial[S] // best first
 	push := func(o *partial[S]) {
@@ -41,13 +49,15 @@ func few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, coa
 		for at < len(kept) && kept[at].bound == o.bound {
 			at++
 		}
-		if at < k-len(found) {
+		if at < a.k-len(found) {
 			kept = slices.Insert(kept, at, o)
-			kept = kept[:min(len(kept), k-len(found))]
+			kept = kept[:min(len(kept), a.k-len(found))]
 		}
 	}
-	push(&partial[S]{bound: S(f[coalition]), left: coalition})
-	for len(kept) > 0 && len(found) < k {
+	if a.sums.Allow(a.coalition) {
+		push(&partial[S]{bound: S(f[a.coalition]), left: a.coalition})
+	}
+	for len(kept) > 0 && len(found) < a.k {
 		if err := ctx.Err(); err != nil {
 			return found, err
 		}
@@ -74,7 +84,8 @@ func few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, coa
 			if left != 0 {
 				bound += S(f[left])
 			}
-			if len(kept) < k-len(found) || bound > kept[len(kept)-1].bound {
+			allowed := a.sizes.Allow(block) && a.sums.Allow(left) // else sums have no meaning, and may wrap
+			if allowed && (len(kept) < a.k-len(found) || bound > kept[len(kept)-1].bound) {
 				push(&partial[S]{bound, sum, left, block, o})
 			}
 			if part == 0 {

@@ -22,15 +22,16 @@ func Best(ctx context.Context, inst, cover *problem.Instance, coalition uint64, 
 	if err := checkBest(inst, cover, Restore(inst, cover, coalition), coalition); err != nil {
 		return nil, err
 	}
+	a := asked{coalition, k, inst.Sizes, cover.Sizes}
 	switch inst.Type {
 	case problem.Int32:
-		return few[int32, int64](ctx, inst.I32, cover.I32, coalition, k)
+		return few[int32, int64](ctx, inst.I32, cover.I32, a)
 	case problem.Int64:
-		return few[int64, int64](ctx, inst.I64, cover.I64, coalition, k)
+		return few[int64, int64](ctx, inst.I64, cover.I64, a)
 	case problem.Float32:
-		return few[float32, float64](ctx, inst.F32, cover.F32, coalition, k)
+		return few[float32, float64](ctx, inst.F32, cover.F32, a)
 	}
-	return few[float64, float64](ctx, inst.F64, cover.F64, coalition, k)
+	return few[float64, float64](ctx, inst.F64, cover.F64, a)
 }
 
 // Restore rebuilds a best structure of a coalition.
@@ -57,19 +58,21 @@ func checkTable(inst, cover *problem.Instance, coalition uint64) error {
 	switch {
 	case inst.N != cover.N || inst.Type != cover.Type:
 		return fmt.Errorf("%w: found a table of %d agents as %s, the instance has %d as %s", problem.ErrCheck, cover.N, cover.Type, inst.N, inst.Type)
+	case cover.Sizes != inst.Sizes.Sums():
+		return fmt.Errorf("%w: found a table of coalitions of sizes %q, the instance's blocks add up to %q", problem.ErrCheck, cover.Sizes, inst.Sizes.Sums())
 	case coalition > inst.Grand():
 		return fmt.Errorf("coalition %#x: expected agents 1 to %d", coalition, inst.N)
 	}
 	below, found := uint64(0), false
 	switch inst.Type {
 	case problem.Int32:
-		below, found = notAbove(inst.I32, cover.I32)
+		below, found = notAbove(inst.I32, cover.I32, cover.Sizes)
 	case problem.Int64:
-		below, found = notAbove(inst.I64, cover.I64)
+		below, found = notAbove(inst.I64, cover.I64, cover.Sizes)
 	case problem.Float32:
-		below, found = notAbove(inst.F32, cover.F32)
+		below, found = notAbove(inst.F32, cover.F32, cover.Sizes)
 	default:
-		below, found = notAbove(inst.F64, cover.F64)
+		below, found = notAbove(inst.F64, cover.F64, cover.Sizes)
 	}
 	if found {
 		return fmt.Errorf("%w: the table's value of %s, %s, is below that of a structure", problem.ErrCheck, inst.Coalition(below), cover.Exact(below))
@@ -78,12 +81,12 @@ func checkTable(inst, cover *problem.Instance, coalition uint64) error {
 }
 
 // notAbove looks for a coalition S with f(S) < v(S), or with f(S) < f({i}) + f(S without i), where
-// i is the first agent of S.
-func notAbove[T problem.Number](v, f []T) (uint64, bool) {
+// i is the first agent of S. Coalitions of other sizes are passed over.
+func notAbove[T problem.Number](v, f []T, sizes problem.Sizes) (uint64, bool) {
 	worst := make([]uint64, problem.Parts(uint64(len(v))))
 	problem.Spread(uint64(len(v)), func(part int, from, to uint64) {
 		for c := max(1, from); c < to; c++ {
-			if first := c & -c; f[c] < v[c] || first != c && f[c] < f[first]+f[c^first] {
+			if first := c & -c; sizes.Allow(c) && (f[c] < v[c] || first != c && f[c] < f[first]+f[c^first]) {
 				worst[part] = c
 				return
 			}

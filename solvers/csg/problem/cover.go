@@ -1,0 +1,38 @@
+package problem
+
+// Covers makes an instance the table of the best partitions of another's coalitions, under the sizes
+// that the other's blocks may have. Coalitions that cannot be divided into such blocks are then
+// forbidden (Sizes) and get the value of the other's forbidden blocks, so that the table is an instance
+// whose optimum is that of the other.
+func (f *Instance) Covers(inst *Instance) {
+	f.Sizes = inst.Sizes.Sums()
+	for k := range inst.N {
+		block := uint64(2)<<k - 1
+		if f.Sizes.Allow(block) {
+			continue
+		}
+		var x int64
+		switch inst.Type { // a block that cannot be divided is forbidden
+		case Int16:
+			x = int64(inst.I16[block])
+		case Int32:
+			x = int64(inst.I32[block])
+		case Int64:
+			x = inst.I64[block]
+		}
+		f.forbid(x)
+		return
+	}
+}
+
+// Divide makes values that are a table of best partitions, under sizes of blocks, an instance of their
+// own: coalitions that cannot be divided into such blocks are forbidden, whatever their values.
+func (f *Instance) Divide(sizes Sizes) error {
+	f.Sizes = sizes.Sums()
+	f.forbid(0)
+	f.Sizes = 0
+	if err := f.Promote(); err != nil {
+		return err
+	}
+	return f.Restrict(sizes.Sums())
+}

@@ -176,11 +176,16 @@ func describe(r result.Binary) string {
 		return fmt.Sprintf("%s %s: %d cases right in %.1f s", r.Name, r.Variant, r.Count, r.Seconds)
 	case r.Failed != "":
 		return line + " FAILED: " + r.Failed
+	case r.What == "flips" && r.Flips > 0:
+		return fmt.Sprintf("%s on %d: %.4g flips/s of %.3f s", line, max(1, r.Devices), float64(r.Flips)/r.Seconds, r.Seconds)
 	case r.What == "flips":
 		return fmt.Sprintf("%s %-8s %-52s %d searches: %.4g flips/s", line, r.What, r.Variant, r.Count, r.Work/result.Median(r.Runs))
 	case len(r.Runs) > 0:
 		m := result.Median(r.Runs)
 		return fmt.Sprintf("%s %-8s %-44s %d solutions: %.4g ms, %.3g products/s", line, r.What, r.Variant, r.Count, 1e3*m, r.Work/m)
+	}
+	if r.Devices > 0 {
+		line += fmt.Sprintf(" on %d", r.Devices)
 	}
 	if r.Success {
 		line += fmt.Sprintf(" met in %.4f s", r.Met)

@@ -7,6 +7,7 @@
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment verify
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment evaluate,paper,lambda,batch,target -data DIR
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment target -data DIR -instances 'G*' -limits 5000=60s
+//	go run -tags cuda ./bench/qubo -device cuda:0,1 -experiment islands -data DIR -instances p7000.2,WK2000_1,G35,G55 -seeds 5
 //
 // Clocks: an engine's runs from the coefficients in host memory until its search
 // has the solution, and for the seconds of the whole run until that is verified;
@@ -69,6 +70,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "division", About: "massive multi-start with ascents on the host, as the paper divides its tasks, and on the device", Run: (*bench).division},
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).batch},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).target},
+		{Name: "islands", About: "all devices together beside one each: flips a second, and time to the best known value", Run: (*bench).islands},
 		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).ablation},
 		{Name: "rivals", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).rivalTarget},
 	}

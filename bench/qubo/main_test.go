@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,6 +121,23 @@ func TestSeveralDevices(t *testing.T) {
 	rows := rowsOf(t, s, "target")
 	if len(rows) != 1 || rows[0].Devices != 2 || rows[0].Value != 1 {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// Islands are one a device, at the same time, and then all together: flips first, then seeds.
+func TestIslands(t *testing.T) {
+	emulatedtest.Open(t) // or skip
+	s := quick(t)
+	s.Device, s.instances, s.seeds = "emulated:0,1", []string{"bqp2500-1"}, 3
+	var got []string
+	for _, r := range rowsOf(t, s, "islands") {
+		got = append(got, fmt.Sprint(r.What, r.Devices, " ", r.Seed))
+		if r.Failed != "" || r.Value != 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if want := []string{"flips0 1", "flips0 2", "flips2 1", "2 1", "2 2", "2 3", "0 1", "0 2", "0 3"}; !slices.Equal(got, want) {
+		t.Errorf("runs %q, want %q", got, want)
 	}
 }
 

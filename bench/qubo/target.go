@@ -41,28 +41,44 @@ func (b *bench) target() error {
 // solve adds the row of a run of an engine, or the device's best, with a part
 // left out where one is named.
 func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, seed uint64) {
-	limit := b.settings.limitFor(inst.N)
-	row := result.Binary{Name: engine, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: limit.Seconds(), Without: without}
-	if len(b.Others) > 0 {
-		row.Devices = 1 + len(b.Others)
+	b.add(b.attempt(p, inst, try{devices: append([]device.Device{b.Dev}, b.Others...), engine: engine, without: without, seed: seed,
+		limit: b.settings.limitFor(inst.N), target: true}))
+}
+
+// A try is what a run is made with.
+type try struct {
+	devices         []device.Device
+	engine, without string
+	seed            uint64
+	limit           time.Duration
+	target          bool // it ends at the best known value
+}
+
+// attempt is the row of a run.
+func (b *bench) attempt(p problem, inst *solver.Instance, t try) result.Binary {
+	row := result.Binary{Name: t.engine, Instance: p.name, N: inst.N, Seed: t.seed, Known: p.known, Limit: t.limit.Seconds(), Without: t.without}
+	if len(t.devices) > 1 {
+		row.Devices = len(t.devices)
 	}
-	o := solver.Options{Target: &p.known, Seed: seed, Rules: b.settings.rules,
-		Settings: solve.Settings{Devices: append([]device.Device{b.Dev}, b.Others...), TimeLimit: limit, Algorithm: engine, Variant: b.settings.variant}}
-	if without != "" {
-		o.Without = []string{without}
+	o := solver.Options{Seed: t.seed, Rules: b.settings.rules,
+		Settings: solve.Settings{Devices: t.devices, TimeLimit: t.limit, Algorithm: t.engine, Variant: b.settings.variant}}
+	if t.target {
+		o.Target = &p.known
+	}
+	if t.without != "" {
+		o.Without = []string{t.without}
 	}
 	began := time.Now()
 	r, err := solver.Solve(b.Ctx, inst, o)
 	row.Seconds = time.Since(began).Seconds()
 	if err != nil {
 		row.Failed = err.Error()
-		b.add(row)
-		return
+		return row
 	}
 	row.Name, row.Variant, _ = strings.Cut(r.Variant, " ")
 	row.Value, row.Flips = inst.Value(r.Solution.Words()), r.Work.Flips
 	for _, h := range r.History {
-		if seed == 1 && without == "" { // enough to see how runs go
+		if t.seed == 1 && t.without == "" && t.target { // enough to see how runs go
 			row.History = append(row.History, result.Improvement{Seconds: h.Seconds, Value: h.Value.Float()})
 		}
 		row.Best = h.Seconds
@@ -70,7 +86,7 @@ func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, 
 	if r.Met != nil {
 		row.Met, row.Success = *r.Met, true
 	}
-	b.add(row)
+	return row
 }
 
 // summarize prints the runs to a target of each instance in a line: how many,
@@ -78,7 +94,10 @@ func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, 
 func (b *bench) summarize() {
 	var rows []result.Binary
 	for _, r := range b.File.Rows {
-		if r.Limit > 0 {
+		if r.Limit > 0 && r.What == "" {
+			if r.Devices > 0 {
+				r.Name += fmt.Sprintf(" on %d", r.Devices)
+			}
 			rows = append(rows, r)
 		}
 	}

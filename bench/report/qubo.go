@@ -15,7 +15,7 @@ import (
 type binaries map[string]*result.Of[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
-var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "target-host",
+var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "islands-x2", "target-host",
 	"ablation", "ablation-host", "rivals", "rivals-host"}
 
 // quboTables are the regions of binary quadratic programs. An experiment
@@ -41,6 +41,7 @@ func quboTables(all binaries) map[string]string {
 		"qubo-batch":    region("batch", batchedTable),
 		"qubo-rates":    region("rates", ratesTable),
 		"qubo-several":  severalTable(all),
+		"qubo-islands":  region("islands-x2", islandsTable),
 	}
 	if f := all["target"]; f != nil {
 		regions["readme-qubo"] = readmeTargets(f)
@@ -187,6 +188,50 @@ func severalTable(all binaries) string {
 		return cmp.Or(strings.Compare(a.Instance, b.Instance), cmp.Compare(a.Devices, b.Devices))
 	})
 	return targetTable(rows)
+}
+
+// islandsTable sets devices together beside one each, at the same time: flips a second, and
+// the time to the best known value.
+func islandsTable(rows []result.Binary) string {
+	out := heads("instance", "n", "one each, flips/s", "their sum", "together, flips/s", "÷ the sum", "one: reached", "one: median s", "together: reached", "together: median s")
+	rate := func(r result.Binary) float64 { return float64(r.Flips) / r.Seconds }
+	var met []result.Binary
+	for _, r := range rows {
+		if r.What == "" {
+			r.Name = fmt.Sprint(r.Devices)
+			met = append(met, r)
+		}
+	}
+	sums := result.Summarize(met)
+	for k, first := range rows {
+		if first.What != "flips" || k > 0 && rows[k-1].What == "flips" && rows[k-1].Instance == first.Instance {
+			continue
+		}
+		var each []string
+		var sum, together float64
+		for _, r := range rows[k:] {
+			switch {
+			case r.What != "flips":
+			case r.Instance != first.Instance:
+			case r.Devices > 1:
+				together = rate(r)
+			default:
+				each, sum = append(each, fmt.Sprintf("%.4g", rate(r))), sum+rate(r)
+			}
+		}
+		cells := []string{first.Instance, fmt.Sprint(first.N), strings.Join(each, ", "), fmt.Sprintf("%.4g", sum), fmt.Sprintf("%.4g", together), fmt.Sprintf("%.3f", together/sum)}
+		for _, several := range []bool{false, true} {
+			reached, median := "not run", "-"
+			for _, s := range sums {
+				if s.Instance == first.Instance && several == (s.Name != "0") {
+					reached, median = fmt.Sprintf("%d of %d", s.Hits, s.Runs+s.Failed), took(s.Median)
+				}
+			}
+			cells = append(cells, reached, median)
+		}
+		out += line(cells...)
+	}
+	return out
 }
 
 // Progress as in the paper's figures 3 and 4: what is missing to the best known

@@ -138,3 +138,13 @@ func TestRatesTable(t *testing.T) {
 		t.Errorf("found\n%s", out)
 	}
 }
+
+func TestIslandsTable(t *testing.T) {
+	row := func(what string, devices int, flips int64, met float64) result.Binary {
+		return result.Binary{Name: "qubo/portfolio", Instance: "G35", N: 2000, What: what, Devices: devices, Flips: flips, Seconds: 2, Limit: 10, Met: met, Success: met > 0}
+	}
+	got := islandsTable([]result.Binary{row("flips", 0, 200, 0), row("flips", 0, 180, 0), row("flips", 2, 380, 0), row("", 2, 9, 1), row("", 0, 9, 3), row("", 0, 9, 0), row("", 0, 9, 2)})
+	if want := "| G35 | 2000 | 100, 90 | 190 | 190 | 1.000 | 2 of 3 | 3 | 1 of 1 | 1 |"; !strings.Contains(got, want) {
+		t.Errorf("found\n%swithout %s", got, want)
+	}
+}

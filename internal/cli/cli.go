@@ -42,7 +42,7 @@ const (
 // process's exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	host.CollectWithin()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), ranks.Signals...)
 	defer stop()
 	// The second ctrl-C ends the process at once.
 	defer context.AfterFunc(ctx, stop)()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -288,11 +289,13 @@ func TestChildEndsWithParent(t *testing.T) {
 	}
 }
 
-// TestInterruptIsTheParents: ctrl-C reaches the child too, which goes on.
+// TestInterruptIsTheParents: ctrl-C and a launcher's signal reach the child too, which goes on.
 func TestInterruptIsTheParents(t *testing.T) {
 	d := openTest(t, Options{})
-	if err := d.(*Device).child.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGUSR1} {
+		if err := d.(*Device).child.cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := launch(t, d, `extern "C" __global__ void k_run(int* p, long long n) { p[0] = 1; }`,
 		device.Grid{Blocks: 1, Threads: 1}, make([]int32, 1)); err != nil {

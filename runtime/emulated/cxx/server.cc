@@ -201,6 +201,7 @@ int main() {
   // The terminal's ctrl-C is the parent's to act on; like the parent, this
   // process ends at the second.
   signal(SIGINT, [](int) { signal(SIGINT, SIG_DFL); });
+  signal(SIGUSR1, SIG_IGN); // as well, from a launcher of MPI
   pthread_t watcher;
   if (pthread_create(&watcher, nullptr, watch_parent, nullptr)) _exit(1);
   reply_fd = dup(1);

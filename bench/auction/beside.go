@@ -11,7 +11,7 @@ import (
 )
 
 // beside times branch and cut on the auctions of a folder, each without the device and then
-// with searches over many starts on it.
+// with searches over many starts and bounds of children on it.
 func (b *bench) beside() error {
 	paths, known, err := b.auctions()
 	if err != nil {
@@ -36,10 +36,11 @@ func (b *bench) beside() error {
 				row.Failed = err.Error()
 			} else {
 				row.Found, row.Last, row.Flips = res.Search.Found, res.Search.Last, res.Search.Flips
+				row.Bounded, row.Children = res.Search.Nodes, res.Search.Children
 			}
 			b.Add(row)
-			fmt.Printf("%-30s %-22s %10s of %s after %.3g s, bound %.10g, %8.2f s, %8.2f s of processors, %d nodes, primal integral %.3g s, the device found %d in %.3g flips, the last after %.3g s %s\n",
-				name, row.Name, row.Value, row.Known, row.Reached, row.Bound, row.Took, row.CPU, row.Nodes, row.Primal, row.Found, float64(row.Flips), row.Last, row.Failed)
+			fmt.Printf("%-30s %-22s %10s of %s after %.3g s, bound %.10g, %8.2f s, %8.2f s of processors, %d nodes, primal integral %.3g s, the device found %d in %.3g flips, the last after %.3g s, and bounded %d children of %d nodes %s\n",
+				name, row.Name, row.Value, row.Known, row.Reached, row.Bound, row.Took, row.CPU, row.Nodes, row.Primal, row.Found, float64(row.Flips), row.Last, row.Children, row.Bounded, row.Failed)
 		}
 	}
 	return nil

@@ -105,16 +105,16 @@ func rivalsTable(f *result.Of[result.Auction]) string {
 	return out + ".\n"
 }
 
-// besideTable is how soon branch and cut has its best bids, alone and with a device that
-// searches beside it.
+// besideTable is how soon branch and cut has its best bids and their proof, alone and with a device
+// that works for it.
 func besideTable(f *result.Of[result.Auction]) string {
-	out := heads("auction", "best known", "solver", "best found", "after, s", "proof, s", "s of processors", "primal integral", "better allocations of the device", "the last after, s")
+	out := heads("auction", "best known", "solver", "best found", "after, s", "proof, s", "s of processors", "primal integral", "better allocations of the device", "the last after, s", "nodes", "nodes whose children it bounded", "children")
 	for _, r := range f.Rows {
 		last := "-"
 		if r.Found > 0 {
 			last = took(r.Last)
 		}
-		out += line(r.Instance, r.Known, r.Name, r.Value, took(r.Reached), proofTime(r), took(r.CPU), took(r.Primal), fmt.Sprint(r.Found), last)
+		out += line(r.Instance, r.Known, r.Name, r.Value, took(r.Reached), proofTime(r), took(r.CPU), took(r.Primal), fmt.Sprint(r.Found), last, fmt.Sprint(r.Nodes), fmt.Sprint(r.Bounded), fmt.Sprint(r.Children))
 	}
 	return out + fmt.Sprintf("\n%s, %d threads, limit %.0f s, commit %s, %s: `%s`.\n", f.Device, f.Rows[0].Threads, f.Rows[0].Limit, cmp.Or(f.Commit, "not recorded"), f.Date, f.Command)
 }

@@ -29,10 +29,13 @@ type Auction struct {
 	Primal   float64 `json:"primal,omitempty"`  // primal integral, seconds
 	Reached  float64 `json:"reached,omitempty"` // seconds to the value
 
-	// Of a device that searches beside branch and cut.
+	// Of a device that works for branch and cut.
 	Found int     `json:"found,omitempty"` // allocations better than all before
 	Last  float64 `json:"last,omitempty"`  // seconds to the last of them
 	Flips int64   `json:"flips,omitempty"`
+
+	Bounded  int64 `json:"bounded,omitempty"` // nodes whose children a device bounded
+	Children int64 `json:"children,omitempty"`
 }
 
 // Right reports that nothing went wrong.

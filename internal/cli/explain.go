@@ -36,7 +36,7 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		a.explainProblemCommand("csg", "agents", csg.MaxAgents, csg.Subjects(), "value", "method"),
-		a.explainProblemCommand("auction", "contested goods", auction.MaxContested, auction.Subjects(), "value"),
+		a.explainProblemCommand("auction", "contested goods, of auction/bounds bids", auction.MaxContested, auction.Subjects(), "value"),
 		a.explainProblemCommand("assignment", "rows and columns", assignment.MaxSide, assignment.Subjects(), "value", "range", "metric"),
 		a.explainProblemCommand("qubo", "variables", 1<<16, qubo.Subjects(), "row", "weight"),
 	)

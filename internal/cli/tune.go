@@ -93,7 +93,7 @@ func (a *app) tuneCSGCommand() *cobra.Command {
 
 func (a *app) tuneAuctionCommand() *cobra.Command {
 	s := tuneFlags{limit: auction.MaxContested}
-	return a.tuneProblemCommand("auction", "combinatorial auctions", "contested goods", &s, auction.Subjects())
+	return a.tuneProblemCommand("auction", "combinatorial auctions", "contested goods, of auction/bounds bids", &s, auction.Subjects())
 }
 
 func (a *app) tuneAssignmentCommand() *cobra.Command {

@@ -2,6 +2,7 @@ package auction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // Branch is the algorithm of many goods: set packing by branch and cut, on all cores.
 const Branch = ways.Branch
 
-// SearchWork is what searches over many starts on devices do beside branch and cut.
+// SearchWork is what devices do beside branch and cut.
 type SearchWork = beside.Work
 
 // ErrSize is wrapped by the error of an auction of too many bids.
@@ -83,14 +84,18 @@ func (p *plain) told(units *big.Int) solve.Number {
 
 // branch solves an auction by branch and cut. When limited ends, which is ctx with the
 // time limit, the result is the best so far, with a bound.
-func branch(ctx, limited context.Context, p *plain, items int, o Options, reason string, start time.Time) (*Result, error) {
+func branch(ctx, limited context.Context, p *plain, items int, o Options, reason string, start time.Time) (_ *Result, err error) {
 	amount := func(units int64) string { return p.whole.Price(p.amount(big.NewInt(units))) }
 	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks}
 	if o.Progress != nil {
 		set.Progress = (&teller{plain: p, start: start, to: o.Progress}).tell
 	}
 	companion := beside.Join(&set, o, start)
+	defer func() { err = errors.Join(err, companion.Close()) }()
 	solved, err := packing.Solve(limited, toPacking(p.Auction), set)
+	if err == nil {
+		err = companion.Refused()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Source, err)
 	}

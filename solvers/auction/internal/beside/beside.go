@@ -1,15 +1,21 @@
-// Package beside looks for good packings on devices while branch and cut searches its tree:
-// set packing as a binary quadratic program, for hundreds of tabu searches at once.
+// Package beside has devices work for branch and cut while it searches its tree. They look for good
+// packings first, set packing as a binary quadratic program, for hundreds of tabu searches at once,
+// and bound the children of nodes when these find no more.
 package beside
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
+	"coalesce/solvers/auction/internal/bounds"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/qubo/problem"
@@ -27,33 +33,55 @@ const (
 
 // Work is what searches beside branch and cut did.
 type Work struct {
-	Flips int64   // bids put in or let go
-	Found int     // allocations better than all before
-	Last  float64 // seconds from the start of the solve to the last of them
+	Flips    int64   // bids put in or let go
+	Found    int     // allocations better than all before
+	Last     float64 // seconds from the start of the solve to the last of them
+	Nodes    int64   // whose children a device bounded
+	Children int64   // of these
 }
 
 // A Companion searches on devices, beside the trees of an auction's parts.
 type Companion struct {
-	o     solve.Settings
-	start time.Time // of the solve
-	begun bool      // it came to search a part
-	did   Work
-	err   error // why it ended before branch and cut did
+	o        solve.Settings
+	start    time.Time   // of the solve
+	begun    bool        // it came to search a part
+	patience *time.Timer // ends searches that find nothing; nil: they go on
+	did      Work
+	err      error // why it ended before branch and cut did
+
+	held            *bounds.Bounder                // of the first device; nil: none yet
+	free            atomic.Pointer[bounds.Bounder] // the same, while the device does not search
+	nodes, children atomic.Int64
+	mu              sync.Mutex
+	failed          error // why children are not bounded
 }
 
-// Join has o's devices search beside branch and cut, of which set are the settings, where
-// they are no host and one process solves.
+// Join has o's devices work for branch and cut, of which set are the settings, where they are no
+// host and one process solves.
 func Join(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
 	s := &Companion{o: o, start: start}
 	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.Together() == 1 {
-		set.Beside, set.Alone = s.search, alone
+		set.Beside, set.Alone, set.Bounds = s.search, alone, s.bound
+		if s.emulated() {
+			set.Alone = 0 // it takes long as it is
+		}
 	}
 	return s
 }
 
+// emulated reports whether the device is one, which takes a million times as long.
+func (s *Companion) emulated() bool { return s.o.Devices[0].Facts().Kind == device.Emulated }
+
 // search is a packing.Beside: hundreds of tabu searches of a binary quadratic program, which
-// go on from the tree's best too.
+// go on from the tree's best too. The device bounds children before and after them.
 func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.Exchange) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.free.Store(nil)
+	if b := s.opened(len(c.Prices)); b != nil {
+		s.patience = time.AfterFunc(seeking, cancel)
+		defer s.free.Store(b)
+	}
 	if c.Count > mostPairs {
 		s.err = fmt.Errorf("%d pairs of bids conflict, expected at most %d", c.Count, mostPairs)
 		return
@@ -64,7 +92,7 @@ func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.
 		n := len(c.Prices)
 		e := exchanged{s, x, n}
 		rules := qubo.Rules{Tenure: max(1, min(n/tabuShare, mostTabu)), Spread: tabuSpread}
-		if s.o.Devices[0].Facts().Kind == device.Emulated { // which takes almost a millisecond a flip, and ends between rounds
+		if s.emulated() { // which takes almost a millisecond a flip, and ends between rounds
 			rules.Searches, rules.Round = 2, 1
 		}
 		var res *qubo.Result
@@ -100,7 +128,9 @@ func (e exchanged) Give(x qubo.Bits) {
 		}
 	}
 	if e.tree.Give(bids) {
-		e.did.Found++
+		if e.did.Found++; e.patience != nil {
+			e.patience.Reset(seeking)
+		}
 		e.did.Last = time.Since(e.start).Seconds()
 	}
 }
@@ -165,7 +195,7 @@ func (s *Companion) Tell(r *solve.Report) Work {
 	}
 	switch {
 	case s.err != nil:
-		note = fmt.Sprintf("the search on %s ended before branch and cut: %s", where, strings.ReplaceAll(s.err.Error(), "\n", "; "))
+		note = fmt.Sprintf("the search on %s ended before branch and cut: %s", where, inline(s.err))
 	case s.begun && s.did.Found == 0:
 		note = fmt.Sprintf("a search over many starts on %s found no better allocations, in %d flips", where, s.did.Flips)
 	case s.begun:
@@ -174,5 +204,23 @@ func (s *Companion) Tell(r *solve.Report) Work {
 	if note != "" {
 		r.Notes = append(r.Notes, note)
 	}
+	s.did.Nodes, s.did.Children = s.nodes.Load(), s.children.Load()
+	if s.did.Nodes > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s bounded %d children of %d nodes", s.o.Devices[0].Facts(), s.did.Children, s.did.Nodes))
+	}
+	if s.failed != nil {
+		r.Notes = append(r.Notes, "children of nodes are tried on the host: "+inline(s.failed))
+	}
 	return s.did
+}
+
+// inline is an error on one line.
+func inline(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// Refused is why settings do not let the devices work; nil where they do.
+func (s *Companion) Refused() error {
+	if err := errors.Join(s.err, s.failed); errors.Is(err, tuned.ErrNotTuned) {
+		return err
+	}
+	return nil
 }

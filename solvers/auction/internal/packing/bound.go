@@ -3,8 +3,6 @@ package packing
 import (
 	"math"
 	"math/bits"
-
-	"coalesce/solvers/auction/internal/lp"
 )
 
 // A scale takes prices of the linear program to integers: a price unit is 2^shift, so
@@ -31,14 +29,14 @@ func newScale(prices []int64, rows int) scale {
 	return s
 }
 
-// prices are the row prices of a linear program as integers. Their sum stays below
+// integers are the prices of rows as integers. Their sum stays below
 // 2^62, each as often as its row allows bids: prices beyond are lowered, which takes the
 // bound's strength and not its truth.
-func (s scale) prices(solver *lp.Solver, rows []row, into []int64) []int64 {
+func (s scale) integers(price func(row int) float64, rows []row, into []int64) []int64 {
 	into = into[:0]
 	room := int64(1) << 61
-	for i := range solver.Rows {
-		y := math.Round(solver.Price(i) * s.unit * float64(uint64(1)<<s.shift))
+	for i := range rows {
+		y := math.Round(price(i) * s.unit * float64(uint64(1)<<s.shift))
 		whole := int64(0)
 		if y > 0 {
 			if y < float64(s.most<<s.shift) {

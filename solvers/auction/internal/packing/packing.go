@@ -48,6 +48,7 @@ type Settings struct {
 	Enough   bool                            // end a component, after its root, with any packing better than the start's
 	Log      bool                            // prove the result for others, who need not search; without Known prices
 	Beside   Beside                          // searches beside the tree of a component, where it takes longer than Alone; nil, and with several Ranks: nothing does
+	Bounds   Bounder                         // of all children of a node that strong branching may choose; nil: it tries some, one by one
 	Alone    time.Duration                   // from a component's first packings to the search beside its tree
 	Ranks    collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 

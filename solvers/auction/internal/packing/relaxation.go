@@ -66,7 +66,7 @@ func (r *relaxation) cutoff(best int64) float64 { return (float64(best-r.fixed) 
 // bound is a value that no packing of the live bids beats, together with fixed, by the
 // prices at hand. It is in units of 2^-shift.
 func (r *relaxation) bound(live set, fixed int64) int64 {
-	r.y = r.prices(r.solver, r.rows, r.y)
+	r.y = r.integers(r.solver.Price, r.rows, r.y)
 	return r.total(live, fixed)
 }
 

@@ -204,14 +204,16 @@ func (w *worker) settle(n *node) {
 	})
 }
 
+// A candidate is a bid that a node may branch on, with what its pseudo-costs say.
+type candidate struct {
+	j      int
+	score  float64
+	trials int
+}
+
 // choose finds the bid to branch on, -1 if none is live. Trials of strong branching
 // that prove a child to be of no use change the node, which is to be solved again then.
 func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64, done bool) (int, bool) {
-	type candidate struct {
-		j      int
-		score  float64
-		trials int
-	}
 	var list []candidate
 	fallback, most := -1, -1.0
 	n.live.each(func(j int) {
@@ -233,8 +235,13 @@ func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64,
 		}
 		return cmp.Compare(a.j, b.j)
 	})
-	r.solver.Save(&w.saved)
 	now := r.solver.Objective()
+	if w.set.Bounds != nil {
+		if pick, changed, ok := w.bounded(ctx, n, r, list, best, now); ok {
+			return pick, changed
+		}
+	}
+	r.solver.Save(&w.saved)
 	pick, top := list[0].j, -1.0
 	changed := false
 	for k, c := range list[:min(len(list), 2*tried)] {
@@ -257,16 +264,7 @@ func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64,
 				continue
 			}
 			changed = true
-			in, out := n.step.split(c.j)
-			if side == 0 {
-				out.note(r)
-				n.step = in
-				w.take(n, c.j)
-			} else {
-				in.note(r)
-				n.step = out
-				n.live.drop(c.j)
-			}
+			w.decide(n, r, c.j, side)
 			break
 		}
 		if changed {
@@ -285,25 +283,42 @@ func product(out, in float64) float64 { return math.Max(out, 1e-7) * math.Max(in
 // try solves a child for a few pivots: side 0 leaves the bid out, 1 takes it. It tells
 // what that takes from the objective, and reports whether the child is of no use.
 func (w *worker) try(ctx context.Context, n *node, r *relaxation, j, side int, best int64, now float64, fall *[2]float64) bool {
-	copy(w.inner, n.live)
-	w.inner.drop(j)
-	fixed := n.fixed
-	if side == 0 {
-		r.solver.Bound(int(r.at[j]), 0, 0)
-	} else {
-		r.solver.Bound(int(r.at[j]), 1, 1)
-		w.inner.without(w.g.conflict[j])
-		fixed += w.prices[j]
-	}
+	fixed := w.child(n, j, side)
+	r.solver.Bound(int(r.at[j]), float64(side), float64(side))
 	r.solver.Solve(ctx, r.cutoff(best), tryouts)
 	fall[side] = math.Max(0, now-r.solver.Objective())
 	useless := now-fall[side] <= r.cutoff(best) && r.bound(w.inner, fixed)>>r.shift <= best
-	moved := w.x[j]
-	if side == 1 {
-		moved = 1 - moved
-	}
-	w.learn(j, side, fall[side], moved)
+	w.learn(j, side, fall[side], w.moved(j, side))
 	r.solver.Bound(int(r.at[j]), 0, 1)
 	r.solver.Load(&w.saved)
 	return useless
+}
+
+// child leaves the live bids of a node's child in inner, and returns the price of those taken.
+func (w *worker) child(n *node, j, side int) (fixed int64) {
+	copy(w.inner, n.live)
+	w.inner.drop(j)
+	if side == 0 {
+		return n.fixed
+	}
+	w.inner.without(w.g.conflict[j])
+	return n.fixed + w.prices[j]
+}
+
+// moved is how far a child's bid is from the node's solution.
+func (w *worker) moved(j, side int) float64 { return math.Abs(float64(side) - w.x[j]) }
+
+// decide turns a node into one of its children, where the prices at hand show that the other,
+// which it notes, is of no use.
+func (w *worker) decide(n *node, r *relaxation, j, useless int) {
+	in, out := n.step.split(j)
+	if useless == 0 {
+		out.note(r)
+		n.step = in
+		w.take(n, j)
+		return
+	}
+	in.note(r)
+	n.step = out
+	n.live.drop(j)
 }

@@ -1,0 +1,75 @@
+package beside
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"coalesce/generated/auction"
+	"coalesce/runtime/device"
+	"coalesce/solvers/auction/internal/bounds"
+	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/solve"
+)
+
+// seeking is how long searches go on without better allocations until the device bounds children
+// instead: blocks of searches leave no room for others.
+const seeking = 500 * time.Millisecond
+
+// mostEmulated is how many children an emulated device bounds, each in a tenth of a second.
+const mostEmulated = 16
+
+// opened is what bounds children on the first device, for problems of so many bids; nil, and the
+// reason is noted, where there is none.
+func (s *Companion) opened(bids int) *bounds.Bounder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held != nil || s.failed != nil {
+		return s.held
+	}
+	d := s.o.Devices[0]
+	chosen := solve.Settings{Tuning: s.o.Tuning}
+	choice, err := chosen.Choose(&auction.Bounds, d.Facts(), bounds.Workload(bids), func(v *device.Variant) error { return bounds.Takes(v, d.Facts(), 0, 0) })
+	if err == nil {
+		s.held, err = bounds.Open(d, choice.Variant)
+	}
+	if err != nil {
+		s.failed = err
+	}
+	return s.held
+}
+
+// bound is a packing.Bounder, while no searches run.
+func (s *Companion) bound(ctx context.Context, c *packing.Children) *packing.Bounds {
+	b := s.free.Load()
+	if b == nil || !b.Takes(c) {
+		return nil
+	}
+	if s.emulated() {
+		if len(c.Live) > mostEmulated {
+			return nil
+		}
+		s.free.Store(nil) // after one node
+	}
+	got, err := b.Bound(ctx, c)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.free.Store(nil)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.failed = cmp.Or(s.failed, err)
+		}
+		return nil
+	}
+	s.nodes.Add(1)
+	s.children.Add(int64(len(c.Live)))
+	return got
+}
+
+// Close frees what bounds took of the device, when the tree is done.
+func (s *Companion) Close() error {
+	if s.held == nil {
+		return nil
+	}
+	return s.held.Close()
+}

@@ -1,0 +1,51 @@
+// Package bounds bounds many children of a node of branch and cut at once, a block of a GPU a child
+// (auction/bounds): linear programs by restarted primal-dual hybrid gradients (Applegate, Díaz,
+// Hinder, Lu, Lubin, O'Donoghue and Schudy, NeurIPS 2021), which take two sparse products a step,
+// with steps by columns' and rows' counts (Pock and Chambolle, ICCV 2011), reflected and averaged
+// with the point of the last restart (Lu and Yang 2024).
+package bounds
+
+import (
+	"math"
+
+	"coalesce/solvers/auction/internal/packing"
+)
+
+const (
+	every  = 20    // steps between two looks at the bound
+	stride = 0.998 // of the longest steps that converge in any case
+)
+
+// stepsOf is how many steps are made of each child: more rows take more.
+func stepsOf(c *packing.Children) int { return min(max(500, 8*len(c.Rows)), 8000) }
+
+// start is the weight of the primal side to begin with: the length of the prices by that of what
+// rows allow.
+func start(c *packing.Children) float32 {
+	prices, most := 0.0, 0.0
+	in := make([]int, len(c.Prices))
+	for i, row := range c.Rows {
+		for _, k := range row {
+			in[k]++
+		}
+		most += float64(c.Most[i]) * float64(c.Most[i]) / float64(len(row))
+	}
+	for k, p := range c.Prices {
+		prices += float64(p) * float64(p) / float64(max(1, in[k]))
+	}
+	if prices == 0 || most == 0 {
+		return 1
+	}
+	return float32(math.Sqrt(prices / most))
+}
+
+// transposed are the rows of each column.
+func transposed(c *packing.Children) [][]uint16 {
+	columns := make([][]uint16, len(c.Prices))
+	for i, row := range c.Rows {
+		for _, k := range row {
+			columns[k] = append(columns[k], uint16(i))
+		}
+	}
+	return columns
+}

@@ -1,0 +1,193 @@
+package bounds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/generated/auction"
+	"coalesce/runtime/device"
+	"coalesce/solvers/auction/internal/packing"
+)
+
+// Subjects are the families of bounds, for the tuner.
+func Subjects() []subject.Subject { return []subject.Subject{tunable{}} }
+
+// Workload is what variants for problems of so many bids are tuned by.
+func Workload(bids int) tuned.Workload {
+	return tuned.Workload{Fixed: map[string]string{}, Size: bids}
+}
+
+// tunable is auction/bounds for the tuner, which times the children of a node.
+type tunable struct{}
+
+func (tunable) Family() *device.Family { return &auction.Bounds }
+
+func (tunable) Fixed() []map[string]string { return []map[string]string{{}} }
+
+func (tunable) Sizes(f device.Facts) []int {
+	if f.Kind == device.CUDA {
+		return []int{200, 700}
+	}
+	return []int{20, 40}
+}
+
+func (tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
+	return Takes(v, f, size, size/2)
+}
+
+// Cases have one column, no rows, rows that allow two, and children without columns.
+func (tunable) Cases(map[string]string) ([]subject.Case, error) {
+	return []subject.Case{
+		{Name: "one column", Instance: newTrial(draw(1, 1, 1, 2))},
+		{Name: "no rows", Instance: newTrial(draw(2, 3, 0, 2))},
+		{Name: "few columns", Instance: newTrial(draw(3, 5, 3, 4))},
+		{Name: "more rows than columns", Instance: newTrial(draw(4, 33, 50, 3))},
+		{Name: "children without columns", Instance: newTrial(draw(5, 70, 30, 9))},
+	}, nil
+}
+
+// Instance has half as many rows as columns, and children as strong branching on a third of them.
+func (tunable) Instance(_ map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return newTrial(draw(seed, size, size/2, max(2, 2*size/3))), nil
+}
+
+func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	return subject.Open(&auction.Bounds, v, func(t *trial) (subject.Job, error) {
+		b, err := Open(d, v)
+		if err != nil {
+			return nil, err
+		}
+		j := &job{trial: t, bounder: b, packed: pack(t.children)}
+		if j.lane, err = b.take(); err == nil {
+			err = errors.Join(b.upload(j.lane, j.packed), j.lane.stream.Sync())
+		}
+		if err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
+		return j, nil
+	})
+}
+
+// A trial is children with what the host's steps come to.
+type trial struct {
+	children *packing.Children
+	want     func() *packing.Bounds
+}
+
+func newTrial(c *packing.Children) *trial {
+	return &trial{c, sync.OnceValue(func() *packing.Bounds { return Host(context.Background(), c) })}
+}
+
+// Size is the number of columns.
+func (t *trial) Size() int { return len(t.children.Prices) }
+
+// A job is a trial on a device.
+type job struct {
+	trial   *trial
+	bounder *Bounder
+	lane    *lane
+	packed  *packed
+}
+
+// Reset poisons what a run writes.
+func (j *job) Reset(s device.Stream) error {
+	return s.Fill(j.lane.prices, 0, j.packed.bytes(), 0xa5)
+}
+
+// Run enqueues the steps of all children.
+func (j *job) Run(s device.Stream) error { return j.bounder.launch(s, j.lane, j.packed) }
+
+// Check holds the bounds against their prices and against the host's: roundings are other ones,
+// after which steps come as near to the optimum.
+func (j *job) Check(s device.Stream) error {
+	got, err := j.bounder.download(s, j.lane, j.packed)
+	if err != nil {
+		return err
+	}
+	c, want := j.trial.children, j.trial.want()
+	for k, value := range got.Values {
+		for i, y := range got.Y[k] {
+			if !(y >= 0) {
+				return fmt.Errorf("child %d: row %d has the price %v, expected 0 or more", k, i, y)
+			}
+		}
+		if exact := boundOf(c, k, got.Y[k]); !(math.Abs(exact-float64(value)) <= 1e-5*(1+exact)) {
+			return fmt.Errorf("child %d: the bound is %v, its prices give %v", k, value, exact)
+		}
+		if most := max(want.Values[k], c.Enough[k]); value > most+near*(1+most) {
+			return fmt.Errorf("child %d: the bound is %v, expected about %v", k, value, most)
+		}
+	}
+	return nil
+}
+
+// near is how much of a bound its distance from the optimum is of after all steps.
+const near = 2e-3
+
+// boundOf is what prices of rows give for a child.
+func boundOf(c *packing.Children, child int, y []float32) float64 {
+	has := func(k uint16) bool { return c.Live[child][k/32]>>(k%32)&1 != 0 }
+	rest := make([]float64, len(c.Prices))
+	total := 0.0
+	for i, row := range c.Rows {
+		some := false
+		for _, k := range row {
+			rest[k] -= float64(y[i])
+			some = some || has(k)
+		}
+		if some {
+			total += float64(y[i]) * float64(c.Most[i])
+		}
+	}
+	for k, r := range rest {
+		if has(uint16(k)) {
+			total += max(0, r+float64(c.Prices[k]))
+		}
+	}
+	return total
+}
+
+// Work is how many entries of the rows the steps go through, twice each.
+func (j *job) Work() float64 {
+	return 2 * float64(j.packed.steps) * float64(j.packed.entries) * float64(j.packed.children)
+}
+
+// Close frees the device's memory.
+func (j *job) Close() error { return j.bounder.Close() }
+
+// draw draws children of a linear program of so many columns and rows: a column is in about ten
+// rows, some of which allow two, or in none; some children have no columns.
+func draw(seed uint64, columns, rows, children int) *packing.Children {
+	r := rand.New(rand.NewPCG(seed, uint64(columns)))
+	c := &packing.Children{}
+	for range columns {
+		c.Prices, c.X = append(c.Prices, float32(1+r.IntN(1000))/1000), append(c.X, float32(r.IntN(3))/2)
+	}
+	for range rows {
+		var row []uint16
+		for k := range columns {
+			if k%13 != 5 && r.IntN(max(rows, 10)) < 10 {
+				row = append(row, uint16(k))
+			}
+		}
+		if len(row) > 0 {
+			c.Rows, c.Most, c.Y = append(c.Rows, row), append(c.Most, float32(1+r.IntN(10)/9)), append(c.Y, r.Float32()/4)
+		}
+	}
+	for k := range children {
+		live := make([]uint32, (columns+31)/32)
+		for j := range columns {
+			if k%7 != 3 && (k == 0 || r.IntN(4) > 0) {
+				live[j/32] |= 1 << (j % 32)
+			}
+		}
+		c.Live, c.Enough = append(c.Live, live), append(c.Enough, -1)
+	}
+	return c
+}

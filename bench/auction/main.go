@@ -50,7 +50,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verify},
 		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).tables},
 		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).rivals},
-		{Name: "beside", About: "branch and cut alone, and with the device searching beside it, on the auctions of -data", Run: (*bench).beside},
+		{Name: "beside", About: "branch and cut alone, and with the device working for it, on the auctions of -data", Run: (*bench).beside},
 	}
 }
 

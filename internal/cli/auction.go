@@ -43,8 +43,8 @@ and bidders, whose bids are alternatives (XOR), or not (OR), or some of them (OR
 XOR), and have limits of what a bidder wins and reserve prices.
 Goods and dummies that at least two bids ask for, those that the same bids ask for
 counted as one, are a coalition structure where they are at most %d; more are solved
-by branch and cut on the host, where searches over many starts on a GPU look for better
-bids beside it. On a GPU few goods are solved bidder by bidder, by tables of all sets of
+by branch and cut on the host, for which a GPU looks for better bids by searches over many
+starts, and then bounds nodes. On a GPU few goods are solved bidder by bidder, by tables of all sets of
 goods, where these take half a second at most. --time-limit and ctrl-C end branch and cut
 with the best bids found and a bound on what others may pay. Of several files each is
 solved, and --json prints a line for each.

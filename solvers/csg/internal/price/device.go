@@ -235,6 +235,9 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 				return found{}, err
 			}
 			continue
+		case len(f.columns) == 0:
+			limit = roundUp(limit+1) - grain - 1 // all have losses above it, and below the next multiple
+			continue
 		}
 		f.tighten(prices)
 		limit = f.limit
@@ -310,7 +313,10 @@ func (s *share[T]) launch(prices []int64, limit int64, room int) error {
 	if err := s.sums(s.low, 0, prices[:s.bits], 1<<s.bits); err != nil {
 		return err
 	}
-	least := sum(prices, s.first) - roundUp(limit+1)
+	least := sum(prices, s.first) - limit - 1
+	if !integer[T]() {
+		least = sum(prices, s.first) - roundUp(limit+1)
+	}
 	if narrow(s.variant) && !integer[T]() {
 		// Sums are rounded down, and so may be the sum of two.
 		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(limit)), -23)))

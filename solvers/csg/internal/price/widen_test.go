@@ -2,6 +2,8 @@ package price
 
 import (
 	"context"
+	"math"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -64,5 +66,68 @@ func TestWiden(t *testing.T) {
 		if err := d.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Where more coalitions than a pass hands back have losses just above the limit, fewer than grain, the
+// pass goes on to those that have none above.
+func TestLossesWithinAGrain(t *testing.T) {
+	devices := emulatedtest.Several(t, 1)
+	t.Run("int32", func(t *testing.T) { withinAGrain[int32](t, devices, "int32", 2) })
+	t.Run("float64", func(t *testing.T) { withinAGrain[float64](t, devices, "float64", 50) })
+}
+
+// withinAGrain makes a pass over coalitions whose losses are their sizes of integers and 100 of floats, in
+// units; the pass has room for 32 of them.
+func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value string, limit int64) {
+	const n = 14
+	f := &csg.Price
+	values := make([]T, 1<<n)
+	for c := range values {
+		values[c] = T(1000 * bits.OnesCount(uint(c)))
+	}
+	unit, err := unitFor[T](1000*n, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices := make([]int64, n)
+	for i := range prices {
+		prices[i] = 1000 << unit
+		if integer[T]() {
+			prices[i]++
+		}
+	}
+	if !integer[T]() {
+		for c := 1; c < len(values)-1; c++ {
+			values[c] -= T(math.Ldexp(100, -unit))
+		}
+	}
+	k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
+		return !narrow(&v) && f.Value(&v, "value") == value && TileBits(&v) <= n
+	})
+	o := Settings{On: &On{Devices: devices, Variant: &f.Variants[k]}, Cores: 2}
+	d, err := newOnDevices(context.Background(), values, n, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := measure[T](d, n); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.pass(context.Background(), prices, limit, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.host.pass(context.Background(), prices, got.limit, 1<<n)
+	if err != nil || got.limit > limit {
+		t.Fatal(got.limit, err)
+	}
+	for _, list := range [][]column{got.columns, all.columns} {
+		slices.SortFunc(list, func(a, b column) int { return int(a.mask) - int(b.mask) })
+	}
+	if !slices.Equal(got.columns, all.columns) {
+		t.Errorf("found %d coalitions of losses of at most %d, the cores %d", len(got.columns), got.limit, len(all.columns))
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
 	}
 }

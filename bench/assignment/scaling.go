@@ -57,7 +57,12 @@ func (b *bench) scaling() (err error) {
 	}
 	fmt.Printf("%d devices\n", len(group))
 	seen := map[string]bool{}
+	has := func(t step) bool { return slices.Contains(b.settings.sizes, t.n) }
+	own := slices.ContainsFunc(steps(), has) // sizes of steps are asked for: those steps, else all at other sizes
 	for _, t := range steps() {
+		if own && !has(t) {
+			continue
+		}
 		asked := b.wanted([]problem{t.problem})
 		if len(asked) == 0 {
 			continue

@@ -116,7 +116,7 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 }
 
 // Every variant of int16 has the last agent's values in pieces, of one value too.
-func TestInt16InPieces(t *testing.T) {
+func TestInt16PieceVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for _, v := range emulatedtest.Variants(&csg.Tiles) {
 		if csg.Tiles.Value(v, "value") != string(Int16) {

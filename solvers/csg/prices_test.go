@@ -146,7 +146,7 @@ func TestPricesRefused(t *testing.T) {
 }
 
 // A pass of every sampled variant finds what one on the cores does.
-func TestEmulatedPasses(t *testing.T) {
+func TestEmulatedPassVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
 	s := Subjects()[3]
 	for _, v := range emulatedtest.Variants(s.Family()) {

@@ -33,7 +33,7 @@ func onDevice[T device.Number](t *testing.T, name string, d device.Device, v *de
 }
 
 // Passes on a device find what those on the cores find, in every type.
-func TestOnDevice(t *testing.T) {
+func TestDeviceVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
 	f := &gencsg.Price
 	for _, v := range emulatedtest.Variants(f) {

@@ -119,17 +119,11 @@ func startTemper(t *testing.T, d device.Device, label string, p *problem.Normal,
 	return m
 }
 
-// TestTemperRound holds the words of rounds against the model's, bit by bit.
-func TestTemperRound(t *testing.T) {
+// TestTemperVariants holds the words of rounds against the model's, bit by bit.
+func TestTemperVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
-	labels := []string{"block=64,state=shared,weight=unit", "block=64,state=global,weight=int32"}
-	if emulatedtest.Every {
-		labels = nil
-		for _, v := range qubo.Temper.Variants {
-			labels = append(labels, v.Label)
-		}
-	}
-	for _, label := range labels {
+	for _, v := range emulatedtest.Variants(&qubo.Temper) {
+		label := v.Label
 		for name, p := range qubotest.SparseCases() {
 			if _, err := needsOf(p).form(qubo.Temper.Variant(label)); err != nil || p.N == 0 {
 				continue

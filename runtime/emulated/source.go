@@ -1,6 +1,7 @@
 package emulated
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 	"io/fs"
@@ -12,8 +13,20 @@ import (
 	"coalesce/runtime/device"
 )
 
-// includes finds the lines that include a file by a quoted name.
-var includes = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+var include = regexp.MustCompile(`^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+
+// included lists the files that a text includes by a quoted name.
+func included(text []byte) (files []string) {
+	for line := range bytes.Lines(text) {
+		if bytes.IndexByte(line, '#') < 0 {
+			continue // most lines: the expression takes longer
+		}
+		if m := include.FindSubmatch(line); m != nil {
+			files = append(files, string(m[1]))
+		}
+	}
+	return files
+}
 
 // gather adds file of src to the tree with every quoted include it reaches:
 // beside the includer, at the root of src, or in headers (below "templates/").
@@ -31,8 +44,7 @@ func gather(tree map[string]string, src, headers fs.FS, file string) error {
 		return err
 	}
 	tree[file] = string(text)
-	for _, m := range includes.FindAllSubmatch(text, -1) {
-		inc := string(m[1])
+	for _, inc := range included(text) {
 		beside := path.Join(path.Dir(file), inc)
 		tries := []string{beside, inc, "templates/" + inc}
 		if inHeaders {
@@ -81,8 +93,8 @@ func variantFile(f *device.Family, v *device.Variant) (string, string, error) {
 		return pack, string(text), nil
 	}
 	var files []string
-	for _, m := range includes.FindAllSubmatch(text, -1) {
-		file := path.Join(path.Dir(pack), string(m[1]))
+	for _, inc := range included(text) {
+		file := path.Join(path.Dir(pack), inc)
 		if path.Base(file) == v.Symbol+".cu" {
 			files = append([]string{file}, files...)
 		} else {

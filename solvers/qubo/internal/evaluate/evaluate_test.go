@@ -64,10 +64,10 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.
 	}
 }
 
-// Every variant gives the objectives and gains of the coefficients, exactly.
+// Every sampled variant gives the objectives and gains of the coefficients, exactly.
 func TestEvaluateVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
-	for _, v := range evaluateSample(&qubo.Evaluate) {
+	for _, v := range emulatedtest.Variants(&qubo.Evaluate) {
 		kind := qubo.Evaluate.Value(v, "weight")
 		cases := []struct{ n, count int }{{0, 2}, {1, 3}, {130, 129}}
 		if kind == Int8 || emulatedtest.Every {
@@ -77,24 +77,6 @@ func TestEvaluateVariants(t *testing.T) {
 			checkEvaluate(t, d, v, qubotest.SquareFor(kind, c.n, uint64(c.n)), c.count)
 		}
 	}
-}
-
-// evaluateSample shows every shape of a block, every width of a warp, every
-// number of stages and every type; all variants where every is set.
-func evaluateSample(f *device.Family) []*device.Variant {
-	var list []*device.Variant
-	seen := map[string]bool{}
-	for i := range f.Variants {
-		v := &f.Variants[i]
-		fresh := emulatedtest.Every
-		for _, key := range []string{f.Value(v, "tile") + "x" + f.Value(v, "batch"), "warp " + f.Value(v, "warp"), "stages " + f.Value(v, "stages"), f.Value(v, "weight")} {
-			fresh, seen[key] = fresh || !seen[key], true
-		}
-		if fresh {
-			list = append(list, v)
-		}
-	}
-	return list
 }
 
 // A type takes what it holds exactly, and says why not more.

@@ -100,8 +100,8 @@ func killable(t *testing.T) (*Instance, Options) {
 	return inst, Options{Devices: []device.Device{host.Open(1)}, Algorithm: string(Apart), Variant: "k=8,r=2,unit=vector,value=int32"}
 }
 
-// TestKilled kills a process that solves, again and again, until one of them ends: each
-// goes on with the levels that those before have finished.
+// TestKilled kills processes that solve, at 20 random moments: each goes on with the
+// levels that those before have finished. After one that ended the next begins anew.
 func TestKilled(t *testing.T) {
 	inst, o := killable(t)
 	if path := os.Getenv("COALESCE_TEST_KILLED"); path != "" {
@@ -115,8 +115,8 @@ func TestKilled(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "run")
 	r := rand.New(rand.NewPCG(5, 6))
-	before, kills := 0.0, 0
-	for range 20 {
+	before, most, kills := 0.0, 0.0, 0
+	for tries := 0; kills < 20 && tries < 60; tries++ {
 		child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 		child.Env = append(os.Environ(), "COALESCE_TEST_KILLED="+path)
 		if err := child.Start(); err != nil {
@@ -126,7 +126,11 @@ func TestKilled(t *testing.T) {
 		err := child.Wait()
 		kill.Stop()
 		if err == nil {
-			break
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			before = 0
+			continue
 		}
 		if !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("the process ended otherwise: %v", err)
@@ -147,10 +151,10 @@ func TestKilled(t *testing.T) {
 		if share < before {
 			t.Errorf("after %d kills %v of the work is done, before it was %v", kills, share, before)
 		}
-		before = share
+		before, most = share, max(most, share)
 	}
-	if kills == 0 || before == 0 {
-		t.Errorf("%d kills, and then %v of the work was done: expected some of both", kills, before)
+	if kills < 20 || most == 0 {
+		t.Errorf("%d kills, at most %v of the work kept: expected 20 kills and some work", kills, most)
 	}
 }
 

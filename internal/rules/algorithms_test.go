@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
@@ -14,6 +15,7 @@ import (
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
 
@@ -47,6 +49,10 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 		}
 		return &r.Report, nil
 	}
+	program, err := qubo.Palubeckis(40, 50, 1) // too many variables to visit every solution
+	if err != nil {
+		t.Fatal(err)
+	}
 	cpu := host.Open(0)
 	defer cpu.Close()
 	tried := map[string]bool{}
@@ -67,6 +73,15 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 		}},
 		{"csg", "csg/algorithm", gpu, 10, csg.Subjects(), structures},
 		{"auction", "auction/algorithm", gpu, 12, auction.Subjects(), winners},
+		{"qubo", "qubo/algorithm", gpu, 40, qubo.Subjects(), func(s solve.Settings) (*solve.Report, error) {
+			s.TimeLimit = 200 * time.Millisecond
+			r, err := qubo.Solve(ctx, program, qubo.Options{Settings: s, Unreduced: true})
+			if err != nil {
+				return nil, err
+			}
+			report := r.Report()
+			return &report, nil
+		}},
 		{"auction, host", "auction/algorithm", cpu, 12, auction.Subjects(), winners},
 		{"csg, host", "csg/algorithm", cpu, 10, csg.Subjects(), structures},
 	} {

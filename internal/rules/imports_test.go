@@ -75,7 +75,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
 	{"solvers/qubo", []string{"solvers/solve", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
 		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
-		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
+		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
 	// nothing of files and of other algorithms, but for the search that core and price
 	// shares with the host; the API brings them together.

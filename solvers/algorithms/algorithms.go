@@ -64,6 +64,10 @@ type Problem[I any] struct {
 	Draw      func(fixed map[string]string, size int, seed uint64) (I, error)
 	// Reference is the value of an instance by the plainest algorithm.
 	Reference func(I) (solve.Number, error)
+	// Known is the largest value of an instance, where algorithms search without a proof, in place
+	// of Reference: runs end with it, or at a limit of the problem's, which is then the time that
+	// they took. nil: all algorithms prove their answers.
+	Known func(I) solve.Number
 	// Open begins to solve. The settings name no algorithm: what runs follows from their
 	// tuning data, as it does for users.
 	Open func(ctx context.Context, inst I, s solve.Settings) (Solver, error)
@@ -146,15 +150,24 @@ type instance[I any] struct {
 	value     solve.Number
 	err       error
 	reference func(I) (solve.Number, error) // nil: the first answer's value stands for the others'
+	known     func(I) solve.Number          // of Problem
+	timed     bool                          // may miss the known value
 }
 
 // Size is that which was drawn.
 func (x *instance[I]) Size() int { return x.size }
 
-// agree holds a proven answer against what is known of the instance.
+// agree holds an answer against what is known of the instance.
 func (x *instance[I]) agree(r *solve.Report) error {
 	if r == nil {
 		return fmt.Errorf("%w: no answer", errWrong)
+	}
+	if x.known != nil {
+		best := x.known(x.of)
+		if r.Value != best && !(x.timed && r.Value.Float() < best.Float()) {
+			return fmt.Errorf("%w: found the value %s, expected %s", errWrong, r.Value, best)
+		}
+		return r.Claims()
 	}
 	x.once.Do(func() {
 		if x.value = r.Value; x.reference != nil {
@@ -183,7 +196,7 @@ func (c contest[I]) Cases(fixed map[string]string) ([]subject.Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.reference = c.p.Reference
+		x.reference, x.timed = c.p.Reference, false
 		cases = append(cases, subject.Case{Name: fmt.Sprintf("%s, size %d", c.p.Family.Name, size), Instance: x})
 	}
 	return cases, nil
@@ -196,7 +209,7 @@ func (c contest[I]) Instance(fixed map[string]string, size int, seed uint64) (su
 
 func (c contest[I]) draw(fixed map[string]string, size int, seed uint64) (*instance[I], error) {
 	of, err := c.p.Draw(fixed, size, seed)
-	return &instance[I]{of: of, size: size}, err
+	return &instance[I]{of: of, size: size, known: c.p.Known, timed: true}, err
 }
 
 // Open has solves choose an algorithm, as a user's pin would.
@@ -236,7 +249,7 @@ func (j *job[I]) Run(device.Stream) (err error) {
 	return err
 }
 
-// Check holds the answer against the reference's, or against the first of the instance.
+// Check holds the answer against the known value, the reference's, or the first of the instance.
 func (j *job[I]) Check(device.Stream) error { return j.x.agree(j.report) }
 
 // Work is the problem's.

@@ -12,13 +12,18 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// openTeam makes a search on the device and one on the host ready, or one of them
-// where the other is left out. The device's is qubo/temper for sparse problems,
-// else, or where that is left out, qubo/bulk.
+// openTeam is openTeamOf with the search on the device that suits the problem.
 func openTeam(p *problem.Normal, o search.Setup) (search.Opened, error) {
+	return openTeamOf(tempering.Suits(p), p, o)
+}
+
+// openTeamOf makes a search on the device and one on the host ready, or one of them
+// where the other is left out. The device's is qubo/temper if tempers, else, or where
+// that is left out, qubo/bulk.
+func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.Opened, error) {
 	portfolio := host.Beside{Without: o.Without}
 	out := func(name string) bool { return slices.Contains(o.Without, name) }
-	temper := tempering.Suits(p) && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
+	temper := tempers && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
 	if !temper && out("bulk") {
 		return search.Opened{Searcher: portfolio, Used: map[string]Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
 	}

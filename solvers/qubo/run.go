@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/algorithms"
 	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/preprocess"
 	"coalesce/solvers/qubo/internal/reference"
@@ -230,11 +231,16 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	return label, err
 }
 
-// open makes the plan's engine ready for p, or the host's where that cannot hold p
-// and nothing was asked for by name, and returns the engine's and variant's name.
+// open makes the plan's engine, or the one that tuning favours for p, ready for p, or the
+// host's where that cannot hold p and nothing was asked for by name, and returns the
+// engine's and variant's name.
 func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error) {
-	e, err = r.plan.engine.open(p, r.o.setup())
-	name := r.plan.engine.name
+	way, chosen, err := r.choose(p)
+	if err != nil {
+		return e, "", err
+	}
+	e, err = chosen.open(p, r.o.setup())
+	name := chosen.name
 	if errors.Is(err, search.ErrUnfit) && r.o.Algorithm == "" && r.o.Variant == "" {
 		r.plan.reason = err.Error()
 		e, err = host.Open(p, r.o.setup())
@@ -257,6 +263,7 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 		label += " " + e.Label
 		r.plan.reason = e.Reason
 	}
+	r.plan.reason = algorithms.Before(ways, way, r.plan.reason)
 	return e, label, nil
 }
 

@@ -9,5 +9,5 @@ import (
 
 // Subjects are the families of this problem that the tuner covers.
 func Subjects() []subject.Subject {
-	return append([]subject.Subject{tabu.Subject{}, tempering.Subject{}}, multistart.Subjects()...)
+	return append([]subject.Subject{tabu.Subject{}, tempering.Subject{}, waysSubject()}, multistart.Subjects()...)
 }

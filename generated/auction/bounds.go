@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed bounds/*.cu
 var boundsSource embed.FS
 
-// Bounds is the family auction/bounds: 14 variants.
+// Bounds is the family auction/bounds: 17 variants.
 var Bounds = device.Family{
 	Name:   "auction/bounds",
 	Target: device.CUDA,
@@ -29,24 +29,28 @@ var Bounds = device.Family{
 		{Name: "bound", Params: []device.Param{{Name: "words", Type: "buffer"}, {Name: "lists", Type: "buffer"}, {Name: "reals", Type: "buffer"}, {Name: "prices", Type: "buffer"}, {Name: "columns", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "entries", Type: "uint64"}, {Name: "steps", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
+		{Label: "block=64,lanes=1", Symbol: "auction_bounds_block64_lanes1", Hash: 0x580cc58a0fd44255, Values: []string{"64", "1"}, Pack: 0},
 		{Label: "block=64,lanes=2", Symbol: "auction_bounds_block64_lanes2", Hash: 0x3389a0174a98dd8c, Values: []string{"64", "2"}, Pack: 0},
 		{Label: "block=64,lanes=4", Symbol: "auction_bounds_block64_lanes4", Hash: 0x5dd7c9c6dbb5e3d8, Values: []string{"64", "4"}, Pack: 0},
 		{Label: "block=64,lanes=8", Symbol: "auction_bounds_block64_lanes8", Hash: 0x9c42ec77c37539fc, Values: []string{"64", "8"}, Pack: 0},
+		{Label: "block=128,lanes=1", Symbol: "auction_bounds_block128_lanes1", Hash: 0x4dbd69be43ecedd0, Values: []string{"128", "1"}, Pack: 0},
 		{Label: "block=128,lanes=2", Symbol: "auction_bounds_block128_lanes2", Hash: 0xf9c7a0d796b0e048, Values: []string{"128", "2"}, Pack: 0},
 		{Label: "block=128,lanes=4", Symbol: "auction_bounds_block128_lanes4", Hash: 0x97afa9618b48b3fa, Values: []string{"128", "4"}, Pack: 0},
 		{Label: "block=128,lanes=8", Symbol: "auction_bounds_block128_lanes8", Hash: 0xcf4291ca56c9abb3, Values: []string{"128", "8"}, Pack: 0},
+		{Label: "block=256,lanes=1", Symbol: "auction_bounds_block256_lanes1", Hash: 0x908bd49e73ca4094, Values: []string{"256", "1"}, Safe: true, Pack: 0},
 		{Label: "block=256,lanes=2", Symbol: "auction_bounds_block256_lanes2", Hash: 0xb3a7fb2fc551ed59, Values: []string{"256", "2"}, Pack: 0},
-		{Label: "block=256,lanes=4", Symbol: "auction_bounds_block256_lanes4", Hash: 0x239fe05e0e9e0b93, Values: []string{"256", "4"}, Safe: true, Pack: 0},
+		{Label: "block=256,lanes=4", Symbol: "auction_bounds_block256_lanes4", Hash: 0x239fe05e0e9e0b93, Values: []string{"256", "4"}, Pack: 0},
 		{Label: "block=256,lanes=8", Symbol: "auction_bounds_block256_lanes8", Hash: 0x9cac5b72328ec6ea, Values: []string{"256", "8"}, Pack: 0},
-		{Label: "block=256,lanes=1", Symbol: "auction_bounds_block256_lanes1", Hash: 0x908bd49e73ca4094, Values: []string{"256", "1"}, Pack: 0},
 		{Label: "block=256,lanes=16", Symbol: "auction_bounds_block256_lanes16", Hash: 0x17a4c678b3f33b67, Values: []string{"256", "16"}, Pack: 0},
+		{Label: "block=512,lanes=1", Symbol: "auction_bounds_block512_lanes1", Hash: 0x74a8e6782474fbab, Values: []string{"512", "1"}, Pack: 0},
 		{Label: "block=512,lanes=2", Symbol: "auction_bounds_block512_lanes2", Hash: 0xc0363f34aa641817, Values: []string{"512", "2"}, Pack: 0},
 		{Label: "block=512,lanes=4", Symbol: "auction_bounds_block512_lanes4", Hash: 0x87fadc0e0204767a, Values: []string{"512", "4"}, Pack: 0},
-		{Label: "block=512,lanes=8", Symbol: "auction_bounds_block512_lanes8", Hash: 0x552f2623bd8b5fab, Values: []string{"512", "8"}, Pack: 0},
+		{Label: "block=512,lanes=8", Symbol: "auction_bounds_block512_lanes8", Hash: 0x552f2623bd8b5fab, Values: []string{"512", "8"}, Pack: 1},
 	},
 	Source: boundsSource,
 	Packs: []device.Pack{
-		{File: "bounds/pack_000.cu", Hash: 0xbe9702282c17e9b9},
+		{File: "bounds/pack_000.cu", Hash: 0x952ac2641727c71a},
+		{File: "bounds/pack_001.cu", Hash: 0x849f27f20c03965c},
 	},
 }
 

@@ -74,14 +74,26 @@ func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) 
 	})
 }
 
-// A trial is children with what the host's steps come to.
+// A trial is children with what the host's steps come to for every stride-th of them.
 type trial struct {
 	children *packing.Children
+	stride   int
 	want     func() *packing.Bounds
 }
 
+// compared is how many children of a trial the host steps through at most, because all of 700 bids take a minute of a core.
+const compared = 16
+
 func newTrial(c *packing.Children) *trial {
-	return &trial{c, sync.OnceValue(func() *packing.Bounds { return Host(context.Background(), c) })}
+	stride := max(1, (len(c.Live)+compared-1)/compared)
+	return &trial{c, stride, sync.OnceValue(func() *packing.Bounds {
+		some := *c
+		some.Live, some.Enough = nil, nil
+		for k := 0; k < len(c.Live); k += stride {
+			some.Live, some.Enough = append(some.Live, c.Live[k]), append(some.Enough, c.Enough[k])
+		}
+		return Host(context.Background(), &some)
+	})}
 }
 
 // Size is the number of columns.
@@ -103,8 +115,8 @@ func (j *job) Reset(s device.Stream) error {
 // Run enqueues the steps of all children.
 func (j *job) Run(s device.Stream) error { return j.bounder.launch(s, j.lane, j.packed) }
 
-// Check holds the bounds against their prices and against the host's: roundings are other ones,
-// after which steps come as near to the optimum.
+// Check holds all bounds against their prices, and those of the compared children against the host's:
+// roundings are other ones, after which steps come as near to the optimum.
 func (j *job) Check(s device.Stream) error {
 	got, err := j.bounder.download(s, j.lane, j.packed)
 	if err != nil {
@@ -120,7 +132,10 @@ func (j *job) Check(s device.Stream) error {
 		if exact := boundOf(c, k, got.Y[k]); !(math.Abs(exact-float64(value)) <= 1e-5*(1+exact)) {
 			return fmt.Errorf("child %d: the bound is %v, its prices give %v", k, value, exact)
 		}
-		if most := max(want.Values[k], c.Enough[k]); value > most+near*(1+most) {
+		if k%j.trial.stride != 0 {
+			continue
+		}
+		if most := max(want.Values[k/j.trial.stride], c.Enough[k]); value > most+near*(1+most) {
 			return fmt.Errorf("child %d: the bound is %v, expected about %v", k, value, most)
 		}
 	}

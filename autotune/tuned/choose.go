@@ -84,7 +84,8 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 //     winner of one of the two sizes among the candidates.
 //   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
 //     factor of two beyond all, or more; at most as far beyond as twice the distance
-//     between them, since errors of measurement grow with it.
+//     between them, since errors of measurement grow with it. The winner at the nearer size
+//     stays unless another is predicted faster by more than such errors have grown to.
 //   - nearest: the winner at the tuned size with the least |Δ log size|, the
 //     larger on a tie, when it lies within a factor of two or no tuned size lies
 //     beyond: what is fastest changes with the size, so that the other sizes,
@@ -287,8 +288,23 @@ func (s *search) between(p *pool, far bool) (Choice, bool) {
 	if !crowned {
 		return Choice{}, false
 	}
+	if level == Extrapolated {
+		beyond, w := max(at-1, -at), a.winner
+		if at > 1 {
+			w = b.winner
+		}
+		if w != nil && s.fits(w, false) {
+			low, high := a.find(w.variant), b.find(w.variant)
+			if low != nil && high != nil && (1-at)*low.log+at*high.log <= least+(1+2*beyond)*math.Log1p(tied) {
+				best = low
+			}
+		}
+	}
 	return s.choice(best.variant, level, evidence{pool: p, low: a, high: b, count: n}), true
 }
+
+// tied is the share of a time by which measurements of two variants, days apart, differ by chance.
+const tied = 0.05
 
 // along is where a size lies between two tuned ones, 0 at a and 1 at b, or beyond them.
 func along(size int, a, b *tunedSize) float64 {

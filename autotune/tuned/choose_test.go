@@ -100,6 +100,8 @@ func TestChoose(t *testing.T) {
 		"nearest above":            {[]Entry{tunedAt(16, 40, 10), tunedAt(24, 90, 0, 20)}, 26, nil, nil, "3", Nearest, "the best at size 24, the tuned size nearest to 26"},
 		"nearest by ratio":         {[]Entry{tunedAt(100, 40, 10), tunedAt(190, 90, 0, 20)}, 140, nil, nil, "3", Nearest, "the best at size 190"},
 		"beyond all":               {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 59)}, 200, nil, nil, "1", Extrapolated, "size 200 lies far from what was tuned on Test GPU, and going by the growth from size 16 to 24 of 3 variants"},
+		"beyond all, errors":       {[]Entry{tunedAt(16, 400, 105, 100), tunedAt(24, 9000, 610, 600)}, 100, nil, nil, "3", Extrapolated, "no other is predicted faster by more than errors of measurement grow to"},
+		"beyond all, growth":       {[]Entry{tunedAt(16, 400, 140, 100), tunedAt(24, 9000, 610, 600)}, 100, nil, nil, "2", Extrapolated, "going by the growth from size 16 to 24"},
 		"below all":                {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 20)}, 2, nil, nil, "2", Extrapolated, "going by the growth from size 16 to 24"},
 		"beyond one size":          {[]Entry{tunedAt(16, 40, 10, 12)}, 200, nil, nil, "2", Nearest, "the best at size 16, the tuned size nearest to 200"},
 		"stale, then neighbour":    {[]Entry{stale, tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "4", Nearest, "the best at size 24"},

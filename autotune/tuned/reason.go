@@ -102,7 +102,7 @@ func (c Choice) basis() string {
 		return fmt.Sprintf("size %d lies between the tuned sizes %d and %d on %s, and of %d variants measured at both it is predicted fastest",
 			c.size, c.low.size, c.high.size, where, c.count)
 	case Extrapolated:
-		return fmt.Sprintf("size %d lies far from what was tuned on %s, and going by the growth from size %d to %d of %d variants it is predicted fastest",
+		return fmt.Sprintf("size %d lies far from what was tuned on %s, and going by the growth from size %d to %d of %d variants no other is predicted faster by more than errors of measurement grow to",
 			c.size, where, c.low.size, c.high.size, c.count)
 	case Nearest:
 		return fmt.Sprintf("the best at size %d, the tuned size nearest to %d on %s", c.low.size, c.size, where)

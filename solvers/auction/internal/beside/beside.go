@@ -43,9 +43,10 @@ type Work struct {
 // A Companion searches on devices, beside the trees of an auction's parts.
 type Companion struct {
 	o        solve.Settings
-	start    time.Time   // of the solve
-	begun    bool        // it came to search a part
-	patience *time.Timer // ends searches that find nothing; nil: they go on
+	start    time.Time     // of the solve
+	begun    bool          // it came to search a part
+	quiet    time.Duration // that searches go on without better allocations
+	patience *time.Timer   // ends them then; nil: they go on
 	did      Work
 	err      error // why it ended before branch and cut did
 
@@ -59,11 +60,11 @@ type Companion struct {
 // Join has o's devices work for branch and cut, of which set are the settings, where they are no
 // host and one process solves.
 func Join(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
-	s := &Companion{o: o, start: start}
+	s := &Companion{o: o, start: start, quiet: seeking}
 	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.Together() == 1 {
 		set.Beside, set.Alone, set.Bounds = s.search, alone, s.bound
 		if s.emulated() {
-			set.Alone = 0 // it takes long as it is
+			set.Alone, s.quiet = 0, time.Minute // it takes long as it is
 		}
 	}
 	return s
@@ -79,7 +80,7 @@ func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.
 	defer cancel()
 	s.free.Store(nil)
 	if b := s.opened(len(c.Prices)); b != nil {
-		s.patience = time.AfterFunc(seeking, cancel)
+		s.patience = time.AfterFunc(s.quiet, cancel)
 		defer s.free.Store(b)
 	}
 	if c.Count > mostPairs {
@@ -129,7 +130,7 @@ func (e exchanged) Give(x qubo.Bits) {
 	}
 	if e.tree.Give(bids) {
 		if e.did.Found++; e.patience != nil {
-			e.patience.Reset(seeking)
+			e.patience.Reset(e.quiet)
 		}
 		e.did.Last = time.Since(e.start).Seconds()
 	}

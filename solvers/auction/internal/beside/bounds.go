@@ -12,7 +12,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// seeking is how long searches go on without better allocations until the device bounds children
+// seeking is how long searches on a GPU go on without better allocations until it bounds children
 // instead: blocks of searches leave no room for others.
 const seeking = 500 * time.Millisecond
 

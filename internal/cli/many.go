@@ -26,8 +26,8 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 		if usage := (usageError{}); errors.As(err, &usage) {
 			return err
 		}
-		if name := called(path); err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), name+":") {
-			err = fmt.Errorf("%s: %w", name, err)
+		if ctx.Err() == nil {
+			err = named(path, err)
 		}
 		if len(paths) == 1 {
 			return err
@@ -52,6 +52,14 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 	return nil
 }
 
+// named is an error that names its file. Drawn instances have none.
+func named(path string, err error) error {
+	if name := called(path); err != nil && path != "" && !strings.Contains(err.Error(), name+":") {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
+}
+
 // share does what each does, for several ranks or with results in a folder: answers are printed in
 // the order in which they are found, and instances whose result the folder has are skipped.
 func (a *app) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
@@ -61,11 +69,7 @@ func (a *app) share(ctx context.Context, json bool, paths []string, solve func(p
 	err := job.Run(ctx, paths, func(path string) ranks.Outcome {
 		var text, talk bytes.Buffer
 		a.out, a.err = bufio.NewWriter(&text), &talk
-		err := solve(path)
-		if name := called(path); err != nil && !strings.Contains(err.Error(), name+":") {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
-		err = errors.Join(err, a.out.Flush())
+		err := errors.Join(named(path, solve(path)), a.out.Flush())
 		code := a.exit(ctx, err)
 		return ranks.Outcome{Code: code, Text: text.Bytes(), Talk: talk.String()}
 	}, func(path string, code int) {

@@ -169,3 +169,16 @@ func TestManyFilesAndStandardInput(t *testing.T) {
 		t.Errorf("exit code %d, %s%s", code, out.String(), talk.String())
 	}
 }
+
+func TestNamed(t *testing.T) {
+	for _, c := range []struct{ path, err, want string }{
+		{"a.csv", "no rows", "a.csv: no rows"}, {"a.csv", "a.csv:3: found x", "a.csv:3: found x"}, {"", "no room", "no room"}, {"-", "no rows", standardInput + ": no rows"},
+	} {
+		if got := named(c.path, errors.New(c.err)).Error(); got != c.want {
+			t.Errorf("%q of %q: got %q, want %q", c.err, c.path, got, c.want)
+		}
+	}
+	if err := named("a.csv", nil); err != nil {
+		t.Error(err)
+	}
+}

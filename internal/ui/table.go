@@ -144,8 +144,13 @@ func digits(x float64) string {
 	return s
 }
 
-// GiB writes a number of bytes in GiB.
-func GiB(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
+// GiB writes a number of bytes in GiB, of less than a tenth of one in smaller units.
+func GiB(bytes int64) string {
+	if 0 < bytes && bytes < 100<<20 {
+		return Bytes(bytes)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}
 
 // Wrap breaks a text between words into lines of at most width columns.
 func Wrap(text string, width int, newline string) string {

@@ -303,7 +303,7 @@ func (s *search) between(p *pool, far bool) (Choice, bool) {
 	return s.choice(best.variant, level, evidence{pool: p, low: a, high: b, count: n}), true
 }
 
-// tied is the share of a time by which measurements of two variants, days apart, differ by chance.
+// tied is the share by which a measured time is taken to be off by chance.
 const tied = 0.05
 
 // along is where a size lies between two tuned ones, 0 at a and 1 at b, or beyond them.

@@ -29,6 +29,13 @@ type Subject interface {
 	Open(d device.Device, v *device.Variant) (Runner, error)
 }
 
+// A Counted subject counts its sizes in a unit of its own, where other families of its problem
+// count in another, or takes larger sizes than they do.
+type Counted interface {
+	// Counts is what a size is a number of, and the largest size that users may ask about.
+	Counts() (unit string, most int)
+}
+
 // An Instance is a problem of a subject; only the subject looks inside.
 type Instance interface{ Size() int }
 

@@ -418,7 +418,11 @@ func (s *search) untuned(k *knowledge) (Choice, error) {
 		v := k.order[0].variant
 		first = fmt.Errorf("%s: %w", v.Label, f.Fits(v, s.w.Fixed))
 	}
-	return Choice{}, fmt.Errorf("%s: %w %s at size %d on %s: %w", f.Name, ErrNoVariant, fixedString(s.w.Fixed), s.w.Size, s.facts, first)
+	workload := fixedString(s.w.Fixed)
+	if workload != "" {
+		workload += " "
+	}
+	return Choice{}, fmt.Errorf("%s: %w %sat size %d on %s: %w", f.Name, ErrNoVariant, workload, s.w.Size, s.facts, first)
 }
 
 // has reports whether a variant has the fixed parameters: device.Family.Fits without words.

@@ -21,7 +21,7 @@ type explainFlags struct {
 	threads int
 	tuned   string
 	size    int
-	limit   int // size that the problem allows
+	unit    tuning.Unit // of the problem's sizes
 	family  string
 	asked   map[string]*[]string // values of fixed parameters, by the parameter
 	json    bool
@@ -35,18 +35,26 @@ func (a *app) explainCommand() *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 	}
 	cmd.AddCommand(
-		a.explainProblemCommand("csg", "agents", csg.MaxAgents, csg.Subjects(), "value", "method"),
-		a.explainProblemCommand("auction", "contested goods, of auction/bounds bids", auction.MaxContested, auction.Subjects(), "value"),
-		a.explainProblemCommand("assignment", "rows and columns", assignment.MaxSide, assignment.Subjects(), "value", "range", "metric"),
-		a.explainProblemCommand("qubo", "variables", 1<<16, qubo.Subjects(), "row", "weight"),
+		a.explainProblemCommand("csg", agents, csg.Subjects(), "value", "method"),
+		a.explainProblemCommand("auction", goods, auction.Subjects(), "value"),
+		a.explainProblemCommand("assignment", sides, assignment.Subjects(), "value", "range", "metric"),
+		a.explainProblemCommand("qubo", variables, qubo.Subjects(), "row", "weight"),
 	)
 	return cmd
 }
 
+// What the sizes of the problems' families count.
+var (
+	agents    = tuning.Unit{Name: "agents", Most: csg.MaxAgents}
+	goods     = tuning.Unit{Name: "contested goods", Most: auction.MaxContested}
+	sides     = tuning.Unit{Name: "rows and columns", Most: assignment.MaxSide}
+	variables = tuning.Unit{Name: "variables", Most: 1 << 16}
+)
+
 // explainProblemCommand explains the choice among variants of one problem, whose sizes
-// count what counted says, for each workload or those with some values of params.
-func (a *app) explainProblemCommand(name, counted string, limit int, subjects []subject.Subject, params ...string) *cobra.Command {
-	s := explainFlags{limit: limit, asked: map[string]*[]string{}}
+// count units, for each workload or those with some values of params.
+func (a *app) explainProblemCommand(name string, unit tuning.Unit, subjects []subject.Subject, params ...string) *cobra.Command {
+	s := explainFlags{unit: unit, asked: map[string]*[]string{}}
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Explain the choice among the variants of " + name,
@@ -60,7 +68,7 @@ predicted. Nothing is run or measured.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	deviceFlags(f, &s.device, &s.threads)
-	f.IntVar(&s.size, "size", 0, "number of "+counted)
+	f.IntVar(&s.size, "size", 0, "number of "+unit.Names(subjects))
 	f.StringVar(&s.family, "family", "", "family to explain (default: all that run on the device)")
 	for _, p := range params {
 		s.asked[p] = f.StringSlice(p, nil, "explain workloads with these values of "+p+" only (default: all)")
@@ -74,8 +82,8 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	if s.threads < 0 {
 		return usagef("--threads is %d, expected 1 or more", s.threads)
 	}
-	if s.size < 1 || s.size > s.limit {
-		return usagef("--size is %d, expected 1 to %d", s.size, s.limit)
+	if most := s.unit.Largest(subjects); s.size < 1 || s.size > most {
+		return usagef("--size is %d, expected 1 to %d", s.size, most)
 	}
 	if err := a.handOver(s.device); err != nil {
 		return err
@@ -100,10 +108,14 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 	for p, values := range s.asked {
 		asked[p] = *values
 	}
-	n := 0
+	n, beyond := 0, tuning.Unit{}
 	for _, sub := range picked {
+		if unit := s.unit.Of(sub); s.size > unit.Most {
+			beyond = unit // which solves leave to other families
+			continue
+		}
 		for _, fixed := range tuning.Workloads(sub, asked) {
-			x := tuning.Explain(db, sub, facts, fixed, s.size)
+			x := tuning.Explain(db, sub, facts, fixed, s.size, s.unit.Of(sub).Name)
 			if x == nil {
 				continue
 			}
@@ -117,6 +129,9 @@ func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.S
 				return err
 			}
 		}
+	}
+	if n == 0 && beyond.Most > 0 {
+		return usagef("--size is %d, expected 1 to %d %s", s.size, beyond.Most, beyond.Name)
 	}
 	if n == 0 {
 		return usagef("no workload of %s has the values asked for", picked[0].Family().Name)

@@ -39,7 +39,7 @@ type tuneFlags struct {
 	family   string
 	budget   time.Duration
 	sizes    []int
-	limit    int // size that the problem allows
+	unit     tuning.Unit // of the problem's sizes
 	values   []string
 	methods  []string
 	ranges   []string
@@ -85,27 +85,27 @@ func subjects() []subject.Subject {
 }
 
 func (a *app) tuneCSGCommand() *cobra.Command {
-	s := tuneFlags{limit: csg.MaxAgents}
-	cmd := a.tuneProblemCommand("csg", "coalition structure generation", "agents", &s, csg.Subjects())
+	s := tuneFlags{unit: agents}
+	cmd := a.tuneProblemCommand("csg", "coalition structure generation", &s, csg.Subjects())
 	cmd.Flags().StringSliceVar(&s.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
 	return cmd
 }
 
 func (a *app) tuneAuctionCommand() *cobra.Command {
-	s := tuneFlags{limit: auction.MaxContested}
-	return a.tuneProblemCommand("auction", "combinatorial auctions", "contested goods, of auction/bounds bids", &s, auction.Subjects())
+	s := tuneFlags{unit: goods}
+	return a.tuneProblemCommand("auction", "combinatorial auctions", &s, auction.Subjects())
 }
 
 func (a *app) tuneAssignmentCommand() *cobra.Command {
-	s := tuneFlags{limit: assignment.MaxSide}
-	cmd := a.tuneProblemCommand("assignment", "linear assignment", "rows and columns", &s, assignment.Subjects())
+	s := tuneFlags{unit: sides}
+	cmd := a.tuneProblemCommand("assignment", "linear assignment", &s, assignment.Subjects())
 	cmd.Flags().StringSliceVar(&s.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
 	return cmd
 }
 
 func (a *app) tuneQUBOCommand() *cobra.Command {
-	s := tuneFlags{limit: 1 << 16}
-	return a.tuneProblemCommand("qubo", "binary quadratic programs", "variables", &s, qubo.Subjects())
+	s := tuneFlags{unit: variables}
+	return a.tuneProblemCommand("qubo", "binary quadratic programs", &s, qubo.Subjects())
 }
 
 // tuneLong tells how tuning goes.
@@ -119,9 +119,8 @@ its size is decided: a run that was cut short, by whatever means, goes on from
 there when the same command is given again within a day. A variant that answers
 wrongly never wins; exit code 3 tells of one.`
 
-// tuneProblemCommand tunes the families of one problem, whose sizes count what
-// counted says.
-func (a *app) tuneProblemCommand(name, title, counted string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
+// tuneProblemCommand tunes the families of one problem.
+func (a *app) tuneProblemCommand(name, title string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Tune the kernels of " + title + " on a device",
@@ -132,7 +131,7 @@ func (a *app) tuneProblemCommand(name, title, counted string, s *tuneFlags, subj
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&s.family, "family", "", "family to tune (default: all that run on the device)")
-	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+counted+" to tune for (default: what suits the device)")
+	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+s.unit.Names(subjects)+" to tune for (default: what suits the device)")
 	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int16 (coalition structures), int32, int64, float32, float64 (default: all)")
 	return cmd
 }
@@ -287,12 +286,21 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 	}
 	var tasks []autotune.Task
 	var names []string
+	beyond := tuning.Unit{}
 	for _, sub := range picked {
 		names = append(names, sub.Family().Name)
+		sizes := s.unit.Taken(sub, s.sizes)
+		if len(sizes) == 0 && len(s.sizes) > 0 {
+			beyond = s.unit.Of(sub)
+			continue
+		}
 		fixed := tuning.Workloads(sub, map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
 		if len(fixed) > 0 {
-			tasks = append(tasks, autotune.Task{Subject: sub, Fixed: fixed, Sizes: s.sizes})
+			tasks = append(tasks, autotune.Task{Subject: sub, Fixed: fixed, Sizes: sizes})
 		}
+	}
+	if len(tasks) == 0 && beyond.Most > 0 {
+		return nil, usagef("--sizes has %d, expected 1 to %d %s", s.sizes[0], beyond.Most, beyond.Name)
 	}
 	if len(tasks) == 0 {
 		return nil, usagef("%s has no variants for --values %v --methods %v --ranges %v", strings.Join(names, ", "), s.values, s.methods, s.ranges)
@@ -343,8 +351,8 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	for _, size := range s.sizes {
-		if size < 1 || size > s.limit {
-			return facts, usagef("--sizes has %d, expected 1 to %d", size, s.limit)
+		if most := s.unit.Largest(subjects); size < 1 || size > most {
+			return facts, usagef("--sizes has %d, expected 1 to %d", size, most)
 		}
 	}
 	if err := a.handOver(s.device); err != nil {

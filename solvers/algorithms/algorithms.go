@@ -57,6 +57,8 @@ type Problem[I any] struct {
 	Family   *device.Family
 	Fixed    []map[string]string
 	Sizes    func(device.Facts) []int
+	Unit     string // of sizes, where it is not that of the problem's kernels; "": it is
+	Most     int    // largest size, where Unit is given
 	Feasible func(v *device.Variant, f device.Facts, size int) error
 	// Predicted is the algorithm that the shape of a workload speaks for, and why.
 	Predicted func(fixed map[string]string, f device.Facts, size int) (v *device.Variant, why string)
@@ -110,6 +112,9 @@ func (c contest[I]) Fixed() []map[string]string { return c.p.Fixed }
 
 // Sizes returns the sizes to tune.
 func (c contest[I]) Sizes(f device.Facts) []int { return c.p.Sizes(f) }
+
+// Counts says what a size is a number of, where the problem says so.
+func (c contest[I]) Counts() (unit string, most int) { return c.p.Unit, c.p.Most }
 
 // Feasible says why an algorithm does not run.
 func (c contest[I]) Feasible(v *device.Variant, f device.Facts, size int) error {

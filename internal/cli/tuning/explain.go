@@ -21,6 +21,7 @@ type Explanation struct {
 	Family     string            `json:"family"`
 	Fixed      map[string]string `json:"fixed"` // the workload's parameters
 	Size       int               `json:"size"`
+	Unit       string            `json:"unit"` // what a size is a number of
 	Device     string            `json:"device"`
 	Level      string            `json:"level"`   // what the choice rests on; empty: no variant fits
 	Variant    string            `json:"variant"` // label; empty: no variant fits
@@ -38,9 +39,9 @@ type candidate struct {
 
 // Explain is the choice that solve makes; nil where problems with these parameters
 // take another workload, that of a type that suits them better.
-func Explain(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int) *Explanation {
+func Explain(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int, unit string) *Explanation {
 	f := sub.Family()
-	x := &Explanation{Family: f.Name, Fixed: fixed, Size: size, Device: facts.String(), Candidates: []candidate{}}
+	x := &Explanation{Family: f.Name, Fixed: fixed, Size: size, Unit: unit, Device: facts.String(), Candidates: []candidate{}}
 	w := tuned.Workload{Fixed: fixed, Size: size}
 	var err error
 	if shape, ok := sub.(autotune.Predictor); ok {
@@ -78,7 +79,7 @@ func (x *Explanation) Write(out io.Writer) error {
 		work += " " + p + "=" + x.Fixed[p]
 	}
 	var head ui.Table
-	head.Row("family", fmt.Sprintf("%s%s on %s, size %d", x.Family, work, x.Device, x.Size))
+	head.Row("family", fmt.Sprintf("%s%s on %s, size %d (%s)", x.Family, work, x.Device, x.Size, x.Unit))
 	if x.Variant != "" {
 		head.Row("variant", x.Variant)
 	}

@@ -119,6 +119,8 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 			}
 			return []int{6, 9}
 		},
+		Unit: "items",
+		Most: 1 << 16, // which branching alone takes
 		Feasible: func(v *device.Variant, f device.Facts, items int) error {
 			name := Name(v)
 			if name == Coalitions && items > MaxItems || name == Bidders && f.Kind == device.Host && items > bidders.MaxItems {

@@ -1,0 +1,51 @@
+package tuning
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coalesce/autotune/subject"
+)
+
+// A Unit is what the sizes of a family are numbers of, and the largest size that it takes.
+type Unit struct {
+	Name string
+	Most int
+}
+
+// Of is the unit of a family, whose problem counts in u.
+func (u Unit) Of(s subject.Subject) Unit {
+	if c, ok := s.(subject.Counted); ok {
+		if name, most := c.Counts(); name != "" {
+			return Unit{name, most}
+		}
+	}
+	return u
+}
+
+// Largest is the largest size that any of the families takes.
+func (u Unit) Largest(list []subject.Subject) int {
+	most := u.Most
+	for _, s := range list {
+		most = max(most, u.Of(s).Most)
+	}
+	return most
+}
+
+// Names lists what the families' sizes count: the problem's unit, then others with their family.
+func (u Unit) Names(list []subject.Subject) string {
+	names := []string{u.Name}
+	for _, s := range list {
+		if own := u.Of(s); own != u {
+			names = append(names, fmt.Sprintf("of %s %s", s.Family().Name, own.Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Taken are the sizes, of those asked for, that a family takes.
+func (u Unit) Taken(s subject.Subject, sizes []int) []int {
+	most := u.Of(s).Most
+	return slices.DeleteFunc(slices.Clone(sizes), func(size int) bool { return size > most })
+}

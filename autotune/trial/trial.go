@@ -6,6 +6,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"coalesce/runtime/device"
@@ -37,12 +38,7 @@ var Statuses = []Status{OK, Constraint, Compile, Launch, Verify, Timeout, Memory
 
 // Valid reports whether s is one of the statuses.
 func (s Status) Valid() bool {
-	for _, t := range Statuses {
-		if s == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(Statuses, s)
 }
 
 // Actions of a trial.

@@ -31,10 +31,8 @@ type curve struct {
 // to are the sizes up to limit, and those named.
 func to(limit int, more ...int) func(n int) bool {
 	return func(n int) bool {
-		for _, m := range more {
-			if n == m {
-				return true
-			}
+		if slices.Contains(more, n) {
+			return true
 		}
 		return n <= limit
 	}

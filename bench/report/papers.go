@@ -194,13 +194,9 @@ func readAll[R any, M ~map[string]*result.Of[R]](folder, program string, into M)
 func paperFigures(m measured) map[string]string {
 	out := map[string]string{}
 	if m.csg["figures"] != nil {
-		for name, svg := range figures(m.csg) {
-			out[name] = svg
-		}
+		maps.Copy(out, figures(m.csg))
 	}
-	for name, svg := range quboFigures(m.binaries) {
-		out[name] = svg
-	}
+	maps.Copy(out, quboFigures(m.binaries))
 	if svg := weakFigure(m); svg != "" {
 		out["hungarian-weak"] = svg
 	}

@@ -78,9 +78,10 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code":  scriptCode,
-			"npy":   scriptNPY,
-			"field": scriptField,
+			"code":   scriptCode,
+			"npy":    scriptNPY,
+			"field":  scriptField,
+			"schema": scriptSchema,
 
 			"interrupt": scriptInterrupt,
 

@@ -3,14 +3,18 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A schema is the part of JSON Schema that docs/result.schema.json uses.
+// A schema is the part of JSON Schema that the schemas in docs use.
 type schema struct {
 	Type       any               `json:"type"` // a name or a list of names
 	Required   []string          `json:"required"`
@@ -64,15 +68,20 @@ func (s schema) check(at string, value any) (wrong []string) {
 	return wrong
 }
 
-// Every command's --json is what docs/result.schema.json says, answers without a
-// solution included.
-func TestResultsFollowTheSchema(t *testing.T) {
-	text, err := os.ReadFile("../../docs/result.schema.json")
+// Ev// readSchema reads a schema of docs.
+func readSchema(name string) (s schema, err error) {
+	text, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
-		t.Fatal(err)
+		return s, err
 	}
-	var s schema
-	if err := json.Unmarshal(text, &s); err != nil {
+	return s, json.Unmarshal(text, &s)
+}
+
+// What solve prints with --json is what docs/result.schema.json says, for every problem,
+// answers without a solution included.
+func TestResultsFollowTheSchema(t *testing.T) {
+	s, err := readSchema("result.schema.json")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -121,5 +130,39 @@ func TestResultsFollowTheSchema(t *testing.T) {
 	}
 	if wrong := s.check("x", map[string]any{"problem": "tsp", "value": true}); len(wrong) < 3 {
 		t.Errorf("a wrong object passes: %v", wrong)
+	}
+}
+
+// scriptSchema is "schema COMMAND": what the command before printed is JSON that
+// docs/commands.schema.json describes, and every key of an object is listed there.
+func scriptSchema(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: schema COMMAND")
+	}
+	s, err := readSchema("commands.schema.json")
+	ts.Check(err)
+	of, ok := s.Properties[args[0]]
+	if !ok {
+		ts.Fatalf("the schema has no command %s", args[0])
+	}
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	for count := 0; ; count++ {
+		var value any
+		if err := d.Decode(&value); errors.Is(err, io.EOF) && count > 0 {
+			return
+		} else {
+			ts.Check(err)
+		}
+		wrong := of.check("the object", value)
+		if object, ok := value.(map[string]any); ok {
+			for key := range object {
+				if _, listed := of.Properties[key]; !listed {
+					wrong = append(wrong, "the schema lacks "+key)
+				}
+			}
+		}
+		if len(wrong) > 0 {
+			ts.Fatalf("%s", strings.Join(wrong, "\n"))
+		}
 	}
 }

@@ -222,10 +222,10 @@ func contents(b *bundle.Bundle) [][2]string {
 		{"architectures", strings.Join(b.Architectures, ", ")},
 		{"driver", b.Driver + " or newer"},
 		{"families", families},
-		{"images", fmt.Sprintf("%d with %d variants, %s; PTX in %d", len(b.Images), len(variants), ui.Bytes(bytes), ptx)},
+		{"images", fmt.Sprintf("%d with %d variants, %s; PTX in %d", len(b.Images), len(variants), device.Size(bytes), ptx)},
 	}
 	if b.Tuning != nil {
-		rows = append(rows, [2]string{"own tuning", fmt.Sprintf("%.12s, %s", b.Tuning.SHA256, ui.Bytes(b.Tuning.Bytes))})
+		rows = append(rows, [2]string{"own tuning", fmt.Sprintf("%.12s, %s", b.Tuning.SHA256, device.Size(b.Tuning.Bytes))})
 	}
 	return rows
 }

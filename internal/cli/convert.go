@@ -11,7 +11,7 @@ import (
 
 	"coalesce/internal/cli/programs"
 	"coalesce/internal/cli/whole"
-	"coalesce/internal/ui"
+	"coalesce/runtime/device"
 	"coalesce/solvers/qubo"
 )
 
@@ -118,7 +118,7 @@ with coefficients from -100 to 100. The instances of the literature are
 				return usagef("--variables is %d, expected 1 or more", n)
 			}
 			if need, free := 24*int64(n)*int64(n)*int64(density)/100, a.free(); free > 0 && need > free {
-				return fmt.Errorf("%d variables of density %d take up to %s, and this machine has %s of free memory", n, density, ui.GiB(need), ui.GiB(free))
+				return fmt.Errorf("%d variables of density %d take up to %s, and this machine has %s of free memory", n, density, device.Size(need), device.Size(free))
 			}
 			if err := plainName(output); err != nil {
 				return err

@@ -68,7 +68,7 @@ func (a *app) listDevices(asJSON bool) error {
 		if driver == "" {
 			driver = "-"
 		}
-		t.Row(f.String(), f.Name, capability, fmt.Sprint(f.SMs), ui.Bytes(f.Memory), ui.Bytes(f.Free), ui.Bytes(f.SharedPerBlock), ui.Bytes(f.L2), driver)
+		t.Row(f.String(), f.Name, capability, fmt.Sprint(f.SMs), size(f.Memory), size(f.Free), size(f.SharedPerBlock), size(f.L2), driver)
 	}
 	if err := t.Write(a.out); err != nil {
 		return err
@@ -82,4 +82,12 @@ func (a *app) listDevices(asJSON bool) error {
 	}
 	_, err = fmt.Fprintf(a.out, "\nimages for %s, with driver %s or newer\n", strings.Join(b.Architectures, ", "), b.Driver)
 	return err
+}
+
+// size writes a number of bytes, and "-" for one that is not known.
+func size(bytes int64) string {
+	if bytes <= 0 {
+		return "-"
+	}
+	return device.Size(bytes)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/internal/cli/programs"
-	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
@@ -250,7 +249,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	}
 	read := time.Since(start).Seconds()
 	if need := inst.Memory(); need > 1<<30 {
-		p.Say("%s: solving takes about %s besides the instance", path, ui.GiB(need))
+		p.Say("%s: solving takes about %s besides the instance", path, device.Size(need))
 	}
 	if session.Ranks, err = a.together(session.Devices, false, qubo.Digest(inst)); err != nil {
 		return err

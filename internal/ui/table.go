@@ -66,25 +66,6 @@ func (t *Table) Write(w io.Writer) error {
 	return nil
 }
 
-// Bytes writes a size as people say it, in binary units: 512 B, 1.5 KiB,
-// 139 GiB. Zero and less is "-", for sizes that are not known.
-func Bytes(n int64) string {
-	if n <= 0 {
-		return "-"
-	}
-	x, unit := float64(n), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
-		if x < 1024 {
-			break
-		}
-		x, unit = x/1024, u
-	}
-	if unit == "B" || x >= 100 || x == float64(int64(x)) {
-		return fmt.Sprintf("%.0f %s", x, unit)
-	}
-	return fmt.Sprintf("%.1f %s", x, unit)
-}
-
 // Duration writes a time with three significant digits: 12.3µs, 4.56ms, 1.2s;
 // from a minute on, minutes and seconds.
 func Duration(d time.Duration) string {
@@ -142,14 +123,6 @@ func digits(x float64) string {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s
-}
-
-// GiB writes a number of bytes in GiB, of less than a tenth of one in smaller units.
-func GiB(bytes int64) string {
-	if 0 < bytes && bytes < 100<<20 {
-		return Bytes(bytes)
-	}
-	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
 }
 
 // Wrap breaks a text between words into lines of at most width columns.

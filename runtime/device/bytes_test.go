@@ -19,3 +19,11 @@ func TestBytes(t *testing.T) {
 		t.Errorf("nothing has %d bytes", len(got))
 	}
 }
+
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 512: "512 B", 1536: "1.5 KiB", 48 << 10: "48 KiB", 99 << 20: "99 MiB", 3 << 29: "1.5 GiB", 139 << 30: "139 GiB", 1 << 62: "4096 PiB"} {
+		if got := Size(n); got != want {
+			t.Errorf("%d bytes are %q, want %q", n, got, want)
+		}
+	}
+}

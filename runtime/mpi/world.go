@@ -308,8 +308,13 @@ func (w *World) End(code int, say func()) {
 	w.do(func() { w.lib.exit(word & 0xff) })
 }
 
+// heard is how long launchers get to hand on what a rank has just said: they read it from a pipe,
+// and drop what they have not read when a rank ends the others.
+const heard = 100 * time.Millisecond
+
 // Abort ends all processes at once. It does not return.
 func (w *World) Abort(code int) {
+	time.Sleep(heard)
 	w.do(func() { w.lib.abort(int64(code)) })
 	select {}
 }

@@ -150,7 +150,7 @@ func hostFits(facts device.Facts, p *problem.Normal) error {
 		return nil
 	}
 	return fmt.Errorf("%d rows and %d columns take %s beside their costs, %s has %s free: %w",
-		p.Rows, p.Cols, engine.GiB(need), facts, engine.GiB(float64(facts.Free)), device.ErrMemory)
+		p.Rows, p.Cols, device.Size(need), facts, device.Size(facts.Free), device.ErrMemory)
 }
 
 // fits holds the costs against a device's free memory.
@@ -165,5 +165,5 @@ func fits(facts device.Facts, p *problem.Normal) error {
 	}
 	side := int64(math.Sqrt(float64(facts.Free / size)))
 	return fmt.Errorf("%d x %d costs of type %s take %s, %s has %s free, enough for about %d x %d: %w",
-		p.Rows, p.Cols, p.Instance.Type, engine.GiB(need), facts, engine.GiB(float64(facts.Free)), side, side, device.ErrMemory)
+		p.Rows, p.Cols, p.Instance.Type, device.Size(need), facts, device.Size(facts.Free), side, side, device.ErrMemory)
 }

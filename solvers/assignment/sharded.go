@@ -139,7 +139,7 @@ func fitsTogether(devices []device.Device, p *problem.Normal, first []int) error
 		parts := math.Round(float64(p.Rows) / float64(first[k+1]-first[k]))
 		side := int64(math.Sqrt(float64(free/size) * parts))
 		return fmt.Errorf("%d x %d costs of type %s, spread over %.0f devices, take %s each, %s has %s free, enough for about %d x %d: %w",
-			p.Rows, p.Cols, p.Instance.Type, parts, engine.GiB(need), d.Facts(), engine.GiB(float64(free)), side, side, device.ErrMemory)
+			p.Rows, p.Cols, p.Instance.Type, parts, device.Size(need), d.Facts(), device.Size(free), side, side, device.ErrMemory)
 	}
 	return nil
 }

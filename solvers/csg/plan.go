@@ -152,7 +152,7 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 		need = cutFor(v, n, devices, facts.Free).Bytes(int64(Value(f.Value(v, "value")).Size()), devices)
 	}
 	if facts.Free > 0 && need > facts.Free {
-		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, gib(need), facts, gib(facts.Free))
+		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, device.Size(need), facts, device.Size(facts.Free))
 	}
 	if f.Target == device.Host {
 		return nil
@@ -181,7 +181,7 @@ func Takes(facts device.Facts, n int, value Value, devices int) error {
 			need = Footprint(n, Int16) + 2*Footprint(n, Int32)
 		}
 		if facts.Free > 0 && n <= MaxAgents && need > facts.Free {
-			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, gib(need), value, facts, gib(facts.Free), device.ErrMemory)
+			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, device.Size(need), value, facts, device.Size(facts.Free), device.ErrMemory)
 		}
 		return nil
 	}
@@ -200,14 +200,6 @@ func Takes(facts device.Facts, n int, value Value, devices int) error {
 		}
 	}
 	return refused
-}
-
-// gib writes bytes in GiB, small numbers in bytes.
-func gib(b int64) string {
-	if b < 1<<26 {
-		return fmt.Sprintf("%d bytes", b)
-	}
-	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
 }
 
 // quicker returns the method of csg/splits that is expected to take less time. IDP evaluates fewer

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
-	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -127,8 +126,8 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 		}
 	}
 	need := inst.Memory()
-	if o.Say("takes about %s of memory besides the instance", problem.FormatBytes(need)); o.Memory > 0 && need > o.Memory {
-		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", problem.FormatBytes(need), problem.FormatBytes(o.Memory), device.ErrMemory)
+	if o.Say("takes about %s of memory besides the instance", device.Size(need)); o.Memory > 0 && need > o.Memory {
+		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", device.Size(need), device.Size(o.Memory), device.ErrMemory)
 	}
 	if r.p, err = inst.Normal(); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
+	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 )
 
@@ -72,7 +73,7 @@ func (w *Drawing) Draw(free int64, own collective.Ranks) (*assignment.Instance, 
 	}
 	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, rows of a sparse matrix, factors
 	if free > 0 && need > float64(free) {
-		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, ui.GiB(int64(min(need, 1<<62))), ui.GiB(free))
+		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, device.Size(need), device.Size(free))
 	}
 	if own != nil {
 		low, high := assignment.OwnRows(w.Rows, own)

@@ -15,6 +15,7 @@ import (
 
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/ui"
+	"coalesce/runtime/device"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/solve"
@@ -93,7 +94,7 @@ func (s *Search) Options(settings solve.Settings, seed uint64) anytime.Options {
 func Table(ctx context.Context, g *anytime.Instance, memory int64) (*csg.Instance, error) {
 	if need := csg.Footprint(g.N, csg.Int64); memory > 0 && need > memory/2 {
 		return nil, fmt.Errorf("the table of %s takes %s, and this machine has %s of free memory: --algorithm %s needs none",
-			ui.Count(g.N, "agent"), ui.GiB(2*need), ui.GiB(memory), anytime.Algorithm)
+			ui.Count(g.N, "agent"), device.Size(2*need), device.Size(memory), anytime.Algorithm)
 	}
 	return g.Table(ctx)
 }
@@ -201,7 +202,7 @@ func (w *Drawing) Check(output string, memory int64) error {
 		return fmt.Errorf("--weights is %q, expected one of %s", w.weights, strings.Join(anytime.Weights(), ", "))
 	}
 	if need := int64(24 * w.density * float64(w.agents) * float64(w.agents)); memory > 0 && need > memory {
-		return fmt.Errorf("a graph of %d agents takes %s, and this machine has %s of free memory", w.agents, ui.GiB(need), ui.GiB(memory))
+		return fmt.Errorf("a graph of %d agents takes %s, and this machine has %s of free memory", w.agents, device.Size(need), device.Size(memory))
 	}
 	return nil
 }

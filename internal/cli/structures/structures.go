@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coalesce/internal/ui"
+	"coalesce/runtime/device"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -53,7 +54,7 @@ func Largest(n int, takes func(n int) error) error {
 // known: Go cannot refuse to allocate, it ends the program.
 func Fits(n int, value csg.Value, free int64) error {
 	if need := csg.Footprint(n, value); free > 0 && need > free {
-		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), ui.GiB(need), value, ui.GiB(free))
+		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), device.Size(need), value, device.Size(free))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 		return err
 	}
 	t.Row("clock spread", fmt.Sprintf("%.1f %% between tenths of a second", 100*s.spread))
-	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, ui.Bytes(fillBytes)))
+	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, device.Size(fillBytes)))
 	if err := t.Write(e.Out); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func feasible(k *device.Family, v *device.Variant, f device.Facts, side int) err
 	}
 	need := float64(side) * float64(side) * float64(problem.Value(k.Value(v, "value")).Size())
 	if f.Free > 0 && need > 0.9*float64(f.Free) {
-		return fmt.Errorf("costs of %s, %s has %s free: %w", engine.GiB(need), f, engine.GiB(float64(f.Free)), device.ErrMemory)
+		return fmt.Errorf("costs of %s, %s has %s free: %w", device.Size(need), f, device.Size(f.Free), device.ErrMemory)
 	}
 	return nil
 }

@@ -125,14 +125,3 @@ func (inst *Instance) Mirrored() bool {
 	}
 	return !slices.ContainsFunc(inst.Real.Linear, func(h float64) bool { return h != 0 })
 }
-
-// FormatBytes is a number of bytes with a unit that suits it: KiB, MiB or GiB.
-func FormatBytes(b int64) string {
-	if b < 1<<20 {
-		return fmt.Sprintf("%.1f KiB", float64(b)/(1<<10))
-	}
-	if b < 1<<30 {
-		return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
-}

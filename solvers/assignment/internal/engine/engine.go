@@ -5,7 +5,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"math/big"
 	"time"
 
@@ -172,9 +171,6 @@ func Workload(p *problem.Normal) tuned.Workload {
 	}
 	return tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type), "range": class}, Size: p.Cols}
 }
-
-// GiB writes a number of bytes in GiB, for messages.
-func GiB(b float64) string { return fmt.Sprintf("%.1f GiB", b/(1<<30)) }
 
 // Round turns duals of a finer problem into duals of the problem itself. Costs are whole numbers,
 // so that c >= u + v still holds with u rounded up and v rounded down, and equations remain

@@ -58,7 +58,7 @@ func (t subjectOf) Feasible(v *device.Variant, f device.Facts, size int) error {
 		return err
 	}
 	if need := 2 * side * side * int64(evaluate.CoefficientBytes(kind)); f.Free > 0 && need > f.Free/10*9 {
-		return fmt.Errorf("a matrix of %s with its copy, %s has %s free: %w", problem.FormatBytes(need), f, problem.FormatBytes(f.Free), device.ErrMemory)
+		return fmt.Errorf("a matrix of %s with its copy, %s has %s free: %w", device.Size(need), f, device.Size(f.Free), device.ErrMemory)
 	}
 	return nil
 }

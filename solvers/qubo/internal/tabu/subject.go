@@ -42,7 +42,7 @@ func (Subject) Sizes(f device.Facts) []int {
 func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
 	form, err := needs{n: size, size: 1}.formOn(f, v)
 	if need := int64(form.rowBytes()) * int64(size); err == nil && f.Free > 0 && need > f.Free/10*9 {
-		err = fmt.Errorf("a matrix of %s, %s has %s free: %w", problem.FormatBytes(need), f, problem.FormatBytes(f.Free), device.ErrMemory)
+		err = fmt.Errorf("a matrix of %s, %s has %s free: %w", device.Size(need), f, device.Size(f.Free), device.ErrMemory)
 	}
 	return err
 }

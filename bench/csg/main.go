@@ -35,6 +35,7 @@ type bench struct {
 	from   int      // the fewest of price and figures; 0: theirs
 	curves []string // of figures; nil: all
 	types  []string // of values, of tiles; nil: all
+	drawn  []string // distributions of price; nil: all
 }
 
 func experiments() []experiment.Experiment[*bench] {
@@ -59,20 +60,21 @@ func main() {
 	from := flag.Int("from", 0, "the fewest agents of price (20 unless said), figures and sequential (10)")
 	curves := flag.String("curves", "", "comma-separated beginnings of the names of figures' curves (default: all)")
 	types := flag.String("types", "", "comma-separated value types of tiles (default: all)")
+	drawn := flag.String("distributions", "", "comma-separated distributions of price (default: all)")
 	flag.Parse()
 	experiment.Main(&s, func(ctx context.Context, names []string) bool {
-		return run(ctx, s, names, *from, *agents, experiment.Split(*curves), experiment.Split(*types))
+		return run(ctx, s, names, *from, *agents, experiment.Split(*curves), experiment.Split(*types), experiment.Split(*drawn))
 	})
 }
 
-func run(ctx context.Context, s experiment.Settings, names []string, from, agents int, curves, types []string) bool {
+func run(ctx context.Context, s experiment.Settings, names []string, from, agents int, curves, types, drawn []string) bool {
 	common, err := experiment.New[result.Row](ctx, "csg", s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "csg:", err)
 		return false
 	}
 	defer common.Close()
-	b := &bench{Bench: *common, from: from, agents: agents, curves: curves, types: types}
+	b := &bench{Bench: *common, from: from, agents: agents, curves: curves, types: types, drawn: drawn}
 	if b.stream, err = b.Dev.NewStream(); err != nil {
 		b.Fail(err)
 		return false

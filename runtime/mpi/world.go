@@ -310,7 +310,7 @@ func (w *World) End(code int, say func()) {
 
 // heard is how long launchers get to hand on what a rank has just said: they read it from a pipe,
 // and drop what they have not read when a rank ends the others.
-const heard = 100 * time.Millisecond
+const heard = 300 * time.Millisecond
 
 // Abort ends all processes at once. It does not return.
 func (w *World) Abort(code int) {

@@ -230,7 +230,7 @@ func (c *command) generate(ctx context.Context, _ string) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
+		return errors.New("interrupted: nothing was written")
 	}
 	if err := apply(c.root, changes); err != nil {
 		return err

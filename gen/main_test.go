@@ -146,7 +146,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	var out, talk bytes.Buffer
 	code := Main(ctx, []string{"-C", dir, "--compile=false"}, &out, &talk)
-	want(t, "interrupted", code, 1, talk.String(), "nothing was written: context canceled")
+	want(t, "interrupted", code, 1, talk.String(), "interrupted: nothing was written")
 	if exists(filepath.Join(dir, "generated")) {
 		t.Error("files were written")
 	}

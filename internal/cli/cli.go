@@ -148,8 +148,6 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case errors.As(err, &check):
 		fmt.Fprintf(a.err, "coalesce: check failed: %s\n", ui.OneLine(err))
 		return exitCheck
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintf(a.err, "coalesce: interrupted: %s\n", ui.OneLine(err))
 	default:
 		fmt.Fprintf(a.err, "coalesce: %s\n", ui.OneLine(err))
 	}

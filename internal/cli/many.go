@@ -33,7 +33,7 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 			return err
 		}
 		if left := len(paths) - k - 1; ctx.Err() != nil && left > 0 {
-			return errors.Join(err, fmt.Errorf("%d of %d files were not solved: %w", left, len(paths), ctx.Err()))
+			return errors.Join(fmt.Errorf("%d of %d files were not solved: %w", left, len(paths), ctx.Err()), err)
 		}
 		switch {
 		case err != nil:

@@ -59,7 +59,7 @@ func TestEach(t *testing.T) {
 		return nil
 	})
 	a.out.Flush()
-	if code := a.exit(ctx, err); code != exitFailed || out.String() != "a\n" || !strings.Contains(talk.String(), "interrupted: 2 of 3 files were not solved") {
+	if code := a.exit(ctx, err); code != exitFailed || out.String() != "a\n" || talk.String() != "coalesce: 2 of 3 files were not solved: interrupted\n" {
 		t.Errorf("interrupted: exit code %d, %q, %q", code, out.String(), talk.String())
 	}
 }

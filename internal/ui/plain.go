@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -47,11 +48,13 @@ func steers(r rune) bool {
 const longest = 1000
 
 // OneLine is an error's text on one line: each of several errors once, also where the
-// first of them has words before it, control characters as Plain writes them.
+// first of them has words before it, control characters as Plain writes them, the end of a
+// context in a user's words.
 func OneLine(err error) string {
 	var list []string
+	words := strings.NewReplacer(context.Canceled.Error(), "interrupted", context.DeadlineExceeded.Error(), "the time limit has ended")
 	for line := range strings.Lines(err.Error()) {
-		line = Plain(strings.TrimRight(line, "\r\n"))
+		line = words.Replace(Plain(strings.TrimRight(line, "\r\n")))
 		if len(line) > longest { // an error of a library may quote all of a file's number
 			line = strings.ToValidUTF8(line[:longest], "") + "…"
 		}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -31,6 +32,10 @@ func TestOneLine(t *testing.T) {
 	err := errors.Join(fmt.Errorf("a.txt: %w", full), errors.New("close \x1b[2J"), full, errors.Join(full))
 	if got := OneLine(err); got != `a.txt: write x: no space left; close \x1b[2J` {
 		t.Errorf("found %q", got)
+	}
+	err = errors.Join(fmt.Errorf("2 files were not solved: %w", context.Canceled), context.Canceled, fmt.Errorf("verify: %w", context.DeadlineExceeded))
+	if got := OneLine(err); got != "2 files were not solved: interrupted; verify: the time limit has ended" {
+		t.Errorf("ended contexts: found %q", got)
 	}
 }
 

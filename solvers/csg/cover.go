@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/problem"
@@ -109,7 +110,7 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	if err := e.run(ctx, s, levels.Follow{Told: telling(o, start, &incumbent{})}); err != nil {
 		return nil, err
 	}
-	if err := wait(ctx, s); err != nil {
+	if err := ending.Wait(ctx, s); err != nil {
 		return nil, err
 	}
 	r.Seconds.Solve, r.Splittings = time.Since(start).Seconds(), e.splittings()
@@ -124,7 +125,7 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	default:
 		problem.SetValues(table, make([]float64, inst.Len()))
 	}
-	return table, downloadPieces(ctx, s, table.Bytes(), e.table())
+	return table, ending.Download(ctx, s, table.Bytes(), e.table())
 }
 
 // A Ranked structure is one of BestFew.

@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/onhost"
 	"coalesce/solvers/csg/internal/reference"
@@ -50,11 +51,11 @@ func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 func (r *hosttiles) free() error { return freeAll(r.f, r.out) }
 
 func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) error {
-	return uploadPieces(ctx, s, r.f, 0, values)
+	return ending.Upload(ctx, s, r.f, 0, values)
 }
 
 func (r *hosttiles) run(ctx context.Context, s device.Stream, w levels.Follow) error {
-	s = guarded{s, ctx}
+	s = ending.Guarded{Stream: s, Context: ctx}
 	if r.lower {
 		return onhost.Levels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, int(r.f.Len()>>(r.n-1)), r.ranks, w)
 	}

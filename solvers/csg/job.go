@@ -11,6 +11,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
@@ -144,19 +145,6 @@ func (j *job) send(ctx context.Context) error {
 	return j.upload(ctx, j.stream, j.inst.Bytes())
 }
 
-// A guarded stream launches nothing once its context has ended.
-type guarded struct {
-	device.Stream
-	ctx context.Context
-}
-
-func (g guarded) Launch(k device.Kernel, grid device.Grid, args ...device.Arg) error {
-	if err := g.ctx.Err(); err != nil {
-		return err
-	}
-	return g.Stream.Launch(k, grid, args...)
-}
-
 func (j *job) Close() error {
 	err := j.free()
 	if e := j.own.Close(); err == nil {
@@ -171,7 +159,7 @@ func (j *job) solve(ctx context.Context, r *Result, w levels.Follow) (string, er
 	if err := j.run(ctx, j.stream, w); err != nil {
 		return "", err
 	}
-	if err := wait(ctx, j.stream); err != nil {
+	if err := ending.Wait(ctx, j.stream); err != nil {
 		return "", err
 	}
 	w.Share(1)
@@ -185,36 +173,6 @@ func (j *job) solve(ctx context.Context, r *Result, w levels.Follow) (string, er
 	r.Splittings = j.splittings()
 	_, claimed := decode(j.inst.Type, word)
 	return claimed, nil
-}
-
-// uploadPieces sends bytes to a buffer, from byte `at` on, in pieces, so that ctx can
-// end it.
-func uploadPieces(ctx context.Context, s device.Stream, to device.Buffer, at int64, b []byte) error {
-	const piece = 64 << 20
-	for off := 0; off < len(b); off += piece {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.Upload(to, at+int64(off), b[off:min(off+piece, len(b))]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// downloadPieces fetches bytes from the beginning of a buffer, in pieces, so that ctx
-// can end it.
-func downloadPieces(ctx context.Context, s device.Stream, b []byte, from device.Buffer) error {
-	const piece = 64 << 20
-	for off := 0; off < len(b); off += piece {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.Download(b[off:min(off+piece, len(b))], from, int64(off)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // freeAll frees buffers, nil ones left out; the first error is returned.

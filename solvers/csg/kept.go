@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/checkpoint"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/tables"
 	"coalesce/solvers/csg/problem"
@@ -47,8 +49,36 @@ type keeping struct {
 
 	levels  chan int
 	ended   chan struct{}
-	written int // levels in the file; read once ended
-	failed  error
+	written atomic.Int64 // levels in the file
+	failed  error        // read once ended
+}
+
+// open is kept for a job, which it gives back to the session if it fails. On a host it returns at the
+// end of ctx: the digest of all values, and the reading of an earlier run's levels, then go on.
+func (c *Checkpoint) open(ctx context.Context, s *Session, j *job, best *incumbent) (*keeping, error) {
+	seen := &incumbent{of: j.inst} // best may be read while an opening goes on
+	opening := func() (*keeping, error) { return c.kept(j.engine, j.inst, seen, s.Ranks) }
+	var k *keeping
+	var err error
+	if j.by.family.Target != device.Host {
+		k, err = opening()
+	} else {
+		k, err = ending.At(ctx, opening, func(k *keeping, err error) {
+			if err == nil {
+				err = errors.Join(ctx.Err(), k.file.Close(), k.carrier.Close())
+			}
+			s.giveBack(j, err)
+		})
+		if err != nil && err == ctx.Err() {
+			return nil, err // the opening has the job
+		}
+	}
+	if err != nil {
+		s.giveBack(j, err)
+		return nil, err
+	}
+	best.offer(seen.blocks, seen.bound)
+	return k, nil
 }
 
 // kept opens a checkpoint for a run on tables of n-1 agents that hold v, and copies the
@@ -98,7 +128,7 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 		return k.carrier.Put(r, payload)
 	})
 	k.from = done.Until(k.bits) + 1
-	k.written = k.from
+	k.written.Store(int64(k.from))
 	return k, err
 }
 
@@ -114,7 +144,7 @@ func (k *keeping) start(ctx context.Context, best *incumbent) {
 				k.failed = k.write(ctx, level)
 			}
 			if k.failed == nil {
-				k.written = level + 1
+				k.written.Store(int64(level) + 1)
 			}
 		}
 	}()
@@ -161,10 +191,15 @@ func (k *keeping) end(path string, r *Result, err error) error {
 		if errors.Is(failed, context.Canceled) || errors.Is(failed, context.DeadlineExceeded) {
 			failed = nil // the run's error says so
 		}
-		return errors.Join(fmt.Errorf("%w (checkpoint %s holds %d of %d levels; --resume goes on with them)", err, path, k.written, k.high+1), failed)
+		return errors.Join(k.holds(path, err), failed)
 	}
 	if failed != nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("the checkpoint holds %d of %d levels: %v", k.written, k.high+1, failed))
+		r.Notes = append(r.Notes, fmt.Sprintf("the checkpoint holds %d of %d levels: %v", k.written.Load(), k.high+1, failed))
 	}
 	return nil
+}
+
+// holds adds what the file holds to err, the error that ended the run.
+func (k *keeping) holds(path string, err error) error {
+	return fmt.Errorf("%w (checkpoint %s holds %d of %d levels; --resume goes on with them)", err, path, k.written.Load(), k.high+1)
 }

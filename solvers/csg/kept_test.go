@@ -91,6 +91,39 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
+// A solve whose context ends gives the best so far within a second, and names its checkpoint's file,
+// also where a launch goes on. The same holds while an earlier run's levels are read.
+func TestEndedWithCheckpoint(t *testing.T) {
+	inst, o := killable(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	path, ended, busy := filepath.Join(t.TempDir(), "run"), time.Time{}, make(chan struct{})
+	defer close(busy)
+	o.Progress = func(now solve.Incumbent) {
+		if now.Share > 0 && ended.IsZero() {
+			ended = time.Now()
+			cancel()
+			<-busy
+		}
+	}
+	r, err := SolveKept(ctx, inst, o, &Checkpoint{Path: path})
+	if took := time.Since(ended); r == nil || !r.Stopped || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "checkpoint "+path+" holds ") || took > 5*time.Second {
+		t.Errorf("a launch that goes on: found %v, %v after %v", r, err, took)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe") // from which nothing comes
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skipf("no named pipe: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	time.AfterFunc(50*time.Millisecond, cancel)
+	o.Progress = nil
+	r, err = SolveKept(ctx, inst, o, &Checkpoint{Path: pipe, Resume: true})
+	if r == nil || !r.Stopped || r.Structure == nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("a checkpoint that is read without end: found %v, %v", r, err)
+	}
+}
+
 // killable is the instance of TestKilled, and how it is solved.
 func killable(t *testing.T) (*Instance, Options) {
 	inst, err := drawInstance(Int32, 17, func(mask uint64) float64 { return float64(mix(7<<40^mask) % 4000) })

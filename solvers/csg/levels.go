@@ -31,9 +31,11 @@ func (r *Result) byLevels(ctx context.Context, inst *Instance, o Options, m Meth
 	o.Say("%s on %s: %s", r.Variant, o.Devices[0].Facts(), r.Reason)
 	told := telling(o, start, best)
 	workers := max(1, o.Devices[0].Facts().SMs)
-	as := inst.As(Int32, Int64)
+	as, err := recast(ctx, inst, Int32, Int64)
+	if err != nil {
+		return err
+	}
 	var claimed string
-	var err error
 	switch as.Type {
 	case Int32:
 		r.Structure, claimed, err = levelled(ctx, as.I32, m, workers, told)

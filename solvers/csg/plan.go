@@ -2,6 +2,7 @@ package csg
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/tables"
@@ -83,14 +85,22 @@ func fixed(f *device.Family, value Value, method Method) map[string]string {
 
 // chooseAs is choose for the narrowest integers that hold an instance's sums, or for its values as
 // they are where the device or the tuning data has no variant of those.
-func chooseAs(f *device.Family, facts device.Facts, inst *Instance, o Options, method Method, keep *Checkpoint) (*problem.Recast, tuned.Choice, error) {
-	as := inst.As(types(f, facts, inst, o, keep)...)
+func chooseAs(ctx context.Context, f *device.Family, facts device.Facts, inst *Instance, o Options, method Method, keep *Checkpoint) (*problem.Recast, tuned.Choice, error) {
+	as, err := recast(ctx, inst, types(f, facts, inst, o, keep)...)
+	if err != nil {
+		return nil, tuned.Choice{}, err
+	}
 	c, err := choose(f, facts, as.Instance, o, method)
 	if err != nil && as.Changed() && inst.Type != Int16 {
 		as = inst.As(inst.Type)
 		c, err = choose(f, facts, inst, o, method)
 	}
 	return as, c, err
+}
+
+// recast is inst.As, or at the end of ctx that one's error: passes over 2^28 values take seconds.
+func recast(ctx context.Context, inst *Instance, types ...Value) (*problem.Recast, error) {
+	return ending.At(ctx, func() (*problem.Recast, error) { return inst.As(types...), nil }, nil)
 }
 
 // types are those that a family's kernels may solve an instance in, of which the first that holds

@@ -9,6 +9,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/solve"
@@ -143,14 +144,14 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 	}
 	o, facts := s.Options, s.Weakest()
 	start := time.Now()
-	as, choice, err := chooseAs(f, facts, inst, o, method, keep)
+	as, choice, err := chooseAs(ctx, f, facts, inst, o, method, keep)
 	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
 		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N, 1) == nil }) {
 			o.Say("%v", err)
 			f, method = &csg.Splits, quicker(facts, inst.N, o)
 			r.Algorithm = string(method)
-			as, choice, err = chooseAs(f, facts, inst, o, method, keep)
+			as, choice, err = chooseAs(ctx, f, facts, inst, o, method, keep)
 		}
 	}
 	if err != nil {
@@ -213,8 +214,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	}}
 	var file *keeping
 	if keep != nil {
-		if file, err = keep.kept(j.engine, inst, best, s.Ranks); err != nil {
-			s.giveBack(j, err)
+		if file, err = keep.open(ctx, s, j, best); err != nil {
 			return "", err
 		}
 		file.start(ctx, best)
@@ -228,7 +228,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 		own.Notes = append(own.Notes, cut.String())
 	}
 	var claimed string
-	err = withinGrace(ctx, f.Target == device.Host, func() (err error) {
+	work := func() (err error) {
 		defer func() { s.giveBack(j, err) }()
 		claimed, err = j.solve(ctx, own, w)
 		own.Sent = sent(j.engine) - before
@@ -237,50 +237,18 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 			err = file.end(keep.Path, own, err)
 		}
 		return err
-	})
+	}
+	if f.Target != device.Host {
+		err = work()
+	} else if left, failed := ending.Within(ctx, work); left && file != nil {
+		err = file.holds(keep.Path, failed)
+	} else {
+		err = failed
+	}
 	r.Seconds.Solve = time.Since(start).Seconds()
 	if err != nil {
 		return "", err
 	}
 	r.Structure, r.Splittings, r.Sent, r.Notes = own.Structure, own.Splittings, own.Sent, append(r.Notes, own.Notes[len(inst.Notes):]...)
 	return claimed, nil
-}
-
-// grace is how long a solve may run on after the end of its context. A launch on a host cannot be
-// interrupted: it is then left running, and nothing is launched after it.
-const grace = 500 * time.Millisecond
-
-// withinGrace returns work's error. If leave is set and work runs on for longer than grace after
-// the end of ctx, it returns ctx's error and leaves work running.
-func withinGrace(ctx context.Context, leave bool, work func() error) error {
-	if !leave {
-		return work()
-	}
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(grace):
-		return ctx.Err()
-	}
-}
-
-// wait waits for the stream. At the end of ctx it returns ctx's error, after the kernels that were
-// launched.
-func wait(ctx context.Context, s device.Stream) error {
-	done := make(chan error, 1)
-	go func() { done <- s.Sync() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		<-done
-		return ctx.Err()
-	}
 }

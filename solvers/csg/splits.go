@@ -7,6 +7,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 )
 
@@ -85,7 +86,7 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 // run enqueues every level: afterwards f holds f(C) for every coalition that
 // the method evaluates, and v(C) for the others.
 func (r *splits) run(ctx context.Context, s device.Stream, _ levels.Follow) error {
-	s = guarded{s, ctx}
+	s = ending.Guarded{Stream: s, Context: ctx}
 	block := r.family.Int(r.variant, "block")
 	wide := device.Grid{Blocks: (int64(1)<<r.n + int64(block) - 1) / int64(block), Threads: block}
 	wide.Blocks = min(wide.Blocks, 1<<16)
@@ -161,7 +162,7 @@ func (r *splits) level(s device.Stream, size int) error {
 }
 
 func (r *splits) upload(ctx context.Context, s device.Stream, values []byte) error {
-	return uploadPieces(ctx, s, r.f, 0, values)
+	return ending.Upload(ctx, s, r.f, 0, values)
 }
 
 func (r *splits) table() device.Buffer { return r.f }

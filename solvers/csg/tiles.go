@@ -10,6 +10,7 @@ import (
 
 	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
@@ -143,7 +144,7 @@ func (r *tiles) draw(ctx context.Context, s device.Stream, law problem.Law) erro
 	if err = errors.Join(err, r.draws(on)); err != nil {
 		return err
 	}
-	s = guarded{s, ctx}
+	s = ending.Guarded{Stream: s, Context: ctx}
 	if err := on.Into(s, r.f, 0, r.half()); err != nil || r.piece < r.end-r.from {
 		return err
 	}
@@ -155,10 +156,10 @@ func (r *tiles) upload(ctx context.Context, s device.Stream, values []byte) erro
 		return err
 	}
 	if r.lower {
-		return uploadPieces(ctx, s, r.f, 0, values)
+		return ending.Upload(ctx, s, r.f, 0, values)
 	}
 	half := len(values) / 2
-	if err := uploadPieces(ctx, s, r.f, 0, values[:half]); err != nil {
+	if err := ending.Upload(ctx, s, r.f, 0, values[:half]); err != nil {
 		return err
 	}
 	return r.uploadWith(ctx, s, values[half:])
@@ -171,7 +172,7 @@ func (r *tiles) uploadWith(ctx context.Context, s device.Stream, values []byte) 
 		r.upper = values
 		return nil
 	}
-	return uploadPieces(ctx, s, r.with, 0, values)
+	return ending.Upload(ctx, s, r.with, 0, values)
 }
 
 // launchWork is the number of splittings after which run waits for the device, so that
@@ -179,7 +180,7 @@ func (r *tiles) uploadWith(ctx context.Context, s device.Stream, values []byte) 
 const launchWork = 1 << 40
 
 func (r *tiles) run(ctx context.Context, s device.Stream, w levels.Follow) error {
-	s = guarded{s, ctx}
+	s = ending.Guarded{Stream: s, Context: ctx}
 	if w.From == 0 {
 		if err := r.direct(s); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
@@ -177,7 +178,7 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 		if ranked {
 			from, to = 0, int64(half)
 		}
-		if err := uploadPieces(ctx, s, t.f, from, values[from:to]); err != nil {
+		if err := ending.Upload(ctx, s, t.f, from, values[from:to]); err != nil {
 			return err
 		}
 		if t.lower {
@@ -214,7 +215,7 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w levels.Follow) 
 	streams := make([]device.Stream, len(r.parts))
 	paces := make([]pace, len(r.parts))
 	for k := range r.parts {
-		streams[k] = guarded{r.group.Streams[k], ctx}
+		streams[k] = ending.Guarded{Stream: r.group.Streams[k], Context: ctx}
 	}
 	// The devices' shares are equal but for one target: the first's tells of all.
 	high := r.parts[0].high()

@@ -16,7 +16,7 @@ func TestFigures(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := experiment.Settings{Device: "emulated", Out: t.TempDir(), Budget: time.Minute}
 	file := func(from, agents int) *result.File {
-		if !run(context.Background(), s, []string{"figures", "sequential"}, from, agents, nil, nil) {
+		if !run(context.Background(), s, []string{"figures", "sequential"}, from, agents, nil, nil, nil) {
 			t.Fatal("the experiments failed")
 		}
 		f, err := result.Read(filepath.Join(s.Out, "csg-figures.json"))

@@ -1,5 +1,5 @@
-// Command assembly writes the vector kernels of runtime/host/kernels, AVX-512's and AVX2's,
-// with their Go declarations, using avo. Run from the repository's root:
+// Command assembly writes the vector kernels of runtime/host/kernels, with their Go
+// declarations: AVX-512's and AVX2's using avo, NEON's by package arm64. Run from the repository's root:
 //
 //	go run ./gen/host/assembly
 package main
@@ -11,23 +11,32 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
 
+	"coalesce/gen/host/assembly/arm64"
 	"coalesce/gen/host/assembly/assignment"
 	"coalesce/gen/host/assembly/csg"
 	"coalesce/gen/host/assembly/qubo"
 )
 
-// kernels are, by the folder of a problem and the instructions they need, what writes them.
-var kernels = map[string]func(*build.Context){
-	"csg/avx512":        csg.AVX512,
-	"csg/avx2":          csg.AVX2,
-	"assignment/avx512": assignment.Kernels,
-	"qubo/avx512":       qubo.Kernels,
-}
+// What writes kernels, by the folder of a problem and the instructions they need.
+var (
+	amd64Kernels = map[string]func(*build.Context){
+		"csg/avx512":        csg.AVX512,
+		"csg/avx2":          csg.AVX2,
+		"assignment/avx512": assignment.Kernels,
+		"qubo/avx512":       qubo.Kernels,
+	}
+	arm64Kernels = map[string]func(*arm64.File){
+		"csg/neon": csg.NEON,
+	}
+)
+
+const command = "go run ./gen/host/assembly"
 
 func main() {
 	dir := flag.String("dir", "runtime/host/kernels", "folder of the packages, one a problem")
@@ -54,7 +63,7 @@ func write(dir string) error {
 // render returns the generated files by their paths below runtime/host/kernels.
 func render() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for name, kernels := range kernels {
+	for name, kernels := range amd64Kernels {
 		w := build.NewContext()
 		kernels(w)
 		file, err := w.Result()
@@ -64,7 +73,7 @@ func render() (map[string][]byte, error) {
 		if err := pass.Compile.Execute(file); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		config := printer.Config{Argv: []string{"go", "run", "./gen/host/assembly"}, Pkg: path.Dir(name)}
+		config := printer.Config{Argv: strings.Fields(command), Pkg: path.Dir(name)}
 		text, err := printer.NewGoAsm(config).Print(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -77,6 +86,11 @@ func render() (map[string][]byte, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		files[name+"_amd64.s"], files[name+"_amd64.go"] = text, stubs
+	}
+	for name, kernels := range arm64Kernels {
+		w := arm64.New(command, path.Dir(name))
+		kernels(w)
+		files[name+"_arm64.s"], files[name+"_arm64.go"] = w.Files()
 	}
 	return files, nil
 }

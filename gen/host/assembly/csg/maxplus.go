@@ -1,5 +1,5 @@
 // Package csg writes the vector kernels of runtime/host/kernels/csg: (max,+) subset
-// convolutions of tiles, in AVX-512 and in AVX2.
+// convolutions of tiles, in AVX-512, in AVX2 and in NEON.
 package csg
 
 import (
@@ -9,6 +9,14 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+)
+
+// What the kernels of every machine do, for their declarations.
+const (
+	convDoc = "raises groups from to to-1 of d by the subset convolution of a and b; " +
+		"with proper = 1 it leaves the whole of a out."
+	dotDoc    = "raises one register at d by registers s of a and t\\s of b, s over the proper subsets of t."
+	expandDoc = "permutes each of the chunks registers of src into dst."
 )
 
 // A machine is a set of instructions on vector registers.
@@ -92,7 +100,7 @@ func (m machine) conv(w *build.Context, k kind) {
 	w.Function("conv" + k.name + m.suffix)
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr("func(d, a, b *" + k.elem + ", from, to, proper int)")
-	w.Doc("conv" + k.name + m.suffix + " raises groups from to to-1 of d by the subset convolution of a and b; with proper = 1 it leaves the whole of a out.")
+	w.Doc("conv" + k.name + m.suffix + " " + convDoc)
 	w.Pragma("noescape")
 	d := w.Load(w.Param("d"), w.GP64())
 	a := w.Load(w.Param("a"), w.GP64())
@@ -163,7 +171,7 @@ func (m machine) dot(w *build.Context, k kind) {
 	w.Function("dot" + k.name + m.suffix)
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr("func(d, a, b *" + k.elem + ", t int)")
-	w.Doc("dot" + k.name + m.suffix + " raises one register at d by registers s of a and t\\s of b, s over the proper subsets of t.")
+	w.Doc("dot" + k.name + m.suffix + " " + dotDoc)
 	w.Pragma("noescape")
 	d := w.Load(w.Param("d"), w.GP64())
 	a := w.Load(w.Param("a"), w.GP64())
@@ -204,7 +212,7 @@ func (m machine) expand(w *build.Context, k kind) {
 	w.Function("expand" + k.name + m.suffix)
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr("func(dst, src *" + k.elem + ", index *" + index + ", chunks int)")
-	w.Doc("expand" + k.name + m.suffix + " permutes each of the chunks registers of src into dst.")
+	w.Doc("expand" + k.name + m.suffix + " " + expandDoc)
 	w.Pragma("noescape")
 	dst := w.Load(w.Param("dst"), w.GP64())
 	src := w.Load(w.Param("src"), w.GP64())

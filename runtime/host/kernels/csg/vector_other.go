@@ -1,7 +1,6 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package csg
 
-// vectorUnits knows no vector registers on this architecture: the plain loops of the
-// generated kernels run.
-func vectorUnits[T Value]() []*unit[T] { return nil }
+// sets has no kernels for this architecture: the plain loops of the generated kernels run.
+var sets []set

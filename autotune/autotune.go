@@ -289,6 +289,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		plan.Sizes = slices.Sorted(maps.Keys(plan.Only))
 	}
 	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
+	_, plan.Varied = r.Subject.(subject.Varied)
 	inner := ctx
 	if budget > 0 {
 		var cancel context.CancelFunc

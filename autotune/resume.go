@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"coalesce/autotune/search"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/worker"
 	"coalesce/runtime/device"
@@ -36,13 +37,24 @@ func unfinished(records []trial.Trial, family string, facts device.Facts, seed u
 		if t.Protocol != trial.Protocol || t.Status == trial.Skipped || now.Sub(t.Time) > resumeWithin {
 			continue
 		}
-		if t.Seed != seed && (t.Action != trial.ActionMeasure || t.Seed != seed+nextInstance) {
+		if t.Seed != seed && (t.Action != trial.ActionMeasure || !drawn(t.Seed, seed)) {
 			continue
 		}
 		key := question(t.Variant, t.VariantHash, t.Fixed, t.Size, t.Seed, t.Action, t.Phase)
 		p[key] = append(p[key], *t)
 	}
 	return p
+}
+
+// drawn reports whether a run with a seed draws an instance by of.
+func drawn(of, seed uint64) bool {
+	for range search.MostInstances {
+		if of == seed {
+			return true
+		}
+		seed += nextInstance
+	}
+	return false
 }
 
 // take removes and returns the next answer to a request, if there is one.

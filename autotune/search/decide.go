@@ -18,6 +18,9 @@ type Measured struct {
 	Final   bool    // measured in the final rounds, not in screening alone
 	// Instances is how many random instances the samples are of.
 	Instances int
+	// Rounds are the medians of the final's rounds, by round, where times depend on the instance and
+	// each round timed another; nil elsewhere.
+	Rounds []float64
 }
 
 // What a winner needs, unless it is the incumbent.
@@ -25,11 +28,13 @@ const (
 	leastSamples   = 3
 	leastInstances = 2
 	noiseLimit     = 0.10 // relative MAD above which times crown no one
+	leastRounds    = 3    // where times depend on the instance
+	sameSpeed      = 0.05 // relative difference of two that are tied there, below which the label decides
 )
 
 // proven reports whether enough was measured of a variant for it to win.
 func (m *Measured) proven() bool {
-	return m.Sample.N >= leastSamples && m.Instances >= leastInstances
+	return m.Sample.N >= leastSamples && m.Instances >= leastInstances && (m.Rounds == nil || len(m.Rounds) >= leastRounds)
 }
 
 // Margin is the least relative difference of two medians that is taken for
@@ -47,11 +52,59 @@ func faster(a, b *trial.Sample) bool {
 	return float64(a.Median) < float64(b.Median)*(1-Margin(a, b))
 }
 
+// student are the 99 % quantiles of Student's t distribution with 2, 3, … degrees of freedom.
+var student = [...]float64{6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718}
+
+// ratio is the mean of the logarithm of a's time over b's in the rounds that had both, and the
+// standard error of that mean. It reports false for fewer than three rounds.
+func ratio(a, b *Measured) (mean, err float64, ok bool) {
+	n := min(len(a.Rounds), len(b.Rounds))
+	if n < leastRounds {
+		return 0, 0, false
+	}
+	sum, squares := 0.0, 0.0
+	for r := range n {
+		x := math.Log(max(1, a.Rounds[r]) / max(1, b.Rounds[r]))
+		sum, squares = sum+x, squares+x*x
+	}
+	mean = sum / float64(n)
+	return mean, math.Sqrt(max(0, squares-sum*mean) / float64(n*(n-1))), true
+}
+
+// beats reports whether a takes less time than b, beyond the margin. Where times depend on the
+// instance, the ratio of the times in each round is one observation, and a beats b where their mean
+// is below 1 by a one-sided test at 1 %.
+func (m *Measured) beats(b *Measured) bool {
+	mean, err, ok := ratio(m, b)
+	if !ok {
+		return faster(&m.Sample, &b.Sample)
+	}
+	t := student[min(len(m.Rounds), len(b.Rounds), len(student)+2)-leastRounds]
+	return mean < math.Log(0.99) && mean < -t*err
+}
+
+// noise is the larger scatter of two; 0 where rounds were compared, whose test knows of it.
+func (m *Measured) noise(b *Measured) float64 {
+	if _, _, ok := ratio(m, b); ok {
+		return 0
+	}
+	return max(m.Sample.Noise(), b.Sample.Noise())
+}
+
+// before orders challengers: the faster first.
+func (m *Measured) before(b *Measured) int {
+	if mean, _, ok := ratio(m, b); ok {
+		return cmp.Or(cmp.Compare(mean, 0), cmp.Compare(m.Variant.Label, b.Variant.Label))
+	}
+	return cmp.Or(cmp.Compare(m.Sample.Median, b.Sample.Median), cmp.Compare(m.Variant.Label, b.Variant.Label))
+}
+
 // Decide picks the winner of one size. The incumbent (a label, "" for none)
 // keeps the crown unless a challenger beats it by more than the margin, and where
 // its samples or theirs scatter by more than a tenth. Of the challengers the one
-// with the least median wins, then the lexically first label. why is a phrase for
-// reports.
+// with the least median wins, then the lexically first label. Where times depend on the instance
+// variants are compared round by round, and of those that are tied with the fastest, and take within
+// 5 % or a standard error of its time, the lexically first label wins. why is a phrase for reports.
 func Decide(results []Measured, incumbent string) (winner *device.Variant, why string) {
 	challengers := results
 	var holder *Measured
@@ -64,10 +117,10 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 		challengers = nil
 		noisy := 0.0
 		for _, m := range results {
-			if !faster(&m.Sample, &holder.Sample) {
+			if !m.beats(holder) {
 				continue
 			}
-			if noise := max(m.Sample.Noise(), holder.Sample.Noise()); noise > noiseLimit {
+			if noise := m.noise(holder); noise > noiseLimit {
 				noisy = max(noisy, noise)
 				continue
 			}
@@ -83,24 +136,26 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 	if len(challengers) == 0 {
 		return nil, "nothing measured"
 	}
-	best := slices.MinFunc(challengers, func(a, b Measured) int {
-		return cmp.Or(cmp.Compare(a.Sample.Median, b.Sample.Median), cmp.Compare(a.Variant.Label, b.Variant.Label))
-	})
-	if n := tied(challengers, &best.Sample); n > 1 {
-		return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", n-1)
-	}
-	return best.Variant, "fastest"
-}
-
-// tied counts those that a sample does not beat by more than the margin.
-func tied(results []Measured, best *trial.Sample) int {
-	n := 0
-	for i := range results {
-		if !faster(best, &results[i].Sample) {
-			n++
+	best := slices.MinFunc(challengers, func(a, b Measured) int { return a.before(&b) })
+	var tied []Measured
+	for _, m := range challengers {
+		if !best.beats(&m) {
+			tied = append(tied, m)
 		}
 	}
-	return n
+	if len(tied) == 1 {
+		return best.Variant, "fastest"
+	}
+	first := best
+	for _, m := range tied {
+		if mean, err, ok := ratio(&m, &best); ok && mean < max(math.Log(1+sameSpeed), err) && m.Variant.Label < first.Variant.Label {
+			first = m
+		}
+	}
+	if first.Variant != best.Variant {
+		return first.Variant, fmt.Sprintf("the first label of %d that are tied within the noise", len(tied))
+	}
+	return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", len(tied)-1)
 }
 
 // level scales the samples of a round to the first round's instance and clock: by the

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"coalesce/autotune/trial"
 	"coalesce/runtime/device"
 )
 
@@ -196,13 +195,20 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		return nil
 	}
 	s.phase, s.done, s.total = PhaseFinal, 0, rounds*len(final)
-	for round := range rounds + moreRounds {
-		best := math.Inf(1)
-		var leader trial.Sample
+	more, instances := moreRounds, leastInstances
+	if s.Varied {
+		more, instances = variedRounds, rounds+variedRounds
+	}
+	for round := range rounds + more {
+		best, tooSlow := math.Inf(1), alsoRan
+		var leader Measured
 		for _, c := range final {
 			if m, ok := c.at(size); ok && float64(m.Sample.Median) < best {
-				best, leader = float64(m.Sample.Median), m.Sample
+				best, leader = float64(m.Sample.Median), m
 			}
+		}
+		if s.Varied && round < leastRounds {
+			tooSlow = hopeless // an instance that suits others
 		}
 		var in []*state
 		for _, c := range final {
@@ -210,8 +216,8 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			stays := c == s.safe || c.v.Label == s.Previous[size]
 			switch {
 			case !ok || len(c.rounds[size]) < round: // failed, or dropped out before
-			case round >= rounds && faster(&leader, &m.Sample):
-			case round > 0 && float64(m.Sample.Median) > alsoRan*best && !stays:
+			case round >= rounds && leader.beats(&m):
+			case round > 0 && float64(m.Sample.Median) > tooSlow*best && !stays:
 			default:
 				in = append(in, c)
 			}
@@ -225,7 +231,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			if s.past(end) {
 				return nil
 			}
-			if err := s.try(c, size, Ask{Rounds: rounds, Instance: round % leastInstances}); err != nil {
+			if err := s.try(c, size, Ask{Rounds: rounds, Instance: round % instances}); err != nil {
 				return err
 			}
 		}
@@ -238,13 +244,16 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 }
 
 // finalists are the best of a size, the safe point and the incumbent, in the order of their times.
-// Where the time does not suffice for two rounds of all of them, they are fewer: only the best,
+// Where the time does not suffice for the least rounds of all of them, they are fewer: only the best,
 // where no variant that it has to beat is close.
 func (s *search) finalists(size int, end time.Time) []*state {
-	limit := finalists
+	limit, least := finalists, leastInstances
+	if s.Varied {
+		least = leastRounds
+	}
 	if n := s.timed[size].n; !end.IsZero() && n > 0 {
 		each := longer * s.timed[size].wall / time.Duration(n)
-		limit = max(1, min(limit, int(end.Sub(s.Now())/(leastInstances*max(each, 1)))-1))
+		limit = max(1, min(limit, int(end.Sub(s.Now())/(time.Duration(least)*max(each, 1)))-1))
 	}
 	best, _ := s.best(size)
 	var list, stay []*state
@@ -254,7 +263,7 @@ func (s *search) finalists(size int, end time.Time) []*state {
 		switch {
 		case i == 0:
 			list = append(list, c)
-		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || limit == finalists):
+		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || limit == finalists || s.Varied):
 			stay = append(stay, c)
 		case i < limit:
 			list = append(list, c)

@@ -37,18 +37,22 @@ const (
 
 // The fixed numbers of the search.
 const (
-	keepOne     = 4    // survivors: one in this many,
-	keepLeast   = 8    // but at least these
-	finalists   = 6    // beside the safe point and the incumbent
-	rounds      = 3    // of the final, of two instances by turns
-	moreRounds  = 3    // of those that are tied then
-	longer      = 2    // times a glance: a measurement of a round, about
-	hopeless    = 3    // times the best: one sample is enough
-	alsoRan     = 1.5  // times the best after a final round: out
-	baseline    = 20   // variants between two measurements of the safe point
-	driftLimit  = 0.02 // relative change of the safe point that is reported
-	screenShare = 0.5  // of the budget
+	keepOne      = 4    // survivors: one in this many,
+	keepLeast    = 8    // but at least these
+	finalists    = 6    // beside the safe point and the incumbent
+	rounds       = 3    // of the final, of two instances by turns
+	moreRounds   = 3    // of those that are tied then,
+	variedRounds = 9    // where times depend on the instance
+	longer       = 2    // times a glance: a measurement of a round, about
+	hopeless     = 3    // times the best: one sample is enough
+	alsoRan      = 1.5  // times the best after a final round: out
+	baseline     = 20   // variants between two measurements of the safe point
+	driftLimit   = 0.02 // relative change of the safe point that is reported
+	screenShare  = 0.5  // of the budget
 )
+
+// MostInstances is how many instances of a size a search times at most.
+const MostInstances = rounds + variedRounds
 
 // An Ask is one trial the search wants.
 type Ask struct {
@@ -85,6 +89,8 @@ type Plan struct {
 	// Decided is called when the search of a size has ended and has a winner, which
 	// later trials of other sizes no longer change; may be nil.
 	Decided func(SizeOutcome)
+	// Varied says that times depend on the instance (subject.Varied).
+	Varied bool
 	// Only are the labels to try at each size; nil for all.
 	Only map[int][]string
 }
@@ -168,6 +174,7 @@ type state struct {
 	verified bool
 	dead     bool
 	tried    bool
+	varied   bool         // of Plan
 	barred   map[int]bool // sizes it cannot run
 	brief    map[int]trial.Sample
 	rounds   map[int][]trial.Sample
@@ -182,6 +189,11 @@ func (c *state) at(size int) (Measured, bool) {
 	m := Measured{Variant: c.v, Work: c.work[size]}
 	if r := c.rounds[size]; len(r) > 0 {
 		m.Sample, m.Final, m.Instances = pool(r), true, min(len(r), leastInstances)
+		if c.varied {
+			for _, one := range r {
+				m.Rounds = append(m.Rounds, float64(one.Median))
+			}
+		}
 		return m, true
 	}
 	b, ok := c.brief[size]
@@ -238,7 +250,7 @@ func (s *search) enumerate() {
 			continue
 		}
 		s.out.Points++
-		c := &state{v: v, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
+		c := &state{v: v, varied: s.Varied, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
 		for _, size := range s.Sizes {
 			c.barred[size] = s.Only != nil && !slices.Contains(s.Only[size], v.Label) ||
 				s.Feasible != nil && s.Feasible(v, size) != nil

@@ -4,6 +4,7 @@
 package subject
 
 import (
+	"errors"
 	"fmt"
 
 	"coalesce/runtime/device"
@@ -35,6 +36,15 @@ type Counted interface {
 	// Counts is what a size is a number of, and the largest size that users may ask about.
 	Counts() (unit string, most int)
 }
+
+// A Varied subject has times that depend on the instance, or on a run's own chance, as whole
+// solves have: each round of the final times another instance, and variants are compared round by
+// round.
+type Varied interface{ Varied() }
+
+// ErrCannot is wrapped by errors of runners and jobs whose variant cannot run the instance, as its
+// shape told before.
+var ErrCannot = errors.New("not for this instance")
 
 // An Instance is a problem of a subject; only the subject looks inside.
 type Instance interface{ Size() int }

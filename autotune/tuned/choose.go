@@ -60,10 +60,20 @@ func Asked(f *device.Family, label string, w Workload, feasible func(*device.Var
 	}
 	c := Choice{Variant: v, Level: ByName}
 	if feasible != nil {
-		return c, feasible(v)
+		if err := feasible(v); err != nil {
+			return c, refused{err}
+		}
 	}
 	return c, nil
 }
+
+// ErrRefused is wrapped when a variant that was asked for by name cannot run the workload.
+var ErrRefused = errors.New("the variant asked for cannot run")
+
+// refused is why a variant that was asked for cannot run, in the words of who says so.
+type refused struct{ error }
+
+func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 
 // best picks the variant of f that measurements speak for. Results are looked for on
 // this class of device and for these fixed parameters first; then on other classes of

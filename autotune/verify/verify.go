@@ -198,7 +198,7 @@ func Status(err error) trial.Status {
 		return trial.OK
 	case errors.As(err, &wrong):
 		return trial.Verify
-	case errors.Is(err, ErrNoCase):
+	case errors.Is(err, ErrNoCase), errors.Is(err, subject.ErrCannot):
 		return trial.Constraint
 	case errors.Is(err, device.ErrMemory):
 		return trial.Memory

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 
@@ -63,7 +65,12 @@ type Problem[I any] struct {
 	// Predicted is the algorithm that the shape of a workload speaks for, and why.
 	Predicted func(fixed map[string]string, f device.Facts, size int) (v *device.Variant, why string)
 	Small     []int // sizes of the instances that verify
-	Draw      func(fixed map[string]string, size int, seed uint64) (I, error)
+	// Draw draws an instance of a kind, 0 to Kinds-1: the kinds are those that users have.
+	Draw  func(fixed map[string]string, size, kind int, seed uint64) (I, error)
+	Kinds int
+	// Several is how many instances of a size a timed run solves, one after the other, of the kinds in
+	// turn; nil: one of each. Sizes up to the largest of Small have at most two.
+	Several func(size int) int
 	// Reference is the value of an instance by the plainest algorithm.
 	Reference func(I) (solve.Number, error)
 	// Known is the largest value of an instance, where algorithms search without a proof, in place
@@ -116,6 +123,9 @@ func (c contest[I]) Sizes(f device.Facts) []int { return c.p.Sizes(f) }
 // Counts says what a size is a number of, where the problem says so.
 func (c contest[I]) Counts() (unit string, most int) { return c.p.Unit, c.p.Most }
 
+// Varied says that some instances suit an algorithm better than others.
+func (c contest[I]) Varied() {}
+
 // Feasible says why an algorithm does not run.
 func (c contest[I]) Feasible(v *device.Variant, f device.Facts, size int) error {
 	return c.p.Feasible(v, f, size)
@@ -150,7 +160,6 @@ func Before(f *device.Family, c tuned.Choice, reason string) string {
 // An instance is one to solve, and the value that its answers have to have.
 type instance[I any] struct {
 	of        I
-	size      int
 	once      sync.Once
 	value     solve.Number
 	err       error
@@ -159,8 +168,14 @@ type instance[I any] struct {
 	timed     bool                          // may miss the known value
 }
 
+// A lot is the instances, of one size, that a run solves.
+type lot[I any] struct {
+	all  []*instance[I]
+	size int
+}
+
 // Size is that which was drawn.
-func (x *instance[I]) Size() int { return x.size }
+func (x *lot[I]) Size() int { return x.size }
 
 // agree holds an answer against what is known of the instance.
 func (x *instance[I]) agree(r *solve.Report) error {
@@ -193,28 +208,50 @@ func (x *instance[I]) agree(r *solve.Report) error {
 // errWrong is wrapped by what Check finds.
 var errWrong = errors.New("wrong answer of an algorithm")
 
-// Cases are an instance of each small size.
+// Cases are an instance of each kind, of the small sizes in turn.
 func (c contest[I]) Cases(fixed map[string]string) ([]subject.Case, error) {
 	var cases []subject.Case
-	for _, size := range c.p.Small {
-		x, err := c.draw(fixed, size, uint64(size))
+	for k := range max(len(c.p.Small), c.p.Kinds) {
+		size := c.p.Small[k%len(c.p.Small)]
+		x, err := c.draw(fixed, size, k, uint64(size+k))
 		if err != nil {
 			return nil, err
 		}
 		x.reference, x.timed = c.p.Reference, false
-		cases = append(cases, subject.Case{Name: fmt.Sprintf("%s, size %d", c.p.Family.Name, size), Instance: x})
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("%s, size %d, kind %d", c.p.Family.Name, size, k%c.p.Kinds), Instance: &lot[I]{[]*instance[I]{x}, size}})
 	}
 	return cases, nil
 }
 
-// Instance draws one to time.
+// Instance draws those that a timed run solves. Which kind comes first follows from the seed: where
+// a run solves fewer than there are, the next instance begins with another.
 func (c contest[I]) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return c.draw(fixed, size, seed)
+	n := c.p.Kinds
+	if c.p.Several != nil {
+		n = c.p.Several(size)
+	}
+	if size <= slices.Max(c.p.Small) {
+		n = min(n, 2)
+	}
+	first, _ := bits.Mul64(seed, uint64(c.p.Kinds))
+	x := &lot[I]{size: size}
+	for k := range n {
+		one, err := c.draw(fixed, size, int(first)+k, seed+uint64(k)*apart)
+		if err != nil {
+			return nil, err
+		}
+		x.all = append(x.all, one)
+	}
+	return x, nil
 }
 
-func (c contest[I]) draw(fixed map[string]string, size int, seed uint64) (*instance[I], error) {
-	of, err := c.p.Draw(fixed, size, seed)
-	return &instance[I]{of: of, size: size, known: c.p.Known, timed: true}, err
+// apart lies between the seeds of two instances of a run: an odd number, whose low bits differ.
+const apart = 0xd1342543de82ef95
+
+// draw draws one to time.
+func (c contest[I]) draw(fixed map[string]string, size, kind int, seed uint64) (*instance[I], error) {
+	of, err := c.p.Draw(fixed, size, kind%c.p.Kinds, seed)
+	return &instance[I]{of: of, known: c.p.Known, timed: true}, err
 }
 
 // Open has solves choose an algorithm, as a user's pin would.
@@ -225,40 +262,77 @@ func (c contest[I]) Open(d device.Device, v *device.Variant) (subject.Runner, er
 	}
 	pin := tuned.Policy{Pinned: map[string]string{c.p.Family.Name: v.Label}}
 	settings := solve.Settings{Devices: []device.Device{d}, Tuning: db.By(pin)}
-	return subject.Open(c.p.Family, v, func(x *instance[I]) (subject.Job, error) {
-		s, err := c.p.Open(context.Background(), x.of, settings)
-		if err != nil {
-			return nil, err
+	return subject.Open(c.p.Family, v, func(x *lot[I]) (subject.Job, error) {
+		j := &job[I]{}
+		for _, one := range x.all {
+			s, err := c.p.Open(context.Background(), one.of, settings)
+			if err != nil {
+				return nil, errors.Join(cannot(err), j.Close())
+			}
+			j.parts = append(j.parts, part[I]{x: one, solver: s})
+			j.work += c.p.Work(one.of)
 		}
-		return &job[I]{x: x, solver: s, work: c.p.Work(x.of)}, nil
+		return j, nil
 	})
 }
 
+// A job solves the instances of a lot.
 type job[I any] struct {
+	parts []part[I]
+	work  float64
+}
+
+// A part of a job is one instance, its solver and the last answer.
+type part[I any] struct {
 	x      *instance[I]
 	solver Solver
-	work   float64
 	report *solve.Report
 }
 
-// Reset forgets the answer. Solvers begin each solve from what the last left, as they do
+// Reset forgets the answers. Solvers begin each solve from what the last left, as they do
 // for users.
 func (j *job[I]) Reset(device.Stream) error {
-	j.report = nil
+	for k := range j.parts {
+		j.parts[k].report = nil
+	}
 	return nil
 }
 
-// Run solves, on streams of the solver's own, to the checked answer.
+// Run solves all of them, on streams of the solvers' own, to the checked answers.
 func (j *job[I]) Run(device.Stream) (err error) {
-	j.report, err = j.solver.Solve(context.Background())
+	for k := range j.parts {
+		if j.parts[k].report, err = j.parts[k].solver.Solve(context.Background()); err != nil {
+			return cannot(err)
+		}
+	}
+	return nil
+}
+
+// cannot tells an algorithm that does not take the instance from one that failed.
+func cannot(err error) error {
+	if errors.Is(err, tuned.ErrRefused) {
+		return fmt.Errorf("%w: %w", subject.ErrCannot, err)
+	}
 	return err
 }
 
-// Check holds the answer against the known value, the reference's, or the first of the instance.
-func (j *job[I]) Check(device.Stream) error { return j.x.agree(j.report) }
+// Check holds the answers against the known values, the reference's, or the first of each instance.
+func (j *job[I]) Check(device.Stream) error {
+	for k := range j.parts {
+		if err := j.parts[k].x.agree(j.parts[k].report); err != nil {
+			return fmt.Errorf("instance %d of %d: %w", k+1, len(j.parts), err)
+		}
+	}
+	return nil
+}
 
 // Work is the problem's.
 func (j *job[I]) Work() float64 { return j.work }
 
-// Close gives back what the solver took.
-func (j *job[I]) Close() error { return j.solver.Close() }
+// Close gives back what the solvers took.
+func (j *job[I]) Close() (err error) {
+	for _, p := range j.parts {
+		err = errors.Join(err, p.solver.Close())
+	}
+	return err
+}

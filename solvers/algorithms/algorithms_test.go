@@ -21,7 +21,8 @@ import (
 func toy() (*device.Family, subject.Subject) {
 	f := algorithms.Family("toy/algorithm", []string{"algorithm"},
 		algorithms.Algorithm{Values: []string{"right"}}, algorithms.Algorithm{Values: []string{"wrong"}},
-		algorithms.Algorithm{Values: []string{"unproven"}}, algorithms.Algorithm{Values: []string{"silent"}}, algorithms.Algorithm{Values: []string{"failing"}})
+		algorithms.Algorithm{Values: []string{"unproven"}}, algorithms.Algorithm{Values: []string{"silent"}}, algorithms.Algorithm{Values: []string{"failing"}},
+		algorithms.Algorithm{Values: []string{"picky"}})
 	return f, algorithms.Subject(algorithms.Problem[int]{
 		Family:    f,
 		Fixed:     []map[string]string{{"shape": "square"}},
@@ -29,11 +30,17 @@ func toy() (*device.Family, subject.Subject) {
 		Feasible:  func(*device.Variant, device.Facts, int) error { return nil },
 		Predicted: func(map[string]string, device.Facts, int) (*device.Variant, string) { return &f.Variants[1], "a guess" },
 		Small:     []int{1, 2},
-		Draw:      func(_ map[string]string, size int, _ uint64) (int, error) { return size, nil },
+		Draw:      func(_ map[string]string, size, _ int, _ uint64) (int, error) { return size, nil },
+		Kinds:     1,
 		Reference: func(n int) (solve.Number, error) { return solve.NumberOf(2 * float64(n)), nil },
 		Open: func(_ context.Context, n int, s solve.Settings) (algorithms.Solver, error) {
 			return algorithms.Solver{Close: func() error { return nil }, Solve: func(context.Context) (*solve.Report, error) {
-				c, err := s.ChooseAlgorithm(f, device.Facts{}, tuned.Workload{Size: n, Suits: &f.Variants[1]}, nil)
+				c, err := s.ChooseAlgorithm(f, device.Facts{}, tuned.Workload{Size: n, Suits: &f.Variants[1]}, func(v *device.Variant) error {
+					if f.Value(v, "algorithm") == "picky" && n == 3 {
+						return errors.New("3 is odd")
+					}
+					return nil
+				})
 				if err != nil {
 					return nil, err
 				}
@@ -67,11 +74,15 @@ func TestTrialsOfAlgorithms(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want trial.Status
-	}{{"right", trial.OK}, {"wrong", trial.Verify}, {"unproven", trial.Verify}, {"silent", trial.Verify}, {"failing", trial.Launch}} {
+	}{{"right", trial.OK}, {"wrong", trial.Verify}, {"unproven", trial.Verify}, {"silent", trial.Verify}, {"failing", trial.Launch}, {"picky", trial.Constraint}} {
 		name, want := c.name, c.want
 		v := f.Variant("algorithm=" + name)
 		for _, action := range []string{trial.ActionVerify, trial.ActionMeasure} {
+			want := want
 			got := b.Do(t.Context(), worker.Request{Family: f.Name, Variant: v.Label, Hash: v.Hash, Fixed: s.Fixed()[0], Size: 3, Action: action})
+			if want == trial.Constraint && action == trial.ActionVerify {
+				want = trial.OK // of the small instances it refuses none
+			}
 			if got.Status != want {
 				t.Errorf("%s, %s: %s %s, expected %s", name, action, got.Status, got.Error, want)
 			}
@@ -106,5 +117,49 @@ func TestPredictedIsTheIncumbent(t *testing.T) {
 	}
 	if want := []string{f.Variants[0].Label, f.Variants[1].Label}; len(order) < 2 || !slices.Equal(order[:2], want) {
 		t.Errorf("tried in the order %v, expected first the safe one and the predicted: %v", order, want)
+	}
+}
+
+// A timed run solves instances of all kinds, each with a seed of its own; where it has room for fewer,
+// the next begins with another kind.
+func TestLots(t *testing.T) {
+	var drawn []int
+	var seeds []uint64
+	several := 5
+	s := algorithms.Subject(algorithms.Problem[int]{
+		Family: algorithms.Family("toy/algorithm", []string{"algorithm"}, algorithms.Algorithm{Values: []string{"a"}}),
+		Small:  []int{1, 2},
+		Draw: func(_ map[string]string, size, kind int, seed uint64) (int, error) {
+			drawn, seeds = append(drawn, kind), append(seeds, seed)
+			return size, nil
+		},
+		Kinds:   3,
+		Several: func(int) int { return several },
+	})
+	for _, c := range []struct{ size, several, want, kinds int }{{3, 5, 5, 3}, {3, 1, 1, 1}, {2, 5, 2, 2}} {
+		drawn, seeds, several = nil, nil, c.several
+		x, err := s.Instance(nil, c.size, 7)
+		if err != nil || x.Size() != c.size {
+			t.Fatal(x, err)
+		}
+		slices.Sort(drawn)
+		slices.Sort(seeds)
+		if len(drawn) != c.want || len(slices.Compact(drawn)) != c.kinds || len(slices.Compact(seeds)) != c.want {
+			t.Errorf("size %d, %d of them: drew kinds %v with seeds %v", c.size, c.several, drawn, seeds)
+		}
+	}
+	drawn, several = nil, 1
+	for k := range uint64(4) {
+		if _, err := s.Instance(nil, 3, 7+k*0x9e3779b97f4a7c15); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(drawn)
+	if len(slices.Compact(drawn)) != 3 {
+		t.Errorf("four instances of one are of the kinds %v", drawn)
+	}
+	drawn = nil
+	if cases, err := s.Cases(nil); err != nil || len(cases) != 3 || !slices.Equal(drawn, []int{0, 1, 2}) {
+		t.Errorf("%d cases of the kinds %v: %v", len(cases), drawn, err)
 	}
 }

@@ -128,7 +128,7 @@ func waysSubject() subject.Subject {
 			return []int{8, 40}
 		},
 		Feasible: func(_ *device.Variant, f device.Facts, size int) error {
-			if need := 8 * float64(size) * float64(size); f.Free > 0 && need > 0.9*float64(f.Free) {
+			if need := float64(4+4*severalWays(size)) * float64(size) * float64(size); f.Free > 0 && need > 0.9*float64(f.Free) {
 				return fmt.Errorf("%d rows: %w", size, device.ErrMemory)
 			}
 			return nil
@@ -137,7 +137,7 @@ func waysSubject() subject.Subject {
 			return predicted(fixed["costs"], size)
 		},
 		Small: []int{2, 9, 40},
-		Draw:  drawWay,
+		Draw:  drawWay, Kinds: len(wayKinds), Several: severalWays,
 		Reference: func(inst *problem.Instance) (solve.Number, error) {
 			p, err := problem.Normalise(inst)
 			if err != nil {
@@ -171,13 +171,35 @@ func waysSubject() subject.Subject {
 	})
 }
 
-// drawWay draws int32 costs of a workload.
-func drawWay(fixed map[string]string, rows int, seed uint64) (*problem.Instance, error) {
+// wayKinds are the kinds of costs that every class of values is drawn of.
+var wayKinds = []string{"uniform", "geom", "ties"}
+
+// drawWay draws int32 costs of a workload: uniform ones, distances of points in the plane, or costs
+// of which most are equal to others.
+func drawWay(fixed map[string]string, rows, kind int, seed uint64) (*problem.Instance, error) {
 	cols := rows
 	if fixed["shape"] == "broad" {
 		cols = 2 * rows
 	}
 	span := map[string]int64{equalCosts: 1, fewCosts: int64(rows) / 4, smallCosts: int64(cols), mediumCosts: 10 * int64(cols),
 		wideCosts: max(1e6, 1000*int64(cols))}[fixed["costs"]]
-	return draw.Generate("uniform", rows, cols, max(1, span), seed<<40, problem.Int32)
+	span = max(1, span)
+	d := draw.Drawing{Kind: wayKinds[kind], Rows: rows, Cols: cols, Range: span, Seed: seed << 40, Type: problem.Int32}
+	switch {
+	case fixed["costs"] == equalCosts:
+		d.Kind = "uniform"
+	case d.Kind == "geom":
+		d.Range = max(1, int64(float64(span)/1.5)) // the diagonal is the longest distance
+	case d.Kind == "ties" && fixed["costs"] == wideCosts:
+		d.Kind, d.Range = "twocost", 0
+	case d.Kind == "ties" && fixed["costs"] == fewCosts:
+		d.Kind, d.Range = "binary", 0
+	case d.Kind == "ties": // means of four products, most of them near a quarter of the range
+		d.Kind, d.Rank = "lowrank", 4
+	}
+	return draw.Draw(d)
 }
+
+// severalWays is how many instances a timed run solves: six of up to 2,300 rows, one of 8,200 rows
+// and more, so that drawing and loading them does not take longer than the rest.
+func severalWays(rows int) int { return max(1, min(6, 1<<25/(rows*rows))) }

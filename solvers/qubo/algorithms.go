@@ -90,8 +90,11 @@ type planted struct {
 	best int64
 }
 
-// cutOff ends a timed search that has not met the planted value.
-const cutOff = time.Second
+// A timed run searches several problems, each until it has met the planted value, or to cutOff.
+const (
+	several = 4
+	cutOff  = 500 * time.Millisecond
+)
 
 // waysSubject is the choice among the engines, for the tuner: the time to the planted value.
 func waysSubject() subject.Subject {
@@ -116,8 +119,10 @@ func waysSubject() subject.Subject {
 		Predicted: func(fixed map[string]string, f device.Facts, _ int) (*device.Variant, string) {
 			return predicted(fixed["density"], f)
 		},
-		Small: []int{36, 64},
-		Draw: func(fixed map[string]string, size int, seed uint64) (planted, error) {
+		Small:   []int{36, 64},
+		Kinds:   1,
+		Several: func(int) int { return several },
+		Draw: func(fixed map[string]string, size, _ int, seed uint64) (planted, error) {
 			kind := draw.Tiles
 			if fixed["density"] == dense {
 				kind = draw.Orthogonal

@@ -132,41 +132,60 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 			return predicted(f.Kind != device.Host && items <= MaxItems, items)
 		},
 		Small: []int{2, 5, 9},
-		Draw: func(fixed map[string]string, items int, seed uint64) (A, error) {
-			return auction(items, draw(fixed["bids"], items, seed)), nil
+		Draw: func(fixed map[string]string, items, kind int, seed uint64) (A, error) {
+			return auction(items, draw(fixed["bids"], items, kind, seed)), nil
 		},
+		Kinds:     len(bundles),
 		Reference: reference,
 		Open:      func(_ context.Context, a A, s solve.Settings) (algorithms.Solver, error) { return open(a, s) },
 		Work:      func(A) float64 { return 1 },
 	})
 }
 
-// draw draws bids of up to four goods, or for odd seeds up to half of them, worth 100 to 199
-// a good: twice as many as divide few from many, or half as many. Alternatives are those of up to
-// four bidders, each of whom has a dummy among the items.
-func draw(kind string, items int, seed uint64) []bidders.Asked {
+// bundles draw how many of the goods a bid is for, one kind of auction each: up to four, up to half
+// of them, one more with probability 0.55 (L4 of CATS), or each with probability 0.2 (L7).
+var bundles = [...]func(r *rand.Rand, goods int) int{
+	func(r *rand.Rand, goods int) int { return 1 + r.IntN(min(4, goods)) },
+	func(r *rand.Rand, goods int) int { return 1 + r.IntN(max(1, goods/2)) },
+	func(r *rand.Rand, goods int) int {
+		n := 1
+		for n < goods && r.Float64() < 0.55 {
+			n++
+		}
+		return n
+	},
+	func(r *rand.Rand, goods int) int {
+		n := 0
+		for range goods {
+			if r.Float64() < 0.2 {
+				n++
+			}
+		}
+		return max(1, n)
+	},
+}
+
+// draw draws bids worth 100 to 199 a good: twice as many as divide few from many, or half as many.
+// Alternatives are those of up to four bidders, each of whom has a dummy among the items.
+func draw(bids string, items, kind int, seed uint64) []bidders.Asked {
 	r := rand.New(rand.NewPCG(seed, uint64(items)))
 	goods, dummies, count := items, 0, manyBids/2*items
-	switch kind {
+	switch bids {
 	case "many":
 		count = 2 * manyBids * items
 	case alternatives:
 		dummies = min(4, items/2)
 		goods -= dummies
 	}
-	largest := min(4, goods)
-	if seed%2 == 1 {
-		largest = max(1, goods/2)
-	}
-	bids := make([]bidders.Asked, count)
-	for k := range bids {
-		for _, g := range r.Perm(goods)[:1+r.IntN(largest)] {
-			bids[k].Goods = append(bids[k].Goods, int64(g))
-			bids[k].Price += 100 + r.Int64N(100)
+	asked := make([]bidders.Asked, count)
+	for k := range asked {
+		for _, g := range r.Perm(goods)[:bundles[kind](r, goods)] {
+			asked[k].Goods = append(asked[k].Goods, int64(g))
+			asked[k].Price += 100 + r.Int64N(100)
 		}
 		if dummies > 0 {
-			bids[k].Goods = append(bids[k].Goods, int64(items+k%dummies))
+			asked[k].Goods = append(asked[k].Goods, int64(items+k%dummies))
 		}
 	}
-	return bids
+	return asked
 }

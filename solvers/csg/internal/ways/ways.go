@@ -80,8 +80,12 @@ func (w Way) Name() string {
 // Before is what a measured choice puts before the reason of what it runs.
 func (w Way) Before(reason string) string { return algorithms.Before(Table, w.Choice, reason) }
 
-// Subject compares the algorithms on values of every distribution in turn: prices find much
-// to leave out in some and little in others. solve solves an instance.
+// kinds are the distributions that the algorithms are compared on: prices find much to leave out in
+// some and little in others.
+var kinds = [...]string{"uniform", "normal", "agent-based-uniform", "ndcs", "planted"}
+
+// Subject compares the algorithms on values of all kinds. open begins a session that solves
+// instances.
 func Subject(feasible func(v *device.Variant, f device.Facts, n int) error, open func(solve.Settings) (solver func(context.Context, *problem.Instance) (*solve.Report, error), end func() error, err error)) subject.Subject {
 	return algorithms.Subject(algorithms.Problem[*problem.Instance]{
 		Family: Table,
@@ -100,10 +104,11 @@ func Subject(feasible func(v *device.Variant, f device.Facts, n int) error, open
 			return predicted(f.Kind, n)
 		},
 		Small: []int{2, 5, 9},
-		Draw: func(_ map[string]string, n int, seed uint64) (*problem.Instance, error) {
-			kinds := [...]string{"uniform", "normal", "agent-based-uniform"}
-			return draw.GenerateAs(kinds[seed%uint64(len(kinds))], n, seed, problem.Int32)
+		Draw: func(_ map[string]string, n, kind int, seed uint64) (*problem.Instance, error) {
+			return draw.GenerateAs(kinds[kind], n, seed, problem.Int32)
 		},
+		Kinds:   len(kinds),
+		Several: func(n int) int { return max(1, min(len(kinds), 1<<27>>n)) }, // half a GiB of values
 		Reference: func(inst *problem.Instance) (solve.Number, error) {
 			f, _ := reference.Table(inst.I32, reference.DP)
 			return solve.Number(strconv.Itoa(int(f[len(f)-1]))), nil

@@ -1,0 +1,98 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+// A luckBench times algorithms some of which an instance suits, and some not: the logarithm of a
+// time on an instance is normal, with deviation luck. A run solves several instances.
+type luckBench struct {
+	bench
+	luck    float64
+	several int
+	key     uint64
+	seed    uint64 // of the tune: other seeds draw other instances
+}
+
+func (b *luckBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+	was := b.truth
+	defer func() { b.truth = was }()
+	b.truth = func(v *device.Variant, size int) time.Duration {
+		sum := 0.0
+		for k := range b.several {
+			h := fnv.New64a()
+			fmt.Fprint(h, v.Label, size, b.seed, a.Instance, k, b.key)
+			sum += math.Exp(b.luck * rand.New(rand.NewPCG(h.Sum64(), 5)).NormFloat64())
+		}
+		return time.Duration(float64(was(v, size)) * sum)
+	}
+	return b.bench.Do(ctx, a)
+}
+
+// Two tunes that draw other instances agree on which algorithm is best, or on two that take about
+// as long: what decides is not on which instance one of them was lucky.
+func TestOtherInstancesAgree(t *testing.T) {
+	const keys = 200
+	f := family(6)
+	tune := func(key, seed uint64, varied bool, several int) (*device.Variant, []float64) {
+		rng := rand.New(rand.NewPCG(key, 6))
+		times := make([]float64, 6) // of an instance, in milliseconds: some alike, some several times as long
+		for x := range times {
+			times[x] = math.Exp(rng.NormFloat64())
+			if x > 0 && rng.IntN(3) == 0 {
+				times[x] = times[x-1]
+			}
+		}
+		b := &luckBench{*newBench(func(v *device.Variant, _ int) time.Duration {
+			return time.Duration(1e6 * times[v.Hash])
+		}), 0.4, several, key, seed}
+		b.rng = rand.New(rand.NewPCG(key, seed))
+		p := plan(&b.bench, f)
+		p.Sizes, p.Seed, p.Varied, p.Previous = []int{20}, seed, varied, map[int]string{20: f.Variants[rng.IntN(6)].Label}
+		o, err := Run(t.Context(), b, p)
+		if err != nil || len(o.Sizes) != 1 {
+			t.Fatal(err, len(o.Sizes))
+		}
+		return o.Sizes[0].Winner, times
+	}
+	for _, c := range []struct {
+		name        string
+		varied      bool
+		several     int
+		least, most float64 // of the keys
+		regret      float64 // in the mean, at most
+	}{
+		{"one instance a run, two in all", false, 1, 0, 0.85, 1},
+		{"five instances a run, others in each round", true, 5, 0.95, 1, 0.05},
+	} {
+		same, regret := 0, 0.0
+		for key := range uint64(keys) {
+			a, times := tune(key, 11, c.varied, c.several)
+			b, _ := tune(key, 12, c.varied, c.several)
+			best := math.Inf(1)
+			for _, x := range times {
+				best = min(best, x)
+			}
+			x, y := times[a.Hash], times[b.Hash]
+			regret += (x+y)/(2*best) - 1
+			if a == b || math.Abs(math.Log(x/y)) < 0.05 {
+				same++
+			}
+		}
+		part := float64(same) / keys
+		t.Logf("%s: %.1f %% of the keys agree, regret %.1f %% in the mean", c.name, 100*part, 100*regret/keys)
+		if part < c.least || part > c.most || regret/keys > c.regret {
+			t.Errorf("%s: %.1f %% of the keys agree, regret %.1f %%; expected %.0f to %.0f %% and at most %.0f %%",
+				c.name, 100*part, 100*regret/keys, 100*c.least, 100*c.most, 100*c.regret)
+		}
+	}
+}

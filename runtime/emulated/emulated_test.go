@@ -229,6 +229,36 @@ func TestThreadsCannotGoOn(t *testing.T) {
 	}
 }
 
+// A thread that goes past its stack, when no other is left whose stack that could break, is told of.
+func TestStackEnds(t *testing.T) {
+	const kernel = `
+namespace k {
+__device__ __noinline__ int deep(int n) {
+  volatile char a[SIZE];
+  for (int i = 0; i < SIZE; i++) a[i] = (char)n;
+  return a[n];
+}
+}
+extern "C" __global__ void k_run(int* p, long long n) {
+  if (threadIdx.x != 5) {
+    atomicAdd(p, 1);
+    return;
+  }
+  while (atomicAdd(p, 0) < 31) __nanosleep(1);
+  p[1] = k::deep(7);
+}`
+	for _, size := range []string{"8000", "20000"} {
+		got, err := launch(t, openTest(t, Options{}), strings.ReplaceAll(kernel, "SIZE", size), device.Grid{Blocks: 1, Threads: 32}, make([]int32, 2))
+		if size == "8000" {
+			if err != nil || got[1] != 7 {
+				t.Errorf("%s bytes: %v, %v", size, got, err)
+			}
+		} else if !errors.Is(err, ErrSchedule) || !strings.Contains(err.Error(), "thread 5 used more than the 16384 bytes of its stack") {
+			t.Errorf("%s bytes: got %v, expected that thread 5's stack is too small", size, err)
+		}
+	}
+}
+
 func TestPoison(t *testing.T) {
 	d := openTest(t, Options{Sanitize: true})
 	got, err := launch(t, d, `

@@ -18,9 +18,7 @@ static const char *kOps[] = {
 
 enum State { kRunnable, kWarp, kBarrier, kCluster, kWatch, kDone };
 
-struct Fiber {
-  Context context;
-  char *stack = nullptr;
+struct alignas(64) Fiber { // a line of the processor's cache
   State state = kDone;
   int op = 0, arg = 0, width = 32, line = 0;
   unsigned mask = 0;
@@ -38,7 +36,10 @@ struct Warp { unsigned live = 0, waiting = 0; };
 struct Block {
   unsigned index = 0;
   int alive = 0, at_barrier = 0, runnables = 0;
+  bool drawn = false; // the last of the runnable goes on next
   std::vector<Fiber> fibers;
+  std::vector<Context> contexts; // of the fibers, and their stacks
+  std::vector<char *> stacks;
   std::vector<Warp> warps;
   std::vector<int> runnable;
   char *dynamic = nullptr;
@@ -52,16 +53,20 @@ char *emu_dynamic;
 }
 
 struct Range { char *at; size_t size; };
+struct Watcher { Block *block; int thread; };
 
 static std::vector<Block> blocks; // alive at once
+static std::vector<Watcher> watchers; // the threads of state kWatch
 static Block *here;               // the running one
 static const std::vector<Range> *shared; // static shared memory, the running block's
 static size_t dynamic_bytes;
+static uint64_t stay; // a block goes on for stay + 1 switches on average where others could
 static bool clustered; // the blocks alive are a cluster
-static int live_blocks, live_threads, at_cluster, watching;
+static int live_blocks, live_threads, at_cluster;
 static int idle; // yields since anything else happened
 static const int kIdle = 1 << 22;
-static Fiber *fibers; // here's
+static Fiber *fibers; // here's, and their contexts
+static Context *contexts;
 static Context outside;
 static int threads, current;
 static void (*body)(const uint64_t *);
@@ -90,25 +95,38 @@ static void say_thread(int t) {
 
 static inline void wake_in(Block *b, int t) {
   b->fibers[(size_t)t].state = kRunnable;
-  b->runnable[(size_t)b->runnables++] = t;
+  int *last = &b->runnable[(size_t)b->runnables++];
+  if (b->drawn) *last = last[-1], last--;
+  *last = t;
 }
 static inline void wake(int t) { wake_in(here, t); }
 
-// pick takes a thread that can run, at random: one of eight times any, else one of those
-// that came to run last, which are the lanes of a warp as a rule: their stacks are in the
-// processor's caches, and warps get far ahead of one another.
-static inline int pick() {
+// draw moves one of the running block's threads that can run, at random, to their end: one of
+// eight times any, else one of those that came to run last, which are the lanes of a warp as
+// a rule: their stacks are in the processor's caches, and warps get far ahead of one another.
+static inline int draw() {
   int n = here->runnables, last = n > 32 && random64() & 7 ? 32 : n;
-  int i = n - 1 - (int)random_below((uint64_t)last);
-  int t = here->runnable[(size_t)i];
-  here->runnable[(size_t)i] = here->runnable[(size_t)--here->runnables];
+  int *end = &here->runnable[(size_t)n - 1], *drawn = end - random_below((uint64_t)last);
+  int t = *drawn;
+  *drawn = *end, *end = t;
+  return t;
+}
+
+// pick takes the thread that was drawn to go on, and draws the next where there is a choice:
+// what the next needs is on its way to the processor's caches while this one runs.
+static inline int pick() {
+  int t = here->drawn ? here->runnable[(size_t)here->runnables - 1] : draw();
+  here->runnables--;
+  if ((here->drawn = here->runnables > 1)) context_fetch(&contexts[draw()]);
   return t;
 }
 
 // copy_past copies bytes without the sanitizer's checks: shared memory has red
 // zones between its arrays, and a call of memcpy would be watched.
 EMU_NO_ASAN static void copy_past(char *to, const char *from, size_t n) {
-#if defined(__x86_64__)
+#if !defined(EMU_ASAN)
+  memcpy(to, from, n);
+#elif defined(__x86_64__)
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 #else
   size_t i = 0;
@@ -132,6 +150,7 @@ static void enter(Block *b) {
   if (here != b && !b->kept.empty()) restore(b->kept.data());
   here = b;
   fibers = b->fibers.data();
+  contexts = b->contexts.data();
   emu_block.x = b->index;
   emu_dynamic = b->dynamic;
 }
@@ -140,21 +159,29 @@ static inline bool seen(const Fiber &f) { return (*f.word & f.mask) != f.value; 
 
 // look wakes the threads that watch a word which has changed.
 static void look() {
-  for (Block &b : blocks)
-    for (int t = 0; watching && t < threads; t++)
-      if (b.fibers[(size_t)t].state == kWatch && seen(b.fibers[(size_t)t])) watching--, wake_in(&b, t);
+  for (size_t i = 0; i < watchers.size();) {
+    Watcher w = watchers[i];
+    if (!seen(w.block->fibers[(size_t)w.thread])) {
+      i++;
+      continue;
+    }
+    watchers[i] = watchers.back();
+    watchers.pop_back();
+    wake_in(w.block, w.thread);
+  }
 }
 
 // turn enters a block with threads that can run, at random; here stays where
 // there is none.
 static void turn() {
-  if (watching) look();
-  size_t n = blocks.size(), start = random_below(n);
-  for (size_t i = 0; i < n; i++) {
-    Block *b = &blocks[(start + i) % n];
-    if (!b->runnables) continue;
-    if (b != here) enter(b);
-    return;
+  look();
+  Block *first = blocks.data(), *end = first + blocks.size(), *b = first + random_below(blocks.size());
+  for (size_t i = blocks.size(); i > 0; i--) {
+    if (b->runnables) {
+      if (b != here) enter(b);
+      return;
+    }
+    if (++b == end) b = first;
   }
 }
 
@@ -162,17 +189,16 @@ static void turn() {
 // scheduler's caller when none can or the launch failed.
 static void go_on() {
   int from = current;
-  Fiber *me = &fibers[from];
-  Context *to = &outside;
+  Context *me = &contexts[from], *to = &outside;
   if (!failure[0]) {
-    if (!here->runnables || (blocks.size() > 1 && (random64() & 63) == 0)) turn();
+    if (!here->runnables || (blocks.size() > 1 && (random64() & stay) == 0)) turn();
     if (here->runnables) {
       current = pick();
-      to = &fibers[current].context;
-      if (to == &me->context) return;
+      to = &contexts[current];
+      if (to == me) return;
     }
   }
-  context_switch(&me->context, to);
+  context_switch(me, to);
   emu_thread.x = (unsigned)(current = from);
 }
 
@@ -384,7 +410,7 @@ extern "C" void emu_watch(const unsigned *word, unsigned mask, unsigned value, c
   f.word = word, f.mask = mask, f.value = value, f.file = file, f.line = line;
   if (seen(f)) return emu_yield();
   f.state = kWatch;
-  watching++;
+  watchers.push_back(Watcher{here, current});
   go_on();
 }
 extern "C" void emu_maybe_yield() {
@@ -423,10 +449,10 @@ static void begin(Block *b, unsigned index) {
   b->index = index;
   b->alive = threads;
   b->at_barrier = b->runnables = 0;
+  b->drawn = false;
   b->warps.assign((size_t)(threads + 31) / 32, Warp());
   for (int t = 0; t < threads; t++) {
-    Fiber &f = b->fibers[(size_t)t];
-    context_make(&f.context, f.stack, (unsigned)t, fiber_main);
+    context_make(&b->contexts[(size_t)t], b->stacks[(size_t)t], (unsigned)t, fiber_main);
     b->warps[(size_t)t / 32].live |= 1u << (t & 31);
     wake_in(b, t);
   }
@@ -437,14 +463,15 @@ static void begin(Block *b, unsigned index) {
 static void run() {
   live_blocks = (int)blocks.size();
   live_threads = live_blocks * threads;
-  watching = idle = at_cluster = 0;
+  idle = at_cluster = 0;
+  watchers.clear();
   here = nullptr;
   turn();
   current = pick();
-  context_switch(&outside, &fibers[current].context);
+  context_switch(&outside, &contexts[current]);
   if (!failure[0] && live_blocks) say_stuck("threads wait for one another");
   for (Block &b : blocks)
     for (int t = 0; t < threads && b.alive; t++)
-      if (b.fibers[(size_t)t].state != kDone) stack_forget(b.fibers[(size_t)t].stack);
+      if (b.fibers[(size_t)t].state != kDone) stack_forget(b.stacks[(size_t)t]);
 }
 #endif

@@ -59,7 +59,11 @@ extern "C" long long emu_clock() {
 
 // Poison goes over red zones too, so it is written past the sanitizer.
 EMU_NO_ASAN static void poison(char *at, size_t size) {
+#ifdef EMU_ASAN
   for (volatile char *p = at; p < at + size; p++) *p = (char)0xa5;
+#else
+  if (size) memset(at, 0xa5, size);
+#endif
 }
 
 // run_group runs as many blocks at once as there are, from number first on.
@@ -117,11 +121,14 @@ static bool make_blocks(size_t n) {
     context_tell(*std::min_element(stacks.begin(), stacks.end()), *std::max_element(stacks.begin(), stacks.end()) + kStack);
   }
   for (const Range &r : *shared) words += (r.size + 7) / 8;
+  stay = words > 512 ? 255 : 63; // what a block keeps is copied at each change
   blocks = std::vector<Block>(n);
   for (Block &b : blocks) {
     b.fibers = std::vector<Fiber>((size_t)threads);
     b.runnable = std::vector<int>((size_t)threads);
-    for (Fiber &f : b.fibers) f.stack = stacks[next++];
+    b.contexts = std::vector<Context>((size_t)threads);
+    b.stacks.assign(stacks.begin() + (long)next, stacks.begin() + (long)next + threads);
+    next += (size_t)threads;
     if (dynamic_bytes && posix_memalign((void **)&b.dynamic, 128, dynamic_bytes)) return false;
     if (n > 1) b.kept = std::vector<uint64_t>(words);
   }
@@ -153,6 +160,8 @@ static void launch(const uint64_t *arg, const std::vector<char> &in) {
   alarm((unsigned)arg[5]); // should the parent be gone
   run_groups(arg[2] / group);
   alarm(0);
+  for (size_t i = 0; i < group * (size_t)threads && !failure[0]; i++)
+    if (!stack_whole(stacks[i])) say("thread %d used more than the %zu bytes of its stack", (int)(i % (size_t)threads), kStack);
   fflush(stdout);
   for (Block &b : blocks) free(b.dynamic);
   blocks.clear();

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"coalesce/solvers/assignment/internal/bottleneck"
@@ -63,10 +64,7 @@ func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*B
 	}
 	r.Column = s.Column
 	if p.Transposed {
-		r.Column = make([]int32, inst.Rows)
-		for i := range r.Column {
-			r.Column[i] = -1
-		}
+		r.Column = slices.Repeat([]int32{-1}, inst.Rows)
 		for j, i := range s.Column {
 			r.Column[i] = int32(j)
 		}

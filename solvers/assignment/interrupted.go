@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -87,13 +88,7 @@ type completion struct {
 }
 
 func newCompletion(p *problem.Normal, part *engine.Solution, start *problem.Prices) *completion {
-	c := &completion{p: p, v: make([]int64, p.Cols), column: make([]int32, p.Rows), row: make([]int32, p.Cols), taken: make([]byte, p.Cols)}
-	for j := range c.row {
-		c.row[j] = -1
-	}
-	for i := range c.column {
-		c.column[i] = -1
-	}
+	c := &completion{p: p, v: make([]int64, p.Cols), column: slices.Repeat([]int32{-1}, p.Rows), row: slices.Repeat([]int32{-1}, p.Cols), taken: make([]byte, p.Cols)}
 	switch {
 	case part != nil:
 		copy(c.v, part.V)
@@ -213,10 +208,7 @@ func (c *completion) complete(end time.Time) bool {
 
 // augment matches a row along a shortest path of allowed pairs to a free column.
 func (c *completion) augment(root int, buf []int64, end time.Time) bool {
-	from := make([]int32, c.p.Cols) // the row before a column on the path, -1: not reached
-	for j := range from {
-		from[j] = -1
-	}
+	from := slices.Repeat([]int32{-1}, c.p.Cols) // the row before a column on the path, -1: not reached
 	rows := []int32{int32(root)}
 	for at := 0; at < len(rows) && time.Now().Before(end); at++ {
 		last := -1

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"coalesce/solvers/assignment/internal/engine"
@@ -84,10 +85,7 @@ func (r *Ranking) rank(ctx context.Context, inst *problem.Instance, k int) error
 	}
 	first := &engine.Solution{Column: r.Column, Prices: problem.Prices{U: r.Duals.U, V: r.Duals.V}}
 	if p.Transposed {
-		first = &engine.Solution{Column: make([]int32, p.Rows), Prices: problem.Prices{U: r.Duals.V, V: r.Duals.U}}
-		for i := range first.Column {
-			first.Column[i] = -1
-		}
+		first = &engine.Solution{Column: slices.Repeat([]int32{-1}, p.Rows), Prices: problem.Prices{U: r.Duals.V, V: r.Duals.U}}
 		for i, j := range r.Column {
 			if j >= 0 {
 				first.Column[j] = int32(i)

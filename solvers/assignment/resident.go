@@ -373,10 +373,7 @@ func (r *Resident) take(one *Result, p *problem.Normal, sol *engine.Solution) {
 
 // unmatched is -1 for every row.
 func unmatched(rows int) []int32 {
-	column := make([]int32, rows)
-	for i := range column {
-		column[i] = -1
-	}
+	column := slices.Repeat([]int32{-1}, rows)
 	return column
 }
 

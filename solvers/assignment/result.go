@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,10 +55,7 @@ func (r *Result) keep(inst *problem.Instance, p *problem.Normal, s *engine.Solut
 	d := &problem.Duals{U: s.U, V: s.V, Scale: p.Scale}
 	if p.Transposed {
 		d.U, d.V = s.V, s.U
-		r.Column = make([]int32, inst.Rows)
-		for i := range r.Column {
-			r.Column[i] = -1
-		}
+		r.Column = slices.Repeat([]int32{-1}, inst.Rows)
 		for j, i := range s.Column {
 			if i >= 0 && int(i) < inst.Rows {
 				r.Column[i] = int32(j)

@@ -138,10 +138,7 @@ func (c *check) shape() error {
 
 // matching checks that no column is taken twice and counts the matched.
 func (c *check) matching() error {
-	c.row, c.price = make([]int32, c.inst.Cols), make([]int64, c.inst.Rows)
-	for j := range c.row {
-		c.row[j] = -1
-	}
+	c.row, c.price = slices.Repeat([]int32{-1}, c.inst.Cols), make([]int64, c.inst.Rows)
 	matched := 0
 	for i, j := range c.column {
 		switch {

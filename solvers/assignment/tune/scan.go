@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 
 	"coalesce/autotune/subject"
 	"coalesce/generated/assignment"
@@ -76,10 +77,7 @@ func (j *scanJob) Run(device.Stream) error {
 // Check holds the pass against the costs: the minima, and that no pair of a
 // row that was left out is below what the row says of them.
 func (j *scanJob) Check(device.Stream) error {
-	least := make([]int64, j.p.Cols)
-	for k := range least {
-		least[k] = problem.Infinity
-	}
+	least := slices.Repeat([]int64{problem.Infinity}, j.p.Cols)
 	row := make([]int64, j.p.Cols)
 	for i := range j.p.Rows {
 		for k, c := range j.p.Row(i, row) {

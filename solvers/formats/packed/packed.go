@@ -18,10 +18,9 @@ import (
 // A Stream is a file as it was before it was compressed.
 type Stream struct {
 	*bufio.Reader
-	Name   string // the file's, without the compression's ending
-	Packed bool   // it is compressed: the file's size says nothing
-	Size   int64  // bytes to come, where they are known; else -1
-	body   *body
+	Name string // the file's, without the compression's ending
+	Size int64  // bytes to come; -1 where unknown, as of compressed files
+	body *body
 }
 
 // Close gives back what the decompressor holds, and the file that OpenFile
@@ -31,9 +30,6 @@ func (s *Stream) Close() { s.body.Close() }
 // maxDictionary is the largest window that a decompressor may ask for: that of
 // xz -9, and twice zstd's --ultra default.
 const maxDictionary = 1 << 27
-
-// Open is OpenLimited of a stream of unknown length, without a limit.
-func Open(r io.Reader, name string) (*Stream, error) { return OpenLimited(r, -1, name, 0) }
 
 // OpenLimited undoes gzip, xz or zstd, told by content, of a stream of size
 // bytes, or of unknown size when that is negative. A name that promises
@@ -53,7 +49,7 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 		}
 	}
 	b := &body{limit: limit}
-	out := &Stream{Name: bare, Packed: true, Size: -1, body: b}
+	out := &Stream{Name: bare, Size: -1, body: b}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		b.kind = "gzip"
@@ -73,7 +69,7 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 	case bare != name:
 		return nil, fmt.Errorf("%s: found no compressed data, expected the beginning of a %s file", name, filepath.Ext(name)[1:])
 	default:
-		out.Packed, out.Size, b.r = false, size, in
+		out.Size, b.r = size, in
 		if size >= 0 {
 			b.limit = 0
 		}

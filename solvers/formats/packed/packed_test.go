@@ -41,7 +41,7 @@ func pack(t testing.TB, text string) map[string][]byte {
 }
 
 func readAll(data []byte, name string) (string, *Stream, error) {
-	s, err := Open(bytes.NewReader(data), name)
+	s, err := OpenLimited(bytes.NewReader(data), int64(len(data)), name, 0)
 	if err != nil {
 		return "", nil, err
 	}
@@ -59,8 +59,8 @@ func TestOpen(t *testing.T) {
 				t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(text), err)
 				continue
 			}
-			if s.Name != "file.csv" || s.Packed != (ext != "") {
-				t.Errorf("%s: called %q, packed %v", name, s.Name, s.Packed)
+			if s.Name != "file.csv" || (s.Size < 0) != (ext != "") {
+				t.Errorf("%s: called %q, size %d", name, s.Name, s.Size)
 			}
 		}
 		if ext == "" {

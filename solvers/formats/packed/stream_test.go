@@ -22,7 +22,7 @@ func TestCutOff(t *testing.T) {
 			continue
 		}
 		for _, left := range []int{len(data) - 1, len(data) / 2, 13} {
-			s, err := Open(bytes.NewReader(data[:left]), "a"+ext)
+			s, err := OpenLimited(bytes.NewReader(data[:left]), -1, "a"+ext, 0)
 			if err == nil {
 				s.Peek(1 << 16)
 				_, err = io.ReadAll(s)
@@ -115,7 +115,7 @@ func TestOpenFile(t *testing.T) {
 func TestCloseDuringRead(t *testing.T) {
 	r, w := io.Pipe()
 	data := pack(t, "0123456789abcdefghijklmnopqrstuvwxyz+/,;")[".zst"]
-	s, err := Open(io.MultiReader(bytes.NewReader(data), r), "a.zst")
+	s, err := OpenLimited(io.MultiReader(bytes.NewReader(data), r), -1, "a.zst", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Fix fixes variable i.
 func (inst *Instance) Fix(i int, one bool) {
 	if inst.Fixed == nil {
-		inst.Fixed = make([]int8, inst.N)
-		for k := range inst.Fixed {
-			inst.Fixed[k] = -1
-		}
+		inst.Fixed = slices.Repeat([]int8{-1}, inst.N)
 	}
 	inst.Fixed[i] = 0
 	if one {

@@ -273,10 +273,7 @@ func wordsOf(b []byte) []int64 {
 // rows in the set (Hall). Given a largest matching that leaves rows free (-1), these are the
 // rows that alternating paths from a free row reach.
 func Violator(p *problem.Normal, column []int32) []int32 {
-	owner := make([]int32, p.Cols)
-	for j := range owner {
-		owner[j] = -1
-	}
+	owner := slices.Repeat([]int32{-1}, p.Cols)
 	for i, j := range column {
 		if j >= 0 {
 			owner[j] = int32(i)

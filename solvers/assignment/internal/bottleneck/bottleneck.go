@@ -6,6 +6,7 @@ package bottleneck
 import (
 	"context"
 	"math"
+	"slices"
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
@@ -25,13 +26,7 @@ type Solution struct {
 // Solve solves an instance of at most as many rows as columns, without a limit. ctx ends
 // it between searches.
 func Solve(ctx context.Context, inst *problem.Instance) (*Solution, error) {
-	s := &solver{inst: inst, rows: inst.Rows, cols: inst.Cols, column: make([]int32, inst.Rows), row: make([]int32, inst.Cols)}
-	for i := range s.column {
-		s.column[i] = -1
-	}
-	for j := range s.row {
-		s.row[j] = -1
-	}
+	s := &solver{inst: inst, rows: inst.Rows, cols: inst.Cols, column: slices.Repeat([]int32{-1}, inst.Rows), row: slices.Repeat([]int32{-1}, inst.Cols)}
 	if s.begin(); s.proof != nil && s.level == forbidden {
 		return &Solution{Rows: s.proof}, nil
 	}
@@ -141,10 +136,7 @@ func floatKey(x float64) int64 {
 // matched, of the columns' best ones, and matches what is greedy.
 func (s *solver) begin() {
 	s.level = math.MinInt64
-	best := make([]int64, s.cols)
-	for j := range best {
-		best[j] = forbidden
-	}
+	best := slices.Repeat([]int64{forbidden}, s.cols)
 	buf := make([]int64, s.cols)
 	for i := range s.rows {
 		least, at := int64(forbidden), -1
@@ -248,10 +240,7 @@ func (s *solver) path(root int32, list [][]int32, seen []int, phase int, next []
 // rows that the search reached have no other column, so that there is no full matching.
 // It is called where the level allows no path.
 func (s *solver) raise() bool {
-	reach, from := make([]int64, s.cols), make([]int32, s.cols)
-	for j := range reach {
-		reach[j] = forbidden
-	}
+	reach, from := slices.Repeat([]int64{forbidden}, s.cols), make([]int32, s.cols)
 	done := make([]bool, s.cols)
 	var tree []int32
 	for i, j := range s.column {

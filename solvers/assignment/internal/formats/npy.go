@@ -83,15 +83,22 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Inst
 	return inst, nil
 }
 
-// mapNPY maps a .npy file of size bytes whose values are stored as memory
-// holds them; nil when the file is none, or cannot be mapped.
-func mapNPY(f *os.File, size int64, name string, o ReadOptions) (*problem.Instance, error) {
-	if o.Format != "" && o.Format != "npy" {
+// mapNPY maps a .npy file whose values are stored as memory holds them. It returns
+// neither an instance nor an error for every other file, which is to be read.
+func mapNPY(path string, o ReadOptions) (*problem.Instance, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" {
+		return nil, nil // reading says what is wrong
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return nil, nil
 	}
+	defer f.Close()
+	size := info.Size()
 	h, err := npy.ReadHeader(io.NewSectionReader(f, 0, size))
 	if err != nil || h.Fortran {
-		return nil, nil // reading says what is wrong
+		return nil, nil
 	}
 	rows, cols, kind, err := shapeNPY(h)
 	length := int64(rows*cols) * int64(kind.Size)
@@ -113,7 +120,7 @@ func mapNPY(f *os.File, size int64, name string, o ReadOptions) (*problem.Instan
 	case "f8":
 		problem.SetCosts(inst, mapped[float64](memory[h.Length:]))
 	}
-	return finish(inst, name, o)
+	return finish(inst, path, o)
 }
 
 // mapped is memory as numbers; its length is a multiple of theirs.

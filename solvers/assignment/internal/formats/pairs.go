@@ -33,7 +33,7 @@ func (in source) text(comment string, o ReadOptions) (*file, error) {
 		how.Line = maxLine
 	}
 	f, err := text.New(in, in.name, how)
-	return &file{f, o, in.size, budget}, err
+	return &file{f, o, in.Size, budget}, err
 }
 
 // table is how a file is read as a table.

@@ -3,12 +3,10 @@
 package formats
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -36,11 +34,10 @@ type ReadOptions struct {
 // Formats are the formats that Read knows.
 func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "mtx", "asn"} }
 
-// A source is a stream that is not compressed.
+// A source is an open file, decompressed where it was compressed.
 type source struct {
-	*bufio.Reader
-	size int64 // bytes; negative: unknown
-	name string
+	*packed.Stream
+	name string // of the file, in errors
 }
 
 // Read reads an instance from a file, plain or compressed with gzip, xz or
@@ -64,47 +61,37 @@ type source struct {
 //
 // Close the instance to give a mapped file back.
 func Read(path string, o ReadOptions) (*problem.Instance, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read instance: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read instance: %w", err)
-	case info.IsDir():
-		return nil, fmt.Errorf("read instance: %s is a directory, expected a file", path)
-	case !info.Mode().IsRegular():
-		return ReadFrom(f, -1, path, o)
-	}
-	if inst, err := mapNPY(f, info.Size(), path, o); inst != nil || err != nil {
+	if inst, err := mapNPY(path, o); inst != nil || err != nil {
 		return inst, err
 	}
-	return ReadFrom(f, info.Size(), path, o)
+	plain, err := packed.OpenFile(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	return readPlain(source{plain, path}, o)
 }
 
 // ReadFrom is Read on an open stream of size bytes, or of unknown size when
 // that is negative; name is what errors call it.
 func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Instance, error) {
-	plain, err := packed.Open(r, name)
+	plain, err := packed.OpenLimited(r, size, name, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer plain.Close()
-	if plain.Packed {
-		size = -1
-	}
-	head, _ := plain.Peek(512)
+	return readPlain(source{plain, name}, o)
+}
+
+// readPlain reads an instance, and closes the source.
+func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
+	defer in.Close()
+	head, _ := in.Peek(512)
 	form := o.Format
 	if form == "" {
-		form = format(plain.Name, head)
+		form = format(in.Name, head)
 	}
-	var inst *problem.Instance
-	in := source{plain.Reader, size, name}
 	switch form {
 	case "npy":
-		inst, err = readNPY(plain.Reader, size, name, o)
+		inst, err = readNPY(in, in.Size, in.name, o)
 	case "csv":
 		inst, err = readCSV(in, o)
 	case "triples":
@@ -121,7 +108,7 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 	if err != nil {
 		return nil, err
 	}
-	return finish(inst, name, o)
+	return finish(inst, in.name, o)
 }
 
 // finish says where an instance came from and what its integers forbid.

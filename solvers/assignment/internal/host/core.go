@@ -51,14 +51,8 @@ func newCore(rows, cols int, limit int64, src source, threads int) *core {
 		rows: rows, cols: cols, limit: limit, full: rows == cols && limit == problem.Infinity,
 		source: src, reader: src.Reader(), threads: threads, heavy: heavyRow,
 		u: make([]int64, rows), v: make([]int64, cols),
-		column: make([]int32, rows), row: make([]int32, cols),
+		column: slices.Repeat([]int32{-1}, rows), row: slices.Repeat([]int32{-1}, cols),
 		known: make([]candidates, rows),
-	}
-	for i := range h.column {
-		h.column[i] = -1
-	}
-	for j := range h.row {
-		h.row[j] = -1
 	}
 	h.scratch.init(h)
 	return h

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"coalesce/autotune/tuned"
@@ -60,10 +61,7 @@ func RowScanOf(p *problem.Normal, v *device.Variant) *RowScan {
 // ColumnMinima runs the kernel lower on u and as many copies of v as threads,
 // and makes v their minimum.
 func (s *RowScan) ColumnMinima(u, v []int64, threads int) {
-	parts := make([]int64, threads*len(v))
-	for k := range parts {
-		parts[k] = problem.Infinity
-	}
+	parts := slices.Repeat([]int64{problem.Infinity}, threads*len(v))
 	args := []device.Arg{s.costs, device.U64(uint64(s.p.Cols)), device.F64(s.p.Scale), device.U64(uint64(s.p.Rows)), host.Wrap(u), host.Wrap(parts)}
 	Each(threads, threads, func() func(low, high int) {
 		return func(low, high int) {

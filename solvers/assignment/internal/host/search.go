@@ -42,10 +42,7 @@ type item struct {
 }
 
 func (s *search) init(h *core) {
-	s.dist = make([]int64, h.cols)
-	for j := range s.dist {
-		s.dist[j] = problem.Infinity
-	}
+	s.dist = slices.Repeat([]int64{problem.Infinity}, h.cols)
 	s.from = make([]int32, h.cols)
 	s.seen = make([]int32, h.cols)
 	s.closed = make([]bool, h.cols)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
@@ -27,15 +28,9 @@ func newSequential(name string, p *problem.Normal) (sequential, error) {
 	}
 	s := sequential{
 		p:     p,
-		sol:   &engine.Solution{Column: make([]int32, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}},
-		row:   make([]int32, p.Cols),
+		sol:   &engine.Solution{Column: slices.Repeat([]int32{-1}, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}},
+		row:   slices.Repeat([]int32{-1}, p.Cols),
 		costs: make([]int64, p.Cols),
-	}
-	for i := range s.sol.Column {
-		s.sol.Column[i] = -1
-	}
-	for j := range s.row {
-		s.row[j] = -1
 	}
 	return s, nil
 }

@@ -29,10 +29,7 @@ func (r *ranker) search(s *space) error {
 	old := s.from.best
 	a := &answer{column: slices.Clone(old.column), u: slices.Clone(old.u), v: slices.Clone(old.v)}
 	fixed := r.fixed(s)
-	rowOf := make([]int32, r.width)
-	for j := range rowOf {
-		rowOf[j] = nobody
-	}
+	rowOf := slices.Repeat([]int32{nobody}, r.width)
 	for i, j := range a.column {
 		rowOf[j] = int32(i)
 	}
@@ -65,10 +62,7 @@ func (r *ranker) search(s *space) error {
 // shortest searches from the row of a space to a free column, in the manner of Dijkstra;
 // false: there is no path.
 func (r *ranker) shortest(s *space, a *answer, fixed held, rowOf []int32, free int32) (*pathSearch, bool) {
-	d := &pathSearch{dist: make([]int64, r.width), from: make([]int32, r.width), done: slices.Clone(fixed.cols)}
-	for j := range d.dist {
-		d.dist[j] = problem.Infinity
-	}
+	d := &pathSearch{dist: slices.Repeat([]int64{problem.Infinity}, r.width), from: make([]int32, r.width), done: slices.Clone(fixed.cols)}
 	buf := make([]int64, r.width)
 	reached := false // columns without a row
 	for i, length := s.row, int64(0); ; {

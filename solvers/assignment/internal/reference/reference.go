@@ -4,6 +4,7 @@ package reference
 
 import (
 	"context"
+	"slices"
 
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
@@ -86,12 +87,9 @@ func squareOf(p *problem.Normal, start *problem.Prices) *square {
 // columns are the matched ones of all but the first of them.
 func (s *square) augment(root int) []int32 {
 	n := s.n
-	dist := make([]int64, n) // of columns: length of the shortest path found
-	from := make([]int, n)   // the row before the column on it
+	dist := slices.Repeat([]int64{problem.Infinity}, n) // of columns: length of the shortest path found
+	from := make([]int, n)                              // the row before the column on it
 	done := make([]bool, n)
-	for j := range dist {
-		dist[j] = problem.Infinity
-	}
 	rows := []int{root}
 	depth := []int64{0} // of rows: length of the shortest path
 	end := -1

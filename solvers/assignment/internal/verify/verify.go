@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"coalesce/generated/assignment"
@@ -208,10 +209,7 @@ func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
 	if h.Rows == p.Rows {
 		return h.Stream.Fill(h.Words, off, int64(4*h.Cols), 0xff)
 	}
-	owner := make([]int32, h.Cols)
-	for j := range owner {
-		owner[j] = -1
-	}
+	owner := slices.Repeat([]int32{-1}, h.Cols)
 	for i, j := range sol.Column {
 		if (i < h.First || i >= h.First+h.Rows) && j >= 0 && int(j) < h.Cols {
 			owner[j] = int32(i)

@@ -25,7 +25,7 @@ const maxLine = 1 << 20
 func (in source) text(comment string, o Options) (*file, error) {
 	budget := formats.NewBudget(o.memory())
 	f, err := text.New(in, in.name, text.Options{Comment: comment, Line: maxLine, Budget: budget})
-	return &file{f, o, in.size, budget}, err
+	return &file{f, o, in.Size, budget}, err
 }
 
 // entries collect the lines of coefficients of a file.

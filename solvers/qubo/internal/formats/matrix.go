@@ -27,7 +27,7 @@ func squareShape(rows, cols uint64) error {
 
 // readNPY reads a square matrix.
 func readNPY(in source, o Options) (*problem.Instance, error) {
-	r, size, name := in.Reader, in.size, in.name
+	r, size, name := in.Reader, in.Size, in.name
 	h, err := npy.ReadHeader(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: npy header: %w", name, err)

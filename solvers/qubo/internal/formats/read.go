@@ -3,11 +3,9 @@
 package formats
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -37,11 +35,10 @@ func (o Options) memory() int64 {
 	return DefaultMemory
 }
 
-// A source is a stream that is not compressed.
+// A source is an open file, decompressed where it was compressed.
 type source struct {
-	*bufio.Reader
-	size int64 // bytes; negative: unknown
-	name string
+	*packed.Stream
+	name string // of the file, in errors
 }
 
 // A layout is a file format: what it says and what has to be assumed.
@@ -101,60 +98,45 @@ func layoutOf(name string) (layout, error) {
 // file, what was found and what was expected; those of coefficients unwrap to
 // ErrCoefficient.
 func Read(path string, o Options) (*problem.Instance, error) {
-	f, err := os.Open(path)
+	plain, err := packed.OpenFile(path, 0)
 	if err != nil {
-		return nil, fmt.Errorf("read instance: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read instance: %w", err)
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("read instance: %s is a directory, expected a file", path)
-	}
-	size := int64(-1)
-	if info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	return readFrom(f, size, path, o)
+	return readPlain(source{plain, path}, o)
 }
 
 // ReadFrom is Read on an open stream; name is what errors call it.
 func ReadFrom(r io.Reader, name string, o Options) (*problem.Instance, error) {
-	return readFrom(r, -1, name, o)
-}
-
-// readFrom reads from a file of size bytes, unknown when negative.
-func readFrom(r io.Reader, size int64, name string, o Options) (*problem.Instance, error) {
-	plain, err := packed.Open(r, name)
+	plain, err := packed.OpenLimited(r, -1, name, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer plain.Close()
-	if plain.Packed {
-		size = -1
+	return readPlain(source{plain, name}, o)
+}
+
+// readPlain reads an instance, and closes the source.
+func readPlain(in source, o Options) (*problem.Instance, error) {
+	defer in.Close()
+	name := o.Format
+	if name == "" {
+		head, _ := in.Peek(4096)
+		name = format(in.Name, head, o.Form)
 	}
-	head, _ := plain.Peek(4096)
-	l, err := layoutOf(o.Format)
-	switch {
-	case o.Format == "":
-		l, err = layoutOf(format(plain.Name, head, o.Form))
-	}
+	l, err := layoutOf(name)
 	if err != nil {
 		return nil, err
 	}
 	if o.Form != "" && !slices.Contains(l.forms, o.Form) {
-		return nil, fmt.Errorf("%s: found the format %s, expected one that can hold form %s", name, l.name, o.Form)
+		return nil, fmt.Errorf("%s: found the format %s, expected one that can hold form %s", in.name, l.name, o.Form)
 	}
 	if o.Problem != 0 && l.name != "orlib" {
-		return nil, fmt.Errorf("%s: found the format %s, which holds one problem, expected orlib for problem %d", name, l.name, o.Problem)
+		return nil, fmt.Errorf("%s: found the format %s, which holds one problem, expected orlib for problem %d", in.name, l.name, o.Problem)
 	}
-	inst, err := l.read(source{plain.Reader, size, name}, o)
+	inst, err := l.read(in, o)
 	if err != nil {
 		return nil, err
 	}
-	inst.Source, inst.Format, inst.Sense = name, l.name, l.sense
+	inst.Source, inst.Format, inst.Sense = in.name, l.name, l.sense
 	if o.Sense != "" {
 		inst.Sense = o.Sense
 	} else {

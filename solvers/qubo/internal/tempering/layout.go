@@ -201,10 +201,7 @@ func coloured(p *problem.Normal) (colour []int32, count int) {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(p.Start[b+1]-p.Start[b], p.Start[a+1]-p.Start[a]) })
-	colour, last := make([]int32, p.N), make([]int32, p.N+1)
-	for i := range colour {
-		colour[i] = -1
-	}
+	colour, last := slices.Repeat([]int32{-1}, p.N), make([]int32, p.N+1)
 	for k, i := range order {
 		col, _ := p.Row(int(i))
 		for _, j := range col {

@@ -109,7 +109,7 @@ func (d *hostDevice) Load(f *device.Family, v *device.Variant) (device.Module, e
 	if f.Target != device.Host || len(v.Kernels) == 0 {
 		return nil, fmt.Errorf("host: %s %s has no Go kernels (target %s)", f.Name, v.Label, f.Target)
 	}
-	return &module{device: d, family: f, variant: v}, nil
+	return &module{family: f, variant: v}, nil
 }
 
 // NewStream returns a stream; several may be used at once and then share the
@@ -182,7 +182,6 @@ func Slice[T any](a device.Arg) []T {
 }
 
 type module struct {
-	device  *hostDevice
 	family  *device.Family
 	variant *device.Variant
 }

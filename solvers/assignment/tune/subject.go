@@ -90,8 +90,7 @@ func feasible(k *device.Family, v *device.Variant, f device.Facts, side int) err
 
 // A trialInstance is an instance to verify or to time.
 type trialInstance struct {
-	inst *problem.Instance
-	p    *problem.Normal
+	p *problem.Normal
 
 	once   sync.Once
 	optima string // the sum of optimal duals, by the reference; "" for no full matching
@@ -103,7 +102,7 @@ func newTrial(inst *problem.Instance, err error) (*trialInstance, error) {
 		return nil, err
 	}
 	p, err := problem.Normalise(inst)
-	return &trialInstance{inst: inst, p: p}, err
+	return &trialInstance{p: p}, err
 }
 
 // Size is the longer side.

@@ -10,12 +10,10 @@ import (
 
 // Spans are the magnitudes from which an engine chooses its types.
 type Spans struct {
-	Weight int64   // max |weight|
-	Least  int64   // min |weight|; MaxInt64 where there is none
-	Grain  int64   // the largest power of two that divides every weight
-	diag   int64   // max |diag|
-	Delta  int64   // no |delta| of any x is larger
-	dense  float64 // share of the pairs that have a weight
+	Weight int64 // max |weight|
+	Least  int64 // min |weight|; MaxInt64 where there is none
+	Grain  int64 // the largest power of two that divides every weight
+	Delta  int64 // no |delta| of any x is larger
 }
 
 // Spans are the magnitudes of a problem, as preprocessing left them, or of a pass
@@ -25,7 +23,7 @@ func (p *Normal) Spans() Spans {
 		return *p.Known
 	}
 	s := p.Measure()
-	return *s.Spans(p)
+	return *s.Spans()
 }
 
 func abs(v int64) int64 {
@@ -64,7 +62,7 @@ func (s *RowSums) AddRow(p *Normal, i int) (low, high int64) {
 	s.fields += 2*d + abs(2*d+sum)
 	s.pairs += 2 * high // w and |w|
 	s.all, m.Least = all, least
-	m.Weight, m.diag, m.Delta = max(m.Weight, largest), max(m.diag, abs(d)), max(m.Delta, d+high, -d-low)
+	m.Weight, m.Delta = max(m.Weight, largest), max(m.Delta, d+high, -d-low)
 	return low, high
 }
 
@@ -72,7 +70,7 @@ func (s *RowSums) AddRow(p *Normal, i int) (low, high int64) {
 func (s *RowSums) Join(t RowSums) {
 	s.halves, s.fields, s.pairs, s.all = s.halves+t.halves, s.fields+t.fields, s.pairs+t.pairs, s.all|t.all
 	m, o := &s.magnitudes, t.magnitudes
-	m.Weight, m.diag, m.Delta, m.Least = max(m.Weight, o.Weight), max(m.diag, o.diag), max(m.Delta, o.Delta), min(m.Least, o.Least)
+	m.Weight, m.Delta, m.Least = max(m.Weight, o.Weight), max(m.Delta, o.Delta), min(m.Least, o.Least)
 }
 
 // Bound is what no solution exceeds: the smaller of two sums. One gives each
@@ -81,14 +79,10 @@ func (s *RowSums) Join(t RowSums) {
 // are integers; a cut of a bipartite graph without negative weights meets it.
 func (s *RowSums) Bound() int64 { return min(s.halves>>1, (s.fields+s.pairs/2)>>2) }
 
-// Spans are the magnitudes of p, all of whose rows were added.
-func (s *RowSums) Spans(p *Normal) *Spans {
+// Spans are the magnitudes of the problem whose rows were added.
+func (s *RowSums) Spans() *Spans {
 	m := s.magnitudes
 	m.Grain = 1 << bits.TrailingZeros64(uint64(s.all)|1<<62)
-	m.dense = 1
-	if p.N > 1 {
-		m.dense = float64(len(p.Col)) / (float64(p.N) * float64(p.N-1))
-	}
 	return &m
 }
 

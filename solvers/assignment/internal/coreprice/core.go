@@ -39,8 +39,7 @@ import (
 type coreEngine struct {
 	engine.Telling
 	kernels     *assignment.CoreKernels
-	variant     *device.Variant
-	rows, cols  int
+	rows        int
 	block, k    int
 	cluster     int // blocks of the kernel solve; 1: as many as there is work for
 	resident    int // rows, at most, whose phases one block does in its shared memory
@@ -117,7 +116,7 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 		return nil, err
 	}
 	f := &assignment.Core
-	e := &coreEngine{kernels: kernels, variant: v, rows: rows, cols: cols, block: f.Int(v, "block"), k: f.Int(v, "k"),
+	e := &coreEngine{kernels: kernels, rows: rows, block: f.Int(v, "block"), k: f.Int(v, "k"),
 		cluster: f.Int(v, "cluster"), resident: f.Int(v, "resident"), shared: int(d.Facts().SharedPerBlock), sms: max(1, d.Facts().SMs),
 		Schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
 	width := int64(rows + cols)

@@ -53,11 +53,9 @@ func defaultAnnealing() annealing {
 
 // initialisation says what a initialiser did.
 type initialisation struct {
-	structured  bool    // false: the costs look random, the prices mean little
-	structure   float64 // how far columns differ, 0.6 by chance alone
-	temperature float64 // the last one, scaled units
-	iterations  uint64
-	passes      float64 // matrix entries read, over rows*cols
+	structured bool    // false: the costs look random, the prices mean little
+	structure  float64 // how far columns differ, 0.6 by chance alone
+	passes     float64 // matrix entries read, over rows*cols
 }
 
 // OpenInitialiser loads a variant of assignment/duals and takes memory for matrices
@@ -103,10 +101,8 @@ func (e *Initialiser) Initialise(s device.Stream, p *problem.Normal, m *engine.M
 	}
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(raw[8*k:]) }
 	return initialisation{
-		structured:  word(assignment.DualsWordStructured) != 0,
-		structure:   math.Float64frombits(word(assignment.DualsWordStructure)),
-		temperature: math.Float64frombits(word(assignment.DualsWordTemperature)),
-		iterations:  word(assignment.DualsWordIterations),
-		passes:      float64(word(assignment.DualsWordReads)) / float64(p.Rows),
+		structured: word(assignment.DualsWordStructured) != 0,
+		structure:  math.Float64frombits(word(assignment.DualsWordStructure)),
+		passes:     float64(word(assignment.DualsWordReads)) / float64(p.Rows),
 	}, nil
 }

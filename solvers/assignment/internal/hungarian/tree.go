@@ -69,7 +69,6 @@ import (
 // reduced again. Other problems start cold.
 type tree struct {
 	engine.Telling
-	device     device.Device
 	family     *device.Family
 	variant    *device.Variant
 	kernels    *assignment.TreeKernels
@@ -119,7 +118,7 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{device: d, family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeSteps}
+	t := &tree{family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeSteps}
 	m, n := int64(rows), int64(cols)
 	t.u = treeHeadBytes + 2*assignment.TreeEntrySize*m + 8*assignment.TreeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and of frontier rows; ways; gains
 	t.v = t.u + 8*m

@@ -25,7 +25,6 @@ import (
 // of the columns exchanges a number for each column. Words carry the number of
 // the exchange that they belong to: no flags, no fences, no host.
 type TreePeers struct {
-	variant    *device.Variant
 	rows, cols int
 	width      int
 	devices    []device.Device
@@ -70,7 +69,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 	if limit := assignment.Tree.Int(v, "block") / 32; len(devices) > limit {
 		return nil, fmt.Errorf("assignment/tree %s on %d devices: expected at most %d, a warp each", v.Label, len(devices), limit)
 	}
-	t := &TreePeers{variant: v, rows: rows, cols: cols, width: width, devices: devices, streams: streams, limit: treeSteps}
+	t := &TreePeers{rows: rows, cols: cols, width: width, devices: devices, streams: streams, limit: treeSteps}
 	for k, d := range devices {
 		own, err := allocTree(d, v, rows, cols, width)
 		if err != nil {

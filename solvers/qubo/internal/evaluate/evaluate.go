@@ -29,7 +29,6 @@ const (
 type square struct {
 	side int // n up to a multiple of 128
 	unit int64
-	kind string // of the coefficients
 	rows []byte
 	diag []byte // int32, or the kind where that is a float
 }
@@ -88,7 +87,7 @@ func NarrowestKind(p *problem.Normal) (string, error) {
 
 // newSquare fills a matrix.
 func newSquare(p *problem.Normal, kind string) (*square, error) {
-	m := &square{side: (max(1, p.N) + 127) / 128 * 128, unit: UnitOf(p), kind: kind}
+	m := &square{side: (max(1, p.N) + 127) / 128 * 128, unit: UnitOf(p)}
 	if err := Holds(p, kind, p.Spans(), m.unit); err != nil {
 		return nil, err
 	}

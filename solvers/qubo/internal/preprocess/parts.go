@@ -57,7 +57,7 @@ func (r *reducer) split(whole bool, stop func() bool) bool {
 			return false
 		}
 		found := q.Measure()
-		q.Known = found.Spans(q)
+		q.Known = found.Spans()
 		r.Parts = append(r.Parts, Part{q, list, found.Bound()})
 	}
 	return true

@@ -119,7 +119,7 @@ func (r *reducer) begin() {
 		defer mu.Unlock()
 		whole.Join(some)
 	})
-	p.Known, r.bound = whole.Spans(p), whole.Bound()
+	p.Known, r.bound = whole.Spans(), whole.Bound()
 }
 
 func (r *reducer) push(i int32) {

@@ -1,11 +1,13 @@
 package qubo
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coalesce/runtime/device"
@@ -62,5 +64,40 @@ func TestLostDevice(t *testing.T) {
 		if r.Proven || r.Stopped || r.Value.Float() <= 0 || !strings.Contains(strings.Join(r.Notes, " "), "a device was lost") {
 			t.Errorf("%s: found %s, proven %v, stopped %v, notes %q", algorithm, r.Value, r.Proven, r.Stopped, r.Notes)
 		}
+	}
+}
+
+// Work that goes on is left at the limit's end, and soon after the end of the context.
+func TestLeft(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		limit, end, work time.Duration // 0: no limit; the context's end; 0: the work does not end
+		ended            bool
+		takes            time.Duration
+	}{
+		{"ended", 0, time.Hour, time.Minute, true, time.Minute},
+		{"limit", 10 * time.Second, time.Minute, 0, false, 10200 * time.Millisecond},
+		{"context", time.Hour, 2 * time.Second, 0, false, 2500 * time.Millisecond},
+		{"context, no limit", 0, 2 * time.Second, 0, false, 2500 * time.Millisecond},
+		{"context, ends in time", 0, 2 * time.Second, 2100 * time.Millisecond, true, 2100 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(c.end, cancel)
+			defer cancel()
+			began, onward := time.Now(), make(chan struct{})
+			l := limitsOf(ctx, began, c.limit, 0)
+			ended, err := l.await(func() error {
+				if c.work > 0 {
+					time.Sleep(c.work)
+				} else {
+					<-onward
+				}
+				return nil
+			})
+			if close(onward); ended != c.ended || err != nil || time.Since(began) != c.takes {
+				t.Errorf("%s: ended %t, %v after %v, expected %t after %v", c.name, ended, err, time.Since(began), c.ended, c.takes)
+			}
+		})
 	}
 }

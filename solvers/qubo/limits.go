@@ -63,20 +63,30 @@ func (l *limits) exhaustible(p *problem.Normal) bool {
 	return time.Duration(each<<p.N) < left/8
 }
 
-// await runs work and waits for it as long as the limit allows. ended is false where work was left
-// running.
+// grace is how long searches have to end once the caller's context has.
+const grace = 500 * time.Millisecond
+
+// await runs work and waits for it as long as the limit allows, and for grace after the end of the
+// context. ended is false where work was left running.
 func (l *limits) await(work func() error) (ended bool, err error) {
-	if l.patience.IsZero() {
-		return true, work()
-	}
 	done := make(chan error, 1)
 	go func() { done <- work() }()
-	patience := time.NewTimer(time.Until(l.patience))
-	defer patience.Stop()
+	var patience <-chan time.Time
+	if !l.patience.IsZero() {
+		patience = time.After(time.Until(l.patience))
+	}
 	select {
 	case err := <-done:
 		return true, err
-	case <-patience.C:
+	case <-patience:
 		return false, nil
+	case <-l.ctx.Done():
 	}
+	select {
+	case err := <-done:
+		return true, err
+	case <-patience:
+	case <-time.After(grace):
+	}
+	return false, nil
 }

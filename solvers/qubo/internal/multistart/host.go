@@ -1,6 +1,7 @@
 package multistart
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -18,17 +19,18 @@ type hostStarter struct {
 	gain     []int64
 	blend    string
 	deadline time.Time // of sampling; zero: none
+	ctx      context.Context
 }
 
-func newHostStarter(p *problem.Normal, batch int) *hostStarter {
-	return &hostStarter{p: p, slots: make([][]uint64, max(1, batch)), gain: make([]int64, p.N)}
+func newHostStarter(ctx context.Context, p *problem.Normal, batch int) *hostStarter {
+	return &hostStarter{ctx: ctx, p: p, slots: make([][]uint64, max(1, batch)), gain: make([]int64, p.N)}
 }
 
 func (h *hostStarter) sample(count int, seed uint64) (float64, error) {
 	sum := 0.0
 	x := make([]uint64, problem.Words(h.p.N))
 	for s := range count {
-		if s > 0 && !h.deadline.IsZero() && time.Now().After(h.deadline) {
+		if s > 0 && (h.ctx.Err() != nil || !h.deadline.IsZero() && time.Now().After(h.deadline)) {
 			return sum / float64(s) * float64(count), nil // of those that there was time for
 		}
 		for w := range x {
@@ -85,7 +87,7 @@ func (h *hostStarter) ascend(x []uint64, o *outcome, limit int64) {
 				at = j
 			}
 		}
-		if len(h.gain) == 0 || h.gain[at] <= 0 {
+		if len(h.gain) == 0 || h.gain[at] <= 0 || o.flips%64 == 63 && h.ctx.Err() != nil {
 			return
 		}
 		o.value += h.gain[at]

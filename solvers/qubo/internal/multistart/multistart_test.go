@@ -67,14 +67,14 @@ func TestMultistartVariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			g.blend = o.Blend
-			reference := newHostStarter(p, c.batch)
+			reference := newHostStarter(t.Context(), p, c.batch)
 			reference.blend = o.Blend
 			found, expected := multistart(t, p, g, o), multistart(t, p, reference, o)
 			if !reflect.DeepEqual(found, expected) {
 				t.Errorf("%s, n = %d: found %+v, expected %+v", w.Label, c.n, found, expected)
 			}
 			searched += found.Searched
-			g.climber = newHostStarter(p, 1) // the device evaluates, the host ascends
+			g.climber = newHostStarter(t.Context(), p, 1) // the device evaluates, the host ascends
 			if divided := multistart(t, p, g, o); !reflect.DeepEqual(divided, expected) {
 				t.Errorf("%s, n = %d, ascending on the host: found %+v, expected %+v", w.Label, c.n, divided, expected)
 			}
@@ -106,7 +106,7 @@ func TestMultistartPrintedLambda(t *testing.T) {
 			p.Diag[i] += c.diag
 		}
 		o := Options{Samples: 100, Iterations: 40, Printed: true}
-		r := multistart(t, p, newHostStarter(p, 1), o)
+		r := multistart(t, p, newHostStarter(t.Context(), p, 1), o)
 		if (r.Mean > 0) != (c.diag > 0) || r.Start <= 0 {
 			t.Fatalf("%s: mean %v, start %d", c.name, r.Mean, r.Start)
 		}
@@ -116,7 +116,7 @@ func TestMultistartPrintedLambda(t *testing.T) {
 		o.Printed = false
 		half := 0.5
 		o.Lambda = &half
-		r = multistart(t, p, newHostStarter(p, 1), o)
+		r = multistart(t, p, newHostStarter(t.Context(), p, 1), o)
 		if r.Searched == 0 || r.Searched == 40 {
 			t.Errorf("%s, λ = 0.5, T = %v: %d of 40 pass, expected some", c.name, r.Threshold, r.Searched)
 		}
@@ -138,12 +138,12 @@ func TestMultistartMeans(t *testing.T) {
 	}
 	flat := &problem.Normal{N: 5, Start: make([]int64, 6), Diag: make([]int64, 5), Scale: 1, Sense: 1} // mean = max = 0
 	o := Options{Samples: 5, Iterations: 8}
-	if r := multistart(t, flat, newHostStarter(flat, 1), o); r.Searched != 8 {
+	if r := multistart(t, flat, newHostStarter(t.Context(), flat, 1), o); r.Searched != 8 {
 		t.Errorf("without coefficients %d of 8 pass, expected all", r.Searched)
 	}
 	for _, lambda := range []float64{1, -0.1, math.NaN(), math.Inf(1)} {
 		o.Lambda = &lambda
-		if _, err := o.run(context.Background(), flat, newHostStarter(flat, 1), nil); err == nil {
+		if _, err := o.run(context.Background(), flat, newHostStarter(t.Context(), flat, 1), nil); err == nil {
 			t.Errorf("λ = %v is accepted", lambda)
 		}
 	}
@@ -154,7 +154,7 @@ func TestMultistartMeans(t *testing.T) {
 func TestMultistartDiversify(t *testing.T) {
 	const n = 200
 	p := qubotest.Square(n, 10, 1, 10, 1, 2)
-	h := newHostStarter(p, 1)
+	h := newHostStarter(t.Context(), p, 1)
 	start := qubotest.Solutions(n, 256, 4, 8)
 	h.begin(start[2])
 	m := draw.Strides(n)
@@ -219,23 +219,30 @@ func TestFirstDerivative(t *testing.T) {
 // optimum.
 func TestMultistartEnds(t *testing.T) {
 	p := qubotest.Square(80, 100, 1, 100, 1, 4)
-	free := multistart(t, p, newHostStarter(p, 1), Options{Iterations: 60})
+	free := multistart(t, p, newHostStarter(t.Context(), p, 1), Options{Iterations: 60})
 	gain := make([]int64, p.N)
 	p.Deltas(free.X, gain)
 	if slices.Max(gain) > 0 {
 		t.Errorf("a flip still gains %d", slices.Max(gain))
 	}
 	target := free.History[1].Value
-	if r := multistart(t, p, newHostStarter(p, 1), Options{Iterations: 60, Target: &target}); r.Value != target || len(r.History) != 2 {
+	if r := multistart(t, p, newHostStarter(t.Context(), p, 1), Options{Iterations: 60, Target: &target}); r.Value != target || len(r.History) != 2 {
 		t.Errorf("target %d: found %d after %d improvements", target, r.Value, len(r.History))
 	}
-	if r := multistart(t, p, newHostStarter(p, 1), Options{Deadline: time.Now()}); r.Iterations != 0 {
+	if r := multistart(t, p, newHostStarter(t.Context(), p, 1), Options{Deadline: time.Now()}); r.Iterations != 0 {
 		t.Errorf("after the deadline: %d iterations", r.Iterations)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("enough"))
-	if r, err := (Options{}).run(ctx, p, newHostStarter(p, 1), nil); err != nil || r.Iterations != 0 || len(r.History) != 1 {
+	// Sampling and ascents end too: a solution of these samples takes a microsecond.
+	began := time.Now()
+	if r, err := (Options{Samples: math.MaxInt}).run(ctx, p, newHostStarter(ctx, p, 1), nil); err != nil || r.Iterations != 0 || len(r.History) != 1 || time.Since(began) > 10*time.Second {
 		t.Errorf("cancelled: %+v, %v", r, err)
+	}
+	zero := outcome{}
+	large := qubotest.Square(600, 100, 1, 100, 1, 4)
+	if newHostStarter(ctx, large, 1).ascend(make([]uint64, problem.Words(large.N)), &zero, math.MaxInt64); zero.flips != 63 {
+		t.Errorf("an ascent of a context that has ended: found %d flips, expected 63", zero.flips)
 	}
 }
 

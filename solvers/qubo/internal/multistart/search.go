@@ -26,7 +26,7 @@ func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Optio
 	if err != nil {
 		return nil, err
 	}
-	on, closing, err := openFor(d, p, o)
+	on, closing, err := openFor(ctx, d, p, o)
 	if err != nil {
 		return nil, fmt.Errorf("multistart: %w", err)
 	}
@@ -34,11 +34,12 @@ func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Optio
 	return o.run(ctx, p, on, nil)
 }
 
-// openFor opens what o needs on a device, with a stream of its own.
-func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() error, error) {
+// openFor opens what o needs on a device, with a stream of its own. On a host the end of ctx ends
+// sampling and ascents.
+func openFor(ctx context.Context, d device.Device, p *problem.Normal, o Options) (starter, func() error, error) {
 	batch := orElse(o.Batch, 1)
 	if d.Facts().Kind == device.Host {
-		h := newHostStarter(p, batch)
+		h := newHostStarter(ctx, p, batch)
 		h.deadline, h.blend = o.Deadline, o.Blend
 		return h, h.Close, nil
 	}
@@ -55,7 +56,7 @@ func openFor(d device.Device, p *problem.Normal, o Options) (starter, func() err
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	if g.blend = o.Blend; o.Ascend == search.AscendHost {
-		g.climber = newHostStarter(p, 1)
+		g.climber = newHostStarter(ctx, p, 1)
 	}
 	return g, func() error { return errors.Join(g.Close(), s.Close()) }, nil
 }
@@ -112,7 +113,7 @@ type multistartSearch struct {
 func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(value int64, x []uint64, at time.Duration)) (search.Work, error) {
 	options := m.options
 	options.Seed, options.Target, options.Deadline = o.Seed, o.Target, o.Deadline
-	on, closing, err := openFor(m.device, p, options)
+	on, closing, err := openFor(ctx, m.device, p, options)
 	if err != nil {
 		return search.Work{}, err
 	}

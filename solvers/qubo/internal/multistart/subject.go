@@ -1,6 +1,7 @@
 package multistart
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -192,7 +193,7 @@ func (j *denseJob) Check(s device.Stream) error {
 		if j.p.N >= 1000 {
 			few = min(few, 4)
 		}
-		h := newHostStarter(j.p, few)
+		h := newHostStarter(context.Background(), j.p, few)
 		expected, err := []outcome(nil), h.begin(firstDerivative(j.p))
 		if err == nil {
 			expected, err = h.round(few, 0, draw.Strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)

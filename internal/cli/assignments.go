@@ -179,13 +179,13 @@ func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiti
 	verified := ""
 	if s.verify && (r.Proven || !s.check) {
 		p.Set("verifying with the reference")
-		if verified, err = verifyAssignment(ctx, d, inst, r); err != nil {
+		if verified, err = verifyAssignment(ctx, d, inst, r); refuted(err) {
 			return err
 		}
 	}
 	p.Close()
 	if s.json {
-		return printJSON(a.out, r)
+		return errors.Join(err, printJSON(a.out, r))
 	}
-	return matchings.Print(a.out, r, d.Facts(), verified)
+	return errors.Join(err, matchings.Print(a.out, r, d.Facts(), verified))
 }

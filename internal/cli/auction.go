@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -130,23 +131,23 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 		return solverError(err)
 	}
 	if s.payments != "" {
-		if err := a.pay(ctx, s, r, session.Options); err != nil {
-			return solverError(err)
+		if err = a.pay(ctx, s, r, session.Options); refuted(err) {
+			return err
 		}
 	}
 	r.Seconds.Read = read
 	verified := ""
-	if s.verify {
+	if s.verify && err == nil {
 		p.Set("verifying with the reference")
-		if verified, err = verifyAuction(ctx, auc, r); err != nil {
+		if verified, err = verifyAuction(ctx, auc, r); refuted(err) {
 			return err
 		}
 	}
 	p.Close()
 	if s.json {
-		return printJSON(a.out, r)
+		return errors.Join(err, printJSON(a.out, r))
 	}
-	return a.printAuction(r, facts, verified)
+	return errors.Join(err, a.printAuction(r, facts, verified))
 }
 
 // pay computes payments in what the solve left of the time limit, and adds its seconds.
@@ -159,7 +160,7 @@ func (a *app) pay(ctx context.Context, s *auctionFlags, r *auction.Result, o auc
 		ctx = limited
 	}
 	if err := auction.Pay(ctx, r, auction.Rule(s.payments), o); err != nil {
-		return err
+		return solverError(err)
 	}
 	r.Seconds.Solve += time.Since(start).Seconds()
 	return nil
@@ -171,7 +172,7 @@ func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result)
 	start := time.Now()
 	ref, err := await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
 	if err != nil {
-		return "", fmt.Errorf("verify: %w", err)
+		return "", unverified(err)
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	if r.Value != ref.Value {

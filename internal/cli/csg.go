@@ -219,12 +219,8 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	verified := ""
 	if s.verify && err == nil {
 		p.Set("verifying with the reference")
-		ref, err := await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
-		if err != nil {
-			return fmt.Errorf("verify: %w", err)
-		}
-		if verified, err = structures.Compare(r, ref); err != nil {
-			return checkError{err}
+		if verified, err = verifyCSG(ctx, inst, r); refuted(err) {
+			return err
 		}
 	}
 	p.Close()
@@ -235,6 +231,19 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		return errors.Join(err, printJSON(a.out, r))
 	}
 	return errors.Join(err, structures.WriteResult(a.out, r, facts.Name, verified))
+}
+
+// verifyCSG solves with the reference and compares values.
+func verifyCSG(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
+	ref, err := await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
+	if err != nil {
+		return "", unverified(err)
+	}
+	said, err := structures.Compare(r, ref)
+	if err != nil {
+		return "", checkError{err}
+	}
+	return said, nil
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.

@@ -270,10 +270,10 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	verified := ""
 	if s.verify && failed == nil && ctx.Err() == nil {
 		p.Set("searching with the reference")
-		if verified, err = verifyQUBO(ctx, inst, r, s.options); err != nil {
-			return err
+		if verified, failed = verifyQUBO(ctx, inst, r, s.options); refuted(failed) {
+			return failed
 		}
-		if s.json {
+		if s.json && failed == nil {
 			r.Notes = append(slices.Clip(r.Notes), verified)
 		}
 	}
@@ -293,7 +293,7 @@ func verifyQUBO(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo
 	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
 	ref, err := qubo.Solve(ctx, inst, o)
 	if err != nil {
-		return "", fmt.Errorf("verify: %w", err)
+		return "", unverified(err)
 	}
 	better := ref.Value.Float() > r.Value.Float()
 	if inst.Sense == qubo.Minimize {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -152,6 +153,12 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		return none, ctx.Err()
 	}
 }
+
+// unverified is why an answer could not be compared with a reference's. Such an answer is printed.
+func unverified(err error) error { return fmt.Errorf("the answer was not verified: %w", err) }
+
+// refuted reports a check that an answer has failed.
+func refuted(err error) bool { return errors.As(err, new(checkError)) }
 
 // awaitBest is await for work that takes ctx: when that ends the work has 0.65 s to give the
 // best so far. A command ends within a second, and the driver took 0.26 s to end one of 32

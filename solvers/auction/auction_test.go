@@ -279,7 +279,7 @@ func TestHazards(t *testing.T) {
 		}
 	}
 	noted, err := read("goods 1\nbids 2\ndummy 2\n0 5 1 2 #\n1 7 0 1 #\n")
-	if err != nil || len(noted.Notes) != 2 {
+	if err != nil || len(noted.Notes) != 3 || noted.Notes[0] != "read as CATS" {
 		t.Errorf("a bid of two dummies and no goods: %v %v", noted, err)
 	}
 	// The highest id beyond the goods names the bidder, a negative one before it.

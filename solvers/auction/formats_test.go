@@ -50,7 +50,9 @@ const villageJSON = `{
 // The same auction in both formats, solved by hand: Bob has barn and field for 20, Anna
 // the well for 7.25.
 func TestNamedFormats(t *testing.T) {
-	for _, text := range []string{village, villageJSON, strings.NewReplacer(";", "", ",", ";", "Anna, widow", "Anna; widow").Replace(village), "\ufeff" + village, "\ufeff" + villageJSON, strings.ReplaceAll(village, "\n", "\r\n")} {
+	for _, text := range []string{village, villageJSON, strings.NewReplacer(";", "", ",", ";", "Anna, widow", "Anna; widow").Replace(village), "\ufeff" + village, "\ufeff" + villageJSON, strings.ReplaceAll(village, "\n", "\r\n"),
+		// pandas and R number the rows, under nothing.
+		strings.NewReplacer("bid,bidder", ",bid,bidder", "1,\"", "9,1,\"", "2,\"", ",2,\"", "3,Bob", "x,3,Bob", "4,Bob", "0,4,Bob", "5,,", "0,5,,", "6,Cora", "0,6,Cora", "12,\"barn", "12,\"barn").Replace(village)} {
 		a, err := read(text)
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +120,8 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"disposal:,no\ndisposal:,no\n" + head, "a.txt:2: found disposal: again"},
 		{head + "1,,1,a,,\n2,,1,a,,x\n", "a.txt:3: found 6 cells, expected at most the 5 of the header"},
 		{head + "1,,x,a\n", `a.txt:2: found "x", expected a price in at most 40 digits`},
-		{head + "1,,\"4,5\",a\n", `a.txt:2: found "4,5", expected a price`},
+		{head + "1,,\"4,5\",a\n", `a.txt:2: found "4,5", expected a price in at most 40 digits: the comma is a decimal comma, write a point`},
+		{"bid,,price,goods\n1,2,3,a\n", `a.txt:1: found the column "", expected bid`},
 		{head + "x,,1,a\n", `a.txt:2: found "x", expected the number of a bid`},
 		{head + "7,,1,a\n7,,1,b\n", "a.txt:3: found bid 7 again, expected each once: it is on line 2"},
 		{head + "1,,1,a a\n", `a.txt:2: found good "a" twice`},

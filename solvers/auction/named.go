@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/text"
 )
 
 // A namer makes an auction of goods and bidders that have names, for the readers of CSV
@@ -145,7 +146,7 @@ func (n *namer) goods(names []string, line int) ([]int64, error) {
 func (n *namer) amount(what, price string, line int) (amount, error) {
 	x, ok := parseAmount(price)
 	if !ok {
-		return x, n.errorf(line, "found %s, expected %s in at most %d digits", formats.Quote(price), what, maxDigits)
+		return x, text.PointFor([]byte(price), n.errorf(line, "found %s, expected %s in at most %d digits", formats.Quote(price), what, maxDigits))
 	}
 	return x, nil
 }

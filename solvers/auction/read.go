@@ -106,7 +106,7 @@ func readPlain(plain *packed.Stream, name string, limit int64) (*Auction, error)
 	if err != nil {
 		return nil, err
 	}
-	a.Source = name
+	a.Source, a.Notes = name, append([]string{"read as " + strings.ToUpper(format)}, a.Notes...)
 	return a, nil
 }
 

@@ -120,7 +120,7 @@ func (t *table) columns(cells []string) error {
 		t.header[c] = -1
 	}
 	for k, cell := range cells {
-		found := false
+		found := k == 0 && cell == "" // an index, which numbers the rows
 		for c, name := range columnNames {
 			if strings.EqualFold(cell, name) {
 				if t.header[c] >= 0 {

@@ -99,15 +99,9 @@ func unquote(word []byte) cell {
 	return cell{word, true}
 }
 
-// decimalComma reports a number that is written with a comma for its point.
-func decimalComma(word []byte) bool {
-	return bytes.Count(word, []byte(",")) == 1 && !bytes.HasPrefix(word, []byte(",")) && !bytes.HasSuffix(word, []byte(",")) &&
-		text.IsNumber(bytes.Replace(word, []byte(","), []byte("."), 1))
-}
-
 // number reports whether a cell looks like a number, one with a decimal comma
 // included, which is refused later.
-func (c cell) number() bool { return text.IsNumber(c.word) || decimalComma(c.word) }
+func (c cell) number() bool { return text.IsNumber(c.word) || text.DecimalComma(c.word) }
 
 // missing reports words that stand for no number.
 func (c cell) missing() bool {

@@ -92,8 +92,8 @@ func (t *table[T]) parseRow(p *part[T], cells []cell) error {
 		if err == nil {
 			continue
 		}
-		if t.Delimiter != ',' && decimalComma(c.word) {
-			err = fmt.Errorf("%w: the comma is a decimal comma, write a point", err)
+		if t.Delimiter != ',' {
+			err = text.PointFor(c.word, err)
 		}
 		return fmt.Errorf("column %d: %w", k+1, err)
 	}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -74,6 +75,20 @@ func Infinity(word []byte) int {
 		}
 	}
 	return sign
+}
+
+// DecimalComma reports a number that is written with a comma for its point.
+func DecimalComma(word []byte) bool {
+	return bytes.Count(word, []byte(",")) == 1 && !bytes.HasPrefix(word, []byte(",")) && !bytes.HasSuffix(word, []byte(",")) &&
+		IsNumber(bytes.Replace(word, []byte(","), []byte("."), 1))
+}
+
+// PointFor is err, about a word that is no number (nil for one that is), with a hint where the word has a decimal comma.
+func PointFor(word []byte, err error) error {
+	if err != nil && DecimalComma(word) {
+		return fmt.Errorf("%w: the comma is a decimal comma, write a point", err)
+	}
+	return err
 }
 
 // IsNumber reports whether a word is written like a number: a decimal of any

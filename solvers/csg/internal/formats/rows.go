@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,12 +18,25 @@ import (
 // maxLine is the longest line of a CSV file, in bytes.
 const maxLine = 1 << 16
 
-// readCSV reads rows of a coalition and its value. The value stands after the
-// last comma, or after the last semicolon or tab of a line without commas.
-// Empty lines and those that begin with # are passed over, and so is a first
-// row whose value is a word.
+// A sheet is how the rows of a CSV file are written.
+type sheet struct {
+	*table
+	between byte // the delimiter before a value; 0: not known yet
+	header  bool
+	index   bool // the first column numbers the rows: nothing stands above it
+	rows    int
+	commas  int // rows that a semicolon or a tab and a decimal comma tell as well, the first of them on a line
+	line    int
+}
+
+// readCSV reads rows of a coalition and its value. Under a header whose last word heads values, cells
+// stand between that header's delimiters, and the first column is passed over where nothing stands
+// above it. Without a header values stand after the last comma, or after the last semicolon or tab
+// where the first row has no comma; rows that all have a decimal comma behind a semicolon or a tab could
+// be read in two ways, and are an error. Delimiters in quotes do not count. Empty lines and those that
+// begin with # are passed over.
 func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
-	t := newTable(name, opts)
+	t := &sheet{table: newTable(name, opts)}
 	if opts.Names != nil {
 		if err := t.declare(opts.Names, 1); err != nil {
 			return nil, err
@@ -32,37 +46,125 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 	if err != nil {
 		return nil, err
 	}
-	first := true
-	for {
+	for first := true; ; {
 		row, err := in.Line()
 		if errors.Is(err, io.EOF) {
-			return t.instance()
+			return t.end()
 		}
 		if err != nil {
 			return nil, err
 		}
-		line := in.Number()
-		text := strings.TrimSpace(string(row))
-		if text == "" || text[0] == '#' {
+		row = bytes.TrimLeft(bytes.TrimRight(row, " \t\r"), " ") // nothing may stand before a first tab
+		if len(row) == 0 || row[0] == '#' {
 			continue
 		}
-		at := strings.LastIndexByte(text, ',')
-		if at < 0 {
-			at = strings.LastIndexAny(text, ";\t")
-		}
-		if at < 0 {
-			return nil, t.errorf(line, "found %s, expected a coalition, a comma and a value", formats.Quote(text))
-		}
-		coalition, value := text[:at], strings.Trim(text[at+1:], "\" \t")
-		if first && heading(value) {
+		if first {
 			first = false
-			continue
+			if is, err := t.head(row, in.Number()); err != nil {
+				return nil, err
+			} else if is {
+				continue
+			}
 		}
-		first = false
-		if err := t.add(coalition, value, line); err != nil {
+		if err := t.row(row, in.Number()); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// head reports whether a row is a header, and keeps what it tells.
+func (t *sheet) head(row []byte, line int) (bool, error) {
+	for _, between := range []byte(",;\t") {
+		at := lastOutside(row, between)
+		if at < 0 || !heading(strings.Trim(string(row[at+1:]), "\" \t")) {
+			continue
+		}
+		t.between, t.header = between, true
+		if before := lastOutside(row[:at], between); before >= 0 {
+			corner := strings.Trim(string(row[:before]), "\" \t")
+			if t.index = corner == ""; !t.index {
+				return false, t.errorf(line, "found the column %s, expected the columns coalition and value", formats.Quote(corner))
+			}
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// row reads a coalition and its value.
+func (t *sheet) row(row []byte, line int) error {
+	t.rows++
+	if t.between == 0 {
+		t.between = ','
+		if at := max(lastOutside(row, ';'), lastOutside(row, '\t')); at >= 0 && lastOutside(row, ',') < 0 {
+			t.between = row[at]
+		}
+	}
+	at := lastOutside(row, t.between)
+	if other := max(lastOutside(row, ';'), lastOutside(row, '\t')); !t.header && t.between == ',' && other >= 0 && text.DecimalComma(bytes.TrimSpace(row[other+1:])) {
+		if t.commas++; t.commas == 1 {
+			t.line = line
+		}
+	}
+	if at < 0 {
+		return t.errorf(line, "found %s, expected a coalition, a comma and a value", formats.Quote(string(row)))
+	}
+	coalition, value := row[:at], bytes.Trim(row[at+1:], "\" \t")
+	if t.index {
+		first := bytes.IndexByte(coalition, t.between)
+		if first < 0 {
+			return t.errorf(line, "found 2 cells, expected 3 as in the header")
+		}
+		coalition = coalition[first+1:]
+	}
+	if t.header && lastOutside(coalition, t.between) >= 0 && !bytes.ContainsAny(coalition, "{[(") {
+		return t.errorf(line, "found more cells than in the header, expected a coalition's agents between blanks")
+	}
+	err := t.add(string(coalition), string(value), line)
+	if errors.Is(err, problem.ErrValue) {
+		err = text.PointFor(value, err)
+	}
+	return err
+}
+
+// end makes the instance, and tells how rows were read.
+func (t *sheet) end() (*problem.Instance, error) {
+	if t.rows > 0 && t.commas == t.rows {
+		return nil, t.errorf(t.line, "found decimal commas, or agents between semicolons or tabs: write a point in values, agents between blanks, or a header such as coalition,value")
+	}
+	inst, err := t.instance()
+	if err != nil {
+		return nil, err
+	}
+	how := map[byte]string{',': " between commas", ';': " between semicolons", '\t': " between tabs"}[t.between]
+	if t.header {
+		how += ", with header"
+	}
+	if t.index {
+		how += ", with index"
+	}
+	count := strconv.Itoa(t.rows) + " rows"
+	if t.rows == 1 {
+		count = "1 row"
+	}
+	inst.Notes = append([]string{fmt.Sprintf("read as CSV: %s of a coalition and its value%s", count, how)}, inst.Notes...)
+	return inst, nil
+}
+
+// lastOutside is where a byte stands last outside quotes, -1: nowhere.
+func lastOutside(row []byte, b byte) int {
+	if bytes.IndexByte(row, '"') < 0 {
+		return bytes.LastIndexByte(row, b)
+	}
+	at, quoted := -1, false
+	for k, c := range row {
+		if c == '"' {
+			quoted = !quoted
+		} else if c == b && !quoted {
+			at = k
+		}
+	}
+	return at
 }
 
 // heading reports whether a value is the name of a column.

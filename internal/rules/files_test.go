@@ -28,7 +28,7 @@ func (x text) generated() bool {
 		strings.HasPrefix(x.path, "runtime/host/kernels/") && assembly.MatchString(path.Base(x.path))
 }
 
-var assembly = regexp.MustCompile(`^(avx(2|512)_amd64|neon_arm64)\.(s|go)$`)
+var assembly = regexp.MustCompile(`^((avx2|avx512|sse42)_amd64|neon_arm64)\.(s|go)$`)
 
 func (x text) lines() int { return bytes.Count(x.data, []byte("\n")) }
 

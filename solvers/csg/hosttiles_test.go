@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
@@ -293,4 +294,56 @@ func hostTilesBench[T int32 | int64 | float32 | float64](b *testing.B, d device.
 		}
 	}
 	b.ReportMetric(splittingsApart(b, n)*float64(b.N)/b.Elapsed().Seconds(), "splits/s")
+}
+
+// BenchmarkHostTilesLevel raises one tile by 7 pairs of others on one core, by the safe variant
+// of each value type, and reports the least time of a splitting: runs are so short that some
+// meet no other work. GODEBUG=cpu.avx512f=off and its like choose among vector units.
+func BenchmarkHostTilesLevel(b *testing.B) {
+	for i := range gencsg.Hosttiles.Variants {
+		variant := &gencsg.Hosttiles.Variants[i]
+		if !variant.Safe {
+			continue
+		}
+		value := gencsg.Hosttiles.Value(variant, "value")
+		b.Run(value, func(b *testing.B) {
+			switch value {
+			case "int32":
+				hostTilesLevelBench[int32](b, variant)
+			case "int64":
+				hostTilesLevelBench[int64](b, variant)
+			case "float32":
+				hostTilesLevelBench[float32](b, variant)
+			case "float64":
+				hostTilesLevelBench[float64](b, variant)
+			}
+		})
+	}
+}
+
+func hostTilesLevelBench[T int32 | int64 | float32 | float64](b *testing.B, variant *device.Variant) {
+	const high = 4
+	d := host.Open(1)
+	defer d.Close()
+	k := gencsg.Hosttiles.Int(variant, "k")
+	f, err := d.Alloc(int64(binary.Size(T(0))) << (k + high))
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := host.Slice[T](device.Ptr(f))
+	r := rand.New(rand.NewPCG(3, 4))
+	for s := range v {
+		v[s] = T(r.IntN(1 << 20))
+	}
+	target := v[(1<<high-1)<<k:]
+	fresh := append([]T(nil), target...)
+	least := time.Hour
+	for b.Loop() {
+		copy(target, fresh)
+		start := time.Now()
+		variant.Kernels["level"](0, 1, []device.Arg{device.Ptr(f), device.U64(high), device.U64(high), device.U64(0)})
+		least = min(least, time.Since(start))
+	}
+	pairs := 1<<(high-1) - 1
+	b.ReportMetric(float64(least.Nanoseconds())/(float64(pairs)*math.Pow(3, float64(k))), "ns/splitting")
 }

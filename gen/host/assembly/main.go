@@ -1,5 +1,5 @@
 // Command assembly writes the vector kernels of runtime/host/kernels, with their Go
-// declarations: AVX-512's and AVX2's using avo, NEON's by package arm64. Run from the repository's root:
+// declarations: those of amd64 using avo, those of arm64 by its package. Run from the repository's root:
 //
 //	go run ./gen/host/assembly
 package main
@@ -28,6 +28,7 @@ var (
 	amd64Kernels = map[string]func(*build.Context){
 		"csg/avx512":        csg.AVX512,
 		"csg/avx2":          csg.AVX2,
+		"csg/sse42":         csg.SSE42,
 		"assignment/avx512": assignment.Kernels,
 		"qubo/avx512":       qubo.Kernels,
 	}

@@ -1,9 +1,10 @@
 // Package csg writes the vector kernels of runtime/host/kernels/csg: (max,+) subset
-// convolutions of tiles, in AVX-512, in AVX2 and in NEON.
+// convolutions of tiles, in AVX-512, in AVX2, in SSE4.2 and in NEON.
 package csg
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -19,10 +20,13 @@ const (
 	expandDoc = "permutes each of the chunks registers of src into dst."
 )
 
-// A machine is a set of instructions on vector registers.
+// A machine is a set of instructions on vector registers of x86.
 type machine struct {
 	suffix string // of the kernels' names
 	width  int    // of a register, in bytes
+	// inPlace: instructions overwrite one of their operands, so that a sum takes the place of
+	// a register of a or b where that is the last to need it.
+	inPlace bool
 	// vectors are the registers in four parts of `group`: what conv keeps of d, of a, of b,
 	// and scratch, of which the last is that of max.
 	vectors []reg.VecPhysical
@@ -39,7 +43,7 @@ type kind struct {
 
 // AVX512 adds every kernel in AVX-512 to w.
 func AVX512(w *build.Context) {
-	m := machine{"AVX512", 64, []reg.VecPhysical{
+	m := machine{"AVX512", 64, false, []reg.VecPhysical{
 		reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
 		reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
 		reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
@@ -55,7 +59,7 @@ func AVX512(w *build.Context) {
 
 // AVX2 adds every kernel in AVX2 to w.
 func AVX2(w *build.Context) {
-	m := machine{"AVX2", 32, []reg.VecPhysical{
+	m := machine{"AVX2", 32, false, []reg.VecPhysical{
 		reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
 		reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15,
 	}, 4}
@@ -69,6 +73,41 @@ func AVX2(w *build.Context) {
 		}, w.VMOVDQU},
 		{"Float32", "float32", three(w.VADDPS), raise(w.VMAXPS), two(w.VMOVUPS)},
 		{"Float64", "float64", three(w.VADDPD), raise(w.VMAXPD), two(w.VMOVUPD)},
+	})
+}
+
+// SSE42 adds every kernel in SSE4.2 to w.
+func SSE42(w *build.Context) {
+	m := machine{"SSE42", 16, true, []reg.VecPhysical{
+		reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7, reg.X8,
+		reg.X9, reg.X10, reg.X11, reg.X12, reg.X13, reg.X14, reg.X15, reg.X0,
+	}, 4}
+	// z = x + y by an instruction that adds to z; operands in memory need not be aligned.
+	sum := func(add func(x, z operand.Op)) func(x, y, z operand.Op) {
+		return func(x, y, z operand.Op) {
+			if _, memory := x.(operand.Mem); memory {
+				w.MOVUPS(x, m.vectors[15])
+				x = m.vectors[15]
+			}
+			if x == z {
+				x, y = y, x
+			}
+			if y != z {
+				w.MOVAPS(y, z)
+			}
+			add(x, z)
+		}
+	}
+	m.kernels(w, []kind{
+		{"Int32", "int32", sum(w.PADDD), w.PMAXSD, w.MOVUPS},
+		{"Int64", "int64", sum(w.PADDQ), func(x, acc operand.Op) {
+			// As in AVX2; the blend reads its mask from X0.
+			w.MOVAPS(x, reg.X0)
+			w.PCMPGTQ(acc, reg.X0)
+			w.BLENDVPD(reg.X0, x, acc)
+		}, w.MOVUPS},
+		{"Float32", "float32", sum(w.ADDPS), w.MAXPS, w.MOVUPS},
+		{"Float64", "float64", sum(w.ADDPD), w.MAXPD, w.MOVUPS},
 	})
 }
 
@@ -113,7 +152,7 @@ func (m machine) conv(w *build.Context, k kind) {
 	w.SHLQ(shift, u)
 	w.SHLQ(shift, to)
 	s, t := w.GP64(), w.GP64()
-	dz, az, bz, scratch := m.vectors[:n], m.vectors[n:2*n], m.vectors[2*n:3*n], m.vectors[3*n:4*n-1]
+	dz, az, bz := m.vectors[:n], m.vectors[n:2*n], m.vectors[2*n:3*n]
 
 	w.Label("target")
 	w.CMPQ(u, to)
@@ -136,18 +175,7 @@ func (m machine) conv(w *build.Context, k kind) {
 		k.load(operand.Mem{Base: a, Index: s, Scale: 1, Disp: m.width * i}, az[i])
 		k.load(operand.Mem{Base: b, Index: t, Scale: 1, Disp: m.width * i}, bz[i])
 	}
-	next := 0
-	for i := range n {
-		for j := range n {
-			if i&j != 0 {
-				continue
-			}
-			x := scratch[next%len(scratch)]
-			next++
-			k.add(az[i], bz[j], x)
-			k.max(x, dz[i|j])
-		}
-	}
+	m.products(w, k)
 	w.TESTQ(s, s)
 	w.JZ(operand.LabelRef("store"))
 	w.SUBQ(group, s)
@@ -161,8 +189,60 @@ func (m machine) conv(w *build.Context, k kind) {
 	w.ADDQ(group, u)
 	w.JMP(operand.LabelRef("target"))
 	w.Label("done")
-	w.VZEROUPPER()
-	w.RET()
+	m.end(w)
+}
+
+// A pair is two sums that go to one register of d: of a's register i and b's j, and of a's
+// j and b's i; where i = j = 0 they are one sum. So the maximum of both comes first, and half
+// as many maxima wait for one another.
+type pair struct{ i, j int }
+
+// pairs are all disjoint i and j below n, the largest unions first.
+func pairs(n int) (list []pair) {
+	for t := n - 1; t > 0; t-- {
+		rest := t & (t - 1) // i never has the lowest element of t
+		for i := rest; ; i = (i - 1) & rest {
+			list = append(list, pair{i, t ^ i})
+			if i == 0 {
+				break
+			}
+		}
+	}
+	return append(list, pair{})
+}
+
+// products raises all registers of d.
+func (m machine) products(w *build.Context, k kind) {
+	n := m.group
+	dz, az, bz, scratch := m.vectors[:n], m.vectors[n:2*n], m.vectors[2*n:3*n], m.vectors[3*n:4*n-1]
+	list := pairs(n)
+	var left, right []int // of all sums
+	for _, p := range list {
+		left, right = append(left, p.i, p.j), append(right, p.j, p.i)
+	}
+	next := 0
+	sum := func(at int) operand.Op {
+		i, j := left[at], right[at]
+		x := scratch[next%len(scratch)]
+		switch later := at + 1; {
+		case m.inPlace && !slices.Contains(left[later:], i):
+			x = az[i]
+		case m.inPlace && !slices.Contains(right[later:], j):
+			x = bz[j]
+		default:
+			next++
+		}
+		k.add(az[i], bz[j], x)
+		return x
+	}
+	for at, p := range list {
+		x := sum(2 * at)
+		if p.i != p.j {
+			y := sum(2*at + 1)
+			k.max(y, x)
+		}
+		k.max(x, dz[p.i|p.j])
+	}
 }
 
 // dot writes one register of a convolution: d takes registers s of a and t\s
@@ -195,15 +275,29 @@ func (m machine) dot(w *build.Context, k kind) {
 	w.JMP(operand.LabelRef("source"))
 	w.Label("done")
 	k.load(acc, operand.Mem{Base: d})
-	w.VZEROUPPER()
+	m.end(w)
+}
+
+// end writes the end of a function.
+func (m machine) end(w *build.Context) {
+	if m.width > 16 {
+		w.VZEROUPPER()
+	}
 	w.RET()
 }
 
 // expand writes the permutation of every register of a tile, by words of 4 bytes; AVX-512's
-// of 8-byte values by words of 8.
+// of 8-byte values by words of 8, and SSE4.2's by bytes.
 func (m machine) expand(w *build.Context, k kind) {
 	index, permute, load := "uint32", three(w.VPERMD), w.VMOVDQU
-	if m.width == 64 {
+	switch {
+	case m.width == 16:
+		index, load = "uint8", w.MOVUPS
+		permute = func(from, lanes, to operand.Op) {
+			w.MOVUPS(from, to)
+			w.PSHUFB(lanes, to)
+		}
+	case m.width == 64:
 		load = two(w.VMOVDQU64)
 		if k.elem == "int64" || k.elem == "float64" {
 			index, permute = "uint64", three(w.VPERMQ)
@@ -231,6 +325,5 @@ func (m machine) expand(w *build.Context, k kind) {
 	w.ADDQ(operand.U32(4*m.width), dst)
 	w.SUBQ(operand.Imm(4), n)
 	w.JG(operand.LabelRef("chunk"))
-	w.VZEROUPPER()
-	w.RET()
+	m.end(w)
 }

@@ -88,34 +88,24 @@ func (k neonKind) conv(w *arm64.File) {
 	w.Op("RET")
 }
 
-// products raises register t of d by registers i of a and t\i of b for all t and i within.
-// The sums of i and of i with the lowest of t are compared with each other first: so half
-// as many comparisons wait for one another. Sums are added while those before are compared.
+// products raises all registers of d. Sums are added while those before are compared.
 func (k neonKind) products(w *arm64.File) {
-	type step struct{ t, i, with int } // with is the second subset, i where there is none
-	steps := []step{{}}
-	for i := range neonGroup {
-		for t := 1; t < neonGroup; t++ {
-			if lowest := t & -t; i&^t == 0 && i&lowest == 0 {
-				steps = append(steps, step{t, i, i | lowest})
-			}
-		}
-	}
+	list := pairs(neonGroup)
 	sum := func(at int) int { return neonScratch + 2*(at%3) }
-	for at := range len(steps) + 1 {
-		if at < len(steps) {
-			p := steps[at]
-			w.Three(k.add, neonA+p.i, neonB+(p.t^p.i), sum(at))
-			if p.with != p.i {
-				w.Three(k.add, neonA+p.with, neonB+(p.t^p.with), sum(at)+1)
+	for at := range len(list) + 1 {
+		if at < len(list) {
+			p, x := list[at], sum(at)
+			w.Three(k.add, neonA+p.i, neonB+p.j, x)
+			if p.i != p.j {
+				w.Three(k.add, neonA+p.j, neonB+p.i, x+1)
 			}
 		}
 		if at > 0 {
-			p, x := steps[at-1], sum(at-1)
-			if p.with != p.i {
+			p, x := list[at-1], sum(at-1)
+			if p.i != p.j {
 				k.max(w, x+1, x, neonMasks)
 			}
-			k.max(w, x, neonD+p.t, neonMasks+1)
+			k.max(w, x, neonD+(p.i|p.j), neonMasks+1)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package csg holds what all generated host kernels of csg/hosttiles
 // share: the parts that do not depend on a point, in plain Go, and (max,+)
-// subset convolution of tiles in assembly, of AVX-512, AVX2 or NEON, used
-// where the processor has them.
+// subset convolution of tiles in assembly, of AVX-512, AVX2, SSE4.2 or NEON,
+// used where the processor has them.
 //
 // Sets are bit masks. Floating-point values may be -Inf, never NaN or +Inf.
 package csg

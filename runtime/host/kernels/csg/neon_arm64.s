@@ -39,60 +39,60 @@ source:
 	FLDPQ 32(R10), (F18, F19)
 	FLDPQ 64(R10), (F20, F21)
 	FLDPQ 96(R10), (F22, F23)
-	VADD V16.S4, V8.S4, V24.S4
-	VADD V17.S4, V8.S4, V26.S4
-	VADD V16.S4, V9.S4, V27.S4
-	WORD $0x4ea06700 // smax v0.4s, v24.4s, v0.4s
+	VADD V17.S4, V14.S4, V24.S4
+	VADD V22.S4, V9.S4, V25.S4
+	VADD V19.S4, V12.S4, V26.S4
+	VADD V20.S4, V11.S4, V27.S4
+	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
+	WORD $0x4ea76707 // smax v7.4s, v24.4s, v7.4s
+	VADD V21.S4, V10.S4, V28.S4
+	VADD V18.S4, V13.S4, V29.S4
+	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
+	WORD $0x4ea76747 // smax v7.4s, v26.4s, v7.4s
+	VADD V23.S4, V8.S4, V24.S4
+	VADD V16.S4, V15.S4, V25.S4
+	WORD $0x4ebc67bc // smax v28.4s, v29.4s, v28.4s
+	WORD $0x4ea76787 // smax v7.4s, v28.4s, v7.4s
+	VADD V18.S4, V12.S4, V26.S4
+	VADD V20.S4, V10.S4, V27.S4
+	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
+	WORD $0x4ea76707 // smax v7.4s, v24.4s, v7.4s
+	VADD V22.S4, V8.S4, V28.S4
+	VADD V16.S4, V14.S4, V29.S4
+	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
+	WORD $0x4ea66746 // smax v6.4s, v26.4s, v6.4s
+	VADD V17.S4, V12.S4, V24.S4
+	VADD V20.S4, V9.S4, V25.S4
+	WORD $0x4ebc67bc // smax v28.4s, v29.4s, v28.4s
+	WORD $0x4ea66786 // smax v6.4s, v28.4s, v6.4s
+	VADD V21.S4, V8.S4, V26.S4
+	VADD V16.S4, V13.S4, V27.S4
+	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
+	WORD $0x4ea56705 // smax v5.4s, v24.4s, v5.4s
+	VADD V20.S4, V8.S4, V28.S4
+	VADD V16.S4, V12.S4, V29.S4
+	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
+	WORD $0x4ea56745 // smax v5.4s, v26.4s, v5.4s
+	VADD V17.S4, V10.S4, V24.S4
+	VADD V18.S4, V9.S4, V25.S4
+	WORD $0x4ebc67bc // smax v28.4s, v29.4s, v28.4s
+	WORD $0x4ea46784 // smax v4.4s, v28.4s, v4.4s
+	VADD V19.S4, V8.S4, V26.S4
+	VADD V16.S4, V11.S4, V27.S4
+	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
+	WORD $0x4ea36703 // smax v3.4s, v24.4s, v3.4s
 	VADD V18.S4, V8.S4, V28.S4
 	VADD V16.S4, V10.S4, V29.S4
 	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
-	WORD $0x4ea16741 // smax v1.4s, v26.4s, v1.4s
-	VADD V19.S4, V8.S4, V24.S4
-	VADD V18.S4, V9.S4, V25.S4
+	WORD $0x4ea36743 // smax v3.4s, v26.4s, v3.4s
+	VADD V17.S4, V8.S4, V24.S4
+	VADD V16.S4, V9.S4, V25.S4
 	WORD $0x4ebc67bc // smax v28.4s, v29.4s, v28.4s
 	WORD $0x4ea26782 // smax v2.4s, v28.4s, v2.4s
-	VADD V20.S4, V8.S4, V26.S4
-	VADD V16.S4, V12.S4, V27.S4
+	VADD V16.S4, V8.S4, V26.S4
 	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
-	WORD $0x4ea36703 // smax v3.4s, v24.4s, v3.4s
-	VADD V21.S4, V8.S4, V28.S4
-	VADD V20.S4, V9.S4, V29.S4
-	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
-	WORD $0x4ea46744 // smax v4.4s, v26.4s, v4.4s
-	VADD V22.S4, V8.S4, V24.S4
-	VADD V20.S4, V10.S4, V25.S4
-	WORD $0x4ebc67bc // smax v28.4s, v29.4s, v28.4s
-	WORD $0x4ea56785 // smax v5.4s, v28.4s, v5.4s
-	VADD V23.S4, V8.S4, V26.S4
-	VADD V22.S4, V9.S4, V27.S4
-	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
-	WORD $0x4ea66706 // smax v6.4s, v24.4s, v6.4s
-	VADD V17.S4, V10.S4, V28.S4
-	VADD V16.S4, V11.S4, V29.S4
-	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
-	WORD $0x4ea76747 // smax v7.4s, v26.4s, v7.4s
-	VADD V21.S4, V10.S4, V24.S4
-	VADD V20.S4, V11.S4, V25.S4
-	WORD $0x4ebc67bc // smax v28.4s, v29.4s, v28.4s
-	WORD $0x4ea36783 // smax v3.4s, v28.4s, v3.4s
-	VADD V17.S4, V12.S4, V26.S4
-	VADD V16.S4, V13.S4, V27.S4
-	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
-	WORD $0x4ea76707 // smax v7.4s, v24.4s, v7.4s
-	VADD V18.S4, V12.S4, V28.S4
-	VADD V16.S4, V14.S4, V29.S4
-	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
-	WORD $0x4ea56745 // smax v5.4s, v26.4s, v5.4s
-	VADD V19.S4, V12.S4, V24.S4
-	VADD V18.S4, V13.S4, V25.S4
-	WORD $0x4ebc67bc // smax v28.4s, v29.4s, v28.4s
-	WORD $0x4ea66786 // smax v6.4s, v28.4s, v6.4s
-	VADD V17.S4, V14.S4, V26.S4
-	VADD V16.S4, V15.S4, V27.S4
-	WORD $0x4eb86738 // smax v24.4s, v25.4s, v24.4s
-	WORD $0x4ea76707 // smax v7.4s, v24.4s, v7.4s
-	WORD $0x4eba677a // smax v26.4s, v27.4s, v26.4s
-	WORD $0x4ea76747 // smax v7.4s, v26.4s, v7.4s
+	WORD $0x4ea16701 // smax v1.4s, v24.4s, v1.4s
+	WORD $0x4ea06740 // smax v0.4s, v26.4s, v0.4s
 	CBZ R7, store
 	SUB $128, R7
 	AND R3, R7
@@ -192,87 +192,87 @@ source:
 	FLDPQ 32(R10), (F18, F19)
 	FLDPQ 64(R10), (F20, F21)
 	FLDPQ 96(R10), (F22, F23)
-	VADD V16.D2, V8.D2, V24.D2
-	VADD V17.D2, V8.D2, V26.D2
-	VADD V16.D2, V9.D2, V27.D2
-	WORD $0x4ee0371f // cmgt v31.2d, v24.2d, v0.2d
-	VBIT V31.B16, V24.B16, V0.B16
-	VADD V18.D2, V8.D2, V28.D2
-	VADD V16.D2, V10.D2, V29.D2
-	WORD $0x4efa377e // cmgt v30.2d, v27.2d, v26.2d
-	VBIT V30.B16, V27.B16, V26.B16
-	WORD $0x4ee1375f // cmgt v31.2d, v26.2d, v1.2d
-	VBIT V31.B16, V26.B16, V1.B16
-	VADD V19.D2, V8.D2, V24.D2
-	VADD V18.D2, V9.D2, V25.D2
-	WORD $0x4efc37be // cmgt v30.2d, v29.2d, v28.2d
-	VBIT V30.B16, V29.B16, V28.B16
-	WORD $0x4ee2379f // cmgt v31.2d, v28.2d, v2.2d
-	VBIT V31.B16, V28.B16, V2.B16
-	VADD V20.D2, V8.D2, V26.D2
-	VADD V16.D2, V12.D2, V27.D2
-	WORD $0x4ef8373e // cmgt v30.2d, v25.2d, v24.2d
-	VBIT V30.B16, V25.B16, V24.B16
-	WORD $0x4ee3371f // cmgt v31.2d, v24.2d, v3.2d
-	VBIT V31.B16, V24.B16, V3.B16
-	VADD V21.D2, V8.D2, V28.D2
-	VADD V20.D2, V9.D2, V29.D2
-	WORD $0x4efa377e // cmgt v30.2d, v27.2d, v26.2d
-	VBIT V30.B16, V27.B16, V26.B16
-	WORD $0x4ee4375f // cmgt v31.2d, v26.2d, v4.2d
-	VBIT V31.B16, V26.B16, V4.B16
-	VADD V22.D2, V8.D2, V24.D2
-	VADD V20.D2, V10.D2, V25.D2
-	WORD $0x4efc37be // cmgt v30.2d, v29.2d, v28.2d
-	VBIT V30.B16, V29.B16, V28.B16
-	WORD $0x4ee5379f // cmgt v31.2d, v28.2d, v5.2d
-	VBIT V31.B16, V28.B16, V5.B16
-	VADD V23.D2, V8.D2, V26.D2
-	VADD V22.D2, V9.D2, V27.D2
-	WORD $0x4ef8373e // cmgt v30.2d, v25.2d, v24.2d
-	VBIT V30.B16, V25.B16, V24.B16
-	WORD $0x4ee6371f // cmgt v31.2d, v24.2d, v6.2d
-	VBIT V31.B16, V24.B16, V6.B16
-	VADD V17.D2, V10.D2, V28.D2
-	VADD V16.D2, V11.D2, V29.D2
-	WORD $0x4efa377e // cmgt v30.2d, v27.2d, v26.2d
-	VBIT V30.B16, V27.B16, V26.B16
-	WORD $0x4ee7375f // cmgt v31.2d, v26.2d, v7.2d
-	VBIT V31.B16, V26.B16, V7.B16
-	VADD V21.D2, V10.D2, V24.D2
-	VADD V20.D2, V11.D2, V25.D2
-	WORD $0x4efc37be // cmgt v30.2d, v29.2d, v28.2d
-	VBIT V30.B16, V29.B16, V28.B16
-	WORD $0x4ee3379f // cmgt v31.2d, v28.2d, v3.2d
-	VBIT V31.B16, V28.B16, V3.B16
-	VADD V17.D2, V12.D2, V26.D2
-	VADD V16.D2, V13.D2, V27.D2
+	VADD V17.D2, V14.D2, V24.D2
+	VADD V22.D2, V9.D2, V25.D2
+	VADD V19.D2, V12.D2, V26.D2
+	VADD V20.D2, V11.D2, V27.D2
 	WORD $0x4ef8373e // cmgt v30.2d, v25.2d, v24.2d
 	VBIT V30.B16, V25.B16, V24.B16
 	WORD $0x4ee7371f // cmgt v31.2d, v24.2d, v7.2d
 	VBIT V31.B16, V24.B16, V7.B16
-	VADD V18.D2, V12.D2, V28.D2
+	VADD V21.D2, V10.D2, V28.D2
+	VADD V18.D2, V13.D2, V29.D2
+	WORD $0x4efa377e // cmgt v30.2d, v27.2d, v26.2d
+	VBIT V30.B16, V27.B16, V26.B16
+	WORD $0x4ee7375f // cmgt v31.2d, v26.2d, v7.2d
+	VBIT V31.B16, V26.B16, V7.B16
+	VADD V23.D2, V8.D2, V24.D2
+	VADD V16.D2, V15.D2, V25.D2
+	WORD $0x4efc37be // cmgt v30.2d, v29.2d, v28.2d
+	VBIT V30.B16, V29.B16, V28.B16
+	WORD $0x4ee7379f // cmgt v31.2d, v28.2d, v7.2d
+	VBIT V31.B16, V28.B16, V7.B16
+	VADD V18.D2, V12.D2, V26.D2
+	VADD V20.D2, V10.D2, V27.D2
+	WORD $0x4ef8373e // cmgt v30.2d, v25.2d, v24.2d
+	VBIT V30.B16, V25.B16, V24.B16
+	WORD $0x4ee7371f // cmgt v31.2d, v24.2d, v7.2d
+	VBIT V31.B16, V24.B16, V7.B16
+	VADD V22.D2, V8.D2, V28.D2
 	VADD V16.D2, V14.D2, V29.D2
 	WORD $0x4efa377e // cmgt v30.2d, v27.2d, v26.2d
 	VBIT V30.B16, V27.B16, V26.B16
-	WORD $0x4ee5375f // cmgt v31.2d, v26.2d, v5.2d
-	VBIT V31.B16, V26.B16, V5.B16
-	VADD V19.D2, V12.D2, V24.D2
-	VADD V18.D2, V13.D2, V25.D2
+	WORD $0x4ee6375f // cmgt v31.2d, v26.2d, v6.2d
+	VBIT V31.B16, V26.B16, V6.B16
+	VADD V17.D2, V12.D2, V24.D2
+	VADD V20.D2, V9.D2, V25.D2
 	WORD $0x4efc37be // cmgt v30.2d, v29.2d, v28.2d
 	VBIT V30.B16, V29.B16, V28.B16
 	WORD $0x4ee6379f // cmgt v31.2d, v28.2d, v6.2d
 	VBIT V31.B16, V28.B16, V6.B16
-	VADD V17.D2, V14.D2, V26.D2
-	VADD V16.D2, V15.D2, V27.D2
+	VADD V21.D2, V8.D2, V26.D2
+	VADD V16.D2, V13.D2, V27.D2
 	WORD $0x4ef8373e // cmgt v30.2d, v25.2d, v24.2d
 	VBIT V30.B16, V25.B16, V24.B16
-	WORD $0x4ee7371f // cmgt v31.2d, v24.2d, v7.2d
-	VBIT V31.B16, V24.B16, V7.B16
+	WORD $0x4ee5371f // cmgt v31.2d, v24.2d, v5.2d
+	VBIT V31.B16, V24.B16, V5.B16
+	VADD V20.D2, V8.D2, V28.D2
+	VADD V16.D2, V12.D2, V29.D2
 	WORD $0x4efa377e // cmgt v30.2d, v27.2d, v26.2d
 	VBIT V30.B16, V27.B16, V26.B16
-	WORD $0x4ee7375f // cmgt v31.2d, v26.2d, v7.2d
-	VBIT V31.B16, V26.B16, V7.B16
+	WORD $0x4ee5375f // cmgt v31.2d, v26.2d, v5.2d
+	VBIT V31.B16, V26.B16, V5.B16
+	VADD V17.D2, V10.D2, V24.D2
+	VADD V18.D2, V9.D2, V25.D2
+	WORD $0x4efc37be // cmgt v30.2d, v29.2d, v28.2d
+	VBIT V30.B16, V29.B16, V28.B16
+	WORD $0x4ee4379f // cmgt v31.2d, v28.2d, v4.2d
+	VBIT V31.B16, V28.B16, V4.B16
+	VADD V19.D2, V8.D2, V26.D2
+	VADD V16.D2, V11.D2, V27.D2
+	WORD $0x4ef8373e // cmgt v30.2d, v25.2d, v24.2d
+	VBIT V30.B16, V25.B16, V24.B16
+	WORD $0x4ee3371f // cmgt v31.2d, v24.2d, v3.2d
+	VBIT V31.B16, V24.B16, V3.B16
+	VADD V18.D2, V8.D2, V28.D2
+	VADD V16.D2, V10.D2, V29.D2
+	WORD $0x4efa377e // cmgt v30.2d, v27.2d, v26.2d
+	VBIT V30.B16, V27.B16, V26.B16
+	WORD $0x4ee3375f // cmgt v31.2d, v26.2d, v3.2d
+	VBIT V31.B16, V26.B16, V3.B16
+	VADD V17.D2, V8.D2, V24.D2
+	VADD V16.D2, V9.D2, V25.D2
+	WORD $0x4efc37be // cmgt v30.2d, v29.2d, v28.2d
+	VBIT V30.B16, V29.B16, V28.B16
+	WORD $0x4ee2379f // cmgt v31.2d, v28.2d, v2.2d
+	VBIT V31.B16, V28.B16, V2.B16
+	VADD V16.D2, V8.D2, V26.D2
+	WORD $0x4ef8373e // cmgt v30.2d, v25.2d, v24.2d
+	VBIT V30.B16, V25.B16, V24.B16
+	WORD $0x4ee1371f // cmgt v31.2d, v24.2d, v1.2d
+	VBIT V31.B16, V24.B16, V1.B16
+	WORD $0x4ee0375f // cmgt v31.2d, v26.2d, v0.2d
+	VBIT V31.B16, V26.B16, V0.B16
 	CBZ R7, store
 	SUB $128, R7
 	AND R3, R7
@@ -373,60 +373,60 @@ source:
 	FLDPQ 32(R10), (F18, F19)
 	FLDPQ 64(R10), (F20, F21)
 	FLDPQ 96(R10), (F22, F23)
-	WORD $0x4e30d518 // fadd v24.4s, v8.4s, v16.4s
-	WORD $0x4e31d51a // fadd v26.4s, v8.4s, v17.4s
-	WORD $0x4e30d53b // fadd v27.4s, v9.4s, v16.4s
-	WORD $0x4e20c700 // fmaxnm v0.4s, v24.4s, v0.4s
+	WORD $0x4e31d5d8 // fadd v24.4s, v14.4s, v17.4s
+	WORD $0x4e36d539 // fadd v25.4s, v9.4s, v22.4s
+	WORD $0x4e33d59a // fadd v26.4s, v12.4s, v19.4s
+	WORD $0x4e34d57b // fadd v27.4s, v11.4s, v20.4s
+	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
+	WORD $0x4e27c707 // fmaxnm v7.4s, v24.4s, v7.4s
+	WORD $0x4e35d55c // fadd v28.4s, v10.4s, v21.4s
+	WORD $0x4e32d5bd // fadd v29.4s, v13.4s, v18.4s
+	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
+	WORD $0x4e27c747 // fmaxnm v7.4s, v26.4s, v7.4s
+	WORD $0x4e37d518 // fadd v24.4s, v8.4s, v23.4s
+	WORD $0x4e30d5f9 // fadd v25.4s, v15.4s, v16.4s
+	WORD $0x4e3cc7bc // fmaxnm v28.4s, v29.4s, v28.4s
+	WORD $0x4e27c787 // fmaxnm v7.4s, v28.4s, v7.4s
+	WORD $0x4e32d59a // fadd v26.4s, v12.4s, v18.4s
+	WORD $0x4e34d55b // fadd v27.4s, v10.4s, v20.4s
+	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
+	WORD $0x4e27c707 // fmaxnm v7.4s, v24.4s, v7.4s
+	WORD $0x4e36d51c // fadd v28.4s, v8.4s, v22.4s
+	WORD $0x4e30d5dd // fadd v29.4s, v14.4s, v16.4s
+	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
+	WORD $0x4e26c746 // fmaxnm v6.4s, v26.4s, v6.4s
+	WORD $0x4e31d598 // fadd v24.4s, v12.4s, v17.4s
+	WORD $0x4e34d539 // fadd v25.4s, v9.4s, v20.4s
+	WORD $0x4e3cc7bc // fmaxnm v28.4s, v29.4s, v28.4s
+	WORD $0x4e26c786 // fmaxnm v6.4s, v28.4s, v6.4s
+	WORD $0x4e35d51a // fadd v26.4s, v8.4s, v21.4s
+	WORD $0x4e30d5bb // fadd v27.4s, v13.4s, v16.4s
+	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
+	WORD $0x4e25c705 // fmaxnm v5.4s, v24.4s, v5.4s
+	WORD $0x4e34d51c // fadd v28.4s, v8.4s, v20.4s
+	WORD $0x4e30d59d // fadd v29.4s, v12.4s, v16.4s
+	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
+	WORD $0x4e25c745 // fmaxnm v5.4s, v26.4s, v5.4s
+	WORD $0x4e31d558 // fadd v24.4s, v10.4s, v17.4s
+	WORD $0x4e32d539 // fadd v25.4s, v9.4s, v18.4s
+	WORD $0x4e3cc7bc // fmaxnm v28.4s, v29.4s, v28.4s
+	WORD $0x4e24c784 // fmaxnm v4.4s, v28.4s, v4.4s
+	WORD $0x4e33d51a // fadd v26.4s, v8.4s, v19.4s
+	WORD $0x4e30d57b // fadd v27.4s, v11.4s, v16.4s
+	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
+	WORD $0x4e23c703 // fmaxnm v3.4s, v24.4s, v3.4s
 	WORD $0x4e32d51c // fadd v28.4s, v8.4s, v18.4s
 	WORD $0x4e30d55d // fadd v29.4s, v10.4s, v16.4s
 	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
-	WORD $0x4e21c741 // fmaxnm v1.4s, v26.4s, v1.4s
-	WORD $0x4e33d518 // fadd v24.4s, v8.4s, v19.4s
-	WORD $0x4e32d539 // fadd v25.4s, v9.4s, v18.4s
+	WORD $0x4e23c743 // fmaxnm v3.4s, v26.4s, v3.4s
+	WORD $0x4e31d518 // fadd v24.4s, v8.4s, v17.4s
+	WORD $0x4e30d539 // fadd v25.4s, v9.4s, v16.4s
 	WORD $0x4e3cc7bc // fmaxnm v28.4s, v29.4s, v28.4s
 	WORD $0x4e22c782 // fmaxnm v2.4s, v28.4s, v2.4s
-	WORD $0x4e34d51a // fadd v26.4s, v8.4s, v20.4s
-	WORD $0x4e30d59b // fadd v27.4s, v12.4s, v16.4s
+	WORD $0x4e30d51a // fadd v26.4s, v8.4s, v16.4s
 	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
-	WORD $0x4e23c703 // fmaxnm v3.4s, v24.4s, v3.4s
-	WORD $0x4e35d51c // fadd v28.4s, v8.4s, v21.4s
-	WORD $0x4e34d53d // fadd v29.4s, v9.4s, v20.4s
-	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
-	WORD $0x4e24c744 // fmaxnm v4.4s, v26.4s, v4.4s
-	WORD $0x4e36d518 // fadd v24.4s, v8.4s, v22.4s
-	WORD $0x4e34d559 // fadd v25.4s, v10.4s, v20.4s
-	WORD $0x4e3cc7bc // fmaxnm v28.4s, v29.4s, v28.4s
-	WORD $0x4e25c785 // fmaxnm v5.4s, v28.4s, v5.4s
-	WORD $0x4e37d51a // fadd v26.4s, v8.4s, v23.4s
-	WORD $0x4e36d53b // fadd v27.4s, v9.4s, v22.4s
-	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
-	WORD $0x4e26c706 // fmaxnm v6.4s, v24.4s, v6.4s
-	WORD $0x4e31d55c // fadd v28.4s, v10.4s, v17.4s
-	WORD $0x4e30d57d // fadd v29.4s, v11.4s, v16.4s
-	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
-	WORD $0x4e27c747 // fmaxnm v7.4s, v26.4s, v7.4s
-	WORD $0x4e35d558 // fadd v24.4s, v10.4s, v21.4s
-	WORD $0x4e34d579 // fadd v25.4s, v11.4s, v20.4s
-	WORD $0x4e3cc7bc // fmaxnm v28.4s, v29.4s, v28.4s
-	WORD $0x4e23c783 // fmaxnm v3.4s, v28.4s, v3.4s
-	WORD $0x4e31d59a // fadd v26.4s, v12.4s, v17.4s
-	WORD $0x4e30d5bb // fadd v27.4s, v13.4s, v16.4s
-	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
-	WORD $0x4e27c707 // fmaxnm v7.4s, v24.4s, v7.4s
-	WORD $0x4e32d59c // fadd v28.4s, v12.4s, v18.4s
-	WORD $0x4e30d5dd // fadd v29.4s, v14.4s, v16.4s
-	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
-	WORD $0x4e25c745 // fmaxnm v5.4s, v26.4s, v5.4s
-	WORD $0x4e33d598 // fadd v24.4s, v12.4s, v19.4s
-	WORD $0x4e32d5b9 // fadd v25.4s, v13.4s, v18.4s
-	WORD $0x4e3cc7bc // fmaxnm v28.4s, v29.4s, v28.4s
-	WORD $0x4e26c786 // fmaxnm v6.4s, v28.4s, v6.4s
-	WORD $0x4e31d5da // fadd v26.4s, v14.4s, v17.4s
-	WORD $0x4e30d5fb // fadd v27.4s, v15.4s, v16.4s
-	WORD $0x4e38c738 // fmaxnm v24.4s, v25.4s, v24.4s
-	WORD $0x4e27c707 // fmaxnm v7.4s, v24.4s, v7.4s
-	WORD $0x4e3ac77a // fmaxnm v26.4s, v27.4s, v26.4s
-	WORD $0x4e27c747 // fmaxnm v7.4s, v26.4s, v7.4s
+	WORD $0x4e21c701 // fmaxnm v1.4s, v24.4s, v1.4s
+	WORD $0x4e20c740 // fmaxnm v0.4s, v26.4s, v0.4s
 	CBZ R7, store
 	SUB $128, R7
 	AND R3, R7
@@ -526,60 +526,60 @@ source:
 	FLDPQ 32(R10), (F18, F19)
 	FLDPQ 64(R10), (F20, F21)
 	FLDPQ 96(R10), (F22, F23)
-	WORD $0x4e70d518 // fadd v24.2d, v8.2d, v16.2d
-	WORD $0x4e71d51a // fadd v26.2d, v8.2d, v17.2d
-	WORD $0x4e70d53b // fadd v27.2d, v9.2d, v16.2d
-	WORD $0x4e60c700 // fmaxnm v0.2d, v24.2d, v0.2d
+	WORD $0x4e71d5d8 // fadd v24.2d, v14.2d, v17.2d
+	WORD $0x4e76d539 // fadd v25.2d, v9.2d, v22.2d
+	WORD $0x4e73d59a // fadd v26.2d, v12.2d, v19.2d
+	WORD $0x4e74d57b // fadd v27.2d, v11.2d, v20.2d
+	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
+	WORD $0x4e67c707 // fmaxnm v7.2d, v24.2d, v7.2d
+	WORD $0x4e75d55c // fadd v28.2d, v10.2d, v21.2d
+	WORD $0x4e72d5bd // fadd v29.2d, v13.2d, v18.2d
+	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
+	WORD $0x4e67c747 // fmaxnm v7.2d, v26.2d, v7.2d
+	WORD $0x4e77d518 // fadd v24.2d, v8.2d, v23.2d
+	WORD $0x4e70d5f9 // fadd v25.2d, v15.2d, v16.2d
+	WORD $0x4e7cc7bc // fmaxnm v28.2d, v29.2d, v28.2d
+	WORD $0x4e67c787 // fmaxnm v7.2d, v28.2d, v7.2d
+	WORD $0x4e72d59a // fadd v26.2d, v12.2d, v18.2d
+	WORD $0x4e74d55b // fadd v27.2d, v10.2d, v20.2d
+	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
+	WORD $0x4e67c707 // fmaxnm v7.2d, v24.2d, v7.2d
+	WORD $0x4e76d51c // fadd v28.2d, v8.2d, v22.2d
+	WORD $0x4e70d5dd // fadd v29.2d, v14.2d, v16.2d
+	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
+	WORD $0x4e66c746 // fmaxnm v6.2d, v26.2d, v6.2d
+	WORD $0x4e71d598 // fadd v24.2d, v12.2d, v17.2d
+	WORD $0x4e74d539 // fadd v25.2d, v9.2d, v20.2d
+	WORD $0x4e7cc7bc // fmaxnm v28.2d, v29.2d, v28.2d
+	WORD $0x4e66c786 // fmaxnm v6.2d, v28.2d, v6.2d
+	WORD $0x4e75d51a // fadd v26.2d, v8.2d, v21.2d
+	WORD $0x4e70d5bb // fadd v27.2d, v13.2d, v16.2d
+	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
+	WORD $0x4e65c705 // fmaxnm v5.2d, v24.2d, v5.2d
+	WORD $0x4e74d51c // fadd v28.2d, v8.2d, v20.2d
+	WORD $0x4e70d59d // fadd v29.2d, v12.2d, v16.2d
+	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
+	WORD $0x4e65c745 // fmaxnm v5.2d, v26.2d, v5.2d
+	WORD $0x4e71d558 // fadd v24.2d, v10.2d, v17.2d
+	WORD $0x4e72d539 // fadd v25.2d, v9.2d, v18.2d
+	WORD $0x4e7cc7bc // fmaxnm v28.2d, v29.2d, v28.2d
+	WORD $0x4e64c784 // fmaxnm v4.2d, v28.2d, v4.2d
+	WORD $0x4e73d51a // fadd v26.2d, v8.2d, v19.2d
+	WORD $0x4e70d57b // fadd v27.2d, v11.2d, v16.2d
+	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
+	WORD $0x4e63c703 // fmaxnm v3.2d, v24.2d, v3.2d
 	WORD $0x4e72d51c // fadd v28.2d, v8.2d, v18.2d
 	WORD $0x4e70d55d // fadd v29.2d, v10.2d, v16.2d
 	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
-	WORD $0x4e61c741 // fmaxnm v1.2d, v26.2d, v1.2d
-	WORD $0x4e73d518 // fadd v24.2d, v8.2d, v19.2d
-	WORD $0x4e72d539 // fadd v25.2d, v9.2d, v18.2d
+	WORD $0x4e63c743 // fmaxnm v3.2d, v26.2d, v3.2d
+	WORD $0x4e71d518 // fadd v24.2d, v8.2d, v17.2d
+	WORD $0x4e70d539 // fadd v25.2d, v9.2d, v16.2d
 	WORD $0x4e7cc7bc // fmaxnm v28.2d, v29.2d, v28.2d
 	WORD $0x4e62c782 // fmaxnm v2.2d, v28.2d, v2.2d
-	WORD $0x4e74d51a // fadd v26.2d, v8.2d, v20.2d
-	WORD $0x4e70d59b // fadd v27.2d, v12.2d, v16.2d
+	WORD $0x4e70d51a // fadd v26.2d, v8.2d, v16.2d
 	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
-	WORD $0x4e63c703 // fmaxnm v3.2d, v24.2d, v3.2d
-	WORD $0x4e75d51c // fadd v28.2d, v8.2d, v21.2d
-	WORD $0x4e74d53d // fadd v29.2d, v9.2d, v20.2d
-	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
-	WORD $0x4e64c744 // fmaxnm v4.2d, v26.2d, v4.2d
-	WORD $0x4e76d518 // fadd v24.2d, v8.2d, v22.2d
-	WORD $0x4e74d559 // fadd v25.2d, v10.2d, v20.2d
-	WORD $0x4e7cc7bc // fmaxnm v28.2d, v29.2d, v28.2d
-	WORD $0x4e65c785 // fmaxnm v5.2d, v28.2d, v5.2d
-	WORD $0x4e77d51a // fadd v26.2d, v8.2d, v23.2d
-	WORD $0x4e76d53b // fadd v27.2d, v9.2d, v22.2d
-	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
-	WORD $0x4e66c706 // fmaxnm v6.2d, v24.2d, v6.2d
-	WORD $0x4e71d55c // fadd v28.2d, v10.2d, v17.2d
-	WORD $0x4e70d57d // fadd v29.2d, v11.2d, v16.2d
-	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
-	WORD $0x4e67c747 // fmaxnm v7.2d, v26.2d, v7.2d
-	WORD $0x4e75d558 // fadd v24.2d, v10.2d, v21.2d
-	WORD $0x4e74d579 // fadd v25.2d, v11.2d, v20.2d
-	WORD $0x4e7cc7bc // fmaxnm v28.2d, v29.2d, v28.2d
-	WORD $0x4e63c783 // fmaxnm v3.2d, v28.2d, v3.2d
-	WORD $0x4e71d59a // fadd v26.2d, v12.2d, v17.2d
-	WORD $0x4e70d5bb // fadd v27.2d, v13.2d, v16.2d
-	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
-	WORD $0x4e67c707 // fmaxnm v7.2d, v24.2d, v7.2d
-	WORD $0x4e72d59c // fadd v28.2d, v12.2d, v18.2d
-	WORD $0x4e70d5dd // fadd v29.2d, v14.2d, v16.2d
-	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
-	WORD $0x4e65c745 // fmaxnm v5.2d, v26.2d, v5.2d
-	WORD $0x4e73d598 // fadd v24.2d, v12.2d, v19.2d
-	WORD $0x4e72d5b9 // fadd v25.2d, v13.2d, v18.2d
-	WORD $0x4e7cc7bc // fmaxnm v28.2d, v29.2d, v28.2d
-	WORD $0x4e66c786 // fmaxnm v6.2d, v28.2d, v6.2d
-	WORD $0x4e71d5da // fadd v26.2d, v14.2d, v17.2d
-	WORD $0x4e70d5fb // fadd v27.2d, v15.2d, v16.2d
-	WORD $0x4e78c738 // fmaxnm v24.2d, v25.2d, v24.2d
-	WORD $0x4e67c707 // fmaxnm v7.2d, v24.2d, v7.2d
-	WORD $0x4e7ac77a // fmaxnm v26.2d, v27.2d, v26.2d
-	WORD $0x4e67c747 // fmaxnm v7.2d, v26.2d, v7.2d
+	WORD $0x4e61c701 // fmaxnm v1.2d, v24.2d, v1.2d
+	WORD $0x4e60c740 // fmaxnm v0.2d, v26.2d, v0.2d
 	CBZ R7, store
 	SUB $128, R7
 	AND R3, R7

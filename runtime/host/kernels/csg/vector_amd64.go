@@ -20,4 +20,12 @@ var sets = []set{
 		once(3, 2, 1, convFloat32AVX2, dotFloat32AVX2, expandFloat32AVX2),
 		once(2, 2, 2, convFloat64AVX2, dotFloat64AVX2, expandFloat64AVX2),
 	},
+	{
+		cpu.X86.HasSSE42 && cpu.X86.HasSSE41 && cpu.X86.HasSSSE3,
+		// 4 lanes in 3 planes, 2 lanes in 2 planes; values are permuted as bytes
+		once(2, 2, 4, convInt32SSE42, dotInt32SSE42, expandInt32SSE42),
+		once(1, 2, 8, convInt64SSE42, dotInt64SSE42, expandInt64SSE42),
+		once(2, 2, 4, convFloat32SSE42, dotFloat32SSE42, expandFloat32SSE42),
+		once(1, 2, 8, convFloat64SSE42, dotFloat64SSE42, expandFloat64SSE42),
+	},
 }

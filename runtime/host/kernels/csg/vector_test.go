@@ -25,7 +25,7 @@ func TestUnits(t *testing.T) {
 func testUnits[T Value](t *testing.T, forbidden, greatest T) {
 	units := vectorUnits[T]()
 	want := 0
-	for _, has := range []bool{cpu.X86.HasAVX512F, cpu.X86.HasAVX2, runtime.GOARCH == "arm64"} {
+	for _, has := range []bool{cpu.X86.HasAVX512F, cpu.X86.HasAVX2, cpu.X86.HasSSE42, runtime.GOARCH == "arm64"} {
 		if has {
 			want++
 		}

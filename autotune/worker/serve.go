@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -69,8 +70,9 @@ type reply struct {
 }
 
 // Serve answers requests read from in, one at a time, until in ends. It is the
-// whole of a worker process. Trials that fail are answered like any other; the
-// error is of reading and writing only.
+// whole of a worker process: where in ends during a trial, which is when the tuner
+// has been killed, the process ends half a second later, as the trial might never.
+// Trials that fail are answered like any other; the error is of reading and writing only.
 func Serve(ctx context.Context, dev device.Device, subjects []subject.Subject, in io.Reader, out io.Writer) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -79,19 +81,47 @@ func Serve(ctx context.Context, dev device.Device, subjects []subject.Subject, i
 		return fmt.Errorf("worker: %w", err)
 	}
 	b := &Bench{Device: dev, Subjects: subjects}
-	dec := json.NewDecoder(bufio.NewReader(in))
+	requests, ended := make(chan Request), make(chan error)
+	returned := make(chan struct{})
+	defer close(returned)
+	go func() {
+		dec := json.NewDecoder(bufio.NewReader(in))
+		for {
+			var r Request
+			if err := dec.Decode(&r); err != nil {
+				abandoned := make(<-chan time.Time) // never, where in was damaged
+				if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+					abandoned = time.After(500 * time.Millisecond)
+				}
+				select {
+				case ended <- err:
+				case <-returned:
+				case <-abandoned:
+					os.Exit(1)
+				}
+				return
+			}
+			select {
+			case requests <- r:
+			case <-returned:
+				return
+			}
+		}
+	}()
 	for {
-		var r Request
-		if err := dec.Decode(&r); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+		select {
+		case err := <-ended:
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
 			return fmt.Errorf("worker: read request: %w", err)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := enc.Encode(reply{r.ID, b.Do(ctx, r)}); err != nil {
-			return fmt.Errorf("worker: write reply: %w", err)
+		case r := <-requests:
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := enc.Encode(reply{r.ID, b.Do(ctx, r)}); err != nil {
+				return fmt.Errorf("worker: write reply: %w", err)
+			}
 		}
 	}
 }

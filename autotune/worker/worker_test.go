@@ -1,8 +1,10 @@
 package worker_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -216,5 +218,37 @@ func TestServeErrors(t *testing.T) {
 	}
 	if lines := strings.Count(out.String(), "\n"); lines != 2 { // hello, one reply
 		t.Errorf("%d lines:\n%s", lines, &out)
+	}
+}
+
+// A worker whose tuner was killed during a trial that never ends does not stay.
+func TestWorkerEndsWithTheTuner(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "worker", "serve")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	enc, lines := json.NewEncoder(in), bufio.NewScanner(out)
+	for _, plant := range []string{"", "hang"} { // the first is answered: the worker serves
+		if err := enc.Encode(request(plant, trial.ActionVerify)); err != nil || !lines.Scan() {
+			t.Fatal(err, lines.Err()) // a hello, then the answer to the first
+		}
+	}
+	in.Close()
+	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v, expected exit code 1 half a second after the end of its input", err)
 	}
 }

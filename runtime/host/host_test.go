@@ -323,3 +323,20 @@ func TestControlGroups(t *testing.T) {
 		}
 	}
 }
+
+// A fill covers its range and nothing beside it, whatever its length.
+func TestFill(t *testing.T) {
+	d, s, _ := open(t, 1, func(block, blocks int64, args []device.Arg) {})
+	for _, n := range []int64{0, 1, 4095, 4096, 4097, 3*4096 + 5} {
+		for _, value := range []byte{0, 7} {
+			b, err := d.Alloc(n + 2)
+			got := make([]byte, n+2)
+			if err := errors.Join(err, s.Fill(b, 0, n+2, 1), s.Fill(b, 1, n, value), s.Download(got, b, 0), b.Free()); err != nil {
+				t.Fatal(err)
+			}
+			if got[0] != 1 || got[n+1] != 1 || bytes.Count(got[1:n+1], []byte{value}) != int(n) {
+				t.Errorf("%d bytes of %d: found others among or beside them", n, value)
+			}
+		}
+	}
+}

@@ -53,8 +53,17 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	if err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
-	for i := range w {
-		w[i] = value
+	if value == 0 {
+		clear(w)
+		return nil
+	}
+	// Bytes one by one take ten times as long as a copy of those that are filled.
+	filled := w[:min(len(w), 4<<10)]
+	for i := range filled {
+		filled[i] = value
+	}
+	for rest := w[len(filled):]; len(rest) > 0; {
+		rest = rest[copy(rest, filled):]
 	}
 	return nil
 }

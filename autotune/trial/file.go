@@ -82,12 +82,46 @@ func checkSchema(s string) error {
 
 // Load reads a file of trials.
 func Load(path string) ([]Trial, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("load trials: %w", err)
+	}
+	defer f.Close()
+	data, err := readAll(f, path, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("load trials: %w", err)
 	}
 	trials, _, err := Decode(path, data)
 	return trials, err
+}
+
+// Bytes of the longest line and of the largest file of trials that is read.
+const (
+	maxLine  = 1 << 20
+	maxBytes = 1 << 28
+)
+
+// readAll reads a file of trials whole, unless it has more than most bytes or is no text of lines.
+func readAll(r io.Reader, path string, most int) (data []byte, err error) {
+	piece := make([]byte, 1<<16)
+	for line, begins := 1, 0; ; {
+		k, err := r.Read(piece)
+		data = append(data, piece[:k]...)
+		if end := bytes.LastIndexByte(data[len(data)-k:], '\n'); end >= 0 {
+			line += bytes.Count(piece[:k], []byte("\n"))
+			begins = len(data) - k + end + 1
+		}
+		switch {
+		case len(data)-begins > maxLine:
+			return nil, fmt.Errorf("%s:%d: found a line of more than %d bytes, expected a shorter one", path, line, maxLine)
+		case len(data) > most:
+			return nil, fmt.Errorf("%s: found more than %d bytes, expected at most that", path, most)
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, err
+		}
+	}
 }
 
 // A File is open for appending.
@@ -126,7 +160,7 @@ func Open(path string) (*File, []Trial, error) {
 
 // prepare leaves f at its end, after a whole line.
 func prepare(f *os.File, path string) ([]Trial, error) {
-	data, err := io.ReadAll(f)
+	data, err := readAll(f, path, maxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,4 +119,29 @@ func FuzzTorn(f *testing.F) {
 			t.Fatalf("the whole part reads as %d trials, %d bytes, %v; before %d, %d", len(again), w, err, len(trials), whole)
 		}
 	})
+}
+
+// A file that does not end is refused before it fills the memory.
+func TestLoadEndless(t *testing.T) {
+	for _, text := range []string{"\x00", "{}", "\n\n{"} {
+		if _, err := readAll(endless(text), "trials", 1<<22); err == nil || !strings.HasPrefix(err.Error(), "trials") {
+			t.Errorf("%q without end: found %v", text, err)
+		}
+	}
+	if data, err := readAll(io.LimitReader(endless("ab\n"), 1<<21), "trials", 1<<22); err != nil || len(data) != 1<<21 {
+		t.Errorf("lines of 2 bytes: found %d bytes, %v", len(data), err)
+	}
+	if _, err := readAll(io.LimitReader(io.MultiReader(strings.NewReader("{}\n{}\n"), endless("a")), 1<<21), "trials", 1<<22); err == nil || !strings.HasPrefix(err.Error(), "trials:3: ") {
+		t.Errorf("a third line that is too long: found %v", err)
+	}
+}
+
+// endless repeats a text.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	for k := range p {
+		p[k] = e[k%len(e)]
+	}
+	return len(p), nil
 }

@@ -217,6 +217,9 @@ CSV or JSON. The same seed draws the same auction. The distributions are
 			if err := d.Check(); err != nil {
 				return usageError{err}
 			}
+			if err := d.Fits(a.free()); err != nil {
+				return err
+			}
 			p := a.progress()
 			defer p.Close()
 			p.Set("drawing %d bids", d.Bids)

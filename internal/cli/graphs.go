@@ -84,8 +84,11 @@ func (a *app) generateCSGCommand() *cobra.Command {
 		Long:  structures.AboutDrawing,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmp.Or(plainName(output), w.Check(output, a.free())); err != nil {
+			if err := cmp.Or(plainName(output), w.Check(output)); err != nil {
 				return usageError{err}
+			}
+			if err := w.Fits(a.free()); err != nil {
+				return err
 			}
 			g, err := await(cmd.Context(), w.Draw)
 			if err != nil {

@@ -28,6 +28,11 @@ func AboutDistribution(name string) string {
 	return ""
 }
 
+// Footprint is about how many bytes Generate takes at most.
+func Footprint(distribution string, goods, bids int) int64 {
+	return draw.Footprint(distribution, goods, bids)
+}
+
 // Generate draws an auction of a distribution of CATS (Leyton-Brown, Pearson and Shoham,
 // EC 2000) with that program's default parameters: 1 to 4,096 goods, at least so many
 // bids, at most 32,768, and the same auction for the same seed. Prices have six

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
 )
 
@@ -35,6 +36,14 @@ func (d *Drawing) Check() error {
 		return fmt.Errorf("--goods is %d, expected 1 to 4096", d.Goods)
 	case d.Bids < 0 || d.Bids > 32768:
 		return fmt.Errorf("--bids is %d, expected 0 to 32768", d.Bids)
+	}
+	return nil
+}
+
+// Fits is that memory, in bytes where that is known, does not suffice.
+func (d *Drawing) Fits(memory int64) error {
+	if need := auction.Footprint(d.Distribution, d.Goods, d.Bids); memory > 0 && need > memory {
+		return fmt.Errorf("%d bids for %d goods take %s, and this machine has %s of free memory", d.Bids, d.Goods, device.Size(need), device.Size(memory))
 	}
 	return nil
 }

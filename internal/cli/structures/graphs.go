@@ -183,9 +183,8 @@ among their members weigh. The weights are
   planted  integers, 1 to 100 within hidden groups and below 0 between them, but
            for one edge in ten, whose sign is turned`
 
-// Check is a mistake in them or in the file to write, or that memory, in bytes where that
-// is known, does not suffice.
-func (w *Drawing) Check(output string, memory int64) error {
+// Check is a mistake in them or in the file to write.
+func (w *Drawing) Check(output string) error {
 	if output == "" {
 		return errors.New("expected --output FILE")
 	}
@@ -201,7 +200,12 @@ func (w *Drawing) Check(output string, memory int64) error {
 	if !slices.Contains(anytime.Weights(), w.weights) {
 		return fmt.Errorf("--weights is %q, expected one of %s", w.weights, strings.Join(anytime.Weights(), ", "))
 	}
-	if need := int64(24 * w.density * float64(w.agents) * float64(w.agents)); memory > 0 && need > memory {
+	return nil
+}
+
+// Fits is that memory, in bytes where that is known, does not suffice.
+func (w *Drawing) Fits(memory int64) error {
+	if need := 24 * w.density * float64(w.agents) * float64(w.agents); memory > 0 && need > float64(memory) {
 		return fmt.Errorf("a graph of %d agents takes %s, and this machine has %s of free memory", w.agents, device.Size(need), device.Size(memory))
 	}
 	return nil

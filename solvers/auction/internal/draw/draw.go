@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 )
 
 // A Bid asks for goods, 0 to Auction.Goods-1, without order.
@@ -79,6 +81,22 @@ func Draw(name string, goods, bids int, seed uint64) (*Auction, error) {
 		return &d.made, nil
 	}
 	return nil, fmt.Errorf("found the distribution %.40q, expected one of CATS's", name)
+}
+
+// Footprint is about how many bytes Draw takes at most.
+func Footprint(name string, goods, bids int) int64 {
+	each := 8
+	switch name {
+	case "L1", "L2":
+		each = goods / 2
+	case "L7":
+		each = goods / 5
+	}
+	bytes := int64(bids) * int64(goods/8+16*each+512)
+	if strings.HasPrefix(name, "arbitrary") || strings.HasPrefix(name, "regions") {
+		bytes += 8 * int64(goods) * int64(goods) // how alike goods are
+	}
+	return bytes
 }
 
 type drawer struct {
@@ -176,7 +194,7 @@ func (d *drawer) legacy(which int) error {
 		case 5:
 			price = 16 + 3*d.rand.NormFloat64()
 		}
-		d.bidder([]Bid{{Price: price, Goods: d.rand.Perm(d.goods)[:count]}})
+		d.bidder([]Bid{{Price: price, Goods: slices.Clone(d.rand.Perm(d.goods)[:count])}})
 	}
 }
 

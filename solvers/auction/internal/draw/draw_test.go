@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -210,6 +211,24 @@ func TestRefused(t *testing.T) {
 		}
 		if a, err := Draw(d.Name, 1, 0, 1); err != nil || len(a.Bids) != 0 {
 			t.Errorf("%s of no bids: %v", d.Name, err)
+		}
+	}
+}
+
+// What a drawn auction holds is no more than was said before.
+func TestFootprint(t *testing.T) {
+	for _, d := range Distributions() {
+		goods, bids := 256, 300
+		a, err := Draw(d.Name, goods, bids, 1)
+		if err != nil {
+			t.Fatal(d.Name, err)
+		}
+		held := int64(len(a.Bids) * (goods/8 + 40)) // sets of goods, prices, slices
+		for _, b := range a.Bids {
+			held += int64(8 * cap(b.Goods))
+		}
+		if most := Footprint(d.Name, goods, len(a.Bids)); held > most || most < 8*int64(goods*goods) && strings.HasPrefix(d.Name, "regions") {
+			t.Errorf("%s: %d bids hold %d bytes, expected at most %d", d.Name, len(a.Bids), held, most)
 		}
 	}
 }

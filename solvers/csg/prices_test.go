@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +93,9 @@ func TestPricesByDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Solve(context.Background(), none, hostOptions(""))
+	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "price: ") }) {
+		t.Errorf("found the notes %q, expected one on the prices that gave up", r.Notes)
+	}
 	if !errors.Is(err, solve.ErrInfeasible) || r.Algorithm != "apart" || !r.Proven {
 		t.Errorf("found %+v, %v where all is forbidden", r, err)
 	}

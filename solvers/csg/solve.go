@@ -104,7 +104,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
 		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
 	}
-	_, err = solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
+	relayed, err := solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
 		attempt := func(m Method, run func() error) bool {
 			return yield(solve.Attempt[struct{}]{Name: string(m), Run: func() (struct{}, error) {
 				r.Algorithm = string(m)
@@ -130,6 +130,10 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 			return r.byKernels(ctx, inst, s, f, method, keep, best)
 		})
 	})
+	if relayed.After != "" {
+		r.Seconds.Solve += relayed.Spent.Seconds()
+		r.Notes = append(r.Notes, fmt.Sprintf("%s, after %.2g s", relayed.After, relayed.Spent.Seconds()))
+	}
 	r.Reason = way.Before(r.Reason)
 	if r.stop(ctx, inst, best, err) {
 		return r, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Algorithms run until one does not give up; the answer says which did before, and why.
@@ -27,7 +28,11 @@ func TestRelay(t *testing.T) {
 		var list []Attempt[int]
 		ran := 0
 		for k, end := range c.ends {
-			list = append(list, Attempt[int]{string(rune('a' + k)), func() (int, error) { ran++; return k, end }})
+			list = append(list, Attempt[int]{string(rune('a' + k)), func() (int, error) {
+				ran++
+				time.Sleep(time.Millisecond)
+				return k, end
+			}})
 		}
 		r, err := Relay(slices.Values(list))
 		said := ""
@@ -36,6 +41,9 @@ func TestRelay(t *testing.T) {
 		}
 		if r.By != c.by || r.After != c.after || said != c.err || r.Answer != int(c.by[0]-'a') || ran != r.Answer+1 {
 			t.Errorf("%v: found %+v, %q after %d runs", c.ends, r, said, ran)
+		}
+		if before := time.Duration(ran-1) * time.Millisecond; r.Spent < before || ran == 1 && r.Spent > 0 {
+			t.Errorf("%v: %v were spent before, expected %v at least", c.ends, r.Spent, before)
 		}
 		if gave := errors.Is(err, ErrGaveUp); gave != (err != nil && errors.Is(c.ends[len(c.ends)-1], ErrGaveUp)) {
 			t.Errorf("%v: gave up: %v", c.ends, gave)

@@ -33,48 +33,17 @@ type cover struct {
 // itemsOf are the columns of losses below a budget, in agents' own bits, ascending by loss.
 // No loss is negative.
 func itemsOf(prices []int64, columns []column, below int64, cores int) []item {
-	const piece = 1 << 12
-	pieces := make([][]item, (len(columns)+piece-1)/piece)
-	each(cores, len(pieces), func(k int) {
-		for _, x := range columns[k*piece : min((k+1)*piece, len(columns))] {
-			if loss := sum(prices, x.mask) - x.value; loss < below {
-				pieces[k] = append(pieces[k], item{x.mask, loss})
-			}
-		}
+	y := sumsOf(prices)
+	items := mapped(cores, columns, func(x column) (item, bool) {
+		loss := y.of(x.mask) - x.value
+		return item{x.mask, loss}, loss < below
 	})
-	return ascending(slices.Concat(pieces...))
-}
-
-// ascending sorts items by loss, digit by digit. It leaves those of one loss in order.
-func ascending(items []item) []item {
-	const digit = 11 // bits
-	most := int64(0)
-	for _, x := range items {
-		most = max(most, x.loss)
-	}
-	other := make([]item, len(items))
-	for shift := 0; most>>shift > 0; shift += digit {
-		var at [1 << digit]int
-		for _, x := range items {
-			at[x.loss>>shift&(1<<digit-1)]++
-		}
-		from := 0
-		for d, count := range at {
-			at[d], from = from, from+count
-		}
-		for _, x := range items {
-			d := x.loss >> shift & (1<<digit - 1)
-			other[at[d]] = x
-			at[d]++
-		}
-		items, other = other, items
-	}
-	return items
+	return ordered(cores, items, func(x item) int64 { return x.loss })
 }
 
 // newCover groups the items of losses below a budget, which ascend by loss.
 func newCover(items []item, n int, budget int64, cores int) *cover {
-	c := &cover{n: n, cores: cores, order: make([]int, n), groups: make([][]item, n)}
+	c := &cover{n: n, cores: cores, order: make([]int, n)}
 	items = items[:below(items, budget)]
 	count := make([]int, n)
 	for k := 0; k < len(items); k += 1 + len(items)>>16 { // a sample says what is rare
@@ -92,23 +61,14 @@ func newCover(items []item, n int, budget int64, cores int) *cover {
 			spread[i/8][b] |= uint64(b>>(i%8)&1) << k
 		}
 	}
-	moved := make([]item, len(items))
-	size := make([]int, n)
-	for i, x := range items {
+	moved := mapped(cores, items, func(x item) (item, bool) {
 		mask := uint64(0)
 		for b := range (n + 7) / 8 {
 			mask |= spread[b][x.mask>>(8*b)&255]
 		}
-		moved[i] = item{mask, x.loss}
-		size[bits.TrailingZeros64(mask)]++
-	}
-	for k := range c.groups {
-		c.groups[k] = make([]item, 0, size[k])
-	}
-	for _, x := range moved {
-		first := bits.TrailingZeros64(x.mask)
-		c.groups[first] = append(c.groups[first], x)
-	}
+		return item{mask, x.loss}, true
+	})
+	c.groups = dealt(cores, moved, n, func(x item) int { return bits.TrailingZeros64(x.mask) })
 	return c
 }
 

@@ -51,9 +51,10 @@ func shareBits(tiles, devices int) int {
 	return min(k, tiles)
 }
 
-// columnRoom is how many coalitions of n agents a pass of a share can hand back: one in 1024,
-// as far as the cores search among so many.
-func columnRoom(n int) int64 { return 1 << max(22, min(n-10, 25)) }
+// columnRoom is how many coalitions of n agents a pass of a share can hand back: one in 128, as
+// far as the cores search among so many. One in 1024 was too few at 32 agents: of exponential
+// and beta values more than 2^22 coalitions may be part of an optimal structure.
+func columnRoom(n int) int64 { return 1 << max(22, min(n-7, 25)) }
 
 // onDevices makes passes on devices, which hold the values; single ones are read from this
 // machine's memory, or drawn here.
@@ -208,6 +209,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 	if err != nil {
 		return found{}, err
 	}
+	y := sumsOf(prices)
 	for {
 		if err := ctx.Err(); err != nil {
 			return found{}, err
@@ -216,15 +218,13 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		if err != nil {
 			return found{}, err
 		}
-		f := found{make([]column, len(masks)), limit}
-		const piece = 1 << 12
-		each(d.cores, (len(masks)+piece-1)/piece, func(k int) {
-			for i := k * piece; i < min((k+1)*piece, len(masks)); i++ {
-				f.columns[i] = column{masks[i], d.at(masks[i])}
+		f := found{limit: limit}
+		f.columns = mapped(d.cores, masks, func(mask uint64) (column, bool) {
+			if mask == 0 {
+				return column{}, false
 			}
-		})
-		f.columns = slices.DeleteFunc(f.columns, func(c column) bool {
-			return c.mask == 0 || c.value == forbidden || sum(prices, c.mask)-c.value > limit
+			c := column{mask, d.at(mask)}
+			return c, c.value != forbidden && y.of(mask)-c.value <= limit
 		})
 		switch {
 		case all:
@@ -239,7 +239,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 			limit = roundUp(limit+1) - grain - 1 // all have losses above it, and below the next multiple
 			continue
 		}
-		f.tighten(prices)
+		f.tighten(d.cores, y)
 		limit = f.limit
 	}
 }
@@ -288,10 +288,11 @@ func (d *onDevices[T]) collect(prices []int64, limit int64, room int) ([]uint64,
 		}
 		return err
 	})
-	return slices.Concat(masks...), !slices.Contains(all, false), err
+	list := ordered(d.cores, slices.Concat(masks...), func(mask uint64) int64 { return int64(mask) })
+	return list, !slices.Contains(all, false), err
 }
 
-// fetch returns what a pass has found.
+// fetch returns what a pass has found, in no order.
 func (s *share[T]) fetch(room int) ([]uint64, bool, error) {
 	count := make([]uint64, 1)
 	if err := s.stream.Download(device.Bytes(count), s.count, 0); err != nil {
@@ -304,7 +305,6 @@ func (s *share[T]) fetch(room int) ([]uint64, bool, error) {
 	for k := range masks {
 		masks[k] += s.first
 	}
-	slices.Sort(masks)
 	return masks, count[0] <= uint64(room), nil
 }
 

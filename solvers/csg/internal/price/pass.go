@@ -35,6 +35,7 @@ const blockBits = 12
 func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], prices []int64, limit int64, keep int, scale A, price func(int64) A) (found, error) {
 	n := len(prices)
 	k := min(n, blockBits)
+	y := sumsOf(prices)
 	table := make([]A, 1<<k)
 	for i := range k {
 		for s := range 1 << i {
@@ -54,20 +55,20 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 		lock.Unlock()
 		for b := uint64(piece) * run; b < uint64(piece+1)*run; b++ {
 			base := b << k
-			y := sum(prices[k:], b)
-			least := price(y - roundUp(own.limit+1))
+			high := y.of(base)
+			least := price(high - roundUp(own.limit+1))
 			for j, v := range h.values[base:][:len(table)] {
 				if A(v)*scale <= least+table[j] {
 					continue
 				}
 				mask := base + uint64(j)
 				c := column{mask, lift(v, h.unit)}
-				if mask == 0 || c.value == forbidden || y+sum(prices[:k], uint64(j))-c.value > own.limit {
+				if mask == 0 || c.value == forbidden || y.of(mask)-c.value > own.limit {
 					continue
 				}
 				if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
-					own.tighten(prices)
-					least = price(y - roundUp(own.limit+1))
+					own.tighten(1, y)
+					least = price(high - roundUp(own.limit+1))
 				}
 			}
 		}
@@ -76,7 +77,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 		all.columns = append(all.columns, own.columns...)
 		all.limit = min(all.limit, own.limit)
 		for len(all.columns) >= 2*keep {
-			all.tighten(prices)
+			all.tighten(h.cores, y)
 		}
 	})
 	return all, ctx.Err()
@@ -85,13 +86,14 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 // roundUp makes a loss a multiple of grain.
 func roundUp(x int64) int64 { return (x + grain - 1) &^ (grain - 1) }
 
-// tighten drops about half of the columns, those of the largest losses.
-func (f *found) tighten(prices []int64) {
+// tighten lowers the limit to the losses of about half of the columns, and drops the others.
+func (f *found) tighten(cores int, y sums) {
+	loss := func(c column) int64 { return y.of(c.mask) - c.value }
 	sample := make([]int64, 0, 512)
 	for i := 0; i < len(f.columns); i += max(1, len(f.columns)/511) {
-		sample = append(sample, sum(prices, f.columns[i].mask)-f.columns[i].value)
+		sample = append(sample, loss(f.columns[i]))
 	}
 	slices.Sort(sample)
-	f.limit = max(min(sample[len(sample)/2], f.limit)-1, -largest)
-	f.columns = slices.DeleteFunc(f.columns, func(c column) bool { return sum(prices, c.mask)-c.value > f.limit })
+	f.limit = max(min(sample[len(sample)/2]-1, f.limit), -largest)
+	f.columns = mapped(cores, f.columns, func(c column) (column, bool) { return c, loss(c) <= f.limit })
 }

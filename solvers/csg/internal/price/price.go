@@ -11,8 +11,8 @@
 //
 // The package gets values by coalition number, agent i being bit i-1, and knows no
 // files. The rooms of a solve: units.go, values as integers; pass.go, passes over all
-// values; master.go, the linear program; cover.go, the search; solve.go brings them
-// together.
+// values; lists.go, lists on all cores; master.go, the linear program; cover.go, the
+// search; solve.go brings them together.
 package price
 
 import (
@@ -200,8 +200,9 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if err != nil {
 		return 0, err
 	}
+	prices := sumsOf(p.Prices)
 	for _, x := range f.columns {
-		if y := sum(p.Prices, x.mask); y < x.value {
+		if y := prices.of(x.mask); y < x.value {
 			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, x.value, y)
 		}
 	}

@@ -192,8 +192,9 @@ func (s *solver) tell() {
 
 func (s *solver) finish() *Result {
 	s.Gap, s.Pivots = s.Bound-s.value, s.master.pivots
+	y := sumsOf(s.Prices)
 	for _, x := range s.by.columns {
-		if sum(s.Prices, x.mask)-x.value < s.Gap {
+		if y.of(x.mask)-x.value < s.Gap {
 			s.Survivors++
 		}
 	}
@@ -295,12 +296,11 @@ func (s *solver) repair(prices []int64, f found) int {
 		mask      uint64
 		value, by int64
 	}
-	var list []violation
-	for _, x := range f.columns {
-		if by := x.value - sum(prices, x.mask); by > 0 {
-			list = append(list, violation{x.mask, x.value, by})
-		}
-	}
+	y := sumsOf(prices)
+	list := mapped(s.limits.Cores, f.columns, func(x column) (violation, bool) {
+		by := x.value - y.of(x.mask)
+		return violation{x.mask, x.value, by}, by > 0
+	})
 	slices.SortFunc(list, func(a, b violation) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.mask, b.mask)) })
 	in := make([]int, s.n)
 	for _, x := range list {

@@ -91,6 +91,7 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	for i, c := range f.columns {
 		want[i] = c.mask
 	}
+	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(want))

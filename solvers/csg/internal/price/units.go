@@ -100,6 +100,30 @@ func lift[T device.Number](v T, unit int) int64 {
 	return int64(math.Floor(math.Ldexp(x, unit)))
 }
 
+// A sums is a table of the sums of some prices: [k] of the agents 8k to 8k+7, by their subset.
+type sums [][256]int64
+
+func sumsOf(prices []int64) sums {
+	t := make(sums, (len(prices)+7)/8)
+	for i, y := range prices {
+		row := &t[i/8]
+		for s := range 1 << (i % 8) {
+			row[1<<(i%8)|s] = row[s] + y
+		}
+	}
+	return t
+}
+
+// of is y(S).
+func (t sums) of(mask uint64) int64 {
+	y := int64(0)
+	for k := range t {
+		y += t[k][mask&255]
+		mask >>= 8
+	}
+	return y
+}
+
 // sum is y(S): the prices of a coalition's agents.
 func sum(prices []int64, mask uint64) int64 {
 	y := int64(0)

@@ -1,0 +1,61 @@
+package price
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Lists that are dealt and sorted in parts hold what those dealt and sorted at once hold, of
+// few and of many entries, with ties and without.
+func TestLists(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{0, 1, 2, piece - 1, piece + 1, 1 << 14, 1<<17 + 3} {
+		for _, span := range []int64{1, 3, 1000, 1 << 40, 1 << 61} {
+			for _, cores := range []int{1, 3} {
+				list := make([]item, n)
+				for i := range list {
+					list[i] = item{uint64(i), r.Int64N(span)}
+				}
+				buckets := make([][]item, 7)
+				for _, x := range list {
+					buckets[x.loss%7] = append(buckets[x.loss%7], x)
+				}
+				if got := dealt(cores, list, 7, func(x item) int { return int(x.loss % 7) }); !slices.EqualFunc(got, buckets, slices.Equal) {
+					t.Errorf("%d entries of %d values, %d cores: other buckets", n, span, cores)
+				}
+				odd := func(x item) (item, bool) { return item{x.mask, x.loss + 1}, x.loss&1 == 1 }
+				var want []item
+				for _, x := range list {
+					if y, ok := odd(x); ok {
+						want = append(want, y)
+					}
+				}
+				if got := mapped(cores, list, odd); !slices.Equal(got, want) {
+					t.Errorf("%d entries of %d values, %d cores: %d are kept, expected %d", n, span, cores, len(got), len(want))
+				}
+				sorted := slices.SortedStableFunc(slices.Values(list), func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
+				if got := ordered(cores, list, func(x item) int64 { return x.loss }); !slices.Equal(got, sorted) {
+					t.Errorf("%d entries of %d values, %d cores: another order", n, span, cores)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkItems(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	prices := make([]int64, 32)
+	for i := range prices {
+		prices[i] = r.Int64N(1 << 20)
+	}
+	columns := make([]column, 1<<22)
+	for i := range columns {
+		mask := r.Uint64N(1 << 32)
+		columns[i] = column{mask, sum(prices, mask) - r.Int64N(1<<37)}
+	}
+	for b.Loop() {
+		newCover(itemsOf(prices, columns, 1<<37, 2), 32, 1<<37, 2)
+	}
+}

@@ -177,8 +177,12 @@ func Load(path string) (*Database, error) {
 }
 
 // Save writes the canonical document, whole or not at all: to a temporary file
-// in the same folder, synced, then renamed.
+// in the same folder, synced, then renamed. Devices, pipes and folders are refused: a file would
+// take their place.
 func (db *Database) Save(path string) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("save %s: found no regular file, expected one", path)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".tuned-*")
 	if err != nil {
 		return fmt.Errorf("save %s: %w", path, err)

@@ -3,6 +3,7 @@ package tuned
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +35,22 @@ func TestSaveReplaces(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(folder, ".tuned-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A pipe, a device or a folder stays what it is.
+func TestSaveRefuses(t *testing.T) {
+	folder := t.TempDir()
+	if err := (&Database{}).Save(folder); err == nil {
+		t.Error("a folder: saved")
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Skip("there is no device")
+	}
+	if err := os.Symlink(os.DevNull, filepath.Join(folder, "null")); err != nil {
+		t.Skipf("no links: %v", err)
+	}
+	if err := (&Database{}).Save(filepath.Join(folder, "null")); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a link to a device: found %v", err)
 	}
 }

@@ -65,7 +65,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	err = root.ExecuteContext(ctx)
 	if flush := a.out.Flush(); flush != nil {
-		a.started = true // no mistake of the command line's
+		a.started = true           // no mistake of the command line's
+		if errors.Is(err, flush) { // the first write that failed, told again
+			err = nil
+		}
 		err = errors.Join(fmt.Errorf("standard output is incomplete: %w", flush), err)
 	}
 	if team != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +88,10 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 			if ui.Unseen(a.raw) {
 				fmt.Fprintln(a.err, "coalesce: standard output is closed, or /dev/null: nobody sees the answer, --output FILE keeps it")
 			}
-			return run(cmd, args)
+			if f := cmd.Flags(); a.team != nil || f.Changed("values") || f.Changed("plot") { // which are worth the work alone
+				return run(cmd, args)
+			}
+			return a.whileRead(cmd, func() error { return run(cmd, args) })
 		}
 		if info, err := os.Stat(path); len(args) > 0 && dashes == 0 && (strings.HasSuffix(path, "/") || err == nil && info.IsDir()) {
 			a.folder = ranks.Folder(path)
@@ -102,6 +106,36 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 		return a.intoFile(cmd.Context(), path, func() error { return run(cmd, args) })
 	}
 	return cmd
+}
+
+// whileRead ends work when standard output is a pipe that nobody reads any more: the answer would
+// be lost, hours later.
+func (a *app) whileRead(cmd *cobra.Command, work func() error) error {
+	unread := errors.New("standard output is a pipe that nobody reads")
+	if ui.Unread(a.raw) {
+		return unread
+	}
+	ctx, end := context.WithCancelCause(cmd.Context())
+	defer end(nil)
+	cmd.SetContext(ctx)
+	go func() {
+		for again := time.NewTicker(time.Second); ; {
+			select {
+			case <-ctx.Done():
+				again.Stop()
+				return
+			case <-again.C:
+				if ui.Unread(a.raw) {
+					end(unread)
+				}
+			}
+		}
+	}()
+	err := work()
+	if context.Cause(ctx) == unread {
+		err = errors.Join(unread, err)
+	}
+	return err
 }
 
 // checkOutput finds what can be known to be wrong with --output before solving.

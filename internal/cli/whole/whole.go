@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -31,7 +32,7 @@ func Finish(ctx context.Context, path string, write func(io.Writer) error) error
 // put writes a regular file until one context ends, anything else until another does.
 func put(regular, pipe context.Context, path string, write func(io.Writer) error) (err error) {
 	defer func() {
-		if err != nil {
+		if err != nil && !strings.HasPrefix(err.Error(), "write "+path+": ") { // as the system's errors of writes do
 			err = fmt.Errorf("write %s: %w", path, err)
 		}
 	}()

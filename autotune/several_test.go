@@ -21,8 +21,9 @@ type named struct {
 
 func (n named) Family() *device.Family { return n.family }
 
-func rename(name string, variants int) subject.Subject {
-	s := &fake.Subject{Plants: make([]string, variants), Cost: func(v, _ int) time.Duration { return time.Duration(2-v%2) * time.Millisecond }}
+// rename is a subject of another name; runs move the clock, or take their time where there is none.
+func rename(name string, variants int, clock *fake.Clock) subject.Subject {
+	s := &fake.Subject{Plants: make([]string, variants), Clock: clock, Cost: func(v, _ int) time.Duration { return time.Duration(2-v%2) * time.Millisecond }}
 	f := *s.Family()
 	f.Name = name
 	return named{s, &f}
@@ -31,8 +32,9 @@ func rename(name string, variants int) subject.Subject {
 // TestAll tunes what users asked for first, then what is untuned; all share the budget, and
 // refreshing leaves out what the database does not know.
 func TestAll(t *testing.T) {
-	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-	tasks := []autotune.Task{{Subject: rename("toy/known", 2)}, {Subject: rename("toy/new", 2)}, {Subject: rename("toy/asked", 2), Wanted: true}}
+	clock := &fake.Clock{T: time.Unix(0, 0)}
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: clock}
+	tasks := []autotune.Task{{Subject: rename("toy/known", 2, clock)}, {Subject: rename("toy/new", 2, clock)}, {Subject: rename("toy/asked", 2, clock), Wanted: true}}
 	for i := range tasks {
 		tasks[i].Sizes = []int{10}
 	}
@@ -68,7 +70,7 @@ func TestAll(t *testing.T) {
 // The whole budget of several families is kept, and none is left out for the first's sake.
 func TestAllShareTheBudget(t *testing.T) {
 	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-	tasks := []autotune.Task{{Subject: rename("toy/a", 200)}, {Subject: rename("toy/b", 200)}}
+	tasks := []autotune.Task{{Subject: rename("toy/a", 200, nil)}, {Subject: rename("toy/b", 200, nil)}}
 	begin := time.Now()
 	var sums []autotune.Summary
 	_, err := autotune.All(t.Context(), tasks, autotune.Options{Device: d, Facts: d.F, Budget: 2 * time.Second}, func(s autotune.Summary, _ error) {
@@ -87,7 +89,7 @@ func TestAllShareTheBudget(t *testing.T) {
 // Two tasks of one family have each its own part of the time, by its sizes.
 func TestAllSharesWithinAFamily(t *testing.T) {
 	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-	s := rename("toy/a", 40)
+	s := rename("toy/a", 40, nil)
 	tasks := []autotune.Task{{Subject: s, Sizes: []int{10}}, {Subject: s, Sizes: []int{20, 30, 40}}}
 	const budget = 2 * time.Second
 	most := map[int]time.Duration{} // that was left to the task, by its number
@@ -102,7 +104,7 @@ func TestAllSharesWithinAFamily(t *testing.T) {
 
 // Parts have each workload once, and about as much to do.
 func TestPart(t *testing.T) {
-	tasks := []autotune.Task{{Subject: rename("toy/a", 40)}, {Subject: rename("toy/b", 20)}, {Subject: rename("toy/c", 20)}, {Subject: rename("toy/alone", 1)}}
+	tasks := []autotune.Task{{Subject: rename("toy/a", 40, nil)}, {Subject: rename("toy/b", 20, nil)}, {Subject: rename("toy/c", 20, nil)}, {Subject: rename("toy/alone", 1, nil)}}
 	for k, want := range [][]string{{"toy/a", "toy/alone"}, {"toy/b", "toy/c"}} {
 		var names []string
 		for _, task := range autotune.Part(tasks, &tuned.Database{}, device.Facts{}, k, 2) {
@@ -116,8 +118,9 @@ func TestPart(t *testing.T) {
 
 // A refresh measures all that a file keeps, what leaves no choice of variants too.
 func TestRefreshWithoutChoice(t *testing.T) {
-	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-	tasks := []autotune.Task{{Subject: rename("toy/a", 4), Sizes: []int{10}}, {Subject: rename("toy/alone", 1), Sizes: []int{10}}}
+	clock := &fake.Clock{T: time.Unix(0, 0)}
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: clock}
+	tasks := []autotune.Task{{Subject: rename("toy/a", 4, clock), Sizes: []int{10}}, {Subject: rename("toy/alone", 1, clock), Sizes: []int{10}}}
 	o := autotune.Options{Device: d, Facts: d.F, Seed: 1}
 	kept, err := autotune.All(t.Context(), tasks, o, func(autotune.Summary, error) {})
 	if err != nil || kept.Len() != 2 {

@@ -159,7 +159,7 @@ func (e event) Since(start device.Event) (time.Duration, error) {
 type Subject struct {
 	Plants []string
 	Cost   func(v, size int) time.Duration // of variant v; default none
-	Clock  *Clock                          // moved by Cost; nil sleeps
+	Clock  *Clock                          // moved by Cost; where nil, a run takes that time
 	runs   []int
 	family *device.Family
 }
@@ -189,9 +189,12 @@ func (s *Subject) kernel(i int, plant string) device.HostKernel {
 		out, n := args[0].Buffer.(*buffer), args[1].Bits
 		s.runs[i]++
 		if s.Cost != nil {
-			if c := s.Cost(i, int(n)); s.Clock != nil {
+			switch c := s.Cost(i, int(n)); {
+			case s.Clock != nil:
 				s.Clock.T = s.Clock.T.Add(c)
-			} else {
+			case c >= time.Millisecond:
+				time.Sleep(c)
+			default: // less than what a sleep can be late
 				for begin := time.Now(); time.Since(begin) < c; {
 				}
 			}

@@ -5,7 +5,7 @@
 // An Instance is read from a file (Read) or drawn from one of the
 // distributions of the literature (Generate). Reference solves it one
 // splitting after the other, in the plainest Go that can be written, and
-// Certify recomputes an answer from the instance alone. Solve runs the
+// Check recomputes an answer's value from the instance alone. Solve runs the
 // generated kernels on a device.
 //
 // Agent i is bit i-1 of a coalition's number, everywhere: coalition 5 = 101b
@@ -29,15 +29,15 @@ type (
 	Instance = problem.Instance
 	// A Value is the type of an instance's values.
 	Value = problem.Value
-	// A Number is the Go side of a Value.
+	// A Number is a Go type that a Value names, from int16 to float64.
 	Number = problem.Number
 	// A Structure is a coalition structure: disjoint blocks that cover the agents.
 	Structure = problem.Structure
-	// A Certificate is what checking an answer found.
+	// A Certificate is the findings of Check: blocks with their values, and their sum.
 	Certificate = problem.Certificate
 	// A Block is one block of a structure and its value.
 	Block = problem.Block
-	// Sizes are how many members a block may have: Instance.Restrict.
+	// Sizes are the numbers of members that a block may have: Instance.Restrict.
 	Sizes = problem.Sizes
 	// An EntryError is a value that cannot be solved with; it unwraps to ErrValue.
 	EntryError = problem.EntryError
@@ -55,8 +55,8 @@ const (
 // MaxAgents is the most agents an instance may have.
 const MaxAgents = problem.MaxAgents
 
-// Errors that others wrap: of answers that a check refuted, and of values that
-// cannot be solved with.
+// Errors that other errors wrap: ErrCheck where a check refuted an answer, ErrValue where
+// an instance has a value that no solver takes.
 var (
 	ErrCheck = problem.ErrCheck
 	ErrValue = problem.ErrValue
@@ -80,16 +80,16 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 	return problem.Check(inst, s, claimed)
 }
 
-// Footprint is how many bytes the values of n agents take: what a caller holds
-// against the machine's memory before values are drawn or read. Go cannot refuse to
-// allocate; it ends the program.
+// Footprint is the number of bytes that the values of n agents take. A caller compares it
+// with the machine's memory before values are drawn or read: Go ends the program when an
+// allocation fails.
 func Footprint(n int, as Value) int64 { return problem.Footprint(n, as) }
 
 // ReadOptions say how to read a characteristic function.
 type ReadOptions = formats.ReadOptions
 
-// DefaultLimit is how many bytes of values Read holds where neither ReadOptions.Limit
-// nor the file's size says how many there are.
+// DefaultLimit is the most bytes of values that Read holds where neither ReadOptions.Limit
+// nor the file's size gives a limit.
 const DefaultLimit = formats.DefaultLimit
 
 // Read reads a characteristic function from a file: .npy, CSV or JSON, each plain or
@@ -103,7 +103,7 @@ func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance
 	return formats.ReadFrom(r, size, name, opts)
 }
 
-// CheckMissing says what is wrong with a value for ReadOptions.Missing.
+// CheckMissing returns an error if a text is no value for ReadOptions.Missing.
 func CheckMissing(value string) error { return formats.CheckMissing(value) }
 
 // ParseCoalition reads agents of an instance, by number or by name, as tables write
@@ -143,9 +143,9 @@ func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 	return draw.GenerateAs(name, n, seed, as)
 }
 
-// Drawn is the instance of GenerateAs without its values: a GPU draws them, bit by bit the
-// same, for Apart and ByPrices. Whatever else needs them has this machine draw and hold
-// them, as Hold does.
+// Drawn is the instance of GenerateAs without its values. For Apart and ByPrices a GPU draws
+// them, bit by bit the same; anything else that needs the values calls Hold, which draws them
+// into this machine's memory.
 func Drawn(name string, n int, seed uint64, as Value) (*Instance, error) {
 	return draw.Drawn(name, n, seed, as)
 }

@@ -24,7 +24,7 @@ type hosttiles struct {
 	kernels *csg.HosttilesKernels
 	n       int
 	workers int
-	blocks  int              // that the last step's number is made of
+	blocks  int              // blocks of goroutines in the launch of the last step; its output has a value for each
 	ranks   collective.Ranks // nil: this process alone
 	lower   bool             // coalitions with the last agent are left out
 	f, out  device.Buffer
@@ -41,7 +41,7 @@ func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 		return err
 	}
 	r.blocks = r.workers
-	if r.ranks != nil { // which agree on the number of blocks, whatever their cores
+	if r.ranks != nil { // all ranks take the same number of blocks, though their hosts may differ in cores
 		r.blocks = 2 * r.ranks.Size()
 	}
 	r.out, err = d.Alloc(size * int64(onhost.Out(r.n, r.blocks)))
@@ -82,8 +82,8 @@ func (r *hosttiles) table() device.Buffer          { return r.f }
 func (r *hosttiles) total() (device.Buffer, int64) { return r.out, 0 }
 func (r *hosttiles) splittings() float64           { return splittings(Apart, r.n) }
 
-// splittings is Splittings as a float64. Variants name only methods that exist, so that there is no
-// error.
+// splittings is Splittings as a float64. Variants name only methods that exist, so that Splittings
+// returns no error for them.
 func splittings(m Method, n int) float64 {
 	count, err := Splittings(m, n)
 	if err != nil {
@@ -120,7 +120,7 @@ func splitOf[T Number](r *hosttiles, c uint64) uint64 {
 		return reference.Attaining(f, c)
 	}
 	if bits.OnesCount64(c) < r.n {
-		return 0 // a block found below
+		return 0 // the last agent's block, which the splitting of all agents found
 	}
 	return reference.AttainingLast(f, c, host.Slice[T](device.Ptr(r.out))[0])
 }

@@ -19,7 +19,7 @@ type incumbent struct {
 	bound  solve.Number // no structure is worth more; empty: nothing is known
 }
 
-// decode reads a record of a checkpoint and keeps what is better than its own.
+// decode reads the best structure and the bound in a record of a checkpoint, and offers them.
 func (b *incumbent) decode(text []byte) error {
 	blocks, bound, err := checkpoint.DecodeBest(text)
 	if err == nil {
@@ -53,8 +53,8 @@ func (b *incumbent) plain() {
 	b.offer(Structure{b.of.Grand()}, "")
 }
 
-// stop makes the result that of a solve which ended early with err, because ctx has ended
-// or a device was lost: the best structure so far and what bound is known, not proven. It
+// stop sets the result of a solve that ended early with err, because ctx has ended or a device
+// was lost: the best structure so far and the bound, if one is known; Proven stays false. It
 // returns false after other errors, and where there is no structure.
 func (r *Result) stop(ctx context.Context, inst *Instance, best *incumbent, err error) bool {
 	lost := errors.Is(err, device.ErrLost)

@@ -41,10 +41,10 @@ type drawing interface {
 	draw(ctx context.Context, s device.Stream, law problem.Law) error
 }
 
-// A sender counts the bytes that it has handed to others.
+// A sender counts the bytes that it has sent to other devices or ranks.
 type sender interface{ Sent() int64 }
 
-// sent is how many bytes an engine has handed to others so far.
+// sent is the number of bytes that an engine has sent to other devices or ranks so far.
 func sent(e engine) int64 {
 	if s, ok := e.(sender); ok {
 		return s.Sent()
@@ -118,8 +118,8 @@ type job struct {
 	engine
 	by     *runner
 	inst   *Instance
-	own    device.Stream // closed with the job
-	stream device.Stream // where work goes: own, or the tuner's
+	own    device.Stream // the job's own, closed with it
+	stream device.Stream // takes the work: own, or the tuner's
 }
 
 func (r *runner) prepare(inst *Instance) (*job, error) {

@@ -132,7 +132,7 @@ func copies(n int) bool {
 	return free == 0 || 2*Footprint(n, Int64) <= free
 }
 
-// memory is the least memory that a variant takes of each of some devices for n agents, in bytes.
+// memory is the least memory in bytes that a variant takes on each of so many devices for n agents.
 func memory(f *device.Family, v *device.Variant, n, devices int) int64 {
 	size := int64(Value(f.Value(v, "value")).Size())
 	switch f {

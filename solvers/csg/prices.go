@@ -20,7 +20,7 @@ import (
 // leave few coalitions, among which it searches (package price).
 const ByPrices Method = "price"
 
-// Prices prove a structure optimal, and say what the proof has taken.
+// Prices prove a structure optimal, and count the work of the proof.
 type Prices struct {
 	price.Proof
 	price.Work
@@ -40,7 +40,7 @@ const (
 // includes prices, they may take its share of the tiles' time.
 func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, price.Settings, error) {
 	limits := price.Settings{Steps: math.MaxInt64, Columns: 1 << 26}
-	steps := gpuSteps / gpuRate * float64(runtime.GOMAXPROCS(0)) // in the time of a splitting
+	steps := gpuSteps / gpuRate * float64(runtime.GOMAXPROCS(0)) // coalitions that the cores look at while the device evaluates a splitting
 	if facts.Kind == device.Host {
 		steps = hostSteps / hostRate
 		limits.Cores = facts.SMs

@@ -25,8 +25,8 @@ func Methods() []Method { return reference.Methods() }
 // Splittings is how many splittings a method evaluates for n agents.
 func Splittings(m Method, n int) (*big.Int, error) { return reference.Splittings(m, n) }
 
-// Reference solves an instance on one core, one splitting after the other. It
-// is what every other solver is held against.
+// Reference solves an instance on one core, one splitting after the other. Tests and --verify
+// compare every other solver with it.
 func Reference(inst *Instance, m Method) (*Result, error) {
 	inst.Hold()
 	if err := inst.Check(); err != nil {
@@ -81,7 +81,7 @@ func StructureOf[T Number](v, f []T) Structure {
 	return reference.Restore(v, f, uint64(len(f)-1))
 }
 
-// formatNumber writes a number in decimals that give it back.
+// formatNumber writes a number in the fewest decimals that read back as the same number.
 func formatNumber[T Number](x T) string {
 	switch x := any(x).(type) {
 	case float32:

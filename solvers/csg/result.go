@@ -15,18 +15,18 @@ import (
 type Result struct {
 	solve.Report
 	Structure  Structure // its blocks
-	Splittings float64   // evaluated
-	Sent       int64     // bytes that this process's devices, or its rank, handed to others
+	Splittings float64   // how many were evaluated
+	Sent       int64     // bytes that this process's devices, or its rank, sent to others
 	// Certificate is set by Certify.
 	Certificate Certificate
-	Prices      *Prices  // what proves it, of ByPrices; else nil
+	Prices      *Prices  // the proof of ByPrices; nil with other algorithms
 	Names       []string // of the agents, nil when they have none
 	Type        Value
-	Solved      Value // of the integers that were added instead; empty: none were
-	Sizes       Sizes // that blocks may have
+	Solved      Value // type of the integers that were added in place of the instance's values; empty: the values were
+	Sizes       Sizes // numbers of members that blocks may have
 }
 
-// NewResult is a result that knows its instance and nothing else.
+// NewResult is a result with the facts of its instance and no answer.
 func NewResult(inst *Instance) *Result {
 	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: slices.Clip(inst.Notes)},
 		Names: inst.Names, Type: inst.Type, Sizes: inst.Sizes}

@@ -17,8 +17,8 @@ type Session struct {
 	Options
 	held   device.Scope
 	loaded *runner    // of the last solve; nil: none yet
-	mu     sync.Mutex // of what a solve that was left to itself may return late
-	idle   *job       // whose memory may be used again; nil: none
+	mu     sync.Mutex // of idle and over: a solve that outlived its context may give memory back late
+	idle   *job       // a job of an earlier solve, whose memory the next one may take; nil: none
 	over   bool       // closed
 }
 

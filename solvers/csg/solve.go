@@ -55,8 +55,8 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 		}
 	}
 	facts := o.Weakest()
-	other := o       // what solves where prices leave too much work
-	var way ways.Way // none where an algorithm is asked for, or with other ranks
+	other := o       // the settings of the solve that follows where prices leave too much work
+	var way ways.Way // the tuned order of algorithms; none where an algorithm is asked for, or with other ranks
 	var err error
 	if o.Algorithm == "" && o.Variant == "" && o.Together() == 1 {
 		if way, err = ways.Choose(&o, facts, inst.N, runs); err != nil {
@@ -226,7 +226,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	}
 	r.Seconds.Prepare = time.Since(start).Seconds()
 	start = time.Now()
-	own := NewResult(inst) // the solve's, which may go on after ctx has ended
+	own := NewResult(inst) // apart from r, as the solve may go on writing to it after ctx has ended
 	before := sent(j.engine)
 	if cut, ok := j.engine.(*tilesSlabs); ok {
 		own.Notes = append(own.Notes, cut.String())

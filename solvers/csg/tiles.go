@@ -35,23 +35,24 @@ type tiles struct {
 	kernels *csg.TilesKernels
 	n       int
 	shared  int   // bytes of a block
-	blocks  int64 // that the device runs at once
+	blocks  int64 // the most that the device runs at once
 
-	room  int64         // bytes for values of coalitions with the last agent; 0: as the device has room
-	from  uint64        // the last agent's blocks that this device looks at: their other members, from
-	end   uint64        // and end; 0: all
-	lower bool          // coalitions with the last agent are left out
-	f     device.Buffer // 2^(n-1) values
-	with  device.Buffer // piece values of coalitions with the last agent
-	piece uint64
-	upper []byte         // those values where they do not fit the device, else nil
-	drawn problem.Drawer // of all values, where this machine does not hold them; else nil
-	own   device.Device  // that holds the buffers
+	room  int64          // bytes for values of coalitions with the last agent; 0: all that the device has free
+	from  uint64         // the first of the last agent's blocks that this device looks at, by the number of the other members
+	end   uint64         // one more than the last of these blocks; 0: all blocks
+	lower bool           // coalitions with the last agent are left out
+	f     device.Buffer  // 2^(n-1) values
+	with  device.Buffer  // piece values of coalitions with the last agent
+	piece uint64         // values that the buffer `with` holds
+	upper []byte         // values of coalitions with the last agent where they exceed the buffer, else nil
+	drawn problem.Drawer // draws all values on the device, where this machine does not hold them; else nil
+	own   device.Device  // the device that holds the buffers
 	best  device.Buffer  // f of all agents, then the best of each piece
 	found device.Buffer
 }
 
-// withBytes is the size of a piece where all do not fit.
+// withBytes is the size in bytes of a piece of the values of coalitions with the last agent,
+// where the device has no room for all of them.
 const withBytes = 256 << 20
 
 func (r *tiles) value() Value  { return Value(r.family.Value(r.variant, "value")) }
@@ -327,7 +328,7 @@ func (r *tiles) split(s device.Stream, c uint64) (uint64, error) {
 	last := r.half()
 	if c&last != 0 {
 		if bits.OnesCount64(c) < r.n {
-			return 0, nil // a block found below
+			return 0, nil // the last agent's block, which the splitting of all agents found
 		}
 		err := r.pieces(s, func(number, first, count uint64, g device.Grid) error {
 			return r.kernels.Locate(s, g, r.f, r.with, first, count, uint64(r.n-1), r.best, r.found, number)

@@ -16,16 +16,16 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// tilesGroup runs csg/tiles on several devices. Each has the whole table f (tilesSlabs where
-// it does not fit). The target
-// tiles of a level are shared out by rank, in shares that differ by one at most; the
-// finished ones are packed into a buffer, gathered by the group and put into the tables
-// of the others before the next level begins. The last agent's blocks are shared out
-// too, and each device holds the values of its own alone.
+// tilesGroup runs csg/tiles on several devices, each of which has the whole table f (tilesSlabs
+// where no device has room for it). The target tiles of a level are shared out by rank, in
+// shares that differ by one tile at most. Each device packs its finished tiles into a buffer;
+// the group gathers the buffers, and each device unpacks the tiles of the others into its table
+// before the next level begins. The blocks with the last agent are shared out too: each device
+// holds the values of its own share alone.
 //
-// Bytes: of each table of 2^(n-1) values a device of D receives (D-1)/D, twice: the
-// values, of which each device gets 1/D from the host unless each draws them, and f: at
-// 30 agents of int32 the second is 1.07 GB for each of two devices.
+// Bytes: of D devices each receives (D-1)/D of a table of 2^(n-1) values from the others, twice:
+// first of the values, of which the host sends 1/D to each device (unless each device draws all
+// values itself), then of f. At 30 agents of int32 on two devices, f costs each 1.07 GB.
 type tilesGroup struct {
 	group  *collective.Group
 	parts  []*tiles
@@ -168,7 +168,7 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	for k, first := range collective.Split(half/int(size), len(r.parts)) {
 		bounds[k] = int64(first) * size
 	}
-	ranked := r.group.Len() > len(r.parts) // each of which has all values on its host
+	ranked := r.group.Len() > len(r.parts) // several processes, each of which has all values on its host
 	err := collective.OnAll(len(r.parts), func(k int) error {
 		t, s := r.parts[k], r.group.Streams[k]
 		if err := t.draws(nil); err != nil {
@@ -217,7 +217,7 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w levels.Follow) 
 	for k := range r.parts {
 		streams[k] = ending.Guarded{Stream: r.group.Streams[k], Context: ctx}
 	}
-	// The devices' shares are equal but for one target: the first's tells of all.
+	// The devices' shares differ by one target at most: the first device's share stands for all.
 	high := r.parts[0].high()
 	before := levels.ShareOf(levels.PairsBefore(high, w.From), high)
 	paces[0].told = func(share float64) { w.Share(min(1, before+share*float64(r.group.Len()))) }
@@ -327,7 +327,7 @@ func (r *tilesGroup) carry(kernel func(s device.Stream, g device.Grid, f, room d
 		uint64(p.first), uint64(p.count), uint64(r.tileBytes()/8))
 }
 
-// agree makes the largest of the devices' totals that of all.
+// agree writes the largest of the devices' totals to every device.
 func (r *tilesGroup) agree() error {
 	var best uint64
 	for k, t := range r.parts {
@@ -389,5 +389,5 @@ func (r *tilesGroup) split(s device.Stream, c uint64) (uint64, error) {
 		}
 	}
 	all, err := r.group.Words(found)
-	return slices.Max(all), err // of several ranks' parts one, the same on all
+	return slices.Max(all), err // every rank takes the same one of the parts that ranks found
 }

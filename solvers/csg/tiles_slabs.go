@@ -15,13 +15,16 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// tilesSlabs runs csg/tiles on several devices none of which has room for the table f. Slabs
-// are made in the order of their numbers, in a window of four that each device holds whole: to
-// the kernels a table with two agents more than a slab has. Slab 0 of the window is that of no
-// high agents. A slab of one high agent stands in place 1; one of several in place 3, and for
-// each of its splittings in two those slabs in places 1 and 2. The levels of the window's
-// targets in place 3 then raise the slab by the pairs of places 1 and 2, and of 0 and 3. The
-// second kind is final in the last pass alone: before it makes sums that are worth no more.
+// tilesSlabs runs csg/tiles on several devices none of which has room for the table f. The
+// table is cut into slabs by its high agents, and each device keeps a part of every slab. Slabs
+// are computed in the order of their numbers, in a window of four places that each device holds
+// whole; the kernels see the window as a table with two agents more than a slab has.
+//
+// Place 0 holds slab 0, of no high agents. A slab of one high agent is computed in place 1. A
+// slab of several is computed in place 3, in one pass for each splitting of its high agents in
+// two: the pass loads the slabs of the two parts into places 1 and 2, and the levels of place 3
+// raise the slab by the sums of places 1 and 2, and of places 0 and 3. The sums with place 0 are
+// final in the last pass; those of earlier passes are lower bounds of them.
 //
 // Bytes: a device sends its part of every slab that is loaded, and of every level of a pass.
 type tilesSlabs struct {
@@ -112,13 +115,14 @@ func (r *tilesSlabs) pieces(k int, s device.Stream, slab uint64, visit func(firs
 	return nil
 }
 
-// at is the byte where a device's part of a slab begins, place that in a place of the window.
+// at is the byte of a device's own buffer where its part of a slab begins; place is the byte of
+// the window where that part of a slab in a place begins.
 func (r *tilesSlabs) at(t *tiles, slab uint64) int64 { return int64(slab*(t.end-t.from)) * t.size() }
 func (r *tilesSlabs) place(t *tiles, place int) int64 {
 	return (int64(place)<<r.Low + int64(t.from)) * t.size()
 }
 
-// load brings a slab to a place of all windows.
+// load gathers a slab from the devices' parts into a place of every device's window.
 func (r *tilesSlabs) load(slab uint64, place int) error {
 	err := r.onAll(func(k int, t *tiles, s device.Stream) error {
 		return s.Copy(t.f, r.place(t, place), r.own[k], r.at(t, slab), int64(t.end-t.from)*t.size())
@@ -134,20 +138,22 @@ func (r *tilesSlabs) load(slab uint64, place int) error {
 	return r.window.group.AllGather(windows, bounds)
 }
 
-// save keeps this process's parts of the slab in a place.
+// save copies the slab in a place back into the parts of this process's devices.
 func (r *tilesSlabs) save(slab uint64, place int) error {
 	return r.onAll(func(k int, t *tiles, s device.Stream) error {
 		return s.Copy(r.own[k], r.at(t, slab), t.f, r.place(t, place), int64(t.end-t.from)*t.size())
 	})
 }
 
-// A pass is a window of a slab: the slab's place, and the slab in place 1.
+// A pass says how the window is loaded for a slab: the place of that slab, and the number of
+// the slab in place 1.
 type pass struct {
 	place int
 	one   uint64
 }
 
-// passes makes the windows of slab t, each with t and what t is made of.
+// passes loads the window for each pass of slab t in turn: t itself, and where t has several
+// high agents the two slabs of a splitting.
 func (r *tilesSlabs) passes(t uint64) iter.Seq2[pass, error] {
 	return func(yield func(pass, error) bool) {
 		place := []int{0, 1, 3}[min(2, bits.OnesCount64(t))]
@@ -195,7 +201,7 @@ func (r *tilesSlabs) run(ctx context.Context, _ device.Stream, w levels.Follow) 
 	return r.last(ctx)
 }
 
-// raise goes through the levels of the window's targets in a place.
+// raise runs the levels of the tiles in a place of the window.
 func (r *tilesSlabs) raise(streams []device.Stream, paces []pace, place int) error {
 	g := r.window
 	if place == 0 {
@@ -219,8 +225,8 @@ func (r *tilesSlabs) raise(streams []device.Stream, paces []pace, place int) err
 	return nil
 }
 
-// last makes f of all agents: each slab in turn in place 0, with the values of the last agent's
-// coalitions with those that it lacks.
+// last computes f of all agents: it loads each slab in turn into place 0, and adds the values of
+// the last agent's coalitions with the high agents that the slab lacks.
 func (r *tilesSlabs) last(ctx context.Context) error {
 	err := r.onAll(func(_ int, t *tiles, s device.Stream) error {
 		return s.Upload(t.best, 0, slices.Repeat(lowest(t.value()), int(t.best.Len()/t.size())))
@@ -245,10 +251,11 @@ func (r *tilesSlabs) last(ctx context.Context) error {
 	return r.window.agree()
 }
 
-// others is the slab of the last agent and the high agents that a slab lacks.
+// others is the number of the slab with the last agent and the high agents that `slab` lacks.
 func (r *tilesSlabs) others(slab uint64) uint64 { return 2<<r.Bits - 1 - slab }
 
-// split loads what a coalition can be split into, slab by slab.
+// split loads the slabs of the parts of a coalition, pass by pass, until one holds a splitting
+// whose values add up to f(c).
 func (r *tilesSlabs) split(_ device.Stream, c uint64) (uint64, error) {
 	if c>>(r.n-1) != 0 {
 		return r.splitLast(c)
@@ -282,13 +289,13 @@ func (r *tilesSlabs) split(_ device.Stream, c uint64) (uint64, error) {
 // splitLast finds the last agent's block of a best structure.
 func (r *tilesSlabs) splitLast(c uint64) (uint64, error) {
 	if bits.OnesCount64(c) < r.n {
-		return 0, nil // a block found below
+		return 0, nil // the last agent's block, which the splitting of all agents found
 	}
 	for slab := range uint64(1) << r.Bits {
 		if err := r.load(slab, 0); err != nil {
 			return 0, err
 		}
-		rest := make([]uint64, len(r.window.parts)) // of all agents, without the block; 0: not found
+		rest := make([]uint64, len(r.window.parts)) // by device: all agents but the block's; 0: no block found
 		err := r.onAll(func(k int, t *tiles, s device.Stream) error {
 			if err := s.Fill(t.found, 0, 8, 0xff); err != nil {
 				return err

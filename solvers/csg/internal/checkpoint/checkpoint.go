@@ -2,10 +2,10 @@
 // a file: tiles of its table, level by level, each written once.
 //
 // A file is a head, which names the instance, and records, which are appended. A record
-// is its kind and extent, a payload, and a digest of the head, of both and of its place
-// among the records. A process may be killed while it appends: what is left of the last
-// record, and the records of a level that lacks others, are cut off when the file is
-// opened again. Any other damage is refused.
+// has its kind and extent, a payload, and a digest of the head, the extent, the payload and the
+// record's number. A process may be killed while it appends: when the file is opened again, the
+// incomplete last record and the records of an incomplete last level are cut off. Any other
+// damage is refused.
 //
 // A table holds 2^Agents values by coalition number. Tiles of t bits are the coalitions
 // that differ in their t lowest agents alone; level p is the tiles of p higher agents.
@@ -25,11 +25,11 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// ErrRefused is wrapped by the errors of files that cannot be gone on with: no
-// checkpoints, damaged ones, those of other instances.
+// ErrRefused is wrapped by the errors of files from which a solve cannot continue: files that
+// are no checkpoints, damaged checkpoints, and checkpoints of other instances.
 var ErrRefused = errors.New("not a checkpoint to go on with")
 
-// An Identity is what a checkpoint belongs to.
+// An Identity names the table that a checkpoint belongs to.
 type Identity struct {
 	Agents int // of the table
 	Type   problem.Value
@@ -43,7 +43,7 @@ const (
 	digestSize = sha256.Size
 )
 
-// A Record is a run of a level's tiles, by rank: the order of their numbers.
+// A Record is a run of a level's tiles that follow one another in the order of their numbers.
 type Record struct {
 	Bits  int // of a tile
 	Level int // agents of a tile's number; Best: the payload is no tile
@@ -71,8 +71,8 @@ func (id *Identity) head() []byte {
 	return append(head, digest[:]...)
 }
 
-// Create begins a checkpoint in a new file: one that is there already is an error, and
-// so is a disk with less room than the table takes, where the system tells.
+// Create begins a checkpoint in a new file. Errors are a file of that name which exists already,
+// and a disk with less free space than the table takes, where the system reports free space.
 func Create(path string, id Identity) (*File, error) {
 	need := problem.Footprint(id.Agents, id.Type)
 	if free, ok := room(filepath.Dir(path)); ok && free < need {
@@ -91,9 +91,9 @@ func Create(path string, id Identity) (*File, error) {
 	return c, f.Sync()
 }
 
-// Open opens a checkpoint of an instance. put is told each record in their order, also
-// those of a level that lacks others, whose tiles are finished too; its payload is valid
-// until put returns. Errors wrap ErrRefused, or are put's.
+// Open opens a checkpoint of an instance. It calls put with each record in their order, also
+// with those of an incomplete last level, whose tiles are finished; the payload is valid until
+// put returns. Errors wrap ErrRefused, or are put's.
 func Open(path string, id Identity, put func(r Record, payload []byte) error) (_ *File, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *File) scan(size int64, width int, put func(Record, []byte) error) (end 
 	var digest [digestSize]byte
 	for ; ; c.next++ {
 		if at+extentSize+digestSize > size {
-			break // being appended when its process ended
+			break // the process ended while it appended this record
 		}
 		if _, err := io.ReadFull(c.f, extent[:]); err != nil {
 			return 0, err
@@ -219,7 +219,7 @@ func unpack(e []byte) (Record, int64) {
 		int64(binary.LittleEndian.Uint64(e[8:])), int64(binary.LittleEndian.Uint64(e[16:]))}, int64(binary.LittleEndian.Uint64(e[24:]))
 }
 
-// digest is that of the record which comes next.
+// digest is the digest of the next record.
 func (c *File) digest(extent, payload []byte) (sum [digestSize]byte) {
 	h := sha256.New()
 	h.Write(c.head)
@@ -231,8 +231,8 @@ func (c *File) digest(extent, payload []byte) (sum [digestSize]byte) {
 	return sum
 }
 
-// Append writes a record. With last it is the last of its level, which is on the disk
-// when Append returns.
+// Append writes a record. If last is set, the record ends its level, and the whole level is on
+// the disk when Append returns.
 func (c *File) Append(r Record, payload []byte, last bool) error {
 	extent := r.extent(payload, last)
 	digest := c.digest(extent, payload)

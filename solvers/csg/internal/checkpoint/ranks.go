@@ -2,8 +2,8 @@ package checkpoint
 
 import "coalesce/runtime/collective"
 
-// OpenOn is Open on ranks: rank 0 alone opens the file, put is told the records on each,
-// and the others get no file.
+// OpenOn is Open on ranks: rank 0 alone opens the file and sends its records, put is called with
+// each record on every rank, and the other ranks get no file.
 func OpenOn(ranks collective.Ranks, path string, id Identity, put func(r Record, payload []byte) error) (*File, error) {
 	if ranks == nil || ranks.Size() == 1 {
 		return Open(path, id, put)

@@ -19,16 +19,16 @@ type state struct {
 	gain   []int64   // of joining each block that the node visited has edges to
 	met    []int32   // the visit, from 1, that last set gain
 	visit  int32     // its number
-	near   []int32   // the blocks of which gain is set
+	near   []int32   // the blocks for which gain is set
 	chance []float64 // of each of near
 
-	// Where nodes have many more edges than there are blocks, gains are kept from visit
-	// to visit: a move changes those of the node's neighbours.
-	table [][]int64 // of blocks from 0 on, for every node
+	// Where nodes have many more edges than there are blocks, the gains are kept from visit to
+	// visit, and a move updates the gains of the node's neighbours.
+	table [][]int64 // by node: the gain of joining each block
 	kept  bool
 }
 
-// newState begins with a partition, whose labels it keeps.
+// newState begins with a partition; the state takes the label slice over and changes it.
 func newState(g *Graph, label []int32, random *rand.Rand) *state {
 	s := &state{g: g, label: label, size: make([]int32, g.N), value: g.Value(label), random: random,
 		order: identity(g.N), gain: make([]int64, g.N), met: make([]int32, g.N)}
@@ -36,7 +36,7 @@ func newState(g *Graph, label []int32, random *rand.Rand) *state {
 	return s
 }
 
-// number gives blocks the numbers from 0 on; the next new one gets the least that is left.
+// number renumbers the blocks from 0 on, so that the next new block gets the least free number.
 func (s *state) number() {
 	blocks := canonical(s.label)
 	clear(s.size)
@@ -49,8 +49,9 @@ func (s *state) number() {
 	}
 }
 
-// keep decides, between sweeps, whether gains are kept: a move takes as long as looking at all
-// edges of two nodes then, and a visit without one as looking at as many as there are blocks.
+// keep decides between sweeps whether the table of gains is kept. With the table a move costs
+// about as much as reading all edges of two nodes, and a visit without a move as much as reading
+// one number a block.
 func (s *state) keep() {
 	blocks, edges := s.g.N-len(s.empty), len(s.g.Col)/max(1, s.g.N)
 	switch {
@@ -118,7 +119,7 @@ func (s *state) look(i int32) {
 			s.gain[c] += weight[k]
 		}
 	}
-	if s.size[own] > 1 { // to be alone
+	if s.size[own] > 1 { // the node may also leave its block and be alone
 		c := s.empty[len(s.empty)-1]
 		s.gain[c] = 0
 		s.near = append(s.near, c)
@@ -178,9 +179,9 @@ func (s *state) draw(most int64, heat float64) int32 {
 	return s.near[len(s.near)-1]
 }
 
-// anneal makes so many sweeps while the heat falls by a constant factor from one to the
-// other, and then descends. It returns the heat at which the value came to more than half of
-// what it was in the end. stop ends it early.
+// anneal makes a number of sweeps while the heat falls by a constant factor a sweep, and then
+// descends. It returns the heat at which the value first reached half of the final value. stop
+// ends it early.
 func (s *state) anneal(sweeps int, from, to float64, stop func() bool) float64 {
 	values := make([]int64, sweeps)
 	heat := func(k int) float64 { return from * math.Pow(to/from, float64(k)/float64(max(1, sweeps-1))) }
@@ -223,7 +224,7 @@ func (s *state) descend(stop func() bool) {
 	}
 }
 
-// identity has every node in a block of its own.
+// identity puts every node into a block of its own.
 func identity(n int) []int32 {
 	label := make([]int32, n)
 	for i := range label {
@@ -233,7 +234,7 @@ func identity(n int) []int32 {
 }
 
 // scale is the root of the mean, over all nodes, of the sum of the squares of a node's
-// weights: what gains are like.
+// weights: the typical size of a gain.
 func (g *Graph) scale() float64 {
 	sum := 0.0
 	for _, w := range g.Weight {

@@ -6,8 +6,9 @@
 // The package knows neither files nor coalitions.
 package cliques
 
-// A Graph has its edges from both ends: those of node i are Col[Start[i]:Start[i+1]], without
-// loops, ascending where Conflicts is asked. The absolute values of all weights add up to less than 2^60.
+// A Graph lists each edge at both of its nodes: the neighbours of node i are
+// Col[Start[i]:Start[i+1]], without i itself; Conflicts needs them in ascending order. The
+// absolute values of all weights add up to less than 2^60.
 type Graph struct {
 	N      int
 	Start  []int64 // N+1
@@ -21,7 +22,8 @@ func (g *Graph) Row(i int) ([]int32, []int64) {
 	return g.Col[low:high], g.Weight[low:high]
 }
 
-// Value is what a partition is worth; label has the number of each node's block.
+// Value is the sum of the weights inside the blocks of a partition; label has the number of each
+// node's block.
 func (g *Graph) Value(label []int32) int64 {
 	var twice int64
 	for i := range g.N {
@@ -44,7 +46,8 @@ func (g *Graph) Positive() int64 {
 	return twice / 2
 }
 
-// canonical numbers blocks by their first nodes, in place, and returns how many there are.
+// canonical renumbers blocks in the order of their first nodes, in place, and returns the number
+// of blocks.
 func canonical(label []int32) int {
 	number := make([]int32, len(label))
 	for k := range number {
@@ -61,8 +64,8 @@ func canonical(label []int32) int {
 	return int(count)
 }
 
-// contract makes every block a node; an edge weighs what those between two blocks do.
-// Blocks are numbered from 0 to count-1.
+// contract returns the graph with a node for every block, whose edges weigh as much as all edges
+// between two blocks together. Blocks are numbered from 0 to count-1.
 func (g *Graph) contract(label []int32, count int) *Graph {
 	first := make([]int32, count+1) // of the members of each block, in order
 	for _, c := range label {

@@ -2,14 +2,14 @@ package cliques
 
 import "slices"
 
-// Conflicts is a loss that every partition has against Positive. A cycle of positive edges
-// and one negative edge is a conflict: a partition cuts one of the positive edges, or has
-// the negative one inside a block, and loses the least of their absolute weights at least.
-// The conflicts are taken greedily, shortest first; each uses its least weight up in all of
-// its edges, so that their losses add up.
+// Conflicts is a number by which the value of every partition is less than Positive. A cycle of
+// positive edges and one negative edge is a conflict: a partition either cuts one of the positive
+// edges or has the negative edge inside a block, and so loses at least the least absolute weight
+// of the cycle. Conflicts are taken greedily, the shortest first. Each subtracts its least weight
+// from all of its edges, so that the losses of all conflicts add up.
 //
-// At most work edges are looked at; the result depends on the graph and on work alone. Where
-// stop ends it early, it is 0.
+// At most work edges are looked at; the result depends on the graph and on work alone. If stop
+// ends the search early, the result is 0.
 func (g *Graph) Conflicts(work int64, stop func() bool) int64 {
 	p := packing{g: g, left: make([]int64, len(g.Weight)), work: work, from: make([]int64, g.N), met: make([]int32, g.N),
 		last: make([]int64, g.N), near: make([]int32, g.N)}
@@ -45,7 +45,7 @@ type packing struct {
 	g     *Graph
 	left  []int64 // of each edge's absolute weight, the same from both ends
 	work  int64   // edges that may be looked at
-	open  bool    // a negative edge may have longer paths
+	open  bool    // some negative edge may have a path longer than those looked for
 	from  []int64 // the edge by which a node was met, from its other end
 	met   []int32 // the search, from 1, that met it
 	last  []int64 // the edge from the search's end to a node
@@ -54,8 +54,8 @@ type packing struct {
 	queue []int32
 }
 
-// close takes conflicts of the negative edge k of node i, with paths of at most so many
-// edges, as long as there are any; it returns what they lose.
+// close takes conflicts of the negative edge k of node i with paths of at most so many edges
+// until none is left, and returns the sum of their losses.
 func (p *packing) close(i int32, k int64, length int) (sum int64) {
 	j := p.g.Col[k]
 	for p.left[k] > 0 && p.path(i, j, length) {
@@ -87,7 +87,7 @@ func (p *packing) mirror(i int32, k int64) int64 {
 	return p.g.Start[j] + int64(at)
 }
 
-// use takes from both ends of edge k of node i.
+// use subtracts from what is left of edge k of node i, in the lists of both of its nodes.
 func (p *packing) use(i int32, k, amount int64) {
 	p.left[k] -= amount
 	p.left[p.mirror(i, k)] -= amount

@@ -5,13 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// Prices are numbers of which each set of nodes has at least as many as the edges inside it weigh; they
-// bound every partition by their sum. That is so where diag(prices) - weights/2 is positive
-// semidefinite, as the sum of its entries over the set is the difference. The least sum is that of the
-// semidefinite program max ½ Σ w(i,j) v(i)·v(j) over unit vectors, which is solved one
-// vector after the other (the mixing method of Wang, Chang and Kolter, 2017): v(i) becomes the
-// direction of Σ w(i,j) v(j), and half of the length of that sum is node i's price in the end. The prices
-// are then raised until Proves proves them. nil: none were found before stop, or nodes are too many.
+// Prices returns a price for each node such that the prices of every set of nodes add up to at
+// least the weight of the edges inside the set; the sum of all prices then bounds the value of
+// every partition. Prices have this property where diag(prices) - weights/2 is positive
+// semidefinite: the entries of that matrix over a set add up to the difference. The least sum of
+// such prices is the value of the semidefinite program max ½ Σ w(i,j) v(i)·v(j) over unit vectors,
+// solved one vector after the other (the mixing method of Wang, Chang and Kolter, 2017): v(i)
+// becomes the direction of Σ w(i,j) v(j), and half of the length of that sum is node i's price in
+// the end. The prices are then raised until Proves accepts them. The result is nil where stop came
+// before that, or where the graph has too many nodes.
 func (g *Graph) Prices(random *rand.Rand, stop func() bool) []float64 {
 	if g.N == 0 || g.N > mostPriced {
 		return nil
@@ -64,11 +66,11 @@ func (g *Graph) Prices(random *rand.Rand, stop func() bool) []float64 {
 	return nil
 }
 
-// mostPriced is the most nodes that are priced: a proof takes N³/3 multiplications. A price is
-// found in mixings sweeps at most.
+// mostPriced is the most nodes that Prices takes: a proof needs N³/3 multiplications. mixings is
+// the most sweeps over all vectors.
 const mostPriced, mixings = 2000, 200
 
-// normalize gives a vector the length 1 and returns the length that it had; 0 stays.
+// normalize scales a vector to length 1 and returns its former length; a vector of length 0 stays.
 func normalize(v []float64) float64 {
 	square := 0.0
 	for _, x := range v {
@@ -86,8 +88,9 @@ func normalize(v []float64) float64 {
 // Proves reports whether diag(prices) - weights/2 is proven positive semidefinite. Cholesky's method in
 // float64 ends with a matrix A whose eigenvalues are then at least -γ/(1-γ) times its trace, γ =
 // (n+1)u/(1-(n+1)u) and u = 2^-53 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
-// edition, theorems 10.3 and 10.5): it is done with a diagonal that is less by four times as much. Weights
-// have to be below 2^52, so that float64 holds their halves.
+// edition, theorems 10.3 and 10.5). The factorization is therefore made of a matrix whose diagonal
+// is smaller by four times that error. Weights have to be below 2^52, so that float64 holds their
+// halves.
 func (g *Graph) Proves(prices []float64) bool {
 	return g.proves(prices, func() bool { return false })
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A Search keeps the best partitions that its workers find. Improved, which may be nil, is
-// told of each better one, one call at a time, and must not keep the labels.
+// A Search keeps the best partitions that its workers find. It calls Improved, which may be nil,
+// with each new best partition, one call at a time; Improved must not keep the labels.
 type Search struct {
 	Improved func(value int64, label []int32)
 
@@ -24,14 +24,15 @@ type partition struct {
 	label []int32 // canonical
 }
 
-// The search's rules. Heats are shares of Graph.scale. A worker's first annealing begins hot, where nodes
-// join blocks by chance. Later ones begin somewhat above the heat at which that one came to half
-// of its value: near 0.06 in complete graphs of 1,000 nodes, 0.2 in sparse ones.
+// The search's rules. Heats are shares of Graph.scale. A worker's first annealing begins at the
+// heat `hot`, where nodes join blocks by chance. Later ones begin somewhat above the heat at which
+// the first reached half of its value: about 0.06 in complete graphs of 1,000 nodes, 0.2 in sparse
+// ones.
 const (
 	elites   = 16
 	hot      = 0.4
-	cold     = 0.04 // to which partitions are annealed
-	above    = 1.3
+	cold     = 0.04 // at which annealings end
+	above    = 1.3  // heat of later beginnings over that of half the value
 	quick    = 32   // sweeps of a worker's first annealing; later ones take twice as many as the last
 	thorough = 1024 // sweeps, at most
 )
@@ -49,7 +50,7 @@ func (s *Search) Best() (value int64, label []int32, runs int64) {
 	return s.elite[0].value, slices.Clone(s.elite[0].label), s.runs
 }
 
-// Offer takes a partition of the graph, unless it is known or worse than the elites.
+// Offer adds a partition of the graph to the elites, unless it is among them or worse than all.
 func (s *Search) Offer(label []int32) {
 	canonical(label)
 	p := partition{s.g.Value(label), label}
@@ -95,13 +96,13 @@ type Worker struct {
 	heat, least float64
 }
 
-// Worker is a new one; several goroutines may have one each.
+// Worker returns a new worker; several goroutines may each use one at the same time.
 func (s *Search) Worker(random *rand.Rand) *Worker {
 	return &Worker{s: s, random: random, sweeps: quick, heat: hot * s.scale, least: cold * s.scale}
 }
 
-// Run makes one annealing, which stop ends early. One in four begins from nothing, the
-// others recombine two elites.
+// Run makes one annealing, which stop ends early. One annealing in four begins with every node
+// alone, the others recombine two elites.
 func (w *Worker) Run(stop func() bool) {
 	a, b, ok := w.s.parents(w.random)
 	if w.runs++; w.runs > 1 && ok && w.runs%4 != 1 {
@@ -117,15 +118,15 @@ func (w *Worker) Run(stop func() bool) {
 	w.sweeps = min(2*w.sweeps, thorough)
 }
 
-// Improve descends from a partition, and offers what it comes to.
+// Improve descends from a partition to a local optimum, and offers that.
 func (w *Worker) Improve(label []int32, stop func() bool) {
 	one := newState(w.s.g, label, w.random)
 	one.descend(stop)
 	w.s.Offer(one.label)
 }
 
-// recombine makes a node of all nodes that are together in both partitions, anneals these
-// from the first partition, and then descends in the whole graph.
+// recombine contracts each set of nodes that both partitions keep together to one node, anneals
+// the contracted graph from the first partition, and then descends in the whole graph.
 func (w *Worker) recombine(a, b partition, stop func() bool) []int32 {
 	g := w.s.g
 	type pair struct{ a, b int32 }

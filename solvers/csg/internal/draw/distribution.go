@@ -18,9 +18,9 @@ type distribution struct {
 	at   func(d *draws, c coalition) float64
 }
 
-// A coalition is what a distribution may look at: the coalition's number, its
-// size as an integer and as a float, and the distribution's own number for
-// each agent, or for each size.
+// A coalition is the input of a distribution's law: the coalition's number, its size as an
+// integer and as a float, and the numbers that the distribution fixes once, for each agent or
+// for each size.
 type coalition struct {
 	mask uint64
 	size int
@@ -209,7 +209,7 @@ type source struct {
 	own  []float64
 }
 
-// value is a coalition's, drawn with d, which is begun anew.
+// value is the value of a coalition. It is drawn with d, which starts the coalition's stream anew.
 func (s *source) value(d *draws, mask uint64) float64 {
 	if mask == 0 {
 		return 0
@@ -226,8 +226,8 @@ func Generate(name string, n int, seed uint64) (*problem.Instance, error) {
 }
 
 // Scales of generated integers: an integer is the value times the scale,
-// rounded to the nearest even, and held within what n values may add up to:
-// 2^15/40, 2^31/40 or 2^63/40 either side of 0. Minus infinity becomes the least.
+// rounded to the nearest even, and clamped so that the sum of 40 of them fits the type: to
+// 2^15/40, 2^31/40 or 2^63/40 on either side of 0. Minus infinity becomes the type's least number.
 const (
 	ScaleInt16   = 10
 	ScaleInt32   = 1e4

@@ -11,14 +11,15 @@ import (
 // MostFunction is the most agents of a Function: coalitions are 64-bit masks.
 const MostFunction = 63
 
-// A Function gives the values of a distribution, float64, one at a time: of more agents than any table
-// holds.
+// A Function computes the values of a distribution one at a time, as float64, for more agents
+// than any table holds.
 type Function struct {
 	N int
 	*source
 }
 
-// NewFunction is the distribution's function: of as many agents as Generate knows, its values are the same.
+// NewFunction returns the function of a distribution. For numbers of agents that Generate takes,
+// its values are those of Generate.
 func NewFunction(name string, n int, seed uint64) (*Function, error) {
 	most := MostFunction
 	if strings.EqualFold(name, "planted") {
@@ -39,19 +40,20 @@ func (f *Function) String() string {
 	return fmt.Sprintf("%s, %d agents, seed %d", f.name, f.N, f.seed)
 }
 
-// Value is a coalition's, an even function of nothing but the distribution, the seed and the coalition.
+// Value is the value of a coalition: it depends on the distribution, the seed and the coalition
+// alone.
 func (f *Function) Value(mask uint64) float64 { return f.value(new(draws), mask) }
 
-// The most of what one draw gives: uniform ones are 2^-53 or more, so that exponential ones are
-// at most 53 ln 2, and normal ones at most the root of twice that many deviations.
+// The largest results of one draw. A uniform draw is 2^-53 or more, so that an exponential one is
+// at most 53 ln 2, and a normal one at most sqrt(2 · 53 ln 2) deviations.
 var (
 	mostExponential = 53 * math.Ln2
 	mostNormal      = math.Sqrt(2 * mostExponential)
 )
 
-// Prices are those of all agents, of which no coalition has less than its value: they follow from
-// the range of the distribution. nil: its range is not known, or too wide to be of use. Those of sums that
-// are rounded have a margin.
+// Prices returns a price for each agent, such that the prices of a coalition's agents add up to at
+// least the coalition's value. They follow from the range of the distribution, with a margin where
+// values are rounded sums; nil where that range is not known or too wide to be of use.
 func (f *Function) Prices() []float64 {
 	const margin = 1 + 1e-12
 	n := float64(f.N)

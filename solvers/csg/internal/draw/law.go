@@ -11,10 +11,10 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A law gives the values of one instance, of a type: one at a time, all of them on this
-// machine's cores, or those that a device asks for, drawn there. The device's kernels
-// compute what this package does, in the same order, with the elementary functions that
-// Go has on amd64: every bit is the same.
+// A law computes the values of one instance in a type: one at a time, all of them on this
+// machine's cores, or a part of them on a device. The device's kernels do the same operations
+// as this package in the same order, with the elementary functions that Go has on amd64: every
+// bit is the same.
 type law struct {
 	*source
 	n              int
@@ -43,7 +43,7 @@ func Drawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance
 	return &problem.Instance{N: n, Type: as, Law: l, Source: fmt.Sprintf("%s, %d agents, seed %d", s.name, n, seed)}, nil
 }
 
-// Value is a coalition's, as the type holds it.
+// Value is the value of a coalition, converted to the type.
 func (l *law) Value(mask uint64) float64 { return l.rounded(l.value(new(draws), mask)) }
 
 func (l *law) rounded(x float64) float64 {
@@ -60,7 +60,7 @@ func (l *law) rounded(x float64) float64 {
 // deviations, as no uniform draw is nearer to 0 than 2^-53.
 func (l *law) Least() float64 { return -float64(max(l.n, 20)) }
 
-// In changes the type alone: values are scaled as before.
+// In returns the law with values of another type, at the same scale.
 func (l *law) In(as problem.Value) problem.Law {
 	x := *l
 	x.as = as
@@ -96,7 +96,7 @@ func hold[T problem.Number](l *law) []T {
 	return values
 }
 
-// On loads the kernel that draws on a device.
+// On loads the drawing kernel on a device.
 func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
 	f := &csg.Draw
 	var v *device.Variant
@@ -136,7 +136,7 @@ type drawer struct {
 
 func (d *drawer) Close() error { return d.scope.Close() }
 
-// Into waits for the device now and then, so that what guards the stream can end it.
+// Into waits for the device now and then, so that a guarded stream can end it with its context.
 func (d *drawer) Into(s device.Stream, v device.Buffer, first, count uint64) error {
 	const step = 1 << 28
 	for at := uint64(0); at < count; at += step {

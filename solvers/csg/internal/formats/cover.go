@@ -41,7 +41,7 @@ func WriteCover(w io.Writer, inst, cover *problem.Instance) error {
 	return npy.Write(w, "|u1", []int{len(list)}, list)
 }
 
-// writeMarked writes values, in place of those that sizes forbid a mark.
+// writeMarked writes values, and a mark in place of each value that the sizes forbid.
 func writeMarked[T problem.Number](w io.Writer, values []T, sizes problem.Sizes, mark T) error {
 	piece := make([]T, min(len(values), 1<<16))
 	var held problem.Instance
@@ -86,8 +86,8 @@ func readSizes(r *bufio.Reader) (problem.Sizes, error) {
 	return sizes, npy.End(r)
 }
 
-// covers makes what was read the table of an instance's best partitions, whose blocks have the sizes
-// that the file names.
+// covers checks that the values read are the table of an instance's best partitions, and restricts
+// the table to the sizes of blocks that the file names.
 func covers(table, inst *problem.Instance, sizes problem.Sizes) error {
 	if table.N != inst.N {
 		return fmt.Errorf("%w: found a table of %d agents, the instance has %d", problem.ErrCheck, table.N, inst.N)

@@ -59,8 +59,8 @@ func readNPY(r *bufio.Reader, size int64, name string, opts ReadOptions) (*probl
 	return inst, nil
 }
 
-// store keeps what was read, 64-bit integers in the narrowest type that holds
-// them unless they are sums.
+// store keeps the values read: 64-bit integers in the narrowest type that holds their sums, except
+// those of a table of best partitions, which are sums already.
 func store(inst *problem.Instance, values any, sums bool) {
 	switch v := values.(type) {
 	case []int16:

@@ -14,12 +14,12 @@ import (
 	"coalesce/solvers/formats/packed"
 )
 
-// DefaultLimit is how many bytes of values Read holds when ReadOptions.Limit
-// is 0 and the file's size does not prove that it has them: compressed files,
-// pipes, and tables whose missing coalitions are filled in.
+// DefaultLimit is the most bytes of values that Read holds when ReadOptions.Limit is 0 and the
+// file's size does not prove that the file has so many: compressed files, pipes, and tables
+// whose missing coalitions are filled in.
 const DefaultLimit = 1 << 34
 
-// CheckMissing says what is wrong with a value for ReadOptions.Missing.
+// CheckMissing returns an error if a text is no value for ReadOptions.Missing.
 func CheckMissing(value string) error {
 	_, err := parseValue(value)
 	return err
@@ -123,7 +123,7 @@ func format(bare string, head []byte) string {
 	return "csv"
 }
 
-// limit is how many bytes of values may be held.
+// limit is the most bytes of values that may be held.
 func (o ReadOptions) limit() int64 {
 	if o.Limit > 0 {
 		return o.Limit
@@ -131,11 +131,11 @@ func (o ReadOptions) limit() int64 {
 	return DefaultLimit
 }
 
-// unpacked is how many bytes may come of a compressed file, or of a stream of
-// unknown length: text takes more than the values that are read from it.
+// unpacked is the most bytes that are read of a decompressed file, or of a stream of unknown
+// length. It exceeds the limit of the values, as text takes more bytes than the values in it.
 func (o ReadOptions) unpacked() int64 { return 4*min(o.limit(), 1<<60) + 1<<20 }
 
-// named gives an instance the names that were asked for.
+// named gives an instance the agents' names of the options.
 func (o ReadOptions) named(inst *problem.Instance, name string) error {
 	if o.Names == nil {
 		return nil

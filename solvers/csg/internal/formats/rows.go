@@ -184,8 +184,8 @@ const maxWord = 1 << 20
 type lineReader struct {
 	r      io.Reader
 	at     int64
-	passed int          // line ends that were forgotten
-	ends   []int64      // offsets of the others
+	passed int          // line ends before the decoder's place, which are no longer kept
+	ends   []int64      // byte offsets of the line ends that are kept
 	offset func() int64 // of the decoder
 }
 
@@ -288,7 +288,7 @@ func (t *jsonTable) fail(err error) error {
 		line = max(line, t.lines.line(syntax.Offset-1))
 	case errors.As(err, &long):
 		return t.errorf(0, "%w", err)
-	case err != io.ErrUnexpectedEOF: // the stream's own
+	case err != io.ErrUnexpectedEOF: // an error of reading, not of the JSON
 		return t.errorf(line, "%w", err)
 	}
 	return t.errorf(line, "found broken JSON, expected an object of coalitions and values: %w", err)

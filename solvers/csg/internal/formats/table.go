@@ -109,8 +109,8 @@ func parseValue(s string) (entry, error) {
 	return entry{f: f}, nil
 }
 
-// coalition reads agents: separated by commas, semicolons, bars or plus signs,
-// or by spaces where what stands between those is not itself an agent's name.
+// coalition reads agents: separated by commas, semicolons, bars or plus signs, and by spaces
+// within a text between two of those that is not an agent's name as a whole.
 func (t *table) coalition(s string, line int) (uint64, error) {
 	text := strings.TrimSpace(s)
 	for _, pair := range []string{`""`, "{}", "[]", "()"} {
@@ -168,7 +168,7 @@ func (t *table) agent(word string, line int) (int, error) {
 	return len(t.agents) - 1, nil
 }
 
-// bare is what formats.Quote makes of a text, without the marks.
+// bare is formats.Quote of a text, without the quotation marks.
 func bare(text string) string {
 	quoted := formats.Quote(text)
 	return quoted[1 : len(quoted)-1]

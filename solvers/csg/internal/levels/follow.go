@@ -4,7 +4,7 @@ import "coalesce/runtime/device"
 
 // A Follow has the functions that a run calls after each level. Its zero value calls none.
 type Follow struct {
-	From int                   // the levels below are done: their tiles stand in the table
+	From int                   // the first level to compute: the table has the tiles of all lower ones
 	Told func(share float64)   // of the work, 0 to 1
 	Done func(level int) error // a level's tiles are finished, on all devices
 }

@@ -11,9 +11,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Raise raises the values f of all coalitions, by their numbers, to those of their best partitions:
-// with every splitting, or with those of IDP, one size after the other, on some cores. told is told the
-// share of the work that is done; ctx ends it.
+// Raise raises the values f of all coalitions, stored by their numbers, to the values of their best
+// partitions. It evaluates every splitting, or those of IDP alone, one size of coalitions after the
+// other, on a number of cores. It calls told with the share of the work done, 0 to 1; ctx ends it.
 func Raise[T device.Number](ctx context.Context, f []T, idp bool, workers int, told func(share float64)) error {
 	n := bits.Len(uint(len(f) - 1))
 	work := make([]float64, n+1)
@@ -38,7 +38,7 @@ func Raise[T device.Number](ctx context.Context, f []T, idp bool, workers int, t
 			list = Numbers(size, low)
 		}
 		count := Binomial(n, size)
-		piece := max(1, min(256, int64(1)<<24>>size)) // coalitions: ctx is looked at between pieces
+		piece := max(1, min(256, int64(1)<<24>>size)) // coalitions that a core takes between two looks at ctx
 		var next atomic.Int64
 		var wait sync.WaitGroup
 		for range workers {
@@ -68,15 +68,15 @@ func Raise[T device.Number](ctx context.Context, f []T, idp bool, workers int, t
 	return nil
 }
 
-// deposits are the parts of a coalition by the numbers of their members: initialSplit for every number,
-// by two look-ups.
+// deposits maps the number of a part of a coalition, whose bits stand for the coalition's members in
+// order, to the part (initialSplit of GPU-CSG), by two look-ups.
 type deposits struct {
 	low, high [1 << 16]uint64
 	bits      int // of low
 	size      int
 }
 
-// of sets them to those of a coalition.
+// of sets the tables for a coalition.
 func (d *deposits) of(c uint64, size int) {
 	d.size, d.bits = size, (size+1)/2
 	for k := range size {
@@ -92,8 +92,8 @@ func (d *deposits) of(c uint64, size int) {
 	}
 }
 
-// raised is the largest of f(c) and the values of c's splittings, by the numbers of a list, or all of
-// them where it is nil: those without the highest member.
+// raised is the largest of f(c) and the values of c's splittings: those whose parts a list numbers,
+// or where the list is nil all splittings, each by its part without the highest member.
 func raised[T device.Number](d *deposits, f []T, c uint64, list []uint32) T {
 	best := f[c]
 	if list == nil {

@@ -2,14 +2,14 @@ package levels
 
 import "math"
 
-// PairsOf is how many pairs of tiles a target with so many high members is split into.
+// PairsOf is the number of pairs of tiles that a target tile with so many high members is split into.
 func PairsOf(size int) int64 { return 1<<(size-1) - 1 }
 
-// pairsOfAll is how many pairs all targets of so many high agents have, one with tile 0
-// each: the sum of binomial(high, size) 2^(size-1).
+// pairsOfAll is the number of pairs of all targets of so many high agents, with the one pair of
+// each target that has tile 0: the sum of binomial(high, size) 2^(size-1).
 func pairsOfAll(high int) float64 { return (math.Pow(3, float64(high)) - 1) / 2 }
 
-// PairsBefore is how many of these pairs belong to levels below `from`.
+// PairsBefore is the number of these pairs that belong to levels below `from`.
 func PairsBefore(high, from int) float64 {
 	done := 0.0
 	for p := 1; p < min(from, high+1); p++ {
@@ -26,9 +26,9 @@ func ShareOf(pairs float64, high int) float64 {
 	return pairs / pairsOfAll(high)
 }
 
-// Parts is how many blocks share the pairs of each target of a level, where the
-// device runs so many blocks at once: as many as end soonest. A block spends as long
-// as on two pairs to fill its pipeline and to merge its slots.
+// Parts is the number of blocks that share the pairs of each target of a level, on a device that
+// runs so many blocks at once: the number with which the level ends soonest, if a block takes as
+// long to fill its pipeline and to merge its slots as for two pairs.
 func Parts(targets, pairs, blocks int64) int64 {
 	const overhead = 2
 	best, least := int64(1), int64(math.MaxInt64)

@@ -20,13 +20,12 @@ import (
 // half is f(S) for the coalitions S without agent n, its upper half still v,
 // and out[0] is f(A), the value of the best structure. f[0] is not read.
 //
-// tileBits is the variant's parameter k. out holds at least one value; with
-// lastBlocks values the last step uses that many blocks at once (Out
-// says how many pay). workers is the device's number of cores (Facts.SMs). w is told of
-// each level: a host's launches are waited for.
+// tileBits is the variant's parameter k. out holds at least one value; with lastBlocks values the
+// last step runs that many blocks at once (Out is the best number). workers is the device's number
+// of cores (Facts.SMs). Run waits for each level, and then calls w's functions.
 //
-// Each of several ranks makes its share of every level's tiles, and of the last step's
-// blocks, and gets those of the others.
+// Each of several ranks computes its share of every level's tiles and of the last step's blocks,
+// and receives the shares of the others.
 func Run(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, tileBits, lastBlocks, workers int, ranks collective.Ranks, w levels.Follow) error {
 	if n < 1 || n > 60 {
 		return fmt.Errorf("host tiles: %d agents, expected 1 to 60", n)

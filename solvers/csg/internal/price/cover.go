@@ -46,7 +46,7 @@ func newCover(items []item, n int, budget int64, cores int) *cover {
 	c := &cover{n: n, cores: cores, order: make([]int, n)}
 	items = items[:below(items, budget)]
 	count := make([]int, n)
-	for k := 0; k < len(items); k += 1 + len(items)>>16 { // a sample says what is rare
+	for k := 0; k < len(items); k += 1 + len(items)>>16 { // a sample shows which agents are rare
 		for s := items[k].mask; s != 0; s &= s - 1 {
 			count[bits.TrailingZeros64(s)]++
 		}
@@ -55,7 +55,7 @@ func newCover(items []item, n int, budget int64, cores int) *cover {
 		c.order[i] = i
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
-	var spread [8][256]uint64 // a byte of agents' own bits, in the search's
+	var spread [8][256]uint64 // by byte and its value: the agents' own bits mapped to the search's bits
 	for k, i := range c.order {
 		for b := range 256 {
 			spread[i/8][b] |= uint64(b>>(i%8)&1) << k
@@ -108,10 +108,11 @@ type walk struct {
 	depth int
 	stack [40]uint64
 	steps int64
-	over  bool // the limit, or the time
+	over  bool // the limit of items or the time is spent
 }
 
-// begin looks at the partitions with a first block, and every parts-th of its second.
+// begin looks at the partitions with a given first block and with every parts-th of the second
+// blocks that go with the first.
 func (w *walk) begin(x item, part, parts int) {
 	w.stack[0], w.depth = x.mask, 1
 	if x.mask == 1<<w.n-1 {
@@ -132,7 +133,7 @@ func (w *walk) begin(x item, part, parts int) {
 	}
 }
 
-// down looks at all partitions that go on from covered agents.
+// down looks at all partitions of the agents that are not covered yet.
 func (w *walk) down(covered uint64, loss int64) {
 	if covered == 1<<w.n-1 {
 		w.arrive(loss)
@@ -181,8 +182,8 @@ func (w *walk) arrive(loss int64) {
 	}
 }
 
-// quantiles are losses such that as many of the ascending items lie between any two that
-// follow one another: 1023 of them, or all losses.
+// quantiles are 1023 losses that divide the ascending items into parts of equal numbers, or all
+// losses where there are fewer.
 func quantiles(items []item) []int64 {
 	var all []int64
 	for i := 0; i < len(items); i += 1 + len(items)/1024 {

@@ -14,13 +14,13 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// On says where passes are made instead of on this machine's cores: on devices, by a
-// variant of csg/price whose values are of the instance's type. Each device holds the values
-// of its shares of the coalitions.
+// On names the devices that make the passes in place of this machine's cores, and the variant of
+// csg/price, whose values have the instance's type. Each device holds the values of its shares of
+// the coalitions.
 type On struct {
 	Devices []device.Device
 	Variant *device.Variant
-	// Law has the values of N agents drawn on the devices; nil: this machine holds them.
+	// Law draws the values of N agents on the devices; nil: this machine holds the values.
 	Law problem.Law
 	N   int
 }
@@ -31,7 +31,7 @@ func TileBits(v *device.Variant) int {
 	return int(math.Log2(float64(f.Int(v, "block") * f.Int(v, "items"))))
 }
 
-// Memory is the most that passes of a variant for n agents take of one of some devices, in bytes.
+// Memory is the most bytes that the passes of a variant for n agents take on each of some devices.
 func Memory(v *device.Variant, n, devices int) int64 {
 	size := int64(device.Value(csg.Price.Value(v, "value")).Size())
 	bits := min(n, TileBits(v))
@@ -56,8 +56,8 @@ func shareBits(tiles, devices int) int {
 // and beta values more than 2^22 coalitions may be part of an optimal structure.
 func columnRoom(n int) int64 { return 1 << max(22, min(n-7, 25)) }
 
-// onDevices makes passes on devices, which hold the values; single ones are read from this
-// machine's memory, or drawn here.
+// onDevices makes passes on devices, which hold the values. A single value is read from this
+// machine's memory, or drawn on this machine.
 type onDevices[T device.Number] struct {
 	host[T]
 	on     *On
@@ -70,16 +70,16 @@ type share[T device.Number] struct {
 	variant *device.Variant
 	kernels *csg.PriceKernels
 	stream  device.Stream
-	first   uint64       // the least coalition
-	n, bits int          // the lowest agents, which differ; of these the agents of a tile
-	room    int64        // coalitions that a pass hands back at most
-	unit    int          // of prices, see host
+	first   uint64       // the least coalition of the share
+	n, bits int          // how many of the lowest agents differ within the share; how many of these a tile has
+	room    int64        // the most coalitions that a pass returns
+	unit    int          // prices are multiples of 2^-unit
 	scope   device.Scope // holds the memory, the stream and the module
 
 	v, prices, low, high, columns, count device.Buffer
 }
 
-// newOnDevices loads the variant and uploads the values, or has them drawn.
+// newOnDevices loads the variant, and uploads the values or draws them on the devices.
 func newOnDevices[T device.Number](ctx context.Context, values []T, n int, o *Settings) (*onDevices[T], error) {
 	on := o.On
 	d := &onDevices[T]{host: host[T]{values: values, cores: o.Cores}, on: on}
@@ -107,7 +107,7 @@ func newOnDevices[T device.Number](ctx context.Context, values []T, n int, o *Se
 	return d, nil
 }
 
-// all calls do for every share at once, with its number.
+// all calls do with every share and its number, on one goroutine a share.
 func (d *onDevices[T]) all(do func(k int, s *share[T]) error) error {
 	return collective.OnAll(len(d.shares), func(k int) error { return do(k, d.shares[k]) })
 }
@@ -139,7 +139,7 @@ func (s *share[T]) upload(ctx context.Context, values []byte) error {
 	return s.stream.Sync()
 }
 
-// draw has the values drawn on the device.
+// draw draws the share's values on the device.
 func (s *share[T]) draw(ctx context.Context, law problem.Law) error {
 	by, err := law.On(s.device)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *share[T]) draw(ctx context.Context, law problem.Law) error {
 	return errors.Join(by.Into(s.stream, s.v, s.first, 1<<s.n), ctx.Err(), by.Close())
 }
 
-// at is a value of this machine's, or of the law.
+// at is the value of one coalition, from this machine's memory or from the law.
 func (d *onDevices[T]) at(mask uint64) int64 {
 	if d.values == nil {
 		return lift(T(d.on.Law.Value(mask)), d.unit)
@@ -164,7 +164,7 @@ func (d *onDevices[T]) close() error {
 	return errors.Join(errs...)
 }
 
-// in sets the unit of what follows.
+// in sets the unit of prices, losses and bounds from now on.
 func (d *onDevices[T]) in(unit int) {
 	d.host.in(unit)
 	for _, s := range d.shares {
@@ -172,7 +172,7 @@ func (d *onDevices[T]) in(unit int) {
 	}
 }
 
-// extent is that of the values.
+// extent is the extent of the values, over all shares.
 func (d *onDevices[T]) extent() (float64, error) {
 	of := make([]float64, len(d.shares))
 	err := d.all(func(k int, s *share[T]) (err error) {
@@ -201,8 +201,8 @@ func (s *share[T]) extent() (float64, error) {
 
 func (s *share[T]) tiles() int { return 1 << (s.n - s.bits) }
 
-// pass collects with sums of prices that may be rounded down, and leaves out what is
-// above limit.
+// pass finds coalitions with sums of prices that may be rounded down, and then removes those
+// whose exact loss is above limit.
 func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
 	room := int(min(d.shares[0].room, 4*int64(keep)))
 	limit, err := d.holds(prices, limit)
@@ -230,13 +230,13 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		case all:
 			return f, nil
 		case narrow(d.on.Variant) && len(f.columns) < len(masks)/2:
-			// Rounding hides the losses that are looked for.
+			// The rounding of the sums exceeds the losses that the pass looks for.
 			if err := d.widen(); err != nil {
 				return found{}, err
 			}
 			continue
 		case len(f.columns) == 0:
-			limit = roundUp(limit+1) - grain - 1 // all have losses above it, and below the next multiple
+			limit = roundUp(limit+1) - grain - 1 // every coalition found has a loss above this limit and below the next multiple of grain
 			continue
 		}
 		f.tighten(d.cores, y)
@@ -244,7 +244,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 	}
 }
 
-// widen has the passes that follow made by a variant whose sums of prices are exact.
+// widen loads a variant whose sums of prices are exact, for the passes that follow.
 func (d *onDevices[T]) widen() error {
 	f, value := &csg.Price, csg.Price.Value(d.on.Variant, "value")
 	k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
@@ -265,8 +265,8 @@ func (d *onDevices[T]) widen() error {
 	})
 }
 
-// holds is the loss up to which sums of prices can be compared: limit, or what narrow
-// integers hold.
+// holds is the largest loss that the kernels can compare: limit, or less where narrow integers
+// do not hold the limit.
 func (d *onDevices[T]) holds(prices []int64, limit int64) (int64, error) {
 	if !narrow(d.on.Variant) || !integer[T]() {
 		return limit, nil
@@ -278,8 +278,8 @@ func (d *onDevices[T]) holds(prices []int64, limit int64) (int64, error) {
 	return limit, nil
 }
 
-// collect makes one pass, and returns of each share at most room coalitions, in order, and
-// whether these are all.
+// collect makes one pass, and returns at most room coalitions of each share, in order, and whether
+// these are all that the pass looked for.
 func (d *onDevices[T]) collect(prices []int64, limit int64, room int) ([]uint64, bool, error) {
 	masks, all := make([][]uint64, len(d.shares)), make([]bool, len(d.shares))
 	err := d.all(func(k int, s *share[T]) (err error) {
@@ -318,7 +318,7 @@ func (s *share[T]) launch(prices []int64, limit int64, room int) error {
 		least = sum(prices, s.first) - roundUp(limit+1)
 	}
 	if narrow(s.variant) && !integer[T]() {
-		// Sums are rounded down, and so may be the sum of two.
+		// Both sums of a pair are rounded down, and their own sum may be rounded down again.
 		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(limit)), -23)))
 	}
 	if err := s.sums(s.high, least, prices[s.bits:s.n], s.tiles()); err != nil {
@@ -352,7 +352,7 @@ func (s *share[T]) sums(out device.Buffer, first int64, prices []int64, count in
 	return s.kernels.Sums(s.stream, s.grid(), s.prices, out, uint64(count), uint64(max(0, s.unit)))
 }
 
-// grid is as many blocks as a device runs at once, whose threads go through all work.
+// grid has as many blocks as the device runs at once; their threads stride through all work.
 func (s *share[T]) grid() device.Grid {
 	const perSM = 16
 	blocks := min(s.tiles(), perSM*max(1, s.device.Facts().SMs))

@@ -12,10 +12,11 @@ import (
 //
 // solved by the primal simplex method from the basis of the last time. Its duals are
 // the prices. It works in float64, values being scaled to magnitudes of at most 1: its
-// prices prove nothing before a pass has made them feasible.
+// prices prove a bound only after a pass over all values has made them feasible.
 //
-// The right-hand sides are 1 + a random 2^-20 or less: partitions make for ties among
-// the ratios that hold pivots up, and any prices near the optimum serve.
+// Each right-hand side is 1 plus a random number of at most 2^-20. With right-hand sides of 1,
+// partitions make many ratios of a pivot equal, and the simplex method stalls; prices near the
+// optimum serve as well as optimal ones.
 type master struct {
 	n       int
 	masks   []uint64
@@ -37,11 +38,11 @@ type basic struct {
 
 const (
 	tableBits = 11
-	optimal   = 1e-12 // a reduced cost this small is none
+	optimal   = 1e-12 // a reduced cost of at most this counts as 0
 )
 
-// newMaster begins with single agents; one of value `forbidden` is worth less than any
-// structure.
+// newMaster begins with the columns of single agents. A single agent of value `forbidden` gets a
+// value below that of any structure.
 func newMaster(n int, single func(agent int) float64) *master {
 	m := &master{n: n, seen: map[uint64]bool{}, right: make([]float64, n), basis: make([]basic, n),
 		inverse: make([]float64, n*n), x: make([]float64, n), y: make([]float64, n), column: make([]float64, n)}
@@ -124,7 +125,7 @@ func (m *master) factor() bool {
 	return true
 }
 
-// objective is the value of the basis, of right-hand sides of 1.
+// objective is the value of the basis for right-hand sides of 1.
 func (m *master) objective() float64 {
 	z := 0.0
 	for _, y := range m.y {
@@ -165,7 +166,7 @@ func (m *master) solve(limit int) {
 				list = append(list, candidate{i, cost})
 				continue
 			}
-			// The smallest of the batch makes room.
+			// The column of the smallest reduced cost leaves the batch.
 			at := 0
 			for k := range list {
 				if list[k].cost < list[at].cost {
@@ -211,7 +212,7 @@ func (m *master) sums() {
 	}
 }
 
-// enter pivots a column into the basis; false where rounding is in the way.
+// enter pivots a column into the basis, or returns false if rounding leaves no pivot.
 func (m *master) enter(b basic, cost float64) bool {
 	n := m.n
 	for r := range n {

@@ -14,24 +14,23 @@ type column struct {
 	value int64
 }
 
-// found is what a pass has found: all coalitions of a loss of at most limit, and
-// perhaps others. The loss of a coalition is y(S) - v(S), below 0 where the prices are
-// too low.
+// found is the result of a pass: all coalitions of a loss of at most limit, and perhaps others.
+// The loss of a coalition is y(S) - v(S), below 0 where the prices are too low.
 type found struct {
 	columns []column
 	limit   int64
 }
 
-// blockBits is how many agents the table of a pass is over: 2^12 sums of 8 bytes stay
-// in a core's first cache.
+// blockBits is the number of agents in the table of sums of a pass: 2^12 sums of 8 bytes stay in a
+// core's first-level cache.
 const blockBits = 12
 
-// scan is one pass over all values on all cores. It finds the coalitions of a loss of
-// at most limit, or of less where these are many more than keep. price takes sums of
-// prices to the type that values are compared in, exactly, and scale the values.
+// scan is one pass over all values on all cores. It finds the coalitions of a loss of at most
+// limit; where these are many more than keep, it lowers the limit. price converts sums of prices,
+// exactly, to the type in which values are compared, and scale is the factor of the values.
 //
-// A value v is compared as v*scale > y(S) - (limit+1): of integers in units, of floats in
-// float64, which holds sums of multiples of grain.
+// The comparison is v*scale > y(S) - (limit+1): of integers in units, of floats in float64, which
+// holds sums of multiples of grain exactly.
 func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], prices []int64, limit int64, keep int, scale A, price func(int64) A) (found, error) {
 	n := len(prices)
 	k := min(n, blockBits)
@@ -83,7 +82,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 	return all, ctx.Err()
 }
 
-// roundUp makes a loss a multiple of grain.
+// roundUp rounds a loss up to a multiple of grain.
 func roundUp(x int64) int64 { return (x + grain - 1) &^ (grain - 1) }
 
 // tighten lowers the limit to the losses of about half of the columns, and drops the others.

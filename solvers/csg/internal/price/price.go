@@ -29,8 +29,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// ErrCostly is wrapped by the errors of searches that were given up: another algorithm
-// is likely to be quicker.
+// ErrCostly is wrapped by the errors of searches that exceeded the limits of Settings: another
+// algorithm is likely to be quicker.
 var ErrCostly = solve.GaveUp("prices leave too much work")
 
 // ErrProof is wrapped by the errors of proofs that a check refuted.
@@ -53,7 +53,7 @@ type Proof struct {
 	Unit      int     `json:"unit"`
 	Prices    []int64 `json:"prices"`
 	Bound     int64   `json:"bound"`     // the sum of all prices
-	Gap       int64   `json:"gap"`       // Bound less the value of the blocks
+	Gap       int64   `json:"gap"`       // Bound minus the value of the blocks
 	Survivors int     `json:"survivors"` // coalitions of losses below Gap: a better structure consists of them
 }
 
@@ -63,7 +63,7 @@ func (p *Proof) Ceiling() float64 {
 	return math.Nextafter(math.Ldexp(float64(bound), -p.Unit), math.Inf(1))
 }
 
-// Work is what a result has taken.
+// Work counts the work of a solve.
 type Work struct {
 	Passes int   `json:"passes"` // over all values
 	Pivots int   `json:"pivots"` // of the linear program
@@ -79,8 +79,8 @@ type Settings struct {
 	Columns int
 	Cores   int // that work at once; 0: all of this machine
 	On      *On // where passes are made; nil: on the cores
-	// Told, which may be nil, is told of each better structure and its value, and of each
-	// better value that no structure exceeds; both rounded to float64.
+	// Told, which may be nil, is called with each better structure and its value, and with each
+	// better upper bound on the value of all structures; both numbers are rounded to float64.
 	Told func(blocks []uint64, value, bound float64)
 }
 
@@ -92,12 +92,12 @@ func (o *Settings) cores() int {
 type source interface {
 	// extent is the largest magnitude of the finite values.
 	extent() (float64, error)
-	// in sets the unit of what follows.
+	// in sets the unit of prices, losses and bounds from now on.
 	in(unit int)
 	// at is one value in units.
 	at(mask uint64) int64
-	// pass finds all coalitions of losses of at most limit, or of less where these are
-	// many more than keep.
+	// pass finds all coalitions of losses of at most limit; where these are many more than keep,
+	// it lowers the limit.
 	pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error)
 }
 
@@ -125,9 +125,9 @@ func newSolver[T device.Number](from source, n int, o Settings) (*solver, error)
 }
 
 // Solve finds an optimal structure of the agents of 2^n values; entry 0 is not read.
-// There may be none where o.On has a law. It gives up, with an error that wraps ErrCostly,
-// where it would exceed the settings' limits, or where it finds no structure without a
-// forbidden coalition.
+// values may be nil where o.On has a law. Solve gives up, with an error that wraps ErrCostly, where
+// it would exceed the settings' limits, or where it finds no structure without a forbidden
+// coalition.
 func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Result, err error) {
 	n := bits.Len(uint(len(values))) - 1
 	if values == nil {

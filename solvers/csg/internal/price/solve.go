@@ -16,18 +16,18 @@ type solver struct {
 	Result
 	limits Settings
 	n      int
-	grain  int64   // that divides prices
-	scale  float64 // from units to the master's values, a power of two
+	grain  int64   // every price is a multiple of this number of units
+	scale  float64 // factor from units to the master's values, a power of two
 	master *master
 	value  int64 // of Blocks, the best structure so far; forbidden before there is one
 	proven int64 // no structure is worth more
-	by     found // the coalitions that show so, at Prices
+	by     found // the coalitions that the last pass at Prices found, which prove this bound
 }
 
 const (
 	firstKeep  = 1 << 14 // coalitions that the first passes keep
-	firstSteps = 1 << 16 // of a search, at least
-	maxPivots  = 1 << 16 // of a linear program
+	firstSteps = 1 << 16 // the least limit on the coalitions that a search looks at
+	maxPivots  = 1 << 16 // the most pivots of a linear program
 	maxPasses  = 64
 )
 
@@ -35,8 +35,8 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 	s.begin()
 	keep := min(firstKeep, s.limits.Columns)
 	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass
-	improved := true                          // the linear program, by the last pass
-	most := int64(largest / 2)                // that a pass needs look for
+	improved := true                          // the last pass improved the linear program
+	most := int64(largest / 2)                // the largest loss that a pass has to look for
 	for s.Passes < maxPasses {
 		prices, err := s.prices()
 		if err != nil {
@@ -68,8 +68,8 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			if s.proven <= s.value {
 				break
 			}
-			// The linear program's share of the gap that was looked through tells whether
-			// better prices or more work will help.
+			// Better prices help where the linear program could still lower the bound by a
+			// sixteenth or more of what the search lowered it by; else more work helps.
 			better = improved && (violated < 0 || violated > 0 && (float64(total)-lp)*16 > float64(total-s.proven))
 			if better {
 				break
@@ -102,7 +102,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
 }
 
-// begin makes the first structures, and the prices of a sample.
+// begin makes the first structures, and solves the linear program over a sample of coalitions.
 func (s *solver) begin() {
 	s.value, s.proven = forbidden, math.MaxInt64
 	single := make([]uint64, s.n)
@@ -119,9 +119,9 @@ func (s *solver) begin() {
 	s.master.solve(maxPivots)
 }
 
-// search looks for structures worth more than the best so far, of coalitions that a pass has
-// found: with a growing budget, as most of the work within a budget is near its end. It
-// reports whether it got to the end within the allowed steps.
+// search looks for structures worth more than the best so far, made of coalitions that a pass has
+// found. It searches with a growing budget of losses, because most of the work within a budget is
+// spent on losses near its end. It reports whether it finished within the allowed steps.
 func (s *solver) search(ctx context.Context, items []item, total int64, f found, prices []int64, allowed int64) (bool, error) {
 	losses := quantiles(items)
 	for rank := 8; ; rank *= 2 {
@@ -133,7 +133,7 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 			budget = min(budget, total-s.value)
 		}
 		if total-budget >= s.proven && rank < len(losses) {
-			continue // proven before
+			continue // an earlier search proved this budget
 		}
 		c := newCover(items, s.n, budget, s.limits.Cores)
 		ended := c.search(ctx, budget, min(allowed, s.limits.Steps-s.Steps))
@@ -170,8 +170,8 @@ func (s *solver) offer(blocks []uint64) {
 	}
 }
 
-// prove notes that no structure is worth more than a value, and what shows so: prices,
-// their total, and the coalitions found at them.
+// prove records that no structure is worth more than a value, with the proof: prices, their total,
+// and the coalitions that a pass found at these prices.
 func (s *solver) prove(value, total int64, prices []int64, f found) {
 	if value < s.proven {
 		s.proven, s.Bound, s.Prices, s.by = value, total, prices, f
@@ -203,7 +203,7 @@ func (s *solver) finish() *Result {
 
 // sample adds coalitions of all sizes to the master.
 func (s *solver) sample() {
-	const each = 512 // coalitions of a size
+	const each = 512 // the most coalitions of each size
 	add := func(mask uint64) {
 		if v := s.at(mask); v != forbidden {
 			s.master.add(mask, float64(v)*s.scale)
@@ -249,7 +249,7 @@ func (s *solver) guess(prices []int64, keep int) int64 {
 	return max(losses[int(at)], 0)
 }
 
-// prices are the master's, in units, as multiples of grain.
+// prices are the duals of the master, in units, rounded to multiples of grain.
 func (s *solver) prices() ([]int64, error) {
 	prices := make([]int64, s.n)
 	for i, y := range s.master.y {
@@ -263,7 +263,7 @@ func (s *solver) prices() ([]int64, error) {
 	return prices, err
 }
 
-// total is the sum of all prices; an error where that of their magnitudes is too large.
+// total is the sum of all prices, or an error if the sum of their magnitudes is too large.
 func total(prices []int64) (int64, error) {
 	sum := int64(0)
 	for _, y := range prices {
@@ -283,11 +283,11 @@ func magnitude(prices []int64) float64 {
 	return sum
 }
 
-// repair raises prices until no coalition is worth more than its agents' prices. It
-// returns how many were, of a pass at these prices; -1 where the pass could not say.
+// repair raises prices until no coalition is worth more than its agents' prices. It returns how
+// many of the coalitions that a pass found were worth more; -1 if others may have been.
 func (s *solver) repair(prices []int64, f found) int {
 	if f.limit < -1 {
-		// Others than those found may be violated, by less than -f.limit.
+		// Coalitions that the pass did not keep may be worth more than their prices, by less than -f.limit.
 		for i := range prices {
 			prices[i] += roundUp(-f.limit)
 		}
@@ -308,7 +308,7 @@ func (s *solver) repair(prices []int64, f found) int {
 			in[bits.TrailingZeros64(m)]++
 		}
 	}
-	// The agent of the most violated coalitions pays.
+	// The agent in the most coalitions that are worth more than their prices gets the higher price.
 	for _, x := range list {
 		by := x.value - sum(prices, x.mask)
 		if by <= 0 {

@@ -10,15 +10,15 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Trial is one pass of a variant at fixed prices, for the tuner: those of a sample, and
-// a loss that about a thousand coalitions do not exceed.
+// A Trial is one pass of a variant for the tuner. The prices are those of a sample of coalitions,
+// and the limit is a loss that about a thousand coalitions do not exceed.
 type Trial[T device.Number] struct {
 	device *onDevices[T] // of one share
 	prices []int64
 	limit  int64
 }
 
-// trialKeep is about how many coalitions the pass finds.
+// trialKeep is the approximate number of coalitions that the pass finds.
 const trialKeep = 1 << 10
 
 // NewTrial uploads the values.
@@ -48,7 +48,7 @@ func NewTrial[T device.Number](values []T, on On) (*Trial[T], error) {
 // Close frees the device's memory.
 func (t *Trial[T]) Close() error { return t.device.close() }
 
-// Reset poisons on a stream all that a pass writes.
+// Reset overwrites on a stream all that a pass writes, so that Check cannot pass on old results.
 func (t *Trial[T]) Reset(s device.Stream) error {
 	const poison = 0xa5
 	d := t.device.shares[0]
@@ -64,9 +64,9 @@ func (t *Trial[T]) Run(s device.Stream) error {
 	return t.on(s).launch(t.prices, t.limit, int(t.device.shares[0].room))
 }
 
-// Check compares what the pass on a stream has found with a pass on the cores: of narrow
-// sums, which are rounded down, what is left of it. The extent of the values, by which a
-// solve sets the unit, is compared too.
+// Check compares the coalitions that the pass on a stream has found with those of a pass on the
+// cores. Narrow sums are rounded down: of what they find, coalitions above the limit are removed
+// first. Check compares the extent of the values too, from which a solve computes the unit.
 func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	room := int(t.device.shares[0].room)
 	got, all, err := t.on(s).fetch(room)
@@ -103,7 +103,7 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	return err
 }
 
-// on makes a stream that of the passes.
+// on sets the stream of the passes.
 func (t *Trial[T]) on(s device.Stream) *share[T] {
 	d := *t.device.shares[0]
 	d.stream = s

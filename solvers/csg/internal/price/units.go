@@ -14,8 +14,8 @@ import (
 // Prices, losses and bounds are integers: multiples of 2^-unit of a value. Integer
 // values are multiples themselves (unit >= 0); float values are rounded down to one.
 //
-// largest is what prices may add up to in magnitude, and any budget: sums of a few of
-// them stay within 64 bits.
+// largest is the limit on the sum of the prices' magnitudes and on every budget, in units, so that
+// sums of a few of these stay within 64 bits.
 const largest = 1 << 60
 
 // grain divides all prices of float values: sums of prices are then multiples of
@@ -25,8 +25,7 @@ const grain = 1 << 8
 // forbidden is the value, in units, of a coalition of value minus infinity.
 const forbidden = math.MinInt64
 
-// each works on 0..n-1 one after the other, each on the one of so many cores that is free
-// next.
+// each calls work with 0 to n-1 in this order, each call on the next free one of so many cores.
 func each(cores, n int, work func(k int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -40,7 +39,7 @@ func each(cores, n int, work func(k int)) {
 	wg.Wait()
 }
 
-// An extent is what fixes the unit: the largest magnitude of the finite values.
+// An extent is the largest magnitude of the finite values, from which unitFor computes the unit.
 func extent[T device.Number](values []T, cores int) float64 {
 	const piece = 1 << 16
 	most := 0.0
@@ -152,7 +151,7 @@ func (h *host[T]) at(mask uint64) int64 { return lift(h.values[mask], h.unit) }
 
 func (h *host[T]) extent() (float64, error) { return extent(h.values, h.cores), nil }
 
-// in sets the unit.
+// in sets the unit of prices, losses and bounds from now on.
 func (h *host[T]) in(unit int) { h.unit = unit }
 
 func (h *host[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {

@@ -1,4 +1,4 @@
-// Package ranking finds the best few structures of a coalition by the values of all
+// Package ranking finds the k best structures of a coalition from the table of the values of all
 // coalitions' best partitions.
 package ranking
 
@@ -19,14 +19,14 @@ type Ranked struct {
 
 // A partial structure has blocks, a chain, and agents left.
 type partial[S int64 | float64] struct {
-	bound, sum S // of its best completion; of its blocks
+	bound, sum S // the value of its best completion; the sum of the values of its blocks
 	left       uint64
 	block      uint64
 	before     *partial[S]
 }
 
-// asked is which structures are looked for: the k best of a coalition, whose blocks have some sizes,
-// which add up to sums.
+// asked says which structures are wanted: the k best of a coalition whose blocks have allowed
+// sizes; sums are the sizes of coalitions that can be divided into such blocks.
 type asked struct {
 	coalition   uint64
 	k           int
@@ -84,7 +84,7 @@ func few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, a a
 			if left != 0 {
 				bound += S(f[left])
 			}
-			allowed := a.sizes.Allow(block) && a.sums.Allow(left) // else sums have no meaning, and may wrap
+			allowed := a.sizes.Allow(block) && a.sums.Allow(left) // other entries of the tables are marks, whose sums may overflow
 			if allowed && (len(kept) < a.k-len(found) || bound > kept[len(kept)-1].bound) {
 				push(&partial[S]{bound, sum, left, block, o})
 			}

@@ -108,7 +108,7 @@ func checkBest(inst, cover *problem.Instance, s problem.Structure, coalition uin
 		x := problem.ExactValue(inst, b)
 		if x == nil {
 			if problem.ExactValue(cover, coalition) == nil {
-				return nil // every structure has a forbidden block
+				return nil // every structure of these agents has a forbidden block
 			}
 			return fmt.Errorf("%w: the table's value of %s, %s, is that of no structure", problem.ErrCheck, inst.Coalition(coalition), cover.Exact(coalition))
 		}

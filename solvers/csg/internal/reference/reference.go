@@ -1,5 +1,5 @@
 // Package reference is the plainest dynamic program of coalition structures: on one core,
-// one splitting after the other. All other algorithms are held against it.
+// one splitting after the other. Tests compare all other algorithms with it.
 package reference
 
 import (
@@ -72,7 +72,7 @@ func Splittings(m Method, n int) (*big.Int, error) {
 	return nil, Check(m)
 }
 
-// Check says why a method is none; nil where it is one of Methods.
+// Check returns an error unless m is one of Methods.
 func Check(m Method) error {
 	if slices.Contains(Methods(), m) {
 		return nil
@@ -175,9 +175,9 @@ func Attaining[T problem.Number](f []T, c uint64) uint64 {
 	}
 }
 
-// AttainingLast is what the last agent's block leaves of all agents, c, in a splitting that is worth
-// best, 0 where c is a block. f has the values of coalitions with the last agent, and the best of
-// the partitions of others.
+// AttainingLast returns, of a splitting of all agents c that is worth `best`, the agents outside the
+// last agent's block; 0 where c as a whole is worth that. f has the values of coalitions with the
+// last agent, and for the others the values of their best partitions.
 func AttainingLast[T problem.Number](f []T, c uint64, best T) uint64 {
 	last := uint64(1) << (bits.Len64(c) - 1)
 	rest := c ^ last

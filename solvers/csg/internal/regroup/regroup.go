@@ -21,10 +21,10 @@ type Search struct {
 	random *rand.Rand
 
 	blocks []uint64
-	worth  []float64 // of the blocks
+	worth  []float64 // values of the blocks
 	total  float64
-	pieces int // of the next part
-	vain   int // parts since the last better one
+	pieces int // how many the next part has
+	vain   int // parts solved since the partition last became better
 
 	masks []uint64  // of all sets of pieces
 	own   []float64 // their values as one block
@@ -32,8 +32,9 @@ type Search struct {
 	first []uint32  // the block of the lowest piece in it
 }
 
-// Parts have fewPieces pieces at first, one more after every patience parts in vain, and manyPieces
-// at most: then the partition is left, and another begun.
+// A part has fewPieces pieces at first, and one more after every `patience` parts that did not
+// improve the partition. When manyPieces do not improve it either, the search begins a new
+// partition.
 const (
 	fewPieces, manyPieces = 8, 14
 	patience              = 40
@@ -51,7 +52,7 @@ func New(n int, value func(mask uint64) float64, random *rand.Rand) *Search {
 	return s
 }
 
-// begin computes what the blocks are worth.
+// begin computes the values of the blocks.
 func (s *Search) begin() {
 	s.worth = s.worth[:0]
 	for _, b := range s.blocks {
@@ -69,7 +70,8 @@ func (s *Search) sum() {
 	}
 }
 
-// Best is the partition, which the caller must not change, and its value, in some order of additions.
+// Best is the partition, which the caller must not change, and its value, added up in an order that
+// is not specified.
 func (s *Search) Best() ([]uint64, float64) { return s.blocks, s.total }
 
 // Step solves one part, and reports whether the partition is worth more than before. After
@@ -105,8 +107,8 @@ func (s *Search) restart() {
 	s.begin()
 }
 
-// part takes blocks out of the partition, until their agents are as many as pieces are to be, and returns
-// the pieces. Blocks of more agents are cut into fewer pieces.
+// part takes blocks out of the partition until they have at least as many agents as the part is to
+// have pieces, and returns the pieces. Where the agents are more, some pieces have several agents.
 func (s *Search) part() []uint64 {
 	var taken []uint64
 	agents := 0
@@ -157,7 +159,7 @@ func (s *Search) solve(pieces []uint64) {
 		s.own[set] = s.value(s.masks[set])
 		s.best[set], s.first[set] = math.Inf(-1), set
 		rest := set &^ low
-		for sub := rest; ; sub = (sub - 1) & rest { // low's block is low and sub
+		for sub := rest; ; sub = (sub - 1) & rest { // the block of the piece `low` is low and sub
 			if x := s.own[low|sub] + s.best[rest&^sub]; x > s.best[set] {
 				s.best[set], s.first[set] = x, low|sub
 			}

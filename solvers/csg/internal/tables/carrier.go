@@ -1,5 +1,5 @@
-// Package tables moves tiles of the tables f: between those of devices and memory of this
-// machine, and among those of ranks on hosts.
+// Package tables copies tiles of the tables f: between the tables of devices and this machine's
+// memory, and among the tables of ranks on hosts.
 package tables
 
 import (
@@ -23,11 +23,11 @@ type Carrier struct {
 	tables        []device.Buffer
 	streams       []device.Stream // one a table
 	gather        []*csg.GatherKernels
-	rooms         []device.Buffer // none on a host, whose tables are this machine's memory
+	rooms         []device.Buffer // packed tiles on their way; none on a host, whose tables are this machine's memory
 }
 
-// OpenCarrier takes what copying tiles of tables needs: those of so many agents, with values of
-// width bytes, one on each device. Without devices the first table is a host's.
+// OpenCarrier loads kernels and takes memory for copying tiles of tables of so many agents, whose
+// values have width bytes; each device has one table. Without devices the first table is a host's.
 func OpenCarrier(devices []device.Device, tables []device.Buffer, agents, width int) (_ *Carrier, err error) {
 	c := &Carrier{agents: agents, width: width, tables: tables}
 	defer func() {

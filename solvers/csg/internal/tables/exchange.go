@@ -5,9 +5,9 @@ import (
 	"coalesce/solvers/csg/internal/levels"
 )
 
-// Exchange brings the tiles of p high members to all ranks, 64 MiB at a time: rank r
-// made those of numbers first[r] to first[r+1], in the order of their masks. Of a level of
-// t tiles a rank of R sends about t/R tiles, once, and receives the others.
+// Exchange copies the tiles of p high members to all ranks, 64 MiB at a time. In the order of their
+// masks, rank r computed the tiles first[r] to first[r+1]-1. Of a level of t tiles each of R ranks
+// sends about t/R tiles, once, and receives the others.
 func Exchange(ranks collective.Ranks, f []byte, tile, high, p int, first []int) error {
 	if ranks == nil {
 		return nil

@@ -6,22 +6,22 @@ import (
 	"math/bits"
 )
 
-// Slabs are how several devices hold a table of coalitions that none has room for. The table
-// is 2^Bits slabs: a set T of the Bits highest agents, with each of the 2^Low coalitions of the
-// others. Each device has a part of every slab, and a window of four whole ones. Without Bits
-// each has the whole table.
+// Slabs say how several devices hold a table of coalitions that no device has room for. The table
+// is cut into 2^Bits slabs: slab T holds the coalitions whose members among the Bits highest agents
+// are the set T, 2^Low of them. Each device has a part of every slab, and a window of four whole
+// slabs. If Bits is 0, each device has the whole table.
 type Slabs struct{ Bits, Low int }
 
 const (
-	withBytes  = 256 << 20 // of values of the last agent's coalitions, or of values on their way
-	roomBytes  = 256 << 20 // of packed tiles
-	fewestBits = 3         // with fewer a window is no smaller than the table
-	mostBits   = 6         // with more slabs the waste grows to twice the work
+	withBytes  = 256 << 20 // most bytes of values of the last agent's coalitions, or of values on their way
+	roomBytes  = 256 << 20 // most bytes of packed tiles
+	fewestBits = 3         // with fewer bits the window is as large as the table
+	mostBits   = 6         // more slabs would double the work
 )
 
-// Cut is the cut of the fewest slabs with which a table of so many agents, of values of width
-// bytes, fits members that have so much free memory each, 0 where that is not known; where
-// none fits, that of the least memory.
+// Cut returns the cut with the fewest slabs that fits into `free` bytes on each of so many members,
+// for a table of so many agents with values of width bytes. If none fits, it returns the cut that
+// takes the least memory; if free is 0 (not known), the whole table.
 func Cut(agents, tileBits int, width int64, members int, free int64) Slabs {
 	s := Slabs{Low: agents}
 	if free <= 0 || s.Bytes(width, members) <= free {
@@ -51,14 +51,14 @@ func (s Slabs) Bytes(width int64, members int) int64 {
 	return width*held + min(width*part, withBytes) + min(width*held, roomBytes)
 }
 
-// String says what the cut costs.
+// String says why the table is cut, and the work of the cut over that of a whole table.
 func (s Slabs) String() string {
 	work, least := s.Work()
 	return fmt.Sprintf("no device has room for the table: it is spread over all in %d slabs, with %.2f times the work", 1<<s.Bits, work/least)
 }
 
-// Pairs are the parts without T's highest agent of the splittings of T in two, T of two agents
-// at least. Each is a pass over slab T.
+// Pairs yields, for each splitting in two of a set T of at least two agents, the part without T's
+// highest agent. Slab T takes one pass for each.
 func Pairs(t uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		rest := t ^ 1<<(bits.Len64(t)-1)
@@ -67,8 +67,8 @@ func Pairs(t uint64) iter.Seq[uint64] {
 	}
 }
 
-// Work is how much the passes evaluate: 1 is what makes a slab from itself and that of no high
-// agents, or from two others. Least is what a whole table takes.
+// Work is the work of all passes; the unit is the work of combining a slab with slab 0, or two
+// slabs with one another. least is the work of a whole table, in the same unit.
 func (s Slabs) Work() (work, least float64) {
 	work, least = 0.5, 0.5
 	for t := uint64(1); t < 1<<s.Bits; t++ {

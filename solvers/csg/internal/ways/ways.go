@@ -1,5 +1,5 @@
-// Package ways is the choice among the algorithms of coalition structures: their table,
-// what is predicted of them, and the subject that compares them.
+// Package ways chooses among the algorithms of coalition structures: it has their table, the
+// prediction where nothing was measured, and the subject by which the tuner compares them.
 package ways
 
 import (
@@ -29,8 +29,8 @@ var Table = algorithms.Family("csg/algorithm", []string{"algorithm", "share"},
 	algorithms.Algorithm{Values: []string{"idp", "0"}, Kernels: &csg.Splits},
 )
 
-// pricesFrom and pricesFromGPU are the numbers of agents from which searches by prices are
-// quicker than tiles, as a rule: a host's, and a GPU's, whose search is the host's too.
+// From these numbers of agents on, searches by prices are quicker than tiles as a rule: pricesFrom
+// beside a host's tiles, pricesFromGPU beside a GPU's, for which the host makes the search.
 const (
 	pricesFrom    = 20
 	pricesFromGPU = 28
@@ -52,7 +52,7 @@ func predicted(kind string, n int) (*device.Variant, string) {
 func (w Way) Share() float64 {
 	x, err := strconv.ParseFloat(Table.Value(w.Variant, "share"), 64)
 	if err != nil {
-		panic(err) // of the table above
+		panic(err) // Table has a share that is no number
 	}
 	return x
 }
@@ -60,16 +60,16 @@ func (w Way) Share() float64 {
 // A Way is an algorithm that was chosen; the zero value is none.
 type Way struct{ tuned.Choice }
 
-// Choose is the algorithm to begin with for n agents, of those that runs finds no fault
-// with: what was measured on the device, else the predicted. Times depend on the number of
-// agents far more than on the type of the values.
+// Choose returns the algorithm to begin with for n agents, among those for which `runs` returns no
+// error: the one that measurements on the device favour, else the predicted one. Values of all types
+// share the measurements: times depend far more on the number of agents than on the type.
 func Choose(o *solve.Settings, facts device.Facts, n int, runs func(v *device.Variant, f device.Facts, n int) error) (Way, error) {
 	w := algorithms.Workload(map[string]string{}, n, func(n int) (*device.Variant, string) { return predicted(facts.Kind, n) })
 	c, err := o.ChooseAlgorithm(Table, facts, w, func(v *device.Variant) error { return runs(v, facts, n) })
 	return Way{c}, err
 }
 
-// Name is the algorithm's, empty for none.
+// Name is the name of the algorithm, empty for none.
 func (w Way) Name() string {
 	if w.Variant == nil {
 		return ""
@@ -77,7 +77,7 @@ func (w Way) Name() string {
 	return Table.Value(w.Variant, "algorithm")
 }
 
-// Before is what a measured choice puts before the reason of what it runs.
+// Before is the text that a measured choice puts before the reason of the variant that runs.
 func (w Way) Before(reason string) string { return algorithms.Before(Table, w.Choice, reason) }
 
 // kinds are the distributions that the algorithms are compared on: prices find much to leave out in

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// A Budget is the memory that reading may take, in bytes. Whoever reads takes
-// from the budget first and allocates afterwards, growth of slices included. A
-// nil budget has no limit. Methods may be called from several goroutines.
+// A Budget is the memory that reading may take, in bytes. A reader takes bytes from the budget
+// before it allocates them, also when slices grow. A nil budget has no limit. Methods may be
+// called from several goroutines.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
@@ -42,8 +42,8 @@ func (b *Budget) Take(bytes int64) error {
 	}
 }
 
-// Fits says whether rows times columns items of so many bytes each could be
-// taken; products beyond 64 bits cannot.
+// Fits reports whether the budget has rows times columns items of so many bytes each. It is false
+// where the product exceeds 64 bits.
 func (b *Budget) Fits(rows, columns uint64, size int) error {
 	need := float64(rows) * float64(columns) * float64(size)
 	switch {
@@ -62,7 +62,7 @@ func (b *Budget) Give(bytes int64) {
 	}
 }
 
-// Left is how many bytes may still be taken.
+// Left is the number of bytes that may still be taken.
 func (b *Budget) Left() int64 {
 	if b == nil {
 		return 1 << 62
@@ -74,7 +74,7 @@ func (b *Budget) Left() int64 {
 // text follows "take".
 type MemoryError struct {
 	Need  int64 // bytes asked for
-	Limit int64 // bytes that may be taken in all; 1 stands for none
+	Limit int64 // bytes that may be taken in all; 1: no memory is left
 }
 
 func (e *MemoryError) Error() string {
@@ -84,12 +84,12 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%d bytes, more than the limit of %d", e.Need, e.Limit)
 }
 
-// Grow makes room for more items behind those of a slice. The memory comes out
-// of the budget before it is allocated; that of the old slice, which has to
-// come from the budget too, goes back to it. Slices grow by half, or, where the
-// budget has less, by what is needed and half of what is left then. Before a block
-// of an arena of Go's heap or more, earlier blocks are collected: under a limit on
-// the address space their places are needed, and Go ends a program that has none.
+// Grow makes room for more items behind those of a slice. It takes the memory of the new array from
+// the budget, and gives that of the old array, which has to come from the budget too, back. Slices
+// grow by half; where the budget has less, by the items that are needed and half of the rest. Before
+// it allocates an array as large as an arena of Go's heap, Grow collects garbage: under a limit on
+// the address space the addresses of earlier arrays are needed, and Go ends a program that has none
+// left.
 func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	need := len(list) + more
 	if need <= cap(list) {

@@ -1,8 +1,7 @@
-// Package formats is the room for what readers of all problems share: files
-// that may be compressed (packed), large text parsed on all cores (text),
-// tables (csv), Matrix Market (market) and NumPy's arrays (npy). The package
-// itself holds what all of those say and count: errors with positions, quoted
-// input, and the memory that reading may take.
+// Package formats has the code that the readers of all problems share: files that may be
+// compressed (packed), large text parsed on all cores (text), tables (csv), Matrix Market
+// (market) and NumPy's arrays (npy). The package itself has errors with positions, quoted
+// input, and the budget of memory, which all of these use.
 //
 // What must not enter: a problem. Nothing here knows costs, coefficients,
 // coalitions or bids, imports a solver, or decides what infinity, a missing
@@ -16,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// An Error says where in a file something was found: `file:line: what was
-// found, what was expected`.
+// An Error is an error at a line of a file. Its text is `file:line: what was found, what was
+// expected`.
 type Error struct {
 	File string
 	Line int // from 1; 0: no line, the whole file

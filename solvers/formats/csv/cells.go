@@ -7,7 +7,7 @@ import (
 	"coalesce/solvers/formats/text"
 )
 
-// A cell is what stands between delimiters, without blanks and quotes round it.
+// A cell is the text between two delimiters, without blanks and quotes round it.
 type cell struct {
 	word   []byte
 	quoted bool
@@ -42,7 +42,7 @@ func split(cells []cell, line []byte, delimiter byte) []cell {
 	}
 }
 
-// closing is where the first delimiter outside quotes stands, or the end.
+// closing is the index of the first delimiter outside quotes, or the length of the text.
 func closing(line []byte, delimiter byte) int {
 	quoted := false
 	for k, c := range line {
@@ -137,7 +137,7 @@ func wordAmong(cells []cell) int {
 	return -1
 }
 
-// count is how many cells are so.
+// count is the number of cells for which `so` is true.
 func count(cells []cell, so func(cell) bool) int {
 	n := 0
 	for _, c := range cells {

@@ -36,7 +36,7 @@ import (
 	"coalesce/solvers/formats/text"
 )
 
-// An Answer is a caller's word on what a file may leave open.
+// An Answer is a caller's yes or no to a question that a file may leave open.
 type Answer int
 
 // Ask leaves the answer to the file.
@@ -91,8 +91,8 @@ func (l Layout) String() string {
 	return fmt.Sprintf("%d x %d numbers between %s, %s header, %s index", l.Height, l.Width, between, with(l.Header), with(l.Index))
 }
 
-// A Body is what becomes of a table's cells. Parts are the cells of a block of
-// lines; New and Cell are called on all cores, Keep in the order of the file.
+// A Body takes the cells of a table. A part holds the cells of a block of lines; New and Cell are
+// called on all cores, Keep in the order of the file.
 type Body[T any] struct {
 	New  func() T                          // an empty part
 	Cell func(part T, word []byte) error   // a cell of the table, row by row; errors get `file:line: column c:`
@@ -100,9 +100,9 @@ type Body[T any] struct {
 	Done func(part T)                      // after Keep; may be nil
 }
 
-// Read reads a table from the rest of a file. All rows have the same number of
-// cells. Whether cells are numbers is Cell's to say, empty ones, NA, NaN and
-// infinities included; words that look like numbers decide the layout alone.
+// Read reads a table from the rest of a file. All rows have the same number of cells. Body.Cell
+// decides which cells are numbers, also of empty cells, NA, NaN and infinities; the layout depends
+// only on words that look like numbers.
 func Read[T any](ctx context.Context, f *text.File, o Options, body Body[T]) (Layout, error) {
 	h, err := readHead(f, &o)
 	if err != nil {
@@ -139,8 +139,8 @@ func Read[T any](ctx context.Context, f *text.File, o Options, body Body[T]) (La
 	return t.Layout, nil
 }
 
-// Matrix reads a table of numbers; n holds them row by row, and forbids or bears
-// infinities as its Infinite says. bad is the error of a cell that is no number.
+// Matrix reads a table of numbers into n, row by row; n.Infinite says which infinity is allowed. bad
+// is the error of a cell that is no number.
 func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad func(word []byte) error) (Layout, error) {
 	parts := text.Pool(n.Infinite)
 	return Read(ctx, f, o, Body[*text.Numbers]{
@@ -164,7 +164,7 @@ func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad f
 	})
 }
 
-// A Record is what becomes of the records of a list; see Body.
+// A Record takes the records of a list, as a Body takes cells.
 type Record[T any] struct {
 	New  func() T
 	Line func(part T, line int, cells [][]byte) error // line counts from 0 within the block: Keep adds the block's First

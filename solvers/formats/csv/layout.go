@@ -81,7 +81,7 @@ type plan struct {
 	from    int  // line whose number of cells is that of all
 }
 
-// tell is an error of what has two readings.
+// tell is the error of a table that can be read in two ways.
 func tell(format string, args ...any) error {
 	return fmt.Errorf("%w, expected to be told: --header yes or no (the first line is names), --index yes or no (the first column is names)", fmt.Errorf(format, args...))
 }
@@ -172,7 +172,7 @@ func isHeader(first, second []cell, o Options) (bool, error) {
 	case numbers == 0:
 		return true, nil
 	case rest[0].number() || o.Index == Yes && count(rest, func(c cell) bool { return c.number() || c.missing() }) == len(rest):
-		return false, nil // a cell that is wrong says so itself
+		return false, nil // Body.Cell returns the error of a wrong cell
 	case o.Index == Ask && count(first[1:], func(c cell) bool { return c.number() || c.missing() }) == len(first)-1 && !counted(first[1:]) &&
 		len(second) > 0 && !second[0].number():
 		return false, nil // rows that begin with names

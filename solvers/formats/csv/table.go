@@ -25,13 +25,13 @@ type part[T any] struct {
 	first column
 }
 
-// A column is what the first column's numbers are like.
+// A column describes the numbers of the first column.
 type column struct {
 	rows       int
 	low, high  int64 // first and last number
 	whole      bool  // all are whole numbers
-	successive bool  // each is one more than that before
-	ascending  bool  // each is more than that before
+	successive bool  // each is one more than the number above it
+	ascending  bool  // each is more than the number above it
 }
 
 // add adds the cell of the next row.
@@ -149,7 +149,7 @@ func (t *table[T]) undecided(name string, line int) error {
 	return formats.Errorf(name, line, "%w", tell("found %s", found))
 }
 
-// located gives an error of a line that was read with the head its place.
+// located adds the line to an error of a line that was read with the head.
 func located(f *text.File, line int, err error) error {
 	var at *formats.Error
 	if errors.As(err, &at) {

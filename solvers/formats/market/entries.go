@@ -15,16 +15,16 @@ type Entry struct {
 	Line        int    // from 0 within the block: Keep adds the block's First
 }
 
-// A Body is what becomes of entries. Parts are the entries of a block of lines;
-// New and Entry are called on all cores, Keep in the order of the file.
+// A Body takes the entries of a matrix. A part holds the entries of a block of lines; New and Entry
+// are called on all cores, Keep in the order of the file.
 type Body[T any] struct {
 	New   func() T                          // an empty part
 	Entry func(part T, e Entry) error       // errors get `file:line:`
 	Keep  func(b *text.Block, part T) error // the next part
 }
 
-// A part is a caller's, with the first lines of entries above and below the
-// diagonal, from 1 within the block; 0 where there are none.
+// A part is a part of the caller's with two lines of the block, counted from 1: that of the first
+// entry above the diagonal and that of the first one below; 0 where there is none.
 type part[T any] struct {
 	of           T
 	above, below int
@@ -33,8 +33,8 @@ type part[T any] struct {
 // ReadEntries reads the entries of a file of coordinates, as many as the head
 // says. An entry on the diagonal of a skew-symmetric matrix is an error. So are
 // entries on both sides of the diagonal of a symmetric or skew-symmetric matrix:
-// files list one side, which stands for both. Entries that a symmetry implies are
-// the caller's to add, as are repeated ones to bear.
+// files list one side, which stands for both. The caller adds the entries that a symmetry implies,
+// and decides about repeated ones.
 func ReadEntries[T any](ctx context.Context, f *text.File, h Head, body Body[T]) error {
 	words, what := 3, "row, column and value"
 	if h.Field == Pattern {
@@ -129,7 +129,7 @@ func ReadArray(ctx context.Context, f *text.File, h Head, b *formats.Budget, n *
 	})
 }
 
-// value wants whole numbers, or infinities, in a matrix of integers.
+// value returns an error if a word of a matrix of integers is neither a whole number nor an infinity.
 func (h Head) value(word []byte) error {
 	if h.Field != Integer || text.Infinity(word) != 0 {
 		return nil

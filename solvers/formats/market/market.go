@@ -17,7 +17,7 @@ import (
 // Banner is how a file begins, in any case.
 const Banner = "%%MatrixMarket"
 
-// Field is what entries are.
+// Field is the kind of the entries' values.
 type Field string
 
 // The fields that are read. Files that say double are Real.
@@ -27,7 +27,7 @@ const (
 	Pattern Field = "pattern" // coordinates without values
 )
 
-// Symmetry is what a file says of the entries that it leaves out.
+// Symmetry says which entries a file leaves out because others imply them.
 type Symmetry string
 
 // The symmetries that are read.
@@ -47,11 +47,12 @@ type Head struct {
 	Entries  int64 // lines of entries that the file has
 }
 
-// maxEntries bounds what a file may claim: counts stay exact as float64.
+// maxEntries is the most entries that a file's head may state: counts stay exact as float64.
 const maxEntries = 1 << 53
 
 // ReadHead reads the banner and the sizes; the file's Options.Comment has to be
-// "%". Sides are at most most, which an int32 has to hold. No memory is taken for what the sizes claim.
+// "%". Rows and columns are at most `most`, which an int32 has to hold. Sizes that the head states
+// take no memory here.
 func ReadHead(f *text.File, limit int) (Head, error) {
 	var h Head
 	line, err := f.Line()

@@ -8,20 +8,19 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// An Array is what a .npy file holds.
+// An Array is the header and the values of a .npy file.
 type Array struct {
 	Header
 	Kind
 	Values any // []int16, []int32, []int64, []float32 or []float64, in the order of the file
 }
 
-// ReadArray reads an array of a file of which size bytes are left, unknown when negative. What
-// follows, such as another array that numpy.save has appended, is left: End. check gets
-// the header first; it says how many values the array has to have and how errors
-// write their number ("2^3", "4 x 5"), or what is wrong with the shape. Memory is
-// held against the budget before it is taken, and taken at once only where the
-// size proves that the values are there. Errors may be a RangeError, whose Index
-// counts in the order of the file.
+// ReadArray reads an array of a file of which size bytes are left, unknown when negative. Bytes
+// behind the array, such as another array that numpy.save has appended, stay unread: see End. check
+// gets the header first; it returns the number of values that the array has to have and the text
+// for that number in errors ("2^3", "4 x 5"), or an error about the shape. Memory is taken from
+// the budget before it is allocated, and all at once only where the size proves that the values
+// are there. Errors may be a RangeError, whose Index counts in the order of the file.
 func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (count uint64, shape string, err error)) (Array, error) {
 	h, err := ReadHeader(r)
 	if err != nil {
@@ -52,7 +51,7 @@ func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (c
 	return a, err
 }
 
-// End wants a file to end.
+// End returns an error unless a file ends here.
 func End(r io.Reader) error {
 	var more [1]byte
 	if k, err := io.ReadFull(r, more[:]); k > 0 {

@@ -61,8 +61,8 @@ func ReadHeader(r io.Reader) (Header, error) {
 	return h, err
 }
 
-// Fill wants a file of size bytes, unknown when negative, to hold count values of
-// a kind behind the header and nothing else; what says how many those are.
+// Fill returns an error unless a file of size bytes, unknown when negative, has count values of a
+// kind behind the header and nothing else; `what` is the text for that count in errors.
 func (h Header) Fill(size int64, k Kind, count uint64, what string) error {
 	if count > 1<<62/uint64(k.Size) {
 		return fmt.Errorf("found %s of type %s, expected at most 2^62 bytes of them", what, h.Descr)
@@ -187,7 +187,7 @@ type ShortError struct {
 
 func (e *ShortError) Error() string { return fmt.Sprintf("%d values: %v", e.Got, e.Err) }
 
-// Unwrap is what ended the stream.
+// Unwrap is the error that ended the stream.
 func (e *ShortError) Unwrap() error { return e.Err }
 
 // A RangeError is a value that its type does not have, or beyond 2^63-1.
@@ -197,7 +197,7 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("value %d is outside its type's range or beyond 2^63-1", e.Index)
 }
 
-// unexpected is an error within values, where no end is in order.
+// unexpected turns the end of a stream within the values into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -205,7 +205,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// half widens an IEEE 754 binary16.
+// half converts an IEEE 754 binary16 to float32.
 func half(b uint16) float32 {
 	sign := uint32(b&0x8000) << 16
 	exp := uint32(b>>10) & 31

@@ -37,7 +37,7 @@ func keepShort(o binary.ByteOrder) map[string]Kind {
 	return map[string]Kind{"i2": as(2, o == binary.LittleEndian, func(b []byte) (int16, bool) { return int16(o.Uint16(b)), true })}
 }
 
-// kind is Kind, with other kinds in place of some.
+// kind is Kind, with a table of kinds that go before the usual ones.
 func (h Header) kind(others func(binary.ByteOrder) map[string]Kind) (Kind, error) {
 	bad := fmt.Errorf("found type %s, expected an integer or floating type such as <i4 or <f8", formats.Quote(h.Descr))
 	if len(h.Descr) < 2 {
@@ -107,7 +107,7 @@ func as[T int16 | int32 | int64 | float32 | float64](size int, native bool, deco
 			if err != nil {
 				return nil, &ShortError{uint64(at + k/size), unexpected(err)}
 			}
-			if at+len(b)/size > cap(values) { // never room for more than count
+			if at+len(b)/size > cap(values) { // capacities stay at count or below
 				grown := make([]T, at, min(count, max(uint64(at+len(b)/size), 2*uint64(cap(values)))))
 				copy(grown, values)
 				values = grown

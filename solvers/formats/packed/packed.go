@@ -15,7 +15,7 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// A Stream is a file as it was before it was compressed.
+// A Stream has the decompressed bytes of a file.
 type Stream struct {
 	*bufio.Reader
 	Name string // the file's, without the compression's ending
@@ -23,8 +23,8 @@ type Stream struct {
 	body *body
 }
 
-// Close gives back what the decompressor holds, and the file that OpenFile
-// opened. Another goroutine may be reading: its read ends by itself.
+// Close frees the decompressor, and closes the file that OpenFile opened. If another goroutine is
+// reading, Close returns at once and that read ends by itself.
 func (s *Stream) Close() { s.body.Close() }
 
 // maxDictionary is the largest window that a decompressor may ask for: that of

@@ -14,7 +14,7 @@ import (
 
 // OpenFile opens a file, which Close closes. A stream that is compressed, or whose length
 // the system does not know, gives at most limit bytes; reading beyond them is a
-// formats.LimitError. A limit of 0 is none.
+// formats.LimitError; 0: no limit.
 func OpenFile(path string, limit int64) (*Stream, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func OpenFile(path string, limit int64) (*Stream, error) {
 		return nil, fmt.Errorf("read instance: %s is a directory, expected a file", path)
 	}
 	size := int64(-1)
-	if info.Mode().IsRegular() && info.Size() > 0 { // files of the system have 0
+	if info.Mode().IsRegular() && info.Size() > 0 { // the kernel's own files, such as those of /proc, state the size 0
 		size = info.Size()
 	}
 	s, err := OpenLimited(f, size, path, limit)
@@ -42,10 +42,9 @@ func OpenFile(path string, limit int64) (*Stream, error) {
 	return s, nil
 }
 
-// A body is the reader below a stream's buffer. It keeps the error that it met,
-// since a buffer forgets it after Peek; says of decompressors' errors which
-// compression is meant; counts bytes against the limit; and may be closed while
-// another goroutine reads.
+// A body is the reader below a stream's buffer. It returns its first error again at later reads,
+// because the buffer drops an error after Peek; names the compression in errors of the decompressor;
+// counts bytes against the limit; and may be closed while another goroutine reads.
 type body struct {
 	mu    sync.Mutex
 	r     io.Reader
@@ -75,7 +74,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return k, err
 }
 
-// broken says what a decompressor's error means.
+// broken explains an error of a decompressor.
 func broken(kind string, err error) error {
 	switch {
 	case err == io.EOF:
@@ -90,7 +89,7 @@ func broken(kind string, err error) error {
 	return fmt.Errorf("found broken %s data: %w", kind, err)
 }
 
-// Close gives back what the decompressor holds, as soon as no read is under way.
+// Close frees the decompressor, as soon as no read is under way.
 func (b *body) Close() {
 	if b.file != nil {
 		b.file.Close() // read only: there is nothing to lose

@@ -7,8 +7,7 @@ import (
 )
 
 // A Block is a part of a file, from one boundary to another, that one core
-// parses. Words and lines that it returns are good while the block is: during
-// parse, and during keep.
+// parses. The words and lines that it returns are valid during parse and during keep.
 type Block struct {
 	name    string
 	comment string
@@ -77,8 +76,8 @@ func (b *Block) Word() ([]byte, bool) {
 // during parse, from 1 within the file during keep.
 func (b *Block) Number() int { return b.first + b.last }
 
-// First is the file's line in which the block begins, during keep: what parse
-// counted from 0 is in the file when First is added.
+// First is, during keep, the file's line in which the block begins. A line that parse counted from 0
+// within the block has the number First plus that in the file.
 func (b *Block) First() int { return b.first }
 
 // Errorf is an error at the last line or word.

@@ -7,11 +7,10 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Collect reads the rest of a file as count numbers, in lines of any length,
-// and adds them to n. bad is the error of a word that is no number; n holds the
-// numbers before that word then, so that n.Len() says which one it would have
-// been. A word too many is an error; whether there are too few n.Len() says
-// after the end. Memory comes from the file's budget, for all numbers at once.
+// Collect reads the rest of a file as count numbers, in lines of any length, and adds them to n. bad
+// makes the error of a word that is no number; n then holds the numbers before that word, so that
+// n.Len() is the word's index. More than count words are an error; fewer are not, and the caller
+// compares n.Len() with count. Memory comes from the file's budget, for all numbers at once.
 func Collect(ctx context.Context, f *File, n *Numbers, count int, bad func(word []byte) error) error {
 	before := n.Len()
 	if err := n.Reserve(f.o.Budget, count); err != nil {
@@ -46,8 +45,8 @@ func Collect(ctx context.Context, f *File, n *Numbers, count int, bad func(word 
 	})
 }
 
-// Pool is memory for the numbers of blocks, to be used again and again: parse
-// gets from it and keep, after Reset, puts back. Infinite is that of Numbers.
+// Pool has memory for the numbers of blocks, which blocks reuse: parse takes Numbers from it, and
+// keep puts them back after Reset. Infinite is Numbers.Infinite.
 func Pool(infinite float64) *sync.Pool {
 	return &sync.Pool{New: func() any { return &Numbers{Infinite: infinite} }}
 }

@@ -23,8 +23,7 @@ type cutter struct {
 	taken int64  // bytes of all buffers that came from the budget
 }
 
-// Blocks of all buffers take at most an eighth of what the budget has, and at
-// least 4 KiB each, which do not count.
+// All buffers together take at most an eighth of the budget. The first 4 KiB of each do not count.
 const leastBlock = 1 << 12
 
 func newCutter(f *File, cut Cut, cores int) *cutter {
@@ -35,8 +34,8 @@ func newCutter(f *File, cut Cut, cores int) *cutter {
 	return &cutter{f: f, cut: cut, size: size}
 }
 
-// next reads a block into a buffer: io.EOF when there is none, a streamError
-// where the stream fails or what stands between two boundaries is too long.
+// next reads a block into a buffer. Errors are io.EOF at the end of the file, and a streamError where
+// the stream fails or a line or word is too long.
 func (c *cutter) next(buf *buffer) error {
 	if c.err != nil && len(c.tail) == 0 {
 		return c.failure()
@@ -109,7 +108,7 @@ func (c *cutter) failure() error {
 	return &streamError{c.err}
 }
 
-// boundary is where the last boundary is, -1 where there is none.
+// boundary is the index of the last boundary, -1 where there is none.
 func (c *cutter) boundary(data []byte) int {
 	if c.cut == Lines {
 		return bytes.LastIndexByte(data, '\n')
@@ -127,8 +126,7 @@ func (c *cutter) tooLong(length int) error {
 	return nil
 }
 
-// grow makes room for a block of size bytes. What goes beyond the usual size is
-// held against the budget.
+// grow makes room for a block of size bytes. Bytes beyond the usual size come from the budget.
 func (c *cutter) grow(buf *buffer, size int) error {
 	if size <= cap(buf.data) {
 		return nil

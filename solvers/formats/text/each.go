@@ -11,7 +11,7 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// A Cut is where blocks may end.
+// A Cut says where blocks may end.
 type Cut int
 
 // Blocks end with a line, or with a blank of any kind; the latter are for
@@ -37,15 +37,15 @@ type buffer struct {
 	held int64 // bytes that came from the budget
 }
 
-// Each parses the rest of a file. parse is called on all cores, block by block,
-// and keep, from the goroutine that called Each, with what parse returned, in
-// the order of the file. An error of parse ends the reading; keep is called with
-// what parse returned beside the error, too, so that it can be counted or
-// refused first. Errors without a position get that of the block's last line or
-// word when they are parse's, and name the file alone when they are keep's.
+// Each parses the rest of a file. It calls parse on all cores, block by block, and keep, from the
+// goroutine that called Each, with the values that parse returned, in the order of the file. An
+// error of parse ends the reading; keep is called with the value beside that error too, so that it
+// can count the value, or return an error of its own that goes before. An error of parse without a
+// position gets that of the block's last line or word; an error of keep without one gets the name of
+// the file.
 //
-// When ctx is done its error is returned at once; a read that is under way goes
-// on in the background, and the file must not be used any more.
+// When ctx is done, Each returns its error at once; a read that is under way continues in the
+// background, and the caller must not use the file any more.
 func Each[T any](ctx context.Context, f *File, cut Cut, parse func(*Block) (T, error), keep func(*Block, T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
@@ -120,7 +120,7 @@ func (j *job[T]) parse(parse func(*Block) (T, error)) {
 	j.lines = bytes.Count(j.block.data, []byte("\n"))
 }
 
-// keepOne gives a block and its error the lines of the file, and keeps it.
+// keepOne sets the lines of a block and of its error to those of the file, and calls keep.
 func (f *File) keepOne(b *Block, failed error, lines int, keep func() error) error {
 	b.first = f.ended + 1
 	b.last = b.ended

@@ -1,8 +1,7 @@
-// Package text reads large text on all cores. One goroutine reads, or
-// decompresses, a file block by block; blocks end where lines or words end, and
-// every core parses blocks of its own; what they yield is kept in the order of
-// the file. Lines of errors are those of the file, wherever blocks end, and of
-// several errors the first in the file is the one that is returned.
+// Package text reads large text on all cores. One goroutine reads, or decompresses, a file block by
+// block; blocks end where lines or words end. Every core parses blocks of its own, and the results
+// are kept in the order of the file. Errors have lines of the file, wherever blocks end; of several
+// errors the first in the file is returned.
 package text
 
 import (
@@ -22,7 +21,7 @@ const (
 	DefaultWord  = 1 << 16
 )
 
-// Options say how text is cut and what lengths are borne.
+// Options say how text is cut, and how long lines and words may be.
 type Options struct {
 	Comment string            // first word of lines to pass over begins with this; empty: there are no comments
 	Said    func(line []byte) // called with comments that File.Fields passes over; may be nil
@@ -94,7 +93,7 @@ func (f *File) failed(line int, err error) error {
 	return &formats.Error{File: f.name, Line: line, Err: err}
 }
 
-// errLong is a line or word beyond what is borne.
+// errLong is the error of a line or word that is too long.
 func errLong(what string, limit int) error {
 	return fmt.Errorf("found a %s of more than %d bytes, expected a shorter one", what, limit)
 }
@@ -137,7 +136,7 @@ func (f *File) Line() ([]byte, error) {
 	return f.short(f.buf)
 }
 
-// short is a line without its end, an error where the line is too long.
+// short returns a line without its end, or an error if the line is too long.
 func (f *File) short(line []byte) ([]byte, error) {
 	if line = trimEnd(line); len(line) > f.o.Line {
 		return nil, f.Errorf("%w", errLong("line", f.o.Line))
@@ -164,8 +163,8 @@ func (f *File) Fields() ([][]byte, error) {
 	}
 }
 
-// Want are the next Fields, so many of them; what says of what in errors, which
-// the end of the file is, too.
+// Want returns the next Fields, or an error unless these are count words; the end of the file is an
+// error too. `what` names the words in errors.
 func (f *File) Want(count int, what string) ([][]byte, error) {
 	words, err := f.Fields()
 	switch {
@@ -179,7 +178,7 @@ func (f *File) Want(count int, what string) ([][]byte, error) {
 	return words, nil
 }
 
-// End wants nothing but comments after what was read.
+// End returns an error unless only comments follow.
 func (f *File) End(after string) error {
 	words, err := f.Fields()
 	switch {
@@ -222,7 +221,7 @@ func (o Options) comment(word []byte) bool {
 	return o.Comment != "" && len(word) >= len(o.Comment) && string(word[:len(o.Comment)]) == o.Comment
 }
 
-// trimEnd takes the line's end off.
+// trimEnd removes the line's end.
 func trimEnd(line []byte) []byte {
 	if k := len(line); k > 0 && line[k-1] == '\n' {
 		line = line[:k-1]
@@ -233,7 +232,7 @@ func trimEnd(line []byte) []byte {
 	return line
 }
 
-// blank reports what stands between words.
+// blank reports whether a byte separates words.
 func blank(c byte) bool { return c == ' ' || c-'\t' < 5 }
 
 // Split appends the words of a line.

@@ -9,9 +9,8 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// A List is lines of so many words each, and what becomes of them. Parts are the
-// lines of a block; New and Line are called on all cores, Keep in the order of the
-// file.
+// A List describes lines of equally many words each, and takes them. A part holds the lines of a
+// block; New and Line are called on all cores, Keep in the order of the file.
 type List[T any] struct {
 	Lines int64  // how many there are
 	Words int    // of each line
@@ -24,7 +23,7 @@ type List[T any] struct {
 	Keep func(b *Block, part T) error                 // the next part
 }
 
-// errFull ends the reading of a list with more behind it.
+// errFull ends the reading of a list when all of its lines are read and others may follow.
 var errFull = errors.New("all lines were read")
 
 // ReadList reads a list from the rest of a file, in which nothing can be read

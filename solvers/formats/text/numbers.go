@@ -43,9 +43,8 @@ func Int(word []byte) (int64, bool) {
 // letters is a word as a string, without a copy: strconv copies what it keeps.
 func letters(word []byte) string { return unsafe.String(unsafe.SliceData(word), len(word)) }
 
-// Float reads a finite decimal, rounded to the nearest float64. Neither
-// infinities and NaN are numbers here, nor hexadecimal digits, underscores, or
-// decimals beyond float64.
+// Float reads a finite decimal, rounded to the nearest float64. It returns false for infinities, NaN,
+// hexadecimal digits, underscores, and decimals beyond float64.
 func Float(word []byte) (float64, bool) {
 	for _, c := range word {
 		if c-'0' > 9 && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
@@ -108,7 +107,7 @@ func IsNumber(word []byte) bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// Whole reads a whole number from low to high; what says of what in the error.
+// Whole reads a whole number from low to high; `what` names the number in the error.
 func Whole(word []byte, what string, low, high int64) (int64, error) {
 	v, ok := Int(word)
 	if !ok || v < low || v > high {
@@ -117,12 +116,11 @@ func Whole(word []byte, what string, low, high int64) (int64, error) {
 	return v, nil
 }
 
-// Numbers collects numbers: whole ones exactly while all are, then all as
-// float64. At the first fraction, or whole number beyond 64 bits, those before
-// it become floats, in the memory that they have.
+// Numbers collects numbers: as exact integers while all are whole numbers of 64 bits, else all as
+// float64. At the first other number, the integers before it become floats in the same memory.
 //
-// Infinite, where it is not 0, is the infinity that may be among the numbers.
-// Whole holds it as math.MaxInt64; the number 2^63-1 is a float then.
+// Infinite, where it is not 0, is the infinity that may be among the numbers. The slice Whole holds
+// that infinity as math.MaxInt64; the number 2^63-1 itself then makes all numbers floats.
 type Numbers struct {
 	Whole    []int64   // all numbers, while they are whole
 	Real     []float64 // else all numbers
@@ -197,7 +195,7 @@ func (n *Numbers) Append(b *formats.Budget, part *Numbers) error {
 	return nil
 }
 
-// Reserve makes room for more numbers, so that their memory is taken once.
+// Reserve makes room for more numbers, so that memory is allocated once.
 func (n *Numbers) Reserve(b *formats.Budget, more int) (err error) {
 	if n.Floats {
 		n.Real, err = formats.Grow(b, n.Real, more)
@@ -217,7 +215,7 @@ func (n *Numbers) Reset() {
 	*n = Numbers{Whole: whole[:0], Infinite: n.Infinite}
 }
 
-// widen makes whole numbers floats. Both take 8 bytes: the memory stays.
+// widen converts the integers to floats in the same memory: both take 8 bytes.
 func (n *Numbers) widen() {
 	if n.Floats {
 		return
@@ -246,7 +244,7 @@ func (n *Numbers) widen() {
 	n.Rounded += int(rounded.Load())
 }
 
-// rounds is 1 where no float64 holds a number.
+// rounds is 1 if no float64 equals an integer, else 0.
 func rounds(v int64) int {
 	if f := float64(v); f >= 1<<63 || int64(f) != v {
 		return 1

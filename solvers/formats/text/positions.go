@@ -6,8 +6,8 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Positions are the lines of items that stand one behind another in a file: a run
-// of items takes memory once, where each stands on the line after the one before.
+// Positions are the lines of the items of a file, in the order of the file. Items on consecutive
+// lines are a run, which takes the memory of one entry.
 type Positions struct {
 	count int // items
 	next  int // the line after the last item's

@@ -29,13 +29,13 @@ type Bid struct {
 	Number int64   // as the file numbers it
 	Price  int64   // in units of 10^-Scale of the auction
 	Goods  []int64 // ids, ascending, dummies too
-	Bidder string  // the bidder's name; empty: the bidder is the one that Auction.Bidder tells
+	Bidder string  // the bidder's name; empty: Auction.Bidder identifies the bidder
 	Line   int     // of the file
 }
 
-// A Reserve is a bundle that the seller keeps unless other bids pay more than it and
-// the reserves that they take besides: a bid of the seller, who may keep any bundles
-// that have no good in common. Bids that pay just as much win.
+// A Reserve is a bundle with a price below which the seller keeps it: a bid of the seller, who may
+// keep any bundles that have no good in common. Bids that pay exactly as much as the reserves of
+// their goods win.
 type Reserve struct {
 	Price int64   // in units of 10^-Scale of the auction, at least 0
 	Goods []int64 // ids, ascending, of real goods
@@ -60,7 +60,7 @@ type Auction struct {
 // Dummy reports whether an id is a dummy good.
 func (a *Auction) Dummy(id int64) bool { return id < 0 || id >= a.Goods }
 
-// Good is what a good is called.
+// Good is the name of a good, or its number where goods have no names.
 func (a *Auction) Good(id int64) string {
 	if id >= 0 && id < int64(len(a.Names)) {
 		return a.Names[id]
@@ -79,9 +79,9 @@ func (a *Auction) bundle(ids []int64) []string {
 	return names
 }
 
-// Bidder is the dummy that tells the bidder of a bid without a bidder's name: the lowest
-// negative one, else the highest that is no real good. A bid without has a bidder of its
-// own, and false is returned.
+// Bidder is the dummy that identifies the bidder of a bid without a bidder's name: the lowest
+// negative id, else the highest id that is no real good. For a bid without dummies, which has a
+// bidder of its own, it returns false.
 func (a *Auction) Bidder(b Bid) (int64, bool) {
 	if len(b.Goods) == 0 {
 		return 0, false
@@ -144,7 +144,7 @@ func decimal(amount *big.Int, scale int) string {
 	return whole
 }
 
-// Revenue is what bids, by their place in Bids, pay together.
+// Revenue is the sum of the prices of bids, given by their places in Bids, in units of 10^-Scale.
 func (a *Auction) Revenue(winners []int) *big.Int {
 	sum := new(big.Int)
 	for _, w := range winners {
@@ -153,7 +153,7 @@ func (a *Auction) Revenue(winners []int) *big.Int {
 	return sum
 }
 
-// Kept is what the seller keeps reserves for, by their place in Reserves, together.
+// Kept is the sum of the prices of reserves, given by their places in Reserves, in units of 10^-Scale.
 func (a *Auction) Kept(reserves []int) *big.Int {
 	sum := new(big.Int)
 	for _, r := range reserves {
@@ -162,11 +162,11 @@ func (a *Auction) Kept(reserves []int) *big.Int {
 	return sum
 }
 
-// Check says why bids, by their place in Bids, cannot win together.
+// Check returns an error if bids, given by their places in Bids, cannot win together.
 func (a *Auction) Check(winners []int) error { return a.CheckKept(winners, nil) }
 
-// CheckKept says why bids, by their place in Bids, cannot win together while the seller
-// keeps reserves, by their place in Reserves.
+// CheckKept returns an error if bids, given by their places in Bids, cannot win together while the
+// seller keeps reserves, given by their places in Reserves.
 func (a *Auction) CheckKept(winners, kept []int) error {
 	holder := map[int64]string{}
 	hold := func(who string, goods []int64) error {
@@ -216,7 +216,7 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 	return nil
 }
 
-// valid says what of an auction has no meaning.
+// valid returns an error if the auction's numbers, limits or reserves are out of range.
 func (a *Auction) valid() error {
 	if a.Names != nil && int64(len(a.Names)) != a.Goods {
 		return fmt.Errorf("found %d names of %d goods, expected one each", len(a.Names), a.Goods)

@@ -51,15 +51,15 @@ func Subjects() []subject.Subject {
 	}))
 }
 
-// TableWork is what the tables of Bidders take on a device.
+// TableWork counts the work of the tables of Bidders on a device.
 type TableWork = bidders.Work
 
-// MaxContested is the most items without the dummies of alternatives that Bidders takes on a
-// device, as far as its memory goes.
+// MaxContested is the most items, dummies of alternatives not counted, for which Bidders makes tables
+// on a device that has memory for them.
 const MaxContested = bidders.MaxItemsOnDevice
 
-// toBidders is an auction as alternatives of at most so many items. It also tells which list
-// each bid is in, -1 for bids that cannot win.
+// toBidders converts an auction to lists of alternative bids over at most so many items. It also
+// returns the list of each bid, -1 for bids that cannot win.
 func toBidders(p *plain, maxItems int) (*bidders.Problem, []int, error) {
 	asked, bidder, sum := make([]bidders.Asked, len(p.Bids)), p.Bidders(), new(big.Int)
 	for i, b := range p.Bids {
@@ -76,8 +76,8 @@ func toBidders(p *plain, maxItems int) (*bidders.Problem, []int, error) {
 	return x, of, nil
 }
 
-// tabled is an auction as alternatives, the list of each bid, and where their tables are made,
-// with the reason.
+// tabled has an auction as lists of alternative bids, the list of each bid, and the device or host
+// that makes the tables, with the reason.
 type tabled struct {
 	*bidders.Problem
 	of     []int
@@ -85,8 +85,8 @@ type tabled struct {
 	reason string
 }
 
-// tablesOf finds where the tables of an auction are made. Its errors wrap ErrItems, ErrSize or
-// device.ErrMemory.
+// tablesOf decides whether a device or the host makes the tables of an auction. Its errors wrap
+// ErrItems, ErrSize or device.ErrMemory.
 func tablesOf(p *plain, o Options) (*tabled, error) {
 	items, err := bidders.ItemLimit(o)
 	if err != nil {
@@ -100,8 +100,8 @@ func tablesOf(p *plain, o Options) (*tabled, error) {
 	return &tabled{x, of, on, reason}, err
 }
 
-// byBidders solves an auction bidder by bidder. Its errors wrap device.ErrMemory, csg.ErrCheck
-// or what ended ctx.
+// byBidders solves an auction bidder by bidder. Its errors wrap device.ErrMemory, csg.ErrCheck or
+// the error of ctx.
 func byBidders(ctx context.Context, p *plain, items int, o Options, start time.Time, t *tabled) (*Result, error) {
 	on := t.on
 	res := NewResult(p.Auction)
@@ -133,8 +133,8 @@ func byBidders(ctx context.Context, p *plain, items int, o Options, start time.T
 	return p.result(res)
 }
 
-// tables sets the payments of VCG from tables of all others: of the whole auction, what goods
-// raise prices by included.
+// tables sets the payments of VCG by the best revenue without each winner, from tables of the other
+// bidders. The revenue includes the amounts by which goods that have to be sold raise prices.
 func (c *cashier) tables(ctx context.Context) error {
 	t, err := tablesOf(c.plain, c.o)
 	if err != nil {

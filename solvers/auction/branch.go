@@ -19,7 +19,7 @@ import (
 // Branch is the algorithm of many goods: set packing by branch and cut, on all cores.
 const Branch = ways.Branch
 
-// SearchWork is what devices do beside branch and cut.
+// SearchWork counts the work of devices beside branch and cut.
 type SearchWork = beside.Work
 
 // ErrSize is wrapped by the error of an auction of too many bids.
@@ -49,8 +49,8 @@ func toPacking(a *Auction) *packing.Problem {
 	return p
 }
 
-// A teller tells how branch and cut stands: values that rise and bounds that fall, though
-// several cores tell them.
+// A teller passes the incumbents of branch and cut on to Progress. Several cores report values and
+// bounds; the teller passes on only values that rise and bounds that fall.
 type teller struct {
 	mu      sync.Mutex
 	plain   *plain
@@ -73,8 +73,8 @@ func (t *teller) tell(value, bound, nodes int64) {
 	t.to(solve.NewIncumbent(time.Since(t.start).Seconds(), best, most, nodes))
 }
 
-// told is a value in the auction's decimals, empty where plain bids of so many units do
-// not sell every good that has to be sold.
+// told is a value of plain bids as a decimal of the auction, empty where bids of that value leave a
+// good that has to be sold.
 func (p *plain) told(units *big.Int) solve.Number {
 	if p.unsold != nil && units.Cmp(p.unsold) <= 0 {
 		return ""

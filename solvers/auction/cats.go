@@ -76,8 +76,8 @@ func (c *cats) header(name string) (int64, error) {
 	return n, nil
 }
 
-// bytesPerBid is what a bid takes beside its goods: the Bid, its price before
-// scaling, and its place in a map, each with room to grow.
+// bytesPerBid is the memory of a bid without its goods: the Bid, its price before scaling, and its
+// entry in a map, each with room to grow.
 const bytesPerBid = 400
 
 // An amount is a decimal price: whole times 10^-scale.
@@ -238,7 +238,7 @@ func parseAmount(s string) (amount, bool) {
 	return amount{n, scale}, true
 }
 
-// in is the amount in units of 10^-scale, which is at least its own.
+// in is the amount in units of 10^-scale; scale is at least the amount's own.
 func (p amount) in(scale int) *big.Int {
 	up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-p.scale)), nil)
 	return up.Mul(up, p.whole)

@@ -9,8 +9,8 @@ import (
 	"coalesce/solvers/auction/internal/packing"
 )
 
-// core moves the payments of a part's winners, VCG's so far, into the core, and returns
-// the coalitions that asked for that.
+// core moves the payments of a part's winners from those of VCG into the core, and returns the
+// coalitions that blocked the payments on the way.
 func (c *cashier) core(ctx context.Context, winners []int) ([][]int, error) {
 	point := c.vickrey(winners)
 	base := make([]int64, len(winners))
@@ -59,13 +59,13 @@ func (c *cashier) vickrey(winners []int) *core.Point {
 	return core.New(upper)
 }
 
-// blocking finds the bids of a coalition that would give the seller more than the
-// winners of a part pay, nil where there is none.
+// blocking finds the bids of a coalition that would pay the seller more than the winners of a part
+// pay, nil where there is none.
 //
-// A winner that takes part in a coalition keeps what it gains now. So the best coalition
-// is the best packing where each winner has one more bid, against all others of its, to
-// stay out at the price of its gain: the packing is worth the coalition's payment and
-// all gains.
+// A winner joins a coalition only if it keeps its present gain, its value less its payment. Each
+// winner therefore gets one more bid, which excludes its other bids, for staying out, at the price
+// of its gain. The best packing is then the coalition that pays the most, and its value is that
+// payment plus all gains.
 func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.Price) (*packing.Result, []int, error) {
 	bids := len(c.whole.Prices)
 	first := &c.Winners[winners[0]]
@@ -79,7 +79,7 @@ func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.P
 	}
 	set := packing.Settings{Enough: true, Known: known, Start: c.sold(first)}
 	solved, err := packing.Solve(ctx, p, set)
-	if err != nil || solved.Value == c.bid(set.Start) { // that of the winners themselves
+	if err != nil || solved.Value == c.bid(set.Start) { // the coalition is that of the winners
 		return solved, nil, err
 	}
 	coalition := []int{}
@@ -158,10 +158,10 @@ func (c *cashier) pushedOut(fresh []int) []int {
 	return out
 }
 
-// ask is what a coalition asks of the core. Its bids are those of one group of split: a
-// winner of whom they push out a bid stays with those of its bids that are listed; where
-// there are none, it leaves. Winners that leave, by their place in the list, pay together
-// at least so much beyond base.
+// ask is the constraint that a coalition sets on payments in the core. The coalition's bids are those
+// of one group of split. A winner one of whose bids they push out stays in the coalition if some of
+// its bids are listed, else it leaves. The winners that leave, given by their places in the list,
+// together have to pay at least the returned amount beyond base.
 func (c *cashier) ask(in, winners []int, base []int64) (members []int, least int64) {
 	var fresh []int
 	stays := map[int]bool{}

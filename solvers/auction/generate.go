@@ -9,7 +9,7 @@ import (
 	"coalesce/solvers/auction/internal/draw"
 )
 
-// Distributions are the names of what Generate draws, those of CATS.
+// Distributions are the names of the distributions that Generate draws, as CATS calls them.
 func Distributions() []string {
 	var names []string
 	for _, d := range draw.Distributions() {

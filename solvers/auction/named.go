@@ -21,7 +21,7 @@ type namer struct {
 	listed   bool             // other goods than those listed are errors
 	counted  bool             // goods are 0 to Goods-1, and have no names
 	bidders  map[string]string
-	dummies  map[group]int64 // of what bids of a bidder share, -1 and down until the goods are known
+	dummies  map[group]int64 // the dummy that the bids of a group share; -1 and down until the goods are known
 	prices   []amount
 	reserves []amount
 	seen     map[int64]int // lines of bids, by number
@@ -50,7 +50,7 @@ type bidLine struct {
 	line   int
 }
 
-// name refuses what cannot be told apart in a list.
+// name returns an error for an empty or a long name, and for one with control characters.
 func (n *namer) name(what, name string, line int) error {
 	switch {
 	case name == "":
@@ -63,10 +63,10 @@ func (n *namer) name(what, name string, line int) error {
 	return nil
 }
 
-// bytesPerName is what a name takes beside its bytes.
+// bytesPerName is the memory of a name besides its bytes.
 const bytesPerName = 200
 
-// list makes a good known; line is that of the list.
+// list adds a good to the list of goods; line is the list's line.
 func (n *namer) list(name string, line int) error {
 	if n.counted || !n.listed && len(n.ids) > 0 {
 		return n.errorf(line, "found a list of goods after their number, or after goods that were named, expected it first")
@@ -80,7 +80,7 @@ func (n *namer) list(name string, line int) error {
 	return err
 }
 
-// count makes the goods 0 to count-1 known.
+// count declares the goods 0 to count-1.
 func (n *namer) count(count string, line int) error {
 	goods, err := strconv.ParseInt(count, 10, 32)
 	if err != nil || goods < 0 {
@@ -253,7 +253,7 @@ func (n *namer) limit(bidder, most string, line int) error {
 	return nil
 }
 
-// auction is what was read, at the end of the file.
+// auction returns the auction at the end of the file.
 func (n *namer) auction() (*Auction, error) {
 	a := n.a
 	first, unknown := 0, ""

@@ -93,7 +93,7 @@ func (o *object) token(want string) (json.Token, error) {
 	return token, nil
 }
 
-// said is what errors call a token.
+// said is the text for a token in errors.
 func said(token json.Token) string {
 	switch token := token.(type) {
 	case string:

@@ -16,12 +16,13 @@ import (
 // A Rule says what winners pay.
 type Rule string
 
-// The rules of payments. What a bidder won is worth to it the prices of its winning bids.
+// The rules of payments. The value of a bidder's goods to the bidder is the sum of the prices of its
+// winning bids.
 const (
-	// FirstPrice: the prices that they bid.
+	// FirstPrice: each winner pays the prices of its winning bids.
 	FirstPrice Rule = "first"
-	// VCG, the payments of Vickrey, Clarke and Groves: what the others lose by a winner's
-	// presence, the best revenue without its bids less what the other winners bid.
+	// VCG, the payments of Vickrey, Clarke and Groves: a winner pays the loss of the others by its
+	// presence, which is the best revenue without its bids less the prices of the other winning bids.
 	VCG Rule = "vcg"
 	// Core: bidder-optimal core-selecting payments (Day and Raghavan, Management Science
 	// 53, 2007). No coalition of bidders would give the seller more than it gets, the
@@ -42,11 +43,11 @@ type Payments struct {
 	Coalitions [][]int  // of Core: bids, by place, of those who would block lower payments, without winners that stay as they are
 }
 
-// A Winner is a bidder of whom bids win.
+// A Winner is a bidder with a winning bid.
 type Winner struct {
 	Bidder string // its name; empty: it has none
 	Bids   []int  // by place, ascending
-	Value  int64  // their prices' sum
+	Value  int64  // the sum of their prices
 	Pays   int64
 }
 
@@ -59,10 +60,10 @@ func (p *Payments) Revenue() *big.Int {
 	return sum
 }
 
-// Pay computes what the winners of a result pay and keeps it there. Rules other than
-// FirstPrice need winners that are proven to be the best. Where the proof is missing, where
-// the rule is not defined for the auction, and where ctx ends before the payments are known,
-// the result gets a note that says so in place of payments.
+// Pay computes the payments of a result's winners and sets r.Payments. Rules other than FirstPrice
+// need winners that are proven to be the best. Where the proof is missing, where the rule is not
+// defined for the auction, and where ctx ends before the payments are known, the result gets a note
+// with the reason in place of payments.
 //
 // VCG solves one auction a winner by branch and cut, on all cores, from the known winners
 // and clique prices, or adds the other winners to a table of all other bidders where the
@@ -99,7 +100,7 @@ func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 	return nil
 }
 
-// without adds a note that says why the result has no payments.
+// without adds a note with the reason why the result has no payments.
 func (res *Result) without(rule Rule, why string) {
 	res.Notes = append(slices.Clone(res.Notes), fmt.Sprintf("no payments by the rule %s: %s", rule, why))
 }
@@ -157,7 +158,7 @@ func newCashier(res *Result, o Options) (*cashier, error) {
 	return c, nil
 }
 
-// told are the payments by the auction's bids.
+// told converts the payments to those of the auction's own bids.
 func (c *cashier) told() *Payments {
 	told := &Payments{Rule: c.Rule}
 	for _, w := range c.Winners {
@@ -266,7 +267,7 @@ func (c *cashier) partners() (order []int, members map[int][]int) {
 	return order, members
 }
 
-// step tells that an auction was solved.
+// step reports to Progress that one more auction is solved.
 func (c *cashier) step() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,7 +275,7 @@ func (c *cashier) step() {
 	c.o.Say("payments of %d winners: %d auctions solved", len(c.Winners), c.done)
 }
 
-// bid is what bids pay together.
+// bid is the sum of the prices of bids.
 func (c *cashier) bid(bids []int) int64 {
 	sum := int64(0)
 	for _, i := range bids {
@@ -305,8 +306,8 @@ func (c *cashier) only(part int) []int64 {
 	return prices
 }
 
-// without is the best revenue of a winner's part without its bids, what goods raise
-// prices by included. Where ctx ends first the value means nothing.
+// without is the best revenue of a winner's part without the winner's bids, with the amounts by which
+// goods raise prices. If ctx ends first, the value is not valid.
 func (c *cashier) without(ctx context.Context, k int) (int64, error) {
 	w := &c.Winners[k]
 	p := &packing.Problem{Prices: c.only(c.part[w.Bids[0]]), Cliques: c.whole.Cliques}
@@ -320,7 +321,7 @@ func (c *cashier) without(ctx context.Context, k int) (int64, error) {
 		}
 	}
 	if len(c.Winners) > 1 {
-		set.Workers = 1 // winners are on all cores
+		set.Workers = 1 // one core a winner; winners share the cores
 	}
 	solved, err := packing.Solve(ctx, p, set)
 	if err != nil {

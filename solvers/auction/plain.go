@@ -9,31 +9,32 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// plain is an auction as set packing knows it: bids of goods and dummies, each of which
-// is sold once, and goods that may stay unsold. What the auction has beside that is said
-// in such bids:
+// plain is an auction in the form of set packing: bids of goods and dummies, each of which is sold
+// at most once, and goods that may stay unsold. Limits, reserves and goods that have to be sold are
+// expressed by such bids:
 //
 //   - A bidder that wins at most k of its bids has k dummies, and its bids are copied:
 //     the copy that counts as the bidder's first wins the first dummy, and so on.
 //   - A reserve is a bid of the seller.
-//   - Without free disposal each good raises the prices of its bids by so much that
-//     allocations of all goods are worth more than all others.
-//   - Where there are reserves, all prices are multiplied, and those of reserves lowered
-//     by one: bids that pay as much as reserves win. Payments are computed without that.
+//   - Without free disposal each good raises the prices of its bids by an amount that makes every
+//     allocation of all goods worth more than any other.
+//   - Where there are reserves, all prices are multiplied by a number, and those of reserves then
+//     lowered by one, so that bids that pay as much as reserves win. Payments are computed without
+//     this step.
 type plain struct {
 	*Auction          // its bids; the auction itself where all is plain
-	whole    *Auction // whose bids they stand for
+	whole    *Auction // the auction whose bids these stand for
 	from     []int    // the place of each bid's original; reserves follow the bids. Nil: the same places
 	raised   int64    // units that each good adds to the price of a bid
-	unsold   *big.Int // plain bids that are worth more, in units, have all goods; nil: goods may stay unsold
-	times    int64    // units that a unit of the auction's is
+	unsold   *big.Int // plain bids whose value exceeds this number of units sell all goods; nil: goods may stay unsold
+	times    int64    // units in a unit of the auction
 }
 
-// maxPlain is how many plain bids there may be: copies are as many as the bidder's bids
-// times its limit.
+// maxPlain is the most plain bids: a bidder with a limit has as many copies as its bids times its
+// limit.
 const maxPlain = 1 << 20
 
-// newPlain says an auction in plain bids. ties: bids that pay as much as reserves win.
+// newPlain converts an auction to plain bids. If ties is set, bids that pay as much as reserves win.
 func newPlain(a *Auction, ties bool) (*plain, error) {
 	if err := a.valid(); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Source, err)
@@ -98,8 +99,8 @@ func newPlain(a *Auction, ties bool) (*plain, error) {
 	return p, nil
 }
 
-// add appends a bid of a price in the auction's units, less what it is lowered by: 0 or,
-// of reserves where ties matter, anything above.
+// add appends a bid whose price is given in the auction's units. If lowered is above 0, as for
+// reserves where ties matter, the price becomes one plain unit less.
 func (p *plain) add(from int, b Bid, price, lowered int64) error {
 	real := 0
 	for _, g := range b.Goods {
@@ -124,8 +125,8 @@ func (p *plain) add(from int, b Bid, price, lowered int64) error {
 	return nil
 }
 
-// limited are the limits of bidders who could win more: those with more bids than the
-// limit that share no dummy.
+// limited are the limits of those bidders who could win more bids: their bids share no dummy, and are
+// more than the limit.
 func (a *Auction) limited() map[string]int {
 	could := map[string]int{}
 	type group struct {
@@ -155,8 +156,8 @@ func (a *Auction) limited() map[string]int {
 	return limits
 }
 
-// raise is more than any two allocations differ by in their prices, and ceiling what none is
-// worth more than.
+// raise returns an amount larger than the difference of the prices of any two allocations, and
+// ceiling, an upper bound on the value of all allocations.
 func (a *Auction) raise() (raised int64, ceiling *big.Int, err error) {
 	ceiling = new(big.Int)
 	highest, lowest := map[int64]int64{}, map[int64]int64{} // of a good's share in the price of a bid
@@ -255,11 +256,11 @@ func (p *plain) bids(winners, kept []int) []int {
 	return list
 }
 
-// amount is what the auction's bids are worth at most where plain ones are worth so much
-// at most, in the auction's units.
+// amount converts an upper bound on the value of plain bids to one on the value of the auction's
+// bids, in the auction's units.
 func (p *plain) amount(bound *big.Int) *big.Int {
 	x := new(big.Int).Add(bound, big.NewInt(p.times-1))
-	x.Div(x, big.NewInt(p.times)) // to the lower side
+	x.Div(x, big.NewInt(p.times)) // rounds down
 	return x.Sub(x, new(big.Int).Mul(big.NewInt(p.raised), big.NewInt(p.Goods)))
 }
 
@@ -274,11 +275,11 @@ func (p *plain) number(n solve.Number) solve.Number {
 	return solve.Number(p.whole.Price(p.amount(x.Num())))
 }
 
-// errUnsold is that the winning bids leave goods that have to be sold.
+// errUnsold is the error of winning bids that leave goods which have to be sold.
 var errUnsold = errors.New("the bids found do not sell every good, and the auction has no free disposal")
 
-// result takes a result of the plain bids to the auction's. Of an auction that no bids
-// sell all goods of the error wraps solve.ErrInfeasible.
+// result converts a result of the plain bids to one of the auction. If no bids sell all goods that
+// have to be sold, the error wraps solve.ErrInfeasible.
 func (p *plain) result(plain *Result) (*Result, error) {
 	if p.from == nil {
 		return plain, nil
@@ -319,7 +320,7 @@ func (p *plain) result(plain *Result) (*Result, error) {
 	return res, nil
 }
 
-// sold is how many real goods plain bids have.
+// sold is the number of real goods in plain bids.
 func (p *plain) sold(bids []int) int64 {
 	sold := int64(0)
 	for _, i := range bids {

@@ -24,8 +24,8 @@ const (
 // Formats are all formats.
 func Formats() []string { return []string{CATS, CSV, JSON} }
 
-// FormatOf is the format that a file's name promises, with or without the ending of a
-// compressed one; empty: none.
+// FormatOf is the format that the ending of a file's name stands for, before the ending of a
+// compression if there is one; empty where it stands for none.
 func FormatOf(path string) string {
 	name := strings.ToLower(path)
 	switch filepath.Ext(name) {
@@ -65,8 +65,8 @@ const (
 // begin with `file:line`.
 func Read(path string) (*Auction, error) { return ReadWithin(path, 0) }
 
-// ReadWithin is Read with a limit on the bytes of memory that bids may take; 0
-// allows any number. What is longer is a formats.MemoryError.
+// ReadWithin is Read with a limit on the bytes of memory that bids may take; 0: no limit. An auction
+// that takes more is a formats.MemoryError.
 func ReadWithin(path string, limit int64) (*Auction, error) {
 	plain, err := packed.OpenFile(path, unpacked(limit))
 	if err != nil {
@@ -84,8 +84,8 @@ func ReadFrom(r io.Reader, name string) (*Auction, error) {
 	return readPlain(plain, name, 0)
 }
 
-// unpacked is how many bytes of text may come where no length is known: four
-// times what bids may take.
+// unpacked is the most bytes of text that are read where the length is not known: four times the
+// memory that bids may take.
 func unpacked(limit int64) int64 {
 	if limit <= 0 || limit > maxUnpacked/4 {
 		return maxUnpacked
@@ -99,7 +99,7 @@ func readPlain(plain *packed.Stream, name string, limit int64) (*Auction, error)
 	in := bufio.NewReaderSize(plain.Reader, maxHead)
 	format := FormatOf(name)
 	if format == "" {
-		head, _ := in.Peek(maxHead) // an error comes again when it is read
+		head, _ := in.Peek(maxHead) // the next read returns the error again
 		format = formatOfText(head)
 	}
 	a, err := readFormat(in, name, format, memory)

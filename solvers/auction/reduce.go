@@ -14,8 +14,8 @@ import (
 	"coalesce/solvers/csg"
 )
 
-// MaxItems is how many items Solve makes agents of by itself: 2^25 values. MaxItemsAsked is how many
-// where the algorithm or variant that was asked for needs them.
+// MaxItems is the most items that Solve turns into agents by its own choice: 2^25 values.
+// MaxItemsAsked is the most where the options name an algorithm or a variant of coalition structures.
 const (
 	MaxItems      = ways.MaxItems
 	MaxItemsAsked = 30
@@ -87,7 +87,7 @@ func newReduction(a *plain) *Reduction {
 	for i, b := range a.Bids {
 		switch {
 		case b.Price <= 0:
-			// Left out, it costs nothing.
+			// Without this bid the revenue is no less.
 		case !contested[i]:
 			r.Always = append(r.Always, i)
 		default:
@@ -104,8 +104,8 @@ func newReduction(a *plain) *Reduction {
 // 10^-Scale of the auction. The error of more items wraps ErrItems.
 func (r *Reduction) ToCSG() (*csg.Instance, error) { return r.toCSG(MaxItems) }
 
-// toCSG is ToCSG of at most so many items. The error of values that the host's memory does
-// not hold wraps device.ErrMemory.
+// toCSG is ToCSG for at most so many items. If the host's memory does not hold the values, the error
+// wraps device.ErrMemory.
 func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	n := len(r.Items)
 	if n > maxItems {
@@ -167,11 +167,10 @@ func (r *Reduction) winners(s csg.Structure) []int {
 // maxStates bounds the memory of Reference.
 const maxStates = 1 << 23
 
-// Reference finds the winners one set of unsold items after the other: the
-// first item of the set stays unsold, or goes to one of the bids that begin
-// with it. It is what the coalition kernels are held against, and shares
-// nothing with them. An auction with more than 64 items, or too many sets, is
-// an error that wraps ErrItems.
+// Reference finds the winners one set of unsold items after the other: the first item of the set
+// stays unsold, or goes to one of the bids whose first item it is. Tests compare the coalition
+// kernels with it; the two share no code. An auction with more than 64 items, or too many sets, is an
+// error that wraps ErrItems.
 func Reference(a *Auction) (*Result, error) {
 	r, err := NewReduction(a)
 	if err != nil {

@@ -20,11 +20,11 @@ type Result struct {
 	Auction    *Auction
 	Winners    []int        // by place in Bids, ascending
 	Kept       []int        // by place in Reserves, ascending
-	Items      int          // what bids compete for: the agents of the reduced instance
-	Splittings float64      // of coalition structures
+	Items      int          // goods and dummies that several bids ask for: the agents of the reduced instance
+	Splittings float64      // evaluated by the kernels of coalition structures
 	Nodes      int64        // of branch and cut
-	Tables     TableWork    // of Bidders on a device, payments included
-	Search     SearchWork   // on devices beside branch and cut
+	Tables     TableWork    // work of Bidders on a device, payments included
+	Search     SearchWork   // work of devices beside branch and cut
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 
@@ -32,7 +32,7 @@ type Result struct {
 	prices []packing.Price // of branch and cut, for the plain bids and in the auction's units
 }
 
-// NewResult is a result that knows its auction and nothing else.
+// NewResult is a result with the facts of its auction and no answer.
 func NewResult(a *Auction) *Result {
 	size := map[string]int{"goods": int(a.Goods), "bids": len(a.Bids), "dummies": int(a.Dummies)}
 	return &Result{Auction: a, Report: solve.Report{Problem: "auction", Instance: a.Source, Size: size, Notes: a.Notes}}
@@ -116,11 +116,11 @@ func (res *Result) String() string {
 	return b.String()
 }
 
-// A certificate is what checking the winning bids found.
+// A certificate has the findings of the check of the winning bids.
 type certificate struct {
 	Accepted []accepted `json:"accepted"`
 	Kept     []kept     `json:"kept,omitempty"`
-	Disjoint bool       `json:"disjoint"` // no good is sold twice, and what else the auction asks for holds
+	Disjoint bool       `json:"disjoint"` // no good is sold twice, and limits, alternatives and goods that have to be sold are respected
 	Sum      string     `json:"sum"`      // of the prices
 }
 

@@ -21,26 +21,30 @@ import (
 // Options of Solve: those of coalition structures, which solve auctions of few goods.
 type Options = csg.Options
 
-// Algorithms are what Solve can be told to use: Branch, Bidders, and the methods of
+// Algorithms are the names that Options.Algorithm may have: Branch, Bidders, and the methods of
 // coalition structures.
 func Algorithms() []string {
 	return []string{Branch, Bidders, string(csg.Apart), string(csg.DP), string(csg.IDP)}
 }
 
-// Solve finds the bids that pay the most together. On a GPU tables of few items are made bidder
-// by bidder, where that is a matter of half a second. Else the goods and dummies that bids
-// compete for are coalition structures, on a device, where these are at most MaxItems, or
-// MaxItemsAsked where that is asked for; more are solved by branch and cut on all cores of the
-// host. The options may name the algorithm. Bidders makes tables, on the device, of the items
-// without the dummies of alternatives: as many as its memory holds, at most MaxContested, on a
-// host 25. The result was checked: no good is sold twice, and the prices add up to what the
-// solver claims.
+// Solve finds the bids that pay the most together. Unless the options name an algorithm, Solve
+// chooses one of three:
 //
-// When ctx or the time limit ends, the result is the best bids that branch and cut has
-// found, and a bound; Proven tells whether they are the best of all. Coalition structures
-// that end early, between launches, leave it those that branch and cut begins with.
-// Progress is told values, bounds and gaps in the auction's decimals, and nodes as the
-// work; values are empty while goods that have to be sold are not.
+//   - Bidders, on a GPU, where tables of all sets of items take half a second at most. The items
+//     exclude the dummies of alternatives; there are at most MaxContested of them and as many as
+//     the device's memory holds, on a host 25.
+//   - Coalition structures on the device, where the goods and dummies that several bids ask for are
+//     at most MaxItems, or MaxItemsAsked where the options name such an algorithm.
+//   - Branch and cut, on all cores of the host, for more.
+//
+// The result is checked: no good is sold twice, and the prices add up to the total that the solver
+// claims.
+//
+// When ctx or the time limit ends, the result has the best bids that branch and cut has found and a
+// bound; Proven says whether they are the best of all. Coalition structures that end early, between
+// launches, leave the bids that branch and cut begins with. Progress is called with values, bounds
+// and gaps in the auction's decimals, and with nodes as the work; values are empty until a solution
+// sells all goods that have to be sold.
 //
 // Errors of too many items or bids wrap ErrItems or ErrSize, those of memory
 // device.ErrMemory, those of a wrong answer csg.ErrCheck, and those of an auction without
@@ -80,7 +84,7 @@ func (s *Session) byStructures(ctx context.Context, inst *csg.Instance, progress
 			return nil, err
 		}
 	}
-	devices := s.structures.Devices // which keep what is loaded
+	devices := s.structures.Devices // of the session, whose loaded kernels stay
 	s.structures.Options = s.Options
 	s.structures.Devices, s.structures.Progress = devices, progress
 	return s.structures.Solve(ctx, inst)
@@ -110,7 +114,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		return res, nil
 	}
 	var tables *tabled
-	var way tuned.Choice // none where an algorithm is asked for, or on several devices, whose times differ from those of one
+	var way tuned.Choice // the tuned algorithm; none where one is asked for, or on several devices, for which nothing is measured
 	algorithm := o.Algorithm
 	asked := algorithm == Bidders || algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
 	switch {
@@ -167,8 +171,8 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	return reduced.Result(solved)
 }
 
-// begin chooses the algorithm to begin with, and makes what Bidders needs ready where that is
-// the one.
+// begin chooses the algorithm to begin with, and if that is Bidders, converts the auction to its
+// lists.
 func begin(p *plain, items int, o *Options) (tuned.Choice, *tabled, error) {
 	tables, refused := tablesOf(p, *o)
 	var problem *bidders.Problem
@@ -182,7 +186,7 @@ func begin(p *plain, items int, o *Options) (tuned.Choice, *tabled, error) {
 	return way, tables, nil
 }
 
-// incumbent tells of the auction what a solve of the reduced instance tells.
+// incumbent converts an incumbent of the reduced instance to one of the auction.
 func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
 	always := r.plain.Revenue(r.Always)
 	units := func(n solve.Number) (*big.Int, bool) {
@@ -192,7 +196,7 @@ func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
 		}
 		whole := new(big.Int).Div(x.Num(), x.Denom())
 		if !x.IsInt() {
-			whole.Add(whole, big.NewInt(1)) // a bound of real numbers, up
+			whole.Add(whole, big.NewInt(1)) // a bound that is no whole number is rounded up
 		}
 		return whole.Add(whole, always), true
 	}

@@ -15,9 +15,9 @@ import (
 
 // Verify holds a result, the JSON object that MarshalJSON writes, against an auction:
 // the bids are the auction's, no good is sold twice, and the prices add up, in exact
-// decimals, to the stated value. Payments are computed again. That no other bids pay more
-// is checked where the result has a proof (solve.Settings.Proof), without a search; else that is
-// said. Errors are those of an object that cannot be read.
+// decimals, to the stated value. Payments are computed again. Where the result has a proof
+// (solve.Settings.Proof), the proof shows without a search that no other bids pay more; else a
+// message says that the bound is not checked. Errors are those of an object that cannot be read.
 func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
@@ -87,7 +87,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	return v, nil
 }
 
-// feasible says what was found of winning bids that can win together.
+// feasible is the message for winning bids that can win together.
 func (a *Auction) feasible() string {
 	text := "feasible: no good is sold twice"
 	if len(a.Limits) > 0 {
@@ -115,9 +115,9 @@ func (a *Auction) keeps(stated []kept) ([]int, error) {
 	return list, nil
 }
 
-// repay computes the stated payments of the winners again, and says what of them cannot
-// be checked. Those in the core are held against their definition: no coalition blocks
-// them, and the coalitions stated rule out lower payments and payments nearer to VCG's.
+// repay computes the stated payments of the winners again, and adds a message for those that it
+// cannot check. Payments in the core are checked by their definition: no coalition blocks them, and
+// the stated coalitions rule out lower payments and payments nearer to VCG's.
 func (res *Result) repay(stated *payments, places map[int64]int) (string, error) {
 	if !slices.Contains(Rules(), string(stated.Rule)) {
 		return "", fmt.Errorf("found the rule %.40q, expected one of %v", stated.Rule, Rules())
@@ -184,9 +184,9 @@ func (c *cashier) recall(stated *payments, places map[int64]int) error {
 	return c.recore()
 }
 
-// hold takes payments as they are stated, from VCG's on to the prices bid, and makes
-// sure that no coalition blocks them. The stated coalitions name bids and not what else
-// of a bidder's, or of the seller's, makes way for them.
+// hold checks that the stated payments lie between those of VCG and the prices bid, and that no
+// coalition blocks them. The stated coalitions list bids alone, without the winning bids and the
+// reserves that make way for these.
 func (c *cashier) hold(stated *payments) error {
 	for k := range c.Winners {
 		w := &c.Winners[k]
@@ -221,8 +221,8 @@ func (c *cashier) unblocked(winners []int) error {
 	return err
 }
 
-// recore moves VCG's payments to the point of the coalitions and makes sure that no
-// other coalition blocks.
+// recore moves VCG's payments to the point that the stated coalitions determine, and checks that no
+// other coalition blocks it.
 func (c *cashier) recore() error {
 	order, members := c.partners()
 	for _, part := range order {
@@ -249,7 +249,7 @@ func (c *cashier) recore() error {
 	return nil
 }
 
-// checkProof replays a proof, says what it proves, and whether that is the stated bound.
+// checkProof computes the bound of a proof again, and compares it with the stated bound.
 func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Number) error {
 	p, err := newPlain(res.Auction, true)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Write writes an auction in a format, one of Formats, and says what the format cannot
-// hold and is left out. What changes which bids can win is an error: CATS cannot say
-// limits, reserves and which goods have to be sold, CSV cannot write goods whose names have
-// blanks.
+// Write writes an auction in a format, one of Formats, and returns texts about the parts that the
+// format cannot hold and that are left out. It is an error if such a part changes which bids can win:
+// CATS holds no limits, no reserves and no goods that have to be sold; CSV holds no goods whose names
+// have blanks.
 func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 	if err := a.valid(); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func writeCATS(w *bufio.Writer, a *Auction) ([]string, error) {
 	return notes, nil
 }
 
-// spoken is an auction in names: of goods, of bidders and of alternatives.
+// spoken has the names of an auction's goods, bidders and alternatives.
 type spoken struct {
 	*Auction
 	goods []string // their names; nil: their numbers
@@ -106,11 +106,11 @@ type spokenBid struct {
 	xor    []string
 }
 
-// maxNames is how many goods get names because one of them needs one.
+// maxNames is the most goods of an auction in which all goods get names because one of them needs one.
 const maxNames = 1 << 20
 
-// speak names bidders that dummies tell by these. A dummy that bids of one bidder share
-// is the name of alternatives, one that several bidders share is a good.
+// speak names the bidders, by dummies where bids have no bidder's name. A dummy that several bids of
+// one bidder share becomes the name of alternatives, one that several bidders share becomes a good.
 func speak(a *Auction) (*spoken, error) {
 	bidder := a.Bidders()
 	type use struct {
@@ -236,7 +236,7 @@ type limit struct {
 	limit  int
 }
 
-// limits are those of bidders who bid, in the order of their first bids.
+// limits are the limits of bidders who have bids, in the order of their first bids.
 func (s *spoken) limits() []limit {
 	var list []limit
 	seen := map[string]bool{}

@@ -1,6 +1,7 @@
-// Package beside has devices work for branch and cut while it searches its tree. They look for good
-// packings first, set packing as a binary quadratic program, for hundreds of tabu searches at once,
-// and bound the children of nodes when these find no more.
+// Package beside uses devices while branch and cut searches its tree on the host. First the devices
+// look for good packings, by hundreds of tabu searches at once of a binary quadratic program that
+// stands for set packing. When these find no better packings, the first device bounds the children of
+// nodes.
 package beside
 
 import (
@@ -23,32 +24,32 @@ import (
 )
 
 const (
-	alone      = 200 * time.Millisecond // that branch and cut has before devices search beside it
-	mostPairs  = 1 << 24                // of bids that conflict, where devices search: they take the host a gigabyte
-	mostGains  = 1<<30 - 1              // that rows of 32 bits of family qubo/bulk take
-	tabuShare  = 20                     // of the bids one in so many is tabu
+	alone      = 200 * time.Millisecond // branch and cut searches for so long before devices search beside it
+	mostPairs  = 1 << 24                // most pairs of conflicting bids for which devices search: the host needs a gigabyte for them
+	mostGains  = 1<<30 - 1              // largest gain that rows of 32 bits of family qubo/bulk hold
+	tabuShare  = 20                     // one bid in so many is tabu
 	mostTabu   = 1000
 	tabuSpread = 10
 )
 
-// Work is what searches beside branch and cut did.
+// Work counts the work of devices beside branch and cut.
 type Work struct {
-	Flips    int64   // bids put in or let go
-	Found    int     // allocations better than all before
-	Last     float64 // seconds from the start of the solve to the last of them
-	Nodes    int64   // whose children a device bounded
-	Children int64   // of these
+	Flips    int64   // bids that searches added to a packing or removed from one
+	Found    int     // packings better than all before
+	Last     float64 // seconds from the start of the solve to the last better packing
+	Nodes    int64   // nodes whose children a device bounded
+	Children int64   // children that a device bounded
 }
 
 // A Companion searches on devices, beside the trees of an auction's parts.
 type Companion struct {
 	o        solve.Settings
 	start    time.Time     // of the solve
-	begun    bool          // it came to search a part
-	quiet    time.Duration // that searches go on without better allocations
-	patience *time.Timer   // ends them then; nil: they go on
+	begun    bool          // a search of some part has begun
+	quiet    time.Duration // searches end after this time without a better packing
+	patience *time.Timer   // ends the searches after quiet; nil: no such limit
 	did      Work
-	err      error // why it ended before branch and cut did
+	err      error // why the searches ended before branch and cut did
 
 	held            *bounds.Bounder                // of the first device; nil: none yet
 	free            atomic.Pointer[bounds.Bounder] // the same, while the device does not search
@@ -57,24 +58,24 @@ type Companion struct {
 	failed          error // why children are not bounded
 }
 
-// Join has o's devices work for branch and cut, of which set are the settings, where they are no
-// host and one process solves.
+// Join sets, in the settings of branch and cut, the functions by which o's devices search beside the
+// tree and bound children. It does so where the devices are not a host and one process solves.
 func Join(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
 	s := &Companion{o: o, start: start, quiet: seeking}
 	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.Together() == 1 {
 		set.Beside, set.Alone, set.Bounds = s.search, alone, s.bound
 		if s.emulated() {
-			set.Alone, s.quiet = 0, time.Minute // it takes long as it is
+			set.Alone, s.quiet = 0, time.Minute // an emulated device takes long for a round: it starts at once and has a minute
 		}
 	}
 	return s
 }
 
-// emulated reports whether the device is one, which takes a million times as long.
+// emulated reports whether the device is an emulated one, which takes a million times as long as a GPU.
 func (s *Companion) emulated() bool { return s.o.Devices[0].Facts().Kind == device.Emulated }
 
-// search is a packing.Beside: hundreds of tabu searches of a binary quadratic program, which
-// go on from the tree's best too. The device bounds children before and after them.
+// search is a packing.Beside: hundreds of tabu searches of a binary quadratic program, some of which
+// start from the tree's best packing. The device bounds children before and after the searches.
 func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.Exchange) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -93,7 +94,7 @@ func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.
 		n := len(c.Prices)
 		e := exchanged{s, x, n}
 		rules := qubo.Rules{Tenure: max(1, min(n/tabuShare, mostTabu)), Spread: tabuSpread}
-		if s.emulated() { // which takes almost a millisecond a flip, and ends between rounds
+		if s.emulated() { // an emulated device takes almost a millisecond a flip, and ends between rounds only
 			rules.Searches, rules.Round = 2, 1
 		}
 		var res *qubo.Result
@@ -113,7 +114,7 @@ func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.
 	}
 }
 
-// exchanged is the tree's exchange, in solutions of the binary quadratic program.
+// exchanged converts between packings of the tree and solutions of the binary quadratic program.
 type exchanged struct {
 	*Companion
 	tree packing.Exchange
@@ -149,13 +150,13 @@ func (e exchanged) Take() qubo.Bits {
 	return problem.NewBits(x, e.n)
 }
 
-// quadratic is a packing as a binary quadratic program: each bid is worth its price, and of
-// two that conflict and both are in the lesser price is taken off. So no set of bids is worth
-// more than the packing that its dearer bids are: each bid that goes for a dearer one had its
-// own price taken off for that pair. Prices are exact where gains fit 32 bits, else rounded
-// down to what fits. Its error is ctx's where that ends.
+// quadratic writes set packing as a binary quadratic program: a chosen bid adds its price, and two
+// chosen bids that conflict subtract the lower of their prices. A set of bids is therefore worth no
+// more than the packing that remains when the cheaper bid of each conflicting pair is removed: the
+// pair's subtraction is at least the price of the removed bid. Prices are exact where gains fit 32
+// bits, else rounded down until they fit. The error is that of ctx.
 func quadratic(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error) {
-	gains := append([]int64(nil), c.Prices...) // the most that a flip changes
+	gains := append([]int64(nil), c.Prices...) // by bid, the most by which its flip changes the objective
 	for a, b := range c.Pairs {
 		less := min(c.Prices[a], c.Prices[b])
 		gains[a] += less
@@ -187,8 +188,8 @@ func quadratic(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error
 	return q.Build()
 }
 
-// Tell adds what the searches did to a report: nothing where none was begun and nothing
-// hindered them.
+// Tell adds notes about the work of the devices to a report: none where no search began and no
+// error occurred.
 func (s *Companion) Tell(r *solve.Report) Work {
 	where, note := s.o.Where(), ""
 	if s.begun {
@@ -215,10 +216,10 @@ func (s *Companion) Tell(r *solve.Report) Work {
 	return s.did
 }
 
-// inline is an error on one line.
+// inline is the text of an error, on one line.
 func inline(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// Refused is why settings do not let the devices work; nil where they do.
+// Refused returns an error if the settings do not allow the devices to search.
 func (s *Companion) Refused() error {
 	if err := errors.Join(s.err, s.failed); errors.Is(err, tuned.ErrNotTuned) {
 		return err

@@ -12,15 +12,15 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// seeking is how long searches on a GPU go on without better allocations until it bounds children
-// instead: blocks of searches leave no room for others.
+// seeking is the time without a better packing after which searches on a GPU end, so that the GPU
+// bounds children: it has no room for both at once.
 const seeking = 500 * time.Millisecond
 
-// mostEmulated is how many children an emulated device bounds, each in a tenth of a second.
+// mostEmulated is the most children that an emulated device bounds; each takes a tenth of a second.
 const mostEmulated = 16
 
-// opened is what bounds children on the first device, for problems of so many bids; nil, and the
-// reason is noted, where there is none.
+// opened opens the bounder of the first device for problems of so many bids. Where that fails, it
+// notes the reason and returns nil.
 func (s *Companion) opened(bids int) *bounds.Bounder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Companion) opened(bids int) *bounds.Bounder {
 	return s.held
 }
 
-// bound is a packing.Bounder, while no searches run.
+// bound is a packing.Bounder. It bounds nothing while searches run.
 func (s *Companion) bound(ctx context.Context, c *packing.Children) *packing.Bounds {
 	b := s.free.Load()
 	if b == nil || !b.Takes(c) {
@@ -66,7 +66,7 @@ func (s *Companion) bound(ctx context.Context, c *packing.Children) *packing.Bou
 	return got
 }
 
-// Close frees what bounds took of the device, when the tree is done.
+// Close frees the bounder's memory on the device, when the tree is done.
 func (s *Companion) Close() error {
 	if s.held == nil {
 		return nil

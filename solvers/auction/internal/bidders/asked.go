@@ -12,10 +12,11 @@ type Asked struct {
 	Bidder int
 }
 
-// New makes alternatives of bids: those of a bidder that share a dummy, where they have no
-// other, and other bids alone. Items are what else several bids ask for, those that the same
-// bids ask for taken as one; where they are more than 32, the problem has their number and
-// nothing else. It also tells which list each bid is in, -1 for bids that pay nothing.
+// New divides bids into lists of alternatives: bids that share a dummy, and have no other dummy, are
+// a list; every other bid is a list of its own. The problem's items are the other goods and dummies
+// that several bids ask for; those that the same bids ask for are one item. With more than 32 items
+// the problem has the number of items alone. New also returns the list of each bid, -1 for bids that
+// pay nothing.
 func New(bids []Asked, dummy func(id int64) bool) (*Problem, []int) {
 	dummies := make([]int, len(bids))
 	list := map[int64]int{} // dummies that make alternatives
@@ -48,7 +49,7 @@ func New(bids []Asked, dummy func(id int64) bool) (*Problem, []int) {
 		if key := fmt.Sprint(who); len(who) > 1 && !known[key] {
 			known[key] = true
 			for _, i := range who {
-				items[i] |= 1 << p.Items // 0 from 32 items on
+				items[i] |= 1 << p.Items // adds no bit from 32 items on
 			}
 			p.Items++
 		}

@@ -1,16 +1,14 @@
-// Package bidders finds the best bids of an auction bidder by bidder. The value of a set
-// of items, once a bidder has come, is what it was or, with one of the bidder's bids, that
-// of the items left and the bid's price:
+// Package bidders finds the best bids of an auction bidder by bidder. A table has, for every set S of
+// items, the most that the bidders so far pay together for items of S. The next bidder takes none of
+// its bids or one of them, b, and leaves the items S\b to the bidders before it:
 //
 //	new(S) = max(old(S), old(S\b) + price(b) for all bids b of the bidder within S)
 //
-// It is exact by induction over the bidders: each takes at most one bid, and the items left
-// serve those before it. Bidders come in an order in which the first ones ask for few items,
-// of whose sets alone there is a table then (peel).
+// The bidders are ordered so that the first ones ask for few items; their tables have only the sets
+// of these items (peel).
 //
-// On a host the time is that of the sets which hold a bid, 2^(items-|b|) a bid b, and a copy
-// of the table for each bidder of several bids. On a device several bidders come in one pass
-// over the table (passes).
+// A host visits 2^(items-|b|) sets for each bid b, and copies the table for each bidder of several
+// bids. A device takes several bidders in one pass over the table (passes).
 package bidders
 
 import (
@@ -35,8 +33,8 @@ type Problem struct {
 	Bidders [][]Bid
 }
 
-// bound is a value that no allocation exceeds: the sum of what each bidder bids at most, or
-// of what each item brings at most when prices are shared among a bid's items.
+// bound is a value that no allocation exceeds: the sum of each bidder's highest price, or, if that is
+// lower, the sum over all items of the highest share of an item in the price of a bid.
 func (p *Problem) bound() int64 {
 	add := func(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
 	byBidder, byItem := int64(0), int64(0)
@@ -88,13 +86,12 @@ func union(bids []Bid) uint32 {
 	return all
 }
 
-// peel renumbers the items so that few bidders ask for the high ones, and orders the
-// bidders by their highest: the last item is one that the fewest ask for, the one before it
-// is one that the fewest of the others ask for, and so on. It also tells the place that each
-// bidder had.
+// peel renumbers the items so that few bidders ask for the high ones, and orders the bidders by their
+// highest item: the last item is one that the fewest bidders ask for, the item before it one that the
+// fewest of the remaining bidders ask for, and so on. It also returns the former place of each bidder.
 func (p *Problem) peel() (*Problem, []int) {
 	asked := make([]uint32, len(p.Bidders))
-	holders := make([]int, p.Items) // bidders left that ask for an item
+	holders := make([]int, p.Items) // by item, how many of the remaining bidders ask for it
 	for k, bids := range p.Bidders {
 		asked[k] = union(bids)
 		for left := asked[k]; left != 0; left &= left - 1 {
@@ -143,15 +140,16 @@ func (p *Problem) peel() (*Problem, []int) {
 	return q, order
 }
 
-// A splitter makes the tables of two groups of a peeled problem's bidders, the first `half`
-// and the others. It finds the items of the first group in a best allocation, and its worth.
+// A splitter makes the tables of two groups of a peeled problem's bidders, the first `half` and the
+// others. It returns the items that the first group gets in a best allocation, and the value of that
+// allocation.
 type splitter interface {
 	split(ctx context.Context, p *Problem, half int) (uint32, int64, error)
 }
 
-// halve finds the IDs of the bids that are worth the most together, and their worth: the
-// items of each half of the bidders from the two halves' tables, and then the bids of each
-// half for its items, by another splitter.
+// halve returns the IDs of the bids that pay the most together, and the sum of their prices. Splitter
+// `by` finds the items of each half of the bidders; splitter `then` finds the bids of each half for
+// its items in the same way.
 func (p *Problem) halve(ctx context.Context, by, then splitter) ([]int, int64, error) {
 	switch len(p.Bidders) {
 	case 0:
@@ -206,7 +204,7 @@ func (p *Problem) within(items uint32, bidders [][]Bid) *Problem {
 	return sub
 }
 
-// squeeze moves the bits of a set that lie in a mask together.
+// squeeze extracts the bits of a set at the places of a mask, and packs them from bit 0 on.
 func squeeze(set, mask uint32) uint32 {
 	out := uint32(0)
 	for k := 0; mask != 0; k++ {
@@ -223,7 +221,7 @@ func squeeze(set, mask uint32) uint32 {
 func (p *Problem) stay(groups [][]int) (base [][]Bid, left [][][]Bid) {
 	peeled, order := p.peel()
 	left = make([][][]Bid, len(groups))
-	of := make([]int, len(p.Bidders)) // one more than the group's number
+	of := make([]int, len(p.Bidders)) // by bidder, one more than the number of its group; 0: none
 	for g, list := range groups {
 		for _, k := range list {
 			of[k] = g + 1
@@ -239,7 +237,7 @@ func (p *Problem) stay(groups [][]int) (base [][]Bid, left [][][]Bid) {
 	return base, left
 }
 
-// tooMany says that items are more than a table is made of.
+// tooMany is the error of more items than a table takes.
 func tooMany(items, limit int) error {
 	if items > limit {
 		return fmt.Errorf("found %d items, expected at most %d", items, limit)

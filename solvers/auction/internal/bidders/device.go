@@ -11,23 +11,22 @@ import (
 	"coalesce/runtime/device"
 )
 
-// MaxItemsOnDevice is the most items that a device's tables are made of, as far as its memory
-// goes.
+// MaxItemsOnDevice is the most items of a device's tables. The device's memory may set a lower limit.
 const MaxItemsOnDevice = 32
 
-// On says where tables are made: on a device, by a variant of auction/bidders whose values
-// hold the worth of every allocation (Problem.Narrow); without a variant on the host.
+// On names what makes the tables: a device, with a variant of auction/bidders whose values hold the
+// value of every allocation (Problem.Narrow), or without a variant the host.
 type On struct {
 	Device  device.Device
 	Variant *device.Variant
-	Work    *Work               // is told what is done; may be nil
-	Share   func(share float64) // is told, between passes, how much of the tables of all bidders is made; may be nil
+	Work    *Work               // counts the work; may be nil
+	Share   func(share float64) // is called between passes with the finished share, 0 to 1, of the tables of all bidders; may be nil
 }
 
-// Work is what tables on a device take.
+// Work counts the work of tables on a device.
 type Work struct {
 	Passes int     // over tables: launches
-	Bytes  float64 // of tables that passes read and write, by count
+	Bytes  float64 // of tables that passes read and write, computed from the number of sets
 }
 
 // valueSize is the bytes of a value of a variant's tables.
@@ -40,14 +39,13 @@ func tileItems(v *device.Variant) int {
 	return bits.Len(uint(auction.Bidders.Int(v, "block")*auction.Bidders.Int(v, "items"))) - 1
 }
 
-// memoryOf is what Solve takes of a device for so many items, in bytes: two tables and one
-// that passes leave the next state of a table in.
+// memoryOf is the device memory of Solve for so many items, in bytes: two tables, and a third one for
+// the results of passes.
 func memoryOf(v *device.Variant, items int) int64 {
 	return 3*valueSize(v)<<max(items, tileItems(v)) + 1<<24
 }
 
-// takes says why a variant cannot solve problems of so many items on a device; nil where it
-// can.
+// takes returns an error if a variant cannot solve problems of so many items on a device.
 func takes(v *device.Variant, facts device.Facts, items int) error {
 	if need := memoryOf(v, items); facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("tables of %d items need %d MiB of device memory, %s has %d MiB free: %w", items, need>>20, facts, facts.Free>>20, device.ErrMemory)
@@ -95,16 +93,16 @@ type tables struct {
 	on      On
 	kernels *auction.BiddersKernels
 	stream  device.Stream
-	unit    int64 // of the values: prices are multiples of it
-	tile    int   // items that sets of a tile differ in
+	unit    int64 // divides all prices; values are multiples of this unit
+	tile    int   // how many items the sets of a tile differ in
 	most    int64 // bytes of a table of all items
 	scope   device.Scope
-	spare   []device.Buffer // rooms of tables that are in no use
+	spare   []device.Buffer // buffers of tables that are not in use
 
-	all, done, told float64 // costs of passes, and the share that was told last
+	all, done, told float64 // the cost of all passes, that of the finished ones, and the share reported last
 
-	bids, prices device.Buffer // lists of what passes offer
-	worth, sets  device.Buffer // of best and look
+	bids, prices device.Buffer // bids that passes offer, and their prices
+	worth, sets  device.Buffer // values and sets that best and look write and read
 }
 
 // A made table is the values of all sets of some lowest items, at least those of a tile.
@@ -146,7 +144,7 @@ func (d *tables) take() (device.Buffer, error) {
 // give takes room back.
 func (d *tables) give(room device.Buffer) { d.spare = append(d.spare, room) }
 
-// room makes a buffer that holds so many bytes of what is at `at`; what it held is lost.
+// room replaces the buffer at `at` by one of so many bytes, unless it is as large; its content is lost.
 func (d *tables) room(at *device.Buffer, bytes int64) error {
 	if *at != nil && (*at).Len() >= bytes {
 		return nil
@@ -154,7 +152,7 @@ func (d *tables) room(at *device.Buffer, bytes int64) error {
 	return d.scope.Take(d.on.Device, device.Into(at, max(bytes, 1<<16)))
 }
 
-// plan are the passes of bidders of a peeled problem, whose share is told from then on.
+// plan returns the passes of bidders of a peeled problem, and adds their cost to that of all passes.
 func (d *tables) plan(bidders [][]Bid) []pass {
 	list := passes(bidders)
 	for _, p := range list {
@@ -176,7 +174,7 @@ func (d *tables) filled(ctx context.Context, list []pass) (*made, error) {
 	return t, d.come(ctx, t, list)
 }
 
-// clear makes a table that of no bidders.
+// clear sets a table to that of no bidders: all values are 0.
 func (d *tables) clear(t *made) error {
 	t.items = d.tile
 	return d.stream.Fill(t.room, 0, valueSize(d.on.Variant)<<d.tile, 0)
@@ -198,10 +196,10 @@ func (d *tables) list(list []pass) error {
 	return errors.Join(d.stream.Upload(d.bids, 0, device.Bytes(sets)), d.stream.Upload(d.prices, 0, values(prices, size)))
 }
 
-// ahead is how many passes are enqueued before their end is waited for.
+// ahead is the number of passes that are enqueued before the host waits for them.
 const ahead = 8
 
-// come lets the bidders of passes come to a table.
+// come adds the bidders of passes to a table.
 func (d *tables) come(ctx context.Context, t *made, list []pass) error {
 	if err := d.list(list); err != nil {
 		return err
@@ -226,7 +224,7 @@ func (d *tables) come(ctx context.Context, t *made, list []pass) error {
 	return d.stream.Sync()
 }
 
-// offer enqueues a pass, whose bids are listed from a place on.
+// offer enqueues a pass; its bids begin at place `from` of the lists.
 func (d *tables) offer(t *made, p *pass, first int) error {
 	if err := d.grow(t, p.high()); err != nil {
 		return err
@@ -255,12 +253,13 @@ func (d *tables) offer(t *made, p *pass, first int) error {
 	return nil
 }
 
-// grid is a block a tile, up to a number.
+// grid has a block for each tile, up to a limit.
 func (d *tables) grid(tiles uint64) device.Grid {
 	return device.Grid{Blocks: int64(min(tiles, 1<<20)), Threads: auction.Bidders.Int(d.on.Variant, "block")}
 }
 
-// grow makes a table one of so many items: others that nobody has asked for are worth nothing.
+// grow extends a table to so many items. No bidder so far asks for the added ones: they add nothing
+// to the value of a set.
 func (d *tables) grow(t *made, items int) error {
 	size := valueSize(d.on.Variant)
 	for ; t.items < items; t.items++ {
@@ -290,15 +289,15 @@ func (d *tables) split(ctx context.Context, p *Problem, half int) (uint32, int64
 	return d.found(one, other, p.Items)
 }
 
-// bestBlocks is how many blocks look for the best set, each of which leaves one.
+// bestBlocks is the number of blocks that look for the best set; each writes the best one it found.
 const bestBlocks = 1 << 12
 
-// bestRoom makes room for what best leaves.
+// bestRoom makes room for the results of best.
 func (d *tables) bestRoom() error {
 	return errors.Join(d.room(&d.worth, valueSize(d.on.Variant)*bestBlocks), d.room(&d.sets, 4*bestBlocks))
 }
 
-// bestGrid is that of best, which goes through so many tiles.
+// bestGrid is the grid of best for so many tiles.
 func (d *tables) bestGrid(one, other *made, items int) (device.Grid, uint64) {
 	tiles := uint64(1) << (max(one.items, other.items, items) - d.tile)
 	g := d.grid(tiles)
@@ -306,13 +305,14 @@ func (d *tables) bestGrid(one, other *made, items int) (device.Grid, uint64) {
 	return g, tiles
 }
 
-// best enqueues the search for the set whose items one table has best, and the other the rest.
+// best enqueues the search for the set S that maximises the value of S in one table plus the value of
+// all other items in the other table.
 func (d *tables) best(one, other *made, items int) error {
 	grid, tiles := d.bestGrid(one, other, items)
 	return d.kernels.Best(d.stream, grid, one.room, other.room, d.worth, d.sets, 1<<one.items-1, 1<<other.items-1, tiles)
 }
 
-// found is the set that best has found, and its worth.
+// found downloads the set that best has found, and its value.
 func (d *tables) found(one, other *made, items int) (uint32, int64, error) {
 	grid, _ := d.bestGrid(one, other, items)
 	worth, err := d.values(d.worth, int(grid.Blocks))
@@ -332,7 +332,7 @@ func (d *tables) found(one, other *made, items int) (uint32, int64, error) {
 	return sets[top] & (uint32(1)<<items - 1), worth[top] * d.unit, nil
 }
 
-// fewItems are so few that a host splits a problem sooner than a device.
+// fewItems is the number of items up to which a host splits a problem sooner than a device.
 const fewItems = 16
 
 // A few splits problems of few items on the host, others on the device.
@@ -345,7 +345,7 @@ func (f byItems) split(ctx context.Context, p *Problem, half int) (uint32, int64
 	return f.device.split(ctx, p, half)
 }
 
-// values are numbers as a table of values of so many bytes holds them.
+// values converts numbers to values of so many bytes, as tables hold them.
 func values(x []int64, size int64) []byte {
 	if size == 8 {
 		return device.Bytes(x)
@@ -371,11 +371,12 @@ func (d *tables) values(from device.Buffer, count int) ([]int64, error) {
 	return wide, err
 }
 
-// maxLooked is how many sets of a table are looked at before bidders come to it instead.
+// maxLooked is the most sets of a table that are looked up; for more, bidders are added to a copy of
+// the table instead.
 const maxLooked = 1 << 13
 
-// leave computes the worths of all items without each of some groups, from the table of all
-// bidders but these, which is changed.
+// leave computes the value of all items without each of some groups, from the table of the bidders in
+// no group, which it changes.
 func (d *tables) leave(ctx context.Context, t *made, groups [][][]Bid, worth []int64) error {
 	lists, ok := others(groups)
 	if ok {
@@ -403,8 +404,8 @@ func (d *tables) leave(ctx context.Context, t *made, groups [][][]Bid, worth []i
 	return d.leave(ctx, t, groups[half:], worth[half:])
 }
 
-// others lists, for each group, what all other groups can win together, nothing included. It
-// is false where that is too much to look at, and there are several groups.
+// others lists, for each group, the combinations of bids that all other groups can win together, the
+// empty one included. It returns false where there are several groups and too many combinations.
 func others(groups [][][]Bid) ([][]Bid, bool) {
 	lists := make([][]Bid, len(groups))
 	for g := range groups {
@@ -427,8 +428,8 @@ func others(groups [][][]Bid) ([][]Bid, bool) {
 	return lists, true
 }
 
-// withNothing adds to what some bidders can win, nothing included, what another one can win
-// besides.
+// withNothing extends the combinations of bids that some bidders can win, the empty one included, by
+// the bids of one more bidder.
 func withNothing(list, bids []Bid) []Bid {
 	for _, c := range list {
 		for _, b := range bids {
@@ -440,7 +441,8 @@ func withNothing(list, bids []Bid) []Bid {
 	return best(list)
 }
 
-// lookUp computes worths from a table of all items and lists of what comes besides.
+// lookUp computes, for each list of combinations, the best sum of a combination's price and the
+// table's value of the items that it leaves.
 func (d *tables) lookUp(t *made, lists [][]Bid, worth []int64) error {
 	all := uint32(uint64(1)<<t.items - 1)
 	var sets []uint32
@@ -466,7 +468,7 @@ func (d *tables) lookUp(t *made, lists [][]Bid, worth []int64) error {
 	return nil
 }
 
-// look returns a table's values of sets, by a buffer that holds as many.
+// look returns a table's values of some sets, in pieces that a buffer holds.
 func (d *tables) look(t *made, sets []uint32, worth device.Buffer) ([]int64, error) {
 	if len(sets) == 0 {
 		return nil, nil

@@ -7,14 +7,14 @@ import (
 	"coalesce/solvers/cores"
 )
 
-// MaxItems is the most items that a host's tables are made of, of 8 bytes for each set of items.
+// MaxItems is the most items of a host's tables, which take 8 bytes for each set of items.
 const MaxItems = 25
 
 // A table is the values of all sets of some lowest items.
 type table []int64
 
-// Solve finds the IDs of the bids that are worth the most together, and their worth, on a
-// host. Its error is that of ctx, or that there are too many items.
+// Solve returns the IDs of the bids that pay the most together and the sum of their prices, computed
+// on a host. Errors are that of ctx, and too many items.
 func (p *Problem) Solve(ctx context.Context) ([]int, int64, error) {
 	if err := tooMany(p.Items, MaxItems); err != nil {
 		return nil, 0, err
@@ -56,8 +56,8 @@ func filled(ctx context.Context, items int, scratch table, bidders [][]Bid) (tab
 	return t, nil
 }
 
-// come lets a bidder come. A bid alone changes only sets that hold it, by others that do
-// not; of several each sees the values before.
+// come adds a bidder to the table. A single bid changes values of sets that contain it, from values
+// of sets that do not, so the table changes in place; several bids read a copy of the old values.
 func (t table) come(scratch table, asked []Bid) table {
 	t = t.grown(bits.Len32(union(asked)))
 	old := t
@@ -77,8 +77,8 @@ func (t table) come(scratch table, asked []Bid) table {
 	return t
 }
 
-// grown is a table of so many items at least: others that nobody has asked for are worth
-// nothing.
+// grown extends a table to at least so many items. No bidder so far asks for the added ones: they add
+// nothing to the value of a set.
 func (t table) grown(items int) table {
 	for len(t) < 1<<items {
 		t = append(t, t...)
@@ -86,10 +86,11 @@ func (t table) grown(items int) table {
 	return t
 }
 
-// pieceBits are the items of a set that a piece of work leaves as they are.
+// pieceBits is the number of the highest items that the sets of one piece of work share: a table has
+// 2^pieceBits pieces.
 const pieceBits = 6
 
-// offer lets one bid come, on all cores.
+// offer adds one bid to the table, on all cores.
 func (t table) offer(old table, b Bid) {
 	low := uint32(len(t) >> pieceBits)
 	if low < 1<<10 {
@@ -103,7 +104,7 @@ func (t table) offer(old table, b Bid) {
 	})
 }
 
-// piece is offer for the sets from one on, so many, that differ in their lower items.
+// piece is offer for the count sets from `from` on; count is a power of two.
 func (t table) piece(old table, b Bid, from, count uint32) {
 	need := b.Items & (count - 1)
 	for s := need; s < count; s = (s + 1) | need {
@@ -114,8 +115,8 @@ func (t table) piece(old table, b Bid, from, count uint32) {
 	}
 }
 
-// Without is the worth of the best bids of all items without each of some bidders' groups,
-// lists of places in Bidders. Its errors are those of Solve.
+// Without returns, for each of some groups of bidders (lists of places in Bidders), the value of the
+// best bids of all other bidders. Errors are those of Solve.
 func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) {
 	if err := tooMany(p.Items, MaxItems); err != nil {
 		return nil, err
@@ -130,7 +131,8 @@ func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) 
 	return w.worth, ctx.Err()
 }
 
-// limit is how many values the tables of Without have together, where so few suffice.
+// limit is the most values that the tables of Without have together, unless the least number of
+// tables needs more.
 const limit = 1 << 27
 
 // A leaver leaves groups of bidders out one after the other.
@@ -141,7 +143,7 @@ type leaver struct {
 	scratch table
 }
 
-// come lets groups come.
+// come adds the bidders of groups to the table.
 func (w *leaver) come(t table, from, to int) {
 	for _, group := range w.groups[from:to] {
 		for _, bids := range group {
@@ -152,8 +154,8 @@ func (w *leaver) come(t table, from, to int) {
 	}
 }
 
-// leave computes the worths without each of some groups from the table of all bidders but
-// these, with so many tables more. The table is changed.
+// leave computes the value without each of some groups, from the table of the bidders in no group,
+// with so many additional tables. It changes the table.
 func (w *leaver) leave(t table, from, to, tables int) {
 	switch half := (from + to) / 2; {
 	case from == to:

@@ -6,20 +6,19 @@ import (
 	"slices"
 )
 
-// A pass lets bidders come to a table all at once: of their bids and of what several of them
-// can win together, which is as much as a bid, one is won.
+// A pass adds several bidders to a table at once. Each combination of bids that the bidders can win
+// together counts as a bid, and the pass takes one of all these or none.
 type pass struct {
 	bids []Bid
-	// alone: every two bids have an item in common. Then the table changes in place: only
-	// sets that hold a bid change, and what a bid is offered from, the set without it, holds
-	// no other one.
+	// alone: every two bids have an item in common. The table then changes in place: the pass
+	// writes sets that contain a bid, and reads the same sets without that bid, which contain no
+	// other bid.
 	alone bool
 }
 
-// What a pass takes, in the time in which a device reads or writes a set of a large table.
-// launchCost is that of a launch, listCost that of putting a bid on the list, lookCost, a set,
-// that of looking at a bid which is not within it, offerCost that of a thread's instructions
-// for a bid which may be.
+// Costs of a pass, in units of the time in which a device reads or writes one set of a large table:
+// launchCost of a launch, listCost of a bid in the list, lookCost of the test, for one set, of a bid
+// that is not within the set, offerCost of a thread's instructions for a bid that may be within.
 const (
 	launchCost = 3e6
 	listCost   = 5e4
@@ -33,16 +32,16 @@ const sectorItems = 1<<3 - 1
 // share is the part of a table that a device reads to offer a bid.
 func share(items uint32) float64 { return 1 / float64(uint64(1)<<bits.OnesCount32(items&^sectorItems)) }
 
-// warpItems are the items of whose sets a thread has some, or its warp's other lanes: of a
-// tile of 2^12 sets. Bids for others are passed over by the whole warp.
+// warpItems are the items in which the sets of one warp differ, of a tile of 2^12 sets. A bid for other
+// items that the warp's sets lack is skipped by the whole warp.
 const warpItems = 1<<5 - 1 | (1<<4-1)<<8
 
-// effort is the time to offer a bid, in that of reading a table.
+// effort is the time to offer a bid, as a share of the time to read a table.
 func effort(items uint32) float64 {
 	return share(items) + offerCost/float64(uint64(1)<<bits.OnesCount32(items&^warpItems))
 }
 
-// high is how many items the table has after the pass.
+// high is the number of items of the table after the pass.
 func (p *pass) high() int { return bits.Len32(union(p.bids)) }
 
 // common are the items that all bids have.
@@ -54,7 +53,8 @@ func (p *pass) common() uint32 {
 	return all
 }
 
-// base is the part of a table that a pass reads and writes beside what bids are offered from.
+// base is the part of a table that a pass reads and writes besides the sets from which bids are
+// offered.
 func base(alone bool, common uint32) float64 {
 	if alone {
 		return 2 * share(common)
@@ -62,7 +62,7 @@ func base(alone bool, common uint32) float64 {
 	return 2
 }
 
-// cost is what the pass takes.
+// cost is the time of the pass, in the unit of the costs above.
 func (p *pass) cost() float64 {
 	sum := 0.0
 	for _, b := range p.bids {
@@ -71,7 +71,7 @@ func (p *pass) cost() float64 {
 	return cost(base(p.alone, p.common()), sum, len(p.bids), p.high())
 }
 
-// share is what a pass reads and writes, as a part of a table.
+// share is the part of a table that a pass reads and writes.
 func (p *pass) share() float64 {
 	sum := base(p.alone, p.common())
 	for _, b := range p.bids {
@@ -83,7 +83,7 @@ func (p *pass) share() float64 {
 // A planner collects bidders for a pass.
 type planner struct {
 	pass
-	effort float64 // of all bids
+	effort float64 // sum of the efforts of all bids
 	common uint32
 }
 
@@ -104,8 +104,8 @@ func newPlanner(bids []Bid) *planner {
 	return p
 }
 
-// add lets another bidder come in the same pass, where that is cheaper than a pass of its own
-// and at most limit bids are listed.
+// add adds another bidder to the pass, if that is cheaper than a pass of its own and the pass then
+// has at most limit bids. It reports whether it did.
 func (p *planner) add(q *planner, limit int) bool {
 	common, alone := p.common&q.common, p.alone && q.alone
 	count, sum := len(p.bids)+len(q.bids), p.effort+q.effort
@@ -127,8 +127,8 @@ func (p *planner) add(q *planner, limit int) bool {
 	return true
 }
 
-// together is what two bidders can win, as bids: those of each, and one of each where these
-// have no item in common.
+// together lists the combinations of bids that two bidders can win: one bid of either, and one bid of
+// each where these have no item in common.
 func together(one, other []Bid) []Bid {
 	list := slices.Concat(one, other)
 	for _, b := range other {
@@ -141,7 +141,7 @@ func together(one, other []Bid) []Bid {
 	return list
 }
 
-// best leaves of bids for the same items the one that pays the most.
+// best keeps, of bids for the same items, the one that pays the most.
 func best(bids []Bid) []Bid {
 	slices.SortFunc(bids, func(a, b Bid) int {
 		return cmp.Or(cmp.Compare(a.Items, b.Items), cmp.Compare(b.Price, a.Price))
@@ -149,10 +149,10 @@ func best(bids []Bid) []Bid {
 	return slices.CompactFunc(bids, func(a, b Bid) bool { return a.Items == b.Items })
 }
 
-// maxBids is how many bids a pass offers, unless a single bidder has more.
+// maxBids is the most bids of a pass of several bidders.
 const maxBids = 1 << 12
 
-// passes lets peeled bidders come in order, several in a pass where that takes less.
+// passes divides peeled bidders, in their order, into passes: several in a pass where that is cheaper.
 func passes(bidders [][]Bid) []pass {
 	var list []pass
 	var now *planner

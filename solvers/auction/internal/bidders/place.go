@@ -9,7 +9,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// hostRate is the sets of items a second that a core of a host goes through: 1.3e9 to 2.2e9 for
+// hostRate is the number of sets of items that a core of a host visits a second: 1.3e9 to 2.2e9 for
 // 160 and 640 bids on 22 items, more for fewer items (2 cores of an AMD EPYC).
 const hostRate = 1e9
 
@@ -18,7 +18,7 @@ func OnKernels(o solve.Settings) bool {
 	return len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host
 }
 
-// ItemLimit is how many items a solve makes tables of. Settings that tables do not know are
+// ItemLimit is the most items of which a solve makes tables. Settings that tables do not support are
 // an error.
 func ItemLimit(o solve.Settings) (int, error) {
 	all := len(o.Devices) * o.Together()
@@ -33,8 +33,8 @@ func ItemLimit(o solve.Settings) (int, error) {
 	return MaxItems, nil
 }
 
-// Place finds where a problem's tables are made, and why there: by a variant that is chosen
-// for the device, or on the host.
+// Place decides whether the device, with a chosen variant, or the host makes a problem's tables, and
+// gives the reason.
 func (p *Problem) Place(o solve.Settings) (on On, reason string, err error) {
 	if !OnKernels(o) {
 		return On{}, "asked for", nil
@@ -47,7 +47,7 @@ func (p *Problem) Place(o solve.Settings) (on On, reason string, err error) {
 	return On{Device: o.Devices[0], Variant: choice.Variant}, choice.Reason(), nil
 }
 
-// Workload is what variants for the problem are tuned by.
+// Workload has the parameters by which variants for the problem are tuned.
 func (p *Problem) Workload() tuned.Workload {
 	w := tuned.Workload{Fixed: map[string]string{"value": string(device.Int64)}, Size: p.Items}
 	if p.Narrow() {
@@ -56,8 +56,8 @@ func (p *Problem) Workload() tuned.Workload {
 	return w
 }
 
-// Seconds is about how long a device takes for a table of all bidders, at most: as long as
-// bidders would take that come one by one to values of 4 bytes, at so many sets a second.
+// Seconds is an upper estimate of a device's time for a table of all bidders: the time of bidders
+// that are added one by one, with values of 4 bytes, at so many sets a second.
 func (p *Problem) Seconds(f device.Facts) float64 {
 	rate := 1e12
 	if f.Kind == device.Host {

@@ -9,8 +9,8 @@ import (
 // Subjects are the families of tables, for the tuner.
 func Subjects() []subject.Subject { return []subject.Subject{tunable{}} }
 
-// tunable is auction/bidders for the tuner, which times the tables of two halves of the
-// bidders and the search for what they are worth together.
+// tunable is auction/bidders for the tuner, which times the tables of two halves of the bidders and
+// the search for their best sum.
 type tunable struct{}
 
 func (tunable) Family() *device.Family { return &auction.Bidders }
@@ -30,7 +30,7 @@ func (tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
 	return takes(v, f, size)
 }
 
-// price is about what an item brings in what is drawn: its sums need the type.
+// price is the approximate price of an item in drawn problems: large enough that sums need the type.
 func price(fixed map[string]string) int64 {
 	if fixed["value"] == string(device.Int64) {
 		return 1 << 40

@@ -12,8 +12,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Trial is a problem with what is known of its tables, for the tuner: those of the first
-// half of its bidders and of the others, and the most that they are worth together.
+// A Trial is a problem for the tuner with the expected results, which the host computes: values of the
+// tables of the first half of its bidders and of the others, and the best sum of the two.
 type Trial struct {
 	p    *Problem // peeled
 	once sync.Once
@@ -40,10 +40,10 @@ func (t *Trial) half(k int) [][]Bid {
 	return t.p.Bidders[k*n : n+k*(len(t.p.Bidders)-n)]
 }
 
-// tableItems are so few that whole tables are compared.
+// tableItems is the number of items up to which whole tables are compared.
 const tableItems = 16
 
-// looks are sets whose values are compared, of tables of any size.
+// looks are the sets whose values are compared in tables of any size.
 func (t *Trial) looks() []uint32 {
 	r := rand.New(rand.NewPCG(1, uint64(t.p.Items)))
 	all := uint32(1)<<t.p.Items - 1
@@ -54,7 +54,7 @@ func (t *Trial) looks() []uint32 {
 	return sets
 }
 
-// know computes what is expected, on the host.
+// know computes the expected results on the host.
 func (t *Trial) know() error {
 	t.once.Do(func() {
 		scratch := make(table, 1<<t.p.Items)
@@ -134,7 +134,7 @@ func (on On) prepare(t *Trial) (_ *trialJob, err error) {
 // Close frees the device's memory.
 func (j *trialJob) Close() error { return j.d.scope.Close() }
 
-// Reset poisons on a stream all that a run writes.
+// Reset overwrites on a stream all that a run writes, so that Check cannot pass on old results.
 func (j *trialJob) Reset(s device.Stream) error {
 	const poison = 0xa5
 	j.d.stream = s
@@ -145,7 +145,7 @@ func (j *trialJob) Reset(s device.Stream) error {
 	return errors.Join(errs...)
 }
 
-// Run enqueues the passes of both tables, and what is looked for in them.
+// Run enqueues the passes of both tables, and the search for the best set.
 func (j *trialJob) Run(s device.Stream) error {
 	j.d.stream = s
 	for k, t := range j.halves {
@@ -166,7 +166,7 @@ func (j *trialJob) Run(s device.Stream) error {
 	return j.d.best(j.halves[0], j.halves[1], j.trial.p.Items)
 }
 
-// Check compares what the run on a stream has left with the host's tables.
+// Check compares the tables of the run on a stream with the host's.
 func (j *trialJob) Check(s device.Stream) error {
 	j.d.stream = s
 	t := j.trial
@@ -213,7 +213,7 @@ func (j *trialJob) Check(s device.Stream) error {
 	return nil
 }
 
-// Work is how many sets bids are offered to, one by one.
+// Work is the number of sets to which bids are offered, summed over the bids.
 func (j *trialJob) Work() float64 {
 	sum := 0.0
 	for _, asked := range j.trial.p.Bidders {

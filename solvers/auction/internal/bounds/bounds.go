@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	every  = 20    // steps between two looks at the bound
-	stride = 0.998 // of the longest steps that converge in any case
+	every  = 20    // steps between two computations of the bound
+	stride = 0.998 // step length as a share of the longest with which convergence is proven
 )
 
-// stepsOf is how many steps are made of each child: more rows take more.
+// stepsOf is the number of steps for each child, which grows with the number of rows.
 func stepsOf(c *packing.Children) int { return min(max(500, 8*len(c.Rows)), 8000) }
 
-// start is the weight of the primal side to begin with: the length of the prices by that of what
-// rows allow.
+// start is the first weight of the primal side: the length of the vector of prices over that of the
+// vector of the rows' limits.
 func start(c *packing.Children) float32 {
 	prices, most := 0.0, 0.0
 	in := make([]int, len(c.Prices))

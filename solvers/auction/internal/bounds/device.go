@@ -19,17 +19,16 @@ type Bounder struct {
 
 	mu    sync.Mutex
 	scope device.Scope // holds the kernels and all lanes
-	spare []*lane      // that no goroutine uses
+	spare []*lane      // lanes that no goroutine uses
 }
 
-// A lane is what a launch takes: a goroutine's, while it waits.
+// A lane has the stream and the buffers of one launch. A goroutine owns it until the launch ends.
 type lane struct {
 	stream                      device.Stream
 	words, lists, reals, prices device.Buffer
 }
 
-// Takes says why a variant cannot bound children of so many columns and rows on a device; nil
-// where it can.
+// Takes returns an error if a variant cannot bound children of so many columns and rows on a device.
 func Takes(v *device.Variant, f device.Facts, columns, rows int) error {
 	return f.BlockFits(auction.Bounds.Int(v, "block"), sharedBytes(columns, rows)+1024)
 }
@@ -56,7 +55,7 @@ func Open(d device.Device, v *device.Variant) (*Bounder, error) {
 // Close frees what the bounder took, when no goroutine uses it.
 func (b *Bounder) Close() error { return b.scope.Close() }
 
-// take is a lane that the caller gives back.
+// take returns a lane, which the caller gives back.
 func (b *Bounder) take() (*lane, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +76,7 @@ func (b *Bounder) give(l *lane) {
 	b.spare = append(b.spare, l)
 }
 
-// room makes a buffer that holds so many bytes of what is at `at`; what it held is lost.
+// room replaces the buffer at `at` by one of so many bytes, unless it is as large; its content is lost.
 func (b *Bounder) room(at *device.Buffer, bytes int64) error {
 	if *at != nil && (*at).Len() >= bytes {
 		return nil
@@ -87,8 +86,7 @@ func (b *Bounder) room(at *device.Buffer, bytes int64) error {
 	return b.scope.Take(b.device, device.Into(at, max(2*bytes, 1<<16)))
 }
 
-// Bound is a packing.Bounder of children that the device has room for, which tells why there are no
-// bounds.
+// Bound is a packing.Bounder for children that the device has room for, with an error besides.
 func (b *Bounder) Bound(ctx context.Context, c *packing.Children) (*packing.Bounds, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -108,7 +106,7 @@ func (b *Bounder) Bound(ctx context.Context, c *packing.Children) (*packing.Boun
 	return b.download(l.stream, l, p)
 }
 
-// A packed is children as the kernel reads them.
+// A packed has children in the layout that the kernel reads.
 type packed struct {
 	words                            []uint32
 	lists                            []uint16
@@ -149,7 +147,7 @@ func (b *Bounder) upload(l *lane, p *packed) error {
 		l.stream.Upload(l.reals, 0, device.Bytes(p.reals)))
 }
 
-// bytes are those of the answer.
+// bytes is the size of the answer in bytes.
 func (p *packed) bytes() int64 { return 4 * int64(p.children) * int64(p.rows+1) }
 
 func (b *Bounder) launch(s device.Stream, l *lane, p *packed) error {

@@ -7,8 +7,8 @@ import (
 	"coalesce/solvers/auction/internal/packing"
 )
 
-// Host is a packing.Bounder of plain steps, one child after the other: the reference of the
-// kernels.
+// Host is a packing.Bounder in plain Go, one child after the other. Tests and the tuner compare the
+// kernels with it.
 func Host(ctx context.Context, c *packing.Children) *packing.Bounds {
 	columns := transposed(c)
 	b := &packing.Bounds{}
@@ -29,12 +29,12 @@ type steps struct {
 	*packing.Children
 	columns   [][]uint16 // rows of each column
 	enough    float32
-	x, x0, xb []float32 // columns: the point, that of the last restart, the step's x twice less the point's
-	y, y0, ty []float32 // rows: the same, and the step's y
-	tau, sig  []float32 // a column's and a row's share of a step, 0: the child has not got it
-	weight    float32   // of the primal side
-	inner     int       // steps since the restart
-	first     float32   // what the first step since the restart moved the point by, and the last that was looked at
+	x, x0, xb []float32 // by column: the point, the point of the last restart, and twice the step's x minus the point
+	y, y0, ty []float32 // by row: the point, the point of the last restart, and the step's y
+	tau, sig  []float32 // step lengths by column and by row; 0: the child lacks the column or the row
+	weight    float32   // weight of the primal side
+	inner     int       // steps since the last restart
+	first     float32   // distance of the first step since the restart; the next field has that of the last step looked at
 	last      float32
 	least     float32 // bound
 	best      []float32
@@ -71,7 +71,7 @@ func (s *steps) run(most int) {
 	for step := range most {
 		look := step%every == every-1 || s.inner == 0
 		s.inner++
-		keep := float32(s.inner) / float32(s.inner+1) // of the step; the rest is of the last restart
+		keep := float32(s.inner) / float32(s.inner+1) // weight of the step in the average with the point of the last restart
 		for k, tau := range s.tau {
 			rest := s.Prices[k]
 			for _, i := range s.columns[k] {

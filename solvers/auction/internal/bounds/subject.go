@@ -18,7 +18,7 @@ import (
 // Subjects are the families of bounds, for the tuner.
 func Subjects() []subject.Subject { return []subject.Subject{tunable{}} }
 
-// Workload is what variants for problems of so many bids are tuned by.
+// Workload has the parameters by which variants for problems of so many bids are tuned.
 func Workload(bids int) tuned.Workload {
 	return tuned.Workload{Fixed: map[string]string{}, Size: bids}
 }
@@ -78,15 +78,15 @@ func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) 
 	})
 }
 
-// A trial is children with what the host's steps come to for every stride-th of them.
+// A trial has children, and for every stride-th of them the bound of the host's steps.
 type trial struct {
 	children *packing.Children
 	stride   int
 	want     func() *packing.Bounds
 }
 
-// compared is how many children of a trial the host steps through at most. All 466 of a trial of 700 bids took
-// it half a minute (coalesce tune auction --family auction/bounds, beside an H200).
+// compared is the most children of a trial that the host bounds. All 466 children of a trial of 700
+// bids took the host half a minute (coalesce tune auction --family auction/bounds, beside an H200).
 const compared = 16
 
 func newTrial(c *packing.Children) *trial {
@@ -112,7 +112,7 @@ type job struct {
 	packed  *packed
 }
 
-// Reset poisons what a run writes.
+// Reset overwrites all that a run writes, so that Check cannot pass on old results.
 func (j *job) Reset(s device.Stream) error {
 	return s.Fill(j.lane.prices, 0, j.packed.bytes(), 0xa5)
 }
@@ -120,8 +120,9 @@ func (j *job) Reset(s device.Stream) error {
 // Run enqueues the steps of all children.
 func (j *job) Run(s device.Stream) error { return j.bounder.launch(s, j.lane, j.packed) }
 
-// Check holds all bounds against their prices, and those of the compared children against the host's:
-// roundings are other ones, after which steps come as near to the optimum.
+// Check computes every bound again from its prices, and compares the bounds of the compared children
+// with the host's. Device and host round differently, so that their steps end at different points
+// equally near to the optimum: the bounds have to agree within near.
 func (j *job) Check(s device.Stream) error {
 	got, err := j.bounder.download(s, j.lane, j.packed)
 	if err != nil {
@@ -147,10 +148,10 @@ func (j *job) Check(s device.Stream) error {
 	return nil
 }
 
-// near is how much of a bound its distance from the optimum is of after all steps.
+// near is the allowed difference from the optimum after all steps, as a share of the bound.
 const near = 2e-3
 
-// boundOf is what prices of rows give for a child.
+// boundOf is the bound that row prices give for a child.
 func boundOf(c *packing.Children, child int, y []float32) float64 {
 	has := func(k uint16) bool { return c.Live[child][k/32]>>(k%32)&1 != 0 }
 	rest := make([]float64, len(c.Prices))
@@ -173,7 +174,7 @@ func boundOf(c *packing.Children, child int, y []float32) float64 {
 	return total
 }
 
-// Work is how many entries of the rows the steps go through, twice each.
+// Work is the number of row entries that the steps read, each entry twice a step.
 func (j *job) Work() float64 {
 	return 2 * float64(j.packed.steps) * float64(j.packed.entries) * float64(j.packed.children)
 }

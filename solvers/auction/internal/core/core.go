@@ -1,7 +1,7 @@
-// Package core finds the payments of an auction's core that bidders like best, exactly:
-// those of least revenue, and of these the ones nearest to the Vickrey payments, in the
-// sum of squares (Day and Cramton, Operations Research 60, 2012). Who finds coalitions
-// that block a point adds them one by one.
+// Package core computes, exactly, the bidder-optimal payments in an auction's core: the payments of
+// least revenue, and of these the ones nearest to the Vickrey payments in the sum of squares (Day and
+// Cramton, Operations Research 60, 2012). The caller finds coalitions that block a point, and adds
+// them one by one.
 //
 // A point is how much each winner pays beyond the Vickrey payment. Least revenue and
 // least squares are one objective, t·(sum of x) + (sum of x²)/2 for a t larger than any
@@ -14,24 +14,24 @@ import (
 	"math/big"
 )
 
-// A Point is what each winner pays beyond the Vickrey payment, in the units of the prices.
+// A Point has the amount that each winner pays beyond the Vickrey payment, in the units of the prices.
 type Point struct {
-	upper  []int64 // most that a winner pays so
+	upper  []int64 // the most that each winner pays beyond the Vickrey payment
 	rows   []row
 	x      []number
 	held   []int8   // -1: the winner is held at 0, 1: at upper, 0: at neither
 	pull   []number // multiplier of a winner that is held
-	active []int    // rows that hold with equality and push
+	active []int    // rows that hold with equality and have a positive multiplier
 	push   []number // multiplier of each active row
 }
 
-// A row asks that members pay at least so much together.
+// A row is the constraint that its members together pay at least an amount.
 type row struct {
 	member []bool
 	least  int64
 }
 
-// New is the Vickrey payments themselves; upper is what each winner bid beyond.
+// New is the point of the Vickrey payments; upper is the amount by which each winner's bids exceed them.
 func New(upper []int64) *Point {
 	p := &Point{upper: upper, held: make([]int8, len(upper))}
 	for range upper {
@@ -42,8 +42,9 @@ func New(upper []int64) *Point {
 	return p
 }
 
-// Add asks that members, by their place in upper, pay at least so much together, and
-// moves the point. It reports whether the members can: all of their upper suffice.
+// Add adds the constraint that members, given by their places in upper, together pay at least an
+// amount, and moves the point. It reports whether the constraint can hold: whether the sum of the
+// members' upper is as large.
 func (p *Point) Add(members []int, least int64) bool {
 	r := row{make([]bool, len(p.upper)), least}
 	room := new(big.Int)
@@ -93,7 +94,7 @@ func (p *Point) violated() (int, int8) {
 	return -1, 0
 }
 
-// excess is by how much a constraint holds: negative where it is violated.
+// excess is the amount by which a constraint holds, negative where it is violated.
 func (p *Point) excess(k int, side int8) number {
 	s := zero()
 	one := big.NewRat(1, 1)
@@ -115,8 +116,8 @@ func (p *Point) excess(k int, side int8) number {
 	return s
 }
 
-// enter makes a violated constraint hold, and lets go of those that would have to pull
-// the other way.
+// enter makes a violated constraint hold with equality, and drops active constraints whose multipliers
+// would become negative.
 func (p *Point) enter(k int, side int8) {
 	normal := make([]*big.Rat, len(p.upper))
 	for i := range normal {
@@ -173,7 +174,7 @@ func (p *Point) enter(k int, side int8) {
 				step = t
 			}
 		}
-		// A point moves only where there is a direction; multipliers move always.
+		// The multipliers change in any case, the point only where the direction is not zero.
 		for i, h := range p.held {
 			if h == 0 {
 				p.x[i].addTimes(move[i], step)

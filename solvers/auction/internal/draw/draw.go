@@ -62,9 +62,9 @@ const (
 	MaxBids  = 1 << 15
 )
 
-// Draw draws at least so many bids: the last bidder's are all there. A bid is left
-// out where another offers as much or more for its goods or some of them, and belongs to the
-// same group of alternatives or to none.
+// Draw draws at least so many bids; it keeps all bids of the last bidder. A bid is left out if
+// another bid of the same group of alternatives, or of none, offers as much or more for the same
+// goods or some of them.
 func Draw(name string, goods, bids int, seed uint64) (*Auction, error) {
 	if goods < 1 || goods > MaxGoods || bids < 0 || bids > MaxBids {
 		return nil, fmt.Errorf("found %d goods and %d bids, expected 1 to %d goods and at most %d bids", goods, bids, MaxGoods, MaxBids)
@@ -106,14 +106,14 @@ type drawer struct {
 	words int // of a set of goods
 	made  Auction
 	sets  [][]uint64 // of the goods of made.Bids
-	idle  int        // bidders of whom no bid is new, one after the other
+	idle  int        // how many bidders in a row have added no bid
 }
 
 func newDrawer(goods int) *drawer {
 	return &drawer{rand: rand.New(rand.NewPCG(0, 0)), goods: goods, words: (goods + 63) / 64, made: Auction{Goods: goods}}
 }
 
-// full reports whether there are enough bids. The error says that further bidders add none.
+// full reports whether there are enough bids, or returns an error if further bidders add none.
 func (d *drawer) full() (bool, error) {
 	if len(d.made.Bids) >= d.want {
 		return true, nil
@@ -143,7 +143,7 @@ func (d *drawer) bidder(bids []Bid) {
 	}
 }
 
-// add adds a bid unless another replaces it, and takes those out that it replaces.
+// add adds a bid unless another bid replaces it, and removes the bids that it replaces.
 func (d *drawer) add(b Bid) {
 	set := make([]uint64, d.words)
 	for _, g := range b.Goods {
@@ -152,7 +152,7 @@ func (d *drawer) add(b Bid) {
 	kept := 0
 	for k, other := range d.made.Bids {
 		if other.Price >= b.Price && (other.Group < 0 || other.Group == b.Group) && within(d.sets[k], set) {
-			return // b replaces none of the bids before: other would replace them too
+			return // b replaces no bid that remains, as `other` would have replaced that bid too
 		}
 		if b.Price >= other.Price && (b.Group < 0 || b.Group == other.Group) && within(set, d.sets[k]) {
 			continue
@@ -198,7 +198,7 @@ func (d *drawer) legacy(which int) error {
 	}
 }
 
-// size is how many goods a bid of a legacy distribution has.
+// size is the number of goods in a bid of a legacy distribution.
 func (d *drawer) size(which int) int {
 	for {
 		count := 0

@@ -12,16 +12,16 @@ const (
 	deviation   = 0.5   // of uniform private values, in dearest
 	stdev       = 30.0  // of normal private values
 	another     = 0.9   // probability of one more good
-	jump        = 0.05  // of a good anywhere, in regions
-	cut         = 0.1   // of neighbours that are cut off
-	diagonal    = 0.2   // of a diagonal neighbour
-	additivity  = 0.2   // a bundle of k goods is worth k^1.2 more than they
-	budget      = 1.5   // alternatives cost at most so many times the first bid
-	resale      = 0.5   // and have at least this share of its common value
-	substitutes = 5     // at most
+	jump        = 0.05  // probability that the next good is any good, in regions
+	cut         = 0.1   // probability that two neighbours are not joined
+	diagonal    = 0.2   // probability that two diagonal neighbours are joined
+	additivity  = 0.2   // a bundle of k goods is worth k^1.2 more than the goods by themselves
+	budget      = 1.5   // an alternative's price is at most so many times that of the first bid
+	resale      = 0.5   // an alternative's common value is at least this share of the first bid's
+	substitutes = 5     // most alternatives of a bidder
 )
 
-// A market is goods and what one bidder thinks of them.
+// A market has goods, and the private values of one bidder.
 type market struct {
 	*drawer
 	like    [][]float64 // of each pair of goods
@@ -98,13 +98,13 @@ func (m *market) strangers() {
 	for a := range m.like {
 		m.like[a] = make([]float64, m.goods)
 		for b := range a {
-			m.like[a][b] = 1 - m.rand.Float64() // above 0
+			m.like[a][b] = 1 - m.rand.Float64() // in (0, 1]
 			m.like[b][a] = m.like[a][b]
 		}
 	}
 }
 
-// plots are goods on the largest square grid of as many; what is left has no neighbours.
+// plots places goods on the largest square grid that they fill; the remaining goods have no neighbours.
 func (m *market) plots() {
 	side := int(math.Sqrt(float64(m.goods)))
 	for {
@@ -161,7 +161,7 @@ func (m *market) opinion(normal bool) {
 		total += m.weight[g]
 	}
 	for g := range m.weight {
-		if m.weight[g] /= total; total == 0 { // of one good alone
+		if m.weight[g] /= total; total == 0 { // there is one good alone
 			m.weight[g] = 1 / float64(m.goods)
 		}
 	}
@@ -204,7 +204,7 @@ func (m *market) take(b *bundle, good int) {
 	}
 }
 
-// grow adds a good, where there is one that is like those that the bundle has.
+// grow adds a good to the bundle, if some good outside is like those inside.
 func (m *market) grow(b *bundle) {
 	if len(b.goods) == m.goods {
 		return
@@ -227,7 +227,7 @@ func (m *market) grow(b *bundle) {
 	}
 }
 
-// price sets what a bundle is worth to the bidder, and to all.
+// price sets the bundle's value to the bidder, and its common value.
 func (m *market) price(b *bundle) {
 	for _, g := range b.goods {
 		b.value += m.common[g] + m.private[g]

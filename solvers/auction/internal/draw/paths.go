@@ -29,7 +29,7 @@ type country struct {
 	at    [][2]float64 // cities
 	roads [][]road     // of each city
 	count int
-	most  float64 // a way may be so long
+	most  float64 // the greatest length of a way
 	best  []way
 	taken []bool // cities of the way that is tried
 	path  []int  // its roads
@@ -41,9 +41,9 @@ type way struct {
 }
 
 // paths: a bidder wants to get from one city to another, and bids the same for each of
-// the shortest ways that are short enough: all that is worth to it, less nothing for the
-// way's length, as CATS's program does. Roads on nobody's way are no goods; there are as
-// many goods as asked for, or a few more.
+// the shortest ways that are short enough: its full value, without a deduction for the way's length,
+// as CATS's program does. Roads on nobody's way are no goods; there are as many goods as asked for, or
+// a few more.
 func (d *drawer) paths() error {
 	asked := d.goods
 	if asked > maxRoads {
@@ -121,9 +121,8 @@ func (c *country) join(a, b int) bool {
 	return true
 }
 
-// bidders draws bidders until there are bids enough. Once as many roads are asked for as
-// there should be goods, those that are not are closed. False: there were bids enough
-// before.
+// bidders draws bidders until there are enough bids. Once as many roads are asked for as there should
+// be goods, all other roads are closed. It returns false if there were enough bids before that.
 func (c *country) bidders(asked int) bool {
 	used := make([]bool, c.count)
 	goods := 0
@@ -140,7 +139,7 @@ func (c *country) bidders(asked int) bool {
 		c.best, c.path = nil, c.path[:0]
 		clear(c.taken)
 		c.taken[a] = true
-		for k := range c.roads { // those that lead to b first
+		for k := range c.roads { // roads that lead to b first
 			slices.SortFunc(c.roads[k], func(x, y road) int { return cmp.Compare(c.distance(x.to, b), c.distance(y.to, b)) })
 		}
 		c.ways(a, b, 0)

@@ -9,8 +9,8 @@
 // weights of dual steepest edge exact by-products of the pivots, and the ratio test
 // takes long steps.
 //
-// The solver works in float64. Its row prices prove nothing here: who needs a bound
-// computes it from the prices exactly.
+// The solver works in float64, so that its row prices and its objective are approximate. A caller that
+// needs a proven bound computes it from the prices in integers.
 package lp
 
 import (
@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	feasible = 1e-9 // a basic column this far beyond its bounds is inside
-	small    = 1e-9 // entries of a pivot row below are zero
+	feasible = 1e-9 // a basic column may exceed its bounds by this much
+	small    = 1e-9 // smaller entries of a pivot row count as zero
 	refactor = 200  // pivots between two inversions from scratch
 )
 
@@ -30,7 +30,7 @@ const (
 type Matrix struct {
 	Columns [][]int32 // rows of each column, ascending
 	Rows    int
-	Most    []float64 // what the columns of each row add up to at most; nil: 1
+	Most    []float64 // the most that the columns of each row may add up to; nil: 1
 }
 
 // A Solver is a basis of a matrix under bounds. Columns are 0..n-1; n+i is the slack
@@ -246,7 +246,7 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 		}
 		if !s.pivot(r, sign) {
 			if fresh {
-				return false // rounding is in the way: the prices are still prices
+				return false // rounding prevents further pivots; the prices are valid proposals
 			}
 			s.factor()
 			s.restart()
@@ -278,8 +278,8 @@ func (s *Solver) leave() (int, float64) {
 	return at, sign
 }
 
-// pivot lets the column of place r leave to the bound that it is beyond. False: no
-// column can enter, or the inverse is too far from the truth.
+// pivot moves the column of place r out of the basis, to the bound that it exceeds. It returns false
+// if no column can enter, or if the inverse has become too inaccurate.
 func (s *Solver) pivot(r int, sign float64) bool {
 	inverse := s.inverse[r*s.m : (r+1)*s.m]
 	s.ratios = s.ratios[:0]
@@ -388,7 +388,7 @@ func (s *Solver) long(slope float64) (int, []ratio) {
 		return -1, nil
 	}
 	list := s.ratios
-	// Few steps are passed as a rule: they are selected, and sorted only when many are.
+	// As a rule few breakpoints are passed: they are selected one by one, and sorted only if many are.
 	order := func(at int) {
 		if at == 12 {
 			slices.SortFunc(list[at:], func(a, b ratio) int { return cmp.Compare(a.step, b.step) })

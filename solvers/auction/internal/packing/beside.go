@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A Beside is a search for good packings of a component, beside its tree and until ctx ends.
-// It needs no proof and may round prices: what it finds is made a packing here, and its
-// worth added up.
+// A Beside is a search for good packings of a component that runs beside the tree until ctx ends. It
+// proves nothing and may round prices: the tree turns its results into packings and adds up their
+// prices.
 type Beside func(ctx context.Context, c *Conflicts, x Exchange)
 
-// Conflicts are the bids of a component, by their prices, and which exclude one another.
+// Conflicts are the prices of a component's bids, and the pairs of bids that exclude one another.
 type Conflicts struct {
 	Prices []int64
 	Count  int                     // of Pairs
@@ -23,11 +23,11 @@ type Conflicts struct {
 
 // An Exchange passes packings between a tree and the search beside it.
 type Exchange struct {
-	Give func(bids []int32) bool // of bids that conflict the dearer stay; reports whether the tree had none as good
-	Take func() []int32          // the tree's best; nil: it is that which was taken or given last
+	Give func(bids []int32) bool // gives bids to the tree, which drops the cheaper of two that conflict; reports whether the packing is the best so far
+	Take func() []int32          // the tree's best packing; nil: the same as was taken or given last
 }
 
-// accompany has a search run beside the tree after a while, and returns how it is ended.
+// accompany starts the search beside the tree after a delay, and returns the function that ends it.
 func (t *tree) accompany(ctx context.Context) (end func()) {
 	if t.set.Beside == nil || t.team != nil || t.g.n <= few && !t.set.bare {
 		return func() {}
@@ -47,7 +47,7 @@ func (t *tree) accompany(ctx context.Context) (end func()) {
 	}
 }
 
-// exchange is the tree's, for one goroutine at a time.
+// exchange is the Exchange of a tree, for one goroutine at a time.
 func (t *tree) exchange() Exchange {
 	h := newImprover(t.g, t.prices, 0)
 	for j, price := range t.prices {

@@ -29,9 +29,9 @@ func newScale(prices []int64, rows int) scale {
 	return s
 }
 
-// integers are the prices of rows as integers. Their sum stays below
-// 2^62, each as often as its row allows bids: prices beyond are lowered, which takes the
-// bound's strength and not its truth.
+// integers converts the prices of rows to integers. The sum of the prices, each counted as often as
+// its row allows bids, stays below 2^62: larger prices are lowered, which weakens the bound and keeps
+// it valid.
 func (s scale) integers(price func(row int) float64, rows []row, into []int64) []int64 {
 	into = into[:0]
 	room := int64(1) << 61

@@ -53,8 +53,8 @@ func (g *graph) violated(live set, x []float64, key []float64, limit int) [][]in
 	var cuts []cut
 	seen := map[string]bool{}
 	for _, seed := range support {
-		// From each seed twice: the largest first, and the largest that keeps most of
-		// the support within reach.
+		// Two cliques grow from each seed: one by the largest fraction first, one by the fraction that
+		// leaves the most of the other fractional bids as candidates.
 		for _, far := range []bool{false, true} {
 			members := []int32{seed}
 			sum := x[seed]

@@ -23,8 +23,8 @@ func newImprover(g *graph, prices []int64, seed uint64) *improver {
 	return &improver{g: g, prices: prices, in: g.empty(), key: make([]float64, g.n), rand: rand.New(rand.NewPCG(seed, 0))}
 }
 
-// fill takes the live bids greedily, the largest key first, beside those taken, and then
-// lets single bids push out all that they conflict with while that pays.
+// fill adds live bids greedily to those taken, the largest key first, and then lets a single bid
+// replace all bids that it conflicts with, as long as that raises the sum of the prices.
 func (h *improver) fill(live set, taken []int32) ([]int32, int64) {
 	h.order = h.order[:0]
 	clear(h.in)
@@ -74,8 +74,8 @@ func (h *improver) complete() {
 	}
 }
 
-// start offers many packings by price over a power of the number of conflicts, with noise.
-// When ctx ends there are no more, but one.
+// start offers many greedy packings, whose keys are the price over a power of the number of conflicts,
+// with noise. When ctx ends it offers one packing at least.
 func (h *improver) start(ctx context.Context, live set, tries int, offer func([]int32, int64)) {
 	degree := make([]float64, h.g.n)
 	for j := range degree {

@@ -2,16 +2,15 @@ package packing
 
 import "sync"
 
-// A Pay is what a clique, by its number in the part, pays; an odd set k, as number -1-k, pays
-// that for each of the bids that it allows.
+// A Pay is the price of a clique, given by its number in the part. The number -1-k is odd set k, which
+// pays the price for each of the bids that it allows.
 type Pay struct {
 	Clique int32
 	Amount int64
 }
 
-// A Stage is prices of cliques in units of 2^-Shift. They bound the packings of the bids
-// that are left, and rule out those bids that no packing worth more than the one found
-// has, before the next stage.
+// A Stage has prices of cliques in units of 2^-Shift. They bound the packings of the remaining bids,
+// and rule out, before the next stage, the bids that are in no packing worth more than the one found.
 type Stage struct {
 	Shift  uint
 	Prices []Pay
@@ -36,7 +35,7 @@ type Part struct {
 	Root    *Step     // nil: there is no proof
 }
 
-// A log is the cliques that a proof speaks of. Without a proof it is nil, and so are steps.
+// A log has the cliques that a proof refers to. Without a proof it is nil, and so are steps.
 type log struct {
 	mu      sync.Mutex
 	number  map[string]int32
@@ -66,7 +65,7 @@ func (l *log) names(rows []row) []int32 {
 	return list
 }
 
-// name is the place of numbers in a list of such, at whose end it puts new ones.
+// name is the index of numbers in a list of lists, to which it appends them if they are new.
 func (l *log) name(kind string, numbers []int32, list *[][]int32) int32 {
 	text := string(spell([]byte(kind), numbers))
 	k, ok := l.number[text]

@@ -16,7 +16,7 @@ type row struct {
 	Odd  [][]int32 // the cliques; nil: the bids are one
 }
 
-// most is how many of a row's bids can win.
+// most is the number of a row's bids that can win.
 func (r row) most() int64 {
 	if r.Odd == nil {
 		return 1
@@ -39,7 +39,7 @@ func (g *graph) oddRow(cliques [][]int32) row {
 	return r
 }
 
-// A sum is cliques of a relaxation added up.
+// A sum is the sum of some of a relaxation's cliques.
 type sum struct {
 	parts set     // of the rows
 	odd   set     // bids with fractions that are in an odd number of the cliques
@@ -72,7 +72,7 @@ func (g *graph) oddRows(ctx context.Context, rows []row, x []float64, limit int)
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(x[b], x[a]) })
 	type cut struct {
 		parts set
-		room  float64 // twice what the row of the sum is violated by, or more
+		room  float64 // upper bound on twice the violation of the row of the sum
 	}
 	var cuts []cut
 	for _, j := range order {
@@ -128,6 +128,6 @@ func (g *graph) oddRows(ctx context.Context, rows []row, x []float64, limit int)
 }
 
 const (
-	tight  = 1e-2 // what an odd row must be violated by
-	maxOdd = 19   // cliques of an odd row: rows of more allow many bids, and bind seldom
+	tight  = 1e-2 // least violation of an odd row that is added
+	maxOdd = 19   // most cliques of an odd row: rows of more cliques allow many bids, and seldom bind
 )

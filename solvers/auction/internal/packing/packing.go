@@ -1,8 +1,8 @@
 // Package packing solves weighted set packing exactly: which bids of a combinatorial
 // auction to accept so that no two that share a clique win, and the prices add up to
-// the most. It knows hundreds of goods and thousands of bids.
+// the most. It is made for hundreds of goods and thousands of bids.
 //
-// The search is branch and cut on the conflict graph of the bids. Dominated bids go,
+// The search is branch and cut on the conflict graph of the bids. Dominated bids are left out,
 // components are solved apart, the cliques of the goods are lifted to maximal ones and
 // more are separated at the root; nodes branch on a bid, as CABOB does (Sandholm, Suri,
 // Gilpin and Levine, Management Science 51, 2005), chosen by pseudo-costs that strong
@@ -27,13 +27,13 @@ import (
 	"coalesce/runtime/collective"
 )
 
-// MaxBids is the most bids that a problem may have: their conflicts take a bit a pair.
+// MaxBids is the most bids that a problem may have: the conflicts take a bit for each pair.
 const MaxBids = 1 << 15
 
 // ErrSize is wrapped by the errors of problems that are too large.
 var ErrSize = errors.New("too large for branch and bound")
 
-// A Problem is bids and which of them exclude one another.
+// A Problem has the prices of bids, and the cliques of bids that exclude one another.
 type Problem struct {
 	Prices  []int64   // bids of price 0 and less never win
 	Cliques [][]int32 // bids, of which one can win
@@ -131,7 +131,7 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	parts := g.components(kept)
 	res.Parts = len(parts)
 	problems := make([]*Problem, len(parts))
-	later := int64(0) // what bids of parts to come are worth at most
+	later := int64(0) // upper bound on the value of the parts that are still to be solved
 	for k, part := range parts {
 		problems[k] = whole.restrict(part)
 		later += problems[k].shares()
@@ -191,7 +191,7 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	return res, nil
 }
 
-// to takes the numbers of bids to those of a list.
+// to maps bids, given by their places in a list, to the numbers in the list.
 func (x *Part) to(bids []int32) {
 	for _, c := range x.Cliques {
 		for k, j := range c {
@@ -390,11 +390,11 @@ func (g *graph) density() float64 {
 
 func (g *graph) empty() set { return make(set, (g.n+63)/64) }
 
-// undominated leaves out each bid that another could replace in any packing: one that
-// conflicts with it and with nothing else that it does not, and pays as much. It also
-// tells which other, -1 for bids that are kept.
+// undominated leaves out each bid that another bid could replace in any packing: the other pays at
+// least as much, conflicts with the bid, and conflicts with nothing else that the bid does not
+// conflict with. It also returns the number of that other bid, -1 for bids that are kept.
 //
-// When ctx ends what has not been looked at is kept.
+// When ctx ends, all bids that it has not looked at are kept.
 func (g *graph) undominated(ctx context.Context, prices []int64) (kept, instead []int32) {
 	gone := g.empty()
 	instead = make([]int32, g.n)

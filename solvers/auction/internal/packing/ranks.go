@@ -11,16 +11,16 @@ import (
 	"coalesce/runtime/collective"
 )
 
-// Several ranks search one tree. Rank 0 makes the root and tells the others of it. From
-// then on each explores open nodes of its own; a goroutine of each meets those of the
-// others now and then, for the best packing of all, for the bound, and for nodes: ranks
-// without any get some of those who have most. Steps of the proof grow where their nodes
-// are explored, and come together on rank 0.
+// Several ranks search one tree. Rank 0 solves the root and sends it to the others. From then on each
+// rank explores open nodes of its own. A goroutine of each rank meets those of the others now and
+// then: they exchange the best packing and the bound, and ranks without nodes get some from those with
+// the most. Each rank records the proof of the nodes that it explores; rank 0 joins these proofs at
+// the end.
 
 // meetEvery is the time between two meetings, after the first few.
 const meetEvery = 20 * time.Millisecond
 
-// A team is the ranks that search a tree, seen from one.
+// A team is one rank's state of the search that it shares with the other ranks.
 type team struct {
 	collective.Ranks
 	given    int64           // nodes that this rank gave away
@@ -35,7 +35,7 @@ func teamOf(set Settings) *team {
 	return &team{Ranks: set.Ranks, received: map[int64]*Step{}}
 }
 
-// A root is what rank 0 tells of a component before its tree is searched.
+// A root is the state of a component that rank 0 sends before its tree is searched.
 type root struct {
 	Result *Result // without its proof
 	Rows   []row
@@ -86,13 +86,13 @@ func encode(x any) ([]byte, error) {
 
 func decode(text []byte, x any) error { return gob.NewDecoder(bytes.NewReader(text)).Decode(x) }
 
-// What a rank tells at a meeting.
+// The words that a rank sends at a meeting.
 const (
 	wordBest    = iota
-	wordBound   // of all that it has
-	wordOpen    // nodes that no worker has
-	wordIdle    // 1: some of its workers wait
-	wordBusy    // 1: some do not
+	wordBound   // bound of all of its nodes
+	wordOpen    // number of open nodes that no worker explores
+	wordIdle    // 1: some of its workers wait for nodes
+	wordBusy    // 1: some of its workers explore nodes
 	wordStopped // 1: its search was ended
 	wordNodes
 	words
@@ -126,7 +126,7 @@ func (t *tree) meet() error {
 	}
 }
 
-// standing is what this rank tells.
+// standing are the words that this rank sends.
 func (t *tree) standing() []uint64 {
 	w := make([]uint64, words)
 	w[wordBound] = uint64(t.own())
@@ -187,14 +187,14 @@ type gift struct {
 	Bound  int64
 }
 
-// deal gives nodes to ranks that have none: each gets every second of those of the rank
-// that has most, or of what is left of them. All come to the same list of who gives to whom.
+// deal gives nodes to ranks that have none: each gets every second open node of the rank with the most
+// open nodes, as counted after earlier gifts. All ranks compute the same list of givers and takers.
 func (t *tree) deal(all [][]uint64) error {
 	left := make([]uint64, len(all))
 	for k, w := range all {
 		left[k] = w[wordOpen]
 	}
-	var to []int // whom this rank gives to
+	var to []int // the ranks to which this rank gives nodes
 	some := false
 	for k, w := range all {
 		if w[wordOpen] > 0 || w[wordIdle] == 0 {
@@ -276,8 +276,8 @@ func (t *tree) take(x gift) {
 	t.push(n)
 }
 
-// gathered is what the search has come to on all ranks, after it: the bound, and the
-// number of nodes. All have the best packing then, and rank 0 the proof.
+// gathered returns, after the search, the bound and the number of nodes of all ranks. Every rank then
+// has the best packing, and rank 0 the proof.
 func (t *tree) gathered(bound int64) (int64, error) {
 	w := t.standing()
 	w[wordBound] = uint64(bound)
@@ -297,7 +297,7 @@ func (t *tree) gathered(bound int64) (int64, error) {
 	return max(bound, t.incumbent()), t.join()
 }
 
-// A grown proof is what a rank found of the nodes that it was given.
+// A grown proof is a rank's part of the proof: of the nodes that other ranks gave it.
 type grown struct {
 	Cliques [][]int32
 	Odd     [][]int32 // as in a Part
@@ -342,8 +342,8 @@ func (t *tree) join() error {
 	return nil
 }
 
-// rename gives the rows of a proof other numbers: names are those of so many cliques and of
-// the odd sets after them.
+// rename renumbers the rows of a proof: names has the new numbers, first of so many cliques, then of
+// the odd sets.
 func (s *Step) rename(names []int32, cliques int) {
 	for _, stage := range s.Stages {
 		for i, pay := range stage.Prices {

@@ -19,10 +19,10 @@ type relaxation struct {
 	base    int     // bids taken before it
 	fixed   int64   // their price
 	solver  *lp.Solver
-	worth   []int64 // of all bids
-	y       []int64 // prices of the rows, scaled
-	used    []bool  // rows with live bids
-	reduced []int64 // of each live bid: its price less those of its rows, scaled
+	worth   []int64 // prices of all bids
+	y       []int64 // prices of the rows, in units of 2^-shift
+	used    []bool  // by row: it has a live bid
+	reduced []int64 // by live bid: its price less those of its rows, in units of 2^-shift
 }
 
 func (t *tree) relaxation(n *node, bids []int32, rows []row) *relaxation {
@@ -70,8 +70,8 @@ func (r *relaxation) bound(live set, fixed int64) int64 {
 	return r.total(live, fixed)
 }
 
-// total is the bound of the prices y: each row pays for the bids that it allows, if it holds a
-// live bid, and each bid what its rows lack.
+// total is the bound of the prices y: the sum of the prices of all rows with a live bid, each as often
+// as its row allows bids, plus the part of each bid's price that its rows do not cover.
 func (r *relaxation) total(live set, fixed int64) int64 {
 	clear(r.used)
 	total := fixed << r.shift
@@ -92,9 +92,9 @@ func (r *relaxation) total(live set, fixed int64) int64 {
 	return total
 }
 
-// fix leaves out the bids that no packing better than best has: bound, less what a bid's
-// rows ask beyond its price, is no more. It follows total, whose reduced prices it reads,
-// and reports whether there are such bids.
+// fix leaves out the bids that are in no packing better than best: those for which the bound, less the
+// amount by which the prices of the bid's rows exceed its own price, is no more than best. It reads
+// the reduced prices of the last call of total, and reports whether there are such bids.
 func (r *relaxation) fix(live set, bound, best int64) bool {
 	some := false
 	live.each(func(j int) {
@@ -106,8 +106,8 @@ func (r *relaxation) fix(live set, bound, best int64) bool {
 	return some
 }
 
-// asked are the prices of cliques in whole units, rounded up; false: odd rows have prices too,
-// without which those of cliques bound little.
+// asked returns the prices of cliques in whole units, rounded up, and false if odd rows have prices
+// too, without which the prices of cliques give a weak bound.
 func (r *relaxation) asked() ([]Price, bool) {
 	var list []Price
 	for i, c := range r.rows {
@@ -132,10 +132,10 @@ func (r *relaxation) stage() Stage {
 	return s
 }
 
-// cut makes the relaxation of a node and adds violated rows, round by round. Bids that
-// the bounds rule out go. told hears of every round's prices and bound. It begins with
-// rows, or with the rows and the basis of a relaxation above where that is not nil. Nil:
-// the node is done, its bound is no more than the best packing.
+// cut makes the relaxation of a node and adds violated rows, round by round, and leaves out bids that
+// the bounds rule out. It begins with `rows`, or if `above` is not nil, with the rows and the basis of
+// that relaxation. It calls told with the prices and the bound of every round. A nil relaxation says
+// that the node is done: its bound is no more than the best packing.
 func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
 	bids := n.live.members()
 	var columns []int32 // of bids, in the program before
@@ -208,7 +208,7 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 		if len(cuts) == 0 {
 			return r, nil
 		}
-		// Rows that bind nothing make room.
+		// Rows whose slack is in the basis are removed.
 		var next []row
 		kept = kept[:0]
 		for i, c := range rows {

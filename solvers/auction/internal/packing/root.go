@@ -9,14 +9,14 @@ import (
 const (
 	maxMemory  = 4 << 30 // bytes of the bases' inverses
 	maxRows    = 1 << 13
-	dense      = 0.8 // share of pairs in conflict from which on packings are so few that they are enumerated
+	dense      = 0.8 // components with at least this share of conflicting pairs are enumerated: they have few packings
 	starts     = 40  // greedy packings before the first linear program
 	maxRounds  = 60  // of cuts at the root
 	cutsARound = 150 // of cliques
 	oddARound  = 50  // of odd numbers of cliques
 )
 
-// solveComponent solves a problem whose bids hang together.
+// solveComponent solves a problem whose graph of conflicts is connected.
 func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	n := len(p.Prices)
 	res := &Result{Bids: n, Parts: 1}

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// mostTried is how many bids strong branching has bounds made of, two children each.
+// mostTried is the most bids for which strong branching asks a Bounder for bounds, two children each.
 const mostTried = 256
 
-// rounding is what sums in float32 may be off by, of 1: bounds of children are to be lower than the
-// best packing by as much.
+// rounding is the relative error allowed for sums in float32: a child's bound has to be lower than the
+// best packing by this share.
 const rounding = 2e-6
 
-// A Bounder bounds the children of a node, all at once, for any goroutine; nil: it does not, and
-// strong branching tries them one by one. Its row prices are proposals as those of a linear
-// program are: bounds are computed from them in integers.
+// A Bounder bounds all children of a node at once; any goroutine may call it. If it returns nil,
+// strong branching tries the children one by one. Its row prices are proposals, like those of the
+// linear program: the tree computes bounds from them in integers.
 type Bounder func(ctx context.Context, c *Children) *Bounds
 
 // Children are the linear program of a node, and parts of it whose optima are wanted:

@@ -33,8 +33,8 @@ func (o *open) Pop() any {
 	return last
 }
 
-// A gain is what branching on a bid took from the objective, by unit of x moved, in the
-// two directions: out (x = 0) and in (x = 1).
+// A gain is the mean fall of the objective for each unit that x moves when the tree branches on a bid,
+// in two directions: out (x = 0) and in (x = 1).
 type gain struct {
 	sum   [2]float64
 	count [2]int
@@ -46,7 +46,7 @@ type tree struct {
 	g         *graph
 	prices    []int64
 	set       Settings
-	key       []float64    // prices, by which cliques grow
+	key       []float64    // prices of the bids: cliques grow by the largest
 	rows      []row        // of the root
 	log       *log         // of the proof; nil: there is none
 	idle      atomic.Int64 // workers that wait for nodes
@@ -69,7 +69,7 @@ type tree struct {
 	overall gain
 }
 
-// offer keeps a packing if it is the best, and tells of it.
+// offer keeps a packing if it is the best so far, and reports it to Progress.
 func (t *tree) offer(chosen []int32, value int64) {
 	if t.keep(chosen, value) {
 		t.tell()
@@ -100,7 +100,7 @@ func (t *tree) tell() {
 	}
 }
 
-// due reports whether the bound was told long ago.
+// due reports whether the time to report the bound again has come.
 func (t *tree) due() bool {
 	now, before := time.Now().UnixNano(), t.said.Load()
 	return t.set.Progress != nil && now-before > int64(often) && t.said.CompareAndSwap(before, now)
@@ -184,13 +184,13 @@ func (t *tree) push(n *node) {
 	t.wake.Signal()
 }
 
-// often is how long the bound is not told again.
+// often is the least time between two reports of the bound.
 const often = 100 * time.Millisecond
 
-// bound is that of everything open or worked on, by other ranks too.
+// bound is the bound of all nodes that are open or being explored, also by other ranks.
 func (t *tree) bound() int64 { return max(t.own(), t.elsewhere.Load()) }
 
-// own is the bound of what this process has.
+// own is the bound of the nodes of this process.
 func (t *tree) own() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -201,7 +201,7 @@ func (t *tree) own() int64 {
 	return most
 }
 
-// learn records what a branch took from the objective.
+// learn records the fall of the objective by a branch.
 func (t *tree) learn(j int, side int, fall, moved float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,7 +211,7 @@ func (t *tree) learn(j int, side int, fall, moved float64) {
 	}
 }
 
-// guess is what is known of a bid's branches, and on how many trials it stands.
+// guess returns the mean gains of a bid's branches, and the number of trials behind them.
 func (t *tree) guess(j int) (out, in float64, trials int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,20 +12,20 @@ type neighbourhood struct {
 	size int // bids that are searched, at most
 }
 
-// around lets winners near one of them go, one after the other, and makes a node of the bids
-// that do not conflict with the others: at most size of them.
+// around removes winners near a random one from the best packing, one after the other, and makes a
+// node of the bids that do not conflict with the remaining winners: at most size bids.
 func (w *worker) around(h *neighbourhood) *node {
 	w.mu.Lock()
 	chosen := w.chosen
 	w.mu.Unlock()
-	free := w.g.empty() // bids that only winners that are let go conflict with
+	free := w.g.empty() // bids that conflict with removed winners alone
 	held := make([]int32, w.g.n)
 	for _, j := range chosen {
 		held[j]++
 		w.g.conflict[j].each(func(k int) { held[k]++ })
 	}
 	gone := w.g.empty()
-	reach := w.g.empty() // what those let go conflict with
+	reach := w.g.empty() // bids that conflict with removed winners
 	next := -1
 	if len(chosen) > 0 {
 		next = int(chosen[h.rand.IntN(len(chosen))])
@@ -48,7 +48,7 @@ func (w *worker) around(h *neighbourhood) *node {
 			}
 			reach.add(int(k))
 		}
-		// The winner that shares most rivals with those that are gone.
+		// The next winner is the one that shares the most conflicting bids with the removed ones.
 		most := -1
 		next = -1
 		for _, j := range chosen {

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	whole   = 1e-6 // a column this near to 0 or 1 is there
-	trusted = 4    // trials after which a bid's gains are believed
+	whole   = 1e-6 // a column this near to 0 or 1 counts as integer
+	trusted = 4    // trials after which a bid's gains need no strong branching
 	tried   = 8    // bids that strong branching tries at a node
 	tryouts = 50   // pivots of a trial
-	few     = 64   // live bids that are enumerated
-	steps   = 200  // of an enumeration
+	few     = 64   // most live bids of a node that is enumerated
+	steps   = 200  // most steps of an enumeration
 
-	patience   = 20  // work of linear programs from a node before others come, in the first one's
-	shrunk     = 1.4 // a node of so many times fewer bids than its relaxation has gets one of its own
-	share      = 4   // of the work: one in so many goes into packings near the best
-	nodeRounds = 3   // of cuts at such a node
+	patience   = 20  // most work below a node before a worker takes another one, in units of the node's first linear program
+	shrunk     = 1.4 // a node gets a relaxation of its own if the one above has so many times more bids
+	share      = 4   // one part in so many of the work goes into packings near the best
+	nodeRounds = 3   // rounds of cuts at a node with a relaxation of its own
 )
 
 // A worker explores parts of the tree.
@@ -34,8 +34,8 @@ type worker struct {
 	small  *enumerator
 	stack  []entry
 	near   *neighbourhood
-	aside  bool   // what is explored is near the best packing, and no part of the tree
-	spent  [2]int // work in the tree, and aside
+	aside  bool   // the worker explores packings near the best one, not a part of the tree
+	spent  [2]int // work in the tree, and on packings near the best one
 }
 
 // An entry is a node to explore, and the relaxation of a node above it; nil: there is none.
@@ -60,8 +60,8 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// explore searches depth first from a node, until the linear programs have taken several
-// times what the first took: what is not done then is returned.
+// explore searches depth first from a node until the linear programs have taken `patience` times the
+// work of the first, and returns the nodes that are not done.
 func (w *worker) explore(ctx context.Context, n *node) (left []*node) {
 	w.stack = append(w.stack[:0], entry{n, nil})
 	work, limit := 0, 0
@@ -110,7 +110,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 		if r == nil || shrunk*float64(n.live.count()) < float64(len(r.bids)) {
 			made, err := w.cut(ctx, n, w.rows, r, nodeRounds, w.better, nil)
 			switch {
-			case err != nil && r == nil: // more cliques than memory holds: the root's still do
+			case err != nil && r == nil: // memory does not hold the node's cliques: those of the root serve
 				rows, _ := w.g.within(ctx, n.live, w.rows, w.key)
 				r = w.relaxation(n, n.live.members(), rows)
 			case err == nil && made == nil:
@@ -277,11 +277,11 @@ func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64,
 	return pick, changed
 }
 
-// product is the score of a branch that takes so much in its two children.
+// product is the score of a branch by the falls of the objective in its two children.
 func product(out, in float64) float64 { return math.Max(out, 1e-7) * math.Max(in, 1e-7) }
 
-// try solves a child for a few pivots: side 0 leaves the bid out, 1 takes it. It tells
-// what that takes from the objective, and reports whether the child is of no use.
+// try solves a child for a few pivots: side 0 leaves the bid out, 1 takes it. It returns the fall of
+// the objective, and reports whether the child's bound closes it.
 func (w *worker) try(ctx context.Context, n *node, r *relaxation, j, side int, best int64, now float64, fall *[2]float64) bool {
 	fixed := w.child(n, j, side)
 	r.solver.Bound(int(r.at[j]), float64(side), float64(side))
@@ -305,7 +305,7 @@ func (w *worker) child(n *node, j, side int) (fixed int64) {
 	return n.fixed + w.prices[j]
 }
 
-// moved is how far a child's bid is from the node's solution.
+// moved is the distance by which a child moves its bid's x from the node's solution.
 func (w *worker) moved(j, side int) float64 { return math.Abs(float64(side) - w.x[j]) }
 
 // decide turns a node into one of its children, where the prices at hand show that the other,

@@ -1,5 +1,5 @@
-// Package replay proves bounds of set packing again from prices of cliques, in exact
-// arithmetic and without search, for those who do not want to trust the solver.
+// Package replay computes bounds of set packing from the prices of cliques in a proof, in exact
+// arithmetic and without search, so that a bound can be checked without trust in the solver.
 package replay
 
 import (
@@ -14,8 +14,9 @@ import (
 // that another replaces. Numbers of bids are their places among the plain ones, from 0: in
 // an auction without limits, reserves and goods that have to be sold those of the file.
 type Proof struct {
-	// Bids that go, one after the other, and that which replaces each: it pays as much, and
-	// what it conflicts with, of the bids left, the one that goes conflicts with too.
+	// Pairs of a bid that is left out and the bid that replaces it, in the order of leaving out. The
+	// second pays at least as much, and of the remaining bids it conflicts only with those that the
+	// first conflicts with too.
 	Replaced [][2]int32 `json:"replaced"`
 	Parts    []Part     `json:"parts"`
 }
@@ -50,7 +51,7 @@ type Stage struct {
 	Prices []int64 `json:"prices"`
 }
 
-// New is the proof of a solve; nil: it has none.
+// New is the proof of a solve; nil if the solve left none.
 func New(solved *packing.Result) *Proof {
 	if solved.Proof == nil {
 		return nil
@@ -77,7 +78,7 @@ func told(step *packing.Step) *Step {
 	return x
 }
 
-// A Bid is what a proof speaks of: goods, each of which is sold once, and a price.
+// A Bid has goods, each of which is sold at most once, and a price.
 type Bid struct {
 	Goods []int64
 	Price int64
@@ -149,7 +150,7 @@ type replay struct {
 	left     set // of price above 0, and not replaced
 	digits   int // of the sum of prices, in binary
 	holders  map[int64][]int32
-	conflict []set // of bids that were asked for, themselves included
+	conflict []set // by bid: the bids in conflict with it, itself included; computed when asked for
 	cliques  [][]int32
 	odd      []allowed
 	value    int64   // of the part's winners
@@ -325,7 +326,7 @@ func (r *replay) step(s *Step, live set, taken int64) (bool, error) {
 			return false, fmt.Errorf("found bid %d to branch on", i)
 		}
 		if !live.has(i) {
-			continue // no packing has it
+			continue // a stage ruled the bid out: no packing has it
 		}
 		if s.Kids[k] == nil {
 			return false, fmt.Errorf("found null for a step")

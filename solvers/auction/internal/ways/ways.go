@@ -1,5 +1,5 @@
-// Package ways is the choice among the algorithms of auctions: their table, what is
-// predicted of them, and the subject that compares them.
+// Package ways chooses among the algorithms of auctions: it has their table, the prediction where
+// nothing was measured, and the subject by which the tuner compares them.
 package ways
 
 import (
@@ -30,8 +30,8 @@ const (
 // MaxItems is the most items that Coalitions begins with: 2^25 values.
 const MaxItems = 25
 
-// Table lists the algorithms with which a solve on one device may begin. seconds is how long
-// tables are expected to take at most for Bidders to begin.
+// Table lists the algorithms with which a solve on one device may begin. A solve begins with Bidders
+// if its tables are expected to take at most `seconds`.
 var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "seconds"},
 	algorithms.Algorithm{Values: []string{Branch, "0"}},
 	algorithms.Algorithm{Values: []string{Coalitions, "0"}, Kernels: &csg.Tiles},
@@ -39,11 +39,11 @@ var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "second
 	algorithms.Algorithm{Values: []string{Bidders, "5"}, Kernels: &auction.Bidders},
 )
 
-// manyBids is the number of bids an item from which an auction has many: bids make tables
-// and branching slower, and coalition structures not.
+// manyBids is the number of bids for each item from which an auction counts as one of many bids: more
+// bids slow tables and branching down, but not coalition structures.
 const manyBids = 16
 
-// alternatives are the bids of auctions with dummies among the items: tables have none for these.
+// alternatives names auctions with dummies among the items, which the tables of Bidders leave out.
 const alternatives = "alternatives"
 
 // predicted is the algorithm to begin with where nothing was measured. quick is whether a
@@ -99,7 +99,7 @@ func Name(v *device.Variant) string { return Table.Value(v, "algorithm") }
 func seconds(v *device.Variant) float64 {
 	x, err := strconv.ParseFloat(Table.Value(v, "seconds"), 64)
 	if err != nil {
-		panic(err) // of the table above
+		panic(err) // Table has a threshold that is no number
 	}
 	return x
 }

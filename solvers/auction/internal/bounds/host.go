@@ -34,8 +34,8 @@ type steps struct {
 	tau, sig  []float32 // step lengths by column and by row; 0: the child lacks the column or the row
 	weight    float32   // weight of the primal side
 	inner     int       // steps since the last restart
-	first     float32   // distance of the first step since the restart; the next field has that of the last step looked at
-	last      float32
+	first     float32   // distance that the first step since the restart moved the point
+	last      float32   // distance of the last step that was looked at
 	least     float32 // bound
 	best      []float32
 }

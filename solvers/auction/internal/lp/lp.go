@@ -50,10 +50,10 @@ type Solver struct {
 	age     int       // pivots since the inverse was computed from scratch
 	Pivots  int
 
-	row, column, shift []float64 // of a pivot
+	row, column, shift []float64 // scratch memory of a pivot
 	touched            []int32
 	ratios             []ratio
-	free               []int32 // columns of different bounds
+	free               []int32 // columns whose bounds differ
 	changed            bool    // bounds have changed since x was computed
 }
 

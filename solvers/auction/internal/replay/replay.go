@@ -326,7 +326,7 @@ func (r *replay) step(s *Step, live set, taken int64) (bool, error) {
 			return false, fmt.Errorf("found bid %d to branch on", i)
 		}
 		if !live.has(i) {
-			continue // a stage ruled the bid out: no packing has it
+			continue // the bid is in no packing of this step
 		}
 		if s.Kids[k] == nil {
 			return false, fmt.Errorf("found null for a step")

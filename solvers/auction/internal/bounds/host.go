@@ -36,7 +36,7 @@ type steps struct {
 	inner     int       // steps since the last restart
 	first     float32   // distance that the first step since the restart moved the point
 	last      float32   // distance of the last step that was looked at
-	least     float32 // bound
+	least     float32   // bound
 	best      []float32
 }
 

@@ -39,7 +39,7 @@ type assignmentFlags struct {
 	ends     time.Duration // time limit of each solve, 0: none
 	check    bool
 
-	ranks collective.Ranks // that share the rows; nil: one process solves
+	ranks collective.Ranks // the processes that share the rows of one instance; nil: this process solves alone
 }
 
 func (a *app) solveAssignmentCommand() *cobra.Command {
@@ -145,7 +145,7 @@ func number(text string) bool {
 	return err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
-// instance reads or draws.
+// instance reads the costs from a file or from files of points, or draws them.
 func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance, error) {
 	free := a.free()
 	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free}
@@ -194,7 +194,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		return err
 	}
 	if len(args) == 0 {
-		args = []string{""} // one instance, of no file
+		args = []string{""} // one instance, which is drawn or given by points
 	}
 	each := func(devices []device.Device) error {
 		o := assignment.Options{Settings: s.settings(db), Duals: s.duals, Unchecked: !s.check}
@@ -206,7 +206,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		defer q.close(ctx)
 		return a.each(ctx, s.json, args, func(path string) error {
 			if a.team != nil || a.folder != "" {
-				q.left = []string{path} // which comes in no order
+				q.left = []string{path} // ranks and folders take files in any order
 			}
 			err := q.next(ctx)
 			if s.points != nil && err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), s.points[0]) {
@@ -229,8 +229,8 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	})
 }
 
-// solveOn solves on o's devices. What the one that was picked has no memory for goes
-// to all of its kind.
+// solveOn solves on o's devices. If --device auto or a kind picked one device and its memory does
+// not suffice, all devices of that kind solve together.
 func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
 	r, err := assignment.Solve(ctx, inst, o)
 	kind := o.Devices[0].Facts().Kind
@@ -246,8 +246,8 @@ func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.
 	return r, errors.Join(failed, devices.Close(all))
 }
 
-// verifyAssignment solves with the reference and compares values, which may
-// differ by what both certificates allow.
+// verifyAssignment solves with the reference and compares values. Those of floats may differ by twice
+// the gap of the reference's certificate.
 func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Instance, r *assignment.Result) (string, error) {
 	ref, err := await(ctx, func() (*assignment.Result, error) {
 		return assignment.Solve(ctx, inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})

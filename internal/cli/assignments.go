@@ -11,13 +11,13 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// smallSide is the most rows and columns of an instance that is solved in one launch
-// with others, which gives each of them one block of threads: docs/results/assignment.md
-// has what 132 of 1,000 rows take together, and one alone.
+// smallSide is the most rows and columns of an instance that is solved in one launch with others,
+// each by one block of threads. docs/results/assignment.md compares the times of 132 instances of
+// 1,000 rows together and of one alone.
 const smallSide = 1024
 
-// A queue is the files of `solve assignment` that are left, and what was read ahead of
-// them: small instances, to be solved together.
+// A queue has the files of `solve assignment` that are not read yet, and the instances that were read
+// ahead to be solved together.
 type queue struct {
 	a       *app
 	s       *assignmentFlags
@@ -26,17 +26,17 @@ type queue struct {
 	ahead   []*waiting
 }
 
-// A waiting instance was read, or failed to be, and may be solved already.
+// A waiting instance was read, or its reading failed; it may be solved already.
 type waiting struct {
 	path    string
 	inst    *assignment.Instance
 	start   *assignment.Duals
-	seconds float64 // that reading took
+	seconds float64 // of reading
 	result  *assignment.Result
 	failed  error
 }
 
-// next answers one file.
+// next solves the next file and prints its answer.
 func (q *queue) next(ctx context.Context) error {
 	if len(q.ahead) == 0 {
 		q.read(ctx)
@@ -50,9 +50,9 @@ func (q *queue) next(ctx context.Context) error {
 	return q.a.solveOneAssignment(ctx, q.s, x, q.options)
 }
 
-// read reads a file and, while small instances follow one another and a quarter of the
-// free memory holds them, more; then it solves those together. Where this fails each is
-// solved alone, which says what is wrong with one of them.
+// read reads the next file. If that is a small instance, it reads further files as long as they are
+// small too and all fit into a quarter of the free memory, and solves them together. If that fails,
+// next solves each of them alone, so that an error names its file.
 func (q *queue) read(ctx context.Context) {
 	s := q.s
 	together := len(q.options.Devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && s.ends == 0 && !s.verify
@@ -89,7 +89,7 @@ func (q *queue) read(ctx context.Context) {
 	}
 }
 
-// readOne reads a file, or where path is empty what the flags name or draw.
+// readOne reads a file, or where path is empty, the instance that the flags give.
 func (q *queue) readOne(ctx context.Context, path string) *waiting {
 	x := &waiting{path: path}
 	p := q.a.progress()
@@ -110,22 +110,22 @@ func (q *queue) readOne(ctx context.Context, path string) *waiting {
 	return x
 }
 
-// close gives back what was read and not answered.
+// close frees the instances that were read and not answered.
 func (q *queue) close(ctx context.Context) {
 	for _, x := range q.ahead {
 		x.close(ctx)
 	}
 }
 
-// close gives the costs back, but not to the end of an interrupted run: what await
-// left behind may still read them.
+// close frees the costs, except at the end of an interrupted run: a goroutine that await did not wait
+// for may still read them.
 func (x *waiting) close(ctx context.Context) {
 	if x.failed == nil && ctx.Err() == nil {
 		x.inst.Close()
 	}
 }
 
-// solveOneAssignment solves what no batch has solved, and prints.
+// solveOneAssignment solves an instance, unless a batch has solved it, and prints the answer.
 func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
 	if a.single() {
 		if x.inst.Sparse != nil {
@@ -147,7 +147,7 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 	return a.answerAssignment(ctx, s, x, o)
 }
 
-// answerAssignment is solveOneAssignment where it is known who solves.
+// answerAssignment is solveOneAssignment once it is decided which ranks solve the instance.
 func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
 	p := a.progress()
 	defer p.Close()

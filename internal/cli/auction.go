@@ -150,7 +150,7 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 	return errors.Join(err, a.printAuction(r, facts, verified))
 }
 
-// pay computes payments in what the solve left of the time limit, and adds its seconds.
+// pay computes payments within the rest of the time limit, and adds its seconds to the result's.
 func (a *app) pay(ctx context.Context, s *auctionFlags, r *auction.Result, o auction.Options) error {
 	start := time.Now()
 	if s.limit > 0 {
@@ -166,8 +166,8 @@ func (a *app) pay(ctx context.Context, s *auctionFlags, r *auction.Result, o auc
 	return nil
 }
 
-// verifyAuction solves with the reference, which shares nothing with the
-// kernels, and compares revenues, which are exact.
+// verifyAuction solves with the reference, which shares no code with the kernels, and compares the
+// exact revenues.
 func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result) (string, error) {
 	start := time.Now()
 	ref, err := await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
@@ -273,7 +273,7 @@ func auctionOutput(cmd *cobra.Command, to, output *string) {
 	cmd.Flags().StringVar(to, "to", "", "its format: "+strings.Join(auction.Formats(), ", ")+" (default: told by its name, else cats)")
 }
 
-// writeAuction writes a file and says what was left out.
+// writeAuction writes a file, and prints the parts of the auction that its format cannot hold.
 func (a *app) writeAuction(ctx context.Context, p *ui.Progress, auc *auction.Auction, to, path string) error {
 	format, err := auctions.Format(to, path)
 	if err != nil {

@@ -149,8 +149,8 @@ func (a *app) makeBundle(f bundleFlags) error {
 	return a.printContents(made)
 }
 
-// wanted lists, by hash, the variants of the families that were asked for; true: it is
-// safe, or the tuning data has a result of it.
+// wanted has the hashes of the variants of the families that were asked for. The value is true if the
+// variant is safe or the tuning data has a result of it.
 func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 	shipped, err := tuned.Embedded()
 	if err != nil {
@@ -162,7 +162,7 @@ func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 			results[r.Hash] = true
 		}
 	}
-	asked := map[string]bool{} // by name: found
+	asked := map[string]bool{} // by the name of a problem or family: whether there is one
 	for _, name := range f.families {
 		asked[name] = false
 	}
@@ -193,7 +193,7 @@ func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 	return wanted, nil
 }
 
-// printContents says what a bundle holds.
+// printContents prints the contents of a bundle.
 func (a *app) printContents(b *bundle.Bundle) error {
 	var t ui.Table
 	for _, row := range contents(b) {
@@ -202,7 +202,7 @@ func (a *app) printContents(b *bundle.Bundle) error {
 	return t.Write(a.out)
 }
 
-// contents are names and values of what a bundle holds.
+// contents are the rows, name and value, that describe a bundle.
 func contents(b *bundle.Bundle) [][2]string {
 	families := "all"
 	if len(b.Families) > 0 {
@@ -265,8 +265,8 @@ func (a *app) verifyBundle(ctx context.Context, args []string) error {
 	return nil
 }
 
-// verifyKernels runs the cases of the variants that a device loads and that are safe,
-// or that the tuning data has a result of.
+// verifyKernels runs the test cases of those variants that a device loads and that are safe or have a
+// result in the tuning data.
 func (a *app) verifyKernels(ctx context.Context, d device.Device) (n int, err error) {
 	wanted, err := (&bundleFlags{}).wanted(&tuned.Database{})
 	if err != nil {
@@ -300,7 +300,7 @@ func (a *app) verifyKernels(ctx context.Context, d device.Device) (n int, err er
 	return n, nil
 }
 
-// bundleHelp makes the help of a bundle say what is inside.
+// bundleHelp adds the contents of a bundle to its help.
 func (a *app) bundleHelp(root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {

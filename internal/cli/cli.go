@@ -97,9 +97,9 @@ type app struct {
 	started bool             // the command line was understood and its command runs
 }
 
-// together returns the ranks that solve one instance together, each on its own devices; inst must
-// be equal on all. It is nil where this process solves alone and where ranks share files out.
-// linked: devices talk with those of other ranks.
+// together returns the ranks that solve one instance together, each on its own devices; inst must be
+// equal on all ranks. It returns nil if this process solves alone or if ranks share files out. linked
+// says that the devices exchange data with those of other ranks.
 func (a *app) together(devices []device.Device, linked bool, inst []byte) (collective.Ranks, error) {
 	if !a.single() {
 		return nil, nil
@@ -110,7 +110,7 @@ func (a *app) together(devices []device.Device, linked bool, inst []byte) (colle
 // single reports whether ranks have one instance, which they may solve together.
 func (a *app) single() bool { return a.team != nil && !a.shared && !a.waited }
 
-// alone lets rank 0 run do, as one process would, and prints the reason.
+// alone calls do on rank 0 alone, as in a single process, and prints the reason.
 func (a *app) alone(why string, do func() error) error {
 	a.waited = true
 	return ranks.Alone(a.team, a.err, why, do)
@@ -124,7 +124,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // checkError is a finished answer that a check refuted.
 type checkError struct{ error }
 
-// exitError is a code that another process ended with, which has said why.
+// exitError is the exit code of another process, which has printed the reason.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -182,7 +182,7 @@ Results go to standard output, everything else to standard error. Exit codes:
 	return root
 }
 
-// ending has commands, and those below, end with the context, also in the middle of a read.
+// ending makes commands, and those below them, end with their context, also in the middle of a read.
 func ending(commands ...*cobra.Command) []*cobra.Command {
 	for _, cmd := range commands {
 		ending(cmd.Commands()...)

@@ -69,7 +69,7 @@ formats:
 	return cmd
 }
 
-// writeQUBO writes a file and says what was changed.
+// writeQUBO writes a file, and prints what the format changes in the program.
 func (a *app) writeQUBO(ctx context.Context, say func(string, ...any), inst *qubo.Instance, path, format string) error {
 	var notes []string
 	err := whole.Write(ctx, path, func(w io.Writer) (err error) {
@@ -147,7 +147,7 @@ with coefficients from -100 to 100. The instances of the literature are
 	return cmd
 }
 
-// plainName refuses the name of a compressed file: none is written.
+// plainName returns an error for the name of a compressed file: files are written plain.
 func plainName(path string) error {
 	switch ending := strings.ToLower(filepath.Ext(path)); ending {
 	case ".gz", ".xz", ".zst", ".zstd":

@@ -132,7 +132,7 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 		return err
 	}
 	if s.distribution != "" {
-		args = []string{""} // one instance, of no file
+		args = []string{""} // one instance, which is drawn
 	}
 	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
 		o := s.settings(db)
@@ -159,7 +159,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	if s.distribution != "" {
 		value, free := csg.Value(s.value), a.free()
 		if there {
-			free = 0 // of no interest
+			free = 0 // no limit: this machine holds no values
 		}
 		takes := func(n int) error {
 			return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.team, session.Devices)))
@@ -211,7 +211,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	if r != nil {
 		r.Seconds.Read = read
 	}
-	limited := r != nil && errors.Is(err, context.DeadlineExceeded) // as was asked for
+	limited := r != nil && errors.Is(err, context.DeadlineExceeded) // --time-limit ended the solve: no error
 	ended := r != nil && (r.Stopped || errors.Is(err, device.ErrLost))
 	if err != nil && !limited && !ended && !(s.json && errors.Is(err, solve.ErrInfeasible)) {
 		return solverError(err)
@@ -261,8 +261,7 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.S
 	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
 }
 
-// solverError tells an answer that was found and refuted from one that was
-// not found.
+// solverError turns the error of an answer that a check refuted into a checkError.
 func solverError(err error) error {
 	if errors.Is(err, csg.ErrCheck) {
 		return checkError{err}

@@ -27,9 +27,9 @@ func databasePath() (string, error) {
 	return filepath.Join(dir, userDatabase), nil
 }
 
-// database is what variants are chosen from: the winners that the binary
-// carries, those of its bundle and those of a file, by default the user's own. A missing or broken
-// file is an error only where it was named.
+// database returns the tuning data that variants are chosen from: the winners in the binary, those of
+// its bundle, and those of a file, by default the user's own. A missing or broken file is an error
+// only if the user named it.
 func (a *app) database(named string) (*tuned.Database, error) {
 	db, err := a.bundled(tuned.Shipped())
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *app) winnersSoFar(path string) (*tuned.Database, error) {
 	return a.database(path)
 }
 
-// tuningCommands are those about what tuning left behind.
+// tuningCommands are the commands about the results of tuning.
 func (a *app) tuningCommands() []*cobra.Command {
 	return tuning.Env{
 		Out: a.out,
@@ -78,7 +78,7 @@ func (a *app) tuningCommands() []*cobra.Command {
 	}.Commands()
 }
 
-// bundled lays the tuning data that a bundle carries over db.
+// bundled puts the tuning data of a bundle over db, so that its entries go before those of db.
 func (a *app) bundled(db *tuned.Database) (*tuned.Database, error) {
 	b, err := bundle.Open()
 	if errors.Is(err, bundle.ErrNone) {

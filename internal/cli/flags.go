@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError says in the user's words what a flag's value should have been.
+// flagError makes an error of pflag one that says which value a flag expects.
 func flagError(_ *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {

@@ -41,7 +41,7 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	o := s.search.Options(session.Options, s.seed)
 	o.Progress = func(now solve.Incumbent) { p.Set("searching %d agents: %s", g.N, now) }
 	var r *anytime.Result
-	err := a.withDevices("host", s.threads, func(host []device.Device) (err error) { // the session's may be a GPU
+	err := a.withDevices("host", s.threads, func(host []device.Device) (err error) { // the session's device may be a GPU
 		o.Devices = host
 		r, err = anytime.Solve(ctx, g, o)
 		return err
@@ -56,7 +56,7 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	return errors.Join(ctx.Err(), structures.WriteFound(a.out, r, r.Device))
 }
 
-// verdictOfGraph holds a result against a graph, or its table where that was solved.
+// verdictOfGraph checks a result against a graph, or against the graph's table if that was solved.
 func (a *app) verdictOfGraph(s *structures.Search, result []byte, path string) (*solve.Verdict, error) {
 	if err := s.Check(); err != nil {
 		return nil, usageError{err}

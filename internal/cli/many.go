@@ -12,10 +12,10 @@ import (
 	"coalesce/internal/cli/ranks"
 )
 
-// each solves files one after the other, in their order: an empty line stands between
-// two answers for people, and JSON objects have a line each. Every error names its file.
-// Of several files one that fails is told and the next goes on; the error is then a
-// someFailed. A mistake in the command line and an interruption end it.
+// each solves files one after the other, in their order. It prints an empty line between two answers
+// for people; JSON objects have a line each. Every error names its file. If one of several files
+// fails, each prints the error, goes on with the next file, and returns a someFailed at the end. A
+// mistake in the command line and an interruption end it.
 func (a *app) each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
 	if a.folder != "" || a.team != nil && len(paths) > 1 {
 		return a.share(ctx, json, paths, solve)
@@ -52,7 +52,7 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 	return nil
 }
 
-// named is an error that names its file. Drawn instances have none.
+// named adds the name of its file to an error. Drawn instances have no file.
 func named(path string, err error) error {
 	if name := called(path); err != nil && path != "" && !strings.Contains(err.Error(), name+":") {
 		return fmt.Errorf("%s: %w", name, err)
@@ -60,8 +60,8 @@ func named(path string, err error) error {
 	return err
 }
 
-// share does what each does, for several ranks or with results in a folder: answers are printed in
-// the order in which they are found, and instances whose result the folder has are skipped.
+// share is each for several ranks, or with results in a folder: it prints answers in the order in
+// which they are found, and skips instances whose result the folder has.
 func (a *app) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
 	some, stdout, stderr := someFailed{all: len(paths)}, a.out, a.err
 	a.shared = true
@@ -83,7 +83,7 @@ func (a *app) share(ctx context.Context, json bool, paths []string, solve func(p
 	return err
 }
 
-// A someFailed is that some of several files failed, each for a reason that was told.
+// A someFailed is the error of several files of which some failed; the reason of each was printed.
 type someFailed struct {
 	names []string
 	all   int

@@ -9,10 +9,10 @@ import (
 	"coalesce/runtime/handover"
 )
 
-// errNoCUDA is what a plain binary answers to --device cuda.
+// errNoCUDA is the error of --device cuda in a plain binary.
 var errNoCUDA = errors.New("this binary has no CUDA devices and nothing to hand over to: build coalesce-cuda with scripts/build-cuda and put it beside this one")
 
-// parseDevices is devices.Parse; what it refuses is a mistake of the command line's.
+// parseDevices is devices.Parse, whose errors are mistakes in the command line here.
 func parseDevices(name string) (devices.Name, error) {
 	n, err := devices.Parse(name)
 	if err != nil {
@@ -21,7 +21,7 @@ func parseDevices(name string) (devices.Name, error) {
 	return n, nil
 }
 
-// parseDevice takes a name of one device.
+// parseDevice returns an error unless a name is that of one device.
 func parseDevice(name string) error {
 	if n, err := devices.Parse(name); err != nil || !n.One() {
 		return usagef("device %q: expected auto, host, emulated, cuda or cuda:INDEX", name)
@@ -50,11 +50,11 @@ func (a *app) openDevices(name string, threads int) ([]device.Device, error) {
 	return opened, err
 }
 
-// say tells the user of a wait, or of what became of a device.
+// say prints to standard error why a command waits, or what happened to a device.
 func (a *app) say(line string) { fmt.Fprintf(a.err, "coalesce: %s\n", line) }
 
-// handOver lets the CUDA binary do the work when a GPU may be wanted and this
-// is the plain one: where the system can replace a process it does not return.
+// handOver replaces the plain binary by the CUDA binary if the work may want a GPU. It does not return
+// where the system can replace a process.
 func (a *app) handOver(name string) error {
 	n, err := parseDevices(name)
 	if err != nil {

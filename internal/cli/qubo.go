@@ -187,7 +187,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 // result of the largest instance.
 const maxStart = 1 << 28
 
-// instance reads a file, and what is known of its solution.
+// instance reads a file, and sets the variables of --fix and the solution of --start.
 func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 	inst, err := a.readQUBO(path, s.readFlags.options(a.free()))
 	if err != nil {
@@ -278,7 +278,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 		}
 	}
 	p.Close()
-	if s.plot != "" { // after ctrl-C too; what was found is printed even if it fails
+	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
 		failed = errors.Join(failed, programs.Plot(context.WithoutCancel(ctx), s.plot, r))
 	}
 	if s.json {
@@ -287,8 +287,8 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	return errors.Join(failed, programs.Print(a.out, r, inst, s.target, session.Devices[0].Facts(), verified))
 }
 
-// verifyQUBO searches with the reference, with the same limits. That it finds
-// less says nothing; that it finds more than what was proven is an error.
+// verifyQUBO searches with the reference, with the same limits. A worse value of the reference proves
+// nothing; a better value than one that is said to be proven is an error.
 func verifyQUBO(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
 	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
 	ref, err := qubo.Solve(ctx, inst, o)

@@ -174,8 +174,8 @@ func awaitBest[T any](ctx context.Context, work func() (T, error)) (T, error) {
 // progress is the live line of a command; quiet until something takes long.
 func (a *app) progress() *ui.Progress { return ui.Start(a.err) }
 
-// standing shows how a solve stands, after what is solved and before the work done,
-// counted in a unit.
+// standing returns a function that shows an incumbent on the progress line: the name of what is solved,
+// the incumbent, and the work done, counted in a unit.
 func standing(p *ui.Progress, what, unit string) func(solve.Incumbent) {
 	return func(now solve.Incumbent) {
 		p.Set("%s %s, after %s %s", what, now, ui.Rate(float64(now.Work)), unit)

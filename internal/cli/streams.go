@@ -29,7 +29,7 @@ const (
 	standardInput = "standard input"
 )
 
-// called is what messages call a FILE.
+// called is the name of a FILE in messages.
 func called(path string) string {
 	if path == dash {
 		return standardInput
@@ -37,7 +37,8 @@ func called(path string) string {
 	return path
 }
 
-// readCSG reads FILE, which may be standard input, as the three that follow do.
+// readCSG reads FILE, which may be standard input; the three functions below do the same for the other
+// problems.
 func (a *app) readCSG(path string, o csg.ReadOptions) (*csg.Instance, error) {
 	if path == dash {
 		return csg.ReadFrom(a.in, -1, standardInput, o)
@@ -153,7 +154,7 @@ func checkOutput(path string, args []string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil // not there yet
+		return nil // a new file
 	}
 	if info.IsDir() {
 		return fmt.Errorf("write %s: a directory, expected a file", path)
@@ -166,10 +167,9 @@ func checkOutput(path string, args []string) error {
 	return nil
 }
 
-// intoFile runs work and writes what it prints to a file, also after ctrl-C.
-// Where work fails the file stays as it was, except that an answer may be a
-// proof that there is none. What could not be written there goes to standard
-// output: no answer is lost.
+// intoFile runs work and writes its output to a file, also after ctrl-C. If work fails, the file stays
+// as it was, unless the output is a proof that there is no solution. Output that cannot be written to
+// the file goes to standard output, so that no answer is lost.
 func (a *app) intoFile(ctx context.Context, path string, work func() error) error {
 	var text bytes.Buffer
 	stdout := a.out

@@ -87,7 +87,7 @@ func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 	p := a.progress()
 	defer p.Close()
 	p.Set("reading %s", called(args[0]))
-	// A text and what is decoded of it take some eight times its bytes.
+	// A text and the values decoded from it take about eight times the bytes of the text.
 	limit := int64(maxResult)
 	if free := a.free(); free > 0 {
 		limit = min(limit, free/8)
@@ -134,9 +134,9 @@ func (a *app) readWhole(path string, limit int64) ([]byte, error) {
 	return formats.ReadFile(path, limit)
 }
 
-// problemOf is the problem of a result, one JSON object and nothing after it, which has
-// the keys that say what an answer claims. A key in capitals, which Go would read as the
-// same in small letters and others would not, is an error.
+// problemOf is the problem of a result. It returns an error unless the text is one JSON object with the
+// keys that state an answer's claims. A key with capital letters is an error, because Go reads it as
+// the key in small letters and other programs do not.
 func problemOf(result []byte) (problem string, err error) {
 	d := json.NewDecoder(bytes.NewReader(result))
 	var head map[string]json.RawMessage
@@ -162,7 +162,7 @@ func problemOf(result []byte) (problem string, err error) {
 	return problem, nil
 }
 
-// verdict reads the instance and holds the result against it.
+// verdict reads the instance and checks the result against it.
 func (a *app) verdict(s *verifyFlags, problem string, result []byte, args []string) (*solve.Verdict, error) {
 	if s.assignment.points != nil && (problem != "assignment" || len(args) > 0) {
 		return nil, usagef("--points is for answers of assignment, instead of an INSTANCE")

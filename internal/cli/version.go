@@ -13,11 +13,11 @@ import (
 	"coalesce/runtime/bundle"
 )
 
-// commit is what the linker's -X sets where Go does not stamp the commit
-// (scripts/build-cuda); it goes before the stamp.
+// commit is set by the linker's -X (scripts/build-cuda) in builds for which Go does not stamp the
+// commit. It goes before Go's stamp.
 var commit string
 
-// version is what the program knows of itself.
+// version describes the program and its contents.
 type version struct {
 	Version       string   `json:"version"`       // of the module, "devel" where it was not released
 	Commit        string   `json:"commit"`        // hexadecimal, with -dirty where files were changed; "unknown"
@@ -32,7 +32,7 @@ type version struct {
 	Tuning        string   `json:"tuning"`        // first 12 digits of the SHA-256 of the embedded tuning data
 }
 
-// about asks the build what it is.
+// about reads the version from the build information and the bundle.
 func about() (version, error) {
 	v := version{Version: "devel", Commit: "unknown", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		CUDA: "none", Architectures: []string{}, Driver: "none", Families: []string{}, OwnTuning: "none", Tuning: tuned.Fingerprint()[:12]}
@@ -54,7 +54,7 @@ func about() (version, error) {
 	return v, nil
 }
 
-// stamp fills in what the linker knows.
+// stamp sets the version and the commit from Go's build information and the linker's.
 func (v *version) stamp(info *debug.BuildInfo, linked string) {
 	if m := info.Main.Version; m != "" && m != "(devel)" {
 		v.Version = m
@@ -94,7 +94,7 @@ plain one does not hand over to coalesce-cuda.`,
 	return cmd
 }
 
-// versionFlag makes `coalesce --version` say the same.
+// versionFlag makes `coalesce --version` print the same as `coalesce version`.
 func (a *app) versionFlag(root *cobra.Command) {
 	var asked bool
 	root.Flags().BoolVar(&asked, "version", false, "say what this binary is and holds")

@@ -1,5 +1,5 @@
-// Package auctions writes what the commands about combinatorial auctions tell, and draws
-// and converts them.
+// Package auctions writes the output of the commands about combinatorial auctions, and draws and
+// converts auctions.
 package auctions
 
 import (
@@ -13,7 +13,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Instance says which auction an answer is of.
+// Instance describes the auction of an answer.
 func Instance(r *auction.Result) string {
 	a := r.Auction
 	return fmt.Sprintf("%s (%s, %s, %s)", a.Source, ui.Count(int(a.Goods), "good"), ui.Count(len(a.Bids), "bid"), ui.Count(r.Items, "contested item"))
@@ -31,7 +31,7 @@ func Standing(set func(format string, args ...any), path string) func(solve.Incu
 	}
 }
 
-// Checked says what was found right about an answer.
+// Checked describes the check that an answer has passed.
 func Checked(r *auction.Result) string {
 	text := "no good is sold twice"
 	if r.Auction.SellAll {

@@ -27,7 +27,7 @@ func (d *Drawing) Register(f *pflag.FlagSet) {
 	f.Uint64Var(&d.Seed, "seed", 1, "of the draws")
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if the flags are wrong.
 func (d *Drawing) Check() error {
 	switch {
 	case !slices.Contains(auction.Distributions(), d.Distribution):
@@ -75,8 +75,8 @@ func Format(to, output string) (string, error) {
 	return to, nil
 }
 
-// Write writes an auction, in CATS after a comment that says where it came from, and
-// returns what the format does not hold.
+// Write writes an auction, in CATS after a comment with its source, and returns texts about the parts
+// that the format does not hold.
 func Write(w io.Writer, a *auction.Auction, format string) ([]string, error) {
 	if format == auction.CATS {
 		if _, err := fmt.Fprintf(w, "%% %s\n\n", strings.Join(strings.Fields(a.Source), " ")); err != nil {

@@ -1,4 +1,4 @@
-// Package facets writes what people are told of every answer besides its solution.
+// Package facets writes the part of the output for people that every answer has besides its solution.
 package facets
 
 import (
@@ -9,7 +9,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// An Answer is what is told of every answer besides the solution.
+// An Answer has the facts that are printed of every answer besides the solution.
 type Answer struct {
 	Report     *solve.Report
 	Instance   string

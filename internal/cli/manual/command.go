@@ -12,8 +12,8 @@ import (
 	"coalesce/internal/cli/whole"
 )
 
-// Command is the command that writes the pages of the program that it is part of; missing
-// is its error where no folder is named.
+// Command is the command that writes the manual pages of its program; missing is its error if no
+// folder is named.
 func Command(missing error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
@@ -31,7 +31,7 @@ DIR is a folder man1 of $MANPATH, "man coalesce-solve-csg" shows the last.`,
 	}
 }
 
-// write writes the pages of a command and of all that it holds.
+// write writes the pages of a command and of all commands below it.
 func write(ctx context.Context, root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("make a folder for manual pages: %w", err)

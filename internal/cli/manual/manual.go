@@ -12,7 +12,7 @@ import (
 // A Page is a manual page: its name, without the section, and its text.
 type Page struct{ Name, Text string }
 
-// pages are those of a command and of all that its help lists.
+// pages are the pages of a command and of all commands that its help lists.
 func pages(c *cobra.Command) []Page {
 	list := []Page{{name(c), page(c)}}
 	for _, sub := range shown(c) {
@@ -77,7 +77,7 @@ func page(c *cobra.Command) string {
 	return b.String()
 }
 
-// option is a flag with its use, and its default where that is worth telling.
+// option is a flag with its description, and its default unless that is empty, 0, false or [].
 func option(f *pflag.Flag) string {
 	kind, use := pflag.UnquoteUsage(f)
 	name := "--" + f.Name

@@ -36,7 +36,7 @@ func (w *Drawing) Register(f *pflag.FlagSet) {
 	f.Float64Var(&w.Density, "density", 0, "allow about this share of its pairs, a full matching among them")
 }
 
-// Check is a mistake in them.
+// Check returns an error if the flags are wrong.
 func (w *Drawing) Check() error {
 	w.Type = assignment.Value(w.value)
 	if w.Cols == 0 {
@@ -57,8 +57,8 @@ func (w *Drawing) Check() error {
 	return nil
 }
 
-// Draw draws, where this machine has the memory; of some ranks each its own rows, if they
-// can be drawn apart.
+// Draw draws the instance, or returns an error if this machine lacks the memory. Each of several ranks
+// draws its own rows alone, if the kind allows that.
 func (w *Drawing) Draw(free int64, own collective.Ranks) (*assignment.Instance, error) {
 	share := 1.0
 	if own = w.Apart(own); own != nil {
@@ -71,7 +71,7 @@ func (w *Drawing) Draw(free int64, own collective.Ranks) (*assignment.Instance, 
 	if w.Points {
 		need = 0
 	}
-	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, rows of a sparse matrix, factors
+	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, starts of the rows of a sparse matrix, and factors
 	if free > 0 && need > float64(free) {
 		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, device.Size(need), device.Size(free))
 	}
@@ -82,7 +82,7 @@ func (w *Drawing) Draw(free int64, own collective.Ranks) (*assignment.Instance, 
 	return assignment.Draw(w.Drawing)
 }
 
-// Apart are ranks where each can draw its rows alone, else nil.
+// Apart returns ranks if each of them can draw its rows alone, else nil.
 func (w *Drawing) Apart(own collective.Ranks) collective.Ranks {
 	if w.Points || w.Density > 0 || w.Rows > w.Cols {
 		return nil
@@ -99,7 +99,8 @@ func Kinds() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// CheckOutput is a file's name that promises another format than that of the costs.
+// CheckOutput returns an error if the ending of a file's name stands for another format than the one
+// that the costs need.
 func (w *Drawing) CheckOutput(path string) error {
 	ending := ".npy"
 	if w.Density > 0 {
@@ -111,7 +112,7 @@ func (w *Drawing) CheckOutput(path string) error {
 	return nil
 }
 
-// WriteCosts writes costs in the form that their file's name promises.
+// WriteCosts writes dense costs as .npy and sparse costs as Matrix Market.
 func WriteCosts(w io.Writer, inst *assignment.Instance) error {
 	if inst.Sparse != nil {
 		return assignment.WriteMarket(w, inst)

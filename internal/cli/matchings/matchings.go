@@ -12,7 +12,7 @@ import (
 	"coalesce/solvers/assignment"
 )
 
-// uncertified says why an answer has no certificate.
+// uncertified is the reason why an answer has no certificate.
 func uncertified(r *assignment.Result) string {
 	switch {
 	case r.Bound() != "":
@@ -23,7 +23,8 @@ func uncertified(r *assignment.Result) string {
 	return "no: that was switched off"
 }
 
-// Print writes an answer for people; verified says what the reference found, if it was asked.
+// Print writes an answer for people; verified is the text about the reference's answer, empty without
+// --verify.
 func Print(out io.Writer, r *assignment.Result, facts device.Facts, verified string) error {
 	var pairs ui.Table
 	pairs.Right(0)

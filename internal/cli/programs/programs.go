@@ -1,4 +1,4 @@
-// Package programs writes the answers to binary quadratic programs, and what their formats are.
+// Package programs writes the answers to binary quadratic programs, and describes their formats.
 package programs
 
 import (
@@ -15,8 +15,8 @@ import (
 	"coalesce/solvers/qubo"
 )
 
-// Print writes an answer for people; target is what was asked for, verified what the reference
-// found, if it was asked.
+// Print writes an answer for people; target is the value of --target, verified the text about the
+// reference's answer, empty without --verify.
 func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, target string, facts device.Facts, verified string) error {
 	var t ui.Table
 	t.Row("value", fmt.Sprintf("%s (%sd)", r.Value, r.Sense))
@@ -87,7 +87,7 @@ func fixedText(fixed map[int]int) string {
 	return fmt.Sprintf("%s: %s", ui.Count(len(fixed), "variable"), strings.Join(list, ", "))
 }
 
-// Plot writes the history of a result as an SVG.
+// Plot writes the history of a result, the best value over time, to an SVG file.
 func Plot(ctx context.Context, path string, r *qubo.Result) error {
 	points := make([]ui.Point, len(r.History))
 	for k, h := range r.History {

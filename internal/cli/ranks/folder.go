@@ -12,11 +12,11 @@ import (
 	"coalesce/internal/cli/whole"
 )
 
-// A Folder keeps the results of several instances, a file each, written whole: that of
-// FILE is FILE's name and .json.
+// A Folder keeps the results of several instances, a file each: the result of FILE has the name of
+// FILE with .json behind. Each file is written whole or not at all.
 type Folder string
 
-// Open makes the folder where it is missing, and refuses instances of the same name.
+// Open makes the folder if it is missing, and returns an error if two instances have the same name.
 func (f Folder) Open(paths []string) error {
 	seen := map[string]string{}
 	for _, path := range paths {
@@ -51,8 +51,8 @@ func (f Folder) Write(path string, text []byte) error {
 	})
 }
 
-// LongestFirst are the numbers of files, the largest first; those whose size is not
-// known come before, and those of one size keep their order.
+// LongestFirst are the numbers of files in the order in which they are solved: files of unknown size,
+// then the largest first; files of one size keep their order.
 func LongestFirst(paths []string) []int {
 	order, size := make([]int, len(paths)), make([]int64, len(paths))
 	for k, path := range paths {

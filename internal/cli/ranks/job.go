@@ -13,17 +13,17 @@ import (
 	"coalesce/runtime/mpi"
 )
 
-// A Job is instances that ranks share, or one process alone, with where their answers go.
+// A Job solves several files, by ranks that share them or by one process, and writes their answers.
 type Job struct {
 	Team   *mpi.World    // nil: this process
 	Folder Folder        // for the answers; empty: Out
-	Out    *bufio.Writer // of rank 0, as are the next
+	Out    *bufio.Writer // used on rank 0 alone, as are the fields below
 	Talk   io.Writer
 	Lines  bool // an answer is a line; others have an empty line between them
 }
 
-// Run solves files, the largest first. A file that fails is told, with failed, and costs
-// only itself. Answers are written as they come.
+// Run solves files, the largest first, and writes each answer as soon as it comes. If a file fails,
+// Run calls failed with its error and goes on with the other files.
 func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) Outcome, failed func(path string, code int)) error {
 	first := j.Team == nil || j.Team.Rank() == 0
 	var items []int
@@ -84,8 +84,8 @@ func (j *Job) write(path string, text []byte, later bool) error {
 	return errors.Join(err, j.Out.Flush())
 }
 
-// Leave ends the program on all ranks with the exit code of the lowest that failed, which
-// tells why: run writes that and returns the code.
+// Leave ends the program on all ranks with the exit code of the lowest rank that failed. That rank
+// prints its error: run writes the error and returns the code.
 func Leave(w *mpi.World, stderr *os.File, run func(talk io.Writer) int) {
 	var talk strings.Builder
 	code := run(&talk)

@@ -21,10 +21,10 @@ import (
 	"coalesce/runtime/mpi"
 )
 
-// Enter joins the other processes where a launcher has started several for a command
-// that they do together, and where this binary has no MPI hands over to coalesce-mpi
-// beside it. It returns nil for a process that goes its way alone. Errors are told here:
-// then, and where processes cannot work together, the process ends.
+// Enter joins the other processes if a launcher has started several of a command that ranks do
+// together. If this binary has no MPI, coalesce-mpi beside it takes the process over. Enter returns
+// nil for a process that works alone. It prints errors itself, and ends the process after an error and
+// where processes cannot work together.
 func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
 	l := mpi.Launched(os.Getenv)
 	does := command(args)
@@ -44,14 +44,14 @@ func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
 	if err != nil {
 		w.End(1, func() { fmt.Fprintf(stderr, "coalesce: %v\n", err) })
 	}
-	if does == "solve" { // of those that tune one alone has the host
+	if does == "solve" { // of ranks that tune, one alone uses the host
 		share(w)
 	}
 	return w, nil
 }
 
-// command is the first word of a command line. Ranks do some of them together; others,
-// such as devices and version, each does alone.
+// command is the first word of a command line. Ranks do solve and tune together; each rank does other
+// commands, such as devices and version, alone.
 func command(args []string) string {
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, "-") {
@@ -96,7 +96,7 @@ func online(list string) (n int) {
 	return n
 }
 
-// sameProgram refuses ranks of different binaries, and ranks with different arguments.
+// sameProgram returns an error unless all ranks run the same binary with the same arguments.
 func sameProgram(w *mpi.World, args []string) error {
 	path, err := os.Executable()
 	var binary []byte
@@ -126,7 +126,8 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	return nil
 }
 
-// Members is how many devices solve an instance together, each rank having as many as this one.
+// Members is the number of devices that solve an instance together: this rank's devices times the
+// number of ranks, all of which have equally many.
 func Members(w *mpi.World, devices []device.Device) int {
 	if w == nil {
 		return len(devices)
@@ -134,9 +135,9 @@ func Members(w *mpi.World, devices []device.Device) int {
 	return w.Size() * len(devices)
 }
 
-// Together tells of ranks that solve an instance together, each on devices of its own, and
-// refuses ranks with another instance than rank 0's. Linked devices talk with those of other
-// ranks.
+// Together prints a line about the ranks that solve an instance together, each on its own devices. It
+// returns an error if a rank has another instance than rank 0. linked says that devices exchange data
+// with those of other ranks.
 func Together(w *mpi.World, talk io.Writer, devices []device.Device, linked bool, inst []byte) error {
 	line, err := Describe(w, devices, linked)
 	if err != nil {
@@ -146,9 +147,9 @@ func Together(w *mpi.World, talk io.Writer, devices []device.Device, linked bool
 	return Same(w, "another instance", crc(inst))
 }
 
-// Describe is what rank 0 tells first: "4 of 4 ranks on 1 host, Open MPI v5.0.11", or
-// "16 of 16 ranks on 4 hosts, 16 GPUs, NCCL 2.28.3" where linked devices talk with those of
-// other ranks. All ranks call it, with the devices that they solve on together, if they do.
+// Describe is the first line that rank 0 prints: "4 of 4 ranks on 1 host, Open MPI v5.0.11", or "16 of
+// 16 ranks on 4 hosts, 16 GPUs, NCCL 2.28.3" if linked devices exchange data with those of other ranks.
+// All ranks call it, with the devices on which they solve together, if they do.
 func Describe(w *mpi.World, devices []device.Device, linked bool) (string, error) {
 	way, _, _ := strings.Cut(w.Library, ",")
 	way = strings.Join(strings.Fields(strings.ReplaceAll(way, "Version:", "")), " ")

@@ -13,24 +13,24 @@ import (
 	"coalesce/runtime/mpi"
 )
 
-// Tags of messages: a rank that is free, with the outcome of what it did; and what rank 0
-// gives it to do next.
+// Tags of messages: a free rank sends the outcome of its last item to rank 0, and rank 0 sends it the
+// number of the next item.
 const (
 	tagFree = 1
 	tagNext = 2
 )
 
-// An Outcome is what solving one instance gave.
+// An Outcome is the result of solving one instance.
 type Outcome struct {
 	Text []byte // the answer; empty where there is none
 	Code int    // exit code
 	Talk string // why it failed
 }
 
-// Share hands items to ranks as they get free, in their order, and calls done on rank 0
-// with each outcome as it comes, one call at a time. It returns when all are done, on
-// the other ranks when nothing is left for them. What done returns, and the end of ctx,
-// end it. Without a world this process does all.
+// Share gives items, in their order, to ranks as these become free, and calls done on rank 0 with each
+// outcome as it comes, one call at a time. On rank 0 it returns when all items are done, on the other
+// ranks when no item is left for them. An error of done and the end of ctx end it. Without a world
+// this process does all items.
 func Share(ctx context.Context, w *mpi.World, items []int, do func(item int) Outcome, done func(item int, o Outcome) error) error {
 	if w != nil && w.Rank() > 0 {
 		return work(ctx, w, do)
@@ -46,7 +46,7 @@ func Share(ctx context.Context, w *mpi.World, items []int, do func(item int) Out
 	return errors.Join(err, failed)
 }
 
-// A workList is rank 0's list of what is left.
+// A workList is rank 0's list of the items that are left.
 type workList struct {
 	mu   sync.Mutex
 	left []int
@@ -75,7 +75,7 @@ func (h *workList) finish(item int, o Outcome) error {
 	return err
 }
 
-// solve does items on this rank.
+// solve takes items from the list and solves them on this rank, until none is left.
 func (h *workList) solve(ctx context.Context, do func(int) Outcome) error {
 	for {
 		item := h.next()
@@ -92,8 +92,8 @@ func (h *workList) solve(ctx context.Context, do func(int) Outcome) error {
 	}
 }
 
-// Alone has rank 0 do something, with all cores of its host, for which the others wait,
-// and tells why.
+// Alone calls do on rank 0, with all cores of its host, while the other ranks wait, and prints the
+// reason.
 func Alone(w *mpi.World, talk io.Writer, why string, do func() error) error {
 	line, err := Describe(w, nil, false)
 	if err != nil {
@@ -114,7 +114,7 @@ func Alone(w *mpi.World, talk io.Writer, why string, do func() error) error {
 	return err
 }
 
-// A report is what a free rank sends.
+// A report is the message of a free rank.
 type report struct {
 	Item    int // -1: the first time
 	Outcome Outcome

@@ -15,13 +15,14 @@ import (
 	"coalesce/runtime/mpi"
 )
 
-// A Place is which device a rank tunes.
+// A Place identifies the device that a rank tunes.
 type Place struct {
 	Device string // a name that no other device has, on any host
 	Class  string
 }
 
-// PlaceOf is the device's place: of devices but GPUs a host has one of a kind.
+// PlaceOf is the place of a device. GPUs are identified by their UUID, other devices by the host's
+// name: a host has one of each kind.
 func PlaceOf(f device.Facts) (Place, error) {
 	host, err := os.Hostname()
 	if f.Kind == device.CUDA && f.UUID != "" {
@@ -30,10 +31,10 @@ func PlaceOf(f device.Facts) (Place, error) {
 	return Place{host + " " + f.String(), f.Class()}, err
 }
 
-// Part is the part of the work that a rank tunes, K/N: the devices of its class share
-// what is to be tuned, and of ranks that share a device, where each would disturb what
-// the other measures, the first alone tunes; empty: this rank is another. classes and
-// devices are how many there are.
+// Part is the part of the work that a rank tunes, K/N. The devices of one class share the work of that
+// class. Of several ranks on one device, which would disturb each other's measurements, the first
+// alone tunes; the part of the others is empty. classes and devices are the numbers of classes and of
+// devices.
 func Part(r collective.Ranks, own Place) (part string, classes, devices int, err error) {
 	places, err := gather(r, own)
 	if err != nil {
@@ -56,7 +57,7 @@ func Part(r collective.Ranks, own Place) (part string, classes, devices int, err
 	return part, len(alike), len(seen), nil
 }
 
-// Tune says which part of the work this rank tunes, and tells of all.
+// Tune returns the part of the work that this rank tunes, and prints a line about all ranks.
 func Tune(w *mpi.World, talk io.Writer, f device.Facts) (part string, err error) {
 	own, err := PlaceOf(f)
 	if err != nil {
@@ -78,7 +79,7 @@ func classesOf(n int) string {
 	return fmt.Sprintf("%d classes", n)
 }
 
-// gather is what each rank says, in all of them.
+// gather returns the values of all ranks, in their order, on every rank.
 func gather[T any](r collective.Ranks, own T) ([]T, error) {
 	text, err := json.Marshal(own)
 	if err != nil {
@@ -92,15 +93,15 @@ func gather[T any](r collective.Ranks, own T) ([]T, error) {
 	return all, err
 }
 
-// A Tuned is what a rank's tuning gave.
+// A Tuned is the result of one rank's tuning.
 type Tuned struct {
 	Outcome
 	Winners []byte             // what its file of winners holds then; empty: nothing
 	Sums    []autotune.Summary // of the families
 }
 
-// Collect has every rank do its part, for as long as that takes, and calls take on rank 0
-// with what each gave, in their order.
+// Collect runs every rank's part, however long that takes, and calls take on rank 0 with the result of
+// each rank, in their order.
 func Collect(w *mpi.World, do func() Tuned, take func(rank int, t Tuned) error) error {
 	if w.Rank() > 0 {
 		text, err := json.Marshal(do())

@@ -41,7 +41,7 @@ func (s *Search) Register(f *pflag.FlagSet) {
 	f.StringVar(&s.target, "target", "", "end a search at this value or a better one")
 }
 
-// Check is a mistake in them.
+// Check returns an error if the flags are wrong.
 func (s *Search) Check() error {
 	switch x, err := strconv.ParseFloat(s.target, 64); {
 	case s.Limit < 0:
@@ -67,8 +67,8 @@ func (s *Search) Read(in io.Reader, path string, memory int64) (*anytime.Instanc
 	return anytime.Read(path, o)
 }
 
-// Searches reports whether agents are searched, and become no table: where that is asked for, or they
-// are more than a table is to have.
+// Searches reports whether the search solves so many agents, in place of a table of all coalitions: if
+// the flags ask for the search, or the agents are more than TableAgents.
 func Searches(algorithm string, agents, table int) bool {
 	return algorithm == anytime.Algorithm || algorithm == "" && agents > table
 }
@@ -81,7 +81,7 @@ func MostAgents(algorithm string) int {
 	return csg.MaxAgents
 }
 
-// Options are those of a search.
+// Options are the settings of a search.
 func (s *Search) Options(settings solve.Settings, seed uint64) anytime.Options {
 	o := anytime.Options{Settings: settings, Seed: seed}
 	if target, err := strconv.ParseFloat(s.target, 64); err == nil {
@@ -90,7 +90,8 @@ func (s *Search) Options(settings solve.Settings, seed uint64) anytime.Options {
 	return o
 }
 
-// Table is the table of a graph, for which there has to be memory: bytes, 0 where that is not known.
+// Table is the table of all coalitions of a graph, or an error if it exceeds memory, in bytes; 0: the
+// memory is not known.
 func Table(ctx context.Context, g *anytime.Instance, memory int64) (*csg.Instance, error) {
 	if need := csg.Footprint(g.N, csg.Int64); memory > 0 && need > memory/2 {
 		return nil, fmt.Errorf("the table of %s takes %s, and this machine has %s of free memory: --algorithm %s needs none",
@@ -127,7 +128,8 @@ func WriteFound(out io.Writer, r *anytime.Result, device string) error {
 	}.Write(out)
 }
 
-// WriteResult writes the answer of a table for people; verified says what a reference found.
+// WriteResult writes the answer of a table for people; verified is the text about the reference's
+// answer, empty without --verify.
 func WriteResult(out io.Writer, r *csg.Result, device, verified string) error {
 	n := r.Size["agents"]
 	if err := writeBlocks(out, r.Certificate.Blocks, r.Value, n); err != nil {

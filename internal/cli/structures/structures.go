@@ -1,5 +1,5 @@
-// Package structures writes what the commands about coalition structures tell besides
-// an answer: how many agents fit, how a solve stands, and what a query has found.
+// Package structures writes the output of the commands about coalition structures besides an answer:
+// how many agents fit, the progress of a solve, and the structures that a query has found.
 package structures
 
 import (
@@ -16,8 +16,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Estimate is a function that says how a solve stands: the share of the work done, the
-// time left at the pace since the first share it was told, and the best so far.
+// Estimate returns a function that describes the progress of a solve: the share of the work done, the
+// time left at the pace since its first call, and the best so far.
 func Estimate() func(now solve.Incumbent) string {
 	began, first := 0.0, -1.0
 	return func(now solve.Incumbent) string {
@@ -50,8 +50,8 @@ func Largest(n int, takes func(n int) error) error {
 	return err
 }
 
-// Fits holds the values of n agents against the free memory in bytes, 0 where it is not
-// known: Go cannot refuse to allocate, it ends the program.
+// Fits returns an error if the values of n agents exceed the free memory, in bytes; 0: not known. Go
+// ends the program when an allocation fails, so the check comes first.
 func Fits(n int, value csg.Value, free int64) error {
 	if need := csg.Footprint(n, value); free > 0 && need > free {
 		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), device.Size(need), value, device.Size(free))
@@ -59,8 +59,8 @@ func Fits(n int, value csg.Value, free int64) error {
 	return nil
 }
 
-// Compare holds a result against the reference's: their totals may differ by what both are
-// proven to be within. It says what was found, and tells the result how long that took.
+// Compare compares a result with the reference's: their totals may differ by the larger of their gaps.
+// It returns the text for the user, and sets the result's time of verification.
 func Compare(r, ref *csg.Result) (string, error) {
 	r.Seconds.Verify = ref.Seconds.Solve
 	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value != ref.Value && !(gap <= max(*r.Gap, *ref.Gap)) {
@@ -74,8 +74,8 @@ func Compare(r, ref *csg.Result) (string, error) {
 		ref.Value, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
 }
 
-// An Answer is the best structures of a coalition, best first, and the seconds that
-// reading and looking took.
+// An Answer has the best structures of a coalition, best first, and the seconds of reading and of the
+// search.
 type Answer struct {
 	Instance    *csg.Instance
 	Coalition   uint64
@@ -96,7 +96,7 @@ type ranked struct {
 	Blocks [][]string `json:"blocks"`
 }
 
-// Object is what query prints with --json.
+// Object is the JSON object that query prints with --json.
 func (a *Answer) Object() any {
 	x := object{Problem: "csg", Instance: a.Instance.Source, Coalition: names(a.Instance, a.Coalition), Structures: []ranked{},
 		Seconds: map[string]float64{"read": a.Read, "solve": a.Solve}}
@@ -129,7 +129,7 @@ func (a *Answer) Write(w io.Writer) error {
 	return t.Write(w)
 }
 
-// names are those of a coalition's agents.
+// names are the names of a coalition's agents.
 func names(inst *csg.Instance, coalition uint64) []string {
 	list := []string{}
 	for _, agent := range csg.Agents(coalition) {

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// Write writes a file whole or not at all: beside its place first, from where
-// it is moved. What was there stays until then, and where the command is
-// interrupted. What is no regular file, such as a pipe, is written in place.
+// Write writes a file whole or not at all: it writes a temporary file in the same folder and renames
+// that. Until then, and after an interruption, the old file stays. A pipe, or anything else that is no
+// regular file, is written in place.
 func Write(ctx context.Context, path string, write func(io.Writer) error) error {
 	return put(ctx, ctx, path, write)
 }
 
-// Finish is Write of an answer that is there when the context ends: a file is written
-// all the same, and a pipe has half a second more.
+// Finish is Write for an answer that exists when the context ends: a file is written in any case, and
+// a pipe has half a second more.
 func Finish(ctx context.Context, path string, write func(io.Writer) error) error {
 	pipe, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -29,7 +29,7 @@ func Finish(ctx context.Context, path string, write func(io.Writer) error) error
 	return put(context.WithoutCancel(ctx), pipe, path, write)
 }
 
-// put writes a regular file until one context ends, anything else until another does.
+// put writes a regular file until the first context ends, anything else until the second one ends.
 func put(regular, pipe context.Context, path string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil && !strings.HasPrefix(err.Error(), "write "+path+": ") { // as the system's errors of writes do

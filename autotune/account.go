@@ -9,9 +9,8 @@ import (
 	"coalesce/autotune/tuned"
 )
 
-// keepResults is how many results of a size tuned.json holds at least, so that
-// there is a runner-up when the winner is not feasible and something to
-// interpolate with.
+// keepResults is the least number of results that tuned.json keeps of a size, so that there is a
+// runner-up if the winner is not feasible, and results to interpolate with.
 const keepResults = 8
 
 // account adds a search's outcome to the summary and turns it into entries.
@@ -46,8 +45,8 @@ func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]s
 	return entries
 }
 
-// entry is the outcome at one size as the database holds it. others are labels to keep
-// the results of: winners at other sizes.
+// entry is the outcome at one size in the form of the database. others are the labels of winners at
+// other sizes, whose results are kept too.
 func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]string, others map[string]bool) tuned.Entry {
 	e := tuned.Entry{
 		Family: r.family.Name, Class: r.Facts.Class(), Fixed: fixed, Size: o.Size, Protocol: trial.Protocol,

@@ -12,8 +12,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// resumeWithin is how old a trial may be that a run goes on from: times that are
-// compared with each other are to be of one state of the device.
+// resumeWithin is the greatest age of a trial that a run takes over: times that are compared with each
+// other have to be of one state of the device.
 const resumeWithin = 24 * time.Hour
 
 // past holds the trials of searches that were cut short, by the question that each answers, in the
@@ -70,14 +70,14 @@ func (p past) take(r *worker.Request, phase string) (trial.Trial, bool) {
 	return ts[0], true
 }
 
-// question is what a trial answers, as a key.
+// question is the request that a trial answers, as a key.
 func question(variant, hash string, fixed map[string]string, size int, seed uint64, action, phase string) string {
 	if action == trial.ActionVerify {
-		phase, size = "", 0 // the cases are the same everywhere
+		phase, size = "", 0 // verification runs the same cases in every phase and at every size
 	}
 	text, err := json.Marshal(fixed) // keys in order
 	if err != nil {
-		panic(err) // texts alone
+		panic(err) // a map of texts always has a JSON form
 	}
 	return fmt.Sprint(variant, " ", hash, " ", string(text), " ", size, " ", seed, " ", action, " ", phase)
 }

@@ -1,13 +1,12 @@
 // Package measure times a job by protocol mp1:
 //
-//  1. One run that does not count: lazy loading and page faults are its. A run
-//     longer than a second counts all the same, what it adds is noise there.
+//  1. One run that does not count, which takes lazy loading and page faults. A run longer than a
+//     second counts, because these add less than the noise.
 //  2. Warm-up by time, not by count.
-//  3. Each sample starts from Reset, so that no run profits from the answers of
-//     the one before. Cold samples then overwrite twice the L2 cache, before every
-//     run, which therefore is never repeated; hot ones
-//     run the sequence once more untimed, and follow a cold measurement only
-//     where runs are short enough for the cache to matter.
+//  3. Each sample starts from Reset, so that no run profits from the answers of the run before.
+//     Cold samples then overwrite twice the L2 cache before their run, and have a single run. Hot
+//     samples run the sequence once untimed first; they follow a cold measurement only if runs are
+//     short enough for the cache to matter.
 //  4. Events stand round the whole launch sequence; short sequences are repeated
 //     between the events until the interval is long enough to read.
 //  5. Sampling stops when the samples agree, when more of them change nothing,
@@ -50,10 +49,10 @@ const (
 	cacheRun  = 50 * time.Millisecond // above this, a run's start in a hot cache does not matter
 	maxRepeat = 1 << 20
 
-	probeBytes = 1 << 20               // that the probe fills, where no flush does
-	probeSlack = 1.5                   // times the fastest probe: disturbed
-	probeError = 20 * time.Microsecond // that events and clocks may err by
-	maxAgain   = 3                     // discarded for one that is kept, at most
+	probeBytes = 1 << 20               // bytes that the probe fills where no flush of the L2 cache serves as the probe
+	probeSlack = 1.5                   // a sample is disturbed if its probe took more than so many times the fastest
+	probeError = 20 * time.Microsecond // error of events and clocks
+	maxAgain   = 3                     // most samples that are discarded for one that is kept
 )
 
 // Reasons to stop.
@@ -90,8 +89,8 @@ func (o *Options) defaults() {
 	}
 }
 
-// A Result is what was measured. Cold is nil where the device's L2 size is not
-// known; Hot is nil where runs are so long that it would tell nothing new.
+// A Result has the measured times. Cold is nil if the device's L2 size is not known; Hot is nil if runs
+// are so long that the cache's state at their start does not matter.
 type Result struct {
 	Cold, Hot *trial.Sample
 	Stop      string // why the sampling of Cold, else Hot, ended
@@ -233,7 +232,7 @@ func (m *meter) collect(cold bool, kept []float64) (*trial.Sample, string, error
 	}
 }
 
-// stop is the stop rule.
+// stop returns the reason to stop sampling, empty to go on.
 func (m *meter) stop(kept []float64, begin time.Time) string {
 	n := len(kept)
 	switch {

@@ -1,5 +1,5 @@
-// Package page makes of recorded trials what people look at: one HTML page that needs
-// nothing beside it, its figures as SVG files, and a table for other programs.
+// Package page shows recorded trials: as one self-contained HTML page, as SVG files of its figures,
+// and as a table in CSV for other programs.
 package page
 
 import (
@@ -67,7 +67,7 @@ func HTML(w io.Writer, studies []*Study) error {
 	return nil
 }
 
-// A section is a study as the page shows it.
+// A section is the part of the page about one study.
 type section struct {
 	*Study
 	Workload string
@@ -156,7 +156,7 @@ func newSection(s *Study) section {
 // overall are the figures of all sizes together.
 func (s *Study) overall() []Chart {
 	if !slices.ContainsFunc(s.Sizes, func(size *Size) bool { return len(size.Points) > 1 }) {
-		return nil // one variant, and nothing to compare it with
+		return nil // a single variant has no slowdown over another
 	}
 	charts := []Chart{{"progress", "Best so far", s.progress()}}
 	var sp curve
@@ -205,7 +205,7 @@ func (s *Study) progress() string {
 		best := math.Inf(1)
 		for _, p := range points {
 			if p.Rounds == 0 && size.Best().Rounds > 0 && p.Nanos < size.Best().Nanos {
-				continue // a brief time that final rounds did not bear out
+				continue // a brief measurement below the best time, which later final rounds refuted
 			}
 			if p.Nanos >= best {
 				continue

@@ -14,8 +14,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Study is what was tried of one family, on one class of device, for one workload:
-// times within it are comparable.
+// A Study has the trials of one family on one class of device for one workload. Times within a study
+// are comparable.
 type Study struct {
 	Family string
 	Class  string            // device.Facts.Class
@@ -38,7 +38,7 @@ type Param struct {
 // A Size is the variants that ran at one size.
 type Size struct {
 	Size   int
-	Points []*Point // fastest first, those of final rounds before those that did not come so far
+	Points []*Point // fastest first; points with final rounds stand before those without
 	Safe   *Point   // nil: not measured here
 }
 
@@ -54,8 +54,8 @@ type Point struct {
 	medians []float64
 }
 
-// A Failure is a trial that did not end well, with how many others of its variant at its
-// size ended so.
+// A Failure is a trial whose status is neither ok, constraint nor skipped, with the number of trials of
+// its variant and size that ended alike.
 type Failure struct {
 	Status  trial.Status
 	Size    int
@@ -64,9 +64,9 @@ type Failure struct {
 	Times   int
 }
 
-// Studies sorts trials by family, device and workload. Of variants of which several
-// texts were tried the trials of the last text stay. families tell which variants are
-// safe; those of other families are looked for without.
+// Studies sorts trials by family, device and workload. If several texts of a variant were tried, it
+// keeps the trials of the last text. families say which variants are safe; studies of families that are
+// not among them have no safe point.
 func Studies(trials []trial.Trial, families []*device.Family) []*Study {
 	trials = slices.Clone(trials)
 	slices.SortStableFunc(trials, func(a, b trial.Trial) int { return a.Time.Compare(b.Time) })
@@ -195,7 +195,7 @@ func (b *builder) finish(families []*device.Family) {
 	b.params()
 }
 
-// unproven is 0 for what was measured in final rounds, 1 for what was not.
+// unproven is 0 for a point that was measured in final rounds, else 1.
 func unproven(p *Point) int {
 	if p.Rounds > 0 {
 		return 0
@@ -277,7 +277,7 @@ func middle(x []float64) float64 {
 	return (x[(n-1)/2] + x[n/2]) / 2
 }
 
-// find is the point of a variant; nil: none.
+// find is the point of a variant, nil if there is none.
 func (s *Size) find(label string) *Point {
 	for _, p := range s.Points {
 		if p.Variant == label {
@@ -290,8 +290,8 @@ func (s *Size) find(label string) *Point {
 // Best is the fastest point.
 func (s *Size) Best() *Point { return s.Points[0] }
 
-// slower is how many times the time of the best a point takes, 1 or more but for points
-// that were measured briefly.
+// slower is a point's time over that of the best point. It is below 1 only for points that were
+// measured briefly.
 func (s *Size) slower(p *Point) float64 { return p.Nanos / s.Best().Nanos }
 
 // Speedup is how many times faster than the safe point the best is; 0: not known.
@@ -302,8 +302,8 @@ func (s *Size) Speedup() float64 {
 	return s.Safe.Nanos / s.Best().Nanos
 }
 
-// Tied counts the points, measured as well as the best, that it does not beat by more than
-// the noise.
+// Tied counts the points that were measured in as many rounds as the best one and whose times differ
+// from the best by no more than the noise.
 func (s *Size) Tied() int {
 	n := 0
 	best := s.Best()
@@ -315,7 +315,7 @@ func (s *Size) Tied() int {
 	return n
 }
 
-// A Worth tells what a parameter is worth at a size.
+// A Worth has the effect of a parameter on the time at a size.
 type Worth struct {
 	Param string
 	Best  string  // its value in the fastest variant
@@ -325,8 +325,8 @@ type Worth struct {
 	Part  float64 // of the variance of log(time), explained by this parameter alone: 0 to 1
 }
 
-// Worths are the parameters at a size, what costs most first. The best variant with each
-// value counts, whatever its other parameters are.
+// Worths are the effects of the parameters at a size, the largest loss first. Of each value the best
+// variant counts, whatever its other parameters are.
 func (s *Study) Worths(size *Size) []Worth {
 	var list []Worth
 	for _, p := range s.Params {
@@ -356,8 +356,8 @@ func (s *Study) Worths(size *Size) []Worth {
 }
 
 // explained is the correlation ratio η² of log(time) by a parameter: the variance between
-// its values' means over the whole variance. Over points that were chosen, not drawn, it
-// tells of those alone.
+// its values' means over the whole variance. The points are chosen by a search, not drawn, so the
+// ratio describes these points and not the whole space.
 func (s *Size) explained(param string) float64 {
 	sums, counts := map[string]float64{}, map[string]float64{}
 	var sum, all float64

@@ -1,6 +1,5 @@
-// Package subject is what a solver hands the tuner: a family with instances
-// to run it on and a reference to check it against. The tuner knows nothing
-// else of a solver.
+// Package subject has the interfaces between solvers and the tuner. A solver gives the tuner a family,
+// instances to run it on, and a reference to check it against; the tuner knows no more of a solver.
 package subject
 
 import (
@@ -13,9 +12,9 @@ import (
 // A Subject is one family that can be tuned.
 type Subject interface {
 	Family() *device.Family
-	// Fixed lists the workloads: parameters a problem decides rather than the
-	// tuner, such as {"value": "int32"}, and what else tells problems apart,
-	// such as {"range": "wide"}. Variants are only compared within one of them.
+	// Fixed lists the workloads: parameters that the problem decides, such as {"value": "int32"}, and
+	// properties of instances, such as {"range": "wide"}. Variants are compared within one workload
+	// only.
 	Fixed() []map[string]string
 	// Sizes are the default sizes to tune on this device, ascending.
 	Sizes(f device.Facts) []int
@@ -33,7 +32,7 @@ type Subject interface {
 // A Counted subject counts its sizes in a unit of its own, where other families of its problem
 // count in another, or takes larger sizes than they do.
 type Counted interface {
-	// Counts is what a size is a number of, and the largest size that users may ask about.
+	// Counts is the unit of sizes, in the plural, and the largest size that users may ask about.
 	Counts() (unit string, most int)
 }
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Decode reads JSON Lines; name is the file to blame in errors. A last trial
-// that a crash tore is ignored, and whole is the length of what stands before
-// it. Any other line that is not a trial is an error with its number.
+// Decode reads JSON Lines; name is the file's name in errors. It ignores an incomplete last line, which
+// a crash leaves; whole is the length in bytes of the lines before that. Any other line that is no
+// trial is an error with its number.
 func Decode(name string, data []byte) (trials []Trial, whole int64, err error) {
 	for line := 1; len(data) > 0; line++ {
 		text, rest, ended := bytes.Cut(data, []byte("\n"))
@@ -36,8 +36,8 @@ func Decode(name string, data []byte) (trials []Trial, whole int64, err error) {
 	return trials, whole, nil
 }
 
-// torn reports whether a last line without its end is what a write of a trial
-// that was cut off leaves.
+// torn reports whether a last line without its end is the beginning of a trial whose writing was cut
+// off.
 func torn(text []byte) bool {
 	const begin = `{"schema":"trial/`
 	n := min(len(text), len(begin))
@@ -129,10 +129,10 @@ type File struct {
 	f synced
 }
 
-// synced is what a file of trials needs of the system.
+// synced has the operations of an operating system's file that a file of trials needs.
 type synced interface {
 	io.WriteCloser
-	Sync() error // returns when what was written is on the disk
+	Sync() error // returns when all written bytes are on the disk
 }
 
 // ErrLocked is wrapped by Open when another process appends to the file.
@@ -176,7 +176,7 @@ func prepare(f *os.File, path string) ([]Trial, error) {
 	if _, err := f.Seek(whole, io.SeekStart); err != nil {
 		return nil, err
 	}
-	if whole > 0 && data[whole-1] != '\n' { // whole but for its newline
+	if whole > 0 && data[whole-1] != '\n' { // the last trial is complete and lacks its newline
 		if _, err := f.Write([]byte("\n")); err != nil {
 			return nil, err
 		}

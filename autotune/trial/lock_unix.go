@@ -22,7 +22,7 @@ func lock(f *os.File, wait bool) error {
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return ErrLocked
 		case errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
-			return nil // the file system knows no locks
+			return nil // the file system has no locks
 		default:
 			return err
 		}

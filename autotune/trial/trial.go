@@ -1,7 +1,6 @@
-// Package trial is the record of one attempt to verify or measure a variant,
-// and the append-only file of such records. A trial is written whatever came of
-// it: a variant that did not compile, crashed or answered wrongly leaves a
-// record too, which says why.
+// Package trial has the record of one attempt to verify or measure a variant, and the append-only file
+// of such records. Every trial leaves a record: also that of a variant that did not compile, crashed or
+// answered wrongly, with the reason.
 package trial
 
 import (
@@ -18,7 +17,7 @@ const Schema = "trial/1"
 // Protocol names the measuring protocol of autotune/measure.
 const Protocol = "mp1"
 
-// A Status says what came of a trial.
+// A Status is the outcome of a trial.
 type Status string
 
 // The statuses of a trial.
@@ -91,9 +90,8 @@ func New(f *device.Family, v *device.Variant, facts device.Facts) Trial {
 	}
 }
 
-// Best is the sample that variants are compared by: cold where the device's L2
-// is known, because a solver meets each instance once, else hot; nil when the
-// trial measured nothing.
+// Best is the sample by which variants are compared: cold if the device's L2 size is known, because a
+// solver solves each instance once, else hot; nil if the trial measured nothing.
 func (t *Trial) Best() *Sample {
 	if t.Cold != nil {
 		return t.Cold

@@ -9,13 +9,13 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Candidate is a variant that a choice was made among.
+// A Candidate is one of the variants that a choice was made among.
 type Candidate struct {
 	Variant  *device.Variant
 	Time     time.Duration // measured at Size, or predicted; 0: not known
-	Size     int           // that Time is for
+	Size     int           // the size at which Time was measured or is predicted
 	Slowdown float64       // over the fastest candidate, whether that can run or not; of an all-rounder the mean over all sizes
-	Refused  error         // why it cannot run here, or tells nothing of this instance; nil: it can
+	Refused  error         // why the variant cannot run here or is passed over for this instance; nil: it takes part
 }
 
 // Candidates are the variants with results that the choice rests on, fastest first:

@@ -84,13 +84,13 @@ func encode(x any, indent string) []byte {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
 	if err := enc.Encode(x); err != nil {
-		panic(err) // strings, integers and finite floats only: check and Decode see to it
+		panic(err) // check and Decode let in strings, integers and finite floats only
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// Decode reads a document; name is the file to blame in errors. Rivals for one
-// key, as a hand-made union of two files has them, are settled as by Merge.
+// Decode reads a document; name is the file's name in errors. If two entries have one key, as in a
+// union of two files made by hand, the later one stays, as in Merge.
 func Decode(name string, data []byte) (*Database, error) {
 	var head struct {
 		Schema json.RawMessage `json:"schema"`

@@ -1,11 +1,10 @@
-// Package tuned is what tuning left behind and how it is used: the database of
-// winners (tuned.json) and the choice of a variant for a workload. Choosing is
-// a pure function of the database, the family in the binary, the device's facts
-// and the workload: it reads no file, measures nothing and says why it chose.
+// Package tuned has the results of tuning and their use: the database of winners (tuned.json) and the
+// choice of a variant for a workload. A choice is a pure function of the database, the family in the
+// binary, the device's facts and the workload: it reads no file, measures nothing, and gives its
+// reason.
 //
-// A result is trusted only where the binary still holds a variant of that label
-// with that hash; anything else is stale and ignored entry by entry, never the
-// whole file.
+// A result is used only if the binary has a variant of that label with that hash. Other results are
+// stale: they are ignored one by one, and the rest of the file stays in use.
 package tuned
 
 import (
@@ -54,10 +53,10 @@ func (h *Hash) UnmarshalText(b []byte) error {
 // A database may lie over another (Over): Choose asks both. It may have a policy (By).
 type Database struct {
 	entries []Entry   // in key order, each normal
-	text    []byte    // in place of entries: of Shipped, decoded as far as it is asked for
-	under   *Database // asked where what this one has is stale or missing
-	known   known     // what Choose made of the entries
-	policy  *Policy   // of what Choose takes; nil: none
+	text    []byte    // of Shipped, in place of entries: the document, decoded family by family when asked for
+	under   *Database // asked where this database's entries are stale or missing
+	known   known     // the entries in the form that Choose searches
+	policy  *Policy   // the user's rules for Choose; nil: none
 }
 
 // Over returns a database that chooses from the entries of db and, where these are stale
@@ -93,8 +92,8 @@ type Result struct {
 	Work    float64 `json:"work,omitempty"` // basic operations a run does
 }
 
-// Key identifies what the entry answers. Two entries with one key are rivals:
-// Merge keeps the later.
+// Key identifies the entry's family, class of device, workload, size and protocol. Two entries with
+// one key are rivals, of which Merge keeps the later one.
 func (e *Entry) Key() string {
 	return strings.Join([]string{e.Family, e.Class, fixedString(e.Fixed), fmt.Sprintf("%012d", e.Size), e.Protocol}, "\x00")
 }
@@ -114,7 +113,7 @@ func (e *Entry) Result(label string) *Result {
 	return nil
 }
 
-// check says what is wrong with an entry.
+// check returns an error if an entry is not valid.
 func (e *Entry) check() error {
 	switch {
 	case e.Family == "":
@@ -230,11 +229,10 @@ func Merge(a, b *Database) *Database {
 	return out
 }
 
-// Drop takes a variant that was found to answer wrongly out of every entry of
-// its family and class of device, and reports how many entries had it. The
-// fastest of the rest inherits the crown; an entry that holds nothing else goes.
-// Changed entries count as later than what they were, so that merging with an
-// older copy does not bring the variant back into them.
+// Drop removes a variant that was found to answer wrongly from every entry of its family and class of
+// device, and returns the number of entries that had it. If it was the winner, the fastest of the other
+// results becomes the winner; an entry without other results is removed. Changed entries count as later
+// than before, so that a merge with an older copy does not bring the variant back.
 func (db *Database) Drop(family, class, label string) int {
 	n := 0
 	kept := db.entries[:0:0]

@@ -12,23 +12,23 @@ import (
 	"coalesce/runtime/device"
 )
 
-// knowledge is what a database tells of a family of this binary, made ready for
-// choosing: variants in place of labels, and nothing that is stale.
+// knowledge has a database's results of a family of this binary in the form that Choose searches:
+// with variants in place of labels, and without stale results.
 type knowledge struct {
 	pools []*pool
 	order []ordered // all variants, the safe points first, then by likeness to those
 
 	mutex sync.RWMutex
-	asked []relation // workloads that others were to tell of
+	asked []relation // workloads for which results of other workloads were looked for
 }
 
-// An ordered variant differs from the nearest safe point in so many parameters.
+// An ordered variant has the number of parameters in which it differs from the nearest safe point.
 type ordered struct {
 	variant *device.Variant
 	apart   int
 }
 
-// A relation is a workload and what pools for others tell of it.
+// A relation is a workload with the pools of other workloads that serve for it.
 type relation struct {
 	fixed map[string]string
 	pools []*pool
@@ -40,13 +40,13 @@ type pool struct {
 	class    class
 	fixed    map[string]string
 	sizes    []tunedSize // ascending, each with something usable
-	rounders []candidate // of all sizes; log is the slowdown's, the least first
-	stale    int         // results of kernels that have changed since
-	other    string      // the fixed parameter that another pool's results are for: "value=int32"
-	steps    int         // how far that is from the workload's
+	rounders []candidate // variants by their mean slowdown over all sizes, the least first; log is that of the slowdown
+	stale    int         // number of results of kernels that have changed since
+	other    string      // of a pool that serves another workload: the fixed parameter that differs, "value=int32"
+	steps    int         // distance of that parameter's value from the workload's
 }
 
-// tunedSize is an entry with what of it may be used.
+// tunedSize is an entry with those of its results that may be used.
 type tunedSize struct {
 	size        int
 	winner      *candidate // nil: stale
@@ -61,7 +61,7 @@ type tunedSize struct {
 type candidate struct {
 	variant *device.Variant
 	nanos   float64
-	log     float64 // of nanos
+	log     float64 // logarithm of the nanoseconds
 }
 
 func (t *tunedSize) find(v *device.Variant) *candidate {
@@ -73,7 +73,7 @@ func (t *tunedSize) find(v *device.Variant) *candidate {
 	return nil
 }
 
-// known is the knowledge that a database was asked for so far.
+// known is the knowledge of all families that a database was asked about so far.
 type known struct {
 	sync.RWMutex
 	of map[compiled]*knowledge
@@ -85,14 +85,14 @@ type compiled struct {
 	compiler string
 }
 
-// forget is for a database that changes.
+// forget drops all knowledge, because the database changes.
 func (n *known) forget() {
 	n.Lock()
 	n.of = nil
 	n.Unlock()
 }
 
-// about is what the database and those under it tell of a family: looked for once.
+// about is the knowledge of a family from the database and those under it; it is computed once.
 func (db *Database) about(f compiled) (*knowledge, error) {
 	db.known.RLock()
 	k := db.known.of[f]
@@ -113,8 +113,8 @@ func (db *Database) about(f compiled) (*knowledge, error) {
 	return k, nil
 }
 
-// learn settles which entry stands for a size: one whose winner is in this binary
-// before one whose winner is stale, then the upper database's before the lower one's.
+// learn decides which entry counts for a size: an entry whose winner is in this binary goes before one
+// whose winner is stale, then the upper database's entry goes before the lower one's.
 func (db *Database) learn(f compiled) (*knowledge, error) {
 	type place struct {
 		class, fixed string
@@ -176,7 +176,7 @@ func (f compiled) anew(e *Entry) bool {
 	return e.Compiler != "" && f.compiler != "" && e.Compiler != f.compiler
 }
 
-// add takes what of an entry may be used; entries come in the order of their sizes.
+// add adds the usable results of an entry; entries come in the order of their sizes.
 func (p *pool) add(f compiled, e *Entry) {
 	t := tunedSize{size: e.Size, driver: e.Driver}
 	winner := -1
@@ -240,7 +240,7 @@ func (p *pool) slowdown(v *device.Variant) float64 {
 // same reports whether the pool is for these fixed parameters.
 func (p *pool) same(fixed map[string]string) bool { return maps.Equal(p.fixed, fixed) }
 
-// relatives are what pools for other workloads tell of one: looked for once.
+// relatives are the pools of other workloads that serve for a workload; they are looked for once.
 func (k *knowledge) relatives(f *device.Family, fixed map[string]string) []*pool {
 	k.mutex.RLock()
 	for i := range k.asked {
@@ -263,10 +263,9 @@ func (k *knowledge) relatives(f *device.Family, fixed map[string]string) []*pool
 	return r.pools
 }
 
-// related is the pool as far as it tells of a workload that differs in one fixed
-// parameter, nil where it tells nothing. Where that is a parameter of the family, each
-// variant stands for the one that differs in it alone; sizes whose winner is stale, or
-// has no such variant, are left out.
+// related converts the pool to one that serves for a workload that differs in one fixed parameter, nil
+// if it cannot. If that is a parameter of the family, each variant is replaced by the one that differs
+// in this parameter alone; sizes whose winner is stale or has no such variant are left out.
 func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
 	if len(p.fixed) != len(fixed) || p.same(fixed) {
 		return nil
@@ -311,9 +310,9 @@ func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
 	return q
 }
 
-// steps is how far two values of a parameter are from each other: of ranges so many
-// classes; of types 1 for an integer and a float of one width, 2 for another width, 3
-// for both; 4 for what has no order.
+// steps is the distance of two values of a parameter: of ranges the number of classes between them; of
+// types 1 for an integer and a float of one width, 2 for another width, 3 for both; 4 for values without
+// an order.
 func steps(a, b string) int {
 	ranges := [...]string{"small", "medium", "wide"}
 	if i, k := slices.Index(ranges[:], a), slices.Index(ranges[:], b); i >= 0 && k >= 0 {
@@ -377,7 +376,7 @@ func sibling(f *device.Family, v *device.Variant, param int, value string) *devi
 	return nil
 }
 
-// distance is how far a size is from the nearest tuned one.
+// distance is the distance of a size from the nearest tuned one, as a logarithm.
 func (p *pool) distance(size int) float64 {
 	least := math.Inf(1)
 	for i := range p.sizes {
@@ -430,7 +429,7 @@ func classOf(text string) class {
 	return c
 }
 
-// is reports whether the pool's results are of the device's class.
+// is reports whether the pool's results were measured on the device's class.
 func (p *pool) is(f *device.Facts) bool {
 	c := &p.class
 	return c.kind == f.Kind && c.name == f.Name && c.major == f.Major && c.minor == f.Minor && c.sms == f.SMs && c.shared == f.SharedPerBlock
@@ -443,7 +442,7 @@ func (p *pool) kin(f *device.Facts) bool {
 	return c.kind == f.Kind && c.major == f.Major && c.minor == f.Minor
 }
 
-// apart is how much the numbers of multiprocessors differ, as a logarithm.
+// apart is the ratio of the numbers of multiprocessors, as a logarithm of at least 0.
 func (p *pool) apart(f *device.Facts) float64 {
 	return math.Abs(logRatio(max(1, p.class.sms), max(1, f.SMs)))
 }

@@ -15,21 +15,21 @@ type Choice struct {
 	evidence
 }
 
-// evidence is what a choice rests on, to be put into words when they are asked for.
+// evidence has the facts that a choice rests on; Reason puts them into words.
 type evidence struct {
 	family    *device.Family
 	pool      *pool
-	size      int // that was looked for among the pool's
-	asked     int // the workload's
+	size      int // size that was looked for in the pool
+	asked     int // size of the workload
 	low, high *tunedSize
-	won       bool    // exact: the winner, not a runner-up; safe: something was tuned, and is of no use
-	count     int     // of variants, of classes, or of parameters that differ from the safe point
+	won       bool    // level exact: the variant is the winner, not a runner-up; level safe: there are results, and none is usable
+	count     int     // number of variants, of classes, or of parameters that differ from the safe point
 	ratio     float64 // mean slowdown
 	fixed     map[string]string
-	name      string // of the device, where there is no pool
+	name      string // name of the device, where there is no pool
 	kin       bool   // the pool is of another class
 	predicted string
-	driver    string // of this device
+	driver    string // driver of this device
 	refused   int
 	why       error
 }
@@ -64,8 +64,7 @@ func (c Choice) Reason() string {
 	return text
 }
 
-// only reports whether an untuned workload has one variant, but for those that are there
-// for study alone.
+// only reports whether an untuned workload has one variant, not counting variants marked as study.
 func (c Choice) only() bool {
 	n := 0
 	for i := range c.family.Variants {
@@ -76,7 +75,7 @@ func (c Choice) only() bool {
 	return c.Level == Safe && n == 1
 }
 
-// basis is what the choice rests on.
+// basis is the text about the results that the choice rests on.
 func (c Choice) basis() string {
 	where := c.name
 	if c.pool != nil {

@@ -64,9 +64,9 @@ func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Su
 	return done, nil
 }
 
-// Fresh runs a random instance that no trial had before, of the middle size of the cases
-// that are feasible for the variant: what answers the cases may have learnt them. The error
-// is like that of Cases.
+// Fresh runs a random instance that no trial had before, because a variant might answer the known cases
+// by heart. Its size is the middle one of the cases that are feasible for the variant. Errors are those
+// of Cases.
 func Fresh(d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, r subject.Runner, cases []subject.Case, fixed map[string]string, seed uint64) error {
 	var sizes []int
 	for _, c := range cases {
@@ -190,7 +190,7 @@ func Once(s device.Stream, job subject.Job) error {
 	return nil
 }
 
-// Status says what an error of running a variant makes of its trial.
+// Status is the status of a trial whose variant ended with an error.
 func Status(err error) trial.Status {
 	var wrong *Failure
 	switch {

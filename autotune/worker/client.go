@@ -127,7 +127,7 @@ func (c *Client) drop() {
 	}
 	c.proc = nil
 	select {
-	case <-p.exited: // its number may belong to another process by now
+	case <-p.exited: // the process ended: its number may belong to another one by now
 	default:
 		kill(p.cmd)
 	}
@@ -182,7 +182,7 @@ func (c *Client) start(ctx context.Context) error {
 func spawn(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, lines: make(chan []byte), exited: make(chan struct{})}
 	cmd.Stderr = &p.stderr
-	cmd.WaitDelay = 2 * time.Second // for stderr held open by what the worker started
+	cmd.WaitDelay = 2 * time.Second // a process that the worker started may hold stderr open
 	separate(cmd)
 	var err error
 	if p.stdin, err = cmd.StdinPipe(); err != nil {
@@ -201,7 +201,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 		for in.Scan() {
 			p.lines <- bytes.Clone(in.Bytes())
 		}
-		// Whatever ended reading, a worker that cannot be heard is of no use.
+		// Whatever ended the reading, the worker's answers cannot be read any more.
 		kill(cmd)
 		p.err = cmd.Wait()
 		close(p.exited)

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// separate puts the worker in a process group of its own: ctrl-C reaches the
-// tuner alone, and what the worker started dies with it.
+// separate puts the worker in a process group of its own: ctrl-C reaches the tuner alone, and kill ends
+// the worker's own children with it.
 func separate(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -16,7 +16,7 @@ func separate(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Setpgid = true
 }
 
-// kill ends the worker and what it started.
+// kill ends the worker and its children.
 func kill(cmd *exec.Cmd) {
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	cmd.Process.Kill()

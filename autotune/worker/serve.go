@@ -1,6 +1,6 @@
-// Package worker keeps trials out of the tuner's process. A kernel that writes
-// where it must not poisons its whole process, one that never ends holds it for
-// ever; so trials run in a child process, and a crash or a hang costs one trial.
+// Package worker runs trials in a child process of the tuner. A kernel that writes outside its memory
+// spoils its whole process, and one that never ends holds the process for ever; in a child, a crash or
+// a hang costs one trial.
 //
 // Parent and child speak JSON Lines over the child's stdin and stdout: the child
 // says hello with its device's facts, then answers each request with a trial.
@@ -27,7 +27,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Protocol names what parent and child speak.
+// Protocol names the protocol between parent and child.
 const Protocol = "worker/1"
 
 // Hello is the child's first line.
@@ -41,7 +41,7 @@ type Request struct {
 	ID      int               `json:"id"`
 	Family  string            `json:"family"`
 	Variant string            `json:"variant"`
-	Hash    uint64            `json:"hash,string"` // of the variant, as the parent knows it
+	Hash    uint64            `json:"hash,string"` // hash of the variant in the parent's binary
 	Fixed   map[string]string `json:"fixed"`
 	Size    int               `json:"size"`
 	Seed    uint64            `json:"seed,string"`
@@ -143,7 +143,7 @@ type Bench struct {
 	fresh uint64 // instances drawn to verify what was timed
 }
 
-// Do runs one trial. What goes wrong is in the trial's status.
+// Do runs one trial. The trial's status and error say what went wrong.
 func (b *Bench) Do(ctx context.Context, r Request) trial.Trial {
 	now := b.Now
 	if now == nil {
@@ -174,7 +174,7 @@ func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) (done t
 		return fail(t, trial.Constraint, err)
 	}
 	d := b.Device
-	if r.Action == trial.ActionVerify && d.Facts().Kind != device.Host { // there the language guards its memory
+	if r.Action == trial.ActionVerify && d.Facts().Kind != device.Host { // on a host, Go guards the memory
 		g, err := guard.New(b.Device)
 		if err != nil {
 			return fail(t, trial.Launch, err)
@@ -216,7 +216,7 @@ func blank(r Request, facts device.Facts) trial.Trial {
 	return t
 }
 
-// fail ends a record. What was measured before does not stand.
+// fail ends a record with an error, and removes the measurements that it has.
 func fail(t trial.Trial, s trial.Status, err error) trial.Trial {
 	t.Status, t.Error = s, err.Error()
 	t.Cold, t.Hot, t.Stop = nil, nil, ""
@@ -303,13 +303,13 @@ func (b *Bench) casesFor(sub subject.Subject, fixed map[string]string) ([]subjec
 func (b *Bench) instanceFor(s device.Stream, sub subject.Subject, r Request) (subject.Instance, error) {
 	key := fmt.Sprint(sub.Family().Name, text(r.Fixed), r.Size, r.Seed)
 	if b.instanceOf != key {
-		b.instanceOf, b.instance = "", nil // let go of the old one first
+		b.instanceOf, b.instance = "", nil // frees the old instance before the new one is made
 		inst, err := sub.Instance(r.Fixed, r.Size, r.Seed)
 		if err != nil {
 			return nil, err
 		}
-		// What keeps First from answering now is not the fault of the variant
-		// to be timed; without it there is one check less.
+		// If First cannot answer now, that is not the fault of the variant to be timed; the trial then
+		// has one check less.
 		_ = b.answer(s, sub, r.First, inst)
 		b.instanceOf, b.instance = key, inst
 	}

@@ -1,6 +1,6 @@
-// Package guard surrounds a device's memory with what tells of wrong kernels: buffers are
-// poisoned when they are made, so that what was never written is no number of an earlier
-// trial, and canaries stand before and behind each, which a write past an end kills.
+// Package guard detects wrong kernels by a device's memory. It fills new buffers with poison, so that
+// a kernel cannot find results of an earlier trial in them, and puts canaries, bytes of a fixed value,
+// before and behind each buffer, which a write past an end changes.
 package guard
 
 import (
@@ -12,8 +12,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// What buffers are filled with, and how many bytes of canary stand before and behind each:
-// as many as keep a buffer's alignment.
+// The bytes of poison and of canaries, and the number of canary bytes before and behind each buffer,
+// which keeps the buffer's alignment.
 const (
 	poison  = 0xa5
 	canary  = 0xc3
@@ -23,8 +23,8 @@ const (
 // ErrOverrun is wrapped when a kernel wrote past an end of a buffer.
 var ErrOverrun = errors.New("a kernel wrote past an end of a buffer")
 
-// A Device is another with guarded buffers. Times on it are its own too: launches only
-// look up their buffers.
+// A Device is another device with guarded buffers. A launch only looks up its buffers, so that times
+// are those of the device.
 type Device struct {
 	device.Device
 	mu     sync.Mutex
@@ -59,7 +59,7 @@ func (d *Device) Check() error {
 	return d.err
 }
 
-// look remembers the first overrun.
+// look compares the canaries of a buffer, and keeps the first overrun.
 func (d *Device) look(b *buffer) {
 	if d.err != nil {
 		return
@@ -109,7 +109,7 @@ func (b *buffer) Free() error {
 // Alloc returns a poisoned buffer of n bytes between canaries.
 func (d *Device) Alloc(n int64) (device.Buffer, error) {
 	if n < 0 {
-		return d.Device.Alloc(n) // its error
+		return d.Device.Alloc(n) // returns the device's own error
 	}
 	whole, err := d.Device.Alloc(watched + n + watched)
 	if err != nil {
@@ -158,7 +158,7 @@ func bare(b device.Buffer) (device.Buffer, int64) {
 	return b, 0
 }
 
-// within refuses what lies past the end, where the canaries are.
+// within returns an error for bytes past the end of a buffer, where the canaries are.
 func within(b device.Buffer, off, n int64) error {
 	if g, ok := b.(*buffer); ok && (off < 0 || n < 0 || off+n > g.n) {
 		return fmt.Errorf("bytes %d to %d of a buffer of %d", off, off+n, g.n)

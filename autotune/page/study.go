@@ -54,8 +54,8 @@ type Point struct {
 	medians []float64
 }
 
-// A Failure is a trial whose status is neither ok, constraint nor skipped, with the number of trials of
-// its variant and size that ended alike.
+// A Failure is a trial whose status is not ok, with the number of trials of its variant and size that
+// ended with the same status and error.
 type Failure struct {
 	Status  trial.Status
 	Size    int
@@ -302,8 +302,8 @@ func (s *Size) Speedup() float64 {
 	return s.Safe.Nanos / s.Best().Nanos
 }
 
-// Tied counts the points that were measured in as many rounds as the best one and whose times differ
-// from the best by no more than the noise.
+// Tied counts the other points that the best one beats by no more than the noise: of those that were
+// measured like the best one, in final rounds or else briefly.
 func (s *Size) Tied() int {
 	n := 0
 	best := s.Best()

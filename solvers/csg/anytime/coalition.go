@@ -9,7 +9,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A fifth of a core's time may go into coalitions, a twentieth of the time so far into each.
+// The search for single coalitions takes at most a fifth of one core's time, and for each coalition at
+// most a twentieth of the time since the start.
 const (
 	coalitionShare = 5
 	coalitionTime  = 20
@@ -17,9 +18,10 @@ const (
 	mostTime       = 2 * time.Second
 )
 
-// extract looks for the coalition of the best reduced cost against the best structure, and has the
-// search improve what that becomes with it: unless it was in vain for the same structure, enough
-// time has gone into coalitions, or weights are too large for package qubo.
+// extract looks for the coalition of the best reduced cost against the best structure, and improves the
+// structure that has this coalition as a block. It does nothing if it found no such coalition for the
+// same structure before, if its share of the time is spent, or if weights are too large for package
+// qubo.
 func (r *run) extract(ctx context.Context, s *cliques.Search, w *cliques.Worker) error {
 	value, label, _ := s.Best()
 	so := time.Since(r.start)
@@ -57,9 +59,10 @@ func (r *run) extract(ctx context.Context, s *cliques.Search, w *cliques.Worker)
 	return nil
 }
 
-// extraction is the binary quadratic program of a coalition's reduced cost: what a structure gains when
-// the coalition becomes a block and its agents leave theirs. With x(i) = 1 for the members that is Σ w(i,j) x(i) x(j)
-// over all edges, less the edges inside blocks that have one or two members, w(i,j) (x(i) + x(j) - x(i) x(j)).
+// extraction is the binary quadratic program of a coalition's reduced cost: the structure's gain when
+// the coalition becomes a block and its agents leave their blocks. With x(i) = 1 for the members, the
+// gain is Σ w(i,j) x(i) x(j) over all edges, minus Σ w(i,j) (x(i) + x(j) - x(i) x(j)) over the edges
+// inside blocks, each of which is lost if one or both of its agents are members.
 func extraction(inst *Instance, label []int32) *qubo.Instance {
 	g := inst.graph
 	terms := &qubo.Terms[int64]{Linear: make([]int64, g.N), Pair: make([]int64, len(g.Weight))}

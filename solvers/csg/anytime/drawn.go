@@ -19,8 +19,9 @@ import (
 // MostDrawn is the most agents of Drawn.
 const MostDrawn = draw.MostFunction
 
-// Drawn is a distribution of the literature, one of csg.Distributions, whose values, float64, are drawn
-// when they are asked for: those of csg.Generate where that has as many agents.
+// Drawn is an instance of a distribution of the literature, one of csg.Distributions. Its float64 values
+// are computed when they are asked for; for numbers of agents that csg.Generate takes, they are the same
+// as there.
 func Drawn(name string, n int, seed uint64) (*Instance, error) {
 	law, err := draw.NewFunction(name, n, seed)
 	if err != nil {
@@ -42,7 +43,7 @@ func masks(label []int32, count int) []uint64 {
 type drawnRun struct {
 	told
 	inst   *Instance
-	total  float64 // of blocks, about
+	total  float64 // approximate value of blocks
 	blocks []uint64
 	parts  int64
 }
@@ -67,8 +68,8 @@ func (r *drawnRun) search(cores int) {
 	wait.Wait()
 }
 
-// offer takes a structure that is worth more than the best so far. That of single agents is the first:
-// no distribution forbids it.
+// offer keeps a structure if it is worth more than the best so far. The first one offered is that of
+// single agents, which no distribution forbids.
 func (r *drawnRun) offer(blocks []uint64, total float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +84,7 @@ func (r *drawnRun) offer(blocks []uint64, total float64) {
 	r.improve(decimal(sum))
 }
 
-// drawnBound is the sum of prices; empty where there are none.
+// drawnBound is the sum of the prices, empty if there are no prices.
 func drawnBound(prices []float64) solve.Number {
 	if prices == nil {
 		return ""
@@ -95,7 +96,7 @@ func drawnBound(prices []float64) solve.Number {
 	return ceiling(sum)
 }
 
-// result checks what the search has found and makes the answer of it.
+// result checks the best structure of the search, and returns the answer.
 func (r *drawnRun) result(ctx context.Context) (*Result, error) {
 	x := r.answer(ctx, r.inst)
 	x.Variant, x.Reason = "exact parts on all cores", "values are drawn when they are asked for"
@@ -129,7 +130,7 @@ func (x *Result) certifyDrawn(inst *Instance) error {
 	return nil
 }
 
-// verifyDrawn holds a result of a distribution against it.
+// verifyDrawn checks a result of a distribution against the distribution.
 func verifyDrawn(v *solve.Verdict, inst *Instance, r *Result, x *stated) {
 	if err := r.certifyDrawn(inst); err != nil {
 		v.Refute("%w", err)

@@ -1,12 +1,13 @@
-// Package anytime solves coalition structure generation where a function gives the values
-// and no table could hold them: for 40 to 1,000 agents and more. Better and better structures
-// are told while it searches, and a bound that none exceeds where one is known.
+// Package anytime solves coalition structure generation where a function gives the values and no table
+// could hold them: for 40 to 1,000 agents and more. While it searches, it reports each better structure,
+// and a bound that no structure exceeds, if one is known.
 //
-// The function is a weighted graph (Read, Draw): agents are nodes, and a coalition is worth what its
-// members and the edges among them weigh (induced subgraph games; in other words clique
-// partitioning, or correlation clustering). Graphs are read as package qubo reads them, since a coalition's
-// value is the objective of a binary quadratic program. Package cliques searches. Or it is a
-// distribution of the literature (Drawn), of up to 63 agents, and package regroup searches.
+// The function is a weighted graph (Read, Draw) or a distribution of the literature (Drawn). Of a graph
+// the agents are the nodes, and the value of a coalition is the sum of the weights of its members and of
+// the edges among them (induced subgraph games; also called clique partitioning, or correlation
+// clustering). Graphs are read by package qubo's readers, since a coalition's value is the objective of a
+// binary quadratic program; package cliques searches. Distributions have up to 63 agents; package regroup
+// searches.
 package anytime
 
 import (
@@ -34,14 +35,14 @@ type Instance struct {
 	Source string   // the file, or the drawing
 	Notes  []string // what was changed on the way in, one sentence each
 
-	law   *draw.Function // what gives the values; nil: the graph, as follows
+	law   *draw.Function // the distribution that gives the values; nil: the graph of the fields below
 	terms *qubo.Instance
 	graph *cliques.Graph // weights in units, rounded up
 	unit  unit
 	exact bool    // no weight was rounded
 	own   []int64 // the nodes' own weights, in units
-	fixed int64   // their sum, which every structure has
-	heavy bool    // sums are beyond 2^54
+	fixed int64   // sum of own, which is part of every structure's value
+	heavy bool    // sums of weights may exceed 2^54
 }
 
 // Edges is how many edges have a weight, 0 of a distribution.
@@ -62,8 +63,8 @@ const MaxTable = problem.MaxAgents
 // Formats are the names of the file formats of graphs.
 func Formats() []string { return qubo.Formats() }
 
-// FormatOf is the format that a file's name promises, empty where it may be a table of
-// coalitions: .npy, .json and .csv. A compressed file has the name of what is in it, and an ending.
+// FormatOf is the format that the ending of a file's name stands for, before the ending of a compression
+// if there is one. It is empty for the endings of tables of coalitions: .npy, .json and .csv.
 func FormatOf(path string) string {
 	switch format := formatOf(path); format {
 	case "npy", "bqm":
@@ -87,8 +88,8 @@ type ReadOptions struct {
 	Memory int64  // most bytes to take; 0: qubo.DefaultMemory
 }
 
-// options are those of qubo's readers. Whether a format is to be minimised does not matter
-// here: weights are what coalitions are worth. Formats that can hold a graph are read as one.
+// options are the options of qubo's readers. Weights are values of coalitions, also in formats whose
+// programs are usually minimised. Formats that can hold a graph are read as a graph.
 func (o ReadOptions) options(name string) qubo.ReadOptions {
 	q := qubo.ReadOptions{Format: o.Format, Sense: qubo.Maximize, Memory: o.Memory}
 	if q.Format == "" {
@@ -176,9 +177,9 @@ const mostSum = 1 << 58
 // A unit is 10^-places or 2^-bits; one of the two is 0.
 type unit struct{ places, bits int }
 
-// unitOf is the largest power of ten, down to 10^-9, or else of two, of which all weights are
-// multiples; of ten as the decimals that give the floats. Where sums of such multiples are too large
-// it is the least power of two for which they are not, and exact is false.
+// unitOf is the largest power of ten, down to 10^-9, such that every weight is the float64 nearest to a
+// multiple of it; or if there is none, the largest power of two that divides all weights. If sums of such
+// multiples are too large, it is the least power of two for which they are not, and exact is false.
 func unitOf(lists ...[]float64) (u unit, exact bool) {
 	low, top := math.MaxInt, math.MinInt // exponents of the lowest bit and above the highest
 	all := slices.Concat(lists...)
@@ -204,13 +205,13 @@ func unitOf(lists ...[]float64) (u unit, exact bool) {
 	return u, u.bits == -low
 }
 
-// decimals reports whether a float is what so many decimals are read as.
+// decimals reports whether a float is the nearest float64 to some number of so many decimals.
 func decimals(w float64, places int) bool {
 	whole := math.Round(w * math.Pow10(places))
 	return math.Abs(whole) < 0x1p53 && whole/math.Pow10(places) == w
 }
 
-// count is how many units a list's weights are, rounded up.
+// count converts a list of weights to units, rounded up.
 func (u unit) count(weights []float64) []int64 {
 	out := make([]int64, len(weights))
 	for k, w := range weights {
@@ -235,8 +236,7 @@ func (u unit) number(units int64) *big.Rat {
 	return exact.Quo(exact, new(big.Rat).SetFloat64(math.Pow10(u.places)))
 }
 
-// worth is what each block is worth, without rounding; label has each agent's block, from 0
-// to count-1.
+// worth is the exact value of each block; label has each agent's block, from 0 to count-1.
 func (inst *Instance) worth(label []int32, count int) []*big.Rat {
 	out := make([]*big.Rat, count)
 	if inst.law != nil {
@@ -265,7 +265,7 @@ func (inst *Instance) worth(label []int32, count int) []*big.Rat {
 	return out
 }
 
-// each calls add for every weight inside a block.
+// each calls add with every weight inside a block.
 func each[T int64 | float64](q *qubo.Instance, own, pair []T, label []int32, add func(block int32, w T)) {
 	for i, c := range label {
 		if own[i] != 0 {
@@ -279,8 +279,8 @@ func each[T int64 | float64](q *qubo.Instance, own, pair []T, label []int32, add
 	}
 }
 
-// Table is the instance with the value of every coalition, for algorithms that are exact:
-// floats are rounded once. It takes 16·2^N bytes at most while it is made.
+// Table is the instance of package csg with the value of every coalition, for exact algorithms. Floats
+// are rounded once. It takes at most 16·2^N bytes while it is made.
 func (inst *Instance) Table(ctx context.Context) (*problem.Instance, error) {
 	if inst.law != nil {
 		return nil, fmt.Errorf("%s: found a distribution, expected a graph", inst.Source)

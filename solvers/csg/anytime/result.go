@@ -35,19 +35,19 @@ type Improvement struct {
 	Value   solve.Number `json:"value"`
 }
 
-// Work is what a search did.
+// Work counts the work of a search.
 type Work struct {
 	Runs       int64 `json:"runs,omitempty"`       // annealings of a graph
-	Coalitions int64 `json:"coalitions,omitempty"` // that became blocks, of package qubo's searches
-	Parts      int64 `json:"parts,omitempty"`      // of structures that were solved exactly, of a distribution
+	Coalitions int64 `json:"coalitions,omitempty"` // coalitions that package qubo's searches found and that became blocks
+	Parts      int64 `json:"parts,omitempty"`      // of a distribution: parts of structures that were solved exactly
 }
 
-// A Certificate is what checking an answer found: the blocks' values as the instance gives
-// them and their sum, exact but for floats that had to be rounded once; and what proves the
-// bound, which is the agents' own weights and the less of two sums. One is that of all positive
-// edges, less what is lost in conflicts: cycles of positive edges and one negative edge, which share no
-// weight, and of each of which a structure loses the least weight. The other is that of the prices,
-// one for each agent, where there are any: no coalition's edges weigh more than its agents' prices. Of a
+// A Certificate has the findings of the check of an answer: the blocks' values by the instance and their
+// sum, exact but for one rounding of floats; and the proof of the bound. The bound is the sum of the
+// agents' own weights plus the lesser of two numbers. One is the sum of all positive edges less the
+// losses of conflicts, which are cycles of positive edges and one negative edge that share no weight: of
+// each cycle a structure loses at least the least weight. The other is the sum of prices, one for each
+// agent, if there are any: the edges inside a coalition weigh no more than its agents' prices. Of a
 // distribution the prices follow from its range, and are the only proof.
 type Certificate struct {
 	Blocks    []Block      `json:"blocks"`
@@ -66,7 +66,7 @@ type Block struct {
 	Value  string   `json:"value"`
 }
 
-// result checks what the search has found and makes the answer of it.
+// result checks the best structure of the search, and returns the answer.
 func (r *run) result(ctx context.Context) (*Result, error) {
 	x := r.answer(ctx, r.inst)
 	x.Variant, x.Reason = "annealing and recombination on all cores", "values are those of a graph"
@@ -94,7 +94,7 @@ func (t *told) answer(ctx context.Context, inst *Instance) *Result {
 	return x
 }
 
-// newResult is a result that knows its instance and nothing else.
+// newResult is a result with the facts of its instance and no answer.
 func newResult(inst *Instance) *Result {
 	report := solve.Report{Problem: "csg", Instance: inst.Source, Size: inst.size(), Notes: inst.Notes}
 	return &Result{Report: report, Names: inst.Names, Type: inst.Type}
@@ -130,7 +130,7 @@ func (x *Result) certify(inst *Instance, p proof) error {
 	return nil
 }
 
-// check recomputes what the blocks are worth, and returns the block of each agent. Errors wrap
+// check recomputes the values of the blocks, and returns the block of each agent. Errors wrap
 // problem.ErrCheck.
 func (x *Result) check(inst *Instance) ([]int32, error) {
 	x.Certificate = Certificate{Blocks: []Block{}}
@@ -157,7 +157,7 @@ func (x *Result) check(inst *Instance) ([]int32, error) {
 	return label, nil
 }
 
-// Worth is what blocks of agents 1..N, which have to be a partition, are worth. Errors wrap
+// Worth is the sum of the values of blocks of agents 1..N, which have to be a partition. Errors wrap
 // problem.ErrCheck.
 func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
 	label, err := labels(blocks, inst.N)
@@ -211,7 +211,7 @@ func lists(label []int32) [][]int {
 	return out
 }
 
-// name is what an agent, 1..N, is called.
+// name is the name of an agent, 1..N, or its number.
 func (inst *Instance) name(agent int) string {
 	if agent <= len(inst.Names) {
 		return inst.Names[agent-1]

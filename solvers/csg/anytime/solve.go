@@ -21,7 +21,7 @@ import (
 // Algorithm is the name of this package's only algorithm.
 const Algorithm = "anytime"
 
-// DefaultLimit ends a solve that nothing else would end.
+// DefaultLimit is the time limit of a solve without a limit of its own.
 const DefaultLimit = 10 * time.Second
 
 // Options of Solve: the settings of all solvers, and what a search adds. The device is a host,
@@ -69,7 +69,7 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	return r.result(ctx)
 }
 
-// What is told of a solve while it runs.
+// told passes the incumbents of a solve on to Progress.
 type told struct {
 	o     Options
 	start time.Time
@@ -81,7 +81,7 @@ type told struct {
 	bound   solve.Number // empty: none is known
 }
 
-// improve is told of the value of a better structure; mu is locked.
+// improve takes the value of a better structure. The caller holds mu.
 func (t *told) improve(value solve.Number) {
 	now := Improvement{time.Since(t.start).Seconds(), value}
 	t.history = append(t.history, now)
@@ -92,7 +92,8 @@ func (t *told) improve(value solve.Number) {
 	t.tell()
 }
 
-// tell tells the user, and ends a search that nothing can better; mu is locked.
+// tell calls Progress, and ends the search if the best structure meets the bound or the target. The
+// caller holds mu.
 func (t *told) tell() {
 	if len(t.history) == 0 {
 		return
@@ -126,8 +127,8 @@ type run struct {
 // boundWork is how many edges the search for conflicts looks at: half a second's work.
 const boundWork = 1 << 26
 
-// A proof of a bound in units, without the nodes' own weights: what conflicts lose of the positive edges,
-// or prices that no coalition exceeds.
+// A proof of a bound in units, without the nodes' own weights: the losses of conflicts, subtracted from
+// the sum of the positive edges, or prices that no coalition exceeds.
 type proof struct {
 	losses int64
 	prices []float64 // in units; nil: none are known
@@ -147,7 +148,8 @@ func (p *proof) bound(g *cliques.Graph) int64 {
 	return min(bound, floor)
 }
 
-// search has every core search; the last looks for bounds first, and the first for coalitions too.
+// search runs the search on every core. The last core looks for bounds first, and the first core looks
+// for coalitions too.
 func (r *run) search(ctx context.Context, cores int) (err error) {
 	g := r.inst.graph
 	s := cliques.NewSearch(g)
@@ -184,14 +186,14 @@ func (r *run) search(ctx context.Context, cores int) (err error) {
 	return err
 }
 
-// improved is told of a better structure, in units.
+// improved takes the value of a better structure, in units.
 func (r *run) improved(value int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.improve(decimal(r.inst.unit.number(r.inst.fixed + value)))
 }
 
-// bounded is told of another bound.
+// bounded takes another proof of a bound, and keeps it if it is the better one.
 func (r *run) bounded(p proof) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Verify holds a result, the JSON object that MarshalJSON writes, against an instance: the
-// blocks are a partition of its agents, their values add up to the stated value, and the
-// bound is what its proof gives: conflicts are looked for again, and prices are proven
-// again, by Cholesky's method. Errors are those of an object that cannot be read.
+// Verify checks a result, the JSON object that MarshalJSON writes, against an instance: that the blocks
+// are a partition of its agents, that their values add up to the stated value, and that the proof gives
+// the stated bound. For that it looks for conflicts again, and proves prices again by Cholesky's method.
+// Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	var x stated
 	if err := json.Unmarshal(result, &x); err != nil {

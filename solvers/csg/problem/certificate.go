@@ -35,8 +35,7 @@ func (s Structure) Lists() [][]int {
 // ErrCheck is wrapped by the errors of answers that do not check.
 var ErrCheck = errors.New("check failed")
 
-// A Certificate is what checking an answer found: the blocks' values as the
-// instance gives them, and their sum.
+// A Certificate has the findings of Check: the blocks' values by the instance, and their sum.
 //
 // Sum is exact for integers; floats are added without rounding, and their sum
 // is rounded once, to float64. A
@@ -60,8 +59,8 @@ type Block struct {
 	Value  string   `json:"value"`
 }
 
-// Check recomputes a structure's value from the instance alone and holds the
-// claimed total, in decimals, against it. Its errors wrap ErrCheck.
+// Check recomputes a structure's value from the instance alone and compares it with the claimed total, in
+// decimals. Its errors wrap ErrCheck.
 func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 	c := Certificate{Blocks: []Block{}, Claimed: claimed}
 	if err := partition(inst, s); err != nil {

@@ -1,9 +1,9 @@
 package problem
 
-// Covers makes an instance the table of the best partitions of another's coalitions, under the sizes
-// that the other's blocks may have. Coalitions that cannot be divided into such blocks are then
-// forbidden (Sizes) and get the value of the other's forbidden blocks, so that the table is an instance
-// whose optimum is that of the other.
+// Covers turns an instance that holds a table into the table of the best partitions of another
+// instance's coalitions, under the sizes that the other's blocks may have. It forbids coalitions that
+// cannot be divided into such blocks (Sizes), and gives them the value of the other's forbidden blocks,
+// so that the optimum of the table is that of the other instance.
 func (f *Instance) Covers(inst *Instance) {
 	f.Sizes = inst.Sizes.Sums()
 	for k := range inst.N {
@@ -25,8 +25,8 @@ func (f *Instance) Covers(inst *Instance) {
 	}
 }
 
-// Divide makes values that are a table of best partitions, under sizes of blocks, an instance of their
-// own: coalitions that cannot be divided into such blocks are forbidden, whatever their values.
+// Divide restricts an instance whose values are a table of best partitions under sizes of blocks: it
+// forbids coalitions that cannot be divided into such blocks, whatever their values.
 func (f *Instance) Divide(sizes Sizes) error {
 	f.Sizes = sizes.Sums()
 	f.forbid(0)

@@ -33,7 +33,7 @@ const (
 	Float64 = device.Float64
 )
 
-// A Number is the Go side of a Value.
+// A Number is a Go type that a Value names, from int16 to float64.
 type Number = device.Number
 
 // An Instance is a characteristic function: the value of every coalition of N
@@ -104,8 +104,8 @@ func SetValues[T Number](inst *Instance, values []T) {
 // Len is the number of values, 2^N.
 func (inst *Instance) Len() uint64 { return 1 << uint(inst.N) }
 
-// Footprint is how many bytes the values of n agents take: what a caller holds
-// against the machine's memory before values are drawn or read. Go cannot refuse to allocate; it ends the program.
+// Footprint is the number of bytes that the values of n agents take. A caller compares it with the
+// machine's memory before values are drawn or read: Go ends the program when an allocation fails.
 func Footprint(n int, as Value) int64 {
 	if n < 0 || n > MaxAgents {
 		return math.MaxInt64
@@ -180,7 +180,7 @@ func (inst *Instance) Bytes() []byte {
 	return device.Bytes(inst.F64)
 }
 
-// Name is what an agent, 1..N, is called: its name, or its number.
+// Name is the name of an agent, 1..N, or its number.
 func (inst *Instance) Name(agent int) string {
 	if agent >= 1 && agent <= len(inst.Names) {
 		return inst.Names[agent-1]
@@ -217,8 +217,8 @@ func (inst *Instance) Note(format string, args ...any) {
 	inst.Notes = append(inst.Notes, fmt.Sprintf(format, args...))
 }
 
-// ErrValue is wrapped by the errors of values that cannot be solved with: not
-// a number, plus infinity, sums beyond the type.
+// ErrValue is wrapped by the errors of values that no solver takes: NaN, plus infinity, and values whose
+// sums exceed the type.
 var ErrValue = errors.New("value")
 
 // An EntryError is a value that cannot be solved with. It unwraps to
@@ -237,8 +237,8 @@ func (e *EntryError) Error() string {
 // Unwrap is ErrValue.
 func (e *EntryError) Unwrap() error { return ErrValue }
 
-// Check says what is wrong with an instance's shape: the agents, the slice and
-// its length, the names, the empty coalition.
+// Check returns an error if an instance's shape is wrong: the number of agents, the slice and its length,
+// the names, or the value of the empty coalition.
 func (inst *Instance) Check() error {
 	if inst.N < 0 || inst.N > MaxAgents {
 		return fmt.Errorf("%d agents: expected 0 to %d", inst.N, MaxAgents)

@@ -30,8 +30,7 @@ type plain struct {
 	times    int64    // units in a unit of the auction
 }
 
-// maxPlain is the most plain bids: a bidder with a limit has as many copies as its bids times its
-// limit.
+// maxPlain is the most plain bids: a bidder with a limit has its bids times its limit.
 const maxPlain = 1 << 20
 
 // newPlain converts an auction to plain bids. If ties is set, bids that pay as much as reserves win.

@@ -27,18 +27,15 @@ func Algorithms() []string {
 	return []string{Branch, Bidders, string(csg.Apart), string(csg.DP), string(csg.IDP)}
 }
 
-// Solve finds the bids that pay the most together. Unless the options name an algorithm, Solve
-// chooses one of three:
+// Solve finds the bids that pay the most together. Unless the options name an algorithm, Solve chooses:
 //
-//   - Bidders, on a GPU, where tables of all sets of items take half a second at most. The items
-//     exclude the dummies of alternatives; there are at most MaxContested of them and as many as
-//     the device's memory holds, on a host 25.
+//   - Bidders, on a GPU, where tables of all sets of items, dummies of alternatives not counted, take
+//     half a second at most. There are at most MaxContested items, as memory allows; on a host 25.
 //   - Coalition structures on the device, where the goods and dummies that several bids ask for are
 //     at most MaxItems, or MaxItemsAsked where the options name such an algorithm.
 //   - Branch and cut, on all cores of the host, for more.
 //
-// The result is checked: no good is sold twice, and the prices add up to the total that the solver
-// claims.
+// The result is checked: no good is sold twice, and the prices add up to the solver's total.
 //
 // When ctx or the time limit ends, the result has the best bids that branch and cut has found and a
 // bound; Proven says whether they are the best of all. Coalition structures that end early, between

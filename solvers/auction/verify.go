@@ -115,9 +115,8 @@ func (a *Auction) keeps(stated []kept) ([]int, error) {
 	return list, nil
 }
 
-// repay computes the stated payments of the winners again, and adds a message for those that it
-// cannot check. Payments in the core are checked by their definition: no coalition blocks them, and
-// the stated coalitions rule out lower payments and payments nearer to VCG's.
+// repay computes the stated payments of the winners again. Payments in the core are checked by their
+// definition: no coalition blocks them, and those stated rule out lower or nearer ones to VCG's.
 func (res *Result) repay(stated *payments, places map[int64]int) (string, error) {
 	if !slices.Contains(Rules(), string(stated.Rule)) {
 		return "", fmt.Errorf("found the rule %.40q, expected one of %v", stated.Rule, Rules())

@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// Write writes an auction in a format, one of Formats, and returns texts about the parts that the
-// format cannot hold and that are left out. It is an error if such a part changes which bids can win:
-// CATS holds no limits, no reserves and no goods that have to be sold; CSV holds no goods whose names
-// have blanks.
+// Write writes an auction in a format, one of Formats, and returns texts about parts that the format
+// cannot hold. It is an error if such a part changes which bids can win: CATS holds no limits, no
+// reserves and no goods that have to be sold; CSV holds no goods whose names have blanks.
 func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 	if err := a.valid(); err != nil {
 		return nil, err

@@ -80,7 +80,14 @@ instance:
 
 ` + matchings.Kinds(),
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.solveAssignment(cmd.Context(), &s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range matchings.Drawn() {
+				if s.Kind == "" && cmd.Flags().Changed(name) {
+					return usagef("--%s is for --kind: a file holds its costs", name)
+				}
+			}
+			return a.solveAssignment(cmd.Context(), &s, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

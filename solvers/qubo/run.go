@@ -55,6 +55,7 @@ func (r *run) solve() (*Result, error) {
 	r.begin(red)
 	variant := ""
 	var lost error // the end of a device
+	ended := false // before a part was searched
 
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
@@ -63,7 +64,9 @@ func (r *run) solve() (*Result, error) {
 		case err != nil:
 			return nil, err
 		case top.proven:
-		case lost != nil || way == over:
+		case lost != nil:
+		case way == over:
+			ended = true
 		case way == exhaust:
 			v, x := reference.Exhaust(c.Problem)
 			r.improve(k, v, x, r.elapsed())
@@ -85,6 +88,9 @@ func (r *run) solve() (*Result, error) {
 	}
 	if variant == "" {
 		variant, r.plan.reason = "qubo/preprocessing", "nothing was left to search"
+		if ended {
+			r.plan.reason = "the solve ended before a search began"
+		}
 	}
 	if lost == nil {
 		if err := r.diversify(); err != nil {

@@ -21,6 +21,11 @@ type Drawing struct {
 	value string
 }
 
+// Drawn are the flags that mean nothing without --kind.
+func Drawn() []string {
+	return []string{"rows", "cols", "range", "seed", "type", "rank", "permuted", "shift", "jitter", "density", "keep-points"}
+}
+
 // Register adds the flags.
 func (w *Drawing) Register(f *pflag.FlagSet) {
 	f.StringVar(&w.Kind, "kind", "", "draw an instance of this kind instead of reading one")

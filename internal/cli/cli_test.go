@@ -160,15 +160,25 @@ func emulatedHere() (bool, error) {
 }
 
 // scriptInterrupt is "interrupt INT|KILL AFTER COMMAND ARG...": the command is
-// sent the signal after a while and must then end: on INT with exit code 1.
+// sent the signal after a while and must then end: on INT with exit code 1. On a busy
+// machine INT waits, a minute at most, until the command has had a core for half that
+// while, where /proc tells.
 func scriptInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupt INT|KILL AFTER COMMAND ARG...")
 	}
 	after, err := time.ParseDuration(args[1])
 	ts.Check(err)
+	ticks := 0 // of 10 ms
+	if args[0] == "INT" {
+		ticks = int(after.Milliseconds()) / 20
+	}
 	ts.Check(ts.Exec("sh", append([]string{"-c",
-		`"$@" >.interrupt.out 2>.interrupt.err & pid=$!; sleep $0; kill -` + args[0] + ` $pid || exit 99; wait $pid; echo $? >.interrupt.code`,
+		`"$@" >.interrupt.out 2>.interrupt.err & pid=$!; sleep $0; n=0
+while [ $n -lt 600 ] && { read -r stat </proc/$pid/stat; } 2>/dev/null && set -- $stat && [ $((${14} + ${15})) -lt ` + fmt.Sprint(ticks) + ` ]; do
+	sleep 0.1; n=$((n + 1))
+done
+kill -` + args[0] + ` $pid || exit 99; wait $pid; echo $? >.interrupt.code`,
 		fmt.Sprint(after.Seconds())}, args[2:]...)...))
 	want := map[string]string{"INT": "1", "KILL": "137"}[args[0]]
 	if got := strings.TrimSpace(ts.ReadFile(".interrupt.code")); got != want {

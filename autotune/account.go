@@ -66,7 +66,7 @@ func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]
 // commitTime is now, or just after the earlier entry where that has a time to
 // come: a clock set wrong once must not keep newer results out for ever.
 func (r *run) commitTime(db *tuned.Database, fixed map[string]string, size int) time.Time {
-	now := time.Now()
+	now := r.Now()
 	old, ok := db.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
 	if next := old.Time.Add(time.Second); ok && now.Before(next) {
 		return next

@@ -60,6 +60,13 @@ type Options struct {
 	Strategy string        // search.Halving (default) or search.Exhaustive
 	Seed     uint64        // of the order of trying and of the instances timed
 	Progress func(Event)   // called after each trial; may be nil
+
+	// Now is the clock that budgets are read from; default time.Now.
+	Now func() time.Time
+
+	desk *desk     // shared by several calls of Tune; nil: this one's own
+	turn int       // search.Plan.Turn
+	end  time.Time // of the whole budget, where Budget is the part of one call; zero: they are one
 }
 
 // A Summary tells what a run of Tune did.
@@ -81,6 +88,15 @@ type Summary struct {
 	Counts     map[trial.Status]int `json:"counts"`
 	Winners    []Winner             `json:"winners"`
 	Failures   []Failure            `json:"failures"`
+
+	// Undecided are the sizes that the budget did not reach, and Missing is about how long they take.
+	Undecided []Key         `json:"undecided,omitempty"`
+	Missing   time.Duration `json:"missing_ns,omitempty"`
+	// Kept says that an earlier run, from which this one goes on, has decided the size, and nothing
+	// was done.
+	Kept bool `json:"-"`
+
+	fresh map[trial.Status]int // trials that this call ran
 }
 
 // A Winner is the outcome at one size.
@@ -117,7 +133,10 @@ func Tune(ctx context.Context, o Options) (*tuned.Database, Summary, error) {
 	if o.Subject == nil || (o.Worker == nil) == (o.Device == nil) {
 		return db, Summary{}, errors.New("tune: a subject and either a worker or a device are required")
 	}
-	begin := time.Now()
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	begin := o.Now()
 	r := &run{Options: o, begin: begin, family: o.Subject.Family()}
 	r.sum = Summary{
 		Family:  r.family.Name,
@@ -125,9 +144,10 @@ func Tune(ctx context.Context, o Options) (*tuned.Database, Summary, error) {
 		Seed:    o.Seed,
 		Stopped: search.Done,
 		Counts:  map[trial.Status]int{},
+		fresh:   map[trial.Status]int{},
 	}
 	err := r.all(ctx, &db)
-	r.sum.Elapsed = time.Since(begin)
+	r.sum.Elapsed = o.Now().Sub(begin)
 	if err == nil && r.sum.Wrong > 0 {
 		err = fmt.Errorf("%s: %w: %d of %d variants tried", r.family.Name, ErrWrongVariant, r.sum.Wrong, r.sum.Tried)
 	}
@@ -139,11 +159,9 @@ type run struct {
 	Options
 	begin  time.Time
 	family *device.Family
-	client *worker.Client // nil when Device is used
-	local  *worker.Bench
-	file   *trial.File // nil for none
-	past   past        // trials of a run that was cut short
-	unkept error       // the first that Keep returned
+	local  *worker.Bench // where Device is used
+	past   past          // trials of a run that was cut short, or of an earlier search of this one
+	unkept error         // the first that Keep returned
 	sum    Summary
 
 	fixed map[string]string   // of the search under way
@@ -157,12 +175,15 @@ type instance struct {
 }
 
 func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
-	var records []trial.Trial
-	if r.Trials != "" {
-		if r.file, records, err = trial.Open(r.Trials); err != nil {
+	if r.desk == nil {
+		if r.desk, err = openDesk(&r.Options); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, r.file.Close()) }()
+		defer func() { err = errors.Join(err, r.desk.close()) }()
+	}
+	if c := r.desk.client; c != nil {
+		before := c.Starts()
+		defer func() { r.sum.Workers = c.Starts() - before }()
 	}
 	if err := r.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -171,14 +192,8 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		}
 		return err
 	}
-	if r.client != nil {
-		defer func() {
-			r.client.Close()
-			r.sum.Workers = r.client.Starts()
-		}()
-	}
 	r.sum.Device, r.sum.Class = r.Facts.Name, r.Facts.Class()
-	r.past = unfinished(records, r.family.Name, r.Facts, r.Seed, r.begin)
+	r.past = unfinished(r.desk.records, r.family.Name, r.Facts, r.Seed, r.begin)
 	if r.Sizes == nil && !r.Refresh {
 		r.Sizes = r.Subject.Sizes(r.Facts)
 	}
@@ -191,10 +206,14 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	if r.Budget > 0 && !r.Refresh {
 		r.Fixed = choices(r.family, r.Facts, r.Fixed)
 	}
+	if r.turn > 0 && r.settled() {
+		r.sum.Kept, r.sum.Stopped = true, search.OverBudget
+		return nil
+	}
 	for i, fixed := range r.Fixed {
 		budget := time.Duration(0)
 		if r.Budget > 0 {
-			budget = time.Duration(float64(r.Budget-time.Since(r.begin)) * share(r.family, r.Facts, r.Fixed[i:]))
+			budget = time.Duration(float64(r.Budget-r.Now().Sub(r.begin)) * share(r.family, r.Facts, r.Fixed[i:]))
 			if budget <= 0 {
 				r.sum.Stopped = search.OverBudget
 				return nil
@@ -242,19 +261,15 @@ func share(f *device.Family, facts device.Facts, fixed []map[string]string) floa
 func (r *run) open(ctx context.Context) error {
 	var facts device.Facts
 	if r.Device != nil {
-		r.local = &worker.Bench{Device: r.Device, Subjects: []subject.Subject{r.Subject}}
+		r.local = &worker.Bench{Device: r.Device, Subjects: []subject.Subject{r.Subject}, Now: r.Now}
 		facts = r.Device.Facts()
 	} else {
 		var err error
-		r.client = &worker.Client{Command: r.Worker}
-		if facts, err = r.client.Facts(ctx); err != nil {
+		if facts, err = r.desk.client.Facts(ctx); err != nil {
 			return err
 		}
 	}
 	if r.Facts != (device.Facts{}) && r.Facts.Class() != facts.Class() {
-		if r.client != nil {
-			r.client.Close()
-		}
 		return fmt.Errorf("tune: trials would run on %s, expected %s", facts.Class(), r.Facts.Class())
 	}
 	facts.Images = r.Facts.Images // which a worker does not tell
@@ -265,6 +280,7 @@ func (r *run) open(ctx context.Context) error {
 // one searches one compile-time workload and puts the winners into db.
 func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]string, budget time.Duration) error {
 	r.fixed, r.first = fixed, map[instance]string{}
+	known := r.before(db, fixed)
 	plan := search.Plan{
 		Family: r.family,
 		Fixed:  fixed,
@@ -275,12 +291,13 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			}
 			return r.Subject.Feasible(v, r.Facts, size)
 		},
-		Previous: r.previous(db, fixed),
-		Likely:   r.likely(db),
+		Previous: r.previous(known, fixed),
+		Likely:   r.likely(known),
 		Strategy: r.Strategy,
 		Seed:     r.Seed,
 		Budget:   budget,
 		Timeout:  r.Timeout,
+		Now:      r.Now,
 		Observe:  r.observe,
 		Decided:  func(o search.SizeOutcome) { r.keep(db, fixed, o) },
 	}
@@ -290,17 +307,26 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 	}
 	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
 	_, plan.Varied = r.Subject.(subject.Varied)
+	if r.turn > 0 {
+		plan.Turn, plan.Screened = r.turn, r.past.screened(fixed)
+		if r.turn == 1 {
+			plan.Screened = 0
+		}
+	}
+	if !r.end.IsZero() {
+		plan.Grace = max(0, r.end.Sub(r.Now())-budget)
+	}
 	inner := ctx
 	if budget > 0 {
 		var cancel context.CancelFunc
-		inner, cancel = context.WithTimeout(ctx, budget)
+		inner, cancel = context.WithTimeout(ctx, budget+plan.Grace)
 		defer cancel()
 	}
 	out, err := search.Run(inner, r, plan)
 	for _, e := range r.account(out, db, fixed) {
 		err = errors.Join(err, db.Put(e))
 	}
-	if err != nil || out.Stopped != search.Done || r.file == nil {
+	if err != nil || out.Stopped != search.Done || r.turn > 0 || r.desk.file == nil {
 		return err
 	}
 	if r.Keep != nil { // before the trials are spent
@@ -308,7 +334,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			return err
 		}
 	}
-	return r.file.Append(ended(r.family, r.Facts, fixed, r.sum.Session))
+	return r.desk.add(ended(r.family, r.Facts, fixed, r.sum.Session, r.Now()))
 }
 
 // keep passes the winner of a size to Options.Keep as soon as it is decided.
@@ -346,6 +372,20 @@ func (r *run) kept(db *tuned.Database, fixed map[string]string) map[int][]string
 // A Predictor is a subject that predicts the best variant from the shape of a workload.
 type Predictor interface {
 	Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error)
+}
+
+// before is db as it was when the trials of a workload began that this search goes on from: what was
+// kept since would change the order in which variants are tried, and with it which trials are repeated.
+func (r *run) before(db *tuned.Database, fixed map[string]string) *tuned.Database {
+	first := r.past.begin(fixed)
+	if first.IsZero() {
+		return db
+	}
+	entries := slices.DeleteFunc(db.Entries(), func(e tuned.Entry) bool { return !e.Time.Before(first) })
+	if then, err := tuned.New(entries...); err == nil {
+		return then
+	}
+	return db
 }
 
 // previous lists the earlier winners whose label this build still has; those whose text has changed
@@ -436,17 +476,16 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 			err = ctx.Err()
 		}
 	} else {
-		t, err = r.client.Do(ctx, req, a.Timeout)
+		t, err = r.desk.client.Do(ctx, req, a.Timeout)
 	}
 	if t.Status == "" { // no worker
 		return t, err
 	}
 	t.Session, t.Phase = r.sum.Session, a.Phase
+	r.sum.fresh[t.Status]++
 	r.note(at, &t)
-	if r.file != nil {
-		if ferr := r.file.Append(&t); ferr != nil {
-			return t, ferr
-		}
+	if ferr := r.desk.add(&t); ferr != nil {
+		return t, ferr
 	}
 	return t, err
 }

@@ -48,8 +48,11 @@ func (r *run) observe(p search.Progress) {
 	if p.SafeTime > 0 && p.BestTime > 0 {
 		e.VsSafe = float64(p.BestTime)/float64(p.SafeTime) - 1
 	}
-	if r.Budget > 0 {
-		e.Remaining = max(0, r.Budget-time.Since(r.begin))
+	switch {
+	case !r.end.IsZero():
+		e.Remaining = max(0, r.end.Sub(r.Now()))
+	case r.Budget > 0:
+		e.Remaining = max(0, r.Budget-r.Now().Sub(r.begin))
 	}
 	r.Progress(e)
 }

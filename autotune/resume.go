@@ -8,6 +8,7 @@ import (
 
 	"coalesce/autotune/search"
 	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
 	"coalesce/runtime/device"
 )
@@ -70,6 +71,60 @@ func (p past) take(r *worker.Request, phase string) (trial.Trial, bool) {
 	return ts[0], true
 }
 
+// screened is how many variants of a workload have been screened.
+func (p past) screened(fixed map[string]string) int {
+	seen := map[string]bool{}
+	for _, ts := range p {
+		for i := range ts {
+			if t := &ts[i]; t.Phase == search.PhaseScreen && maps.Equal(t.Fixed, fixed) {
+				seen[t.Variant] = true
+			}
+		}
+	}
+	return len(seen)
+}
+
+// begin is when the first trial of a workload ran; the zero time for none.
+func (p past) begin(fixed map[string]string) (first time.Time) {
+	for _, ts := range p {
+		for i := range ts {
+			if t := &ts[i]; maps.Equal(t.Fixed, fixed) && (first.IsZero() || t.Time.Before(first)) {
+				first = t.Time
+			}
+		}
+	}
+	return first
+}
+
+// decided reports whether an entry is of trials that a run goes on from: nothing was measured of
+// its size in a final after it was kept.
+func (p past) decided(e *tuned.Entry) bool {
+	finals := 0
+	for _, ts := range p {
+		for i := range ts {
+			if t := &ts[i]; t.Phase == search.PhaseFinal && t.Size == e.Size && maps.Equal(t.Fixed, e.Fixed) {
+				if t.Time.After(e.Time) {
+					return false
+				}
+				finals++
+			}
+		}
+	}
+	return finals > 0
+}
+
+// settled reports whether an earlier run, from which this one goes on, has decided the size of this
+// turn.
+func (r *run) settled() bool {
+	w := tuned.Workload{Fixed: r.Fixed[0], Size: search.Order(r.Sizes)[r.turn-1]}
+	e, ok := r.Database.Lookup(r.family.Name, r.Facts.Class(), w)
+	if !ok {
+		return false
+	}
+	_, valid := e.Result(e.Winner).Valid(r.family)
+	return valid && r.past.decided(&e)
+}
+
 // question is the request that a trial answers, as a key.
 func question(variant, hash string, fixed map[string]string, size int, seed uint64, action, phase string) string {
 	if action == trial.ActionVerify {
@@ -84,8 +139,8 @@ func question(variant, hash string, fixed map[string]string, size int, seed uint
 
 // ended is the record that a workload's search came to its end: a later run does not use the trials
 // before it.
-func ended(f *device.Family, facts device.Facts, fixed map[string]string, session string) *trial.Trial {
+func ended(f *device.Family, facts device.Facts, fixed map[string]string, session string, now time.Time) *trial.Trial {
 	t := trial.New(f, &device.Variant{}, facts)
-	t.Session, t.Time, t.Fixed, t.Action, t.Status = session, time.Now().UTC(), fixed, trial.ActionDone, trial.OK
+	t.Session, t.Time, t.Fixed, t.Action, t.Status = session, now.UTC(), fixed, trial.ActionDone, trial.OK
 	return &t
 }

@@ -27,13 +27,11 @@ const knownWeight = 0.25
 
 // All tunes several families within one budget: first what users asked for, then what is
 // untuned, and algorithms last, because they run what the tuning of their kernels found.
-// Each gets a part of the time left in proportion to its numbers of untuned sizes and of
-// variants, where those of o.Known count as tuned. Options' Subject, Fixed and Sizes are
-// ignored, Facts are required. ended is called after each family, with the error that it
+// A budget is shared by the sizes of all workloads (see budget). Options' Subject, Fixed and Sizes
+// are ignored, Facts are required. ended is called for each family, with the error that it
 // ended with. All goes on after ErrWrongVariant and returns the first other error, with
 // the database beside it.
 func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (*tuned.Database, error) {
-	begin := time.Now()
 	db := tuned.Merge(o.Database, nil)
 	tasks = slices.Clone(tasks)
 	if o.Refresh {
@@ -44,44 +42,20 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 		})
 	}
 	have := tuned.Merge(o.Known, db)
-	urgency := func(t *Task) int {
-		untuned, _ := open(have, t, o.Facts)
-		switch {
-		case t.Wanted:
-			return 0
-		case t.Subject.Family().Target == "":
-			return 3
-		case untuned > 0:
-			return 1
-		}
-		return 2
+	slices.SortStableFunc(tasks, func(a, b Task) int { return urgency(have, &a, o.Facts) - urgency(have, &b, o.Facts) })
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	slices.SortStableFunc(tasks, func(a, b Task) int { return urgency(&a) - urgency(&b) })
-	weights := make([]float64, len(tasks))
-	for i := range tasks {
-		weights[i] = weight(have, &tasks[i], o.Facts)
-		if o.Refresh {
-			weights[i] = max(1, weights[i]) // what a file keeps is measured, choice or not
-		}
+	if o.Budget > 0 && !o.Refresh {
+		return within(ctx, tasks, o, ended)
 	}
-	if !slices.ContainsFunc(weights, func(w float64) bool { return w > 0 }) {
-		for i := range weights {
-			weights[i] = 1 // no task leaves a choice: all that is asked for is measured
-		}
-	}
+	begin := o.Now()
 	var errs []error
 	for i := range tasks {
 		one := o
 		one.Subject, one.Fixed, one.Sizes, one.Database = tasks[i].Subject, tasks[i].Fixed, tasks[i].Sizes, db
 		if o.Budget > 0 {
-			all := 0.0
-			for _, w := range weights[i:] {
-				all += w
-			}
-			if weights[i] == 0 {
-				continue // no choice, which other tasks leave
-			}
-			one.Budget = time.Duration(float64(o.Budget-time.Since(begin)) * weights[i] / all)
+			one.Budget = (o.Budget - o.Now().Sub(begin)) / time.Duration(len(tasks)-i)
 			if one.Budget <= 0 {
 				break
 			}
@@ -97,6 +71,20 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 		}
 	}
 	return db, errors.Join(errs...)
+}
+
+// urgency orders tasks: what users asked for first, then what is untuned, algorithms last.
+func urgency(have *tuned.Database, t *Task, facts device.Facts) int {
+	untuned, _ := open(have, t, facts)
+	switch {
+	case t.Wanted:
+		return 0
+	case t.Subject.Family().Target == "":
+		return 3
+	case untuned > 0:
+		return 1
+	}
+	return 2
 }
 
 // alike is what the claim of every workload has beside its number of variants: those that

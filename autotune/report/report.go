@@ -40,6 +40,7 @@ func Text(w io.Writer, s *autotune.Summary) error {
 		p.printf("warning: the safe point's time changed by up to %.0f %% while screening; the device was not at rest\n", 100*s.Drift)
 	}
 	p.winners(s.Winners)
+	p.undecided(s)
 	p.failures(s.Failures)
 	if p.err != nil {
 		return fmt.Errorf("report: %w", p.err)
@@ -69,6 +70,39 @@ func (p *printer) table(rows []string) {
 		fmt.Fprintln(t, r)
 	}
 	p.err = t.Flush()
+}
+
+// undecided tells which sizes the budget did not reach.
+func (p *printer) undecided(s *autotune.Summary) {
+	if len(s.Undecided) == 0 {
+		return
+	}
+	const most = 6
+	var order []string
+	sizes := map[string][]string{}
+	for _, k := range s.Undecided {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(k.Fixed)) {
+			parts = append(parts, name+"="+k.Fixed[name])
+		}
+		w := strings.Join(parts, ",")
+		if sizes[w] == nil {
+			order = append(order, w)
+		}
+		sizes[w] = append(sizes[w], fmt.Sprint(k.Size))
+	}
+	p.printf("\nsizes not decided for lack of time: %d", len(s.Undecided))
+	if s.Missing > 0 {
+		p.printf(", which take about %v", s.Missing.Round(time.Second))
+	}
+	for k, w := range order {
+		if k == most {
+			p.printf("; %d workloads more", len(order)-most)
+			break
+		}
+		p.printf("; %s", strings.TrimSpace(w+" "+strings.Join(sizes[w], " ")))
+	}
+	p.printf("\n")
 }
 
 func (p *printer) winners(ws []autotune.Winner) {

@@ -22,16 +22,31 @@ func (s *search) all() error {
 		}
 	}
 	order, parts := turns(s.Sizes)
+	if s.Turn > 0 {
+		return s.decideOne(order[s.Turn-1], survivors, s.share(1))
+	}
 	for i, size := range order {
 		end := s.share(0.95 * parts[i]) // the rest is for cross
-		if err := s.one(size, survivors, end); err != nil {
+		if err := s.decideOne(size, survivors, end); err != nil {
 			return err
-		}
-		if o, ok := s.decide(size); ok && s.Decided != nil {
-			s.Decided(o)
 		}
 	}
 	return s.cross()
+}
+
+// decideOne decides a size and tells.
+func (s *search) decideOne(size int, survivors []*state, end time.Time) error {
+	err := s.one(size, survivors, end)
+	if o, ok := s.decide(size); err == nil && ok && s.Decided != nil {
+		s.Decided(o)
+	}
+	return err
+}
+
+// Order is the order in which a search decides sizes.
+func Order(sizes []int) []int {
+	order, _ := turns(sizes)
+	return order
 }
 
 // turns are the sizes in the order in which they are decided, and for each the part that it
@@ -60,8 +75,12 @@ func (s *search) screen() ([]*state, error) {
 	mid := s.Sizes[len(s.Sizes)/2]
 	end := s.share(screenShare)
 	s.phase, s.done, s.total = PhaseScreen, 0, len(s.order)
+	tried := 0
 	for i := range s.order {
-		if s.past(end) {
+		if s.Screened > 0 && tried >= s.Screened {
+			break
+		}
+		if s.Screened == 0 && s.over(end, tried < leastScreened) {
 			break
 		}
 		if i > 0 && i%baseline == 0 {
@@ -73,6 +92,9 @@ func (s *search) screen() ([]*state, error) {
 			s.advance(i, mid)
 		}
 		c := s.order[i]
+		if !c.dead && !c.barred[mid] {
+			tried++
+		}
 		s.done = i + 1
 		if err := s.try(c, mid, Ask{Brief: true, Bound: s.bound(mid)}); err != nil {
 			return nil, err
@@ -170,16 +192,17 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		briefEnd = now.Add(end.Sub(now) * 6 / 10)
 	}
 	s.phase, s.done, s.total = PhaseSize, 0, len(survivors)
-	complete := true
-	for i, c := range survivors {
+	complete, tried := true, 0
+	for i, c := range s.bestFirst(survivors) {
 		s.done = i + 1
 		if _, ok := c.brief[size]; ok {
 			continue
 		}
-		if c != s.safe && c.v.Label != s.Previous[size] && s.past(briefEnd) {
+		if c != s.safe && c.v.Label != s.Previous[size] && s.over(briefEnd, s.Turn > 1 && tried < leastTried) {
 			complete = false
 			continue
 		}
+		tried++
 		if err := s.try(c, size, Ask{Brief: true, Bound: s.bound(size)}); err != nil {
 			return err
 		}
@@ -195,9 +218,9 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		return nil
 	}
 	s.phase, s.done, s.total = PhaseFinal, 0, rounds*len(final)
-	more, instances := moreRounds, leastInstances
+	more, instances, must := moreRounds, leastInstances, rounds
 	if s.Varied {
-		more, instances = variedRounds, rounds+variedRounds
+		more, instances, must = variedRounds, MostInstances, 2*rounds
 	}
 	for round := range rounds + more {
 		best, tooSlow := math.Inf(1), alsoRan
@@ -228,7 +251,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		s.total = max(s.total, s.done+len(in))
 		for _, c := range in {
 			s.done++
-			if s.past(end) {
+			if s.over(end, round < must) {
 				return nil
 			}
 			if err := s.try(c, size, Ask{Rounds: rounds, Instance: round % instances}); err != nil {
@@ -243,6 +266,35 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 	return nil
 }
 
+// over reports whether t has come, and for what must be done within the grace whether that has.
+func (s *search) over(t time.Time, must bool) bool {
+	if s.Grace > 0 && must {
+		t = s.hard
+	}
+	return s.past(t)
+}
+
+// bestFirst are survivors by their times at the middle size, behind the safe point and earlier
+// winners, where that one has been decided before this one.
+func (s *search) bestFirst(survivors []*state) []*state {
+	if s.Turn < 2 {
+		return survivors
+	}
+	list := slices.Clone(survivors)
+	place := func(c *state) float64 {
+		m, ok := c.at(s.Sizes[len(s.Sizes)/2])
+		switch {
+		case c == s.safe || s.wonBefore(c.v):
+			return 0
+		case !ok:
+			return math.Inf(1)
+		}
+		return float64(m.Sample.Median)
+	}
+	slices.SortStableFunc(list, func(a, b *state) int { return cmp.Compare(place(a), place(b)) })
+	return list
+}
+
 // finalists are the best of a size, the safe point and the incumbent, in the order of their times.
 // Where the time does not suffice for the least rounds of all of them, they are fewer: only the best,
 // where no variant that it has to beat is close.
@@ -254,6 +306,9 @@ func (s *search) finalists(size int, end time.Time) []*state {
 	if n := s.timed[size].n; !end.IsZero() && n > 0 {
 		each := longer * s.timed[size].wall / time.Duration(n)
 		limit = max(1, min(limit, int(end.Sub(s.Now())/(time.Duration(least)*max(each, 1)))-1))
+		if s.Grace > 0 {
+			limit = max(limit, 2) // which are finished in any case
+		}
 	}
 	best, _ := s.best(size)
 	var list, stay []*state
@@ -341,6 +396,9 @@ func (s *search) cross() error {
 // conclude decides every size from what is known, and counts.
 func (s *search) conclude() {
 	for _, size := range s.Sizes {
+		if s.Turn > 0 && size != Order(s.Sizes)[s.Turn-1] {
+			continue
+		}
 		if o, ok := s.decide(size); ok {
 			s.out.Sizes = append(s.out.Sizes, o)
 		}

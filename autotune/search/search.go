@@ -37,18 +37,20 @@ const (
 
 // The fixed numbers of the search.
 const (
-	keepOne      = 4    // survivors: one in this many,
-	keepLeast    = 8    // but at least these
-	finalists    = 6    // beside the safe point and the incumbent
-	rounds       = 3    // of the final, of two instances by turns
-	moreRounds   = 3    // of those that are tied then,
-	variedRounds = 9    // where times depend on the instance
-	longer       = 2    // times a glance: a measurement of a round, about
-	hopeless     = 3    // times the best: one sample is enough
-	alsoRan      = 1.5  // times the best after a final round: out
-	baseline     = 20   // variants between two measurements of the safe point
-	driftLimit   = 0.02 // relative change of the safe point that is reported
-	screenShare  = 0.5  // of the budget
+	keepOne       = 4    // survivors: one in this many,
+	keepLeast     = 8    // but at least these
+	finalists     = 6    // beside the safe point and the incumbent
+	rounds        = 3    // of the final, of two instances by turns
+	moreRounds    = 3    // of those that are tied then,
+	leastScreened = 8    // before a size is decided within the grace,
+	leastTried    = 4    // of those at another size
+	variedRounds  = 9    // where times depend on the instance
+	longer        = 2    // times a glance: a measurement of a round, about
+	hopeless      = 3    // times the best: one sample is enough
+	alsoRan       = 1.5  // times the best after a final round: out
+	baseline      = 20   // variants between two measurements of the safe point
+	driftLimit    = 0.02 // relative change of the safe point that is reported
+	screenShare   = 0.5  // of the budget
 )
 
 // MostInstances is how many instances of a size a search times at most.
@@ -83,9 +85,16 @@ type Plan struct {
 	Strategy string         // default Halving
 	Seed     uint64         // of the shuffle
 	Budget   time.Duration  // 0 for none
-	Timeout  time.Duration  // least time a trial is given; default 1 minute
-	Now      func() time.Time
-	Observe  func(Progress) // called after each trial; may be nil
+	// Grace is how much longer than Budget the search may take to finish the size that it decides
+	// when Budget is spent.
+	Grace time.Duration
+	// Turn, where it is not 0, decides the Turn-th size of Order alone, for one of several searches
+	// of a workload that repeat each other's trials without running them. Screened is how
+	// many variants those before have screened, beyond which this one does not go; 0: none was before.
+	Turn, Screened int
+	Timeout        time.Duration // least time a trial is given; default 1 minute
+	Now            func() time.Time
+	Observe        func(Progress) // called after each trial; may be nil
 	// Decided is called when the search of a size has ended and has a winner, which
 	// later trials of other sizes no longer change; may be nil.
 	Decided func(SizeOutcome)
@@ -206,6 +215,7 @@ type search struct {
 	bench Bench
 	Plan
 	deadline time.Time // zero without a budget
+	hard     time.Time // the deadline and the grace
 	order    []*state
 	known    int    // of the order: the safe point and what won before or elsewhere
 	safe     *state // nil when there is none
@@ -236,6 +246,7 @@ func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
 	}
 	if s.Budget > 0 {
 		s.deadline = s.Now().Add(s.Budget)
+		s.hard = s.deadline.Add(s.Grace)
 	}
 	s.enumerate()
 	return s
@@ -296,7 +307,7 @@ func (s *search) check() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	if !s.deadline.IsZero() && !s.Now().Before(s.deadline) {
+	if !s.hard.IsZero() && !s.Now().Before(s.hard) {
 		return errBudget
 	}
 	return nil

@@ -326,6 +326,7 @@ func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, a
 	if asJSON {
 		print = report.JSON
 	}
+	tuning.Undecided(a.err, sums)
 	errs := []error{unkept, failed}
 	for i := range sums {
 		if i > 0 && !asJSON {

@@ -35,6 +35,24 @@ func Line(e autotune.Event) string {
 	return b.String()
 }
 
+// Undecided tells how many sizes a budget did not reach, and how much would.
+func Undecided(talk io.Writer, sums []autotune.Summary) {
+	open, all, missing := 0, 0, time.Duration(0)
+	for i := range sums {
+		open += len(sums[i].Undecided)
+		all += len(sums[i].Undecided) + len(sums[i].Winners)
+		missing += sums[i].Missing
+	}
+	if open == 0 {
+		return
+	}
+	fmt.Fprintf(talk, "coalesce: %d of %s not decided for lack of time; the same command again goes on", open, ui.Count(all, "size"))
+	if missing > 0 {
+		fmt.Fprintf(talk, ", and takes about %s for them", missing.Round(time.Second))
+	}
+	fmt.Fprintln(talk)
+}
+
 // Writable makes the folder of the file that the winners will go to and tries
 // to write there: an hour of tuning must not end in finding out.
 func Writable(path string) error {

@@ -1,0 +1,354 @@
+package autotune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"coalesce/autotune/search"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// A budget is shared in rounds. The first decides one size of each workload, the middle one, the second
+// another size of each, and so on: whatever the budget, what is decided is spread over all workloads,
+// and two runs decide the same sizes. A size has a part of the time in proportion to its claim, those
+// of later rounds counting half; once begun it is decided, also where that takes longer. When all are
+// decided, what is left of the time goes to workloads whose search was cut short.
+
+// laterWeight is the part of a size's claim that counts while sizes of an earlier round are decided.
+const laterWeight = 0.5
+
+// leastPart is the least time that a search is repeated for: to repeat its trials takes some too.
+const leastPart = time.Second
+
+// A Key is one size of a workload.
+type Key struct {
+	Fixed map[string]string `json:"fixed"`
+	Size  int               `json:"size"`
+}
+
+// A unit is a workload among those that share a budget.
+type unit struct {
+	Task
+	of     int       // its task's place
+	order  []int     // sizes, in the order in which they are decided
+	claims []float64 // by order
+	open   []Key     // not decided for lack of time, or not yet
+	cut    bool      // a search of it was cut short
+	sums   []Summary // of its searches
+	whole  bool      // the last of sums is of all sizes
+}
+
+// A sharing is a run of All within a budget.
+type sharing struct {
+	Options
+	db    *tuned.Database
+	units []*unit
+	end   time.Time
+	spent time.Duration // by searches that decided a size
+	count int           // of those
+}
+
+// within tunes tasks within a budget.
+func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (db *tuned.Database, err error) {
+	s := &sharing{Options: o, db: tuned.Merge(o.Database, nil), end: o.Now().Add(o.Budget)}
+	if s.desk, err = openDesk(&o); err != nil {
+		return s.db, err
+	}
+	defer func() { err = errors.Join(err, s.desk.close()) }()
+	s.units = units(tasks, tuned.Merge(o.Known, s.db), o.Facts)
+	if rest := slices.DeleteFunc(slices.Clone(s.units), s.finished); len(rest) > 0 {
+		s.units = rest // the run before was cut short, and this one goes on
+	}
+	failed := s.rounds(ctx)
+	for i := range tasks {
+		if sum, ok := s.summary(i); ok {
+			err := error(nil)
+			if sum.Wrong > 0 {
+				err = fmt.Errorf("%s: %w: %d of %d variants tried", sum.Family, ErrWrongVariant, sum.Wrong, sum.Tried)
+			}
+			ended(sum, err)
+			failed = errors.Join(failed, err)
+		}
+	}
+	return s.db, failed
+}
+
+// units are the workloads of tasks that leave a choice, or all where none does.
+func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
+	var all, some []*unit
+	for i := range tasks {
+		for _, w := range tasks[i].workloads() {
+			u := &unit{Task: tasks[i], of: i}
+			u.Fixed = []map[string]string{w}
+			if u.Sizes == nil {
+				u.Sizes = u.Subject.Sizes(facts)
+			}
+			u.order = search.Order(u.Sizes)
+			for _, size := range u.order {
+				one := Task{Subject: u.Subject, Fixed: u.Fixed, Sizes: []int{size}}
+				u.claims = append(u.claims, max(1, weight(have, &one, facts)))
+				u.open = append(u.open, Key{w, size})
+			}
+			all = append(all, u)
+			if claim(u.Subject.Family(), facts, w) > 0 {
+				some = append(some, u)
+			}
+		}
+	}
+	if some == nil {
+		return all
+	}
+	return some
+}
+
+// finished reports whether a search of all of a unit's sizes came to its end lately.
+func (s *sharing) finished(u *unit) bool {
+	f, now := u.Subject.Family(), s.Now()
+	done := false
+	for i := range s.desk.records {
+		t := &s.desk.records[i]
+		if t.Family == f.Name && t.Class == s.Facts.Class() && t.UUID == s.Facts.UUID && t.Driver == s.Facts.Driver &&
+			maps.Equal(t.Fixed, u.Fixed[0]) && now.Sub(t.Time) <= resumeWithin {
+			done = t.Action == trial.ActionDone
+		}
+	}
+	return done && !slices.ContainsFunc(u.order, func(size int) bool {
+		e, ok := s.db.Lookup(f.Name, s.Facts.Class(), tuned.Workload{Fixed: u.Fixed[0], Size: size})
+		if ok {
+			_, ok = e.Result(e.Winner).Valid(f)
+		}
+		return !ok || now.Sub(e.Time) > resumeWithin
+	})
+}
+
+// rounds decides sizes, round by round, and then searches on where searches were cut short.
+func (s *sharing) rounds(ctx context.Context) error {
+	most := 0
+	for _, u := range s.units {
+		most = max(most, len(u.order))
+	}
+	for round := range most {
+		kernels := true
+		for i, u := range s.units {
+			if round >= len(u.order) {
+				continue
+			}
+			if kernels && u.Subject.Family().Target == "" && s.desk.client != nil {
+				s.desk.client.Close() // the next reads what the kernels' tuning found
+				kernels = false
+			}
+			mine, all := 0.0, 0.0
+			for k, v := range s.units {
+				for at, c := range v.claims {
+					switch {
+					case at > round:
+						all += laterWeight * c
+					case at == round && k >= i:
+						all += c
+					}
+				}
+			}
+			mine = u.claims[round]
+			if stop, err := s.search(ctx, u, round+1, mine/all); stop {
+				return err
+			}
+		}
+	}
+	for _, cut := range []bool{false, true} { // the end of a search that is through costs little
+		left := 0.0
+		var list []*unit
+		for _, u := range s.units {
+			if u.cut == cut {
+				list = append(list, u)
+				left += u.weight()
+			}
+		}
+		screened := s.screened()
+		slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(screened[a], screened[b]) })
+		for _, u := range list {
+			mine := u.weight()
+			if time.Duration(mine/left*float64(s.end.Sub(s.Now()))) < leastPart {
+				left -= mine
+				continue
+			}
+			if stop, err := s.search(ctx, u, 0, mine/left); stop {
+				return err
+			}
+			left -= mine
+		}
+	}
+	return nil
+}
+
+// screened is the part of each unit's variants that were tried, by this run and those that it goes on
+// from.
+func (s *sharing) screened() map[*unit]float64 {
+	type variant struct{ workload, label string }
+	tried, n := map[variant]bool{}, map[string]int{}
+	for i := range s.desk.records {
+		t := &s.desk.records[i]
+		v := variant{t.Family + fmt.Sprint(t.Fixed), t.Variant}
+		if t.Phase == search.PhaseScreen && !tried[v] {
+			tried[v] = true
+			n[v.workload]++
+		}
+	}
+	out := map[*unit]float64{}
+	for _, u := range s.units {
+		f := u.Subject.Family()
+		out[u] = float64(n[f.Name+fmt.Sprint(u.Fixed[0])]) / float64(max(1, claim(f, s.Facts, u.Fixed[0])))
+	}
+	return out
+}
+
+// weight is the claim of all sizes.
+func (u *unit) weight() float64 {
+	sum := 0.0
+	for _, c := range u.claims {
+		sum += c
+	}
+	return sum
+}
+
+// search gives a unit a part of the time left, for the size of a turn or, with turn 0, for all. It
+// reports whether the run ends.
+func (s *sharing) search(ctx context.Context, u *unit, turn int, part float64) (stop bool, err error) {
+	left := s.end.Sub(s.Now())
+	if left <= 0 {
+		return true, nil
+	}
+	o := s.Options
+	o.Subject, o.Fixed, o.Sizes, o.Database = u.Subject, u.Fixed, u.Sizes, s.db
+	o.Budget, o.turn, o.end = max(1, time.Duration(part*float64(left))), turn, s.end
+	begin := s.Now()
+	db, sum, err := Tune(ctx, o)
+	s.db, u.whole = db, turn == 0
+	u.sums = append(u.sums, sum)
+	cut := sum.Stopped != search.Done
+	if turn == 0 {
+		u.cut = cut
+	}
+	u.cut = u.cut || cut
+	for _, size := range u.order {
+		if turn > 0 && size != u.order[turn-1] {
+			continue
+		}
+		won := slices.ContainsFunc(sum.Winners, func(w Winner) bool { return w.Size == size })
+		if turn > 0 && won && !sum.Kept {
+			s.spent, s.count = s.spent+s.Now().Sub(begin), s.count+1
+		}
+		if won || !cut || sum.Kept { // or nothing can run there
+			u.open = slices.DeleteFunc(u.open, func(k Key) bool { return k.Size == size })
+		}
+	}
+	return err != nil && !errors.Is(err, ErrWrongVariant) || sum.Stopped == search.Interrupted, ignore(err)
+}
+
+// ignore drops the error that tells of wrong variants, which summaries tell.
+func ignore(err error) error {
+	if errors.Is(err, ErrWrongVariant) {
+		return nil
+	}
+	return err
+}
+
+// summary joins those of a task's units. It reports false where the task has none to search.
+func (s *sharing) summary(task int) (out Summary, ok bool) {
+	for _, u := range s.units {
+		if u.of != task {
+			continue
+		}
+		if len(u.sums) > 0 {
+			one := u.joined()
+			if !ok {
+				out, ok = one, true
+			} else {
+				out.add(&one)
+			}
+		}
+	}
+	for _, u := range s.units {
+		if u.of != task {
+			continue
+		}
+		if !ok { // the budget did not reach it
+			out = Summary{Family: u.Subject.Family().Name, Device: s.Facts.Name, Class: s.Facts.Class(), Seed: s.Seed, Stopped: search.OverBudget, Counts: map[trial.Status]int{}}
+			ok = true
+		}
+		out.Undecided = append(out.Undecided, u.open...)
+	}
+	if s.count > 0 {
+		out.Missing = time.Duration(len(out.Undecided)) * s.spent / time.Duration(s.count)
+	}
+	return out, ok
+}
+
+// joined is the summary of a unit's searches, of which the later repeat the trials of those before.
+func (u *unit) joined() Summary {
+	out := u.sums[len(u.sums)-1]
+	out.Elapsed, out.Workers = 0, 0
+	for i := range u.sums {
+		sum := &u.sums[i]
+		out.Elapsed, out.Workers, out.Drift = out.Elapsed+sum.Elapsed, out.Workers+sum.Workers, max(out.Drift, sum.Drift)
+		if sum.Kept {
+			continue
+		}
+		if sum.Tried > out.Tried || out.Kept {
+			out.Points, out.Infeasible, out.Tried, out.Wrong = sum.Points, sum.Infeasible, sum.Tried, sum.Wrong
+		}
+		out.Wrong = max(out.Wrong, sum.Wrong)
+		for _, w := range sum.Winners {
+			if at := slices.IndexFunc(out.Winners, func(have Winner) bool { return have.Size == w.Size }); at < 0 {
+				out.Winners = append(out.Winners, w)
+			}
+		}
+		for _, f := range sum.Failures {
+			if !slices.ContainsFunc(out.Failures, func(have Failure) bool {
+				return have.Size == f.Size && have.Variant == f.Variant && have.Status == f.Status
+			}) {
+				out.Failures = append(out.Failures, f)
+			}
+		}
+	}
+	out.Counts, out.Resumed = map[trial.Status]int{}, u.sums[0].Resumed
+	for i := range u.sums {
+		for status, n := range u.sums[i].fresh {
+			out.Counts[status] += n
+		}
+	}
+	slices.SortFunc(out.Winners, func(a, b Winner) int { return a.Size - b.Size })
+	if u.cut || len(u.open) > 0 {
+		if out.Stopped == search.Done {
+			out.Stopped = search.OverBudget
+		}
+	}
+	return out
+}
+
+// add takes in the summary of another workload of the family.
+func (s *Summary) add(o *Summary) {
+	if o.Stopped != search.Done && s.Stopped != search.Interrupted {
+		s.Stopped = o.Stopped
+	}
+	s.Elapsed += o.Elapsed
+	s.Points += o.Points
+	s.Infeasible += o.Infeasible
+	s.Tried += o.Tried
+	s.Wrong += o.Wrong
+	s.Workers += o.Workers
+	s.Resumed += o.Resumed
+	s.Drift = max(s.Drift, o.Drift)
+	s.Counts = maps.Clone(s.Counts)
+	for status, n := range o.Counts {
+		s.Counts[status] += n
+	}
+	s.Winners = append(s.Winners, o.Winners...)
+	s.Failures = append(s.Failures, o.Failures...)
+}

@@ -1,0 +1,181 @@
+package autotune_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/autotune"
+	"coalesce/autotune/internal/fake"
+	"coalesce/autotune/search"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// A simulation tunes families of 4 to 60 variants, the best of which are known, on a clock that only
+// their runs move.
+type simulation struct {
+	clock *fake.Clock
+	tasks []autotune.Task
+	truth map[string]func(v, size int) time.Duration // by family
+	sums  []autotune.Summary
+	db    *tuned.Database
+}
+
+// simulatedFamilies are n families. seed is that of the noise, not of the times.
+func simulatedFamilies(n int, seed uint64) *simulation {
+	s := &simulation{clock: &fake.Clock{T: time.Now()}, truth: map[string]func(v, size int) time.Duration{}}
+	noise := rand.New(rand.NewPCG(seed, 9))
+	for k := range n {
+		name := fmt.Sprintf("toy/%02d", k)
+		rng := rand.New(rand.NewPCG(uint64(k), 8))
+		speed := make([]float64, 4+rng.IntN(57))
+		for v := range speed {
+			speed[v] = 1 + rng.Float64()
+		}
+		s.truth[name] = func(v, size int) time.Duration {
+			return time.Duration(float64(size) * 100e3 * speed[v])
+		}
+		sub := &fake.Subject{Plants: make([]string, len(speed)), Clock: s.clock, Cost: func(v, size int) time.Duration {
+			return time.Duration(float64(s.truth[name](v, size)) * math.Exp(0.003*noise.NormFloat64()))
+		}}
+		f := *sub.Family()
+		f.Name = name
+		s.tasks = append(s.tasks, autotune.Task{Subject: named{sub, &f}, Sizes: []int{100, 200, 400}})
+	}
+	return s
+}
+
+// tune is one call of All with a budget, on what those before found.
+func (s *simulation) tune(t *testing.T, seed uint64, budget time.Duration, trials string) (elapsed time.Duration) {
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: s.clock}
+	begin := s.clock.T
+	s.sums = nil
+	db, err := autotune.All(t.Context(), s.tasks, autotune.Options{
+		Device: d, Facts: d.F, Seed: seed, Budget: budget, Now: s.clock.Now, Database: s.db, Trials: trials,
+	}, func(sum autotune.Summary, _ error) { s.sums = append(s.sums, sum) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.db = db
+	return s.clock.T.Sub(begin)
+}
+
+// keys are the winners, by family and size.
+func (s *simulation) keys() map[string]string {
+	keys := map[string]string{}
+	for _, e := range s.db.Entries() {
+		keys[fmt.Sprintf("%s %d", e.Family, e.Size)] = e.Winner
+	}
+	return keys
+}
+
+// regret is how much longer the winners take than the best, in the median.
+func (s *simulation) regret() float64 {
+	var all []float64
+	for _, e := range s.db.Entries() {
+		var v int
+		fmt.Sscanf(e.Winner, "v=%d", &v)
+		took, best := s.truth[e.Family](v, e.Size), time.Hour
+		for _, task := range s.tasks {
+			if f := task.Subject.Family(); f.Name == e.Family {
+				for k := range f.Variants {
+					best = min(best, s.truth[e.Family](k, e.Size))
+				}
+			}
+		}
+		all = append(all, float64(took)/float64(best)-1)
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// A budget too short for all sizes decides one of each family before it decides two of any, keeps to
+// its time, and tells what it left out; two runs decide the same sizes.
+func TestShortBudgetsDecideTheSame(t *testing.T) {
+	const families = 12
+	for _, c := range []struct {
+		budget      time.Duration
+		least, most int // sizes decided, of 36
+	}{{16 * time.Second, 1, 12}, {time.Minute, 12, 35}, {6 * time.Minute, 36, 36}} {
+		a, b := simulatedFamilies(families, 1), simulatedFamilies(families, 2)
+		if took := a.tune(t, 11, c.budget, ""); took > c.budget+c.budget/10+time.Second {
+			t.Errorf("%v: took %v", c.budget, took)
+		}
+		b.tune(t, 12, c.budget, "")
+		one, two := a.keys(), b.keys()
+		both, same := 0, 0
+		perFamily := map[string]int{}
+		for k, w := range one {
+			perFamily[k[:len("toy/00")]]++
+			if v, ok := two[k]; ok {
+				both++
+				if v == w {
+					same++
+				}
+			}
+		}
+		union := len(one) + len(two) - both
+		t.Logf("%v: %d and %d of %d sizes decided, %d in both, %d the same; regret %.1f %% in the median", c.budget, len(one), len(two), 3*families, both, same, 100*a.regret())
+		if len(one) < c.least || len(one) > c.most || union-both > 1 && 10*both < 9*union {
+			t.Errorf("%v: %d and %d sizes decided, %d in both; expected %d to %d, nine of ten in both", c.budget, len(one), len(two), both, c.least, c.most)
+		}
+		for name, n := range perFamily {
+			if len(one) <= families && n > 1 {
+				t.Errorf("%v: %d sizes of %s are decided, and of others none", c.budget, n, name)
+			}
+		}
+		undecided, missing := 0, time.Duration(0)
+		for _, sum := range a.sums {
+			undecided += len(sum.Undecided)
+			missing += sum.Missing
+		}
+		if len(a.sums) != families || undecided+len(one) != 3*families || (missing > 0) != (undecided > 0) {
+			t.Errorf("%v: %d summaries, %d decided, %d not, for which %v are missing", c.budget, len(a.sums), len(one), undecided, missing)
+		}
+	}
+}
+
+// Several short calls come to what one long one does: none repeats a trial, and sizes that are decided
+// are not begun again before all others are.
+func TestShortCallsGoOn(t *testing.T) {
+	s, trials := simulatedFamilies(12, 1), filepath.Join(t.TempDir(), "trials.jsonl")
+	before := 0
+	for call := range 6 {
+		s.tune(t, 11, 40*time.Second, trials)
+		keys := s.keys()
+		if len(keys) < before || before < 36 && len(keys) == before {
+			t.Errorf("call %d: %d sizes are decided, %d were before", call, len(keys), before)
+		}
+		before = len(keys)
+		t.Logf("call %d: %d sizes decided, regret %.1f %% in the median", call, before, 100*s.regret())
+	}
+	if before != 36 {
+		t.Errorf("%d of 36 sizes are decided", before)
+	}
+	list, err := trial.Load(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A variant is screened once, but for the safe point, which is measured again now and then: no search
+	// begins anew while others are not at their end.
+	seen, ended := map[string]int{}, map[string]int{}
+	for _, x := range list {
+		if x.Action == trial.ActionDone {
+			ended[x.Family]++
+		}
+		if x.Action == trial.ActionMeasure && x.Phase == search.PhaseScreen && x.Variant[:4] != "v=0," {
+			if k := fmt.Sprint(x.Family, x.Variant, x.Size); seen[k] > 0 {
+				t.Errorf("%s was screened again", k)
+			} else {
+				seen[k]++
+			}
+		}
+	}
+	t.Logf("%d of 12 searches came to their end", len(ended))
+}

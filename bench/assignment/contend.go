@@ -18,13 +18,13 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// An instance is a problem drawn, with what is known of its answer.
+// An instance is a drawn problem with its optimum, if that is known.
 type instance struct {
 	problem
 	*solver.Instance
 	seed    int
-	optimum string  // of the first that answered, or printed
-	gap     float64 // what rounding leaves open of it
+	optimum string  // that of the first contender that answered, or a published one
+	gap     float64 // possible error of the optimum by rounding
 }
 
 // drawnSide is the side from which uniform costs are drawn on the GPU and
@@ -50,8 +50,8 @@ func (i *instance) row(name string) result.Solve {
 	}
 }
 
-// agree holds an optimum against what is known; gap is what rounding leaves
-// open of it.
+// agree compares a row's optimum with the known one; gap is the possible error of the row's optimum by
+// rounding.
 func (i *instance) agree(row *result.Solve, gap float64) error {
 	i.gap = max(i.gap, gap)
 	if i.optimum == "" {
@@ -188,8 +188,7 @@ func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solvin
 	return gap, nil
 }
 
-// history is what is known of contenders' times, to leave out what would take
-// too long.
+// history has the times that contenders took, by which those that would take too long are left out.
 type history map[string][]timing
 
 type timing struct {
@@ -211,8 +210,9 @@ func (h history) keep(name string, p problem, seconds float64) {
 	h[key] = append(h[key], timing{p.n, p.width(), seconds})
 }
 
-// slow says why a contender should not run: from a time that it took at a side and a range
-// at most as large, grown by the power 2.5 of the side, it is expected to exceed the limit.
+// slow is the reason why a contender should not run, empty if it should: its expected time exceeds the
+// limit. The expected time is one that it took at a side and a range at most as large, times the power
+// 2.5 of the ratio of the sides.
 func (h history) slow(name string, p problem, limit time.Duration) string {
 	for _, t := range h[name+" "+p.kind+" "+p.noise] {
 		expected := t.seconds * math.Pow(float64(p.n)/float64(t.n), 2.5)

@@ -30,7 +30,7 @@ type rivals struct {
 	packages []string
 	external externals
 	folder   string // for matrices
-	held     string // what the matrix there is of
+	held     string // name of the instance whose matrix is in the folder
 }
 
 // startRivals asks the interpreter what it has. Rivals that are missing are no

@@ -228,9 +228,9 @@ func (b *bench) other(a *solver.Auction, row *result.Auction) error {
 	return wrong(row)
 }
 
-// primal is the primal integral in seconds (Berthold, Operations Research Letters 41, 2013):
-// the share that the best bids lack of the best known value, or of their last value where
-// that is more or nothing is known, over the time to the end.
+// primal is the primal integral in seconds (Berthold, Operations Research Letters 41, 2013): the
+// integral, over the time to the end, of the share by which the best bids are below the best known
+// value, or below their last value where that is more or none is known.
 func primal(history [][2]float64, row *result.Auction) float64 {
 	best := amount(row.Value)
 	if known := amount(row.Known); known > best {

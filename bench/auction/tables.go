@@ -107,8 +107,8 @@ func solved(ctx context.Context, a *solver.Auction, o solver.Options, row *resul
 	return r, nil
 }
 
-// difference says what of two answers differs: the value or, where the same bids win, what is
-// paid.
+// difference describes the difference of two answers: in the value or, if the same bids win, in the
+// payments. It is empty if there is none.
 func difference(got, want *solver.Result) string {
 	if got.Value != want.Value || !got.Proven {
 		return fmt.Sprintf("found %s, proven %v; branch and cut finds %s", got.Value, got.Proven, want.Value)

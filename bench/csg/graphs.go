@@ -146,7 +146,7 @@ func cutOf(inst *anytime.Instance, c []int) *qubo.Instance {
 	}
 	cut, err := b.Build()
 	if err != nil {
-		panic(err) // a part of a sound instance is one
+		panic(err) // a part of a valid instance is valid
 	}
 	return cut
 }

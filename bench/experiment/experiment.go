@@ -1,5 +1,5 @@
-// Package experiment is what the programs that measure a problem share: flags, devices,
-// the budget of time, and files of rows. A program declares its experiments.
+// Package experiment has the code that the programs which measure a problem share: flags, devices, the
+// budget of time, and files of rows. A program declares its experiments.
 package experiment
 
 import (
@@ -33,8 +33,8 @@ type Settings struct {
 	given string // the flags besides those above that were set, as a command line has them
 }
 
-// Register adds them to the command line, with the names of a program's experiments, of which
-// the first runs unless said otherwise, and with a usage that says what the program is about.
+// Register adds the settings to the command line, with the names of a program's experiments, of which
+// `first` runs by default, and a usage that describes the program.
 func Register[B any](s *Settings, about, first string, all []Experiment[B]) {
 	flag.StringVar(&s.Device, "device", "host", "host, emulated, or cuda:N in a build with -tags cuda; several, with commas, where an experiment takes them")
 	flag.StringVar(&s.names, "experiment", first, "comma-separated: "+list(all))
@@ -45,8 +45,8 @@ func Register[B any](s *Settings, about, first string, all []Experiment[B]) {
 	flag.Usage = usage(about, all)
 }
 
-// Main runs the experiments that the command line names, when the program's own flags have
-// been looked at, and exits where one failed. Ctrl-C and SIGTERM end ctx.
+// Main runs the experiments that the command line names, after the program has parsed its flags, and
+// exits with code 1 if one failed. Ctrl-C and SIGTERM end ctx.
 func Main(s *Settings, run func(ctx context.Context, names []string) bool) {
 	s.given = given(flag.CommandLine)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -56,11 +56,11 @@ func Main(s *Settings, run func(ctx context.Context, names []string) bool) {
 	}
 }
 
-// places are what a command calls the paths of this machine, by the names of their flags; a
-// flag of an empty place is left out.
+// places has, by the name of a flag whose value is a path of this machine, the word that a recorded
+// command shows in its place; a flag with an empty word is left out.
 var places = map[string]string{"data": "DIR", "python": "python3", "mqlib": "MQLIB", "device": "", "experiment": "", "out": "", "commit": "", "resume": "", "rival": ""}
 
-// given are the flags of a set whose values are not the usual ones.
+// given are the flags of a set whose values differ from the defaults, as a command line has them.
 func given(flags *flag.FlagSet) (text string) {
 	flags.VisitAll(func(f *flag.Flag) {
 		value := f.Value.String()
@@ -73,7 +73,7 @@ func given(flags *flag.FlagSet) (text string) {
 			return
 		case local:
 			value = place
-		case strings.ContainsAny(value, "* "): // of a shell
+		case strings.ContainsAny(value, "* "): // characters that a shell would interpret
 			value = "'" + value + "'"
 		case value == "true":
 			text += " -" + f.Name
@@ -122,8 +122,8 @@ type Bench[R result.Measured] struct {
 	Failed bool
 
 	name string // of the file
-	late bool   // something was left out for the budget's sake
-	bad  bool   // something went wrong
+	late bool   // a row of the experiment was left out because the budget was spent
+	bad  bool   // a row of the experiment failed
 
 	Program  string // the name of its folder in bench, with which files begin
 	Settings Settings
@@ -169,7 +169,7 @@ func (b *Bench[R]) Short(expected time.Duration) bool {
 	return short
 }
 
-// Fail prints an error and has the program end as failed.
+// Fail prints an error, after which the program's exit code is 1.
 func (b *Bench[R]) Fail(err error) {
 	fmt.Fprintf(os.Stderr, "%s: %v\n", b.Program, err)
 	b.Failed, b.bad = true, true
@@ -190,7 +190,7 @@ func (b *Bench[R]) Do(name, suffix string, run func() error) {
 	b.write()
 }
 
-// command is what repeats an experiment.
+// command is the command line that repeats an experiment.
 func (b *Bench[R]) command(name string) string {
 	tags := ""
 	if b.Facts.Kind == device.CUDA {
@@ -199,8 +199,8 @@ func (b *Bench[R]) command(name string) string {
 	return fmt.Sprintf("go run %s./bench/%s -device %s -experiment %s%s", tags, b.Program, b.Settings.Device, name, b.Settings.given)
 }
 
-// Resume takes up the right rows of the experiment's file as Kept, where the flags ask for it and
-// the file is of this device and commit: the experiment leaves them out.
+// Resume reads the right rows of the experiment's file into Kept, with -resume and if the file is of
+// this device and commit. The experiment then leaves these rows out.
 func (b *Bench[R]) Resume() {
 	if !b.Settings.Resume {
 		return
@@ -216,7 +216,7 @@ func (b *Bench[R]) Resume() {
 	}
 }
 
-// Add keeps a row, in the file too: a program that is killed loses none.
+// Add adds a row and writes the file, so that a program that is killed loses no row.
 func (b *Bench[R]) Add(row R) {
 	b.File.Rows = append(b.File.Rows, row)
 	b.Failed, b.bad = b.Failed || !row.Right(), b.bad || !row.Right()
@@ -229,8 +229,7 @@ func (b *Bench[R]) write() {
 	}
 }
 
-// Run finds experiments by their names and has do carry each out. It reports whether all
-// went well.
+// Run calls do with each experiment of the names. It reports whether none failed.
 func Run[R result.Measured, B any](b *Bench[R], names []string, all []Experiment[B], do func(Experiment[B])) bool {
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(e Experiment[B]) bool { return e.Name == name })

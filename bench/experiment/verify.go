@@ -16,8 +16,8 @@ import (
 // ErrLate says that the budget was spent; what was measured is kept.
 var ErrLate = errors.New("the budget is spent: the experiment is not complete")
 
-// Verification says which variants are run on the small cases of their subjects, where the
-// references are the judges.
+// Verification says which variants are run on the small cases of their subjects, whose answers are
+// compared with the references'.
 type Verification struct {
 	Subjects []subject.Subject
 	Families []string // short names; none: all that run on the device
@@ -26,8 +26,8 @@ type Verification struct {
 	Largest  int // size of a case; 0: no limit
 }
 
-// A Verdict is what became of a variant: how many cases were right, in how many seconds, and
-// what went wrong, nothing where the text is empty.
+// A Verdict is the outcome of a variant: how many cases were right, the seconds that they took, and the
+// error, empty if there was none.
 type Verdict struct {
 	Family  *device.Family
 	Variant *device.Variant

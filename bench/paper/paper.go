@@ -21,7 +21,7 @@ type Paper struct {
 type Step struct {
 	Program     string
 	Experiments string   // with commas
-	Kinds       []string // of device that it runs on; others leave it out
+	Kinds       []string // kinds of devices on which it runs; on others it is left out
 	Host        bool     // it runs on the host, whatever the device
 	Flags       []string
 	Small       []string // in place of Flags, for a run of seconds

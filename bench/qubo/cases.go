@@ -15,11 +15,11 @@ import (
 	solver "coalesce/solvers/qubo"
 )
 
-// A problem is an instance with what is known of it.
+// A problem names an instance, with its best known objective and the published results.
 type problem struct {
 	name    string
 	known   float64        // best known objective
-	printed result.Printed // what massive multi-start reached
+	printed result.Printed // results of massive multi-start that the paper prints
 	drawn   drawing        // of Palubeckis' generator; zero: a file
 }
 

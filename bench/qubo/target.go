@@ -45,7 +45,7 @@ func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, 
 		limit: b.settings.limitFor(inst.N), target: true}))
 }
 
-// A try is what a run is made with.
+// A try has the settings of a run.
 type try struct {
 	devices         []device.Device
 	engine, without string

@@ -30,7 +30,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// near is how many times the least time counts as found.
+// near is the factor over the least time within which a variant counts as found.
 const near = 1.03
 
 func main() {
@@ -43,8 +43,7 @@ func main() {
 	}
 }
 
-// A record is what was measured of the variants of a family with values of a type, at one
-// size.
+// A record has the measured times of a family's variants, with values of one type, at one size.
 type record struct {
 	file, device string
 	value        string
@@ -102,7 +101,7 @@ func records(dir string) ([]*record, error) {
 	return list, nil
 }
 
-// variant is that of a label, which this binary may have no more.
+// variant is the variant of a label, also of one that this binary no longer has.
 func variant(f *device.Family, label string) (device.Variant, error) {
 	if v := f.Variant(label); v != nil {
 		return *v, nil
@@ -190,7 +189,7 @@ type way struct {
 	outcomes []outcome
 }
 
-// ways are the tuner's search and what it is held against.
+// ways are the tuner's search and the orders that it is compared with.
 func ways(r *record, all []*record, seeds int) ([]way, error) {
 	list := []way{{name: "search"}}
 	var known []string

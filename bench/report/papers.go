@@ -17,7 +17,7 @@ import (
 // piece of further work. Every cell says something, if only why there is nothing to say.
 type item struct{ what, printed, ours, where, command string }
 
-// measured is what pages of papers are made of. Files that are not there are nil.
+// measured has the files of results that pages of papers are made of; a missing file is nil.
 type measured struct {
 	csg      results
 	solves   solves
@@ -92,7 +92,7 @@ func reproduce(name string) string {
 // tests is the command that runs a test of a package.
 func tests(path, name string) string { return fmt.Sprintf("`go test ./%s -run %s`", path, name) }
 
-// orWhy is a cell, or why it is empty.
+// orWhy is the text of a cell, or the reason why there is none.
 func orWhy(cell, why string) string {
 	if cell == "" {
 		return why

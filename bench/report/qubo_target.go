@@ -100,7 +100,7 @@ func (c class) met() []float64 {
 	return met
 }
 
-// successTable is how many runs reached the best known value, by group.
+// successTable has the number of runs that reached the best known value, by group.
 func successTable(rows []result.Binary) string {
 	out := heads("group", "solver", "instances", "runs", "that reach it", "%", "instances reached by every run", "by none", "worst gap, %")
 	for _, c := range classes(rows) {

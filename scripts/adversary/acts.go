@@ -101,7 +101,7 @@ func (a *adversary) interruptJobs(list []solve, each int) (jobs []func(*pool) er
 // starting is how long the loader may take with the driver's library, before a program takes signals.
 const starting = 500 * time.Millisecond
 
-// late is how long a solve may go on after SIGINT.
+// late is the longest time that a solve may take to end after SIGINT.
 func late(on string) time.Duration {
 	if kind(on) == device.Emulated {
 		return 2 * time.Second
@@ -144,8 +144,8 @@ func (a *adversary) interrupt(args []string, after time.Duration) (reply, *fault
 	return r, judgeEnd(r, after, late(a.Device))
 }
 
-// judgeEnd says what is wrong with how a command ended that was interrupted after a time:
-// it answers with the best so far, or says in a line that there is none.
+// judgeEnd returns the fault of a command that was interrupted after a time, nil if there is none: the
+// command has to answer with the best so far, or to say in one line that there is none.
 func judgeEnd(r reply, after, limit time.Duration) *fault {
 	var x answer
 	switch said := string(r.Err); {
@@ -205,7 +205,7 @@ func (a *adversary) memoryJob(list []solve) func(*pool) error {
 	}
 }
 
-// judgeMemory says what is wrong with a solve for which memory was short, or enough.
+// judgeMemory returns the fault of a solve for which memory was short, or sufficed; nil if there is none.
 func judgeMemory(r reply, held bool) *fault {
 	said := string(r.Err)
 	switch {

@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// A number is what stands in a file: its text, and what the text means exactly. A
-// float's text is read as the nearest float64, or as the decimals that it is; both
-// readings are kept where they differ.
+// A number has the text of a number in a file, and the exact values of the text. The text of a float can
+// be read as the nearest float64 or as an exact decimal; both values are kept where they differ.
 type number struct {
 	text   string
 	float  float64  // the nearest

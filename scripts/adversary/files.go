@@ -18,8 +18,8 @@ var limits = []int64{1 << 30, 2 << 30, 4 << 30}
 // batch is how many files of a parser one worker reads.
 const batch = 50
 
-// longest is the longest line, in bytes, that may be said of a file: what a message
-// quotes is short, but notes and paths add up.
+// longest is the longest line, in bytes, that the command may print about a file: quotations are short,
+// but notes and paths add up.
 const longest = 2000
 
 // fileJobs are count mutated files for each parser, and a compressed file that
@@ -56,7 +56,7 @@ func (a *adversary) fileJobs(list []parser, count, bombed int) (jobs []func(*poo
 	return jobs
 }
 
-// aside is what the second file is called.
+// aside is the name of the second file.
 const aside = "aside.csv"
 
 // tryFile has a worker read one file.
@@ -81,10 +81,9 @@ func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error 
 	return a.count(row, w, args, r, err, judgeFile(r, p.file, silent))
 }
 
-// judgeFile says what is wrong with what the command did with a damaged file, nil
-// where nothing is. Any answer will do here, and any error that names the file, or
-// the one aside, for which memory may be short. A command that is silent prints no
-// answer.
+// judgeFile returns the fault of a reply to a damaged file, nil if there is none. Any answer is right
+// here, and so is any error that names the file, or the second file, for which memory may be short. A
+// command that is silent prints no answer.
 func judgeFile(r reply, file string, silent bool) *fault {
 	said := string(r.Err)
 	for i, c := range said {

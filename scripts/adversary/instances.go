@@ -18,7 +18,7 @@ type problem struct {
 	draw func(*rand.Rand) instance
 }
 
-// An instance is a file and what is known of its solutions.
+// An instance is a file with the values of its solutions.
 type instance struct {
 	file string // its name
 	data []byte
@@ -90,8 +90,7 @@ type answer struct {
 	Notes    []string        `json:"notes"`
 }
 
-// judge holds the command's answer against all solutions: nil where nothing is
-// wrong.
+// judge compares the command's answer with all solutions, and returns its fault, nil if there is none.
 func (inst *instance) judge(r reply) *fault {
 	if inst.value == nil {
 		return judgeReference(r, inst.sure)

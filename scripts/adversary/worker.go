@@ -18,7 +18,7 @@ import (
 	"coalesce/runtime/devices"
 )
 
-// A request is one command line, a reply what came of it.
+// A request is one command line, a reply its output, its exit code and its time.
 type (
 	request struct{ Args []string }
 	reply   struct {
@@ -87,7 +87,7 @@ type pool struct {
 // cores.
 const starved = 4
 
-// A fault is what counts against a command: its class, such as "crash", what was seen.
+// A fault is a misbehaviour of a command: its class, such as "crash", and a description.
 type fault struct{ class, text string }
 
 func (f *fault) Error() string { return f.class + ": " + f.text }

@@ -1,6 +1,6 @@
-// Carry brings what tuned.json knows of kernels over a change of their text that the
-// compiler does not see: a variant's results go to its new hash where nvcc makes the same
-// machine code of both texts. It needs nvcc and git, and no GPU.
+// Carry keeps the results in tuned.json after a change of kernels' texts that leaves the machine code
+// alike: a variant's results get its new hash if nvcc makes the same machine code of both texts. It needs
+// nvcc and git, and no GPU.
 //
 //	go run ./scripts/carry --from COMMIT            what could be carried
 //	go run ./scripts/carry --from COMMIT --write    carries it, into tuned.json
@@ -57,7 +57,7 @@ type text struct {
 type change struct {
 	name     string // family and label
 	old, new text
-	differs  string // how the machine code does; empty: not at all
+	differs  string // where the machine code differs; empty: nowhere
 	err      error
 }
 

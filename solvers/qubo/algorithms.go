@@ -19,8 +19,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// ways are the engines that a search on a GPU, or on the emulated device, may run. kernels are
-// the ones of the portfolio's member on the device.
+// ways are the engines that a search on a GPU, or on the emulated device, may run. The parameter
+// kernels names the kernels on the device, of which the portfolio may run either.
 var ways = algorithms.Family("qubo/algorithm", []string{"algorithm", "kernels"},
 	algorithms.Algorithm{Values: []string{"host", "none"}},
 	algorithms.Algorithm{Values: []string{"portfolio", "bulk"}, Kernels: &qubo.Bulk},
@@ -46,7 +46,7 @@ func predicted(density string, f device.Facts) (*device.Variant, string) {
 	return ways.Variant("algorithm=portfolio,kernels=bulk"), "tabu searches are for dense problems, and the host searches beside them"
 }
 
-// engineOf is the engine of one of the ways.
+// engineOf is the engine of one of ways.
 func engineOf(v *device.Variant) engine {
 	all := engines()
 	e := all[slices.IndexFunc(all, func(e engine) bool { return e.name == ways.Value(v, "algorithm") })]
@@ -57,8 +57,8 @@ func engineOf(v *device.Variant) engine {
 }
 
 // choose returns the engine to search p with: the plan's, unless the user leaves the choice open
-// and measurements of problems like p favour another. A host has one engine to choose from, and
-// flips of two engines are of different worth.
+// and measurements of problems like p favour another engine. The plan's engine stays on a host,
+// which has no other, and under a limit on work, as flips of two engines are of different worth.
 func (r *run) choose(p *problem.Normal) (tuned.Choice, engine, error) {
 	o, facts := r.o.setup(), r.o.Devices[0].Facts()
 	if o.Algorithm != "" || o.Variant != "" || len(o.Without) > 0 || o.Rules != (Rules{}) || r.o.Work > 0 || facts.Kind == device.Host {

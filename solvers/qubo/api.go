@@ -33,7 +33,7 @@ type (
 	Instance = problem.Instance
 	// Terms are the coefficients of an instance: of integers or of floats.
 	Terms[T problem.Number] = problem.Terms[T]
-	// A Form says what an instance's coefficients are coefficients of.
+	// A Form says whether coefficients are those of a QUBO, of an Ising model or of a graph to cut.
 	Form = problem.Form
 	// A Sense says whether the largest or the smallest value is asked for.
 	Sense = problem.Sense
@@ -43,20 +43,20 @@ type (
 	Bits = problem.Bits
 )
 
-// The forms: what an instance's coefficients are coefficients of.
+// The forms of instances.
 const (
 	QUBO   = problem.QUBO
 	Ising  = problem.Ising
 	MaxCut = problem.MaxCut
 )
 
-// The senses: whether the largest or the smallest value is asked for.
+// The senses of instances.
 const (
 	Maximize = problem.Maximize
 	Minimize = problem.Minimize
 )
 
-// MaxVariables is the most variables an instance may have: columns are int32.
+// MaxVariables is the largest number of variables: columns are int32.
 const MaxVariables = problem.MaxVariables
 
 // Errors that others wrap: of answers that a check refuted, and of coefficients
@@ -106,14 +106,14 @@ func FormatOf(path string) string { return formats.OfPath(path) }
 // ErrCoefficient.
 func Read(path string, o ReadOptions) (*Instance, error) { return formats.Read(path, o) }
 
-// ReadFrom is Read on an open stream; name is what errors call it.
+// ReadFrom is Read on an open stream; errors call it name.
 func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 	return formats.ReadFrom(r, name, o)
 }
 
-// Write writes an instance in one of Formats. It is brought to the form and the
-// sense of the format first, so that reading it back without options gives the
-// same problem. The notes say what was changed, and what the format cannot hold.
+// Write writes an instance in one of Formats. The instance is converted to the form and the sense
+// of the format first, so that reading the file without options gives the same problem. notes name
+// the conversions, and the parts that the format cannot hold.
 func Write(w io.Writer, inst *Instance, format string) (notes []string, err error) {
 	return formats.Write(w, inst, format)
 }
@@ -143,7 +143,7 @@ func RuleNames() []string { return search.RuleNames() }
 // ParseRules reads rules such as tenure=20,stall=10000,restart=never.
 func ParseRules(text string) (Rules, error) { return search.ParseRules(text) }
 
-// Work is what searches did: flips, and walks begun.
+// Work is the number of flips, and of walks begun, of searches.
 type Work = search.Work
 
 // Massive multi-start (Lewis 2017) as the paper runs it, for comparisons.
@@ -151,7 +151,7 @@ type (
 	// MultistartOptions of massive multi-start. The zero value is the paper's run,
 	// with the default λ.
 	MultistartOptions = multistart.Options
-	// A MultistartRun is what massive multi-start did.
+	// A MultistartRun is the result of massive multi-start.
 	MultistartRun = multistart.Run
 	// A MultistartStep is a new best of a run.
 	MultistartStep = multistart.Step
@@ -169,30 +169,28 @@ func Multistart(ctx context.Context, d device.Device, inst *Instance, o Multista
 // device beside its matrix, to be evaluated and timed.
 type Evaluation = multistart.Evaluation
 
-// OpenEvaluation takes a variant of qubo/evaluate by its label and draws count
-// solutions. An empty label is the default for the narrowest type of
-// coefficients that is exact.
+// OpenEvaluation loads the variant of qubo/evaluate of a label and draws count solutions. An empty
+// label stands for the default variant of the narrowest type of coefficients that is exact.
 func OpenEvaluation(d device.Device, inst *Instance, label string, count int) (*Evaluation, error) {
 	return multistart.OpenEvaluation(d, inst, label, count)
 }
 
-// EvaluateVariants are the labels of qubo/evaluate that can evaluate an
-// instance: exactly, but for float32, which may round.
+// EvaluateVariants are the labels of the variants of qubo/evaluate that can evaluate an instance.
+// Those of float32 may round; all others are exact.
 func EvaluateVariants(inst *Instance) ([]string, error) { return multistart.EvaluateVariants(inst) }
 
 // A Flipping is a variant of qubo/bulk on a dense problem that is drawn on its
 // way to the device, to be timed: the host never holds the matrix.
 type Flipping = tabu.Flipping
 
-// OpenFlipping draws a problem of n variables that rows of a type hold, and takes
-// a variant by its label; an empty one stands for that which is chosen where
-// nothing is tuned.
+// OpenFlipping draws a problem of n variables that rows of a type hold, and loads the variant of a
+// label; an empty label stands for the variant that is chosen where nothing is tuned.
 func OpenFlipping(d device.Device, n int, row, label string) (*Flipping, error) {
 	return tabu.OpenFlipping(d, n, row, label)
 }
 
-// FlippingVariants are the labels of the variants that hold a drawn problem of n
-// variables with rows of a type, and have little room to spare.
+// FlippingVariants are the labels of the variants that hold a drawn problem of n variables with
+// rows of a type, and have room for at most a quarter more variables than the smallest of them.
 func FlippingVariants(facts device.Facts, n int, row string) ([]string, error) {
 	return tabu.FlippingVariants(facts, n, row)
 }

@@ -37,7 +37,7 @@ func newBests(red *preprocess.Reduction, hint []uint64) *bests {
 	return b
 }
 
-// open is the number of variables of the parts up to k that are not proven.
+// open is the number of variables of those of the parts 0 to k that are not proven, at least 1.
 func (b *bests) open(k int) (n int) {
 	for l, c := range b.red.Parts[:k+1] {
 		if !b.part[l].proven {
@@ -56,19 +56,21 @@ func (b *bests) total() int64 {
 	return sum
 }
 
-// solution is the one of the whole; but for one part, which is x where x is not nil.
-func (b *bests) solution(but int, x []uint64) []uint64 {
+// solution joins the best solutions of all parts. Where x is not nil, it takes the place of the
+// best of part k.
+func (b *bests) solution(k int, x []uint64) []uint64 {
 	parts := make([][]uint64, len(b.part))
-	for k, p := range b.part {
-		if parts[k] = p.x; k == but && x != nil {
-			parts[k] = x
-		}
+	for l, p := range b.part {
+		parts[l] = p.x
+	}
+	if x != nil {
+		parts[k] = x
 	}
 	return b.red.Restore(parts)
 }
 
-// bound is what no solution of the whole exceeds, and whether every part that is
-// proven was visited.
+// bound is an upper bound on the objective of the whole. visited reports whether every solution of
+// every proven part was visited.
 func (b *bests) bound() (bound int64, visited bool) {
 	bound, visited = b.red.Constant, true
 	for k, c := range b.red.Parts {

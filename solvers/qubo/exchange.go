@@ -9,12 +9,13 @@ import (
 // An Exchange passes solutions between a solve and another search of the same instance,
 // while both run. Its methods are called by one goroutine at a time and must return quickly.
 type Exchange interface {
-	Give(x Bits) // one that the solve has come to, good and not always better than those before
-	Take() Bits  // one that the other has come to since it was asked last; of no variables: none
+	Give(x Bits) // called with good solutions of the solve, in any order of value
+	Take() Bits  // a solution that the other search found since the last call; without variables where there is none
 }
 
-// exchange is how a search of part k gives solutions of the instance to another search,
-// and takes its own part of those of the other. Searches of a team may do so at once.
+// exchange gives solutions of part k to another search of the instance, completed by the best of
+// the other parts, and takes the part k of the other's solutions. Searches of a team may call both
+// at once.
 func (r *run) exchange(k int) (give func(x []uint64), take func() []uint64) {
 	var mu sync.Mutex
 	give = func(x []uint64) {

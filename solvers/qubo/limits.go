@@ -10,16 +10,14 @@ import (
 
 // limits are when a solve ends.
 type limits struct {
-	ctx   context.Context
-	began time.Time
-	// deadline is when searches end, so that the limit is met; zero: there is no
-	// limit.
-	deadline time.Time
+	ctx      context.Context
+	began    time.Time
+	deadline time.Time // when searches end, so that the solve ends within the limit; zero: no limit
 	patience time.Time // when a search that has not ended is left behind; zero: never
 }
 
-// limitsOf are those of a solve that begins now and takes limit at most (0: there
-// is no limit), of which recomputing the value of entries coefficients is a part.
+// limitsOf are the limits of a solve that began at began and may take limit (0: no limit). A part
+// of the time is set aside for recomputing the value from entries coefficients.
 func limitsOf(ctx context.Context, began time.Time, limit time.Duration, entries int) limits {
 	l := limits{ctx: ctx, began: began}
 	const longest = 1 << 61 // ns, 73 years: sums of longer times overflow
@@ -40,8 +38,8 @@ func (l *limits) late() bool {
 	return l.ctx.Err() != nil || !l.deadline.IsZero() && time.Now().After(l.deadline)
 }
 
-// until is the deadline of a search that gets a share of the time that is left;
-// zero: none.
+// until is the deadline of a search that gets a share of the time left; zero where there is no
+// limit.
 func (l *limits) until(share float64) time.Time {
 	if l.deadline.IsZero() {
 		return l.deadline

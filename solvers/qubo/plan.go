@@ -15,19 +15,19 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// An engine is one way to search.
+// An engine is one algorithm of a search.
 type engine struct {
 	name    string // in Options.Algorithm
 	about   string
 	kinds   []string // of device that it runs on
 	variant bool     // takes Options.Variant
 	several bool     // takes several devices
-	// open makes a search of one problem ready; what it takes is given back by
-	// Close, which may be nil.
+	// open makes a search of one problem ready. The memory that it takes is freed by
+	// Close of search.Opened, which may be nil.
 	open func(p *problem.Normal, o search.Setup) (search.Opened, error)
 }
 
-// engines are the ways to search, best first.
+// engines are all of them, the best first.
 func engines() []engine {
 	everywhere := []string{device.CUDA, device.Emulated, device.Host}
 	plain := func(s search.Searcher) func(*problem.Normal, search.Setup) (search.Opened, error) {
@@ -45,8 +45,8 @@ func engines() []engine {
 	}
 }
 
-// Algorithms are the names that Options.Algorithm takes, best first: each is an
-// engine, one way to search.
+// Algorithms are the names that Options.Algorithm takes, the best first: those of all
+// engines.
 func Algorithms() []string {
 	var names []string
 	for _, e := range engines() {
@@ -55,7 +55,7 @@ func Algorithms() []string {
 	return names
 }
 
-// A plan is what searches an instance.
+// A plan is the choice of an engine, and the reason of the choice.
 type plan struct {
 	engine engine
 	reason string
@@ -91,7 +91,7 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 	return plan{}, fmt.Errorf("variant %q: no engine on %s has variants", o.Variant, facts)
 }
 
-// setup is what engines are opened with.
+// setup are the settings with which engines are opened.
 func (o Options) setup() search.Setup {
 	o.Ranks = nil // each chooses variants for its own device
 	return search.Setup{Settings: o.Settings, Without: o.Without, Rules: o.Rules, Starts: o.Starts}

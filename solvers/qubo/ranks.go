@@ -16,11 +16,12 @@ import (
 )
 
 // Several ranks are islands: each searches the whole problem with random numbers of its
-// own. A goroutine of each meets those of the others ten times a second and gives them
-// its best and the last elite; searches never wait for it, and take what it brought when
-// they come to it. All end with the best of all. With a limit on work searches have
-// epochs: after each, all meet, and begin the next from the best, so that a run depends
-// on the seed and the number of ranks alone.
+// own. Ten times a second a goroutine of each rank exchanges with those of the others
+// the rank's best solution and its last elite. Searches never wait for the exchange; they
+// take the solutions of other ranks between two rounds. All ranks end with the best of
+// all. With a limit on work searches have epochs: after each, all ranks exchange, and
+// begin the next epoch from the best, so that a run depends on the seed and the number of
+// ranks alone.
 
 const (
 	meetEvery = 100 * time.Millisecond
@@ -38,7 +39,8 @@ const (
 	wordsHead
 )
 
-// alike returns rank 0's word on all ranks: for decisions by the clock, which differs among ranks.
+// alike returns rank 0's word on all ranks. Decisions by the clock, which differs among ranks, go
+// through it.
 func (r *run) alike(word uint64) (uint64, error) {
 	if r.o.Together() == 1 {
 		return word, nil
@@ -59,14 +61,14 @@ type archipelago struct {
 
 	mu    sync.Mutex
 	own   []uint64   // this rank's standing
-	best  int64      // of all ranks, where told
-	bestX []uint64   // nil: none yet
-	came  [][]uint64 // elites of others that were not taken
+	best  int64      // value of bestX
+	bestX []uint64   // the best solution of all ranks; nil: none yet
+	came  [][]uint64 // solutions of other ranks that the search has not taken yet
 	work  search.Work
 }
 
-// islands has all ranks search p together, each with a searcher of its own. The work that
-// it returns, and the best value that found was told, are the same on all.
+// islands has all ranks search p together, each with a searcher of its own. All ranks return the
+// same work, and all call found with the same best value.
 func islands(ctx context.Context, ranks collective.Ranks, s search.Searcher, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	a := &archipelago{ranks: ranks, p: p, found: found, o: o, own: make([]uint64, wordsHead+2*problem.Words(p.N))}
 	if o.Work > 0 {
@@ -103,7 +105,7 @@ func islands(ctx context.Context, ranks collective.Ranks, s search.Searcher, p *
 			return a.work, err
 		}
 		if a.bestX != nil && o.Met(a.best) {
-			stop() // nor need this one go on
+			stop() // the target is met: this rank's search ends too
 		}
 		if all {
 			return a.work, nil
@@ -140,8 +142,8 @@ func (a *archipelago) epochs(ctx context.Context, s search.Searcher) (search.Wor
 	return a.work, nil
 }
 
-// seedOf gives every rank and epoch random numbers of its own; rank 0's first are those of
-// one process.
+// seedOf gives every rank and epoch random numbers of its own. Those of rank 0 in epoch 0 are the
+// ones of a single process.
 func seedOf(seed uint64, rank, epoch int) uint64 {
 	return seed ^ uint64(rank*epochs+epoch)*0x9e3779b97f4a7c15
 }
@@ -235,7 +237,8 @@ func (a *archipelago) meet(ended bool) (all bool, err error) {
 	return all, nil
 }
 
-// Digest is a sum of an instance's form and numbers, by which ranks tell that theirs are the same.
+// Digest is a checksum of an instance's form and numbers, by which ranks notice that their
+// instances differ.
 func Digest(inst *Instance) []byte {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	fmt.Fprintln(h, inst.N, inst.Form, inst.Sense, inst.Fixed, inst.Hint)

@@ -25,8 +25,8 @@ type run struct {
 	p      *problem.Normal
 	target *int64 // objective of p; nil: none
 
-	mu      sync.Mutex // of what a search tells while it runs: all below
-	ended   bool       // no more is taken
+	mu      sync.Mutex // guards the fields below, which a running search changes
+	ended   bool       // solutions that come now are ignored
 	bests   *bests
 	told    told
 	several solutions
@@ -108,8 +108,8 @@ func (r *run) solve() (*Result, error) {
 // Ways to go on with a part.
 const (
 	searching = iota
-	over      // no time is left, or the target is met
-	exhaust   // there is time to visit every solution
+	over      // to leave the part as it is: no time is left, or the target is met
+	exhaust   // to visit every solution, for which there is time
 )
 
 // way decides how to go on with a part.
@@ -123,7 +123,8 @@ func (r *run) way(p *problem.Normal) uint64 {
 	return searching
 }
 
-// begin sets every part's best to all zeros, or to its part of the hint.
+// begin sets the best solution of every part to all zeros, or to the part's share of the hint
+// where that is better.
 func (r *run) begin(red *preprocess.Reduction) {
 	r.bests = newBests(red, r.inst.Hint)
 	r.record(r.elapsed())
@@ -152,7 +153,7 @@ func (r *run) progress(at time.Duration, best Amount) {
 		return
 	}
 	var bound solve.Number
-	if r.p.Exact { // else it is one of rounded coefficients
+	if r.p.Exact { // else the bound holds for rounded coefficients only
 		if proven, _ := r.bests.bound(); proven == r.bests.total() {
 			bound = solve.Number(best.String())
 		} else {
@@ -162,8 +163,8 @@ func (r *run) progress(at time.Duration, best Amount) {
 	r.o.Progress(solve.NewIncumbent(at.Seconds(), solve.Number(best.String()), bound, r.told.work.Flips))
 }
 
-// improve takes a better solution of part k; where several are asked for, which
-// are of one part, any solution.
+// improve takes a better solution of part k. Where several solutions are asked for, it takes every
+// solution: there is one part then.
 func (r *run) improve(k int, v int64, x []uint64, at time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +182,7 @@ func (r *run) improve(k int, v int64, x []uint64, at time.Duration) {
 	}
 }
 
-// search runs the engine on part k for a share of what time and work are left.
+// search runs the engine on part k for a share of the time and of the work that are left.
 func (r *run) search(k int, share float64) (label string, err error) {
 	part, top := r.bests.red.Parts[k], &r.bests.part[k]
 	p := part.Problem
@@ -237,9 +238,9 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	return label, err
 }
 
-// open makes the plan's engine, or the one that tuning favours for p, ready for p, or the
-// host's where that cannot hold p and nothing was asked for by name, and returns the
-// engine's and variant's name.
+// open opens an engine for p and returns the names of the engine and of its variant. The engine is
+// the plan's, or the one that tuning favours for p. Where it cannot hold p and the user named
+// nothing, open takes the host's engine.
 func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error) {
 	way, chosen, err := r.choose(p)
 	if err != nil {
@@ -273,8 +274,8 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 	return e, label, nil
 }
 
-// wait waits for a search. A search on the host that is late is left running when the limit allows
-// no more waiting, and what it finds later is ignored.
+// wait runs a search and waits for its end. A search on the host that goes on after the limit is
+// left running, and its later solutions are ignored.
 func (r *run) wait(work func() error) error {
 	if r.o.Devices[0].Facts().Kind != device.Host || r.o.Together() > 1 {
 		return work()

@@ -44,7 +44,7 @@ func (s *solutions) distance(a, b []uint64) int {
 	return d
 }
 
-// add takes x, in place of worse ones near it, where none near it is as good.
+// add takes x in place of worse solutions near it, unless a solution near x is as good as x.
 func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 	if s.limit <= 0 || len(s.list) == s.limit && objective <= s.list[s.limit-1].objective {
 		return
@@ -59,9 +59,9 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 	s.list = s.list[:min(len(s.list), s.limit)]
 }
 
-// diversify looks for more solutions where fewer than were asked for are known:
-// in as many variables as solutions must differ in it takes the opposite of what a known
-// solution has, fixes these, and searches the rest on the host.
+// diversify searches for more solutions where fewer than asked for were found. It takes a known
+// solution, flips as many random variables as solutions must differ in, fixes these, and searches
+// the other variables on the host.
 func (r *run) diversify() error {
 	s := &r.several
 	if s.limit <= 1 || r.inst.N == 0 {

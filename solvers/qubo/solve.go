@@ -19,18 +19,18 @@ const DefaultLimit = 10 * time.Second
 // Work is set.
 type Options struct {
 	solve.Settings
-	Work      int64    // flips; with it the result depends on the seed, the rules and the device alone; 0: no limit
+	Work      int64    // limit on flips, under which the result depends on the seed, the rules and the device alone; 0: no limit
 	Target    *float64 // stop at this value or a better one
 	Seed      uint64   // of the random numbers
 	Solutions int      // several distinct ones; 0: only the best
 	Distance  int      // variables in which they differ at least; 0: 1
-	Without   []string // some of Parts(""): left out, to measure what they are worth
+	Without   []string // some of Parts(""), to leave out: for measurements of their worth
 	Rules     Rules    // of the searches; each engine takes those that it has
 	Starts    Starts   // parameters of massive multi-start; engine multistart alone has them
 	Threads   int      // goroutines of a search on the host; 0: the device's cores
-	Unreduced bool     // no preprocessing, but for fixed variables
+	Unreduced bool     // no preprocessing beyond the instance's fixed variables
 	Memory    int64    // bytes that the host may take besides the instance; 0: no limit
-	Exchange  Exchange // with another search of the same instance; nil, with Work or of several ranks: none
+	Exchange  Exchange // with another search of the same instance; nil: none. Solves with Work, and of several ranks, ignore it
 }
 
 func (o Options) check() error {
@@ -69,8 +69,8 @@ func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error
 	return r, err
 }
 
-// A Session solves instances one after the other, and loads kernels once. The Options may
-// be changed between solves, but for the Devices, whose owner the caller stays. A session
+// A Session solves instances one after the other and loads kernels once. The Options may be
+// changed between solves, except for Devices, which the caller closes after the session. A session
 // belongs to one goroutine at a time.
 type Session struct {
 	Options

@@ -10,11 +10,11 @@ import (
 	"coalesce/solvers/qubo/internal/tabu"
 )
 
-// Parts are what Options.Without takes: the members of the team that engine
-// portfolio is, the methods of the host's portfolio, and the operators of
-// qubo/bulk; of an engine those that it has, of no engine all. Where all methods
-// are left out tabu search stays, and where all operators are, random; without
-// an elite a bulk search begins by random.
+// Parts are the names that Options.Without takes: the members of the team that engine portfolio
+// is, the methods of the host's portfolio, and the operators of qubo/bulk. For the name of an
+// engine they are the parts of that engine, for the empty name all. Where all methods are left out
+// tabu search stays, and where all operators are, random; a bulk search begins by random while its
+// pool is empty.
 func Parts(engine string) []string {
 	var members []string
 	walks, operators := host.Methods(), tabu.Operators()
@@ -43,7 +43,7 @@ func (o Options) checkWithout() error {
 	return nil
 }
 
-// checkParts returns an error where a part that is left out is none of the engine's.
+// checkParts returns an error where Without names a part that the engine lacks.
 func (o Options) checkParts(engine string) error {
 	for _, name := range o.Without {
 		if parts := Parts(engine); !slices.Contains(parts, name) {

@@ -49,8 +49,7 @@ func (b *Builder) PairInt(i, j int, c int64) {
 	b.add(i, j, func() error { return b.entries.Add(i, j, c) })
 }
 
-// Form sets what the coefficients are coefficients of: QUBO where it is not
-// called.
+// Form sets the form of the instance, QUBO by default.
 func (b *Builder) Form(form Form) { b.form = form }
 
 // Maximize asks for the largest value.
@@ -59,9 +58,9 @@ func (b *Builder) Maximize() { b.sense = Maximize }
 // Minimize asks for the smallest value.
 func (b *Builder) Minimize() { b.sense = Minimize }
 
-// Build makes the instance and checks it. Errors are the first of the methods', or
-// say what is missing; those of coefficients wrap ErrCoefficient. The builder may
-// go on afterwards: the instance is its own.
+// Build makes the instance and checks it. Its error is the first of the methods', or says what
+// is missing; errors of coefficients wrap ErrCoefficient. The builder may be used afterwards,
+// and the instance does not change then.
 func (b *Builder) Build() (*Instance, error) {
 	if b.err != nil {
 		return nil, b.err

@@ -12,10 +12,10 @@ import (
 	"coalesce/solvers/cores"
 )
 
-// Check says what is malformed in an instance; nil where nothing is. It wants a
-// form and a sense, one kind of terms, slices of their lengths, finite numbers,
-// and pairs that are in range, ascending in each row, and stored from both ends
-// with the same coefficient. It takes one pass over the pairs, on all cores.
+// Check is an error that says in what an instance is malformed, nil for a well-formed one: a form
+// and a sense, one kind of terms, slices of their lengths, finite numbers, and pairs that are in
+// range, ascending in each row, and stored from both ends with the same coefficient. It takes one
+// pass over the pairs, on all cores.
 func (inst *Instance) Check() error {
 	if inst == nil {
 		return errors.New("there is no instance: found nil")
@@ -47,7 +47,8 @@ func (inst *Instance) Check() error {
 	return checkTerms(inst, inst.Real)
 }
 
-// checkExtras wants what may be left out to be as long as there are variables.
+// checkExtras is an error where names, fixed variables or a hint are given for another number of
+// variables.
 func (inst *Instance) checkExtras() error {
 	if inst.Fixed != nil && len(inst.Fixed) != inst.N {
 		return fmt.Errorf("found %d numbers in Fixed, expected one for each of %d variables", len(inst.Fixed), inst.N)
@@ -189,7 +190,7 @@ func fingerprint(i, j, v uint64) uint64 {
 	return high ^ low
 }
 
-// finite reports whether a number is one: neither infinite nor NaN.
+// finite reports whether v is neither infinite nor NaN.
 func finite[T Number](v T) bool { return v-v == 0 }
 
 // oneSided finds a pair that is stored from one end alone, or with two

@@ -20,16 +20,16 @@ type Entries struct {
 	Twice bool
 }
 
-// EntryBytes is what entries and the instance made of them take together for
-// each: 16 here, 2*12 in the instance, and 16 sorted.
+// EntryBytes is the memory of an entry in bytes: 16 as an entry, 16 sorted, and 2*12 in the
+// instance.
 const EntryBytes = 56
 
-// NewEntries makes room for entries, which may take so many bytes together with
-// the instance made of them.
+// NewEntries begins a list of entries. The list and the instance made of it may take memory bytes
+// together.
 func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
 
-// Expect makes room for so many entries, as far as it is plausible: for 2^22, and for
-// as many more as are proven to come.
+// Expect allocates room for entries entries, but for no more than 2^22 beyond the number that is
+// proven to come.
 func (e *Entries) Expect(entries, proven int64) error {
 	if entries > e.limit/EntryBytes || entries > math.MaxInt32 {
 		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*EntryBytes, e.limit)
@@ -113,9 +113,8 @@ func (e *RepeatedError) Error() string {
 	return fmt.Sprintf("entry %d is of the same variables as entry %d", e.Again+1, e.First+1)
 }
 
-// Instance sorts the entries into an instance of n variables. Entries of the
-// same variables are added up where sum says so, else a RepeatedError; (i,j)
-// and (j,i) are the same.
+// Instance sorts the entries into an instance of n variables. Entries (i,j) and (j,i) are of the
+// same pair. Entries of one pair are added up where sum is set, else a RepeatedError.
 func (e *Entries) Instance(n int, sum bool) (*Instance, error) {
 	if int64(n) > e.limit/32 {
 		return nil, fmt.Errorf("%d variables take %d bytes, more than the limit of %d", n, int64(n)*32, e.limit)

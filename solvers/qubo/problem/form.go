@@ -242,7 +242,7 @@ func (inst *Instance) Value(x []uint64) float64 {
 	return sum.value()
 }
 
-// compensated is a sum of floats that keeps what rounding loses.
+// compensated is a sum of floats with a second sum of the rounding errors.
 type compensated struct{ sum, lost float64 }
 
 func (c *compensated) add(v float64) {
@@ -265,8 +265,8 @@ func (inst *Instance) before(i int) (from, to int64) {
 	return from, from + int64(at)
 }
 
-// valueOf is what variable i, and its pairs with variables before it, add to
-// the value of x.
+// valueOf is the share of the value of x that variable i, and its pairs with variables before it,
+// have.
 func valueOf(inst *Instance, t *Terms[int64], x []uint64, i int) (sum int64) {
 	from, to := inst.before(i)
 	xi := Bit(x, i)
@@ -293,8 +293,8 @@ func valueOf(inst *Instance, t *Terms[int64], x []uint64, i int) (sum int64) {
 	return sum
 }
 
-// terms calls back what variable i, and its pairs with variables before it, add
-// to the value of x.
+// terms calls add with every term of the value of x of variable i, and of its pairs with variables
+// before it.
 func terms(inst *Instance, t *Terms[float64], x []uint64, i int, add func(float64)) {
 	from, to := inst.before(i)
 	xi := Bit(x, i)

@@ -12,7 +12,7 @@ import (
 // MaxVariables is the most variables an instance may have: columns are int32.
 const MaxVariables = math.MaxInt32
 
-// A Form says what an instance's coefficients are coefficients of.
+// A Form says whether coefficients are those of a QUBO, of an Ising model or of a graph to cut.
 type Form string
 
 // The forms. x is in {0,1}^n, s = 2x-1 in {-1,+1}^n.
@@ -59,7 +59,7 @@ type Instance struct {
 	Names  []string // nil where the variables are 0 ... N-1
 	Source string   // the file, or the drawing
 	Format string   // the name of the file format
-	Notes  []string // what was changed or assumed on the way in, one sentence each
+	Notes  []string // changes and assumptions of the reader, one sentence each
 }
 
 // Pairs is the number of pairs with a coefficient.

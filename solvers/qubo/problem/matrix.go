@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// FromPairs makes an instance of a matrix of n x n, pair by pair: at(i, j) is
-// what the product of i and j > i has, and at(i, i) is linear. at is called from
-// several goroutines, for squares of both triangles one after the other: what it
-// reads of a matrix and of its transpose stays in the cache.
+// FromPairs makes an instance of an n x n matrix: at(i, j) is the coefficient of the product of
+// variables i and j > i, and at(i, i) the linear coefficient of i. Several goroutines call at, for
+// a square of one triangle and then for its mirror image, so that the parts of a matrix and of its
+// transpose that at reads stay in the cache.
 func FromPairs[T Number](n int, at func(i, j int) T) *Instance {
 	inst := &Instance{N: n, Form: QUBO, Sense: Maximize, Start: make([]int64, n+1)}
 	t := &Terms[T]{Linear: make([]T, n)}

@@ -11,12 +11,12 @@ import (
 // Spans are the magnitudes from which an engine chooses its types.
 type Spans struct {
 	Weight int64 // max |weight|
-	Least  int64 // min |weight|; MaxInt64 where there is none
+	Least  int64 // min |weight|; MaxInt64 for a problem without weights
 	Grain  int64 // the largest power of two that divides every weight
 	Delta  int64 // no |delta| of any x is larger
 }
 
-// Spans are the magnitudes of a problem, as preprocessing left them, or of a pass
+// Spans are the magnitudes of a problem: those that preprocessing has kept, else those of a pass
 // over its rows.
 func (p *Normal) Spans() Spans {
 	if p.Known != nil {
@@ -33,14 +33,14 @@ func abs(v int64) int64 {
 	return v
 }
 
-// RowSums are what a pass over the rows of a problem finds.
+// RowSums are sums and magnitudes of rows of a problem, for bounds and Spans.
 type RowSums struct {
 	halves, fields, pairs int64
 	all                   int64 // every bit that is set in a weight
 	magnitudes            Spans
 }
 
-// NewRowSums are those of no row.
+// NewRowSums are those of an empty set of rows.
 func NewRowSums() RowSums { return RowSums{magnitudes: Spans{Least: math.MaxInt64}} }
 
 // AddRow adds row i, and returns the sums of its negative and positive weights.
@@ -66,17 +66,17 @@ func (s *RowSums) AddRow(p *Normal, i int) (low, high int64) {
 	return low, high
 }
 
-// Join adds what another pass over other rows found.
+// Join adds the sums of other rows.
 func (s *RowSums) Join(t RowSums) {
 	s.halves, s.fields, s.pairs, s.all = s.halves+t.halves, s.fields+t.fields, s.pairs+t.pairs, s.all|t.all
 	m, o := &s.magnitudes, t.magnitudes
 	m.Weight, m.Delta, m.Least = max(m.Weight, o.Weight), max(m.Delta, o.Delta), min(m.Least, o.Least)
 }
 
-// Bound is what no solution exceeds: the smaller of two sums. One gives each
-// variable its diagonal and half of its positive weights. The other is that of
-// the absolute values of the coefficients as an Ising model, four times which
-// are integers; a cut of a bipartite graph without negative weights meets it.
+// Bound is an upper bound on the objective: the smaller of two sums. One gives each variable its
+// diagonal and half of its positive weights. The other adds up the absolute values of the
+// coefficients as an Ising model, four times which are integers; a cut of a bipartite graph
+// without negative weights meets it.
 func (s *RowSums) Bound() int64 { return min(s.halves>>1, (s.fields+s.pairs/2)>>2) }
 
 // Spans are the magnitudes of the problem whose rows were added.
@@ -86,7 +86,7 @@ func (s *RowSums) Spans() *Spans {
 	return &m
 }
 
-// Measure passes over all rows.
+// Measure adds up all rows, on all cores.
 func (p *Normal) Measure() RowSums {
 	whole := NewRowSums()
 	var mu sync.Mutex
@@ -102,8 +102,8 @@ func (p *Normal) Measure() RowSums {
 	return whole
 }
 
-// parallel works on n rows, or whatever takes as long, on all cores.
+// parallel splits the work on n rows, or on items of about the same cost, among all cores.
 func parallel(n int, work func(from, to int)) { cores.Split(n, 64, work) }
 
-// RowsPerCore is how many rows of n entries are enough for a core.
+// RowsPerCore is the number of rows of n entries that are worth a goroutine.
 func RowsPerCore(n int) int { return 1 + 1<<17/max(1, n) }

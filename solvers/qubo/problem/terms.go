@@ -71,8 +71,8 @@ func sorted[T Number](e *Entries, n int, values []T, sum bool) (t triangle[T], e
 	return t, nil
 }
 
-// counted lists count entries, that come in an order, by their keys, which are
-// below n; those of the same key keep their order.
+// counted sorts the entries 0 to count-1, which come in an order, by their keys, which are below
+// n. Entries of the same key keep their order.
 func counted(n, count int, entry func(at int) int32, key func(k int32) int32) []int32 {
 	at := make([]int32, n+1)
 	for k := range int32(count) {

@@ -6,16 +6,15 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A Crosser combines solutions: where two differ in several components, each of
-// them takes the better side, so that the best of all 2^k children is found in
-// one pass (partition crossover: D. Whitley, D. Hains and A. Howe, GECCO 2009).
-// On lattices good solutions differ in many.
+// A Crosser combines solutions. Where two differ in k components, each component takes the better
+// side, so that one pass finds the best of all 2^k children (partition crossover: D. Whitley, D.
+// Hains and A. Howe, GECCO 2009). Good solutions on lattices differ in many components.
 type Crosser struct {
 	p      *problem.Normal
 	mirror bool     // x and its complement have the same value
-	differ []uint64 // where two solutions do
-	left   []uint64 // of those, what no component was found of yet
-	queue  []int32  // a component
+	differ []uint64 // variables in which two solutions differ
+	left   []uint64 // those of differ whose component was not visited yet
+	queue  []int32  // variables of the component under way
 }
 
 // NewCrosser makes a crosser for a problem; mirror says that x and its complement
@@ -24,8 +23,8 @@ func NewCrosser(p *problem.Normal, mirror bool) *Crosser {
 	return &Crosser{p: p, mirror: mirror, differ: make([]uint64, problem.Words(p.N)), left: make([]uint64, problem.Words(p.N))}
 }
 
-// Cross gives x every component in which y, or the complement of y where that
-// has the same value, is no worse, and returns what x gained.
+// Cross changes x in every component in which y, or the complement of y where both have the same
+// value, is at least as good, and returns the gain in value.
 func (c *Crosser) Cross(x, y []uint64) (gained int64) {
 	for k := range c.differ {
 		c.differ[k] = x[k] ^ y[k]
@@ -60,10 +59,9 @@ func (c *Crosser) components(x []uint64) (gained int64) {
 	return gained
 }
 
-// component takes the component of a variable out of what is left, lists it in
-// the queue, and returns what flipping it gains: of a variable the diagonal and
-// the pairs with those that stay, and of two that both flip, which meet from
-// both ends, w (1-x-x').
+// component lists the component of variable first in the queue, removes its variables from left,
+// and returns the gain of flipping them all. A variable gains by its diagonal and by its pairs
+// with variables that stay. A pair of which both flip gains w (1-x-x'), and is met from both ends.
 func (c *Crosser) component(x []uint64, first int32) int64 {
 	var alone, together int64
 	c.left[first>>6] &^= 1 << (first & 63)

@@ -10,14 +10,14 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// An Member is a solution of the pool. It is never written to.
+// A Member is a solution of the pool, and its value. X is never written to.
 type Member struct {
 	Value int64
 	X     []uint64
 }
 
-// A Pool holds the best solutions found, the best first, no two of them closer
-// than apart variables.
+// A Pool holds the best solutions found, the best first. Any two of them differ in at least Apart
+// variables.
 type Pool struct {
 	Elites []Member
 	Size   int
@@ -27,12 +27,12 @@ type Pool struct {
 	Misses int  // solutions refused since one was taken
 }
 
-// DefaultSize is how many elites a pool has where that is not said.
+// DefaultSize is the number of elites of a pool where the rules give none.
 const DefaultSize = 10
 
-// NewPool makes a pool of at most size elites, no two of them closer than apart
-// variables. Where a solution and its complement have fields of opposite signs, as in
-// maximum cuts, the one of the two that is closer to the best is stored.
+// NewPool makes a pool of at most size elites, any two of which differ in at least apart
+// variables. Where a solution and its complement always have the same value, as in maximum cuts,
+// the pool stores the one that is closer to its best elite.
 func NewPool(p *problem.Normal, size, apart int) *Pool {
 	e := &Pool{Size: size, Apart: apart, N: p.N, Mirror: p.N > 0}
 	for i := 0; i < p.N && e.Mirror; i++ {
@@ -63,8 +63,8 @@ func (e *Pool) complement(x []uint64) {
 	}
 }
 
-// Add offers a solution, which the pool may keep, and reports whether it did
-// and whether it is the best.
+// Add offers a solution. taken reports whether the pool keeps it, best whether it is then the
+// best.
 func (e *Pool) Add(value int64, x []uint64) (taken, best bool) {
 	x = slices.Clone(x[:problem.Words(e.N)])
 	if e.Mirror && len(e.Elites) > 0 && 2*Distance(x, e.Elites[0].X) > e.N {

@@ -33,7 +33,7 @@ type square struct {
 	diag []byte // int32, or the kind where that is a float
 }
 
-// UnitOf is the largest integer that divides every weight; 1 where there is none.
+// UnitOf is the largest integer that divides every weight, 1 for a problem without weights.
 func UnitOf(p *problem.Normal) int64 {
 	var g int64
 	for _, w := range p.Weight {
@@ -135,18 +135,18 @@ type Evaluator struct {
 	variant *device.Variant
 	Side    int
 	Unit    int64
-	Rows    device.Buffer // by rows; the same as c but for int8
+	Rows    device.Buffer // the matrix by rows; c is another layout of it for int8, else the same buffer
 	c, diag device.Buffer
-	scope   device.Scope // holds these and the kernels
+	scope   device.Scope // holds the buffers and the kernels
 	tile    int          // rows of a block
 	batch   int          // solutions of a block
 	threads int
 	shared  int // bytes of a block
 }
 
-// Workload is what a variant is chosen for: n variables with coefficients of a kind,
-// and so many solutions at once. For a few solutions the smallest tile, which has the
-// most blocks, suits best; results of many tell nothing of a few.
+// Workload is the description by which a variant is chosen: n variables, coefficients of a kind,
+// and count solutions at once. For at most 64 solutions the smallest tile suits best, as it gives
+// the most blocks; such workloads are tuned apart from those of many solutions.
 func Workload(kind string, n, count int) tuned.Workload {
 	w := tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n, Why: "large tiles for many solutions"}
 	tile, stages := 128, 2
@@ -161,7 +161,7 @@ func Workload(kind string, n, count int) tuned.Workload {
 	return w
 }
 
-// Fits says why a device has no room for a block of a variant.
+// Fits is an error where a device has too little shared memory for a block of a variant.
 func Fits(v *device.Variant, facts device.Facts) error {
 	_, shared := shape(v)
 	return facts.BlockFits(0, int64(shared))
@@ -243,8 +243,8 @@ func (e *Evaluator) Floats() bool {
 	return kind == Float32 || kind == Float64
 }
 
-// Exact reports whether no sum of a problem is rounded: doubled gains are below
-// 2^24 in float32; Open refuses what the other types would round.
+// Exact reports whether evaluation rounds no sum of p. That is so for every type but float32,
+// which is exact while gains, doubled, stay below 2^24.
 func (e *Evaluator) Exact(p *problem.Normal) bool {
 	return qubo.Evaluate.Value(e.variant, "weight") != Float32 || p.Spans().Delta < 1<<23
 }
@@ -259,23 +259,22 @@ func (e *Evaluator) Values(s device.Stream, x device.Buffer, count int, twice de
 	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddValues(s, x, count, twice))
 }
 
-// AddValues is Values where twice is 0 already.
+// AddValues is Values for a buffer twice that holds zeros already.
 func (e *Evaluator) AddValues(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
 	return e.kernels.Values(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice)
 }
 
-// Gains is Values that also writes the gain of every flip, side of them a
-// solution, read by Gain.
+// Gains enqueues Values and, for every solution, the gains of its Side flips, read by Gain.
 func (e *Evaluator) Gains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
 	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddGains(s, x, count, twice, gain))
 }
 
-// AddGains is Gains where twice is 0 already.
+// AddGains is Gains for a buffer twice that holds zeros already.
 func (e *Evaluator) AddGains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
 	return e.kernels.Gains(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice, gain)
 }
 
-// Objectives are what Values wrote.
+// Objectives converts the numbers that Values has written to objectives.
 func (e *Evaluator) Objectives(twice []byte) []int64 {
 	list := make([]int64, len(twice)/8)
 	for k := range list {
@@ -284,7 +283,7 @@ func (e *Evaluator) Objectives(twice []byte) []int64 {
 	return list
 }
 
-// Objective is the first of the objectives that Values wrote.
+// Objective converts the first of the numbers that Values has written.
 func (e *Evaluator) Objective(twice []byte) int64 {
 	if e.Floats() {
 		return int64(math.Round(*(*float64)(unsafe.Pointer(&twice[0])) / 2))
@@ -304,5 +303,5 @@ func (e *Evaluator) Gain(gains []byte, k int) int64 {
 	return int64(*(*int32)(at))
 }
 
-// Close frees what the evaluator took.
+// Close frees the device's memory and unloads the kernels.
 func (e *Evaluator) Close() error { return e.scope.Close() }

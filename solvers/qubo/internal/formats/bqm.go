@@ -194,9 +194,9 @@ func walk(d *json.Decoder, from int64, each func(key string) error) error {
 	return err
 }
 
-// distinct refuses labels that dimod cannot hold, and two variables of the same
-// label. Texts are the same when they are after decoding, numbers when their values
-// are: in Python 1 == 1.0 == True.
+// distinct is an error where a label is none that dimod can hold, or where two variables have the
+// same label. Texts are compared after decoding and numbers by their values, as in Python, where 1
+// == 1.0 == True.
 func distinct(labels []json.RawMessage) error {
 	seen := make(map[string]int, len(labels))
 	for k, raw := range labels {
@@ -251,7 +251,7 @@ func canonical(out []byte, label any) ([]byte, bool) {
 	return out, false
 }
 
-// plainNumber writes numbers of the same value the same way.
+// plainNumber writes numbers of equal value in one way.
 func plainNumber(word string) string {
 	v, ok := text.Float([]byte(word))
 	switch whole := v == math.Trunc(v) && math.Abs(v) < 1<<53; {

@@ -92,7 +92,8 @@ type statement struct {
 	offset value
 }
 
-// statements are what a COO file says, each once or the same again; nil: nothing.
+// statements are the form and the offset that comments of a COO file state; nil where none does. A
+// repeated statement has to be the same.
 type statements struct{ form, offset *statement }
 
 // stated reads a comment that states something; most do not.

@@ -64,7 +64,7 @@ func (f *file) entries(m int64) (*entries, error) {
 	return e, nil
 }
 
-// reserve takes the memory of so many entries, in all.
+// reserve takes memory from the budget for count entries in all.
 func (e *entries) reserve(count int64) error {
 	if count <= e.reserved {
 		return nil

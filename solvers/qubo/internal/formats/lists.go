@@ -36,7 +36,7 @@ func (l list) entry(p *part, n, line int, words [][]byte) error {
 	return p.add(line, int32(i-low), int32(j-low), words[2])
 }
 
-// lineOf is what a line of an entry is.
+// lineOf describes a line of an entry, in errors.
 const lineOf = "a line of two variables and a coefficient"
 
 // read reads m lines of coefficients of n variables; the file may go on behind
@@ -89,8 +89,8 @@ func (f *file) sizes(words [][]byte) (n int, m int64, err error) {
 	return int(variables), m, nil
 }
 
-// header reads the words of the first line, a few or many of them; what says of
-// what in errors.
+// header reads the first line and returns its words, of which few to many are expected; errors say
+// what was expected.
 func (f *file) header(few, many int, what string) ([][]byte, error) {
 	words, err := f.Fields()
 	switch {

@@ -41,7 +41,7 @@ type source struct {
 	name string // of the file, in errors
 }
 
-// A layout is a file format: what it says and what has to be assumed.
+// A layout is a file format, with the sense and the form that files of it are read as.
 type layout struct {
 	name  string
 	about string
@@ -105,7 +105,7 @@ func Read(path string, o Options) (*problem.Instance, error) {
 	return readPlain(source{plain, path}, o)
 }
 
-// ReadFrom is Read on an open stream; name is what errors call it.
+// ReadFrom is Read on an open stream; errors call it name.
 func ReadFrom(r io.Reader, name string, o Options) (*problem.Instance, error) {
 	plain, err := packed.OpenLimited(r, -1, name, 0)
 	if err != nil {
@@ -145,7 +145,7 @@ func readPlain(in source, o Options) (*problem.Instance, error) {
 	return inst, nil
 }
 
-// assume notes what the format left open.
+// assume notes the sense with which a file was read, where the format leaves it open.
 func assume(inst *problem.Instance, l layout) {
 	switch l.name {
 	case "sparse", "qubo":
@@ -155,7 +155,7 @@ func assume(inst *problem.Instance, l layout) {
 	}
 }
 
-// gname is what graphs of the G-set are called.
+// gname matches the names of files of the G-set.
 var gname = regexp.MustCompile(`^[Gg][0-9]+(-[0-9]+)?(\.(txt|mc))?$`)
 
 // format tells the format by the name without the compression's ending, then

@@ -15,10 +15,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Write writes an instance in one of Names. It is brought to a form and to
-// the sense of the format first, so that reading it back without options gives
-// the same problem. The notes say what was changed, and what the format cannot
-// hold: an offset, names.
+// Write writes an instance in one of Names. The instance is converted to a form and to the sense
+// of the format first, so that reading the file without options gives the same problem. notes name
+// the conversions, and the parts that the format cannot hold: an offset, names.
 func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, err error) {
 	l, err := layoutOf(format)
 	if err != nil {
@@ -225,7 +224,7 @@ func writeBQM(w io.Writer, inst *problem.Instance) error {
 	return json.NewEncoder(w).Encode(m)
 }
 
-// label is a name as JSON: numbers and arrays, dimod's other labels, as such.
+// label is a name as JSON: text as a string; numbers and arrays, dimod's other labels, unchanged.
 func label(name string) string {
 	var v any
 	if err := json.Unmarshal([]byte(name), &v); err == nil {

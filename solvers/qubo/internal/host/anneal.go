@@ -87,7 +87,8 @@ func (s *searcher[S]) anneal(hot, cold float64, sweeps int) bool {
 	return s.ascend()
 }
 
-// ascend flips what gains, in order, until nothing does.
+// ascend flips, in order, variables whose flip raises the value, until no such variable is left.
+// It is false where the search ends before.
 func (s *searcher[S]) ascend() bool {
 	_, add := s.m.cost()
 	for flips := int64(1); flips > 0; {

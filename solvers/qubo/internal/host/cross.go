@@ -7,11 +7,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// cross takes from another solution all that improves this one: of the
-// variables in which they differ, those that are connected by pairs flip
-// together, each group on its own account. Groups share no pair, so of all
-// children of the two parents it finds the best (partition crossover, Whitley,
-// Hains and Howe 2009). Whether a group flips whose flip changes nothing is random.
+// cross moves x to the best child of x and another solution (partition crossover, Whitley, Hains
+// and Howe 2009). The variables in which the two differ fall into groups that share no pair. Each
+// group flips where its flip raises the value, and by a coin where its flip changes nothing.
 func (s *searcher[S]) cross(rows *sparseRows[S], to []uint64) bool {
 	_, add := s.m.cost()
 	different := s.free
@@ -53,8 +51,8 @@ func (s *searcher[S]) cross(rows *sparseRows[S], to []uint64) bool {
 	return s.tick(add*float64(flips), flips)
 }
 
-// reheat anneals from an elite at a temperature that keeps much of it, then
-// keeps of the change what improves.
+// reheat anneals from an elite, at a temperature low enough to keep most of it. Then it crosses
+// the result with the elite, which undoes the changes that lowered the value.
 func (s *searcher[S]) reheat() bool {
 	if !s.anneal(s.uniform(cold, (hot+hottest)/2), cold*s.spread, reheatSweeps<<(2*s.course.length)) {
 		return false
@@ -66,8 +64,8 @@ func (s *searcher[S]) reheat() bool {
 	return s.cross(rows, s.course.from)
 }
 
-// eliminate crosses two elites, or anneals quickly where there are none, and
-// makes exact moves until several brought nothing.
+// eliminate crosses two elites, or anneals briefly where the pool has no two, and makes exact
+// moves until four in a row have found no better value.
 func (s *searcher[S]) eliminate() bool {
 	rows := s.m.sparse()
 	if s.elimination == nil {

@@ -15,11 +15,11 @@ import (
 type matrix[S qubo.Sum] interface {
 	// add adds row i to the fields, or subtracts it.
 	add(i int, negate bool, field []S)
-	// step does what add does and finds the best flip after it.
+	// step is add, and finds the best flip afterwards.
 	step(i int, negate bool, field []S, x, free []uint64, rotate int) qubo.Best
 	// cost of a step and of an add, in units of about a nanosecond.
 	cost() (step, add float64)
-	// sparse is nil for a dense matrix.
+	// sparse returns the rows of a sparse matrix, nil for a dense one.
 	sparse() *sparseRows[S]
 }
 
@@ -94,7 +94,7 @@ func (m *sparseRows[S]) sparse() *sparseRows[S] { return m }
 // denseBytes bounds the memory of dense rows.
 const denseBytes = 8 << 30
 
-// cacheBytes is what caches are taken to hold of a matrix.
+// cacheBytes is the size up to which a matrix is taken to stay in the caches.
 const cacheBytes = 16 << 20
 
 // rows lays out the weights of p, which fit in S and, halved shift times, in R.
@@ -156,7 +156,7 @@ func newState[S qubo.Sum](p *problem.Normal, m matrix[S]) *state[S] {
 	return s
 }
 
-// gain is what flipping variable i adds to the value.
+// gain is the change of the value when variable i flips.
 func (s *state[S]) gain(i int) S {
 	if problem.Bit(s.x, i) != 0 {
 		return -s.field[i]
@@ -164,8 +164,8 @@ func (s *state[S]) gain(i int) S {
 	return s.field[i]
 }
 
-// turn flips variable i in x and value, and says whether its row is to be
-// subtracted from the fields.
+// turn flips variable i in x and in value, and reports whether the caller has to subtract the row
+// of i from the fields, or to add it.
 func (s *state[S]) turn(i int) (negate bool) {
 	s.value += int64(s.gain(i))
 	negate = problem.Bit(s.x, i) != 0

@@ -10,24 +10,25 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// lengths are the lengths that a method's walks come in: each four times the
-// one before, and for elimination tables of two more variables.
+// lengths is the number of lengths that the walks of a method have. Each is four times the one
+// before; elimination has tables of two more variables instead.
 const lengths = 5
 
-// An arm is a method at a length, with what its walks brought so far.
+// An arm is a method at one length, with the results of its walks so far.
 type arm struct {
 	method method
 	length int
-	reward float64 // rise of the best, in spreads of the pool, and a little for each solution taken
+	reward float64 // rises of the best value, in spreads of the pool, and a little for each solution that the pool took
 	cost   float64 // work of its walks
-	expect float64 // work of one
+	expect float64 // work of one walk
 	walks  int
-	mean   float64 // of the values of late walks, and their variance
-	spread float64
+	mean   float64 // of the values of late walks
+	spread float64 // their variance
 }
 
-// hope is how much of its share an arm keeps that never comes near the best:
-// all of it up to so many standard deviations, then less and less.
+// hope is the factor, at most 1, by which an arm's share of the effort shrinks where its walks
+// stay below the best value: 1 up to 2.5 standard deviations below, then falling exponentially to
+// 0.03.
 func (a *arm) hope(best int64) float64 {
 	const near, least = 2.5, 0.03
 	gap := float64(best) - a.mean
@@ -64,12 +65,12 @@ type portfolio struct {
 	elite   func(int64, []uint64)
 	give    func([]uint64)
 	arms    []arm
-	crosser *elite.Crosser // nil where solutions seldom differ in several components
-	bar     int64          // the worst of the pool when it was last renewed
+	crosser *elite.Crosser // nil for dense problems, whose solutions seldom differ in several components
+	bar     int64          // the worst value in the pool when the pool was last emptied
 }
 
-// newPortfolio makes the portfolio for a problem whose step and add cost so
-// much, of all methods but some.
+// newPortfolio makes the portfolio for a problem whose step and add take so many nanoseconds, of
+// all methods except those in without.
 func newPortfolio(p *problem.Normal, step, add float64, without []string, o search.Options) *portfolio {
 	rules := RulesFor(o.Rules, p.N)
 	f := &portfolio{Pool: elite.NewPool(p, rules.Pool, rules.Distance), random: rand.New(rand.NewPCG(o.Seed, 0)), elite: o.Elite, give: o.Give, bar: math.MinInt64}
@@ -108,8 +109,8 @@ func (f *portfolio) keep(value int64, x []uint64) (taken bool) {
 	return taken
 }
 
-// combine gives the best of the pool the components in which x is better, where
-// the problem is sparse, and returns what came out, 0 and nil where nothing did.
+// combine copies the best elite, gives the copy every component in which x is better, and returns
+// the result; 0 and nil where no component of x is better, or where the problem is not sparse.
 func (f *portfolio) combine(x []uint64) (int64, []uint64) {
 	if f.crosser == nil || len(f.Elites) == 0 {
 		return 0, nil
@@ -124,7 +125,8 @@ func (f *portfolio) combine(x []uint64) (int64, []uint64) {
 	return value, child
 }
 
-// learn takes the result of a walk.
+// learn takes the result of a walk: it rewards the arm, offers the solution to the pool, and
+// empties a pool that has taken no solution for long.
 func (f *portfolio) learn(was course, value int64, x []uint64, cost float64) {
 	rise, spread := 0.0, 1.0
 	if len(f.Elites) > 0 {
@@ -148,8 +150,8 @@ func (f *portfolio) learn(was course, value int64, x []uint64, cost float64) {
 	}
 }
 
-// choose draws an arm. Each gets effort in proportion to its reward by effort
-// and to its hope; one that had little is held to be as good as all together.
+// choose draws an arm. An arm's share of the effort is proportional to its reward per work and to
+// its hope. An arm with little work so far counts as rewarding as all arms together.
 func (f *portfolio) choose() int {
 	var reward, cost float64
 	for _, a := range f.arms {

@@ -16,20 +16,19 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// The work of each searcher between two looks at the pool, in units of about a
-// nanosecond, grows from the first to the last: waiting for each other and the
-// time to the first results are both kept short.
+// The work of a searcher between two visits to the pool, in units of about a nanosecond, grows
+// from firstRound to lastRound: short rounds give the first results soon, long ones spend little
+// time waiting for other searchers.
 const firstRound, lastRound = 5e5, 1e7
 
-// Search looks for good solutions on the cores of this machine. Its
-// searchers, one a core, walk from starts that the pool of elite solutions
-// suggests, each by one of several methods; methods whose walks improve the
-// pool are chosen more often. The searchers work in rounds of equal work, after
-// each of which their walks' results enter the pool in the searchers' order:
-// with Options.Work what happens depends on the seed and the number of cores alone.
+// Search looks for good solutions on the cores of this machine. Its searchers, one a core, walk
+// from starts that the pool of elite solutions suggests, each by one of several methods; methods
+// whose walks improve the pool are chosen more often. The searchers work in rounds of equal work.
+// After each round the results of completed walks enter the pool in the searchers' order, so that
+// with Options.Work a run depends on the seed and the number of cores alone.
 //
-// Methods named in Without, as Methods names them, are left out, but for
-// tabu search where no other is left: what each of them is worth can be measured.
+// Without names the Methods to leave out, for measurements of what each of them is worth. Tabu
+// search stays where all are named.
 type Search struct{ Without []string }
 
 // Search implements search.Searcher.
@@ -38,11 +37,7 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if p.N <= reference.Tiny {
-		value, x := reference.Exhaust(p)
-		found(value, x, time.Since(o.Began))
-		if o.Elite != nil {
-			o.Elite(value, x)
-		}
+		reference.Visit(p, o, found)
 		return search.Work{}, nil
 	}
 	end := &alarm{deadline: o.Deadline}

@@ -34,7 +34,7 @@ type course struct {
 	method method
 	from   []uint64 // first solution; nil: a random one
 	toward []uint64 // second parent; nil: none
-	length int      // longer by a factor of four each
+	length int      // index of lengths
 	arm    int      // of the portfolio
 }
 
@@ -46,14 +46,14 @@ type searcher[S qubo.Sum] struct {
 	logs   *logs
 	spread float64
 	end    *alarm
-	target *int64 // rings end; nil: leave that to the others
+	target *int64 // value at which the searcher rings end; nil: it never does
 
 	rules  search.Rules // of the host's
 	course course
 	ended  bool // the walk of course is complete
 	best   int64
 	bestX  []uint64 // the best of this walk
-	flips  int64    // of all grants
+	flips  int64    // in all grants
 	cost   float64  // of this walk, in units of about a nanosecond
 
 	grant       chan grant
@@ -120,7 +120,7 @@ func (s *searcher[S]) fill(x []uint64) {
 	}
 }
 
-// note keeps x as the best of the walk.
+// note keeps x as the best solution of the walk.
 func (s *searcher[S]) note() {
 	s.best = s.value
 	copy(s.bestX, s.x)
@@ -129,8 +129,8 @@ func (s *searcher[S]) note() {
 	}
 }
 
-// tick books work that was done and, where the grant is used up, reports and
-// waits for the next. It is false when there is none and the walk shall end.
+// tick counts work that was done. Where the grant is used up, tick reports and waits for the next
+// grant. It is false where no grant comes, and the walk shall end.
 func (s *searcher[S]) tick(cost float64, flips int64) bool {
 	s.costLeft -= cost
 	s.flipsLeft -= flips
@@ -195,7 +195,7 @@ func (s *searcher[S]) follow() bool {
 		if !s.relink(s.course.toward) {
 			return false
 		}
-		s.note() // what counts is new
+		s.note() // the best of the walk counts from here
 	}
 	return s.tabu(s.rules.Stall << length)
 }

@@ -34,6 +34,6 @@ func (s *searcher[S]) start() bool {
 		}
 	}
 	copy(s.last, s.x)
-	s.note() // what counts is new
+	s.note() // the best of the walk counts from here
 	return true
 }

@@ -15,8 +15,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// deviceStarter is massive multi-start on a device: qubo/multistart for what is
-// the paper's own, qubo/evaluate for objectives and gains.
+// deviceStarter is massive multi-start on a device: qubo/multistart has the paper's own steps,
+// qubo/evaluate objectives and gains.
 type deviceStarter struct {
 	p       *problem.Normal
 	s       device.Stream
@@ -196,8 +196,8 @@ func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshol
 	return list, nil
 }
 
-// climb is the rest of a round as the paper divides it: the device evaluates, and a core of the host takes
-// what passes the screen to a local optimum.
+// climb divides the rest of a round as the paper does: the device evaluates, and a core of the
+// host takes the solutions that pass the screen to a local optimum.
 func (g *deviceStarter) climb(count int, threshold float64, limit int64) ([]outcome, error) {
 	values := g.back[:8*count]
 	if err := errors.Join(g.many.AddValues(g.s, g.x, count, g.twice), g.s.Download(values, g.twice, 0)); err != nil {
@@ -243,5 +243,5 @@ func blends(with string) uint64 {
 	return 1
 }
 
-// Close frees what the starter took, but for the stream.
+// Close frees the memory and unloads the kernels; the stream is the caller's.
 func (g *deviceStarter) Close() error { return g.scope.Close() }

@@ -138,11 +138,11 @@ func (e *Evaluation) Host(first int) (time.Duration, error) {
 	return time.Since(began) / time.Duration(max(1, len(list))), nil
 }
 
-// Close frees what the evaluation took.
+// Close frees the memory, unloads the kernels and closes the stream.
 func (e *Evaluation) Close() error { return errors.Join(e.on.Close(), e.s.Close()) }
 
-// EvaluateVariants are the labels of qubo/evaluate that can evaluate an
-// instance: exactly, but for float32, which may round.
+// EvaluateVariants are the labels of the variants of qubo/evaluate that can evaluate an instance.
+// Those of float32 may round; all others are exact.
 func EvaluateVariants(inst *problem.Instance) ([]string, error) {
 	if err := inst.Check(); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (h *hostStarter) diversify(x []uint64, i, strides, seed uint64) {
 	draw.Turn(x, h.p.N, i, strides)
 }
 
-// ascend flips what gains most, the first of several, while anything gains.
+// ascend flips the variable of the largest gain, the first of equals, while any gain is above 0.
 func (h *hostStarter) ascend(x []uint64, o *outcome, limit int64) {
 	h.p.Deltas(x, h.gain)
 	for o.flips = 0; o.flips < limit; o.flips++ {

@@ -71,8 +71,8 @@ type Options struct {
 	Tuning *tuned.Database // that variants are chosen by; nil: the one embedded in the binary
 }
 
-// A Run is what massive multi-start did. Objectives are those of the
-// normal form: scaled, to be maximised.
+// A Run is the result of massive multi-start. Objectives are those of the normal form: scaled, to
+// be maximised.
 type Run struct {
 	Value      int64
 	X          []uint64 // bit i%64 of word i/64

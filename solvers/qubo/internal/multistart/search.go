@@ -34,8 +34,9 @@ func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Optio
 	return o.run(ctx, p, on, nil)
 }
 
-// openFor opens what o needs on a device, with a stream of its own. On a host the end of ctx ends
-// sampling and ascents.
+// openFor opens the kernels that o needs on a device, with a stream of its own, or the host's code
+// on a host device, where the end of ctx ends sampling and ascents. The function it returns closes
+// both.
 func openFor(ctx context.Context, d device.Device, p *problem.Normal, o Options) (starter, func() error, error) {
 	batch := orElse(o.Batch, 1)
 	if d.Facts().Kind == device.Host {

@@ -98,7 +98,7 @@ func trialProblem(kind string, n int, seed uint64) *problem.Normal {
 	return p
 }
 
-// Cases are none, one, about a tile and more variables, and as many solutions.
+// Cases have 0 and 1 variables, and about as many variables, and solutions, as a tile and more.
 func (t subjectOf) Cases(fixed map[string]string) ([]subject.Case, error) {
 	var cases []subject.Case
 	for k, c := range []struct{ n, count int }{{0, 1}, {1, 2}, {5, 3}, {64, 1}, {127, 4}, {129, 20}} {
@@ -162,7 +162,8 @@ type denseJob struct {
 	found  []outcome
 }
 
-// Reset draws the solutions anew and poisons what Run writes.
+// Reset draws the solutions anew and overwrites the memory that Run writes, so that a Run that
+// writes nothing is noticed.
 func (j *denseJob) Reset(s device.Stream) error {
 	g := j.on
 	g.s, j.found = s, nil
@@ -233,5 +234,5 @@ func (j *denseJob) Check(s device.Stream) error {
 // Work is the number of products of a weight and a bit.
 func (j *denseJob) Work() float64 { return float64(j.count) * float64(j.p.N) * float64(j.p.N) }
 
-// Close gives back what the trial took.
+// Close frees the memory of the trial.
 func (j *denseJob) Close() error { return errors.Join(j.on.Close(), j.stream.Close()) }

@@ -7,8 +7,8 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// split makes parts of the components of what is left, or one part of all of
-// it where whole is set. It is false where stop has ended it.
+// split makes a part of each component of the remaining problem, or one part of all of it where
+// whole is set. It is false where stop has ended it.
 func (r *reducer) split(whole bool, stop func() bool) bool {
 	n := r.p.N
 	if !slices.Contains(r.gone, true) && (whole || r.connected(stop)) {

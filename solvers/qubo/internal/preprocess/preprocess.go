@@ -22,7 +22,7 @@ import (
 //   - components: what is not connected is solved apart.
 type Reduction struct {
 	p        *problem.Normal
-	Constant int64 // objective of what was fixed and eliminated
+	Constant int64 // objective of the variables that were fixed and eliminated
 	fixed    []int8
 	steps    []step // eliminations, in their order
 	Parts    []Part
@@ -53,8 +53,8 @@ type edge struct {
 // finding a pair takes time in proportion.
 const hub = 1 << 12
 
-// reducer is a reduction under way. Variables that are gone are out of degree,
-// low and high of the others.
+// A reducer is a reduction under way. degree, low and high count pairs with variables that are
+// still there.
 type reducer struct {
 	*Reduction
 	gone   []bool
@@ -65,13 +65,13 @@ type reducer struct {
 	bound  int64 // of p
 	queue  []int32
 	queued []bool
-	adj    [][]edge // nil: the pairs are the rows of p; else those and new ones, edges to what is gone among them
+	adj    [][]edge // pairs of p and new ones, also with variables that are gone; nil: the rows of p are all
 }
 
-// Reduce fixes the variables that given says are 0 or 1 (nil: none), and then
-// whatever the rules allow, unless plain is set. stop ends it early: with what
-// was done till then, or, where nothing was given and even the parts take too
-// long, with nothing done.
+// Reduce fixes the variables for which given has 0 or 1 (nil: none) and then, unless plain is set,
+// applies the rules until none fits. stop ends it early: the variables that were fixed and
+// eliminated until then stay so. Where given fixes nothing and even dividing the problem into
+// parts takes too long, the problem stays whole.
 func Reduce(p *problem.Normal, given []int8, plain bool, stop func() bool) *Reduction {
 	r := &reducer{Reduction: &Reduction{p: p}}
 	r.begin()

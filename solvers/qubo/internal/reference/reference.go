@@ -44,6 +44,15 @@ func Exhaust(p *problem.Normal) (int64, []uint64) {
 	return best, x[:problem.Words(p.N)]
 }
 
+// Visit is the search of a problem of at most Tiny variables: it tells the best solution.
+func Visit(p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) {
+	value, x := Exhaust(p)
+	found(value, x, time.Since(o.Began))
+	if o.Elite != nil {
+		o.Elite(value, x)
+	}
+}
+
 // Search is one-flip tabu search as plainly as it can be written, one
 // walk after another from random starts: the best flip that is not tabu, or
 // beats the best so far, is made even if it makes x worse; its variable is tabu

@@ -19,7 +19,7 @@ const exchangeLimit = 64
 // member returns search k's functions: give offers a solution to the others, take returns the
 // newest that another gave.
 func (e *exchange) member(k int) (give func(x []uint64), take func() []uint64) {
-	var seen []uint64 // the last that was taken; what was sent is never written to
+	var seen []uint64 // the solution that was taken last
 	give = func(x []uint64) {
 		e.mu.Lock()
 		defer e.mu.Unlock()

@@ -2,8 +2,8 @@ package search
 
 import "coalesce/solvers/solve"
 
-// A Setup is what opening an engine depends on besides the problem. Several devices
-// are of one kind.
+// A Setup is everything that opening an engine depends on besides the problem. Several devices are
+// of one kind.
 type Setup struct {
 	solve.Settings
 	Without []string // names of parts that are left out

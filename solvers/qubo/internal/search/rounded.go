@@ -13,8 +13,8 @@ import (
 // may search it.
 var ErrUnfit = errors.New("no variant holds the problem")
 
-// Rounded is a search of a problem with rounded coefficients, for engines of
-// narrow types. Values are those of the problem itself.
+// Rounded searches a problem by way of its copy with rounded coefficients, for engines of narrow
+// types. Values are those of the problem itself.
 type Rounded struct {
 	Inner   Searcher
 	Problem *problem.Normal

@@ -19,14 +19,13 @@ type Rules struct {
 	Searches int // on each device
 	Pool     int // elites at most
 	Distance int // variables in which elites differ at least
-	Restart  int // rounds without a better one after which a search begins anew; Never: it does not
+	Restart  int // rounds without a better solution after which a search begins anew; Never: no restart
 }
 
-// What qubo/bulk has room for on a device: tabu variables of a search (RING of
-// its template) and elites of a pool.
+// Limits of qubo/bulk on a device.
 const (
-	RingLimit = 1024
-	poolLimit = 240
+	RingLimit = 1024 // tabu variables of a search: RING of its template
+	poolLimit = 240  // elites of a pool
 )
 
 // Never is the Restart of a search that does not begin anew.
@@ -109,7 +108,7 @@ func ParseRules(text string) (r Rules, err error) {
 	return r, nil
 }
 
-// String is what ParseRules reads: the rules that are not 0.
+// String is the text that ParseRules reads: all rules that are not 0.
 func (r Rules) String() string {
 	var list []string
 	for _, k := range ruleList {
@@ -142,8 +141,8 @@ func (r Rules) Check() error {
 	return nil
 }
 
-// CheckFor holds rules against n variables and an engine, without the parts that
-// are left out.
+// CheckFor is an error where the engine, without the parts that are left out, has no such rule, or
+// n variables are too few for a rule.
 func (r Rules) CheckFor(engine string, without []string, n int) error {
 	members := []string{engine}
 	if engine == "portfolio" {
@@ -186,7 +185,7 @@ func (r Rules) refused(engine string, members []string) error {
 	return nil
 }
 
-// RefusedBy is refused for the engines that an opened one uses.
+// RefusedBy is an error where a rule is set that no engine of used has.
 func (r Rules) RefusedBy(used map[string]Rules) error {
 	members := slices.Sorted(maps.Keys(used))
 	return r.refused(strings.Join(members, " and "), members)

@@ -10,12 +10,12 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A Searcher looks for good solutions of a problem in normal form until a limit
-// is met. It calls found, from one goroutine at a time, on every improvement
-// of its best; the values rise. x is the caller's to read during the call only.
+// A Searcher looks for good solutions of a problem in normal form until a limit is met. It calls
+// found on every improvement of its best solution, from one goroutine at a time, with rising
+// values. The caller may read x during the call only.
 //
 // A search ends without an error when it meets a limit or its target, or when ctx ends. Its answer
-// is the solution that found was last called with.
+// is the solution with which found was last called.
 type Searcher interface {
 	Search(ctx context.Context, p *problem.Normal, o Options, found func(value int64, x []uint64, at time.Duration)) (Work, error)
 }
@@ -28,7 +28,7 @@ type Options struct {
 	Target   *int64    // stop at this objective or above; nil: none
 	Seed     uint64
 	Start    []uint64 // one of the first solutions; nil: none
-	Rules    Rules    // those that the search has; 0: its choice
+	Rules    Rules    // a search ignores rules that it lacks; 0: its default
 	Workers  int      // goroutines of a host search; 0: all cores
 
 	// Elite, unless nil, is called with good solutions that enter the pool, in any order of value.
@@ -44,7 +44,7 @@ type Options struct {
 	Progress func(Work)
 }
 
-// Work is what a search did.
+// Work is the work of a search.
 type Work struct {
 	Flips    int64 `json:"flips"`    // one-flip moves made
 	Restarts int64 `json:"restarts"` // walks begun from a new start

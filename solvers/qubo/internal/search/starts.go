@@ -43,11 +43,12 @@ const (
 // Ascents are the values of Starts.Ascend, the default first.
 func Ascents() []string { return []string{ascendDevice, AscendHost} }
 
-// most samples, and iterations at once: solutions of a device's memory.
+// maxStarts is the largest number of samples, and of iterations at once: so many solutions
+// are in a device's memory.
 const maxStarts = 1 << 20
 
-// Check holds parameters against their ranges, and the engine that they are for against the one asked
-// for; other engines have none of them.
+// Check is an error where a parameter is out of range, or where one is set and engine is not
+// multistart, the only engine that has parameters of this kind.
 func (s Starts) Check(engine string) error {
 	for _, p := range []struct {
 		name  string
@@ -73,7 +74,8 @@ func (s Starts) Check(engine string) error {
 	return nil
 }
 
-// Screen is λ, nil for the default, and whether it is that of the paper.
+// Screen parses Lambda: λ, nil for the default, and whether the paper's λ is meant. The error
+// names a λ that is neither a number nor "printed".
 func (s Starts) Screen() (lambda *float64, printed bool, err error) {
 	switch s.Lambda {
 	case "":

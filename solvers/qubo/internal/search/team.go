@@ -9,11 +9,10 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A Team is several searches of one problem at the same time. They share
-// limits, target and the best, and pass each other elites: the first to meet the
-// target ends the others.
-// With a limit on work only the first searches, so that the result depends on
-// the seed alone.
+// A Team is several searches of one problem at the same time. They share the limits, the target
+// and the best solution, and exchange elites. The first search that meets the target ends the
+// others. With a limit on work the first search alone runs, so that the result depends on the seed
+// alone.
 type Team []Searcher
 
 // Search implements Searcher.
@@ -77,8 +76,8 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 	return sum(did), errors.Join(fails...)
 }
 
-// beside joins two exchanges for member k: it gives to the team's other members and to whom the
-// team gives, and takes from either.
+// beside joins two exchanges for member k: solutions go to the other members of the team and to
+// the team's partner (o.Give), and come from either.
 func beside(o Options, swaps *exchange, k int) (func([]uint64), func() []uint64) {
 	give, take := swaps.member(k)
 	if o.Give == nil || o.Take == nil {
@@ -95,7 +94,7 @@ func beside(o Options, swaps *exchange, k int) (func([]uint64), func() []uint64)
 		}
 }
 
-// sum adds up what several searches did.
+// sum adds up the work of several searches.
 func sum(list []Work) (all Work) {
 	for _, w := range list {
 		all.Flips += w.Flips

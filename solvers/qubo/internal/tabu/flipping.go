@@ -13,19 +13,19 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A Flipping is a variant of qubo/bulk on a dense problem that is drawn on its
-// way to the device, to be timed: the host never holds the matrix.
+// A Flipping times a variant of qubo/bulk on a dense problem whose matrix is drawn on its way to
+// the device: the host never holds all of it.
 type Flipping struct {
 	Variant  string
 	Searches int
 	Threads  int // of a search
-	Row      int // bytes
+	Row      int // bytes of a row of the matrix
 	device.Resources
 	on   *Island
 	draw dense
 }
 
-// dense has a weight between any two variables, a function of the seed.
+// dense is a problem that has a weight between any two variables, a function of the seed.
 type dense struct {
 	row     string
 	largest int64
@@ -34,8 +34,8 @@ type dense struct {
 
 func drawDense(row string, n int) dense { return dense{row, largestWeight(row, n), 1} }
 
-// largestWeight is one that rows of a type hold where n variables have such, if any is; 0 for
-// what is no type.
+// largestWeight is the largest size of a weight with which rows of a type hold a dense problem of
+// n variables; 0 where row is no type of rows.
 func largestWeight(row string, n int) int64 {
 	size := int64(max(1, n))
 	return map[string]int64{"bits": 14, "int8": 127, "int16": min(1<<15-1, 1<<22/size), "int32": 1 << 29 / size,
@@ -65,7 +65,7 @@ func (d dense) needs(n int) needs {
 // variables with rows of a type, and have little room to spare.
 func FlippingVariants(facts device.Facts, n int, row string) (labels []string, err error) {
 	needs, least := drawDense(row, n).needs(n), 0
-	for _, all := range []bool{false, true} { // first the least room, then who has a quarter more
+	for _, all := range []bool{false, true} { // first the least capacity, then all variants within a quarter of it
 		for i := range qubo.Bulk.Variants {
 			v := &qubo.Bulk.Variants[i]
 			f, refused := needs.formOn(facts, v)
@@ -85,8 +85,9 @@ func FlippingVariants(facts device.Facts, n int, row string) (labels []string, e
 	return labels, nil
 }
 
-// OpenFlipping draws a problem that rows of a type hold, and takes a variant by its
-// label; an empty one stands for that which is chosen where nothing is tuned.
+// OpenFlipping draws a problem of 1 to 65,536 variables that rows of a type hold, and loads the
+// variant of a label; an empty label stands for the variant that is chosen where nothing is tuned.
+// Errors name an unknown type or label, and a variant that does not hold the problem.
 func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err error) {
 	if n <= 0 || n > 1<<16 || drawDense(row, n).largest == 0 {
 		return nil, fmt.Errorf("%d variables with rows of type %q: expected 1 to %d, fewer than gains hold, and one of bits, int8, int16, int32, int64, float32, pairs", n, row, 1<<16)
@@ -119,7 +120,7 @@ func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err e
 	return f, nil
 }
 
-// rows draws some for upload.
+// rows draws rows first to last-1 into room, in the layout of the device.
 func (f *Flipping) rows(first, last int, room []byte) {
 	n, size := f.on.p.N, f.on.form.rowBytes()
 	col := make([]int32, n)
@@ -135,8 +136,8 @@ func (f *Flipping) rows(first, last int, room []byte) {
 	})
 }
 
-// Round makes so many flips in each search, and lets the best into the pool: on
-// the device's clock. Rounds are numbered from 0.
+// Round makes flips flips in each search and lets the best solutions into the pool. It returns the
+// time on the device's clock. Rounds are numbered from 0.
 func (f *Flipping) Round(number, flips int64) (time.Duration, error) {
 	s := f.on.streams[0]
 	begin, err := s.Record()
@@ -156,8 +157,8 @@ func (f *Flipping) Round(number, flips int64) (time.Duration, error) {
 	return end.Since(begin)
 }
 
-// Check holds so many searches against the weights: some gains of each, and the
-// value, which follows from all gains.
+// Check holds count of the searches against the weights: some gains of each, and its value, which
+// follows from all gains. Errors wrap problem.ErrCheck.
 func (f *Flipping) Check(count int) error {
 	b, s := f.on, f.on.streams[0]
 	form, n := b.form, b.p.N
@@ -199,5 +200,5 @@ func (f *Flipping) Check(count int) error {
 	return nil
 }
 
-// Close gives back what it took.
+// Close frees the device's memory and unloads the module.
 func (f *Flipping) Close() error { return f.on.Close() }

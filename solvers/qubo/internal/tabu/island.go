@@ -13,55 +13,49 @@ import (
 
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
-	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 )
 
-// Island runs qubo/bulk: hundreds of one-flip tabu searches (F. Glover, Z. Lü and
-// J.-K. Hao, "Diversification-driven tabu search for unconstrained binary
-// quadratic problems", 4OR 8, 2010) that share a pool of elite solutions; how a
-// GPU does that: R. Yasudo et al., "Adaptive bulk search", ICPP 2020.
+// Island runs qubo/bulk: hundreds of one-flip tabu searches (F. Glover, Z. Lü and J.-K. Hao,
+// "Diversification-driven tabu search for unconstrained binary quadratic problems", 4OR 8, 2010)
+// that share a pool of elite solutions, in the manner of R. Yasudo et al., "Adaptive bulk search",
+// ICPP 2020, on a GPU.
 //
-// A block is a search, or, where its registers do not hold them all, a cluster
-// of blocks. Its threads hold x and the gain of every flip in
-// registers. A step is an arg-max over all gains, with one barrier; the row of
-// the matrix for the variable flipped; an update of every gain. It is exact:
-// integers, and gains are never rebuilt.
+// A search is run by one block or, where the registers of one block do not hold it, by a cluster
+// of blocks. Its threads hold x and the gain of every flip in registers. A step finds the largest
+// of all gains, with one barrier, reads the row of the matrix for the variable flipped, and
+// updates every gain. Arithmetic is exact: gains are integers and are never rebuilt.
 //
-// A search goes on in episodes: it makes a start from elites by one of five
-// operators, walks there, each step the best of those that lead there, and
-// searches from there until it stalls. Flipped variables are tabu in a queue
-// whose length changes at random between tenure and tenure + spread; a flip to
-// a new best of the episode is never tabu. The operators:
+// A search goes on in episodes. One of five operators makes a start from elites. The search walks
+// there, each step by the best of the flips that lead there, and searches from there until it
+// stalls. Flipped variables are tabu in a queue whose length changes at random between tenure and
+// tenure + spread; a flip to a new best of the episode is never tabu. The operators are: random,
+// which flips each variable with probability 1/4; relink, which walks a quarter to three quarters
+// of the way towards an elite (path relinking); cross, which takes from each of two elites half of
+// the bits in which they differ; mutate, an elite with each bit flipped with probability 1/16; and
+// majority, of three elites.
 //
-//	random    flip each variable with probability 1/4
-//	relink    towards an elite, a quarter to three quarters of the way (path relinking)
-//	cross     from each of two elites half of the bits where they differ
-//	mutate    an elite with each bit flipped with probability 1/16
-//	majority  of three elites
+// After a round of some flips a search, one block lets the best solution of each search into the
+// pool, in the order of their values; elites differ in at least `distance` variables. Operators
+// are chosen in proportion to their credit: new elites by flips spent, averaged over rounds.
+// Searches read the pool as the round before left it, so that a run of a given number of flips
+// depends on the seed, the variant and the number of searches alone.
 //
-// After a round of so many flips a search, one block lets the best of each
-// search into the pool, in the order of their values: elites differ in at least
-// `distance` variables. Operators are chosen in proportion to their credit: new
-// elites by flips spent, averaged over rounds. Searches read the pool as the
-// round before left it, so that a run of so many flips depends on the seed, the
-// variant and the number of searches alone.
-//
-// The host reads a few words after each round, and the best when it is new. After
-// some rounds without a better one it begins anew, with an empty pool. Rules set
-// the parameters of all this.
+// The host reads a few words after each round, and the best solution when it is new. After some
+// rounds without a better one the search begins anew, with an empty pool. Rules set the parameters
+// of all this.
 type Island struct {
 	variant *device.Variant
 	kernels *qubo.BulkKernels
 	form    layout
 	p       *problem.Normal
 	rules   parameters
-	Without []string         // operators that are left out, but for random where none is left
-	streams [2]device.Stream // of the searches; to stop them
+	Without []string         // operators to leave out; random stays where all are named
+	streams [2]device.Stream // the searches' own, and one to stop them with
 
 	island int
-	life   int     // how often it began anew
+	life   int     // restarts so far
 	seen   []int64 // control words, as last read
 
 	scope device.Scope // holds the memory, the streams and the module
@@ -74,14 +68,14 @@ type Island struct {
 type parameters struct {
 	searches       int
 	flips, stall   int // of a round and search; without a new best, to the end of an episode
-	tenure, spread int
+	tenure, spread int // flips
 	pool, distance int // elites; variables in which they differ
-	restart        int // rounds without a better one, after which it begins anew; Never: it does not
+	restart        int // rounds without a better solution, after which the search begins anew; Never: no restart
 }
 
 const controlWords = 512 // of the device
 
-// rulesFor are the defaults.
+// rulesFor are the default parameters on a device.
 func (b *Island) rulesFor(f device.Facts) parameters {
 	n := b.p.N
 	r := parameters{
@@ -91,13 +85,13 @@ func (b *Island) rulesFor(f device.Facts) parameters {
 	const registers, threads, blocks = 65536, 2048, 32 // of a multiprocessor
 	each := (max(32, b.kernels.Resources("search").Registers) + 7) / 8 * 8
 	r.searches = max(1, f.SMs) * max(1, min(registers/(each*b.form.block), threads/b.form.block, blocks))
-	if b.form.cluster > 1 { // what lies together limits those
+	if b.form.cluster > 1 { // multiprocessors that lie together limit the clusters at once
 		r.searches = cmp.Or(b.kernels.Resources("search").Clusters, max(1, r.searches/b.form.cluster))
 	}
 	return r
 }
 
-// takeIsland loads a variant and takes the memory for a problem in a form.
+// takeIsland loads a variant and allocates the memory for a problem in a form. rules may be nil.
 func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Normal, rules func(*Island) parameters) (b *Island, err error) {
 	b = &Island{variant: v, form: form, p: p, seen: make([]int64, controlWords)}
 	facts, rowBytes := d.Facts(), int64(b.form.rowBytes())
@@ -140,7 +134,7 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 // Close gives back the memory and the module.
 func (b *Island) Close() error { return b.scope.Close() }
 
-// begin empties the pool, but for a start that is given.
+// begin empties the pool, or leaves the given start alone in it.
 func (b *Island) begin(o search.Options) error {
 	control := make([]int64, controlWords)
 	operators := b.operators()
@@ -159,7 +153,7 @@ func (b *Island) begin(o search.Options) error {
 	return s.Upload(b.control, 0, device.Bytes(control))
 }
 
-// round makes so many flips in each search, and lets the best into the pool.
+// round enqueues flips flips in each search, after which the best solutions enter the pool.
 func (b *Island) round(o search.Options, number, flips int64) error {
 	target, mode := int64(math.MaxInt64), uint64(1)
 	if o.Target != nil && o.Work == 0 {
@@ -180,24 +174,15 @@ func (b *Island) Search(ctx context.Context, p *problem.Normal, o search.Options
 	return islands{b}.Search(ctx, p, o, found)
 }
 
-// look reads the control words, when the stream's work is done.
+// look downloads the control words, once all enqueued work is done.
 func (b *Island) look() error { return b.streams[0].Download(device.Bytes(b.seen), b.control, 0) }
 
-// halt ends the searches soon.
+// halt makes the searches end within a few flips.
 func (b *Island) halt() error {
 	return errors.Join(b.streams[1].Fill(b.control, 8*qubo.BulkControlStop, 8, 1), b.streams[1].Sync())
 }
 
-// visit evaluates every solution of a tiny problem on the host.
-func (b *Island) visit(o search.Options, found func(int64, []uint64, time.Duration)) {
-	value, x := reference.Exhaust(b.p)
-	found(value, x, time.Since(o.Began))
-	if o.Elite != nil {
-		o.Elite(value, x)
-	}
-}
-
-// best downloads the best elite into x and recomputes its value.
+// best downloads the best elite and recomputes its value, from x, whose value is known.
 func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
 	values := b.seen[qubo.BulkControlValues:][:b.seen[qubo.BulkControlCount]]
 	top := 0
@@ -217,7 +202,7 @@ func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
 	return value, y, nil
 }
 
-// tell tells of every elite.
+// tell calls elite with every elite of the pool.
 func (b *Island) tell(elite func(int64, []uint64)) error {
 	for e := range b.seen[qubo.BulkControlCount] {
 		x, err := b.elite(e)

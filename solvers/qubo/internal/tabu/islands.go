@@ -15,30 +15,26 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// islands are bulk searches of one problem, a device each, of one variant. Each
-// has its own pool and a stream of random numbers of its own. They make their
-// rounds together, and after every few of them the elites of each go to the
-// next, the last's to the first: the best of those enter its pool as a search's
-// best does, by the same rules, but earn no operator credit. So do elites of
-// other searches, by way of the first island. With a limit on work a run depends on the seed, the variant and the numbers of islands and
-// searches alone.
+// islands are bulk searches of one problem by one variant, one on each device. Each has its own
+// pool and its own stream of random numbers. They make their rounds together. Every exchangeEvery
+// rounds the elites of each island go to the next, and the last's to the first: the best of them
+// enter its pool by the same rules as a search's best, but earn no operator credit. Elites of
+// other searches enter by way of the first island. With a limit on work a run depends on the seed,
+// the variant and the numbers of islands and searches alone.
 //
-// Elites travel through the host: a pool is 32 records of a bit a variable,
-// which it looks at anyway.
+// Elites travel through the host, which reads the pools anyway: a pool is 32 records, by default,
+// of one bit a variable.
 type islands []*Island
 
-// Rounds between exchanges, elites of a neighbour that are looked at, and rounds
-// without a better solution after which the searches begin anew: the first time,
-// and each time half as many more.
 const (
-	exchangeEvery = 4
-	migrantsLimit = 4
-	idleLimit     = 10
+	exchangeEvery = 4  // rounds between exchanges
+	migrantsLimit = 4  // elites of a neighbour that enter a pool, at most
+	idleLimit     = 10 // rounds without a better solution before the first restart; before each later one, 5 more
 )
 
-// newIslands loads a variant on every device, takes memory and uploads the
-// matrix, in pieces that all devices get, so that the host never holds more than
-// one of them as they do. rules may be nil.
+// newIslands loads a variant on every device, allocates memory and uploads the matrix. Every piece
+// of the matrix is laid out once for all devices, and the host holds one piece at a time. rules
+// may be nil.
 func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, rules func(*Island) parameters) (l islands, err error) {
 	defer func() {
 		if err != nil {
@@ -60,8 +56,8 @@ func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, r
 	return l, l.upload(func(first, last int, room []byte) { form.rowsOf(p, first, last, room) })
 }
 
-// upload brings rows to all devices, in pieces that are laid out in the room that
-// is given, every byte of it.
+// upload brings the matrix to all devices, in pieces: rows lays rows first to last-1 out in room,
+// and writes every byte of it.
 func (l islands) upload(rows func(first, last int, room []byte)) error {
 	n, rowBytes := l[0].p.N, l[0].form.rowBytes()
 	piece := max(1, (8<<20)/rowBytes)
@@ -81,7 +77,7 @@ func (l islands) upload(rows func(first, last int, room []byte)) error {
 	return nil
 }
 
-// Close gives back what all have taken.
+// Close frees the memory of all islands.
 func (l islands) Close() error {
 	var errs []error
 	for _, b := range l {
@@ -90,7 +86,7 @@ func (l islands) Close() error {
 	return errors.Join(errs...)
 }
 
-// each works on all islands at once.
+// each calls work for all islands at once, and joins the errors.
 func (l islands) each(work func(b *Island) error) error {
 	errs := make([]error, len(l))
 	var wg sync.WaitGroup
@@ -101,7 +97,7 @@ func (l islands) each(work func(b *Island) error) error {
 	return errors.Join(errs...)
 }
 
-// searches are those of all islands.
+// searches is the number of searches of all islands.
 func (l islands) searches() (sum int64) {
 	for _, b := range l {
 		sum += int64(b.rules.searches)
@@ -115,7 +111,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.N)
 	}
 	if p.N <= reference.Tiny {
-		l[0].visit(o, found)
+		reference.Visit(p, o, found)
 		return did, nil
 	}
 	x := o.Start
@@ -141,8 +137,8 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		err = errors.Join(err, <-stopped)
 	}()
 	var (
-		top          int64 = math.MinInt64 // the best since the pools were emptied last
-		idle, before int64                 // rounds since it was found; flips until then
+		top          int64 = math.MinInt64 // the best value since the last restart
+		idle, before int64                 // rounds since top was found; flips until the last restart
 	)
 	for number := int64(0); stop.Err() == nil && !o.Met(best) && (o.Work == 0 || did.Flips < o.Work); number++ {
 		if limit := int64(l[0].rules.restart); limit != search.Never && idle > limit+limit/2*int64(l[0].life) {
@@ -151,7 +147,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 			}
 			number, top, idle, before = 0, math.MinInt64, 0, did.Flips
 			if stop.Err() != nil {
-				break // the word that says so may have been cleared
+				break // the restart may have cleared the word that stops the searches
 			}
 		}
 		if err := l.exchange(o, number, best, x); err != nil {
@@ -164,7 +160,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		err := l.each(func(b *Island) error {
 			err := errors.Join(b.round(o, number, flips), b.look())
 			if err != nil || o.Work == 0 && b.seen[qubo.BulkControlCount] > 0 && o.Met(b.seen[qubo.BulkControlBest]) {
-				end() // nor need the others go on
+				end() // the others stop too
 			}
 			return err
 		})
@@ -262,7 +258,7 @@ func (l islands) pass() error {
 	})
 }
 
-// admit adds the best of some elites, with these values, to the pool.
+// admit lets the best of some elites, whose values are given, into the pool.
 func (b *Island) admit(values []int64, elites []byte) error {
 	if len(values) == 0 {
 		return nil

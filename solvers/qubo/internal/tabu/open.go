@@ -18,7 +18,7 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 		return search.Opened{}, err
 	}
 	q := p
-	if !p.Exact { // rounded anyway: to what fits the fast types
+	if !p.Exact { // coefficients are rounded already: fewer bits, which the fast types hold
 		q = p.Coarse(search.Int32Deltas)
 	}
 	c, err := choose(o.Weakest(), q, o)
@@ -48,8 +48,8 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 	return e, nil
 }
 
-// choose picks a variant: winners of tuning at other sizes are those with little room
-// to spare.
+// choose picks a variant: the one that is asked for, else the tuned winner. A winner at another
+// size counts where its capacity is at most a quarter above that of the variant that fits best.
 func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
 	needs := needsOf(p)
 	asked := func(v *device.Variant) error {
@@ -59,7 +59,7 @@ func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice
 	return search.Choose(&qubo.Bulk, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
 }
 
-// workload is what a variant is chosen for.
+// workload is the description by which a variant is chosen for the problem.
 func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
 	suits, err := s.variant(facts)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s needs) formOn(facts device.Facts, v *device.Variant) (layout, error) {
 }
 
 // variant returns the variant for a problem where nothing is tuned: the narrowest rows, then the
-// least unused room, then the fewest threads. Rows of bits take more instructions than rows of
+// least unused capacity, then the fewest threads. Rows of bits take more instructions than rows of
 // bytes, and are chosen where no cache holds the matrix in bytes. Clusters are chosen where the
 // registers of one block are too few.
 func (s needs) variant(facts device.Facts) (*device.Variant, error) {
@@ -123,13 +123,13 @@ func (s needs) variant(facts device.Facts) (*device.Variant, error) {
 	return best, nil
 }
 
-// rank orders types of rows, the best first.
+// rank orders types of rows by the bits of a coefficient, less being better.
 func (f layout) rank(n int) int {
 	const cache = 40 << 20
 	switch {
 	case f.row == "bits" && n*n <= cache:
 		return 9
-	case f.row == "pairs" || f.row == "float32": // as wide as others, which hold more, and take no more instructions
+	case f.row == "pairs" || f.row == "float32": // types of the same width hold more, and take no more instructions
 		return 64 + f.bits()
 	}
 	return f.bits()

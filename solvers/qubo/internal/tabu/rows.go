@@ -11,28 +11,28 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A layout is how a variant of qubo/bulk holds a problem: weights divided by
-// 2^(6-shift) where its rows are narrow. Keys have shift low bits for the item.
-// shift is 0 for rows of the gains' own type.
+// A layout is how a variant of qubo/bulk holds a problem. The low shift bits of a key are the item
+// of a thread, and narrow rows hold weights divided by 2^(6-shift); shift is 0 for rows of the
+// same type as the gains.
 type layout struct {
 	block, items int
 	cluster      int    // blocks of a search
-	meet         string // how those tell one another their best
+	meet         string // how the blocks exchange their best moves: barrier or messages
 	row          string
 	shift        int
 	size         int64 // of every weight, where row is bits
 }
 
-// threads are those of a search.
+// threads is the number of threads of a search.
 func (f layout) threads() int { return f.block * f.cluster }
 
-// capacity is the number of variables that there is room for.
+// capacity is the largest number of variables.
 func (f layout) capacity() int { return f.threads() * f.items }
 
 // record is the length of a solution on the device, in words of 32 bits.
 func (f layout) record() int { return (f.items + 31) / 32 * f.threads() }
 
-// bits is the size of a coefficient.
+// bits is the size of a coefficient in bits.
 func (f layout) bits() int {
 	switch f.row {
 	case "bits":
@@ -47,16 +47,16 @@ func (f layout) bits() int {
 	return 64
 }
 
-// rowBytes is the size of a row.
+// rowBytes is the size of a row in bytes.
 func (f layout) rowBytes() int { return f.capacity() * f.bits() / 8 }
 
-// argument is what the kernel takes as shift.
+// argument is the kernel's parameter shift: the shift, and the size of all weights from bit 8 on.
 func (f layout) argument() uint64 { return uint64(f.shift) | uint64(f.size)<<8 }
 
-// gain is the size of a gain.
+// gain is the size of a gain in bytes.
 func (f layout) gain() int { return max(4, f.bits()/8) }
 
-// near is how many neighbours a thread reads at once.
+// near is the number of neighbouring coefficients that a thread reads at once.
 func (f layout) near() int {
 	if f.row == "bits" {
 		return 32
@@ -68,7 +68,7 @@ func (f layout) near() int {
 	return piece * 8 / f.bits()
 }
 
-// variable is the one of an item of a thread.
+// variable is the variable that a thread holds as one of its items.
 func (f layout) variable(thread, item int) int {
 	return f.variableBy(f.near(), thread, item)
 }
@@ -77,12 +77,12 @@ func (f layout) variableBy(near, thread, item int) int {
 	return item/near*near*f.threads() + thread*near + item%near
 }
 
-// needs are what a problem needs of a variant.
+// needs are the properties of a problem by which a variant is chosen.
 type needs struct {
 	weight, delta int64 // as in spans
 	grain         int64 // the largest power of two that divides every weight
 	n             int
-	size          int64  // of all weights, where there is one between any two; 0 where they differ
+	size          int64  // of every weight, where any two variables have one and all are of one size; else 0
 	row           string // type of rows that is asked for; empty: any
 }
 
@@ -95,8 +95,8 @@ func needsOf(p *problem.Normal) needs {
 	return needs
 }
 
-// Bounds on the gains of a kind of row, within which a search is exact: two bits are of
-// no gain, and float32, where gains are added to 2^23, has 24 bits.
+// Bounds on the gains of a type of rows, within which a search is exact: gains of pairs have 16
+// bits, two of which are no gain; gains of float32 are added to 2^23, and have 24 bits.
 const (
 	pairs    = 1<<14 - 1
 	float32s = 1<<23 - 1
@@ -104,7 +104,7 @@ const (
 	words64  = 1<<62 - 1
 )
 
-// form holds a variant against a problem.
+// form is how a variant holds the problem, or the error that says why it cannot.
 func (s needs) form(v *device.Variant) (layout, error) {
 	family := &qubo.Bulk
 	f := layout{block: family.Int(v, "block"), items: family.Int(v, "items"), cluster: family.Int(v, "cluster"),
@@ -150,7 +150,7 @@ func (s needs) form(v *device.Variant) (layout, error) {
 	return f, nil
 }
 
-// rowsOf lays rows first to last-1 out for the device, in room, which they fill.
+// rowsOf lays rows first to last-1 out for the device. They fill room.
 func (f layout) rowsOf(p *problem.Normal, first, last int, room []byte) {
 	cores.Split(last-first, problem.RowsPerCore(p.N), func(from, to int) {
 		for i := from; i < to; i++ {
@@ -160,7 +160,7 @@ func (f layout) rowsOf(p *problem.Normal, first, last int, room []byte) {
 	})
 }
 
-// layOut writes a row.
+// layOut writes one row, of columns and weights, to the beginning of room.
 func (f layout) layOut(room []byte, col []int32, weight []int64) {
 	clear(room[:f.rowBytes()])
 	row := unsafe.Pointer(&room[0])
@@ -184,7 +184,7 @@ func (f layout) layOut(room []byte, col []int32, weight []int64) {
 	}
 }
 
-// writeRow sets the weights of a row, which was all 0.
+// writeRow sets the weights of a row whose entries are all 0.
 func writeRow[T int8 | int16 | int32 | int64 | float32](row []T, col []int32, weight []int64, shift int) {
 	down := 0
 	if shift > 0 {
@@ -195,8 +195,8 @@ func writeRow[T int8 | int16 | int32 | int64 | float32](row []T, col []int32, we
 	}
 }
 
-// borrow makes of the entries of two neighbours a and b those bytes that, as halves of a
-// word, each with its sign, are the number 65536 b + a.
+// borrow prepares a row of pairs: the kernel extends the signs of two neighbours a and b to the
+// halves of a word, which is then to be the number 65536 b + a. A negative a borrows 1 from b.
 func borrow(row []int8) {
 	for k := 0; k < len(row); k += 2 {
 		if row[k] < 0 {
@@ -212,7 +212,7 @@ func writeSigns(row []byte, col []int32, weight []int64) {
 	}
 }
 
-// diagOf are the gains at x = 0.
+// diagOf are the gains at x = 0, in the type of gains.
 func (f layout) diagOf(p *problem.Normal) []byte {
 	if f.gain() == 8 {
 		return device.Bytes(append(make([]int64, 0, f.capacity()), append(p.Diag[:p.N:p.N], make([]int64, f.capacity()-p.N)...)...))
@@ -231,7 +231,8 @@ func diagonal[T int32 | float32](f layout, p *problem.Normal) []T {
 	return d
 }
 
-// gainAt is a gain among those of a search, as the device holds them.
+// gainAt is the gain of one item of a thread, among the gains of a search as the device holds
+// them.
 func (f layout) gainAt(gains []byte, thread, item int) int64 {
 	v := integerAt(gains, item*f.threads()+thread, f.gain())
 	if f.row == "float32" {
@@ -240,14 +241,14 @@ func (f layout) gainAt(gains []byte, thread, item int) int64 {
 	return v
 }
 
-// pack writes a solution as the device holds it.
+// pack converts a solution to a record of the device.
 func (f layout) pack(x []uint64, n int) []uint32 {
 	r := make([]uint32, f.record())
 	f.each(n, func(word, at, i int) { r[word] |= uint32(problem.Bit(x, i)) << at })
 	return r
 }
 
-// unpack reads one.
+// unpack converts a record of the device to a solution.
 func (f layout) unpack(r []uint32, n int) []uint64 {
 	x := make([]uint64, problem.Words(n))
 	f.each(n, func(word, at, i int) { x[i>>6] |= uint64(r[word]>>at&1) << (i & 63) })

@@ -9,7 +9,8 @@ import (
 	"coalesce/solvers/qubo/internal/search"
 )
 
-// withRules are the rules of qubo/bulk for n variables, whose defaults are d.
+// withRules are the parameters of qubo/bulk for n variables: the user's rules, and the defaults d
+// where the user gave none.
 func withRules(r search.Rules, d parameters, n int) parameters {
 	r = r.Within(n)
 	d.tenure, d.spread = r.TabuList(d.tenure, d.spread, min(n-1, search.RingLimit))
@@ -51,7 +52,7 @@ func (f *Flipping) Rule(r search.Rules) error {
 // operators are the operators of qubo/bulk, in the device's order.
 var operators = [qubo.BulkOperatorOperators]string{"random", "relink", "cross", "mutate", "majority"}
 
-// operators are those that are not left out.
+// operators are the numbers of the operators that are used.
 func (b *Island) operators() []int {
 	var list []int
 	for k, name := range operators {

@@ -14,8 +14,8 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Subject is qubo/bulk, with instances for the tuner. What is timed is a
-// number of flips, however many searches make them.
+// Subject is qubo/bulk for the tuner. The time of a number of flips is measured, however many
+// searches make them.
 type Subject struct{}
 
 // Family is qubo/bulk.
@@ -38,7 +38,7 @@ func (Subject) Sizes(f device.Facts) []int {
 	return []int{60, 120}
 }
 
-// Feasible holds the variables, the clusters and the matrix against a device.
+// Feasible holds the variables, the clusters and the memory of the matrix against a device.
 func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
 	form, err := needs{n: size, size: 1}.formOn(f, v)
 	if need := int64(form.rowBytes()) * int64(size); err == nil && f.Free > 0 && need > f.Free/10*9 {
@@ -47,8 +47,8 @@ func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
 	return err
 }
 
-// A trial is a problem that rows of a type hold, to be timed, or, if it is a
-// case, to be followed by the host.
+// A trial is a problem that rows of a type hold: one to time, or a case, whose searches the host
+// checks.
 type trial struct {
 	p      *problem.Normal
 	isCase bool
@@ -57,9 +57,9 @@ type trial struct {
 // Size is the number of variables.
 func (t *trial) Size() int { return t.p.N }
 
-// newTrial draws a problem that rows of a type hold exactly: with a weight of
-// one size between any two variables for bits, else between about half of them,
-// some the largest that there are.
+// newTrial draws a problem that rows of a type hold exactly. For bits there is a weight between
+// any two variables, all of one size; for other rows between about half of the pairs, some of the
+// largest size that the type allows.
 func newTrial(row string, n int, seed uint64) *trial {
 	largest := largestWeight(row, n+3) // a diagonal counts as three
 	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
@@ -85,12 +85,12 @@ func newTrial(row string, n int, seed uint64) *trial {
 	return &trial{p: p}
 }
 
-// Cases are one variable, few, about a warp of them, about as many as the smallest
-// variant has room for, and more than a block of a cluster has.
+// Cases have 1 variable, 13, 33 (one more than a warp), 97 and 128 (about the capacity of the
+// smallest variant), and more variables than a block of a cluster holds.
 func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
 	var cases []subject.Case
 	for k, n := range []int{1, 13, 33, 97, 128, 1000, 2500} {
-		if n == 1 && fixed["row"] == "bits" { // there is no weight
+		if n == 1 && fixed["row"] == "bits" { // one variable has no weight
 			continue
 		}
 		t := newTrial(fixed["row"], n, uint64(k)<<40)
@@ -110,11 +110,9 @@ func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) 
 	return subject.Open(&qubo.Bulk, v, func(t *trial) (subject.Job, error) { return newTrialJob(d, v, t) })
 }
 
-// Rounds of a trial: the first has no elites to begin from, the last has those of
-// two. Together they make so many flips, about.
 const (
-	trialRounds = 3
-	trialFlips  = 1 << 22
+	trialRounds = 3       // the first round has no elites to begin from, the last has those of two rounds
+	trialFlips  = 1 << 22 // of all rounds together, about
 )
 
 // newTrialJob lays a trial out on the device.
@@ -146,7 +144,8 @@ type trialJob struct {
 	own device.Stream
 }
 
-// Reset empties the pool and poisons what Run writes.
+// Reset empties the pool and overwrites the memory that Run writes, so that a Run that writes
+// nothing is noticed.
 func (j *trialJob) Reset(s device.Stream) error {
 	b := j.on
 	b.streams[0] = s
@@ -168,8 +167,8 @@ func (j *trialJob) Run(s device.Stream) error {
 	return nil
 }
 
-// Check holds searches and pool against the coefficients, of a large problem
-// those of a few searches, and a second run against the first.
+// Check holds searches and pool against the coefficients, of a problem with many searches some
+// eight of them, and a second run with the same seed against the first.
 func (j *trialJob) Check(s device.Stream) error {
 	b := j.on
 	every := 1
@@ -198,14 +197,14 @@ func (j *trialJob) Work() float64 {
 	return trialRounds * float64(j.on.rules.searches) * float64(j.on.rules.flips)
 }
 
-// Close gives back what the trial took.
+// Close frees the memory of the trial.
 func (j *trialJob) Close() error {
 	j.on.streams[0] = j.own
 	return j.on.Close()
 }
 
-// verify holds what the device says of every so many searches, and of all
-// elites, against the coefficients.
+// verify recomputes from the coefficients the value, the gains and the best solution of every
+// every-th search, and the values and distances of all elites. Errors wrap problem.ErrCheck.
 func (b *Island) verify(every int) error {
 	s, f, n := b.streams[0], b.form, b.p.N
 	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, qubo.BulkScoreScores)
@@ -263,7 +262,7 @@ func (b *Island) verifyPool() error {
 	return nil
 }
 
-// integerAt is a signed integer of a number of bytes.
+// integerAt is the signed integer number at of b, whose integers have size bytes each.
 func integerAt(b []byte, at, size int) int64 {
 	var v uint64
 	for k := range size {

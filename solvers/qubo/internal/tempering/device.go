@@ -59,13 +59,13 @@ type temper struct {
 func (s needs) clusters() bool { return s.degree <= clusterDegree && s.most <= clusterHub }
 
 const (
-	clusterDegree = 6    // neighbours a variable above which clusters percolate
+	clusterDegree = 6    // neighbours of a variable, in the mean, above which clusters percolate
 	clusterHub    = 64   // neighbours of one variable above which its part of a move takes too long
-	clusterEvery  = 10   // sweeps
-	clusterShare  = 0.9  // of what differs, above which a cluster is most of it
-	clusterLook   = 100  // sweeps before that is judged
+	clusterEvery  = 10   // sweeps between cluster moves
+	clusterShare  = 0.9  // share of the differing variables in a cluster above which cluster moves end
+	clusterLook   = 100  // sweeps before that share is judged
 	migrateEvery  = 2000 // sweeps after which blocks with cluster moves get another's best
-	maxMigrants   = 128  // of them at once
+	maxMigrants   = 128  // blocks that get another's best at once
 	annealFrom    = 1 << 15
 	annealOnly    = 1 << 18
 	temperRound   = 12 * time.Millisecond
@@ -181,7 +181,7 @@ func (t *temper) take(d device.Device) error {
 // Close gives back the memory and the module.
 func (t *temper) Close() error { return t.scope.Close() }
 
-// round makes so many sweeps of every block.
+// round enqueues sweeps sweeps of every block.
 func (t *temper) round(o search.Options, number int64, sweeps int) error {
 	target, mode := int64(math.MaxInt64), uint64(0)
 	if o.Work == 0 {
@@ -209,8 +209,8 @@ func (t *temper) sow(block int, mask uint32) error {
 	return t.kernels.Plant(t.streams[0], g, t.now, t.record, uint64(t.p.N), uint64(block), uint64(mask))
 }
 
-// migrate gives blocks with ladders, at most about so many, in turn, the best of
-// another, drawn at random, in place of one of their two coldest replicas.
+// migrate gives blocks with ladders, about maxMigrants at a time and in turn, the best solution of
+// another block, drawn at random, in place of one of their two coldest replicas.
 func (t *temper) migrate(seed uint64, number int64) error {
 	size := int64(4 * ((t.p.N + 31) / 32))
 	many := uint64(t.blocks - t.anneals)

@@ -5,34 +5,31 @@ import (
 	"math"
 )
 
-// temperSpans are the coldest and the hottest temperature of ladders, in sizes
-// of a typical field; blocks take them in turn. The first are for replicas in
-// pairs, with cluster moves; docs/notes/qubo-flips.md has what was tried.
+// temperSpans are the coldest and the hottest temperature of ladders, in sizes of a typical field
+// (needs.temperature); blocks take the four of a row in turn. The first row is for replicas in
+// pairs, with cluster moves, the second for ladders without. docs/notes/qubo-flips.md has the
+// spans that were tried.
 var temperSpans = [2][4][2]float64{
 	{{0.075, 0.18}, {0.075, 0.22}, {0.06, 0.25}, {0.08, 0.35}},
 	{{0.06, 0.40}, {0.06, 0.52}, {0.075, 0.45}, {0.09, 0.60}},
 }
 
-// Where annealing begins and ends, in the same unit, and the share of its sweeps
-// after that in which nothing gets worse.
+// Courses of annealing.
 const (
-	annealHot    = 0.5
-	annealCold   = 0.05
-	annealQuench = 0.02
-	annealFirst  = 256 // sweeps of the first course; each is twice as long as the one before
+	annealHot    = 0.5  // temperature at the beginning, in the unit of temperSpans
+	annealCold   = 0.05 // temperature at the end
+	annealQuench = 0.02 // share of a course's sweeps, at its end, in which no gain below 0 is taken
+	annealFirst  = 256  // sweeps of the first course; each is twice as long as the one before
 )
 
-// Words of a block's ladder on the device.
-const ()
-
-// rung is a temperature as the device takes it: the gain, on the device, that
-// 2^32 of a Random's cost pay for.
+// rung is a temperature as the device takes it: the loss of gain, on the device's scale, that 2^32
+// units of lcg.cost allow.
 func (t *temper) rung(temperature float64) int64 {
 	return int64(math.RoundToEven(temperature * math.Ln2 * math.Ldexp(64, t.form.shift)))
 }
 
-// ladder is one of fixed temperatures in even steps, each for one replica, or for
-// a pair where there are cluster moves.
+// ladder has fixed temperatures in even steps, one for each replica, or for each pair of replicas
+// where there are cluster moves.
 func (t *temper) ladder(block int) []int64 {
 	words, each, span := make([]int64, qubo.TemperLadderRungs), 1, temperSpans[1][block%4]
 	if t.every > 0 {
@@ -52,14 +49,14 @@ func (t *temper) ladder(block int) []int64 {
 	return words
 }
 
-// A temperCourse anneals all replicas of a block from hot to cold, over and over,
-// each time twice as long.
+// A temperCourse anneals all replicas of a block from hot to cold, again and again, each time in
+// twice as many sweeps.
 type temperCourse struct{ length, done int }
 
-// step goes on by at most so many sweeps, and returns how many, and the ladder for
-// them. left is how many sweeps there is time for, 0 where that is not known: a
-// course that would be the last but one is made longer, and after the last it
-// stays cold, so that there is time to combine what came out.
+// step advances the course by at most limit sweeps, and returns how many, and the ladder for
+// these. left is the number of sweeps that there is time for, 0 where unknown. A course after
+// which the time would not suffice for another takes all of the time; after the last one replicas
+// stay cold, which leaves time to combine their solutions.
 func (c *temperCourse) step(t *temper, limit, left int) (int, []int64) {
 	if c.done == c.length && left > 0 && left < c.length/5 {
 		words := make([]int64, qubo.TemperLadderRungs)

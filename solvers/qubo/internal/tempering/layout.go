@@ -13,10 +13,11 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// replicas are what a block of qubo/temper has, a bit of a word each.
+// replicas is the number of replicas of a block of qubo/temper: each is one bit of the words of 32
+// bits that hold x.
 const replicas = 32
 
-// slotsOf a chunk, one a lane.
+// slotsOf is the number of slots of a chunk: one for each lane of a warp.
 const slotsOf = 32
 
 // A temperForm is how a variant of qubo/temper holds a problem.
@@ -27,21 +28,21 @@ type temperForm struct {
 	shift  int   // gains on the device are 2^shift times those of the problem
 }
 
-// A visit is where a chunk has slots of a variable. For weights of one
-// size a and b are the slots' bits, all and those of negative weight, for
-// others the first slot and their number, which are multiples of 4.
+// A visit says where the slots of a variable are in a chunk. Where all slots weigh the same, a and
+// b are masks of the chunk's slots: all of the variable's, and those of negative weight. Otherwise
+// a is the first slot and b the number of slots, both multiples of 4.
 type visit struct {
 	place uint32 // of the variable, and qubo.TemperLast
-	base  int32  // its gain where all words are 0, less what negative slots weigh
+	base  int32  // its gain where all words are 0, plus the weights of its negative slots
 	a, b  uint32
 }
 
-// A temperLayout is a problem as the device reads it. Variables are ordered by
-// the colours of a greedy colouring, so that those of a colour have no pairs; a
-// variable's rank in that order is its place. The neighbours of a variable are
-// slots of a chunk of 32, or of several chunks of its own where it has more; a
-// weight of k units takes k slots. A task is what one warp visits at a time: a
-// chunk, or all chunks of one variable.
+// A temperLayout is a problem as the device reads it. Variables are ordered by the colours of a
+// greedy colouring; two variables of one colour have no pair. The place of a variable is its rank
+// in that order. Neighbours of variables stand in chunks of 32 slots: a chunk has the neighbours
+// of several variables, and a variable of more than 32 slots has chunks of its own. A weight of k
+// units takes k slots. A task is the work of one warp at a time: one chunk, or all chunks of one
+// variable.
 type temperLayout struct {
 	order   []int32 // variable at a place
 	slots   []uint32
@@ -54,18 +55,18 @@ type temperLayout struct {
 	columns []uint32
 }
 
-// needs are what a problem asks of a variant.
+// needs are the properties of a problem by which a variant is chosen.
 type needs struct {
 	n           int
-	unit        int64   // all weights are small multiples of it; 0: they are not
-	delta, sum  int64   // the largest of the bounds on gains, and all of them together
-	degree      float64 // pairs a variable, and the most of any
-	most        int
-	temperature float64 // the size of a typical field: half the root of a row's squares, its mean
+	unit        int64   // divides all weights, few times each; 0: no such unit
+	delta, sum  int64   // bounds on gains: the largest, and the sum over all variables
+	degree      float64 // pairs of a variable, in the mean
+	most        int     // pairs of a variable, at most
+	temperature float64 // size of a typical field: the mean over rows of half the root of the sum of squared weights
 }
 
-// slotsEach is the most slots a pair, on the average, that weights of several
-// units may take.
+// slotsEach is the largest mean number of slots that a pair may take where weights have several
+// units.
 const slotsEach = 2
 
 func needsOf(p *problem.Normal) needs {
@@ -100,8 +101,9 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// form holds a variant against a problem. Gains, their sums over a warp's sweep
-// and temperatures have to fit 31 bits; what is left makes temperatures fine.
+// form is how a variant holds the problem, or the error that says why it cannot: gains, their sums
+// over a warp's sweep and temperatures have to fit 31 bits. Bits that are left over scale gains
+// up, which makes temperatures finer.
 func (s needs) form(v *device.Variant) (temperForm, error) {
 	family := &qubo.Temper
 	f := temperForm{block: family.Int(v, "block"), shared: family.Value(v, "state") == "shared"}
@@ -121,7 +123,7 @@ func (s needs) form(v *device.Variant) (temperForm, error) {
 	return f, nil
 }
 
-// bytes is the shared memory of a block that depends on the problem.
+// bytes is the dynamic shared memory of a block, which depends on the problem.
 func (f temperForm) bytes(n int, clusters bool) int {
 	switch {
 	case !f.shared:
@@ -132,12 +134,12 @@ func (f temperForm) bytes(n int, clusters bool) int {
 	return 4 * n
 }
 
-// static is an upper bound on the rest.
+// static is an upper bound on a block's other shared memory, in bytes.
 func (f temperForm) static() int { return 8*replicas*f.block/32 + 256 }
 
-// variantFor is the variant for a problem where none is asked for: slots of
-// one size where weights allow, replicas in shared memory where they fit, and
-// the smallest blocks that fill a multiprocessor.
+// variantFor is the variant for a problem where the user names none and nothing is tuned: slots of
+// one weight where weights allow, replicas in shared memory where they fit, and the smallest
+// blocks that fill a multiprocessor.
 func variantFor(facts device.Facts, s needs) (*device.Variant, error) {
 	var best *device.Variant
 	var rank []int
@@ -167,9 +169,9 @@ func variantFor(facts device.Facts, s needs) (*device.Variant, error) {
 	return best, nil
 }
 
-// threads is the size of a block that suits a problem: a few visits a warp and
-// colour, and room for 1,536 threads' replicas in a multiprocessor of Hopper's,
-// or for 1,024 where there are more.
+// threads is the size of a block that suits a problem: each warp has a few visits in each colour,
+// and the replicas of 1,536 threads, or of 1,024 where there are more variables, fit the shared
+// memory of a multiprocessor of Hopper's.
 func (s needs) threads() int {
 	words := s.n
 	if s.clusters() {
@@ -193,8 +195,8 @@ func (f temperForm) fits(facts device.Facts, n int, clusters bool) error {
 	return facts.BlockFits(0, int64(f.bytes(n, clusters)+f.static()))
 }
 
-// coloured gives every variable a colour that no neighbour has, those of many
-// neighbours first.
+// coloured gives every variable a colour that none of its neighbours has. Variables of many
+// neighbours are coloured first.
 func coloured(p *problem.Normal) (colour []int32, count int) {
 	order := make([]int32, p.N)
 	for i := range order {
@@ -218,7 +220,7 @@ func coloured(p *problem.Normal) (colour []int32, count int) {
 	return colour, count
 }
 
-// slotsFor is how many slots a variable takes.
+// slotsFor is the number of slots of a variable.
 func (f temperForm) slotsFor(p *problem.Normal, i int32) int {
 	_, weight := p.Row(int(i))
 	if f.unit == 0 {
@@ -231,7 +233,7 @@ func (f temperForm) slotsFor(p *problem.Normal, i int32) int {
 	return k
 }
 
-// layout lays a problem out.
+// layout is the problem as the device reads it.
 func (f temperForm) layout(p *problem.Normal) (*temperLayout, error) {
 	l := &temperLayout{order: make([]int32, p.N)}
 	colour, count := coloured(p)
@@ -316,10 +318,10 @@ func (f temperForm) pack(l *temperLayout, p *problem.Normal, place []uint32, siz
 	}
 }
 
-// place writes the slots and visits of a chunk, or of the chunks of one
-// variable that has more slots.
+// place writes the slots and visits of one chunk, or of all chunks of a variable of more than 32
+// slots.
 func (f temperForm) place(l *temperLayout, p *problem.Normal, at []uint32, list []int32) {
-	quiet := uint32(list[0]) // for slots without a neighbour: no warp writes it meanwhile
+	quiet := uint32(list[0]) // place that unused slots read: no warp writes to it meanwhile
 	for _, k := range list {
 		if col, _ := p.Row(int(l.order[k])); len(col) > 0 {
 			quiet = at[col[0]]
@@ -379,7 +381,7 @@ func (f temperForm) place(l *temperLayout, p *problem.Normal, at []uint32, list 
 	}
 }
 
-// unpack reads a solution by places.
+// unpack converts a solution from the device's order, by places, to the problem's.
 func (l *temperLayout) unpack(record []uint32) []uint64 {
 	x := make([]uint64, problem.Words(len(l.order)))
 	for k, i := range l.order {
@@ -388,7 +390,7 @@ func (l *temperLayout) unpack(record []uint32) []uint64 {
 	return x
 }
 
-// pack writes one.
+// pack converts a solution to the device's order.
 func (l *temperLayout) pack(x []uint64) []uint32 {
 	record := make([]uint32, (len(l.order)+31)/32)
 	for k, i := range l.order {

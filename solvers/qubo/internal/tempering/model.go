@@ -9,8 +9,8 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A model does what a block of qubo/temper does, as plainly as can be: the
-// same words come out.
+// A model is a plain Go version of a block of qubo/temper, for tests: it gives the same words, bit
+// by bit.
 type model struct {
 	p      *problem.Normal
 	form   temperForm
@@ -26,7 +26,7 @@ type model struct {
 	turn   int
 }
 
-// lcg is a Random of the device.
+// lcg is the device's generator of random numbers, Random.
 type lcg struct{ state, step uint32 }
 
 func (r *lcg) next() uint32 {
@@ -34,7 +34,8 @@ func (r *lcg) next() uint32 {
 	return r.state
 }
 
-// cost is 2^26 times -log2 of a number drawn from (0, 1), by chords.
+// cost is -log2 of a number drawn from (0, 1), times 2^26, with the logarithm replaced by its
+// chords between powers of 2.
 func (r *lcg) cost() uint32 {
 	d := r.next() | 1
 	zeros := bits.LeadingZeros32(d)
@@ -49,7 +50,7 @@ func newModel(p *problem.Normal, f temperForm, l *temperLayout) *model {
 	return m
 }
 
-// round is a launch's share of a block of so many.
+// round is what one of blocks blocks does in a launch.
 func (m *model) round(seed uint64, number, block, blocks, sweeps, every int, ladder []int64) {
 	key := draw.Splitmix(draw.Splitmix(seed) + uint64(number*blocks+block))
 	m.random = make([][replicas]lcg, m.form.block/32)
@@ -81,7 +82,7 @@ func (m *model) round(seed uint64, number, block, blocks, sweeps, every int, lad
 	}
 }
 
-// solution is a replica's.
+// solution is x of replica k.
 func (m *model) solution(k int) []uint64 {
 	x := make([]uint64, problem.Words(m.p.N))
 	for i, at := range m.place {
@@ -96,7 +97,7 @@ func (m *model) measure() {
 	}
 }
 
-// gain is that of a flip in a replica, on the device's scale.
+// gain is the gain of flipping variable i in replica k, scaled as on the device.
 func (m *model) gain(i, k int) int64 {
 	g := m.p.Diag[i]
 	col, weight := m.p.Row(i)
@@ -109,8 +110,8 @@ func (m *model) gain(i, k int) int64 {
 	return g << m.form.shift
 }
 
-// sweep visits every variable of a replica in the order in which the warps, one
-// after the other, would.
+// sweep visits every variable of replica k, in the order of the warps, as if one warp ran after
+// the other.
 func (m *model) sweep(k int, temperature uint32) {
 	l := m.layout
 	for c := range len(l.colours) - 1 {

@@ -90,7 +90,7 @@ func (s needs) takenBy(v *device.Variant, facts device.Facts, clusters bool) err
 	return f.fits(facts, s.n, clusters)
 }
 
-// workload is what a variant is chosen for.
+// workload is the description by which a variant is chosen for the problem.
 func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
 	suits, err := variantFor(facts, s)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
 		Suits:   suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}, nil
 }
 
-// Workload is what a variant is chosen for on lattices with weights of a type.
+// Workload is the description by which a variant is chosen for lattices with weights of a type.
 func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
 	s := needsOf(torus(fixed["weight"], size, 1))
 	s.n = size

@@ -24,11 +24,7 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 		return did, fmt.Errorf("qubo/temper: a problem of %d variables that it was not opened for", p.N)
 	}
 	if p.N <= reference.Tiny {
-		value, x := reference.Exhaust(p)
-		found(value, x, time.Since(o.Began))
-		if o.Elite != nil {
-			o.Elite(value, x)
-		}
+		reference.Visit(p, o, found)
 		return did, nil
 	}
 	own := *t // a search may end cluster moves
@@ -73,22 +69,22 @@ type tempering struct {
 	top      []int64 // of each block, when it was last looked at
 	seen     []int64 // scores of the blocks, as last read
 	course   temperCourse
-	pace     float64 // seconds a sweep
-	flips    float64 // a sweep
+	pace     float64 // seconds of a sweep
+	flips    float64 // of a sweep
 	delta    []int64
-	looked   time.Time // when the blocks' best were last brought, and how long it took
-	looking  time.Duration
+	looked   time.Time     // when the best of the blocks were last downloaded
+	looking  time.Duration // how long that took
 	crosser  *elite.Crosser
 	migrants migrants
-	combined bool          // the best was, since it was last planted
+	combined bool          // combining has changed the best since a block last got it
 	x        []uint64      // the best
-	cost     time.Duration // of combining two
+	cost     time.Duration // of combining two solutions
 	since    int           // sweeps since the last migration
 	grown    [2]int64      // of cluster moves: variables exchanged, and those that differed
 	clusters int           // sweeps between cluster moves, at first
-	life     int           // how often it began anew
-	high     int64         // the best of the blocks since then, and rounds since it was found
-	idle     int
+	life     int           // restarts so far
+	high     int64         // the best value of the blocks since the last restart
+	idle     int           // rounds since that was found
 }
 
 // sweeps returns the length of the next round, in sweeps, and the sweeps left. A round takes a
@@ -186,7 +182,7 @@ func (r *tempering) again() error {
 	return nil
 }
 
-// forget discards what the blocks have found.
+// forget discards the best values of all blocks.
 func (r *tempering) forget() {
 	for k := range r.top {
 		r.top[k] = math.MinInt64
@@ -194,8 +190,8 @@ func (r *tempering) forget() {
 	r.high, r.idle = math.MinInt64, 0
 }
 
-// climb flips variables of x that gain until there are none, and returns what
-// they gained.
+// climb flips variables of x whose flip raises the value until none is left, and returns the rise.
+// delta is updated.
 func climb(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
 	p.Deltas(x, delta)
 	for more := true; more; {
@@ -210,7 +206,7 @@ func climb(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
 	return gained
 }
 
-// measure counts flips and takes the pace of a round.
+// measure adds up the flips of a round of sweeps sweeps that took so long, and updates the pace.
 func (r *tempering) measure(took time.Duration, sweeps int) {
 	var flips int64
 	r.idle++
@@ -221,7 +217,7 @@ func (r *tempering) measure(took time.Duration, sweeps int) {
 		}
 	}
 	r.did.Flips += flips
-	r.spent += max(flips, int64(sweeps)) // a frozen problem ends too
+	r.spent += max(flips, int64(sweeps)) // so that a search without flips ends too
 	r.flips = float64(flips) / float64(sweeps)
 	pace := took.Seconds() / float64(sweeps)
 	if r.pace == 0 {
@@ -282,8 +278,8 @@ func (r *tempering) enter(value int64, x []uint64) {
 }
 
 // seedBlocks writes solutions to blocks with ladders: the start, the best solution where the host
-// combined it, solutions of other searches, and solutions of other blocks. It switches cluster
-// moves off where a cluster is nearly all that differs.
+// combined it, solutions of other searches, and solutions of other blocks. It ends cluster moves
+// where clusters have nearly all of the variables in which two replicas differ.
 func (r *tempering) seedBlocks(number int64) error {
 	ladders := r.blocks - r.anneals
 	if r.every > 0 {

@@ -14,18 +14,18 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A pointSchedule says how auctions over points become finer. Units are how far
-// the fourth pair of a row is from its first, in the mean.
+// A pointSchedule has the steps of auctions over points from coarse to fine. A unit is the mean
+// distance between the first and the fourth pair of a row.
 type pointSchedule struct {
-	cell   int    // points of a level for one of the next coarser
-	least  int    // points of the coarsest, at least
+	cell   int    // points of a level that become one point of the next coarser level
+	least  int    // points of the coarsest level, at least
 	first  int64  // the coarsest level's first epsilon, in units; others begin at one
 	divide int64  // epsilon falls by this factor
 	coarse int64  // a level ends at a unit divided by this
 	fine   int64  // the last level, by this
-	chain  int    // rows for one of the bids that may follow one another, which take no fewer than 256
-	limit  uint64 // bids a row of an auction, about, at most: only long chains count
-	turns  uint64 // times that a row lowers prices before it is let go
+	chain  int    // bids that may follow one another are the rows divided by this, at least 256
+	limit  uint64 // bids of a row in an auction, at most, about: only long chains count
+	turns  uint64 // times that a row may lower prices before it loses its match
 	sweeps uint64 // of refinement, at most
 }
 
@@ -65,12 +65,11 @@ func (e *pointCore) coarsen(d device.Device) error {
 
 // solve finds the matching of a square problem.
 //
-// From coarse to fine, levels are solved by auctions that go down in epsilon
-// (Bertsekas 1979), on all pairs: a row keeps a bound on those that it does not
-// know, and looks again when they may matter. Column duals of a level are the
-// least c - u over the coarser one's rows. On the finest, prices are refined
-// until matched pairs are tight; phases on the pairs that are known match the
-// rows that are left, and pricing proves the whole.
+// From coarse to fine, levels are solved by auctions with falling epsilon (Bertsekas
+// 1979), on all pairs: a row keeps a lower bound on c - v of its unknown pairs, and reads
+// them when they may matter. Column duals of a level are the least c - u over the rows of
+// the coarser level. On the finest level prices are refined until matched pairs are tight;
+// phases on the known pairs match the other rows, and pricing proves the whole.
 func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine.Solution, error) {
 	if err := r.s.Fill(r.control, 0, 8*coreWords, 0); err != nil {
 		return nil, err
@@ -219,7 +218,7 @@ func (r *pointPasses) peaks(of device.Buffer, n int, stuck uint64) error {
 	return r.e.kernels.Peaks(r.s, r.e.flat(n), of, r.word, uint64(n), stuck, r.e.peak)
 }
 
-// fit sets u, the least c - v of each row, and unmatches what is dearer.
+// fit sets u to the least c - v of each row, and unmatches rows whose pair costs more.
 func (r *pointPasses) fit(at cloud) error {
 	e := r.e
 	return e.kernels.Fit(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, uint64(at.rows.n), uint64(at.cols.n), r.dim(), r.p.Scale,

@@ -32,22 +32,22 @@ import (
 //  3. Price, in one pass over the matrix: rows with c < u + v get their worst
 //     edges as well, and are matched again. No violation: u and v prove it.
 //
-// A core without a perfect matching grows: rows that the search reached get
-// their best edges to columns that it did not reach. When there are none, those
-// rows violate Hall's condition. Rounds and steps are bounded: an
-// *exhausted error says which bound was met, and another family goes on.
+// A core without a perfect matching grows: rows that the search reached get their best
+// edges to columns that the search did not reach. Where no such edge exists, these rows
+// violate Hall's condition. Rounds and steps are bounded: an *engine.Exhausted error says
+// which bound was met, and another family goes on.
 type coreEngine struct {
 	engine.Telling
 	kernels     *assignment.CoreKernels
 	rows        int
 	block, k    int
-	cluster     int // blocks of the kernel solve; 1: as many as there is work for
+	cluster     int // blocks of the kernel solve; 1: by the amount of work
 	resident    int // rows, at most, whose phases one block does in its shared memory
 	shared      int // bytes of a block, at most
 	sms         int
 	Schedule    schedule
 	initialiser *Initialiser // nil: none for this type
-	yields      bool         // gives up on ties: another family is at hand
+	yields      bool         // to give up where many costs are equal: another family can go on
 	pool        int          // chunks
 	capacity    int          // entries of one list
 	scope       device.Scope
@@ -55,14 +55,14 @@ type coreEngine struct {
 	word, lists, reached, claim, control, prices device.Buffer
 }
 
-// A schedule says how the core is solved.
+// A schedule has the bounds and steps of solving the core.
 type schedule struct {
-	first  int64   // the first epsilon is the costs' span divided by it
-	last   int64   // the last epsilon is the costs' span divided by it, at least 1
-	full   float64 // share of the rows whose match ends a scale
-	hops   uint64  // bids in a row of a scale, at most
+	first  int64   // the first epsilon is the costs' span divided by first
+	last   int64   // the last epsilon is the costs' span divided by last, at least 1
+	full   float64 // share of matched rows at which a scale ends
+	hops   uint64  // bids of a row in a scale, at most
 	Rounds int     // of pricing and growing, at most
-	wary   uint64  // steps before the first prices are doubted
+	wary   uint64  // steps after which the first prices are taken for bad ones
 	steps  uint64  // steps between two rounds of pricing, at most
 }
 
@@ -109,7 +109,7 @@ func Open(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int)
 	return e, nil
 }
 
-// openCore takes memory for a core of so many chunks.
+// openCore loads a variant and allocates memory for chunks chunks of edges.
 func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*coreEngine, error) {
 	kernels, err := assignment.LoadCore(d, v)
 	if err != nil {
@@ -210,7 +210,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 			}
 		}
 		if !r.square {
-			// Columns that lose their row must be worth nothing: begin again.
+			// Columns without a row must have v = 0: begin again.
 			mode = coreTight
 			if err := r.forget(); err != nil {
 				return nil, err
@@ -220,8 +220,9 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 	return nil, &engine.Exhausted{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
 }
 
-// initialise begins the solve again where the columns' minima are a bad start: with prices by
-// annealed soft minima, and twice as many edges. It returns the mode in which the kernel continues.
+// initialise begins the solve again where the columns' minima are bad first prices: with prices by
+// annealed soft minima, and twice as many edges. It returns the mode in which the kernel
+// continues.
 func (r *coreRun) initialise() (mode uint64, err error) {
 	found, err := r.initialiser.Initialise(r.s, r.p, r.m, r.v)
 	if err != nil {
@@ -259,10 +260,10 @@ type coreRun struct {
 	spread      int64
 	square      bool
 	counts      engine.Counts
-	initialised bool       // it began again, with duals of the initialiser; long searches of many rows follow
-	apart       bool       // the phases of the last round were one block's
-	answer      []byte     // and it left v, u and the matching
-	over        corePasses // itself, or the shards of several devices
+	initialised bool       // the solve began again with the initialiser's duals: long searches of many rows follow
+	apart       bool       // one block ran the phases of the last round
+	answer      []byte     // v, u and the matching, as that block left them
+	over        corePasses // the passes: this run, or the shards of several devices
 }
 
 func (r *coreRun) width() int {
@@ -272,7 +273,7 @@ func (r *coreRun) width() int {
 	return r.p.Cols
 }
 
-// begin takes duals v, from start or the columns' minima, and makes the core.
+// begin sets the duals v, to those of start or to the columns' minima, and makes the core.
 func (r *coreRun) begin(start *problem.Prices) error {
 	// The first word is the grid barrier's.
 	if err := errors.Join(r.forget(), r.s.Fill(r.control, 0, 8*coreWords, 0)); err != nil {
@@ -293,7 +294,7 @@ func (r *coreRun) begin(start *problem.Prices) error {
 	return r.over.candidates()
 }
 
-// forget unmatches all rows. Where the problem is not square it also sets all prices to 0.
+// forget unmatches all rows, and sets all prices to 0 where the problem is not square.
 func (r *coreRun) forget() error {
 	err := errors.Join(r.s.Fill(r.match, 0, r.match.Len(), 0xff), r.s.Fill(r.owner, 0, r.owner.Len(), 0xff))
 	if !r.square {
@@ -302,10 +303,10 @@ func (r *coreRun) forget() error {
 	return err
 }
 
-// room is the shared memory of a block that does the phases alone, 0 where all
-// blocks do them, as they do after initialise: geometric costs of 1,000 rows took 5.4 ms
-// by all blocks and 8.0 by one (bench/assignment -experiment kinds -sizes 1000 -kinds
-// geom -families core -variant with resident=0 and 1024, one H200).
+// room is the shared memory, in bytes, of a block that runs the phases alone; 0 where all blocks
+// run them. All do after initialise: geometric costs of 1,000 rows took 5.4 ms by all blocks and
+// 8.0 by one (bench/assignment -experiment kinds -sizes 1000 -kinds geom -families core -variant
+// with resident=0 and 1024, one H200).
 func (r *coreRun) room() int {
 	const static = 10 << 10 // of the kernel solve, at most
 	bytes := 24*r.width() + 20*r.p.Rows + 8*coreWords
@@ -346,7 +347,7 @@ func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
 	return r.over.price()
 }
 
-// words downloads the control words, and what one block left behind them.
+// words downloads the control words and, where one block ran the phases, its answer.
 func (r *coreRun) words() ([]uint64, error) {
 	size := 8 * coreWords
 	if r.apart {
@@ -364,8 +365,8 @@ func (r *coreRun) words() ([]uint64, error) {
 	return words, nil
 }
 
-// grow adds edges from the rows that a search has reached to columns that it has not, where the
-// search cannot go on.
+// grow is for a search that is stuck: it adds edges from the rows that the search reached to
+// columns that it did not reach.
 func (r *coreRun) grow() error {
 	r.counts.Passes++
 	words, err := r.over.extend()
@@ -391,7 +392,7 @@ func (r *coreRun) grow() error {
 	return hall
 }
 
-// finish brings the answer back.
+// finish downloads the matching and the duals.
 func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
 	sol := &engine.Solution{Column: make([]int32, r.p.Rows), Prices: problem.Prices{U: make([]int64, r.p.Rows), V: make([]int64, r.p.Cols)}, Counts: r.counts}
 	if len(r.answer) > 0 {
@@ -407,7 +408,7 @@ func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
 		return nil, err
 	}
 	for i, j := range sol.Column {
-		if int(j) >= r.p.Cols { // its own column's price is the row's loss
+		if int(j) >= r.p.Cols { // a column that stands for leaving the row unmatched
 			sol.Column[i], sol.U[i] = -1, r.p.Limit
 		}
 	}

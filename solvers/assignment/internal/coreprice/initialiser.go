@@ -30,16 +30,16 @@ type Initialiser struct {
 	u, v, sums, partial, control device.Buffer
 }
 
-// An annealing says how a initialiser cools.
+// An annealing is the schedule by which an initialiser's temperature falls.
 type annealing struct {
-	sample     int     // rows whose look decides whether costs are structured
-	Chance     float64 // structure of costs that are not structured, at most
+	sample     int     // rows by which the initialiser decides whether costs are structured
+	Chance     float64 // largest structure of costs that count as random
 	tolerance  float64 // mean error of a column's share that ends a temperature
 	relax      float64 // step of a column, all but the first of a temperature
-	least      uint64  // iterations of a temperature
-	limit      uint64  //
-	total      uint64  // iterations, at most
-	neighbours float64 // columns in effect of a row, below which it ends
+	least      uint64  // iterations of a temperature, at least
+	limit      uint64  // and at most
+	total      uint64  // iterations of all temperatures, at most
+	neighbours float64 // effective number of columns of a row below which the annealing ends
 }
 
 // defaultAnnealing is the schedule that left the fewest steps to the core on
@@ -51,7 +51,7 @@ func defaultAnnealing() annealing {
 	return annealing{sample: 1024, Chance: 1, tolerance: 1e-3, relax: 1.5, least: 2, limit: 16, total: 400, neighbours: 8}
 }
 
-// initialisation says what a initialiser did.
+// An initialisation is the result of an Initialiser besides the prices.
 type initialisation struct {
 	structured bool    // false: the costs look random, the prices mean little
 	structure  float64 // how far columns differ, 0.6 by chance alone

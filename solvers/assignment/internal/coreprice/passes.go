@@ -8,15 +8,15 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// corePasses are the steps of a solve that read the whole matrix. All but the first use the duals
-// that the run has by then.
+// corePasses are the steps of a solve that read the whole matrix. All but the first use the
+// current duals.
 type corePasses interface {
-	ended(ctx context.Context) error     // is asked before each round
-	solveCore(launch func() error) error // solves the core, which launch does
+	ended(ctx context.Context) error     // called before each round: the error of a ctx that has ended
+	solveCore(launch func() error) error // solves the core, by calling launch
 	minima() error                       // sets v to the columns' minima
 	candidates() error                   // makes every row's first chunk
 	price() ([]uint64, error)            // adds chunks to rows with violations; returns the control words
-	extend() ([]uint64, error)           // adds chunks that lead out of where the search is stuck
+	extend() ([]uint64, error)           // adds chunks of edges from rows that a search reached to columns that it did not reach
 }
 
 func (r *coreRun) ended(ctx context.Context) error { return ctx.Err() }
@@ -43,7 +43,7 @@ func (r *coreRun) sieve() (sieve, error) {
 	const exact, rounding = 1 << 23, 1.0 / (1 << 22)
 	top := float64(max(r.p.Max, -r.p.Min, 1))
 	f := sieve{unit: math.Exp2(-math.Ceil(math.Log2(top)))}
-	asAre := 0.0 // prices below it are not rounded up
+	asAre := 0.0 // prices smaller than this are exact in 32 bits
 	switch whole := r.p.Instance.Type == problem.Int32 || r.p.Instance.Type == problem.Int64; {
 	case whole && top < exact:
 		asAre = exact
@@ -60,10 +60,10 @@ func (r *coreRun) sieve() (sieve, error) {
 
 func (r *coreRun) candidates() error { return r.rows(r.kernels.Candidates) }
 
-// widen is candidates with twice the edges.
+// widen makes, for every row, twice the edges of candidates.
 func (r *coreRun) widen() error { return r.rows(r.kernels.Widen) }
 
-// rows launches a kernel that looks for the cheapest edges of every row.
+// rows launches a kernel that finds the cheapest edges of every row.
 func (r *coreRun) rows(kernel func(s device.Stream, grid device.Grid, costs device.Buffer, rows, cols uint64, scale, unit, margin float64,
 	prices device.Buffer, limit int64, v, col, cost, next device.Buffer) error) error {
 	f, err := r.sieve()

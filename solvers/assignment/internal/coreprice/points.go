@@ -13,24 +13,23 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A pointCore solves one problem of points: core and price whose passes compute
-// distances (family assignment/points) in memory of the order of points and
-// edges. Rows and columns are renumbered so that neighbours stand together. A
-// warp looks at 32 columns at once, a tile, and leaves out a tile whose box is
-// too far away to hold an edge that matters; where nothing can be left out,
-// as in many dimensions, a pass computes every distance. Square problems that are
-// not small begin from coarse to fine: see pointPasses.solve.
+// A pointCore solves one problem of points: core and price whose passes compute distances (family
+// assignment/points), in memory of the order of points and edges. Rows and columns are renumbered
+// so that neighbours have near numbers. A warp looks at a tile of 32 columns at once and skips a
+// tile whose bounding box is too far away to hold an edge that matters. Where no tile can be
+// skipped, as in many dimensions, a pass computes every distance. Large square problems are solved
+// from coarse to fine: see pointPasses.solve.
 type pointCore struct {
 	*coreEngine
 	kernels    *assignment.PointsKernels
 	threads    int
 	group      int             // rows of a warp
 	p, local   *problem.Normal // as given, and renumbered
-	row, col   []int32         // what number they had
+	row, col   []int32         // old numbers of rows and columns, by new ones
 	rows, cols side
 	coarse     []cloud       // of a square problem, finest first
 	peak       device.Buffer // of every tile of columns, the largest v
-	bound      device.Buffer // of a square problem's rows: what c - v of pairs not in their first chunk reach
+	bound      device.Buffer // of a square problem, for each row: a lower bound on c - v of pairs outside its first chunk
 }
 
 // A side is the points of rows or of columns on a device.
@@ -104,7 +103,7 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	if e.bound, err = e.take(d, 8*int64(p.Rows)); err != nil {
 		return nil, err
 	}
-	// Searches from few rows go far, and come to a row many times.
+	// Searches from few rows are long, and reach a row many times.
 	e.capacity = 32*p.Rows + 1<<12
 	if e.lists, err = e.take(d, 16*int64(e.capacity)); err != nil {
 		return nil, err
@@ -112,7 +111,7 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	return e, e.coarsen(d)
 }
 
-// renumber orders points as the leaves of k-d trees.
+// renumber orders points by the leaves of k-d trees.
 func (e *pointCore) renumber() {
 	q := *e.p.Instance.Points
 	e.row = host.NewPlaceTree(e.p, q.Row, e.p.Rows).Order
@@ -216,7 +215,7 @@ func (e *pointCore) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 	return sol, nil
 }
 
-// pointPasses compute the distances that core and price looks at.
+// pointPasses are the passes of core and price over points, which compute distances.
 type pointPasses struct {
 	*coreRun
 	e *pointCore
@@ -230,7 +229,7 @@ func (r *pointPasses) grid(n int) device.Grid {
 
 func (r *pointPasses) dim() uint64 { return uint64(r.p.Instance.Points.Dim) }
 
-// minima begins from rows' duals of 0.
+// minima sets v to the columns' minima, for u = 0.
 func (r *pointPasses) minima() error {
 	return errors.Join(r.s.Fill(r.u, 0, r.u.Len(), 0), r.transform(r.e.rows, r.e.cols))
 }

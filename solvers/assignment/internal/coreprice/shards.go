@@ -14,15 +14,14 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// CoreShards is core and price for a matrix whose rows are spread over the
-// devices of a group. Every pass over the matrix runs on all of them at once:
-// column minima are combined by an all-reduce; candidates, and later the edges
-// of rows that violate the duals, are copied to the first device, which solves
-// the core and sends its duals back.
+// CoreShards is core and price for a matrix whose rows are spread over the devices of a group.
+// Every pass over the matrix runs on all of them at once: column minima are combined by an
+// all-reduce; candidates, and later the edges of rows that violate the duals, are copied to the
+// first device, which solves the core and sends its duals back.
 //
-// Of a group of several processes, a device each, every process keeps a copy of
-// what the first device knows, and goes the same way: the first alone solves the
-// core, and all get its duals, its matching and its control words.
+// Where a group has several processes, of one device each, every process keeps a copy of the first
+// device's state and takes the same steps: the first alone solves the core, and all receive its
+// duals, its matching and its control words.
 type CoreShards struct {
 	*coreEngine // the core, on the first device, or a copy of it
 	group       *collective.Group
@@ -106,7 +105,7 @@ type coreShardRun struct {
 	used   int          // chunks in the head's pool, without the first of each row
 	passes [][]interval // of each pass, of each device
 	core   []interval
-	began  device.Event // the head had all that the next core needs
+	began  device.Event // when the head had received everything that the next core needs
 }
 
 // An interval is from one event to another.
@@ -170,7 +169,7 @@ func (r *coreShardRun) pass(receive, launch, after func(k int, part *coreRun) er
 	})
 }
 
-// await has the head wait for all parts.
+// await makes the head's stream wait for the parts' streams.
 func (r *coreShardRun) await() error {
 	for _, part := range r.runs {
 		e, err := part.s.Record()
@@ -205,7 +204,7 @@ func (r *coreShardRun) solveCore(launch func() error) error {
 	)
 }
 
-// share copies bytes of the first device of all processes to the other processes' copies.
+// share copies n bytes of the first process's buffer to the copies of the other processes.
 func (r *coreShardRun) share(b device.Buffer, n int64) error {
 	if !r.group.Spans() {
 		return nil
@@ -226,7 +225,7 @@ func (r *coreShardRun) bring(b device.Buffer, at []int, size int64) error {
 	return r.group.AllGather([]device.Buffer{b}, bounds)
 }
 
-// rows are the first row of part k of this process, and how many it has.
+// rows are the first row, and the number of rows, of part k of this process.
 func (r *coreShardRun) rows(k int) (first, n int64) {
 	return int64(r.first[r.group.First()+k]), int64(r.runs[k].p.Rows)
 }
@@ -288,9 +287,8 @@ func (r *coreShardRun) extend() ([]uint64, error) {
 	return r.seek((*coreRun).launchGrow, assignment.CoreWordGrown)
 }
 
-// seek runs a pass that makes chunks, of as many rows as a control word says,
-// and merges them into the core. It returns the head's control words with that
-// word added up.
+// seek runs a pass that makes chunks and merges them into the core. A control word counts the rows
+// that got chunks; seek returns the head's control words with that word summed over all parts.
 func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, error) {
 	h := r.head
 	if word == assignment.CoreWordViolations {
@@ -316,7 +314,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 			part.s.Fill(part.control, 8*assignment.CoreWordPool, 8*(assignment.CoreWordGrown+1-assignment.CoreWordPool), 0),
 			part.s.Fill(part.next, 0, 4*n, 0xff),
 		)
-		if word == assignment.CoreWordViolations { // the head lets go of matches
+		if word == assignment.CoreWordViolations { // the head alone unmatches rows
 			return errors.Join(err, part.s.Fill(part.match, 0, 4*n, 0xff))
 		}
 		return errors.Join(err, part.s.Copy(part.match, 0, h.match, 4*first, 4*n), part.s.Copy(part.word, 0, h.word, 0, 8*cols))

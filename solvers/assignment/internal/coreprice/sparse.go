@@ -78,7 +78,8 @@ func (e *sparseCore) Solve(ctx context.Context, s device.Stream, p *problem.Norm
 	return sol, err
 }
 
-// sparsePasses are what passes find where the core is the whole problem.
+// sparsePasses are the passes of a problem whose core is the whole problem: the minima are
+// known, and no pass adds an edge.
 type sparsePasses struct {
 	*coreRun
 	least device.Buffer
@@ -89,8 +90,8 @@ func (r sparsePasses) candidates() error         { return nil }
 func (r sparsePasses) price() ([]uint64, error)  { return r.words() }
 func (r sparsePasses) extend() ([]uint64, error) { return r.words() }
 
-// chunks are edges as the kernels read them: chunk i is row i's first, next
-// leads to more, -1 to none. An edge to column -1 is none.
+// chunks are edges in the layout of the kernels: chunk i is the first of row i, and next has the
+// number of the row's next chunk, -1 after the last. Unused edges of a chunk have column -1.
 type chunks struct {
 	col   []int32
 	cost  []int64

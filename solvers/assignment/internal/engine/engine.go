@@ -1,6 +1,6 @@
-// Package engine is what the algorithms on devices share: what they are given (a
-// Matrix), what they return (a Solution, or why there is none), and the interface
-// that lets one go on where another gave up.
+// Package engine is the contract of the algorithms on devices: their input (a Matrix),
+// their answer (a Solution, or the reason why none exists), and the interface by which
+// one algorithm goes on where another gave up.
 package engine
 
 import (
@@ -21,20 +21,20 @@ import (
 type Solution struct {
 	Column []int32 // of each row, -1: left unmatched
 	problem.Prices
-	Counts Counts // what the solve did
+	Counts Counts // work of the solve
 }
 
-// Counts say what a solve did, for reports and for the decision to switch.
+// Counts are the work of a solve, for reports and for the decision to switch to another algorithm.
 type Counts struct {
 	Passes    float64 `json:"passes"`              // matrix entries read, over rows*cols
 	Steps     int64   `json:"steps"`               // dependent steps: levels, relaxations, bidding rounds
-	Levels    int64   `json:"levels,omitempty"`    // of a search that one block does, between steps: see the family
+	Levels    int64   `json:"levels,omitempty"`    // of searches that one block runs between two steps: see the family
 	Phases    int64   `json:"phases"`              // searches from all free rows
 	Paths     int64   `json:"paths"`               // augmenting paths
 	Updates   int64   `json:"updates"`             // dual updates
 	Repairs   int64   `json:"repairs"`             // rounds of pricing that found violations
 	Bids      int64   `json:"bids,omitempty"`      // of auctions
-	Structure float64 `json:"structure,omitempty"` // structure of costs, 0.6 where there is none: see coreprice.Initialiser
+	Structure float64 `json:"structure,omitempty"` // of the costs, 0.6 for random ones: see coreprice.Initialiser
 	Cycles    []int64 `json:"cycles,omitempty"`    // of the device, by stage: see the family
 	Edges     int64   `json:"edges,omitempty"`     // candidate edges at the end
 	Switch    string  `json:"switch,omitempty"`    // why another family took over
@@ -85,8 +85,8 @@ type Engine interface {
 	// nil where p is sparse or made of points. start may be nil (cold) or
 	// feasible duals.
 	Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *Matrix, start *problem.Prices) (*Solution, error)
-	// Bound makes an engine give up with an *Exhausted error, so that another family can take over:
-	// the tree family after so many steps, the classical one after so many passes; 0: never. The
+	// Bound makes an engine give up with an *Exhausted error, so that another family can take
+	// over: the tree family after steps steps, the classical one after steps passes; 0: never. The
 	// core family ignores the number and gives up where many costs are equal.
 	Bound(steps uint64)
 	// Tell sets the function that later solves report their progress to, between launches.
@@ -107,15 +107,15 @@ type Sharded interface {
 	Close() error
 }
 
-// Classes of the range of costs. Few different costs make ties, which is what
-// methods differ in most.
+// Classes of the range of costs. Where few costs differ there are many ties, and methods
+// differ most in how long ties take them.
 const (
 	SmallRange  = "small"  // up to the longer side: ties everywhere
 	MediumRange = "medium" // up to a hundred times that
 	WideRange   = "wide"   // hardly any ties
 )
 
-// A Host is what methods of the host are told besides the problem.
+// A Host is the part of a host's methods' input that is not the problem.
 type Host struct {
 	Threads int             // goroutines; 0: one a core
 	Tuning  *tuned.Database // nil: the one embedded in the binary
@@ -147,7 +147,7 @@ func (t *Telling) Due() bool {
 	return due
 }
 
-// Matched reports how many rows are matched, if a report is due. It has no bound to report.
+// Matched reports the number of matched rows, without a bound, where a report is due.
 func (t *Telling) Matched(rows int) {
 	if t.Due() {
 		t.Told(Standing{Matched: rows})
@@ -157,7 +157,7 @@ func (t *Telling) Matched(rows int) {
 // A Standing is how a solve stands while it runs.
 type Standing struct {
 	Matched int      // rows of the problem that have a column now
-	Dual    *big.Int // a sum of feasible duals: no full matching costs less; nil where that is not known
+	Dual    *big.Int // a sum of feasible duals, which no full matching costs less than; nil where none is known
 }
 
 // Workload describes p for the choice of a variant.

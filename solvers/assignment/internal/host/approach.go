@@ -7,15 +7,15 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A host's levels are those of a device: see pointPasses.solve.
+// The levels are those of the solve on a device: see pointPasses.solve.
 const (
-	cellPoints  = 2   // points of a level for one of the next coarser
+	cellPoints  = 2   // points of a level that become one point of the next coarser level
 	minPoints   = 300 // of the coarsest level, at least
-	coarsePairs = 16  // known of a row
-	rowTurns    = 100 // times that a row lowers prices before it loses its match
+	coarsePairs = 16  // of a row, known at first
+	rowTurns    = 100 // times that a row may lower prices before it loses its match
 )
 
-// solvePoints solves a problem of points that approaches.
+// solvePoints solves a square problem of points from coarse to fine.
 func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
 	finer, shift := p.Finer()
 	src := newPlaces(finer)
@@ -23,7 +23,7 @@ func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, 
 	h.tells(on, p.Rows, shift)
 	var err error
 	if start != nil {
-		limit := int64(1) << 60 >> shift // any duals of columns may begin
+		limit := int64(1) << 60 >> shift // no larger duals fit, and any duals of columns may begin
 		for j, v := range start.V {
 			h.v[j] = max(-limit, min(v, limit)) << shift
 		}
@@ -43,8 +43,9 @@ func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, 
 	return sol, err
 }
 
-// approach finds v near optimal duals, and a matching that is optimal but for
-// a unit over last a pair: at first of the next coarser level.
+// approach finds near-optimal v, and a matching whose pairs are each within a unit divided by last
+// of the row's least c - v. Unless the problem is small, approach solves the next coarser level
+// first, and begins with its prices.
 func (h *core) approach(ctx context.Context, p *problem.Normal, last int64) error {
 	if p.Rows < cellPoints*minPoints {
 		h.source.ColumnMinima(h.u, h.v, h.threads)
@@ -68,8 +69,7 @@ func (h *core) approach(ctx context.Context, p *problem.Normal, last int64) erro
 	return h.scales(ctx, 1, last)
 }
 
-// coarser is the problem of half as many points, each the mean of two that
-// stand together.
+// coarser is the problem of half as many points: each is the mean of two neighbours.
 func coarser(p *problem.Normal) *problem.Normal {
 	inst, points, q := *p.Instance, *p.Instance.Points, *p
 	n := p.Rows / cellPoints
@@ -80,8 +80,8 @@ func coarser(p *problem.Normal) *problem.Normal {
 	return &q
 }
 
-// scales are auctions from first units down to a unit over last; a unit is how
-// far the fourth pair of a row is from its first, in the mean.
+// scales runs auctions with eps from first units down to a unit divided by last. A unit is the
+// mean distance between the first and the fourth pair of a row.
 func (h *core) scales(ctx context.Context, first, last int64) error {
 	if err := h.read(ctx, coarsePairs); err != nil {
 		return err
@@ -103,11 +103,11 @@ func (h *core) scales(ctx context.Context, first, last int64) error {
 	}
 }
 
-// refine lowers v until matched pairs are tight (price refinement, Goldberg
-// 1997): where a row has a pair of less c - v than its own, that column's v
-// falls, and the column's row is looked at next. With an optimal matching all pairs end
-// tight. With another the rows of a cycle would lower prices for ever, so that a row loses
-// its match after rowTurns turns.
+// refine lowers v until matched pairs are tight (price refinement, Goldberg 1997). Where a row has
+// a pair of smaller c - v than its matched pair, the v of that pair's column falls, and the row of
+// that column is looked at next. With an optimal matching all pairs become tight. With another one
+// the rows of a cycle would lower prices for ever, so that a row loses its match after rowTurns
+// turns.
 func (h *core) refine(ctx context.Context, p *problem.Normal) {
 	h.source.prepare(h.v)
 	queue := make([]int32, h.rows)
@@ -146,7 +146,7 @@ func (h *core) refine(ctx context.Context, p *problem.Normal) {
 				queue = append(queue, o)
 			}
 		}
-		if own > k.bound && h.column[i] >= 0 && !waits[i] { // there may be more
+		if own > k.bound && h.column[i] >= 0 && !waits[i] { // pairs beyond the bound may be better than the matched one
 			waits[i] = true
 			queue = append(queue, i)
 		}
@@ -159,8 +159,8 @@ func (h *core) refine(ctx context.Context, p *problem.Normal) {
 	}
 }
 
-// Means cuts points into n cells of as many, one more or less, and returns
-// their means.
+// Means cuts points into n cells of equal size, give or take one point, and returns the mean of
+// each cell.
 func Means(coords []float64, dim, n int) []float64 {
 	count := len(coords) / dim
 	out := make([]float64, n*dim)
@@ -175,7 +175,7 @@ func Means(coords []float64, dim, n int) []float64 {
 	return out
 }
 
-// Gather is the points of these numbers, in their order.
+// Gather lists the points whose numbers order has, in that order.
 func Gather(coords []float64, dim int, order []int32) []float64 {
 	out := make([]float64, 0, len(coords))
 	for _, k := range order {

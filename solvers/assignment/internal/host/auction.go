@@ -6,24 +6,22 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// auctions start at coarse times the mean of how far the pairs first read of a
-// row lie apart; each is finer times closer than the one before.
+// auctions begin with eps = coarse times the mean distance between the first and the last of the
+// pairs that were first read of a row; each next eps is smaller by finer.
 const (
 	coarse = 16
 	finer  = 4
-	finest = 1 << 16 // the last is that much below the mean
-	// pairs read of a row at once
-	auctionPairs = 32
-	// bids a row in one auction
-	auctionBids = 40
+	finest = 1 << 16 // the last eps is the mean distance divided by this
+
+	auctionPairs = 32 // of a row, read at once
+	auctionBids  = 40 // of a row in one auction, in the mean, at most
 )
 
-// auctions bring v close to optimal duals (Bertsekas 1979): rows bid for
-// columns until all are matched within eps of their least c - v, and again
-// with a smaller eps, down to little. Unlike searches, whose paths grow with the
-// problem where costs are distances, they cost the same for each row. They
-// are an aid only: one that takes too many bids is left, and matches what it
-// could with eps = 0 again in the end.
+// auctions bring v close to optimal duals (Bertsekas 1979): rows bid for columns until all rows
+// are matched within eps of their least c - v, and again with smaller eps. An auction costs about
+// the same for each row, while the paths of searches grow with the problem where costs are
+// distances. Duals need no auction to be right: one that takes too many bids is ended, and the
+// rows it leaves free are matched by the searches.
 func (h *core) auctions(ctx context.Context, widest int64) error {
 	mean := 0.0
 	for i, k := range h.known {
@@ -35,7 +33,7 @@ func (h *core) auctions(ctx context.Context, widest int64) error {
 	for last := max(1, int64(mean/finest)); eps >= last; eps /= finer {
 		h.release()
 		if !h.auction(ctx, eps, auctionBids*h.rows) && eps <= widest/coarse && h.counts.Bids < 4*auctionBids*int64(h.rows) && again < 4 {
-			eps *= coarse * finer // too fine a start; or a row has no columns, and no bids are made
+			eps *= coarse * finer // eps was too fine to begin with, or a row without columns made no bid
 			again++
 		}
 		if err := ctx.Err(); err != nil {
@@ -61,8 +59,8 @@ func (h *core) release() {
 	}
 }
 
-// auction reports whether it matched all rows, in at most `limit` bids. The row
-// that waits longest bids next.
+// auction reports whether all rows were matched within `limit` bids. Rows bid in the order in
+// which they became free.
 func (h *core) auction(ctx context.Context, eps int64, limit int) bool {
 	queue := h.freeRows()
 	for at := 0; at < len(queue); at++ {

@@ -16,17 +16,17 @@ type Edge struct {
 	Col         int32
 }
 
-// candidates are the pairs of a row that were read, by ascending least. Every other pair of
-// the row has c - v >= bound.
+// candidates are the pairs of a row that were read, in the order of least. All other pairs of the
+// row have c - v >= bound.
 type candidates struct {
 	edges []Edge
 	bound int64
-	width int64 // how far the bound is raised when more is read
+	width int64 // by which the bound rises when more of the row is read
 }
 
-// A core is a problem being solved on the host, on the few pairs of each row
-// that are known so far. Duals are feasible for all pairs, known or not:
-// where a search would step past a row's bound, more of the row is read.
+// A core is the state of a solve on the host. It knows a few pairs of each row. Duals are feasible
+// for all pairs, known or not: where a search would go past a row's bound, more of the row is
+// read.
 type core struct {
 	rows, cols int
 	limit      int64
@@ -34,7 +34,7 @@ type core struct {
 	source     source
 	reader     reader // of source, for this goroutine
 	threads    int
-	heavy      int // pairs of a row that are kept at most; beyond, searches read it whole
+	heavy      int // pairs of a row that are kept, at most; searches read rows of more pairs whole
 	u, v       []int64
 	column     []int32 // of a row: -1 not matched yet, -2 left unmatched
 	row        []int32 // of a column, -1: none
@@ -90,10 +90,9 @@ func ascending(edges []Edge, bound int64) ([]Edge, int64) {
 	return edges, bound
 }
 
-// bid matches free rows by augmenting row reduction (Jonker and Volgenant
-// 1987): the column with the least c - v gets so much cheaper that the second
-// is as good, and gives up its row, which bids next. At most budget bids are
-// made.
+// bid matches free rows by augmenting row reduction (Jonker and Volgenant 1987). A row takes the
+// column of its least c - v, whose v falls until the row's second column is as good; the row that
+// had the column bids next. At most budget bids are made.
 func (h *core) bid(budget int) {
 	for range 2 {
 		for _, i := range h.freeRows() {
@@ -109,7 +108,7 @@ func (h *core) bid(budget int) {
 	}
 }
 
-// bidRow makes one bid and returns the row that has to bid next, -1: none.
+// bidRow makes one bid and returns the row that has to bid next, -1 where none has.
 func (h *core) bidRow(i int32) int32 {
 	h.counts.Bids++
 	j, other, first, least := h.best(i, firstPairs)
@@ -142,9 +141,9 @@ func (h *core) bidRow(i int32) int32 {
 	return old
 }
 
-// best finds the two columns of a row with the least c - v. The first is right;
-// the second is where its c - v does not exceed the row's bound. It reads k
-// pairs of the row anew when those known are not enough.
+// best finds the two columns of a row with the least c - v, j1 and j2, and their c - v, m1 and m2.
+// The first is certain; the second only where m2 is at most the row's bound. Where the known pairs
+// do not suffice for the first, best reads k pairs of the row.
 func (h *core) best(i int32, k int) (j1, j2 int32, m1, m2 int64) {
 	row := &h.known[i]
 	j1, j2, m1, m2 = leastTwo(row.edges, h.v)
@@ -154,14 +153,14 @@ func (h *core) best(i int32, k int) (j1, j2 int32, m1, m2 int64) {
 		for _, e := range row.edges {
 			guess = max(guess, e.Cost-h.v[e.Col]+1)
 		}
-		enough := min(k, len(row.edges)) // more need not lie below guess
+		enough := min(k, len(row.edges)) // more pairs than those known may not lie below guess
 		row.edges, row.bound = ascending(h.reader.Least(int(i), h.v, k, enough, guess, row.edges[:0]))
 		j1, j2, m1, m2 = leastTwo(row.edges, h.v)
 	}
 	return
 }
 
-// again counts a row that is read again.
+// again counts a row that is read once more.
 func (h *core) again() {
 	h.counts.Passes += 1 / float64(h.rows)
 	h.counts.Repairs++
@@ -188,7 +187,7 @@ func leastTwo(edges []Edge, v []int64) (j1, j2 int32, m1, m2 int64) {
 	return
 }
 
-// leastKnown is the largest u that a row may have.
+// leastKnown is the largest feasible u of a row, as far as its known pairs and its bound tell.
 func (h *core) leastKnown(i int) int64 {
 	least := min(h.limit, h.known[i].bound)
 	for _, e := range h.known[i].edges {
@@ -210,9 +209,9 @@ func (h *core) freeRows() []int32 {
 	return free
 }
 
-// finish matches all rows that are free, exactly. Where all columns get
-// matched, searches start from all free rows and end at the free column in
-// the middle of those to be reached.
+// finish matches all free rows, exactly. Where all columns get matched, a search starts from all
+// free rows and ends when it has reached half as many free columns; else one free row after the
+// other is matched.
 func (h *core) finish(ctx context.Context) error {
 	free := h.tight(h.freeRows())
 	for len(free) > 0 {

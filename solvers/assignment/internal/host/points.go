@@ -178,8 +178,8 @@ func (t *PlaceTree) weigh(weights []int64) {
 	}
 }
 
-// atLeast is no more than the scaled cost of a point and any of a node. Every
-// operation is monotone, rounding included.
+// atLeast is a lower bound on the scaled cost of a point and any point of a node. Every operation
+// is monotone, rounding included.
 func (t *PlaceTree) atLeast(point []float64, id int32) int64 {
 	box := t.boxes[int(id)*2*t.q.Dim:][:2*t.q.Dim]
 	sum := 0.0

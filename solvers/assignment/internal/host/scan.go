@@ -58,8 +58,8 @@ func RowScanOf(p *problem.Normal, v *device.Variant) *RowScan {
 	return s
 }
 
-// ColumnMinima runs the kernel lower on u and as many copies of v as threads,
-// and makes v their minimum.
+// ColumnMinima runs the kernel lower on u, with one copy of v for each thread, and sets v to the
+// minimum of the copies.
 func (s *RowScan) ColumnMinima(u, v []int64, threads int) {
 	parts := slices.Repeat([]int64{problem.Infinity}, threads*len(v))
 	args := []device.Arg{s.costs, device.U64(uint64(s.p.Cols)), device.F64(s.p.Scale), device.U64(uint64(s.p.Rows)), host.Wrap(u), host.Wrap(parts)}

@@ -121,11 +121,10 @@ func (h *core) flip(path []int32, j int32) {
 	}
 }
 
-// spread runs Dijkstra's algorithm on reduced costs from the roots, rows that
-// are free, to the count-th nearest free column, and raises the duals by what
-// it found, so that the paths to nearer ones are tight. With count 1 it
-// augments too. When no free column can be reached it returns the rows that
-// can.
+// spread runs Dijkstra's algorithm on reduced costs from the roots, which are free rows, to the
+// count-th nearest free column. It raises the duals by the distances found, which makes the paths
+// to nearer free columns tight; with count 1 it augments too. Where no free column can be reached,
+// spread returns the rows that can.
 func (h *core) spread(roots []int32, count int) []int32 {
 	s := &h.scratch
 	s.start(count)
@@ -163,9 +162,9 @@ func (s *search) start(count int) {
 	s.now, s.cut, s.leave = 0, problem.Infinity, -1
 }
 
-// settle takes items from the queue until count free columns are settled, or
-// the row to be left unmatched is known. It returns the last of the columns,
-// unmatched for the row, and the distance to it, -1 when there is none.
+// settle takes items from the queue until count free columns are settled, or until the search
+// knows which row stays unmatched. It returns the last of the columns, unmatched for such a row,
+// and the distance to it; the distance is -1 where no free column can be reached.
 func (h *core) settle() (end int32, length int64) {
 	s := &h.scratch
 	end, length = unmatched, -1
@@ -327,7 +326,7 @@ func (h *core) grow(i int32) {
 	s := &h.scratch
 	k := &h.known[i]
 	h.again()
-	s.grown[i], s.whole = s.number, true // what is dropped may be on a path
+	s.grown[i], s.whole = s.number, true // a pair that is dropped may be on a path
 	k.width = min(2*k.width, problem.Infinity/8)
 	k.edges, k.bound = ascending(h.reader.Least(int(i), h.v, h.heavy, 0, k.bound+k.width, nil))
 	if len(k.edges) >= h.heavy {
@@ -363,8 +362,8 @@ func (h *core) know(i, j int32) {
 	}
 }
 
-// keep adds the pairs on the paths to free columns, which a search found by reading whole rows, to
-// those known.
+// keep adds pairs to the known pairs of their rows: those on the paths to free columns, which a
+// search found by reading whole rows.
 func (h *core) keep() {
 	s := &h.scratch
 	for _, j := range s.done {

@@ -8,29 +8,29 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A source gives the pairs of a problem.
+// A source gives access to the pairs of a problem.
 type source interface {
 	// Reader returns a reader for one goroutine.
 	Reader() reader
 	// prepare tells the source that v has changed. It must be called where v rose; where v fell it
 	// only makes later reads faster.
 	prepare(v []int64)
-	// ColumnMinima makes v[j] the least c - u of column j, problem.Infinity where no row
-	// may have it, on some goroutines.
+	// ColumnMinima sets v[j] to the least c - u of column j, problem.Infinity where no row may
+	// have the column. It runs on threads goroutines.
 	ColumnMinima(u, v []int64, threads int)
 }
 
 // A reader reads rows.
 type reader interface {
-	// Least appends to out the k to 2k pairs of row i with the least c - v, and
-	// returns what c - v of all others reach: problem.Infinity when there are none. Where
-	// enough pairs or more lie below guess it may stop there.
+	// Least appends to out k to 2k pairs of row i, those with the least c - v, and returns a lower
+	// bound on c - v of all others, problem.Infinity where no others exist. It may stop as soon as
+	// it has found enough pairs with c - v below guess.
 	Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64)
 	// below appends to out all pairs of row i with c < limit[j].
 	below(i int, limit []int64, out []Edge) []Edge
 }
 
-// sourceOf picks the source of a problem's form.
+// sourceOf makes the source for a problem's form: points, sparse or dense.
 func sourceOf(p *problem.Normal, t *tuned.Database) (source, error) {
 	switch {
 	case p.Instance.Points != nil:
@@ -102,7 +102,7 @@ func (r *ListReader) below(i int, limit []int64, out []Edge) []Edge {
 	return out
 }
 
-// nth puts the edge of rank k by least at k, lesser ones before it.
+// nth moves the edge of rank k by least to position k, and lesser edges before it.
 func nth(a []Edge, k int) {
 	low, high := 0, len(a)-1
 	for low < high {
@@ -132,7 +132,7 @@ func nth(a []Edge, k int) {
 	}
 }
 
-// minima makes v[j] the least c - u of column j of a problem.
+// minima sets v[j] to the least c - u of column j of a problem.
 func minima(p *problem.Normal, u, v []int64, on engine.Host) error {
 	src, err := sourceOf(p, on.Tuning)
 	if err == nil {

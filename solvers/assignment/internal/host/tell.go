@@ -7,14 +7,15 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A telling is an engine.Telling with what the progress of a solve is made of.
+// A telling is an engine.Telling, and the facts of the problem by which progress is computed.
 type telling struct {
 	engine.Telling
-	rows  int  // of the problem, without those that were added
-	shift uint // from the problem's units to finer ones, see problem.Normal.Finer
+	rows  int  // of the problem, without rows that the solver added
+	shift uint // duals are 2^shift times the problem's: see problem.Normal.Finer
 }
 
-// tells makes h tell of the solve of a problem with so many rows.
+// tells lets h report the progress of the solve of a problem of rows rows, where the caller asks
+// for reports.
 func (h *core) tells(on engine.Host, rows int, shift uint) {
 	if on.Telling.Told != nil {
 		h.telling = &telling{on.Telling, rows, shift}

@@ -70,7 +70,7 @@ type command struct {
 // errUsage is wrapped by errors of the command line.
 var errUsage = errors.New("usage")
 
-// errDiffer is what diff ends with when something would change.
+// errDiffer ends diff where generate would change a file.
 var errDiffer = errors.New("generated/ is not what go.generate and templates/ make: run go generate ./... to write them")
 
 // Main runs the compiler and returns the exit code.
@@ -219,7 +219,7 @@ func (c *command) options() Options {
 	return o
 }
 
-// generate writes what changed and compiles it.
+// generate writes the files that changed and compiles them.
 func (c *command) generate(ctx context.Context, _ string) error {
 	out, err := c.make()
 	if err != nil {

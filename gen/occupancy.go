@@ -13,10 +13,9 @@ import (
 	"coalesce/gen/nvcc"
 )
 
-// occupancy prints a table of what ptxas said of each family's first safe point, for the
-// architectures that it was compiled for here: of the kernel with the most registers those,
-// the share of a multiprocessor's warps that they and static shared memory let run, and
-// the bytes spilled.
+// occupancy prints a table from ptxas's reports on each family's first safe point, for the
+// architectures that were compiled here: the registers of the kernel that has the most, the share
+// of a multiprocessor's warps that these and static shared memory allow, and the bytes spilled.
 func (c *command) occupancy(context.Context, string) error {
 	out, err := c.make()
 	if err != nil {

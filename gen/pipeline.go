@@ -25,7 +25,7 @@ type Options struct {
 	There []string          // with Only: families that were generated before
 }
 
-// Output is what generate made.
+// Output is the result of generate.
 type Output struct {
 	Files    map[string][]byte // by path from the module's root
 	Families []Family          // those that Options asked for
@@ -91,8 +91,8 @@ func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error
 	return out, nil
 }
 
-// maxTexts is how many variants of a family are rendered at most: they are
-// kept in memory, and compiling so many takes an hour.
+// maxTexts is the largest number of variants of a family that are rendered: their texts are kept
+// in memory, and so many take an hour to compile.
 const maxTexts = 20_000
 
 // enumerate lists the points that o asks for.
@@ -222,7 +222,7 @@ func (out *Output) bind(f *Family, b *bind.Family) error {
 	return nil
 }
 
-// binding starts the bindings of a family with what both targets share.
+// binding begins the bindings of a family with the parts that both targets share.
 func binding(f *Family) *bind.Family {
 	b := &bind.Family{Name: f.Space.Family, Hash: f.Hash, Params: f.Space.Names()}
 	for _, p := range f.Points {

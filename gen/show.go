@@ -45,7 +45,7 @@ func (c *command) list(context.Context, string) error {
 	return nil
 }
 
-// diff prints what generate would change.
+// diff prints the changes that generate would make.
 func (c *command) diff(context.Context, string) error {
 	out, err := c.make()
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *command) explain(_ context.Context, name string) error {
 	return usage(c.stdout, report.Of(v.Symbol), v.Symbol)
 }
 
-// usage prints what ptxas said, a line a kernel and architecture.
+// usage prints ptxas's report, a line for each kernel and architecture.
 func usage(out io.Writer, kernels []nvcc.Usage, symbol string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\nkernel\tarch\tregisters\tshared B\tspill stores B\tspill loads B\tthreads\tblocks/SM\toccupancy\tlimited by\t\n")

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// A Change is what would happen to one file.
+// A Change is a change that generate would make to a file.
 type Change struct {
 	Path     string // from the module's root, with slashes
 	Old, New []byte // nil when the file is to be made, or deleted

@@ -34,7 +34,7 @@ const (
 // tuning data stays good.
 func Portable(text string) string { return strings.ReplaceAll(text, `"`+module, `"`+hashed) }
 
-// A Family is what the bindings need to know.
+// A Family is the input of the bindings: a family's entries, variants and packs.
 type Family struct {
 	Name     string // "csg/splits"
 	CUDA     bool   // the target: CUDA with source and packs, or host with kernels
@@ -185,7 +185,7 @@ func All(problems []string) ([]byte, error) {
 // hex writes a hash as users see it elsewhere.
 func hex(x uint64) jen.Code { return jen.Op(fmt.Sprintf("0x%016x", x)) }
 
-// goName makes a C name a Go parameter name that is none of the names in use.
+// goName converts a C name to a Go parameter name that is not in use yet.
 func goName(name string) string {
 	var b strings.Builder
 	up := false

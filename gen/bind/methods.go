@@ -91,7 +91,7 @@ func (f *Family) methods(file *jen.File) {
 	file.Func().Params(receiver).Id("Close").Params().Error().Block(jen.Return(jen.Id("k").Dot("module").Dot("Close").Call()))
 }
 
-// argument tells for a type of device.Param the Go type and what makes an Arg.
+// argument has, for each type of device.Param, the Go type and the function that makes an Arg.
 var argument = map[string]struct{ kind, maker string }{
 	"buffer":  {"buffer", "Ptr"},
 	"uint64":  {"uint64", "U64"},

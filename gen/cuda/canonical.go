@@ -2,9 +2,9 @@ package cuda
 
 import "strings"
 
-// canonical is what of a text decides what the compiler makes of it: the text without
-// comments and without white space, except where it stands between two words or like signs.
-// Preprocessor lines stay lines. A hash over it stays when a comment gets better.
+// canonical is the part of a text on which the compiler's output depends: the text without
+// comments, and without white space except between two words or like signs. Preprocessor lines
+// stay lines. A hash of it stays the same when comments change.
 func canonical(text string) string {
 	text = comment.ReplaceAllString(text, " ")
 	var b strings.Builder

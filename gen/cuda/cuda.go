@@ -13,8 +13,8 @@ import (
 	"coalesce/gen/space"
 )
 
-// Version is part of every family's hash: it changes when what this package
-// writes around a template does.
+// Version is part of every family's hash. It changes with the text that this package writes around
+// a template.
 const Version = "2"
 
 // Header is the first line of every generated file.

@@ -35,10 +35,10 @@ var forbidden = []struct {
 	{regexp.MustCompile(`\b(asm|__asm__)\b`), "inline assembly, expected it behind a function of templates/cuda/*.cuh"},
 }
 
-// entries reads the entry points out of a variant's text and checks what every
-// text must keep to.
+// entries reads the entry points out of a variant's text, and checks the rules that hold for every
+// text.
 func entries(text, symbol string) ([]Entry, error) {
-	// Comments become blanks of the same lines, so that positions stay right.
+	// Comments become blanks on the same lines, so that errors name the right positions.
 	code := comment.ReplaceAllStringFunc(text, func(c string) string {
 		return strings.Repeat("\n", strings.Count(c, "\n"))
 	})

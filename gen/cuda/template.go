@@ -14,7 +14,7 @@ import (
 	"coalesce/gen/space"
 )
 
-// Data is what a template sees of a point.
+// Data is a point as templates see it.
 type Data struct {
 	Family string
 	Label  string

@@ -40,12 +40,10 @@ type Emitter struct {
 	Kernels func(file *jen.File, p space.Point) error
 }
 
-// Func names the function that Kernels declares for an entry of a point: what
-// the variant table's Kernels map refers to.
+// Func is the name of the function for an entry of a point, which the variant table refers to.
 func Func(p space.Point, entry string) string { return p.Symbol() + "_" + entry }
 
-// Lookup finds the emitter of a family such as "csg/hosttiles"; false when
-// there is none.
+// Lookup finds the emitter of a family such as "csg/hosttiles"; false where it has none.
 func Lookup(family string) (Emitter, bool) {
 	switch family {
 	case "csg/hosttiles":

@@ -74,8 +74,8 @@ var (
 	record       = regexp.MustCompile(`^struct\s+(\w+)\s*\{(?s:(.*))\};$`)
 )
 
-// Read finds what a text shares. where names a line of it, which is counted from 1, for
-// the errors.
+// Read finds the shared declarations of a text. Errors name lines by where, which converts a line,
+// counted from 1, to a position.
 func Read(text string, where func(line int) string) (*Layout, error) {
 	r := &reader{lines: strings.Split(text, "\n"), where: where, layout: &Layout{},
 		marks: map[string]int{}, values: map[string]constant.Value{}, structs: map[string]*Struct{}}
@@ -100,7 +100,7 @@ type reader struct {
 	where       func(line int) string
 	layout      *Layout
 	marks       map[string]int            // by name: the line of the mark
-	values      map[string]constant.Value // of what was marked so far
+	values      map[string]constant.Value // of the constants and enums marked so far
 	structs     map[string]*Struct        // by name in C
 }
 
@@ -109,7 +109,7 @@ func (r *reader) fail(line int, format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{r.where(line + 1)}, args...)...)
 }
 
-// declaration reads what stands below the mark at a line.
+// declaration reads the declaration below the mark at a line.
 func (r *reader) declaration(name string, mark int) error {
 	if !goName.MatchString(name) {
 		return r.fail(mark, "mark %q, expected // Go: and a name that begins with a capital letter", name)
@@ -250,8 +250,8 @@ func (r *reader) taken(name string) bool {
 		slices.ContainsFunc(r.layout.Structs, func(s Struct) bool { return s.Name == name })
 }
 
-// Merge adds what a variant shares to what those before it do. What several of them
-// declare must be the same: Go has one of each.
+// Merge adds the declarations of a variant to those of the variants before it. Declarations of the
+// same name must be equal, as Go has one of each.
 func (l *Layout) Merge(variant *Layout) error {
 	for _, k := range variant.Constants {
 		i := slices.IndexFunc(l.Constants, func(x Constant) bool { return x.Name == k.Name })

@@ -99,7 +99,7 @@ func (s Struct) write(file *jen.File, family, prefix string) {
 	file.Line()
 }
 
-// check declares what compiles only if x is n.
+// check declares a constant that compiles only where x equals n.
 func check(x jen.Code, n int) jen.Code {
 	return jen.Id("_").Op("=").Index(jen.Lit(1)).Struct().Values().Index(jen.Add(x).Op("-").Lit(n))
 }

@@ -188,7 +188,7 @@ func (r *reader) quoted(directive string, e entry) (string, bool) {
 
 var archName = regexp.MustCompile(`^sm_[1-9][0-9]{1,2}$`)
 
-// IsArch reports whether a name is one of an architecture, such as sm_90.
+// IsArch reports whether name is that of an architecture, such as sm_90.
 func IsArch(name string) bool { return archName.MatchString(name) }
 
 // needs reads an architecture and the constraint of the points that use a feature

@@ -98,7 +98,7 @@ func (r *reader) fail(pos, format string, args ...any) {
 
 func (r *reader) pos(at modfile.Position) string { return fmt.Sprintf("%s:%d", r.name, at.Line) }
 
-// statement reads a top-level statement; nil when it is no block of a space.
+// statement reads a top-level statement; nil for one that is no block of a space.
 func (r *reader) statement(statement modfile.Expr) *space.Space {
 	start, _ := statement.Span()
 	pos := r.pos(start)

@@ -2,8 +2,8 @@ package manifest
 
 import "fmt"
 
-// Nearest returns the candidate closest to name by edit distance, the first
-// of equals; "" when none is near enough to be what was meant.
+// Nearest returns the candidate closest to name by edit distance, the first of equals; "" where
+// none is close enough to be meant.
 func Nearest(name string, candidates []string) string {
 	best, least := "", len(name)/2+2
 	for _, c := range candidates {

@@ -102,8 +102,8 @@ type build struct {
 	reports  map[uint64]*Report // by the pack's hash
 }
 
-// unit brings one image about. It returns an error only for what ends the
-// whole build; an image that does not compile is noted.
+// unit makes one image, or takes it from the cache. It returns an error only where the whole build
+// has to end; an image that does not compile is noted.
 func (b *build) unit(ctx context.Context, u *unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (b *build) temp(ext string) string {
 // optimise are the flags that every image's code depends on.
 var optimise = []string{"-O3", "-std=c++17"}
 
-// translate makes an image of a text and returns what the compilers said.
+// translate compiles a text to an image and returns the compilers' output.
 func (b *build) translate(ctx context.Context, u *unit, file, out string) (string, error) {
 	if b.job.PTXAS != nil {
 		return b.assemble(ctx, u, file, out)

@@ -50,8 +50,8 @@ func expand(w io.Writer, file string, include []string, seen map[string]bool) er
 	return nil
 }
 
-// keepObjects is how long the cache keeps what no build asks for: long enough
-// to go back to another branch.
+// keepObjects is the time for which the cache keeps objects that no build uses: long enough to
+// return to another branch.
 const keepObjects = 30 * 24 * time.Hour
 
 // prune deletes reports of packs that are gone and cached images that were

@@ -15,9 +15,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A unit is what becomes one image: the safe variants of a pack, or its others, for
-// one architecture. The safe ones of the lowest architecture are there as PTX too:
-// where no image fits, the driver compiles all of a unit, so they stand alone.
+// A unit is the content of one image: the safe variants of a pack, or its others, for one
+// architecture. The safe variants of the lowest architecture are there as PTX too: where no image
+// fits, the driver compiles everything in a unit, and these are few.
 type unit struct {
 	pack     *Pack
 	arch     string // "sm_90"
@@ -56,8 +56,8 @@ func (job *Job) units() []unit {
 // number reads the number of "sm_90".
 func number(arch string) int { return archNumber(strings.TrimPrefix(arch, "sm_")) }
 
-// indexName is the file beside the images that says what they hold and what
-// compiled them: an Index as JSON. The bundle embeds and reads it.
+// indexName is the file beside the images that lists their contents and the compiler: an Index as
+// JSON. The bundle embeds and reads it.
 const indexName = "build.json"
 
 // An Index lists images.
@@ -153,7 +153,7 @@ func (b *build) index() (*Index, error) {
 // CUDA loads (CUDA Compatibility, minor version compatibility).
 var leastDriver = map[int]string{12: "525", 13: "580"}
 
-// report puts what ptxas said of each pack in the cache.
+// report writes ptxas's output about each pack to the cache.
 func (b *build) report() error {
 	for hash, rep := range b.reports {
 		text, err := json.MarshalIndent(rep, "", "\t")

@@ -53,7 +53,7 @@ type Pack struct {
 	Family   string    // for messages
 	File     string    // path of the .cu file
 	Hash     uint64    // over the text of all it includes; names the report
-	Variants []Variant // what File includes, in order
+	Variants []Variant // the variants that File includes, in order
 }
 
 // A Variant is one included file of a pack.
@@ -64,7 +64,7 @@ type Variant struct {
 	Hash   uint64 // which the index names it by
 	Safe   bool   // compiled apart from the others, for the lowest architecture as PTX too
 	Held   bool   // a job with Some compiles it
-	Least  int    // the least architecture that has what it uses, such as 90 for sm_90; 0: any
+	Least  int    // the lowest architecture that has all features it uses, such as 90 for sm_90; 0: any
 }
 
 // A Job is everything one Build compiles. Images of packs that are not in the
@@ -83,8 +83,8 @@ type Job struct {
 	Keep     bool          // leave stale images alone (a build of some families only)
 }
 
-// Result counts what a Build did, in images: those of a pack are one of its safe
-// variants and one of the others, for each architecture.
+// Result counts the images of a Build. A pack has two for each architecture: its safe variants,
+// and its others.
 type Result struct {
 	Compiled, Cached, Stale int
 	Bytes                   int64 // of all images of the job, compressed
@@ -96,10 +96,10 @@ type Result struct {
 type Failure struct {
 	Pack    Pack
 	Label   string // "" when the pack fails only as a whole
-	Message string // nvcc's, or what happened to it
+	Message string // nvcc's, or the reason why nvcc did not run to its end
 }
 
-// BuildError lists what did not compile.
+// BuildError lists the variants and packs that do not compile.
 type BuildError struct{ Failures []Failure }
 
 func (e *BuildError) Error() string {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Report is what ptxas said about the kernels of a pack.
+// A Report is ptxas's output about the kernels of a pack.
 type Report struct {
 	Pack    string  `json:"pack"` // the pack's hash, 16 hex digits
 	File    string  `json:"file"`
@@ -21,7 +21,7 @@ type Report struct {
 	Kernels []Usage `json:"kernels"`
 }
 
-// Usage is what a kernel takes on one architecture. Sizes are bytes.
+// Usage are the resources of a kernel on one architecture. Sizes are in bytes.
 type Usage struct {
 	Name        string `json:"name"` // SYMBOL_entry
 	Arch        string `json:"arch"` // "sm_90"
@@ -40,8 +40,8 @@ func reportPath(cache string, hash uint64) string {
 	return filepath.Join(cache, "reports", fmt.Sprintf("%016x.json", hash))
 }
 
-// ReadReport reads what the last Build noted about a pack. The error wraps
-// fs.ErrNotExist when the pack was not compiled here.
+// ReadReport reads the report that the last Build wrote about a pack. The error wraps
+// fs.ErrNotExist where no Build has compiled the pack here.
 func ReadReport(cache string, hash uint64) (*Report, error) {
 	r, err := readReport(reportPath(cache, hash))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,9 +166,9 @@ func limitsOf(arch string) (Limits, bool) {
 	return l, true
 }
 
-// Blocks says how many blocks of so many threads fit a multiprocessor and
-// what limits them. Registers are granted to a warp in units of 256, eight a
-// thread at a time; shared memory in units of 128 bytes.
+// Blocks is the number of blocks of threads threads that fit a multiprocessor, and the resource
+// that limits them. Registers are granted to a warp in units of 256, eight a thread at a time;
+// shared memory in units of 128 bytes.
 func (l Limits) Blocks(registers, shared, threads int) (int, string) {
 	warps := (threads + 31) / 32
 	n, by := l.Warps/warps, "warps"

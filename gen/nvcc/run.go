@@ -44,7 +44,7 @@ func (tk *Toolkit) run(ctx context.Context, args []string, limit time.Duration) 
 	return "", &compileError{message(out.String(), err)}
 }
 
-// message is what a user wants of nvcc's output: not ptxas's statistics.
+// message is the part of nvcc's output that users need: all but ptxas's statistics.
 func message(out string, err error) string {
 	var keep []string
 	for line := range strings.Lines(out) {

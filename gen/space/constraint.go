@@ -18,7 +18,7 @@ type Constraint struct {
 	Expr  string
 	Pos   string   // file:line
 	Names []string // the identifiers it uses, sorted, without Go's own
-	Verb  string   // what it does: "where" or "study", for errors
+	Verb  string   // "where" or "study", for errors
 
 	tree ast.Expr
 	memo map[string]bool // by the values of Names: few distinct combinations

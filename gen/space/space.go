@@ -343,7 +343,7 @@ const (
 	maxFull      = 2_000_000
 )
 
-// A pointSet gathers points once each, so many at most.
+// A pointSet gathers points, each once, up to a limit.
 type pointSet struct {
 	space *Space
 	limit int

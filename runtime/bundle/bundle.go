@@ -24,15 +24,15 @@ import (
 // ErrNone is wrapped when the build has no images at all.
 var ErrNone = errors.New("this build has no CUDA images")
 
-// ErrDamaged is wrapped when a bundle is not what was written.
+// ErrDamaged is wrapped by errors of a bundle whose bytes have changed since it was written.
 var ErrDamaged = errors.New("the bundle is damaged, copy or make it again")
 
-// An Index says what a bundle holds.
+// An Index is the table of contents of a bundle.
 type Index struct {
 	CUDA          string   `json:"cuda"`               // version of the compiler, "13.0.88"
 	Least         int      `json:"least"`              // CUDA version of the least driver that loads the images: 13000 for 13.0
 	Driver        string   `json:"driver"`             // its release: "580"
-	Flags         []string `json:"flags,omitempty"`    // of the compiler, that code depends on, such as "-O3"
+	Flags         []string `json:"flags,omitempty"`    // of the compiler, as far as machine code depends on them, such as "-O3"
 	Architectures []string `json:"architectures"`      // such as "sm_90"
 	Families      []string `json:"families,omitempty"` // that were asked for; none: all
 	Images        []Image  `json:"images"`
@@ -69,7 +69,7 @@ type Blob struct {
 	SHA256 string `json:"sha256"`
 }
 
-// A Bundle is an index, and the means to read what it lists.
+// A Bundle is an index, and the file or memory in which its images lie.
 type Bundle struct {
 	Index
 	// Name of the file, for errors.
@@ -118,8 +118,8 @@ func number(arch string) (int, bool) {
 	return n, ok && err == nil && n >= 10 && n < 1000
 }
 
-// runs reports whether machine code for an architecture runs on a device: one of the
-// same major capability, and of the same minor one or a later.
+// runs reports whether machine code for an architecture runs on a device: the device has the same
+// major compute capability and at least the same minor one.
 func runs(arch string, major, minor int) bool {
 	n, ok := number(arch)
 	return ok && n/10 == major && n%10 <= minor
@@ -136,9 +136,9 @@ func (i *Image) translates(major, minor int) bool {
 	return ok && i.PTX && n <= 10*major+minor
 }
 
-// Suits says why nothing of the bundle runs on a device of a compute capability; nil
-// where something does. byPTX: there is no machine code for it, and the driver has to
-// compile the safe variants, which takes seconds to minutes each.
+// Suits is an error where no image of the bundle runs on a device of a compute capability. byPTX
+// reports that the bundle has no machine code for the device, so that the driver has to compile
+// the safe variants, which takes seconds to minutes each.
 func (b *Bundle) Suits(major, minor int) (byPTX bool, err error) {
 	if b.native(major, minor) {
 		return false, nil

@@ -25,9 +25,8 @@ const (
 	maxIndex    = 64 << 20 // bytes
 )
 
-// Open returns the bundle that the program carries behind its executable or, where
-// there is none, embedded. It is read once. The error wraps ErrNone where it carries
-// none.
+// Open returns the bundle behind the program's executable or, where there is none, the embedded
+// one. It is read once. The error wraps ErrNone where the program carries no bundle.
 func Open() (*Bundle, error) { return own() }
 
 var own = sync.OnceValues(func() (*Bundle, error) {
@@ -61,9 +60,9 @@ func Folder(images fs.FS) (*Bundle, error) {
 	return b, nil
 }
 
-// OpenFile opens the bundle behind an executable; its file stays open. The error wraps
-// ErrNone where the file does not end as a bundle does, ErrDamaged where its index is
-// not what was written.
+// OpenFile opens the bundle behind an executable; its file stays open. The error wraps ErrNone
+// where the file does not end with a bundle's trailer, and ErrDamaged where the index does not
+// match its hash.
 func OpenFile(path string) (*Bundle, error) {
 	f, err := os.Open(path)
 	if err != nil {

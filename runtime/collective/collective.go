@@ -86,8 +86,8 @@ type Group struct {
 	sent    int64 // see Sent
 }
 
-// Open makes a group of devices, at least one, and takes the devices' own
-// transport where they have one that works. The devices stay the caller's.
+// Open makes a group of at least one device, which the caller closes after the group. It uses the
+// devices' own transport where that works, else copies.
 func Open(devices []device.Device) (*Group, error) {
 	return open(devices, true)
 }

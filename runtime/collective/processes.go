@@ -110,7 +110,8 @@ func agreed(devices []device.Device, ranks Ranks) (d Joiner, version, why string
 	return d, version, "", nil
 }
 
-// Way returns what Group.Method will say for a group of the ranks' devices. All ranks call it.
+// Way returns the text that Group.Method would return for a group of the ranks' devices. All ranks
+// call it together.
 func Way(devices []device.Device, ranks Ranks) (string, error) {
 	_, version, why, err := agreed(devices, ranks)
 	switch why = strings.TrimSpace(why); {
@@ -122,8 +123,8 @@ func Way(devices []device.Device, ranks Ranks) (string, error) {
 	return staged{}.Name() + " (" + why + ")", nil
 }
 
-// Different counts the devices of all ranks; one that several ranks hold counts once. All ranks
-// call it, each with its own devices.
+// Different counts the devices of all ranks; a device that several ranks hold counts once. All
+// ranks call it together, each with its own devices.
 func Different(devices []device.Device, ranks Ranks) (int, error) {
 	own := make([]uint64, len(devices))
 	for k, d := range devices {
@@ -161,9 +162,9 @@ func gather(ranks Ranks, own []uint64, counts []int) ([]uint64, error) {
 	return all, ranks.AllGather(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)), bounds)
 }
 
-// joiner returns the device that joins others, with a text of its transport's name and its own
-// identity, or else the reason why there is none. The reason is a space where devices of this kind
-// have no transport.
+// joiner returns the device that joins the others, and the name of its transport with the
+// transport's identity. Where there is no such device, why has the reason, or a space where
+// devices of this kind have no transport.
 func joiner(devices []device.Device) (d Joiner, name, why string) {
 	d, ok := device.Plain(devices[0]).(Joiner)
 	if !ok {

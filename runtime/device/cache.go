@@ -49,7 +49,7 @@ type stayingModule struct{ Module }
 
 func (stayingModule) Close() error { return nil }
 
-// Lend is that of a Lender below, and an error where there is none.
+// Lend is Lend of the device below, an error where that is no Lender.
 func (c *Cached) Lend(address uintptr, n int64) (Buffer, error) {
 	l, ok := Plain(c).(Lender)
 	if !ok {
@@ -58,7 +58,7 @@ func (c *Cached) Lend(address uintptr, n int64) (Buffer, error) {
 	return l.Lend(address, n)
 }
 
-// Plain returns the device below caches, which has the abilities of its kind, such as that of a
+// Plain returns the device below caches, which has the optional interfaces of its kind, such as
 // Reacher.
 func Plain(d Device) Device {
 	for {

@@ -1,6 +1,6 @@
 package device
 
-// Code is what GPUs load: the images of a binary, or variants compiled when they are asked for.
+// Code is the machine code that GPUs load: the images of a binary, or variants compiled on demand.
 type Code interface {
 	// Suits says why nothing runs on a device of a compute capability; byPTX: there is
 	// PTX alone, for the driver to compile.
@@ -12,6 +12,7 @@ type Code interface {
 	// Needs is the least version of CUDA that a driver must support to load them,
 	// 13000 for 13.0, and the release of the driver that does; 0: any.
 	Needs() (version int, release string)
-	// Compiler is what made them, its version and flags; empty: not known.
+	// Compiler is the version and the flags of the compiler that made the images; empty where
+	// unknown.
 	Compiler() string
 }

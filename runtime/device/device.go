@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// ABI is the version of what generated bindings, generated host kernels and
-// the drivers agree on: the 8-byte argument slots, the variant table and the
-// signature of a host kernel. Generated code asserts it at compile time.
+// ABI is the version of the agreement between generated bindings, generated host kernels and
+// drivers: argument slots of 8 bytes, the variant table and the signature of a host kernel.
+// Generated code asserts it at compile time.
 const ABI = 1
 
 // Kinds of device, as users type them before an optional ":index".
@@ -49,7 +49,7 @@ type Facts struct {
 	// kernels that another one compiled tell nothing. Empty: not known, or no images.
 	Compiler string `json:"compiler,omitempty"`
 
-	Images Images `json:"-"` // what the device can load; nil: every variant
+	Images Images `json:"-"` // the variants that the device can load; nil: all
 }
 
 // Images says which variants have code that a device loads.
@@ -73,8 +73,8 @@ func (f Facts) Class() string {
 	return fmt.Sprintf("%s|%s|%d.%d|%dsm|smem%d", f.Kind, f.Name, f.Major, f.Minor, f.SMs, f.SharedPerBlock)
 }
 
-// BlockFits says why the device runs no block of so many threads and bytes of shared memory;
-// nil where it does, and where the facts have no limits.
+// BlockFits is an error where the device runs no block of threads threads and shared bytes of
+// shared memory; nil where it does, and where the facts have no limits.
 func (f Facts) BlockFits(threads int, shared int64) error {
 	switch {
 	case f.ThreadsPerBlock > 0 && threads > f.ThreadsPerBlock:
@@ -85,7 +85,7 @@ func (f Facts) BlockFits(threads int, shared int64) error {
 	return nil
 }
 
-// String is the name users type for the device, such as "cuda:0".
+// String is the name by which users ask for the device, such as "cuda:0".
 func (f Facts) String() string {
 	if f.Kind == CUDA || f.Index > 0 {
 		return fmt.Sprintf("%s:%d", f.Kind, f.Index)
@@ -190,9 +190,9 @@ var ErrNoEntry = errors.New("no such entry point in this variant")
 // A Kernel is an entry point ready to launch.
 type Kernel interface {
 	Resources() Resources
-	// BlocksPerSM is how many blocks of so many threads, with shared bytes of
-	// dynamic shared memory each, one multiprocessor holds at once: times
-	// Facts.SMs it bounds a cooperative launch. A host device answers 1.
+	// BlocksPerSM is the number of blocks, of threads threads and shared bytes of dynamic shared
+	// memory each, that one multiprocessor holds at once. That number times Facts.SMs bounds a
+	// cooperative launch. A host device returns 1.
 	BlocksPerSM(threads, shared int) (int, error)
 }
 

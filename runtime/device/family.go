@@ -62,8 +62,8 @@ func (f *Family) Value(v *Variant, param string) string {
 	return ""
 }
 
-// Int returns an integer parameter. It panics when the manifest gave the
-// parameter a value that is no integer: the generator checks that.
+// Int returns an integer parameter. It panics where the value is no integer, which the generator
+// rules out.
 func (f *Family) Int(v *Variant, param string) int {
 	s := f.Value(v, param)
 	n, err := strconv.Atoi(s)
@@ -73,9 +73,9 @@ func (f *Family) Int(v *Variant, param string) int {
 	return n
 }
 
-// Fits says why a variant is not for a workload: a parameter that the problem
-// decides has another value. What is no parameter of the family, such as the
-// range of the costs, tells problems apart and fits every variant.
+// Fits is an error where a variant is not for a workload: where fixed gives a parameter of the
+// family another value. Names that are no parameters, such as the range of the costs, tell
+// workloads apart and fit every variant.
 func (f *Family) Fits(v *Variant, fixed map[string]string) error {
 	for i, p := range f.Params {
 		if want, ok := fixed[p]; ok && v.Values[i] != want {
@@ -85,7 +85,7 @@ func (f *Family) Fits(v *Variant, fixed map[string]string) error {
 	return nil
 }
 
-// Variant finds a variant by label; nil when there is none.
+// Variant finds a variant by its label; nil where the family has none of that label.
 func (f *Family) Variant(label string) *Variant {
 	for i := range f.Variants {
 		if f.Variants[i].Label == label {
@@ -95,7 +95,7 @@ func (f *Family) Variant(label string) *Variant {
 	return nil
 }
 
-// Entry finds an entry point's signature; nil when there is none.
+// Entry finds the signature of an entry point; nil where the family has none of that name.
 func (f *Family) Entry(name string) *Entry {
 	for i := range f.Entries {
 		if f.Entries[i].Name == name {

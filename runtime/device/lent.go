@@ -1,6 +1,6 @@
 package device
 
-// A Lender is a Device that works on memory which a caller holds, such as a tensor's.
+// A Lender is a Device that can work on memory of the caller, such as a tensor's.
 type Lender interface {
 	// Lend returns a buffer of n bytes at an address of the device. The memory stays the caller's:
 	// Free does not release it. An address of another device or of the host, or one that is no

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// A Scope holds what a piece of work takes of devices: buffers, streams, modules. Close
-// gives all of it back together. The zero value holds nothing. A scope belongs to one
-// goroutine at a time.
+// A Scope holds buffers, streams and modules of devices for one piece of work. Close frees all of
+// them together. The zero value holds nothing. A scope belongs to one goroutine at a time.
 type Scope struct{ held []func() error }
 
 // A Want is a buffer that is to be allocated.
@@ -16,7 +15,7 @@ type Want struct {
 	bytes int64
 }
 
-// Into wants a buffer of so many bytes, which goes to `to`.
+// Into is a wish for a buffer of bytes bytes, which Take stores in `to`.
 func Into(to *Buffer, bytes int64) Want { return Want{to, bytes} }
 
 // Take allocates buffers on a device, in order. With an error, which is that of Alloc,
@@ -55,8 +54,8 @@ func (s *Scope) NewStream(d Device) (Stream, error) {
 // Keep makes the scope close c.
 func (s *Scope) Keep(c interface{ Close() error }) { s.held = append(s.held, c.Close) }
 
-// Close gives back what the scope holds, the last first, and joins the errors. The scope
-// is empty then.
+// Close frees everything in the scope, the last first, and joins the errors. The scope is empty
+// then.
 func (s *Scope) Close() error {
 	var errs []error
 	for _, back := range slices.Backward(s.held) {

@@ -17,7 +17,7 @@ type buffer struct {
 	g     *gpu
 	ptr   cu.DevicePtr
 	n     int64
-	lent  bool // by the caller, who frees it
+	lent  bool // the caller's memory, which the caller frees
 	freed atomic.Bool
 }
 

@@ -196,7 +196,7 @@ func driverVersion() string {
 	return s
 }
 
-// explain says what the commoner of the driver's errors mean, and marks those after which
+// explain adds the meaning to the more common errors of the driver, and marks errors after which
 // the context is of no use.
 func explain(err error) error {
 	switch err {

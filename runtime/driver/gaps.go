@@ -89,9 +89,8 @@ func launchClusters(fn cu.Function, cluster, blocks, threads, shared int, s cu.S
 	return outcome(r)
 }
 
-// clusters is how many clusters of fn's blocks, of so many threads and without
-// dynamic shared memory, the device holds at once. It allows sizes above 8,
-// which not every device has.
+// clusters is the number of clusters of blocks of fn, with threads threads a block and no dynamic
+// shared memory, that the device holds at once. It allows sizes above 8, which some devices lack.
 func clusters(fn cu.Function, cluster, threads int) (int, error) {
 	f := handle[C.CUfunction](&fn)
 	if r := C.cuFuncSetAttribute(f, C.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1); cluster > 8 && r != C.CUDA_SUCCESS {
@@ -102,13 +101,13 @@ func clusters(fn cu.Function, cluster, threads int) (int, error) {
 	return int(n), outcome(r)
 }
 
-// allowShared lets launches of fn ask for so many bytes of dynamic shared
-// memory; without it static and dynamic together stop at 48 KB.
+// allowShared lets launches of fn have bytes of dynamic shared memory; without it static and
+// dynamic memory together are at most 48 KB.
 func allowShared(fn cu.Function, bytes int) error {
 	return outcome(C.cuFuncSetAttribute(handle[C.CUfunction](&fn), C.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, C.int(bytes)))
 }
 
-// outcome is nil, or cu's error of the same number, which explain knows.
+// outcome is nil for success, else cu's error of the same number, so that explain knows it.
 func outcome(r C.CUresult) error {
 	if r == C.CUDA_SUCCESS {
 		return nil

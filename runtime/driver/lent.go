@@ -30,8 +30,8 @@ var (
 	_ device.Follower = (*stream)(nil)
 )
 
-// lentAlign is what kernels that load several numbers at once rely on, and all memory of
-// Alloc has, in bytes.
+// lentAlign is the alignment of lent memory, in bytes, which kernels rely on that load several
+// numbers at once. Memory of Alloc has it too.
 const lentAlign = 64
 
 // Lend is device.Lender's. The driver is asked whose memory it is.

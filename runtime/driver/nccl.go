@@ -216,7 +216,7 @@ func (l *ncclLink) cast(i int, b device.Buffer, root int, off, n int64, stream u
 	return ncclError(C.ncclCast(C.ulonglong(ptr), C.size_t(n), C.int(root), l.comms[i], stream))
 }
 
-// together makes one group call of what enqueue does for every rank.
+// together makes one group call of the operations that enqueue starts for each rank.
 func (l *ncclLink) together(streams []device.Stream, enqueue func(i int, stream unsafe.Pointer) error) error {
 	if err := l.gpus[0].enter(); err != nil {
 		return err

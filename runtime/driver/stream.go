@@ -142,7 +142,7 @@ func (s *stream) Sync() error {
 	return nil
 }
 
-// Close waits for the stream's work and gives back what it holds.
+// Close waits for the stream's work and frees its memory.
 func (s *stream) Close() error {
 	if s.closed {
 		return nil

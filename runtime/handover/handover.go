@@ -19,7 +19,7 @@ import (
 // no two binaries hand over to each other for ever.
 const Off = "COALESCE_NO_HANDOVER"
 
-// Env is what a decision depends on; System fills it from the machine.
+// Env are the facts by which Run decides; System reads them from the machine.
 type Env struct {
 	Executable string              // path of the running binary
 	Suffix     string              // ".exe" on Windows
@@ -61,9 +61,9 @@ func System() Env {
 	return e
 }
 
-// library looks where Linux's loader does: a container without access to the
-// GPU shows the host's /proc/driver/nvidia and has no libcuda, and a binary
-// that needs it would not start.
+// library reports whether libcuda is where Linux's loader finds it. A container without access to
+// the GPU shows the host's /proc/driver/nvidia but has no libcuda, without which the CUDA binary
+// would not start.
 func library() bool {
 	const name = "libcuda.so.1"
 	if runtime.GOOS != "linux" {
@@ -101,8 +101,8 @@ func visible() bool {
 	return len(nodes) > 0
 }
 
-// hidden reports whether CUDA_VISIBLE_DEVICES names no GPU: CUDA reads it up to
-// the first index that there is not.
+// hidden reports whether CUDA_VISIBLE_DEVICES names no GPU. CUDA reads the list up to the first
+// index of no GPU.
 func hidden(list string) bool {
 	first, _, _ := strings.Cut(list, ",")
 	first = strings.TrimSpace(first)

@@ -41,9 +41,9 @@ func cpuName(text string) string {
 	return ""
 }
 
-// memory returns total and available bytes, zeros where the system does not
-// tell: the least of what the machine, this process's control groups and its own
-// limits leave.
+// memory returns the total and the available bytes, zeros where the system does not tell: the
+// least of what the machine has, of what this process's control groups allow, and of its own
+// limits.
 func memory() (total, free int64) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -129,8 +129,8 @@ func meminfo(text string) (total, free int64) {
 	return total, free
 }
 
-// cached sums what memory.stat counts as file cache, in bytes: the kernel
-// drops it when asked for memory.
+// cached sums the entries of memory.stat that count file cache, in bytes: the kernel drops it when
+// memory is short.
 func cached(text string) (n int64) {
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -143,7 +143,7 @@ func cached(text string) (n int64) {
 	return n
 }
 
-// number reads a file that holds one number; "max" is none.
+// number reads a file that holds one number; false for "max", and where the file cannot be read.
 func number(path string) (int64, bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {

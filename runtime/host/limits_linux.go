@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve is what of a limited address space is left to Go itself, which maps heap in
-// whole arenas of 64 MiB, some ahead of need, and ends the program where it cannot.
+// reserve is the part of a limited address space, in bytes, that is left to Go itself. Go maps its
+// heap in whole arenas of 64 MiB, some before they are needed, and ends the program where it
+// cannot map one.
 const reserve = 256 << 20
 
-// addressSpace is how many bytes may still be asked of a limited address space: the
-// process's limits on it and on data (setrlimit), less what is mapped, less the
-// reserve and half of the rest: Go keeps the addresses of memory that was freed, and
-// a slice that grows leaves its earlier ones behind. ok is false where there is no
-// limit.
+// addressSpace is the number of bytes that may still be allocated under the process's limits on
+// its address space and on data (setrlimit): the limit less the mapped bytes and the reserve, and
+// half of that, because Go keeps the addresses of freed memory, and a slice that grows leaves its
+// earlier copies behind. ok is false where no limit is set.
 func addressSpace() (left int64, ok bool) {
 	left = math.MaxInt64
 	text, err := os.ReadFile("/proc/self/statm")

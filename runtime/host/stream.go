@@ -85,9 +85,9 @@ func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff
 	return nil
 }
 
-// Launch runs all blocks and returns when they are done. A cooperative grid
-// needs a worker for each block, for blocks that wait for one another. After a panic in a
-// block no further block starts; which of the others ran is not known.
+// Launch runs all blocks and returns when they are done. A cooperative grid has blocks that wait
+// for one another, and needs a worker for each. After a panic in a block no further block starts;
+// the caller does not learn which others ran.
 func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
 	h, ok := k.(*kernel)
 	if !ok {

@@ -33,7 +33,7 @@ const (
 	JoinLimit    = time.Minute
 )
 
-// A Launch is what a launcher says in the environment of a process.
+// A Launch is the part of a process's environment that its launcher has set.
 type Launch struct {
 	Launcher string // "Open MPI", "MPICH" or "Slurm"
 	Size     int    // processes that were started

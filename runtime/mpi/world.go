@@ -86,7 +86,7 @@ func (l Launch) late() *time.Timer {
 	})
 }
 
-// A library is what shim/shim.c exports.
+// A library has the functions that shim/shim.c exports.
 type library struct {
 	init      func(out *int64) int32
 	library   func(text *byte) int32
@@ -181,7 +181,7 @@ func pinned(p []byte, work func(at unsafe.Pointer) error) error {
 // maxCount is the most bytes of one operation of MPI, whose counts are ints.
 const maxCount = 1 << 30
 
-// count adds to what was sent.
+// count adds n bytes to those sent.
 func (w *World) count(n int) { w.do(func() { w.sent += int64(n) }) }
 
 // Broadcast brings the root's bytes to all ranks, which have room for as many.
@@ -308,8 +308,8 @@ func (w *World) End(code int, say func()) {
 	w.do(func() { w.lib.exit(word & 0xff) })
 }
 
-// heard is how long launchers get to hand on what a rank has just said: they read it from a pipe,
-// and drop what they have not read when a rank ends the others.
+// heard is the time that launchers get to pass on the last output of a rank: they read it from a
+// pipe, and drop unread output when a rank ends the others.
 const heard = 300 * time.Millisecond
 
 // Abort ends all processes at once. It does not return.

@@ -28,7 +28,7 @@ import (
 // Index is the file, below the folder, that lists the points.
 const Index = "points.json"
 
-// Schema is what the index begins with; the number is the major version.
+// Schema is the first field of the index; its number is the major version.
 const Schema = "points/1"
 
 // index is the form of the file, which package gen writes.
@@ -53,7 +53,7 @@ type point struct {
 type Points struct {
 	dir   string
 	index index
-	files map[uint64]string // by the variant's hash: what Extend added
+	files map[uint64]string // files of the variants that Extend added, by hash
 }
 
 // Open reads the index of a folder.
@@ -144,8 +144,8 @@ func (c *compiling) Image(variant uint64, major, minor int) (string, []byte, boo
 // compileLimit is how long nvcc may take for a variant.
 const compileLimit = 5 * time.Minute
 
-// Compile returns the image of an added variant for an architecture, "90" for sm_90: that
-// of the folder, or one that nvcc makes now and leaves there.
+// Compile returns the file of the image of an added variant for an architecture, "90" for sm_90.
+// The image is the one in the folder, or nvcc makes it there now.
 func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name string, code []byte, err error) {
 	name = fmt.Sprintf("%016x.sm_%s.fatbin", variant, arch)
 	image := filepath.Join(p.dir, name)

@@ -43,13 +43,13 @@ type (
 	Number = problem.Number
 	// Duals are prices of rows and columns.
 	Duals = problem.Duals
-	// A Certificate is what checking an answer found.
+	// A Certificate is the result of checking an answer.
 	Certificate = problem.Certificate
 	// A Hall is a proof that no full matching exists.
 	Hall = problem.Hall
 	// An InfeasibleError is an instance without a full matching.
 	InfeasibleError = problem.InfeasibleError
-	// Counts are what an algorithm did.
+	// Counts are the work of an algorithm.
 	Counts = engine.Counts
 )
 
@@ -139,13 +139,13 @@ type Drawing = draw.Drawing
 // Kinds are the names of the literature's instances.
 func Kinds() []string { return draw.Kinds() }
 
-// About describes a kind; empty: there is none of that name.
+// About describes a kind in a sentence; empty for a name that no kind has.
 func About(kind string) string { return draw.About(kind) }
 
 // Draw makes an instance.
 func Draw(d Drawing) (*Instance, error) { return draw.Draw(d) }
 
-// DrawRows makes rows low to high-1 of what a drawing says, an instance of as many rows.
+// DrawRows makes rows low to high-1 of a drawing, as an instance of high-low rows.
 func DrawRows(d Drawing, low, high int) (*Instance, error) { return draw.DrawRows(d, low, high) }
 
 // Generate is Draw with the fields that most drawings need.

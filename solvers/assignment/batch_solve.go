@@ -49,7 +49,7 @@ type Batch struct {
 	parts    []*batchPart // of one cost type each
 	host     []int        // instances that the host solves
 	method   *families.Method
-	found    []found // what the host found, aligned with host
+	found    []found // answers of the host, in the order of host
 	stream   device.Stream
 	held     device.Scope // holds the stream, and the engines and costs of the parts
 	prepare  float64      // seconds
@@ -69,7 +69,7 @@ type found struct {
 	err      error
 }
 
-// OpenBatch looks at the costs, plans, and moves to the device what it solves.
+// OpenBatch looks at the costs, plans, and copies the instances that a device solves to it.
 func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Batch, err error) {
 	clock := time.Now()
 	d, err := o.First()

@@ -16,10 +16,10 @@ import (
 // A BottleneckResult is a matching whose most expensive pair is as cheap as possible. Where the
 // instance maximises, its cheapest pair is as expensive as possible.
 type BottleneckResult struct {
-	solve.Report         // its value is the cost of the worst pair; empty: no full matching exists, or there are no rows
+	solve.Report         // Value is the cost of the worst pair, empty where no full matching exists or the instance has no rows
 	Column       []int32 // of each row, -1 where it is unmatched; nil: no full matching exists
-	Row          int     // whose pair is the worst; -1: there is none
-	Hall         *Hall   // members that have too few partners better than the value; nil: there are no pairs
+	Row          int     // the row of the worst pair; -1: no pair
+	Hall         *Hall   // proof of Value: members that have too few partners at a smaller cost; nil: no pairs
 
 	inst *problem.Instance
 }

@@ -49,8 +49,8 @@ func (c *spreading) draw(d *draw.Drawing) error {
 	})
 }
 
-// Solve is Session.Solve for costs that are on devices only. The result's
-// Value is what the certificate found.
+// Solve is Session.Solve for costs that are on devices only. The result's Value is the
+// certificate's.
 func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 	ctx, cancel := w.job.options.Limited(ctx)
 	defer cancel()

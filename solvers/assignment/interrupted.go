@@ -40,7 +40,7 @@ func (r *Result) interrupted(ctx context.Context, inst *problem.Instance, p *pro
 	return true, nil
 }
 
-// unfinished says how the solve ended, and what its duals bound, where that is known.
+// unfinished notes how the solve ended, and sets the bound by its duals, where known.
 func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.Int, known bool) {
 	r.Stopped = context.Cause(ctx) != solve.ErrTimeLimit
 	why := "the time limit ended the solve"
@@ -55,8 +55,8 @@ func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.I
 	}
 }
 
-// boundOf converts a sum of feasible duals from units to the instance's costs. It subtracts what
-// rounding to units and to float64 may have added, so that no matching is better.
+// boundOf converts a sum of feasible duals from units to the instance's costs. It subtracts the
+// most that rounding to units and to float64 can have added, so that no matching is better.
 func boundOf(p *problem.Normal, dual *big.Int) solve.Number {
 	if p.Instance.Type.Integer() && p.Instance.Points == nil {
 		if p.Scale < 0 {

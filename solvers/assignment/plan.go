@@ -16,8 +16,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A plan is what solves an instance: a method of the host, or a family and its
-// variant.
+// A plan is the choice of an algorithm: a method of the host, or a family and its variant.
 type plan struct {
 	method  *families.Method
 	family  *families.Family

@@ -8,17 +8,17 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Quick solves small dense instances, one after the other, on the calling goroutine and in memory
-// that it keeps: what else Solve does takes longer than a small solve. It belongs to one goroutine
-// at a time; the zero value is ready.
+// A Quick solves small dense instances one after the other, on the calling goroutine and in memory
+// that it keeps, as the other work of Solve takes longer than a small solve. It belongs to one
+// goroutine at a time; the zero value is ready.
 type Quick struct {
 	space  paths.Space
 	column []int32
 }
 
-// Solve is a matching of the least cost, its duals and the certificate of both, in q's
-// memory, which the next solve overwrites. ok is false where Solve has to look: there is
-// no full matching, the instance is not dense or has a limit. Errors of costs wrap
+// Solve returns a matching of the least cost, its duals and the certificate of both, in q's
+// memory, which the next solve overwrites. ok is false for instances that q does not take, which
+// the package's Solve does: sparse ones, points, a limit, no full matching. Errors of costs wrap
 // ErrCost.
 func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
 	p, err := quickly(inst)
@@ -50,9 +50,8 @@ func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, o
 	return column, d, c, true, nil
 }
 
-// Result solves as q.Solve does, and returns what the package's Solve would. A nil result
-// without an error means that q does not take the instance and the package's Solve has to.
-// Column and Duals are in q's memory.
+// Result solves as q.Solve does, and returns the result that the package's Solve would return; nil
+// without an error for instances that q does not take. Column and Duals are in q's memory.
 func (q *Quick) Result(inst *Instance) (*Result, error) {
 	clock := time.Now()
 	column, d, c, ok, err := q.Solve(inst)

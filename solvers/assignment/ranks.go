@@ -101,7 +101,7 @@ func distances(inst *problem.Instance, low, high int) (*problem.Instance, error)
 	return &out, out.Check()
 }
 
-// checkParts checks the rows of this rank, and joins what all ranks find.
+// checkParts checks the rows of this rank and joins the findings of all ranks.
 func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
 	cert, err := verify.CheckParts(ctx, j.p, j.spread.checks, sol, func(own verify.Findings) (verify.Findings, error) {
 		total, rows := verify.NewFindings(), uint64(0)
@@ -157,8 +157,7 @@ func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
 	return m, nil
 }
 
-// refuteParts does what refute does where each rank has some rows: the ranks gather their rows'
-// partners.
+// refuteParts is refute for ranks that have some rows each: they gather the partners of all rows.
 func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 	p := s.p
 	low, high := OwnRows(p.Rows, s.options.Ranks)
@@ -197,7 +196,7 @@ func (r *Result) interruptedTogether(ctx context.Context, s *Session) (bool, err
 	own.Rows = high - low
 	c := newCompletion(&own, nil, nil)
 	least, known := c.bound(time.Now().Add(grace))
-	text := least.String() // or why there is none
+	text := least.String() // the bound, or "unknown" or "incomplete"
 	if !known {
 		text = "unknown"
 	}
@@ -262,11 +261,11 @@ func makeCosts(m *problem.Instance, n int) {
 	}
 }
 
-// A finding is what rank 0 tells the others of a solve of its own.
+// A finding is the result of a solve by rank 0 alone, which it sends to the others.
 type finding struct {
 	Column []int32
 	U, V   []int64
-	Failed string // why there is no matching
+	Failed string // the reason, where no matching was found
 	Ended  bool   // rank 0's context has ended
 }
 

@@ -33,15 +33,15 @@ type Resident struct {
 	layout  Layout
 	options Options
 	inst    *problem.Instance
-	p       *problem.Normal // of each instance, but for range and scale
+	p       *problem.Normal // of each instance, without its range and scale
 	device  device.Device
 	stream  device.Stream
-	engine  *batch.Engine // of many instances, or a small one
-	reason  string        // why its variant
+	engine  *batch.Engine // for many instances, or a small one
+	reason  string        // of the choice of its variant
 	where   string        // the device's name
-	fit     *batch.Fit    // of a large one
-	job     *job          // the same, once its first costs are known
-	class   string        // of the costs that the job was made for
+	fit     *batch.Fit    // finds the range of a large instance
+	job     *job          // solves it; nil until its first costs are known
+	class   string        // class of the costs for which job was made
 	costs   device.Buffer // of the solve under way
 	held    device.Scope
 }

@@ -38,7 +38,7 @@ type Result struct {
 	Stopped     bool     // the caller ended the solve: Column is the best so far
 	Notes       []string // of the instance and of the solver
 
-	ceiling solve.Number // what no matching beats, of a solve that was ended; empty: not known
+	ceiling solve.Number // bound of a solve that was interrupted; empty: not known
 	inst    *problem.Instance
 }
 
@@ -103,7 +103,7 @@ func total(inst *problem.Instance, column []int32) (exact string, value float64,
 // from 2^-1074 to 2^1024, and the carries.
 const exactBits = 2176
 
-// prove keeps a certificate and what follows from it.
+// prove keeps a certificate and sets Proven by it.
 func (r *Result) prove(c *problem.Certificate) {
 	r.Certificate = c
 	report := solve.Report{Value: solve.Number(r.Exact)}
@@ -129,7 +129,7 @@ func (r *Result) bound() solve.Number {
 	return solve.NumberOf(math.Nextafter(math.Nextafter(r.Value, worse)+gap, worse))
 }
 
-// Bound is what no matching can beat; empty where nothing is known.
+// Bound is a value that no matching beats; empty where none is known.
 func (r *Result) Bound() solve.Number {
 	if !r.Proven || r.Column == nil {
 		return r.ceiling
@@ -148,14 +148,13 @@ func (r *Result) Pairs() (rows, cols []int) {
 	return rows, cols
 }
 
-// Cost is what row i's pair costs, in decimals; for rows that are matched, as
-// long as the instance is open.
+// Cost is the cost of row i's pair in decimals, for matched rows, while the instance is open.
 func (r *Result) Cost(i int) string { return r.inst.Exact(i, int(r.Column[i])) }
 
-// RowName is what a row, from 0, is called: its name, or its number.
+// RowName is the name of row i, counted from 0, or its number where rows have no names.
 func (r *Result) RowName(i int) string { return nameOf(r.RowNames, i) }
 
-// ColName is what a column, from 0, is called.
+// ColName is the name of column j, counted from 0, or its number.
 func (r *Result) ColName(j int) string { return nameOf(r.ColNames, j) }
 
 func nameOf(names []string, k int) string {

@@ -21,11 +21,11 @@ type Session struct {
 	p       *problem.Normal
 	job     *job // nil: Next failed
 	options Options
-	held    device.Scope // what stays loaded from instance to instance
+	held    device.Scope // kernels, which stay loaded from instance to instance
 }
 
-// Open plans for an instance and takes the memory that solving it needs, on o's
-// devices, whose owner the caller stays. Each solve has the time limit to itself.
+// Open plans for an instance and allocates the memory that solving needs, on o's devices, which
+// the caller closes after the session. Each solve has the whole time limit.
 func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, error) {
 	s := &Session{options: o}
 	s.options.KeepLoaded(&s.held)
@@ -36,8 +36,8 @@ func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, err
 	return s, nil
 }
 
-// Next takes another instance, of any size, in the place of the session's: it plans, and
-// takes the memory that solving it needs. After an error Next can be called again.
+// Next replaces the session's instance by another of any size: it plans, and allocates the memory
+// that solving needs. After an error Next can be called again.
 func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
 	err := s.leave()
 	var p *problem.Normal

@@ -77,7 +77,7 @@ func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, err
 	return r, errors.Join(err, s.Close())
 }
 
-// refute checks the proof that no full matching exists, and keeps it.
+// refute checks the proof that no full matching exists, and keeps the proof.
 func (r *Result) refute(inst *problem.Instance, e *engine.Infeasible) error {
 	h, err := problem.CheckHall(inst, e.Rows)
 	if err != nil {
@@ -109,8 +109,8 @@ type job struct {
 	held    device.Scope
 }
 
-// prepare plans, takes the memory that solving needs on one device or on several,
-// and moves the costs there, or draws a drawing there.
+// prepare plans, allocates the memory that solving needs on one device or on several, and copies
+// the costs there, or draws a drawing there.
 func prepare(ctx context.Context, p *problem.Normal, o Options, drawing *draw.Drawing) (*job, error) {
 	if len(o.Devices) > 1 || o.Together() > 1 {
 		return prepareSharded(ctx, p, o, drawing)
@@ -140,7 +140,7 @@ func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan,
 	if p.Instance.Dense() {
 		j.engine, err = c.family.Open(d, o.Tuning, c.variant, p.Rows, p.Cols)
 		if err == nil {
-			j.engine.Bound(0) // see others
+			j.engine.Bound(0) // core gives up on ties: others go on
 		}
 	} else {
 		j.engine, err = c.family.Implicit(d, o.Tuning, c.variant, p)
@@ -277,8 +277,8 @@ func (j *job) byHost(ctx context.Context, start *problem.Prices, yield func(solv
 // tellEvery is the time between two tellings of Progress.
 const tellEvery = 250 * time.Millisecond
 
-// telling calls the user's Progress with the share of the rows that are matched, and on a
-// host with a bound on the value of all full matchings. There is no value before the end.
+// telling calls the user's Progress with the share of matched rows and, on a host, with a bound on
+// the value of all full matchings. No value is known before the end.
 func (j *job) telling() engine.Telling {
 	if j.options.Progress == nil {
 		return engine.Telling{}
@@ -376,9 +376,9 @@ func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certific
 // Close gives back what prepare took.
 func (j *job) Close() error { return j.held.Close() }
 
-// warm makes duals to begin from feasible for p: v is kept, where columns may
-// stay unmatched no larger than 0, and u is what each row's least reduced cost
-// allows. Duals of costs with another scale are rounded.
+// warm makes given duals feasible for p: v is kept, but lowered to at most 0 where columns may
+// stay unmatched, and u is each row's least reduced cost. Duals of costs with another scale are
+// rounded. Errors name duals of another size, and values beyond 2^60 units.
 func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 	if d == nil {
 		return nil, nil

@@ -30,25 +30,25 @@ type Duals struct {
 	Scale float64
 }
 
-// A Certificate is what checking an answer found. Primal and Dual are equal
-// sums in units of 1/Scale: of the matched costs, with the limit for every
-// row left unmatched, and of the duals. That proves the matching optimal for
-// the scaled costs. Where scaling rounded a cost, each is off by at most half
-// a unit, and the matching costs at most Gap more than the best.
+// A Certificate is the result of checking an answer. Primal and Dual are equal sums in units of
+// 1/Scale: Primal of the matched costs, with the limit for every row left unmatched, and Dual of
+// the duals. Their equality proves the matching optimal for the scaled costs. Where scaling
+// rounded costs, each is off by at most half a unit, and the matching costs at most Gap more than
+// the best.
 type Certificate struct {
-	By      string  `json:"by"`      // what checked: "host", or a device and its variant
+	By      string  `json:"by"`      // the checker: "host", or a device and a variant
 	Pairs   int64   `json:"pairs"`   // allowed pairs held against the duals
 	Primal  string  `json:"primal"`  // in units
 	Dual    string  `json:"dual"`    // in units
 	Scale   float64 `json:"scale"`   // units in 1 of the instance's costs
-	Rounded int64   `json:"rounded"` // costs that are no multiple of a unit, the limit among them
-	Exact   bool    `json:"exact"`   // there are none
+	Rounded int64   `json:"rounded"` // number of costs, and limits, that scaling rounded
+	Exact   bool    `json:"exact"`   // no cost was rounded
 	Gap     float64 `json:"gap"`     // in the instance's costs
 	Hall    *Hall   `json:"hall,omitempty"`
 }
 
-// A Hall is a proof that no full matching exists (Hall 1935): members of the
-// shorter side that together are allowed fewer partners than they are many.
+// A Hall is a proof that no full matching exists (Hall 1935): the Members, all of the shorter
+// side, outnumber their allowed Partners.
 type Hall struct {
 	Side     string `json:"side"` // of Members: "rows" or "columns"
 	Members  []int  `json:"members"`
@@ -80,11 +80,10 @@ func short(list []int) string {
 	return fmt.Sprint(list)
 }
 
-// Check holds an answer against an instance's own costs: column says which
-// column each row is matched to, -1 for none. It shares no code with what
-// solves: costs become integers from their bits, sums are exact, every allowed
-// pair is looked at. Its errors wrap ErrCheck and name the first row or pair
-// at fault.
+// Check holds an answer against an instance's own costs. column has the column of each row, -1 for
+// none. Check shares no code with the solvers: it makes integers of the bits of costs, adds
+// without rounding, and looks at every allowed pair. Errors wrap ErrCheck and name the first row
+// or pair at fault.
 func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
 	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}}
 	for _, step := range []func() error{c.shape, c.matching, c.sides, c.pairs, c.sums} {

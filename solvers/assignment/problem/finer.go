@@ -4,8 +4,9 @@ import (
 	"math/bits"
 )
 
-// Approaches reports whether a problem of points is solved from coarse to fine.
-// Few rows have costs of so many bits that prices have no room to fall.
+// Approaches reports whether a problem of points is solved from coarse to fine: a square one of at
+// least 64 rows, without a limit. Costs of fewer rows may have so many bits that prices have no
+// room to fall.
 func (p *Normal) Approaches() bool {
 	const minRows = 64
 	return p.Rows == p.Cols && p.Limit == Infinity && p.Rows >= minRows

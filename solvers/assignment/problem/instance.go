@@ -61,9 +61,9 @@ type Instance struct {
 	RowNames []string // nil when they have none
 	ColNames []string
 	Source   string   // the file, or the drawing
-	Notes    []string // what was changed on the way in, one sentence each
+	Notes    []string // changes of the reader, one sentence each
 
-	Unmap func() error // gives back a mapped file, for Close; nil: there is none
+	Unmap func() error // unmaps the file of the costs, for Close; nil: no file is mapped
 }
 
 // A Sparse lists the allowed pairs of a sparse instance, row by row: those of
@@ -225,9 +225,8 @@ func (e *EntryError) Error() string {
 // Unwrap is ErrCost.
 func (e *EntryError) Unwrap() error { return ErrCost }
 
-// Check says what is wrong with an instance's shape: its size, its type and
-// slice, the order of a sparse instance's columns, the number of coordinates.
-// It does not look at the costs.
+// Check is an error where the shape of an instance is malformed: its size, its type and slice, the
+// order of a sparse instance's columns, the number of coordinates. It does not look at the costs.
 func (inst *Instance) Check() error {
 	if inst == nil {
 		return errors.New("no instance")

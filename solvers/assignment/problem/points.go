@@ -76,7 +76,7 @@ func (p *Points) Cost(i, j int) float64 {
 	return p.Finish(p.Sum(p.Row[i*p.Dim:(i+1)*p.Dim], p.Col[j*p.Dim:(j+1)*p.Dim]))
 }
 
-// Sum adds up what the metric sums over the coordinates of two points.
+// Sum is the metric's sum over the coordinates of two points.
 func (p *Points) Sum(a, b []float64) float64 {
 	sum := 0.0
 	if p.Metric == Manhattan {

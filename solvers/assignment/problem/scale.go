@@ -67,7 +67,7 @@ func (p *Normal) fit(all func([]uint64) ([][]uint64, error)) error {
 	}
 }
 
-// A Span is what a pass over costs finds.
+// A Span is the result of a pass over costs.
 type Span[T Number] struct {
 	count          int // allowed costs
 	least, largest T   // of them
@@ -89,7 +89,7 @@ func (s *Span[T]) join(t Span[T]) {
 	}
 }
 
-// over joins what processes have found: s is this one's, and none is bad.
+// over joins the spans of all processes, of which s is this process's; none has a bad cost.
 func (s Span[T]) over(all func([]uint64) ([][]uint64, error)) (Span[T], error) {
 	if all == nil {
 		return s, nil
@@ -114,7 +114,7 @@ func (s Span[T]) over(all func([]uint64) ([][]uint64, error)) (Span[T], error) {
 	return whole, err
 }
 
-// Scan joins what look finds in parts of the costs, on all cores.
+// Scan calls look for parts of the costs, on all cores, and joins the results.
 func Scan[T Number](costs []T, look func([]T) Span[T]) Span[T] {
 	whole := Span[T]{grain: math.MaxInt32, Bad: -1}
 	var mu sync.Mutex
@@ -271,8 +271,8 @@ func (p *Normal) FitFloats(least, largest float64, grain int) {
 	p.orient()
 }
 
-// LimitRounded reports whether the limit is no multiple of a unit, 1/Scale. A matching
-// that leaves rows out is then as uncertain as one of rounded costs.
+// LimitRounded reports whether scaling rounded the limit. A matching that leaves rows out is then
+// as uncertain as one of rounded costs.
 func (p *Normal) LimitRounded() bool {
 	l := p.Instance.Limit
 	return l != nil && *l*p.Scale != math.RoundToEven(*l*p.Scale)

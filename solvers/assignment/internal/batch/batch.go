@@ -42,7 +42,7 @@ import (
 // The hardware starts blocks in order, so problems are launched in descending
 // size. A tall instance is transposed by its block.
 type Engine struct {
-	Variant *device.Variant // that runs
+	Variant *device.Variant // of assignment/batch
 	kernels *assignment.BatchKernels
 	Shapes  []Shape // of the problems, in their order
 	block   []int   // of each problem
@@ -50,8 +50,8 @@ type Engine struct {
 	words   int64   // of all answers
 	checked bool
 	grid    device.Grid
-	back    []byte  // all answers, then what was found of them; or what fitted wants
-	fitted  *fitted // costs are on the device alone
+	back    []byte  // all answers and the findings of their checks; of a fitted engine the parts that the caller wants
+	fitted  *fitted // for costs that the device alone holds; else nil
 
 	scope                          device.Scope
 	table, copies, States, Answers device.Buffer
@@ -198,8 +198,8 @@ func (b *Engine) Solve(ctx context.Context, s device.Stream, costs device.Buffer
 	return s.Download(b.back, b.Answers, 0)
 }
 
-// place is where the answer to a problem came back to: its counts, columns, duals, which
-// may not have been wanted, and what was found of it.
+// place is where the answer to problem k stands in back: its counts, columns, duals (nil where
+// they were not wanted), and the findings of its check.
 func (b *Engine) place(k int) (counts, columns, duals, found []int64) {
 	m, n := b.Shapes[k].sides()
 	words := wordsOf(b.back)
@@ -243,8 +243,7 @@ func (b *Engine) Solution(k int) (_ *engine.Solution, full bool) {
 	return s, count[0] == 0
 }
 
-// Prove holds what was found of problem k against p and its solution: the
-// error wraps ErrCheck.
+// Prove holds the findings on problem k against p and its solution. Errors wrap ErrCheck.
 func (b *Engine) Prove(k int, p *problem.Normal, s *engine.Solution) error {
 	found := b.findings(k)
 	if found[assignment.BatchWordEntries]|found[assignment.BatchWordRowsWrong]|found[assignment.BatchWordColumnsWrong] == 0 && found[assignment.BatchWordMatched] == uint64(p.Rows) &&
@@ -306,7 +305,7 @@ func Violator(p *problem.Normal, column []int32) []int32 {
 	return nil
 }
 
-// Certificate is what the device found of problem k.
+// Certificate is the certificate of the findings on problem k.
 func (b *Engine) Certificate(k int, p *problem.Normal, by string) *problem.Certificate {
 	c := &problem.Certificate{By: by, Scale: p.Scale}
 	b.findings(k).Fill(p, c)

@@ -18,10 +18,10 @@ type Fit struct {
 	scope   device.Scope
 }
 
-// A Span is what is found of some costs.
+// A Span is the range of some costs, and the scale that follows from it.
 type Span struct {
 	least, largest int64 // of the allowed ones: integers, or the bits of float64
-	bad            bool  // some cannot be solved with
+	bad            bool  // some costs cannot be solved with
 	scale          float64
 }
 
@@ -53,8 +53,8 @@ func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
 // Close gives back the memory and the module.
 func (f *Fit) Close() error { return f.scope.Close() }
 
-// launch scans count shares of the costs, each of length costs. The words of a share begin step
-// after those of the share before.
+// launch scans count shares of the costs, each of length costs. The results of two neighbouring
+// shares begin step words apart.
 func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, count, length, all int64, problems, found device.Buffer, step int64) error {
 	const flight, warp, limit = 8, 32, 1024 // of the kernel
 	g := device.Grid{Blocks: count, Threads: int(min((length/flight+warp-1)/warp*warp, limit))}
@@ -66,8 +66,8 @@ func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, co
 	return f.kernels.Range(s, g, costs, uint64(all), uint64(length), uint64(p.Rows), problem.MaxScaled(p.Rows), maximize, problems, found, uint64(step))
 }
 
-// Range sets the range and scale of p, whose costs a buffer has, by what many blocks find
-// of a share each.
+// Range sets the range and the scale of p, whose costs are in a buffer of the device. Each of many
+// blocks scans a share of them.
 func (f *Fit) Range(d device.Device, s device.Stream, p *problem.Normal, costs device.Buffer) error {
 	const share, limit = 1 << 14, 1 << 10 // costs of a block, blocks
 	all := int64(p.Rows) * int64(p.Cols)
@@ -132,14 +132,14 @@ func (s Span) fit(p *problem.Normal) error {
 // scales, and the host gets those parts of the answers that the caller wants.
 type fitted struct {
 	*Fit
-	p      *problem.Normal // of each, but for range and scale
-	duals  bool            // are wanted
-	wanted device.Buffer
-	step   int64 // words of a problem there
+	p      *problem.Normal // each problem, without its range and scale
+	duals  bool            // whether the caller wants them
+	wanted device.Buffer   // the parts of the answers that the caller wants
+	step   int64           // words of a problem in wanted
 }
 
-// OpenFitted is Open for count instances of p's shape, one after the other; p has neither
-// range nor scale yet. duals asks for them, beside columns.
+// OpenFitted is Open for count instances of p's shape, one after the other, whose ranges and
+// scales are not known yet. duals says whether the caller wants duals beside columns.
 func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int, checked, duals bool) (_ *Engine, err error) {
 	rows, cols := p.Instance.Rows, p.Instance.Cols
 	if p.Transposed {
@@ -176,7 +176,7 @@ func (f *fitted) begin(s device.Stream, b *Engine, costs device.Buffer) error {
 	return f.launch(s, f.p, costs, b.grid.Blocks, each, b.grid.Blocks*each, b.table, f.wanted, f.step)
 }
 
-// end brings what is wanted of the answers.
+// end downloads the parts of the answers that the caller wants.
 func (f *fitted) end(s device.Stream, b *Engine) error {
 	checks, duals := uint64(0), uint64(0)
 	if b.checked {

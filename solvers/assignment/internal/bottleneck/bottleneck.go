@@ -15,11 +15,12 @@ import (
 // forbidden is the key of a pair that may not be matched.
 const forbidden = math.MaxInt64
 
-// A Solution is a matching of rows, each, to different columns.
+// A Solution matches all rows, to different columns.
 type Solution struct {
 	Column []int32 // of each row; nil: no full matching exists
-	// Rows have fewer columns together that are better than the worst matched pair, or
-	// allowed at all where there is no full matching, than they are many (Hall 1935).
+	// Rows prove that no matching is better (Hall 1935): the columns that cost any of them less
+	// than the worst matched pair are fewer than they are. Where no full matching exists, so are
+	// the columns that any of them is allowed.
 	Rows []int32
 }
 
@@ -132,8 +133,8 @@ func floatKey(x float64) int64 {
 	return b
 }
 
-// begin sets the level to the worst of the rows' best keys and, where all columns are
-// matched, of the columns' best ones, and matches what is greedy.
+// begin sets the level to the largest of all rows' smallest keys and, where all columns are
+// matched, of all columns' smallest keys. Then it matches greedily.
 func (s *solver) begin() {
 	s.level = math.MinInt64
 	best := slices.Repeat([]int64{forbidden}, s.cols)
@@ -166,7 +167,7 @@ func (s *solver) begin() {
 	}
 }
 
-// unmatched is a row without a column, -1: there is none.
+// unmatched is a row without a column, -1 where all have one.
 func (s *solver) unmatched() int {
 	for i, j := range s.column {
 		if j < 0 {
@@ -176,8 +177,8 @@ func (s *solver) unmatched() int {
 	return -1
 }
 
-// match matches as many rows as pairs up to the level allow, by phases of searches in
-// depth that share what they have visited.
+// match matches as many rows as pairs up to the level allow, by phases of depth-first searches;
+// the searches of a phase visit no column twice.
 func (s *solver) match() {
 	list := make([][]int32, s.rows)
 	cores.Split(s.rows, max(1, 1<<14/max(1, s.cols)), func(low, high int) {
@@ -235,10 +236,10 @@ func (s *solver) path(root int32, list [][]int32, seen []int, phase int, next []
 	return false
 }
 
-// raise searches from all unmatched rows at once for the path whose worst key is least,
-// in the manner of Dijkstra, raises the level to that key and takes the path. false: the
-// rows that the search reached have no other column, so that there is no full matching.
-// It is called where the level allows no path.
+// raise is called where the level allows no augmenting path. It searches from all unmatched rows
+// at once for the path whose largest key is least, in the manner of Dijkstra, raises the level to
+// that key and augments. It is false where the rows that the search reached have no other column,
+// so that no full matching exists.
 func (s *solver) raise() bool {
 	reach, from := slices.Repeat([]int64{forbidden}, s.cols), make([]int32, s.cols)
 	done := make([]bool, s.cols)

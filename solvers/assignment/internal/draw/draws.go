@@ -41,7 +41,7 @@ const (
 	vectors
 )
 
-// spread is the range: what was asked for, or the default.
+// spread is the range: the drawing's, or the default.
 func (d *Drawing) spread() uint64 {
 	switch {
 	case d.Range > 0:
@@ -222,7 +222,7 @@ func (d *Drawing) permute(p *problem.Points) *problem.Points {
 	return p
 }
 
-// noise is what Shift and Jitter add to a cost.
+// noise is the sum of Shift and Jitter for a cost.
 func (d *Drawing) noise() func(i, j int) int64 {
 	shifts := func(name uint64, n int) []int64 {
 		list := make([]int64, n)

@@ -73,13 +73,13 @@ func Kinds() []string {
 	return names
 }
 
-// About is a sentence on a kind, empty for a name that is none.
+// About describes a kind in a sentence; empty for a name that no kind has.
 func About(name string) string {
 	k, _ := kindOf(name)
 	return k.about
 }
 
-// kindOf is the kind of a name; false where there is none.
+// kindOf finds a kind by its name; false for a name that no kind has.
 func kindOf(name string) (kind, bool) {
 	list := kinds()
 	at := slices.IndexFunc(list, func(k kind) bool { return k.name == name })
@@ -95,8 +95,8 @@ func Generate(kind string, rows, cols int, spread int64, seed uint64, value prob
 	return Draw(Drawing{Kind: kind, Rows: rows, Cols: cols, Range: spread, Seed: seed, Type: value})
 }
 
-// Draw makes the instance that d says. It is an error to ask for what a kind
-// does not have, or for costs that the type does not hold.
+// Draw makes the instance of a drawing. It is an error where d sets options that its kind lacks,
+// or where the type does not hold the costs.
 func Draw(d Drawing) (*problem.Instance, error) { return DrawRows(d, 0, d.Rows) }
 
 // DrawRows makes rows low to high-1 alone, an instance of as many rows; where they are not
@@ -207,8 +207,8 @@ func (k kind) costs(d *Drawing) (func(i, j int) int64, func(i, j int) float64) {
 		func(i, j int) float64 { return real(rows[i], cols[j]) + float64(added(i, j)) }
 }
 
-// fill computes every cost of an instance, on all cores; its first row is number first
-// of what is drawn.
+// fill computes every cost of an instance, on all cores. The instance's first row is row number
+// first of the drawing.
 func fill[C int64 | float64, T problem.Number](inst *problem.Instance, first int, cost func(i, j int) C, narrow func(C) (T, bool)) error {
 	length := inst.Rows * inst.Cols
 	if inst.Sparse != nil {

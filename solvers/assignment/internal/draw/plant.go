@@ -82,7 +82,7 @@ func plantCosts[T problem.Number](p *Planted, seed uint64) []T {
 	return costs
 }
 
-// Free is the first column that no row has, -1 when there is none.
+// Free is the first column without a row, -1 where every column has one.
 func (p *Planted) Free() int {
 	taken := map[int32]bool{}
 	for _, j := range p.Solution.Column {

@@ -69,7 +69,7 @@ type Method struct {
 	Solve func(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error)
 }
 
-// Methods of the host, best first; but for the first they take one core.
+// Methods are the methods of the host, the best first. All but the first run on one core.
 func Methods() []Method {
 	return []Method{
 		{"host", true, host.Solve},

@@ -52,8 +52,8 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	return p.instance(h.Rows, h.Columns)
 }
 
-// mirror adds the pairs on the other side of the diagonal, of the same costs or of
-// their negatives. A pair that is forbidden is so on both sides.
+// mirror adds the pairs on the other side of the diagonal, with the same costs or their negatives.
+// A pair that is forbidden on one side is forbidden on both.
 func (p *pairs) mirror(negative bool) (err error) {
 	listed := len(p.list)
 	for _, x := range p.list {

@@ -46,7 +46,7 @@ func (o ReadOptions) numbers() *text.Numbers {
 	return &text.Numbers{Infinite: problem.Forbidden[float64](o.Maximize)}
 }
 
-// noCost is the error of a word that is no cost. It unwraps to ErrCost.
+// noCost is the error of a word that no cost is written as. It unwraps to ErrCost.
 func (o ReadOptions) noCost(word []byte) error {
 	want := "inf"
 	if o.Maximize {
@@ -109,7 +109,7 @@ func (f *file) pairs() *pairs {
 // leastLine is the length of the shortest line of a pair, "1 1 1" and its end.
 const leastLine = 6
 
-// expect makes room for so many pairs, as far as the file's size proves them.
+// expect allocates room for count pairs, but for no more than the file's size can hold.
 func (p *pairs) expect(count int64) (err error) {
 	proven := int(max(0, min(count, p.file.size/leastLine)))
 	if p.list, err = formats.Grow(p.file.budget, p.list, proven); err == nil {

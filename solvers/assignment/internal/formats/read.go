@@ -111,7 +111,8 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	return finish(inst, in.name, o)
 }
 
-// finish says where an instance came from and what its integers forbid.
+// finish sets the source and the sense of an instance, notes how many pairs its integers forbid,
+// and checks it.
 func finish(inst *problem.Instance, name string, o ReadOptions) (*problem.Instance, error) {
 	inst.Source, inst.Maximize = name, o.Maximize
 	narrow(inst)
@@ -157,8 +158,7 @@ func (o ReadOptions) memory() int64 {
 	return DefaultMemory
 }
 
-// room refuses rows x cols costs of so many bytes each that take more than may
-// be held.
+// room is an error where rows x cols costs of size bytes each take more memory than Read may hold.
 func (o ReadOptions) room(rows, cols uint64, size int) error {
 	if rows > problem.MaxSide || cols > problem.MaxSide {
 		return fmt.Errorf("found %d rows and %d columns, expected at most %d", rows, cols, problem.MaxSide)
@@ -169,7 +169,8 @@ func (o ReadOptions) room(rows, cols uint64, size int) error {
 	return nil
 }
 
-// roomSparse is room for what a sparse instance holds beside its costs.
+// roomSparse is an error where a sparse instance takes more memory, besides its costs, than Read
+// may hold.
 func (o ReadOptions) roomSparse(rows, cols int) error {
 	if need := 16 * (float64(rows) + float64(cols)); need > float64(o.memory()) {
 		return fmt.Errorf("%d rows and %d columns take %.0f bytes, more than the limit of %d", rows, cols, need, o.memory())

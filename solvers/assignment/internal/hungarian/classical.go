@@ -41,9 +41,8 @@ import (
 //     grafting, Azad, Buluç and Pothen 2017), or from the rows still free
 //     (forest=anew).
 //
-// The paper's text ends before its kernels; what is missing was taken from the
-// prose of its successors (Lopes et al. 2019, Kawtikwar and Nagi 2024) and
-// arranged anew. A dual update is one pass, although d is known only after it:
+// The paper does not print its kernels; the missing steps follow the descriptions in its
+// successors (Lopes et al. 2019, Kawtikwar and Nagi 2024). A dual update is one pass, although d is known only after it:
 // the least slacks of a chunk stay in a warp's registers, so that their places
 // are written before anyone knows whether they matter. Slacks are recomputed
 // from the costs and the duals (slack=recomputed), or from the matrix that the
@@ -85,16 +84,16 @@ type classical struct {
 	column     int64
 	queue      int64
 	words      int64  // of a set of columns
-	parts      int64  // of a row that a least slack is kept of
-	passLimit  uint64 // rows of the forest in dual updates, read or not, over all rows, that it gives up after; 0: never
+	parts      int64  // of a row: a least slack is kept of each
+	passLimit  uint64 // passes after which a solve gives up, counting rows of the forest in dual updates, read or not; 0: never
 }
 
-// classicalControl is how the workspace begins.
+// classicalControl is the beginning of the workspace.
 type classicalControl = assignment.ClassicalControl
 
 const (
 	classicalBudget = 256 // augmentations and dual updates of a launch
-	classicalShort  = 12  // the same, where it may give up
+	classicalShort  = 12  // the same, for a solve that may give up
 	classicalNarrow = 1<<32 - 1
 	classicalPart   = 8 // slack=bounded: entries of a lane in a part
 )
@@ -140,7 +139,7 @@ func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classic
 	return c, nil
 }
 
-// atOnce is how many blocks the device runs at once.
+// atOnce is the number of blocks that the device runs at once.
 func (c *classical) atOnce() int64 {
 	return int64(max(1, c.device.Facts().SMs) * c.family.Int(c.variant, "resident"))
 }
@@ -155,7 +154,7 @@ func (c *classical) Close() error {
 	return errors.Join(err, c.work.Free(), c.kernels.Close())
 }
 
-// A classicalRun is one solve: what every launch is given.
+// A classicalRun is one solve: the arguments of every launch.
 type classicalRun struct {
 	*classical
 	s     device.Stream
@@ -164,7 +163,7 @@ type classicalRun struct {
 	full  bool  // all columns get matched
 	floor int64 // every row's dual before the reduction
 	flags uint64
-	apart bool // the search has a kernel of its own, without passes
+	apart bool // a kernel of its own runs the search; the passes are others'
 }
 
 // Solve implements engine.
@@ -201,7 +200,7 @@ func (c *classical) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 	return sol, r.collect(sol)
 }
 
-// passes is how often the matrix was read for dual updates.
+// passes is the number of times that dual updates read the matrix.
 func (r *classicalRun) passes(x *classicalControl) float64 {
 	if r.is("slack", "bounded") {
 		return float64(x.Read) / float64(int64(r.rows)*r.parts)
@@ -262,7 +261,7 @@ func (r *classicalRun) warm(start *problem.Prices, bound int64) bool {
 	return low > -problem.Infinity/4 && high < problem.Infinity/4 && bound < problem.Infinity/4
 }
 
-// store takes memory for slacks up to bound, from which the duals count then.
+// store allocates memory for slacks up to bound. Duals count from these slacks then.
 func (r *classicalRun) store(bound int64) error {
 	entry := int64(4)
 	if bound >= classicalNarrow {
@@ -288,8 +287,8 @@ func (r *classicalRun) store(bound int64) error {
 	return nil
 }
 
-// near returns the flag for a matching in shared memory. It is set where rows fit numbers of 2
-// bytes and the passes of the same kernel still have what they need for their cache.
+// near is the flag for keeping the matching in shared memory. It is set where numbers of rows fit
+// 2 bytes and the passes of the same kernel keep enough of the memory as cache.
 func (r *classicalRun) near() uint64 {
 	need, limit := 2*int64(r.cols)*int64(r.family.Int(r.variant, "resident")), 2*r.device.Facts().SharedPerBlock/5
 	if r.apart {
@@ -316,14 +315,15 @@ func (r *classicalRun) control() (*classicalControl, error) {
 	return x, r.s.Download(x.Bytes(), r.work, 0)
 }
 
-// stands tells of the rows that are matched: all but the roots of trees.
+// stands reports the number of matched rows: all but the roots of trees.
 func (r *classicalRun) stands(x *classicalControl) {
 	if x.Stage == assignment.ClassicalStageSearch {
 		r.Matched(r.rows - int(x.Roots))
 	}
 }
 
-// persistent launches the kernel that does everything until it has, or gives up.
+// persistent launches the kernel of the whole solve until all rows are matched, the search is
+// stuck, or the solve gives up.
 func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error) {
 	budget := uint64(classicalBudget)
 	if r.passLimit > 0 {
@@ -348,7 +348,7 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 	}
 }
 
-// collect brings the answer back.
+// collect downloads the matching and the duals.
 func (r *classicalRun) collect(sol *engine.Solution) error {
 	if err := errors.Join(
 		r.s.Download(device.Bytes(sol.Column), r.work, r.column),

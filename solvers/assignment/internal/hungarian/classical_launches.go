@@ -9,13 +9,12 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// launches is barrier=host: a launch a step, and after each level and each
-// update the host reads how many rows were reached. It is the loop of the
-// kernel solve.
+// launches is the solve with barrier=host: one launch a step. After each level and each update the
+// host reads the number of rows that were reached. Its loop is that of the kernel solve.
 func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) {
 	one := r.is("paths", "one")
 	x := &classicalControl{}
-	// advance takes over what a step has put into the queue.
+	// advance reads the rows that a step has put into the queue.
 	advance := func() error {
 		now, err := r.control()
 		if err != nil {

@@ -9,13 +9,12 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 )
 
-// classicalPeers runs the search and the dual updates of classicalShards where
-// the devices reach each other's memory: one persistent kernel a device, without
-// the host and without collectives. For a dual update the first device says that
-// its search is at an end, and all read from its memory what was reached; each tells
-// all others the least slack of its rows, and the first device how many edges it has
-// made, which are read where they are. Words carry the number of the update, so that
-// no flag is cleared.
+// classicalPeers runs the search and the dual updates of classicalShards where the devices reach
+// each other's memory: one persistent kernel a device, without the host and without collectives.
+// For a dual update the first device writes that its search has stopped, and all devices read from
+// its memory which rows and columns were reached. Each device sends the least slack of its rows to
+// all others, and its number of new edges to the first device, which reads the edges where they
+// are. Words carry the number of the update, so that no flag has to be cleared.
 type classicalPeers struct {
 	messages, table []device.Buffer  // on each device
 	costs           []*engine.Matrix // that the tables name; nil before
@@ -134,7 +133,7 @@ func (r *classicalShardRun) launch() error {
 	h := r.head
 	flags, count := r.parts[0].flags&^classicalColumns|h.near(), len(r.parts)
 	number := r.Peers.number
-	r.Peers.number += r.Peers.budget + 1 // the last word is that there is no update
+	r.Peers.number += r.Peers.budget + 1 // the last message says that no update follows
 	for k := 0; k < count; {
 		part, here := r.parts[k], sharing(r.group.Devices, k)
 		g := h.gridWithMatching()

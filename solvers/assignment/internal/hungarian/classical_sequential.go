@@ -8,9 +8,8 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// SequentialClassical is the method of the type classical in plain Go on one
-// processor: what the paper's speed-ups are held against. It takes the same
-// steps in the same order, without a limit.
+// SequentialClassical is the method of the type classical in plain Go on one processor, the
+// baseline of the paper's speed-ups. It takes the same steps in the same order, without a limit.
 func SequentialClassical(ctx context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 	s, err := newSequential("classical", p)
 	if err != nil {
@@ -139,8 +138,8 @@ func (c *cover) reach(i, j int32) {
 	c.paths++
 }
 
-// update moves the duals by the least slack of the uncovered entries: rows of
-// the forest, columns out of it. It is false when there is no such entry.
+// update changes the duals by the least slack of the uncovered entries: rows of the forest,
+// columns out of it. It is false where no such entry is allowed.
 func (c *cover) update() bool {
 	d, u, v := int64(noSlack), c.sol.U, c.sol.V
 	var fresh [][2]int32

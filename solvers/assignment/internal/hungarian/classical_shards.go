@@ -15,28 +15,27 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// classicalShards is the classical variant for a matrix whose rows are spread
-// over the devices of a group. Zeros of all rows are on the first device, which
-// searches alone: a level needs no word from the others. A dual update runs on
-// all devices at once: they learn which rows and columns were reached, find the
-// least uncovered slack of their rows, and make edges of its new zeros, which the
-// first device takes over. Devices that reach each other's memory do so in
-// one kernel each, to the end (classicalPeers). For others an update is a row
-// of launches and collectives: a broadcast of what was reached, an all-reduce of
-// the least slack, an all-gather of messages with the edges. The host then asks what
-// the search has come to after every few updates; updates that find it at its
-// end change nothing.
+// classicalShards is the classical variant for a matrix whose rows are spread over the devices of
+// a group. Zeros of all rows are on the first device, which searches alone, without exchanges
+// between levels. A dual update runs on all devices at once: each learns which rows and columns
+// were reached, finds the least uncovered slack of its rows, and makes edges of its new zeros,
+// which the first device adds to its own. Devices that reach each other's memory run one kernel
+// each, from the beginning to the end (classicalPeers). For others a dual update is a sequence of
+// launches and collectives: a broadcast of the reached rows and columns, an all-reduce of the
+// least slack, an all-gather of messages with the edges. The host reads the state of the search
+// after every few updates; updates after the end of the search change nothing.
 //
-// A group may have its devices in several processes, one in each, which all go the same
-// way: the first alone searches, and the others take over what they ask it for.
+// A group may have its devices in several processes, one in each. All take the same steps: the
+// first process searches, and the others repeat the launches and collectives that the search asks
+// for.
 type classicalShards struct {
-	*classical // the search, on the first device, or room for what comes from it
+	*classical // the search, on the first device; of other processes room for a copy of its state
 	group      *collective.Group
 	first      []int // row of each part, and the number of rows
 	parts      []*classical
-	messages   []device.Buffer // on each device, what every part sends of an update
-	edges      []device.Buffer // what a part sends, of which a message holds the first
-	given      device.Buffer   // some of them, on the first device
+	messages   []device.Buffer // on each device: the messages of all parts about an update
+	edges      []device.Buffer // of each part: all its new edges, the first of which are in its message
+	given      device.Buffer   // edges on their way to the first device
 	Peers      *classicalPeers // nil where devices do not reach each other's memory
 	held       device.Scope    // all of these
 }
@@ -95,8 +94,8 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 			return nil, err
 		}
 		e.held.Keep(e.Peers)
-		// As many blocks for each member, which wait for one another: what the
-		// smallest device runs at once, or one that several members share.
+		// All members have the same number of blocks, which wait for one another: as many
+		// as the smallest device runs at once, divided among the members that share a device.
 		for k, d := range g.Devices {
 			here := int64(0)
 			for _, other := range g.Devices {
@@ -182,7 +181,8 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 	return r.collect(sol)
 }
 
-// passes is how often the matrix was read for dual updates, x being the head's words.
+// passes is the number of times that dual updates read the matrix, x being the head's control
+// words.
 func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
 	if r.is("slack", "recomputed") {
 		return r.head.passes(x), nil
@@ -206,7 +206,7 @@ func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
 	return sum, err
 }
 
-// apart has every step of an update launched by the host.
+// apart is the solve in which the host launches every step of an update.
 func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error) {
 	if err := r.search(); err != nil {
 		return nil, err
@@ -266,10 +266,10 @@ func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) erro
 	return errors.Join(head.step(head.kernels.Begin), r.absorb(1), head.step(head.kernels.Match))
 }
 
-// leads reports whether the search is this process's.
+// leads reports whether this process runs the search.
 func (r *classicalShardRun) leads() bool { return r.group.First() == 0 }
 
-// share brings n bytes at off of the search's memory to the other processes.
+// share copies n bytes at off of the search's memory to the other processes.
 func (r *classicalShardRun) share(off, n int64) error {
 	if !r.group.Spans() {
 		return nil
@@ -344,15 +344,14 @@ func (r *classicalShardRun) send(number uint64) error {
 // number is the number of this process's part k among the parts of all processes.
 func (r *classicalShardRun) number(k int) int { return r.group.First() + k }
 
-// emit has part k move its duals and make edges of its new zeros.
+// emit makes part k change its duals and list edges of its new zeros.
 func (r *classicalShardRun) emit(k int, first, number uint64) error {
 	part := r.parts[k]
 	return part.kernels.Emit(part.s, part.Grid, part.costs, nil, part.work, part.scale, part.floor, uint64(part.rows), uint64(part.cols), part.flags,
 		r.edges[k], r.messages[k], uint64(r.number(k)), uint64(r.first[r.number(k)]), first, number)
 }
 
-// absorb brings the edges of all parts to the head, as many at a time as there
-// is room for.
+// absorb copies the edges of all parts to the head, in pieces that fit given.
 func (r *classicalShardRun) absorb(first uint64) error {
 	h, plain := r.head, r.Grid
 	plain.Cooperative = false
@@ -403,7 +402,7 @@ func (r *classicalShardRun) absorb(first uint64) error {
 	return flush()
 }
 
-// collect brings the answer back.
+// collect downloads the matching and the duals.
 func (r *classicalShardRun) collect(sol *engine.Solution) error {
 	errs := []error{
 		r.share(r.column, 4*int64(r.rows)),

@@ -12,8 +12,8 @@ import (
 
 const noSlack = math.MaxInt64
 
-// A sequential is what the methods in plain Go share: the problem, and its matching and
-// duals so far.
+// A sequential is the state that both methods in plain Go share: the problem, the matching and the
+// duals.
 type sequential struct {
 	p     *problem.Normal
 	sol   *engine.Solution

@@ -79,7 +79,7 @@ type tree struct {
 	column     int64
 	tree       int64
 	peers      *TreePeers // barrier=peers: itself, alone
-	limit      uint64     // steps that it gives up after; treeSteps: never
+	limit      uint64     // steps after which a solve gives up; treeSteps: never
 }
 
 // OpenTree loads a variant and takes memory for problems of one size. The
@@ -143,15 +143,15 @@ func (t *tree) block() int { return t.family.Int(t.variant, "block") }
 
 func (t *tree) Blocks() int64 { return int64((t.cols + t.width - 1) / t.width) }
 
-// A treeHead is how the workspace begins.
+// A treeHead is the beginning of the workspace.
 type treeHead struct{ assignment.TreeHead }
 
 const (
 	treeHeadBytes = 1024
-	wayRows       = 1 << 21 // a way has no room for more
-	treeBatch     = 16      // steps launched before the host looks, barrier=host
-	treeSteps     = 1 << 16 // steps of a persistent kernel before the host looks
-	treeToldSteps = 1 << 12 // the same, where it tells how the solve stands
+	wayRows       = 1 << 21 // rows, below: a way has 21 bits for one
+	treeBatch     = 16      // steps launched between two looks of the host, barrier=host
+	treeSteps     = 1 << 16 // steps of a persistent kernel between two looks of the host
+	treeToldSteps = 1 << 12 // the same, for a solve that reports its progress
 )
 
 // Solve implements engine.
@@ -185,7 +185,7 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 	return sol, errors.Join(s.Download(device.Bytes(sol.U), t.work, t.u), s.Download(device.Bytes(sol.V), t.work, t.v))
 }
 
-// counts of a solve that read so many entries of the matrix.
+// counts are the counts of a solve that read so many entries of the matrix.
 func (h *treeHead) counts(read uint64, rows, cols int) engine.Counts {
 	end := h.Slot[3].Turn
 	return engine.Counts{
@@ -255,8 +255,7 @@ func (t *tree) steps(limit uint64) uint64 {
 	return min(treeSteps, limit)
 }
 
-// ended waits and returns the head of a solve that has ended, nil of one that
-// has not.
+// ended waits for the launches and returns the head, nil where the solve has not ended.
 func (t *tree) ended(s device.Stream) (*treeHead, error) {
 	head := &treeHead{}
 	if err := s.Download(head.Bytes(), t.work, 0); err != nil {

@@ -31,7 +31,7 @@ type TreePeers struct {
 	streams    []device.Stream
 	tables     []device.Buffer // on each device, where the memory of all members is
 	Members    []*treeMember
-	limit      uint64 // steps that it gives up after; treeSteps: never
+	limit      uint64 // steps after which a solve gives up; treeSteps: never
 	held       device.Scope
 }
 
@@ -40,7 +40,7 @@ type TreePeers struct {
 type treeMember struct {
 	*tree
 	first, count int            // rows
-	messages     device.Buffer  // what the others tell: two halves, a message of 4*width words a member and block
+	messages     device.Buffer  // of the others: two halves, each a message of 4*width words for each member and block
 	costs        *engine.Matrix // that the tables name
 }
 
@@ -58,7 +58,7 @@ func OpenTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (eng
 	}
 	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, collective.Split(rows, g.Len()), width)
 	if err != nil {
-		return nil, err // not a nil *TreePeers, which is no nil engine
+		return nil, err // a nil *TreePeers in an interface would not be nil
 	}
 	return t, nil
 }

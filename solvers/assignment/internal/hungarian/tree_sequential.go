@@ -7,9 +7,8 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// SequentialTree is the alternating tree method of the type tree in plain Go
-// on one processor: what the paper's speed-ups are held against. It takes the
-// same steps in the same order, without a limit.
+// SequentialTree is the alternating tree method of the type tree in plain Go on one processor, the
+// baseline of the paper's speed-ups. It takes the same steps in the same order, without a limit.
 func SequentialTree(ctx context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 	s, err := newSequential("tree", p)
 	if err != nil {

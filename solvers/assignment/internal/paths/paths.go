@@ -33,8 +33,8 @@ func resize[T any](list []T, n int) []T {
 	return list[:n]
 }
 
-// Solve finds an optimal matching of a dense problem without a limit. The solution is in
-// s's memory, which the next solve overwrites. false: there is no full matching.
+// Solve finds an optimal matching of a dense problem without a limit; false where no full matching
+// exists. The solution is in s's memory, which the next solve overwrites.
 func (s *Space) Solve(p *problem.Normal) (*engine.Solution, bool) {
 	m, n := p.Rows, p.Cols
 	s.costs = resize(s.costs, m*n)
@@ -180,8 +180,8 @@ func (s *Space) bid(m, n int) {
 	s.free = append(s.free[:0], lost...)
 }
 
-// augment searches the nearest free column from a free row, raises the prices of the
-// columns that it passed, and moves the rows on the way. false: there is none.
+// augment searches the nearest free column from a free row, raises the prices of the columns that
+// it passed, and moves the rows along the path. It is false where no free column can be reached.
 func (s *Space) augment(root, n int) bool {
 	v, dist, from := s.v, s.dist, s.from
 	left, done := s.left[:n], s.done[:0]

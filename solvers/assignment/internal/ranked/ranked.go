@@ -67,15 +67,15 @@ func Best(ctx context.Context, p *problem.Normal, first *engine.Solution, k int)
 	return &r.found, nil
 }
 
-// A space is the matchings that keep some pairs and leave others out: it keeps what
-// the space that it was cut from keeps, and the pairs of that space's best matching in
-// its first rows; one row may not take some columns.
+// A space is a set of matchings: those that keep the pairs that the space it was cut from keeps,
+// and the pairs of that space's best matching in the first rows of its order; and that give one
+// row none of some columns.
 type space struct {
 	from   *space // nil: all matchings
 	first  int    // rows of from's order whose pairs are kept
-	row    int32  // that may not take the barred columns; -1: there is none
+	row    int32  // the row that may take none of the barred columns; -1: no such row
 	barred []int32
-	bound  int64   // no matching of the space is worth less; the value of best, where that is known
+	bound  int64   // lower bound on the values of the space's matchings; the value of best, where best is known
 	best   *answer // nil: not searched for yet
 	order  []int32 // rows that the space leaves free, as it is cut; nil: it was not cut
 	number int     // of spaces made before
@@ -232,10 +232,10 @@ func (r *ranker) cut(s *space) {
 	}
 }
 
-// dearer is how much more a matching of a space costs at least where a row leaves its
-// pair: the row takes another column, and the column another row or, where some stay
-// without, none. Reduced costs are at least 0, and their sum is what the matching costs
-// above the best. Infinity: the row has no other column.
+// dearer is a lower bound, for each row, on how much more than the best a matching of the space
+// costs in which that row leaves its pair: the row takes another column, and its column takes
+// another row or, where some columns stay unmatched, none. Reduced costs are at least 0, and a
+// matching costs their sum more than the best. It is Infinity for a row without another column.
 func (r *ranker) dearer(s *space, fixed held) []int64 {
 	a := s.best
 	byRow, byCol := make([]int64, r.p.Rows), make([]int64, r.width)

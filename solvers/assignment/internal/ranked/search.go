@@ -21,10 +21,10 @@ type pathSearch struct {
 	via  int32   // the column by which nobody was reached
 }
 
-// search finds the best matching of a space from the duals of the one that it was cut
-// from, which stay feasible as the space only bars pairs: one row is without a pair, one
-// column free, and a shortest path between them mends both. A space without a matching
-// is dropped.
+// search finds the best matching of a space. It begins with the duals of the matching that the
+// space was cut from, which stay feasible because a space only bars pairs. One row is without a
+// pair and one column free; a shortest path between them completes the matching. A space without a
+// matching is dropped.
 func (r *ranker) search(s *space) error {
 	old := s.from.best
 	a := &answer{column: slices.Clone(old.column), u: slices.Clone(old.u), v: slices.Clone(old.v)}
@@ -59,8 +59,8 @@ func (r *ranker) search(s *space) error {
 	return nil
 }
 
-// shortest searches from the row of a space to a free column, in the manner of Dijkstra;
-// false: there is no path.
+// shortest searches from the row of a space for a free column, in the manner of Dijkstra; false
+// where no path exists.
 func (r *ranker) shortest(s *space, a *answer, fixed held, rowOf []int32, free int32) (*pathSearch, bool) {
 	d := &pathSearch{dist: slices.Repeat([]int64{problem.Infinity}, r.width), from: make([]int32, r.width), done: slices.Clone(fixed.cols)}
 	buf := make([]int64, r.width)

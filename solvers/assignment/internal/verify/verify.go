@@ -39,7 +39,7 @@ type Checker struct {
 	name       string // device and variant
 	Words      device.Buffer
 	scope      device.Scope // holds the memory and the module
-	image      []byte       // what is uploaded, then the words that come back
+	image      []byte       // the upload, then the downloaded words
 	Rows, Cols int
 }
 
@@ -58,7 +58,7 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 	return c, nil
 }
 
-// take allocates what is checked and found.
+// take allocates the memory for the answer and the findings.
 func (c *Checker) take(d device.Device) (err error) {
 	c.image = make([]byte, 8*(c.Rows+c.Cols+assignment.CheckWordWords)+4*c.Rows)
 	if c.Words, err = c.scope.Alloc(d, int64(len(c.image)+4*c.Cols)); err != nil {
@@ -101,8 +101,8 @@ func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *en
 	return CheckParts(ctx, p, shards, sol, func(found Findings) (Findings, error) { return found, nil })
 }
 
-// CheckParts is CheckShards where shards hold some of the rows: join adds what was found
-// in the others.
+// CheckParts is CheckShards for shards that hold some of the rows: join adds the findings on all
+// other rows.
 func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution, join func(Findings) (Findings, error)) (problem.Certificate, error) {
 	cert := problem.Certificate{Scale: p.Scale}
 	if len(shards) > 0 {
@@ -238,7 +238,7 @@ func (h *Shard) Collect(total *Findings) error {
 	return nil
 }
 
-// Join adds what was found in other rows.
+// Join adds the findings on other rows.
 func (found *Findings) Join(others Findings) {
 	for w, x := range others {
 		if w < assignment.CheckWordFirstEntry {
@@ -249,7 +249,7 @@ func (found *Findings) Join(others Findings) {
 	}
 }
 
-// Fill writes what was counted into a certificate.
+// Fill writes the counts into a certificate.
 func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
 	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[assignment.CheckWordForbidden])
 	cert.Primal, cert.Dual = sumText(found[assignment.CheckWordPrimal:]), sumText(found[assignment.CheckWordDual:])
@@ -269,8 +269,8 @@ var (
 	columnReasons = []string{"", "its dual is out of range", "its dual is positive", "it is unmatched and its dual is not zero"}
 )
 
-// Judge is nil where the findings prove that sol is optimal, else an error that
-// wraps ErrCheck and says what is wrong.
+// Judge is nil where the findings prove sol optimal. Else its error wraps ErrCheck and names the
+// first violation.
 func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
 	var wrong []string
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }

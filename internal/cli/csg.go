@@ -188,6 +188,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		return err
 	}
 	if inst == nil {
+		p.Close()
 		return a.solveGraph(ctx, s, session, graph, time.Since(start))
 	}
 	if s.algorithm == anytime.Algorithm {
@@ -211,7 +212,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	if r != nil {
 		r.Seconds.Read = read
 	}
-	limited := r != nil && errors.Is(err, context.DeadlineExceeded) // --time-limit ended the solve: no error
+	limited := r != nil && s.values == "" && errors.Is(err, context.DeadlineExceeded) // --time-limit ended the solve: no error
 	ended := r != nil && (r.Stopped || errors.Is(err, device.ErrLost))
 	if err != nil && !limited && !ended && !(s.json && errors.Is(err, solve.ErrInfeasible)) {
 		return solverError(err)

@@ -68,8 +68,12 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	table, err := coverOn(ctx, as, f, choice.Variant, o, r)
-	if err != nil {
+	best := &incumbent{of: inst}
+	best.plain()
+	table, err := coverOn(ctx, as, f, choice.Variant, o, r, best)
+	if r.stop(ctx, inst, best, err) {
+		return r, nil, err
+	} else if err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
@@ -81,7 +85,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 }
 
 // coverOn computes the cover on the devices and downloads it.
-func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result) (*Instance, error) {
+func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result, best *incumbent) (*Instance, error) {
 	start := time.Now()
 	kernels, err := openAll(o, f, v)
 	if err != nil {
@@ -107,7 +111,7 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	}
 	r.Seconds.Prepare = time.Since(start).Seconds()
 	start = time.Now()
-	if err := e.run(ctx, s, levels.Follow{Told: telling(o, start, &incumbent{})}); err != nil {
+	if err := e.run(ctx, s, levels.Follow{Told: telling(o, start, best)}); err != nil {
 		return nil, err
 	}
 	if err := ending.Wait(ctx, s); err != nil {

@@ -170,3 +170,15 @@ func TestCoverRefuses(t *testing.T) {
 		t.Error("IDP: no error")
 	}
 }
+
+// A solve that has ended gives the best so far, and no table.
+func TestCoverEnded(t *testing.T) {
+	inst, o := killable(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o.Variant = ""
+	r, cover, err := SolveCover(ctx, inst, o)
+	if r == nil || !r.Stopped || r.Structure == nil || r.Proven || cover != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v, %v, %v", r, cover, err)
+	}
+}

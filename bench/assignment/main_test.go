@@ -13,7 +13,7 @@ import (
 )
 
 func quick(t *testing.T) settings {
-	return settings{Settings: experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}, sizes: []int{40}, seeds: 2, runs: 2, spend: time.Second, slow: time.Minute}
+	return settings{Settings: experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Hour}, sizes: []int{40}, seeds: 2, runs: 2, spend: time.Second, slow: time.Minute}
 }
 
 // An experiment writes a row for every contender, instance and seed.

@@ -17,7 +17,7 @@ import (
 func TestExperiments(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := settings{goods: []string{"9", "12"}, bids: 40, runs: 2, sample: true, largest: 5}
-	s.Settings = experiment.Settings{Device: "emulated", Out: t.TempDir(), Budget: time.Minute}
+	s.Settings = experiment.Settings{Device: "emulated", Out: t.TempDir(), Budget: time.Hour}
 	if !run(context.Background(), s, []string{"tables", "verify"}) {
 		t.Fatal("the experiments failed")
 	}

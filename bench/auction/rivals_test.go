@@ -24,7 +24,7 @@ func TestRivals(t *testing.T) {
 	write("b.txt", "goods 1\nbids 1\ndummy 0\n0\t7\t0\t#\n")
 	write("optima.csv", "file,value\na.txt,3.5\n")
 	s := settings{data: folder, limit: 10 * time.Second, threads: 2}
-	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}
+	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Hour}
 	if !run(context.Background(), s, []string{"rivals"}) {
 		t.Fatal("the experiment failed")
 	}
@@ -57,7 +57,7 @@ func TestBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := settings{data: folder, limit: 10 * time.Second, threads: 2}
-	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}
+	s.Settings = experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Hour}
 	if !run(context.Background(), s, []string{"beside"}) {
 		t.Fatal("the experiment failed")
 	}

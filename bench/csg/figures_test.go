@@ -14,7 +14,7 @@ import (
 // A figure has every curve at every size, and goes on where it stopped.
 func TestFigures(t *testing.T) {
 	emulatedtest.Open(t) // or skip
-	s := experiment.Settings{Device: "emulated", Out: t.TempDir(), Budget: time.Minute}
+	s := experiment.Settings{Device: "emulated", Out: t.TempDir(), Budget: time.Hour}
 	file := func(from, agents int) *result.File {
 		if !run(context.Background(), s, []string{"figures", "sequential"}, from, agents, nil, nil, nil) {
 			t.Fatal("the experiments failed")

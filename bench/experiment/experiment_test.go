@@ -43,7 +43,7 @@ func TestOpenRefuses(t *testing.T) {
 // Experiments run in the order asked for and write a file each; a failure and an unknown
 // name show in the end.
 func TestRunWritesFiles(t *testing.T) {
-	s := Settings{Device: "emulated:0,1", Out: t.TempDir(), Commit: "c", Budget: time.Minute}
+	s := Settings{Device: "emulated:0,1", Out: t.TempDir(), Commit: "c", Budget: time.Hour}
 	b, err := New[result.Row](t.Context(), "x", s)
 	if errors.Is(err, emulated.ErrNoCompiler) {
 		t.Skip(err)

@@ -25,7 +25,7 @@ const orFile = "1\n2 3\n1 1 1\n1 2 -2\n2 2 1\n"
 
 func quick(t *testing.T) settings {
 	t.Helper()
-	s := settings{Settings: experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Minute}, data: t.TempDir(), seeds: 2, runs: 1, count: 3, iteration: 5,
+	s := settings{Settings: experiment.Settings{Device: "host", Out: t.TempDir(), Budget: time.Hour}, data: t.TempDir(), seeds: 2, runs: 1, count: 3, iteration: 5,
 		limit: time.Second, instances: []string{"bqp2500-1", "bqp2500-7"}}
 	if err := os.WriteFile(filepath.Join(s.data, "bqp2500-1.txt"), []byte(orFile), 0o600); err != nil {
 		t.Fatal(err)

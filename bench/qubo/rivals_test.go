@@ -98,7 +98,7 @@ func TestMQLibIsRun(t *testing.T) {
 	if err := os.WriteFile(command, []byte(answer), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Bench: experiment.Bench[result.Binary]{Ctx: context.Background(), Start: time.Now(), Settings: experiment.Settings{Budget: time.Minute}, File: &result.Of[result.Binary]{}},
+	b := &bench{Bench: experiment.Bench[result.Binary]{Ctx: context.Background(), Start: time.Now(), Settings: experiment.Settings{Budget: time.Hour}, File: &result.Of[result.Binary]{}},
 		rivals: &rivals{python: "no-such-python", mqlib: mqlib{command}}, settings: settings{seeds: 1, limit: time.Second}}
 	list, _ := b.rivals.find(b.Ctx)
 	if len(list) != len(mqlibHeuristics) {

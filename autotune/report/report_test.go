@@ -23,6 +23,8 @@ func summary() *autotune.Summary {
 			{Fixed: int32s, Size: 26, Variant: "lambda=2,block=128", Why: "fastest", Time: 1812345678, Measured: 2},
 		},
 		Failures: []autotune.Failure{{Fixed: int32s, Size: 24, Variant: "lambda=8,block=64", Status: trial.Verify, Error: "case ties:\n total 5, expected 6"}},
+		Undecided: []autotune.Key{{Fixed: int32s, Size: 18}, {Fixed: map[string]string{"method": "idp", "value": "int64"}, Size: 24}, {Fixed: int32s, Size: 20}},
+		Missing:   12400 * time.Millisecond,
 	}
 }
 
@@ -33,6 +35,8 @@ warning: the safe point's time changed by up to 3 % while screening; the device 
 fixed        size  winner              time      ±     vs safe  rate        of  why
 value=int32  24    lambda=4,block=256  812.3 µs  0.2%  2.00×    3.46e+11/s  9   fastest
 value=int32  26    lambda=2,block=128  1.812 s   0.0%  -        -           2   fastest (not complete)
+
+sizes not decided for lack of time: 3, which take about 12s; value=int32 18 20; method=idp,value=int64 24
 
 failed  size  variant            reason
 verify  24    lambda=8,block=64  case ties: total 5, expected 6

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/manual"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/structures"
@@ -179,6 +180,7 @@ Results go to standard output, everything else to standard error. Exit codes:
 	root.SetFlagErrorFunc(flagError)
 	a.versionFlag(root)
 	a.bundleHelp(root)
+	complete.Flags(root)
 	return root
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -80,6 +81,7 @@ func (a *app) tuningData(ctx context.Context, s *solveFlags) (*tuned.Database, e
 func (s *solveFlags) registerAlgorithm(f *pflag.FlagSet, before string, list []string, about string) {
 	s.algorithms = list
 	f.StringVar(&s.algorithm, "algorithm", "", about+": "+strings.Join(list, ", ")+" (default: the solver's choice)")
+	_ = f.SetAnnotation("algorithm", complete.Words, list)
 	f.StringVar(&s.algorithm, before, "", "the former name of --algorithm")
 	s.before = f.Lookup(before)
 	s.before.Hidden = true

@@ -114,7 +114,7 @@ func TestResultJSON(t *testing.T) {
 	}
 	want := `{"problem":"csg","instance":"a.csv","size":{"agents":2},"value":12,"bound":12,"gap":0,"proven":true,` +
 		`"seconds":{"read":0,"prepare":0,"solve":0,"verify":0},"device":"reference","algorithm":"idp","variant":"idp",` +
-		`"reason":"one core, one splitting after the other","interrupted":false,"notes":[],` +
+		`"reason":"one core, one splitting after the other","interrupted":false,"notes":["read as CSV: 3 rows of a coalition and its value between commas"],` +
 		`"solution":[[1,2]],"agents":["ann","bob"],"type":"int32","splittings":1,` +
 		`"certificate":{"blocks":[{"coalition":3,"agents":["ann","bob"],"value":"12"}],"sum":"12","claimed":"12","tolerance":0,"partition":true}}`
 	if string(text) != want {

@@ -22,7 +22,7 @@ func summary() *autotune.Summary {
 			{Fixed: int32s, Size: 24, Variant: "lambda=4,block=256", Why: "fastest", Time: 812345, Noise: 0.002, SafeTime: 1624690, Speedup: 2, Rate: 3.456e11, Complete: true, Measured: 9},
 			{Fixed: int32s, Size: 26, Variant: "lambda=2,block=128", Why: "fastest", Time: 1812345678, Measured: 2},
 		},
-		Failures: []autotune.Failure{{Fixed: int32s, Size: 24, Variant: "lambda=8,block=64", Status: trial.Verify, Error: "case ties:\n total 5, expected 6"}},
+		Failures:  []autotune.Failure{{Fixed: int32s, Size: 24, Variant: "lambda=8,block=64", Status: trial.Verify, Error: "case ties:\n total 5, expected 6"}},
 		Undecided: []autotune.Key{{Fixed: int32s, Size: 18}, {Fixed: map[string]string{"method": "idp", "value": "int64"}, Size: 24}, {Fixed: int32s, Size: 20}},
 		Missing:   12400 * time.Millisecond,
 	}

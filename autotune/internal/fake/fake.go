@@ -3,6 +3,7 @@
 package fake
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -111,8 +112,9 @@ func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
 func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	s.d.Fills++
 	part := dst.(*buffer).data[off : off+n]
-	for i := range part {
-		part[i] = value
+	block := bytes.Repeat([]byte{value}, int(min(n, 1<<12)))
+	for len(part) > 0 {
+		part = part[copy(part, block):]
 	}
 	if s.d.Note != nil {
 		s.d.Note("fill", n)

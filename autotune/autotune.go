@@ -64,9 +64,9 @@ type Options struct {
 	// Now is the clock that budgets are read from; default time.Now.
 	Now func() time.Time
 
-	desk *desk     // shared by several calls of Tune; nil: this one's own
-	turn int       // search.Plan.Turn
-	end  time.Time // of the whole budget, where Budget is the part of one call; zero: they are one
+	shared *resources // of several calls of Tune; nil: this one has its own
+	turn   int        // search.Plan.Turn
+	end    time.Time  // of the whole budget, where Budget is the part of one call; zero: they are one
 }
 
 // A Summary tells what a run of Tune did.
@@ -175,13 +175,13 @@ type instance struct {
 }
 
 func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
-	if r.desk == nil {
-		if r.desk, err = openDesk(&r.Options); err != nil {
+	if r.shared == nil {
+		if r.shared, err = openResources(&r.Options); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, r.desk.close()) }()
+		defer func() { err = errors.Join(err, r.shared.close()) }()
 	}
-	if c := r.desk.client; c != nil {
+	if c := r.shared.client; c != nil {
 		before := c.Starts()
 		defer func() { r.sum.Workers = c.Starts() - before }()
 	}
@@ -193,7 +193,7 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		return err
 	}
 	r.sum.Device, r.sum.Class = r.Facts.Name, r.Facts.Class()
-	r.past = unfinished(r.desk.records, r.family.Name, r.Facts, r.Seed, r.begin)
+	r.past = unfinished(r.shared.records, r.family.Name, r.Facts, r.Seed, r.begin)
 	if r.Sizes == nil && !r.Refresh {
 		r.Sizes = r.Subject.Sizes(r.Facts)
 	}
@@ -265,7 +265,7 @@ func (r *run) open(ctx context.Context) error {
 		facts = r.Device.Facts()
 	} else {
 		var err error
-		if facts, err = r.desk.client.Facts(ctx); err != nil {
+		if facts, err = r.shared.client.Facts(ctx); err != nil {
 			return err
 		}
 	}
@@ -326,7 +326,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 	for _, e := range r.account(out, db, fixed) {
 		err = errors.Join(err, db.Put(e))
 	}
-	if err != nil || out.Stopped != search.Done || r.turn > 0 || r.desk.file == nil {
+	if err != nil || out.Stopped != search.Done || r.turn > 0 || r.shared.file == nil {
 		return err
 	}
 	if r.Keep != nil { // before the trials are spent
@@ -334,7 +334,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			return err
 		}
 	}
-	return r.desk.add(ended(r.family, r.Facts, fixed, r.sum.Session, r.Now()))
+	return r.shared.add(ended(r.family, r.Facts, fixed, r.sum.Session, r.Now()))
 }
 
 // keep passes the winner of a size to Options.Keep as soon as it is decided.
@@ -476,7 +476,7 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 			err = ctx.Err()
 		}
 	} else {
-		t, err = r.desk.client.Do(ctx, req, a.Timeout)
+		t, err = r.shared.client.Do(ctx, req, a.Timeout)
 	}
 	if t.Status == "" { // no worker
 		return t, err
@@ -484,7 +484,7 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 	t.Session, t.Phase = r.sum.Session, a.Phase
 	r.sum.fresh[t.Status]++
 	r.note(at, &t)
-	if ferr := r.desk.add(&t); ferr != nil {
+	if ferr := r.shared.add(&t); ferr != nil {
 		return t, ferr
 	}
 	return t, err

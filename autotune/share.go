@@ -58,10 +58,10 @@ type sharing struct {
 // within tunes tasks within a budget.
 func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (db *tuned.Database, err error) {
 	s := &sharing{Options: o, db: tuned.Merge(o.Database, nil), end: o.Now().Add(o.Budget)}
-	if s.desk, err = openDesk(&o); err != nil {
+	if s.shared, err = openResources(&o); err != nil {
 		return s.db, err
 	}
-	defer func() { err = errors.Join(err, s.desk.close()) }()
+	defer func() { err = errors.Join(err, s.shared.close()) }()
 	s.units = units(tasks, tuned.Merge(o.Known, s.db), o.Facts)
 	if rest := slices.DeleteFunc(slices.Clone(s.units), s.finished); len(rest) > 0 {
 		s.units = rest // the run before was cut short, and this one goes on
@@ -112,8 +112,8 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 func (s *sharing) finished(u *unit) bool {
 	f, now := u.Subject.Family(), s.Now()
 	done := false
-	for i := range s.desk.records {
-		t := &s.desk.records[i]
+	for i := range s.shared.records {
+		t := &s.shared.records[i]
 		if t.Family == f.Name && t.Class == s.Facts.Class() && t.UUID == s.Facts.UUID && t.Driver == s.Facts.Driver &&
 			maps.Equal(t.Fixed, u.Fixed[0]) && now.Sub(t.Time) <= resumeWithin {
 			done = t.Action == trial.ActionDone
@@ -140,8 +140,8 @@ func (s *sharing) rounds(ctx context.Context) error {
 			if round >= len(u.order) {
 				continue
 			}
-			if kernels && u.Subject.Family().Target == "" && s.desk.client != nil {
-				s.desk.client.Close() // the next reads what the kernels' tuning found
+			if kernels && u.Subject.Family().Target == "" && s.shared.client != nil {
+				s.shared.client.Close() // the next reads what the kernels' tuning found
 				kernels = false
 			}
 			mine, all := 0.0, 0.0
@@ -192,8 +192,8 @@ func (s *sharing) rounds(ctx context.Context) error {
 func (s *sharing) screened() map[*unit]float64 {
 	type variant struct{ workload, label string }
 	tried, n := map[variant]bool{}, map[string]int{}
-	for i := range s.desk.records {
-		t := &s.desk.records[i]
+	for i := range s.shared.records {
+		t := &s.shared.records[i]
 		v := variant{t.Family + fmt.Sprint(t.Fixed), t.Variant}
 		if t.Phase == search.PhaseScreen && !tried[v] {
 			tried[v] = true

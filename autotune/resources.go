@@ -5,16 +5,16 @@ import (
 	"coalesce/autotune/worker"
 )
 
-// A desk is what the searches of one run share.
-type desk struct {
+// resources are what the searches of one run share.
+type resources struct {
 	file    *trial.File    // nil for none
-	records []trial.Trial  // what the file holds, or what was tried since
+	records []trial.Trial  // trials in the file, and those that were run since
 	client  *worker.Client // nil when Options.Device is used
 }
 
-// openDesk opens the file of trials, and lets a worker be started.
-func openDesk(o *Options) (*desk, error) {
-	d := &desk{}
+// openResources opens the file of trials, and lets a worker be started.
+func openResources(o *Options) (*resources, error) {
+	d := &resources{}
 	if o.Device == nil {
 		d.client = &worker.Client{Command: o.Worker}
 	}
@@ -26,8 +26,8 @@ func openDesk(o *Options) (*desk, error) {
 	return d, err
 }
 
-// add writes a trial down.
-func (d *desk) add(t *trial.Trial) error {
+// add keeps a trial, also in the file.
+func (d *resources) add(t *trial.Trial) error {
 	d.records = append(d.records, *t)
 	if d.file == nil {
 		return nil
@@ -36,7 +36,7 @@ func (d *desk) add(t *trial.Trial) error {
 }
 
 // close ends the worker and closes the file.
-func (d *desk) close() error {
+func (d *resources) close() error {
 	if d.client != nil {
 		d.client.Close()
 	}

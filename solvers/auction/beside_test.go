@@ -10,12 +10,12 @@ import (
 // With a device beside it branch and cut comes to the same optimum, and says where it
 // searched unless it ended before.
 func TestBranchBesideADevice(t *testing.T) {
+	d := emulatedtest.Open(t)
 	a, err := Generate("arbitrary-npv", 48, 300, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, want := heard(t, a, Options{Algorithm: Branch})
-	d := emulatedtest.Open(t)
 	_, res := heard(t, a, Options{Algorithm: Branch, Devices: []device.Device{d}})
 	if res.Value != want.Value || !res.Proven || want.Device != "host" {
 		t.Errorf("found %s on %s, proven: %t; on %s %s", res.Value, res.Device, res.Proven, want.Device, want.Value)

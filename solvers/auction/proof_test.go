@@ -49,6 +49,9 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	searched := 0
 	for k := range 40 {
+		if testing.Short() && k >= 12 && searched >= 5 {
+			break
+		}
 		a := regional(r, 30+r.IntN(60), 100+r.IntN(200))
 		if k%2 == 1 {
 			a = scattered(r, 24+r.IntN(6), 70+r.IntN(30), 4)
@@ -94,6 +97,9 @@ func TestProofsOfOddSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 66))
 	refused := 0
 	for range 20 {
+		if testing.Short() && refused >= 12 {
+			break
+		}
 		a := scattered(r, 24, 60, 2)
 		_, v, text := proved(t, a)
 		if !v.BoundChecked || !v.Proven {
@@ -187,6 +193,9 @@ func leaves(s *replay.Step, f func(*replay.Step)) {
 
 // What is changed in a proof is found out: it is refused, or proves less and that is said.
 func TestWrongProofs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some thirty proofs are replayed, one after the other")
+	}
 	a := scattered(rand.New(rand.NewPCG(45, 24)), 28, 100, 4)
 	res, v, text := proved(t, a)
 	if !v.Proven || res.Nodes < 3 {

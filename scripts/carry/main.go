@@ -7,6 +7,9 @@
 //	go run ./scripts/carry --from COMMIT --also qubo/bulk
 //	go run ./scripts/carry --from COMMIT --write --renamed solo=singleblock
 //
+// Results of algorithms (csg/algorithm) get their new hashes where that holds of all safe points of the
+// kernels that the algorithm runs.
+//
 // The old texts are those of generated/ and templates/ at the commit, the new ones those
 // of the working tree. --also compares all variants of families too that tuned.json does
 // not name, --renamed a parameter under its old name and its new one. Exit code 1: of some the code differs.
@@ -94,6 +97,21 @@ func run(from, nvcc, also, renamed string, jobs int, write bool) error {
 	if err != nil {
 		return err
 	}
+	var points [2]map[string][]string
+	for k, root := range []string{before, "."} {
+		if points[k], err = safePoints(root, rename); err != nil {
+			return err
+		}
+	}
+	ways, err := algorithms(data, olds, points)
+	if err != nil {
+		return err
+	}
+	for _, w := range ways {
+		for _, p := range w.old {
+			hashes[p] = true
+		}
+	}
 	var changes []*change
 	fresh := 0
 	for _, name := range sorted(news) {
@@ -112,7 +130,9 @@ func run(from, nvcc, also, renamed string, jobs int, write bool) error {
 	}
 	compare(nvcc, changes, jobs)
 	carried, failed := 0, 0
+	differs := map[string]bool{} // by variant: the machine code is another one
 	for _, c := range changes {
+		differs[c.name] = c.err != nil || c.differs != ""
 		switch {
 		case c.err != nil:
 			failed++
@@ -124,6 +144,14 @@ func run(from, nvcc, also, renamed string, jobs int, write bool) error {
 			carried++
 			data = bytes.ReplaceAll(data, []byte(`"`+c.old.hash+`"`), []byte(`"`+c.new.hash+`"`))
 		}
+	}
+	for _, w := range ways {
+		hash, changed := w.carried(news, differs)
+		if changed != "" {
+			fmt.Printf("%s: the machine code of %s differs\n", w.name, changed)
+			continue
+		}
+		data = bytes.ReplaceAll(data, []byte(`"`+w.hash+`"`), []byte(`"`+hash+`"`))
 	}
 	fmt.Printf("%d variants have the text that they had, %d another one and the same machine code for %s, %d another code\n", fresh, carried, arch, failed)
 	if write {

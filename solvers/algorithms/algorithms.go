@@ -23,7 +23,7 @@ import (
 // An Algorithm is one way to solve a problem.
 type Algorithm struct {
 	Values  []string       // of the family's parameters, its name first
-	Kernels *device.Family // that do the work: results are stale when their text changes; nil: Go code
+	Kernels *device.Family // that do the work: results are stale when the text of their safe points changes; nil: Go code
 }
 
 // Family is the table of a problem's algorithms; the first is the safe one. The parameters
@@ -40,11 +40,22 @@ func Family(name string, params []string, list ...Algorithm) *device.Family {
 		h.Write([]byte(v.Label)) // never fails
 		v.Hash = h.Sum64()
 		if a.Kernels != nil {
-			v.Hash ^= a.Kernels.Hash
+			v.Hash ^= textOf(a.Kernels)
 		}
 		f.Variants = append(f.Variants, v)
 	}
 	return f
+}
+
+// textOf is the hash of the text of a family's safe points. The family's own hash is no such: it covers
+// headers too that only other families include.
+func textOf(kernels *device.Family) (hash uint64) {
+	for i := range kernels.Variants {
+		if v := &kernels.Variants[i]; v.Safe {
+			hash ^= v.Hash
+		}
+	}
+	return hash
 }
 
 // A Solver has an instance on a device, and solves it any number of times.

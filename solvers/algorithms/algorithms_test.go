@@ -90,14 +90,20 @@ func TestTrialsOfAlgorithms(t *testing.T) {
 	}
 }
 
-// An algorithm's hash follows its kernels' text, so that its results are stale with them.
+// An algorithm's hash follows the text of its kernels' safe points, so that its results are stale with
+// it. Neither another point nor a header that the points do not include makes them stale.
 func TestHashes(t *testing.T) {
-	of := func(hash uint64) uint64 {
+	of := func(family uint64, variants ...device.Variant) uint64 {
 		return algorithms.Family("toy/algorithm", []string{"algorithm", "bound"},
-			algorithms.Algorithm{Values: []string{"a", "1"}, Kernels: &device.Family{Hash: hash}}).Variants[0].Hash
+			algorithms.Algorithm{Values: []string{"a", "1"}, Kernels: &device.Family{Hash: family, Variants: variants}}).Variants[0].Hash
 	}
-	if one, again := of(1), of(1); one == of(2) || one != again {
-		t.Errorf("hashes %x, %x, %x of kernels 1, 2, 1", of(1), of(2), of(1))
+	one, two, other := device.Variant{Hash: 1, Safe: true}, device.Variant{Hash: 2, Safe: true}, device.Variant{Hash: 4}
+	was := of(7, one, two)
+	if was != of(7, one, two) || was != of(8, one, two) || was != of(7, one, other, two) {
+		t.Error("the same safe points have another hash")
+	}
+	if changed := (device.Variant{Hash: 3, Safe: true}); was == of(7, one, changed) || was == of(7, one) {
+		t.Error("other safe points have the same hash")
 	}
 }
 

@@ -7,7 +7,7 @@ const BulkRing = 1024
 
 // Enum Control of the kernels of qubo/bulk.
 //
-// Words of 8 bytes: of the device, and of each search.
+// Indices of words of 8 bytes: in the device's control, and in each search's scores.
 const (
 	BulkControlCount   = 0
 	BulkControlBest    = 1

@@ -7,7 +7,7 @@ const TemperLast = 2147483648
 
 // Enum Control of the kernels of qubo/temper.
 //
-// Words of 8 bytes: of the device, of each block's scores, of its ladder.
+// Indices of words of 8 bytes: in the device's control, in a block's scores, in a block's ladder.
 const TemperControlStop = 0
 
 // Enum Score of the kernels of qubo/temper.

@@ -1,12 +1,12 @@
-// Coalitions and splittings as bit masks, agent i = bit i-1: the procedures of
-// Svensson et al., Solving the Coalition Structure Generation Problem on a
-// GPU, section 3.1, named as there. At most 32 agents.
+// Coalitions and splittings as bit masks, in which bit i-1 is agent i. Names of
+// procedures are those of Svensson et al., Solving the Coalition Structure
+// Generation Problem on a GPU, section 3.1. At most 32 agents.
 #pragma once
 #include "cuda/prelude.cuh"
 
 namespace csg {
 
-// Binomial coefficients to 32 choose 16, the ranks of coalitions of one size.
+// Binomials holds n choose k for n, k <= 32; unrank counts coalitions with it.
 struct Binomials {
     u32 of[33][33];
     constexpr Binomials() : of{} {
@@ -18,8 +18,8 @@ struct Binomials {
 };
 static __constant__ const Binomials binomials = Binomials();
 
-// nextCoalition is the next larger mask with as many members; 0 after the last
-// one that fits 32 bits.
+// nextCoalition returns the next larger mask with as many members as c; 0 when
+// no such mask fits 32 bits.
 __device__ __forceinline__ u32 nextCoalition(u32 c) {
     u32 low = c & (0u - c);
     u32 ripple = c + low;
@@ -27,8 +27,8 @@ __device__ __forceinline__ u32 nextCoalition(u32 c) {
     return ripple | (((c ^ ripple) >> 2) >> (__ffs((int)low) - 1));
 }
 
-// unrank is the coalition of the given size at a rank of the increasing order
-// of masks (combinatorial number system).
+// unrank returns coalition number `rank`, counted from 0, among those of `size`
+// of `agents` agents in increasing order of masks (combinatorial number system).
 __device__ __forceinline__ u32 unrank(u32 rank, u32 size, u32 agents) {
     u32 c = 0;
     for (u32 a = agents; a > 0 && size > 0; a--) {
@@ -42,7 +42,7 @@ __device__ __forceinline__ u32 unrank(u32 rank, u32 size, u32 agents) {
     return c;
 }
 
-// initShift lists the members of c, lowest first (Algorithm 3).
+// initShift writes the bit numbers of the members of c to shift, lowest first (Algorithm 3).
 __device__ __forceinline__ void initShift(u32 c, unsigned char* shift) {
     for (u32 count = 0; c != 0; count++) {
         shift[count] = (unsigned char)(__ffs((int)c) - 1);
@@ -50,8 +50,8 @@ __device__ __forceinline__ void initShift(u32 c, unsigned char* shift) {
     }
 }
 
-// initialSplit maps the members of the index psi to the members of the
-// coalition that shift lists (Algorithm 5).
+// initialSplit returns splitting number psi of the coalition whose members
+// shift lists: bit k of psi selects member k (Algorithm 5).
 __device__ __forceinline__ u32 initialSplit(u32 psi, const unsigned char* shift) {
     u32 s = 0;
     while (psi != 0) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ u32 initialSplit(u32 psi, const unsigned char* shift)
     return s;
 }
 
-// deposit is initialSplit without a table.
+// deposit returns the same splitting as initialSplit, of the coalition c, without a table.
 __device__ __forceinline__ u32 deposit(u32 psi, u32 c) {
     u32 s = 0;
     for (; psi != 0; psi >>= 1) {
@@ -72,13 +72,13 @@ __device__ __forceinline__ u32 deposit(u32 psi, u32 c) {
     return s;
 }
 
-// withoutLowest removes the k lowest members.
+// withoutLowest returns c without its k lowest members.
 __device__ __forceinline__ u32 withoutLowest(u32 c, u32 k) {
     for (; k > 0; k--) c &= c - 1;
     return c;
 }
 
-// nextSplit is the next splitting of c (Algorithm 4).
+// nextSplit returns the splitting of c that follows s (Algorithm 4).
 __device__ __forceinline__ u32 nextSplit(u32 c, u32 s) { return (s - c) & c; }
 
 }  // namespace csg

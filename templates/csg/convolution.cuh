@@ -1,31 +1,31 @@
-// (max,+) subset convolutions of chunks: 2^r values that a thread holds, by the r
-// lowest agents.
+// (max,+) subset convolutions of chunks. A chunk is the 2^r values, held by one thread, of
+// the coalitions that differ in the r lowest agents alone.
 #pragma once
 #include "cuda/prelude.cuh"
 #include "cuda/tensor.cuh"
 
 namespace csg {
 
-// Quad is as many values as one access of 16 bytes moves.
+// Quad holds the values that one access of 16 bytes moves.
 template <class T> struct alignas(16) Quad {
     T of[16 / sizeof(T)];
 };
 
-// Halves are two numbers of 16 bits in a register, of two pairs of tiles.
+// Halves holds two values of 16 bits in one register, each of another pair of tiles.
 struct Halves {
     u32 word;
 };
 
-// WordOf is what a register holds of values T.
+// WordOf names the type of a register that holds values of type T: one value, or two of 16 bits.
 template <class T> struct WordOf { typedef T Word; };
 template <> struct WordOf<short> { typedef Halves Word; };
 
-// highest is the largest value in a register.
+// highest returns the largest value in a register.
 template <class T> __device__ __forceinline__ T highest(T x) { return x; }
 __device__ __forceinline__ short highest(Halves x) { return (short)max((int)(short)x.word, (int)x.word >> 16); }
 
-// copyWords copies to shared memory 16 bytes of words: of a alone, or of values of a and
-// of b in turn.
+// copyWords copies 16 bytes of words to shared memory. A word is a value of `a`; of int16 the
+// value of `a` in the low half and that of `b` in the high half.
 template <class T> __device__ __forceinline__ void copyWords(T* to, const T* a, const T*) { coalesce::copyAhead(to, a); }
 __device__ __forceinline__ void copyWords(Halves* to, const short* a, const short* b) {
     uint2 low = *(const uint2*)a, high = *(const uint2*)b;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void copyWords(Halves* to, const short* a, const shor
         {__byte_perm(low.y, high.y, 0x5410)}, {__byte_perm(low.y, high.y, 0x7632)}}};
 }
 
-// load reads a chunk from shared memory, aligned to 16 bytes.
+// load reads a chunk from shared memory; `from` is aligned to 16 bytes.
 template <class T, u32 CHUNK> __device__ __forceinline__ void load(T (&to)[CHUNK], const T* from) {
     constexpr u32 EACH = 16 / sizeof(T);
 #pragma unroll
@@ -44,7 +44,7 @@ template <class T, u32 CHUNK> __device__ __forceinline__ void load(T (&to)[CHUNK
     }
 }
 
-// addMax is the larger of a + b and c.
+// addMax returns the larger of a + b and c.
 template <class T> __device__ __forceinline__ T addMax(T a, T b, T c) {
     T sum = a + b;
     return sum > c ? sum : c;
@@ -56,8 +56,8 @@ template <> __device__ __forceinline__ Halves addMax<Halves>(Halves a, Halves b,
     return {__viaddmax_s16x2(a.word, b.word, c.word)};
 }
 
-// raiseFused raises best[l] to a[s] + b[l \ s] for all s within l. b lies in shared
-// memory and is read 16 bytes at a time.
+// raiseFused raises best[l] to a[s] + b[l \ s] for all subsets s of l. b lies in shared
+// memory, which a thread reads 16 bytes at a time.
 template <class T, u32 CHUNK> __device__ __forceinline__ void raiseFused(T (&best)[CHUNK], const T (&a)[CHUNK], const T* b) {
     constexpr u32 EACH = 16 / sizeof(T);
 #pragma unroll
@@ -73,10 +73,10 @@ template <class T, u32 CHUNK> __device__ __forceinline__ void raiseFused(T (&bes
     }
 }
 
-// raiseMixed is raiseFused for int32 on two pipes: four of nine sums are made by
-// multiplications with one, on the multiplier's pipe, and compared two at a time by a
-// maximum of three; the others are fused. one is 1 in a register, so that the compiler
-// keeps the multiplications.
+// raiseMixed does the work of raiseFused for int32 on two pipes of the multiprocessor. Four of
+// nine sums are multiply-adds by one, on the multiplier's pipe, and a maximum of three values
+// compares two of them at once; the other sums use the fused add-max instruction. `one` is 1 in
+// a register: the compiler would remove multiplications by a constant 1.
 template <u32 CHUNK> __device__ __forceinline__ void raiseMixed(int (&best)[CHUNK], const int (&a)[CHUNK], const int* b, int one) {
 #pragma unroll
     for (u32 i = 0; i < CHUNK; i += 4) {
@@ -84,7 +84,7 @@ template <u32 CHUNK> __device__ __forceinline__ void raiseMixed(int (&best)[CHUN
 #pragma unroll
         for (u32 l = 0; l < CHUNK; l++) {
             if ((i & ~l) != 0) continue;
-            u32 s = l ^ i;  // with q.of[0]; with q.of[k] it is s ^ k, where l has k
+            u32 s = l ^ i;  // the partner of q.of[0]; the partner of q.of[k] is s ^ k, where k is a subset of l
             if (l % 4 != 1) best[l] = addMax(a[s], q.of[0], best[l]);
             if (l % 4 == 1) best[l] = __vimax3_s32(best[l], a[s] * one + q.of[0], a[s ^ 1] * one + q.of[1]);
             if (l % 4 == 2) best[l] = addMax(a[s ^ 2], q.of[2], best[l]);
@@ -96,14 +96,14 @@ template <u32 CHUNK> __device__ __forceinline__ void raiseMixed(int (&best)[CHUN
     }
 }
 
-// raiseChunk is one of the two.
+// raiseChunk calls raiseMixed or raiseFused.
 template <bool MIXED, class T, u32 CHUNK> __device__ __forceinline__ void raiseChunk(T (&best)[CHUNK], const T (&a)[CHUNK], const T* b, int one) {
     if constexpr (MIXED) raiseMixed(best, a, b, one);
     else raiseFused(best, a, b);
 }
 
-// ceilingRound raises best[l] to a[l] + b by the instructions of raiseChunk, without its
-// reading. Where they are mixed, two of seven are raised to a[l] + c too.
+// ceilingRound raises best[l] to a[l] + b by the instructions of raiseChunk, but reads no
+// memory. With MIXED two of seven values are also raised to a[l] + c.
 template <bool MIXED, class T, u32 CHUNK> __device__ __forceinline__ void ceilingRound(T (&best)[CHUNK], const T (&a)[CHUNK], T b, T c, int one) {
 #pragma unroll
     for (u32 l = 0; l < CHUNK; l++) {
@@ -121,7 +121,7 @@ template <bool MIXED, class T, u32 CHUNK> __device__ __forceinline__ void ceilin
 namespace coalesce {
 template <> __device__ __forceinline__ short lowest<short>() { return -32768; }
 
-// raise of a half of an aligned word.
+// raise sets *p to the larger of *p and x, atomically, by compare-and-swap of the aligned word round p.
 __device__ __forceinline__ void raise(short* p, short x) {
     u32* word = (u32*)((u64)p & ~3ull);
     u32 shift = ((u32)(u64)p & 2) * 8, old = *word;

@@ -1,30 +1,30 @@
-// Elementary functions of float64 whose every bit is that of Go's package math on amd64:
-// the same operations in the same order, none fused but where exponential says so. The
-// methods are those of FreeBSD's msun (logarithm), Cephes (cosine, sine, tangent) and
-// Shibata's SLEEF (exponential), by way of Go's text, which names them.
+// Elementary functions of float64. Results equal those of Go's package math on amd64 bit by
+// bit: operations and their order are the same, and only `exponential` fuses products with
+// sums. The methods are those of FreeBSD's msun (logarithm), Cephes (cosine, sine, tangent)
+// and Shibata's SLEEF (exponential), as Go's sources have them.
 #pragma once
 #include "cuda/prelude.cuh"
 
 namespace coalesce {
 
-// times is a product that no compiler fuses with a sum.
+// times returns a * b, rounded, which the compiler never fuses with a sum.
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
 
-// horner is the polynomial of x with these coefficients, the highest first.
+// horner evaluates a polynomial in x; the coefficient of the highest power comes first.
 template <class... Rest> __device__ __forceinline__ double horner(double x, double first, Rest... rest) {
     double y = first;
     ((y = times(y, x) + rest), ...);
     return y;
 }
 
-// exponentOf is e and fraction f in [0.5, 1) where x = f 2^e, a normal number above 0.
+// exponentOf returns e, and sets fraction in [0.5, 1), such that x = fraction * 2^e, for a normal x > 0.
 __device__ __forceinline__ int exponentOf(double x, double& fraction) {
     u64 bits = (u64)__double_as_longlong(x);
     fraction = __longlong_as_double((i64)((bits & 0xfffffffffffffull) | 0x3fe0000000000000ull));
     return (int)(bits >> 52) - 0x3fe;
 }
 
-// logarithm is the natural one of a normal number above 0.
+// logarithm returns the natural logarithm of a normal x > 0.
 __device__ __forceinline__ double logarithm(double x) {
     double f;
     double k = exponentOf(x, f);
@@ -41,7 +41,7 @@ __device__ __forceinline__ double logarithm(double x) {
     return times(k, 6.93147180369123816490e-01) - ((half - low) - f);
 }
 
-// exponential is that of a number whose result is normal.
+// exponential returns e to the power of x, where that is a normal number.
 __device__ __forceinline__ double exponential(double x) {
     double k = rint(times(x, 1.4426950408889634073599246810018920));
     x = __fma_rn(-k, 0.69314718055966295651160180568695068359375, x);
@@ -61,8 +61,8 @@ __device__ __forceinline__ double exponential(double x) {
     return times(x, __longlong_as_double((i64)((u64)((i64)k + 1023) << 52)));
 }
 
-// octant takes multiples of pi/4 from x, which is from 0 to 2^29; with an odd number of
-// them one more. It returns how many.
+// octant reduces x, from 0 to 2^29, by an even multiple of pi/4: the whole multiples in x,
+// and one more where their number is odd. The result is the number subtracted.
 __device__ __forceinline__ u32 octant(double& x) {
     u32 j = (u32)(u64)times(x, 4 / 3.14159265358979323846264338327950288);
     j += j & 1;
@@ -85,7 +85,7 @@ __device__ __forceinline__ double cosineNear0(double z) {
     return (1.0 - times(0.5, zz)) + times(times(zz, zz), p);
 }
 
-// cosine and sine are of a number from 0 to 2^29.
+// cosine and sine take x from 0 to 2^29, in radians.
 __device__ __forceinline__ double cosine(double x) {
     u32 j = octant(x) & 7;
     double y = j % 4 == 2 ? sineNear0(x) : cosineNear0(x);
@@ -97,7 +97,7 @@ __device__ __forceinline__ double sine(double x) {
     return j >= 4 ? -y : y;
 }
 
-// tangent is of a number up to 2^29 in magnitude.
+// tangent takes x up to 2^29 in magnitude, in radians.
 __device__ __forceinline__ double tangent(double x) {
     double z = fabs(x);
     u32 j = octant(z);

@@ -8,11 +8,11 @@ using namespace coalesce;
 
 typedef int T;
 constexpr u32 BLOCK = 256;
-constexpr u32 ITEMS = 16;       // sets of a thread in a tile
+constexpr u32 ITEMS = 16;       // sets of a tile that a thread holds
 constexpr u32 TILE = BLOCK * ITEMS;       // sets with the same high items
-constexpr u32 BIDS = 64;         // bids that a block looks at before it offers them
+constexpr u32 BIDS = 64;         // bids that a block reads before it evaluates them
 
-// insert is the tile of a rank among those that have all of some high items.
+// insert returns the tile of a rank among the tiles that have all high items `have`.
 __device__ __forceinline__ u32 insert(u32 tile, u32 have) {
     for (; have != 0; have &= have - 1) {
         u32 bit = have & (0u - have);
@@ -23,20 +23,20 @@ __device__ __forceinline__ u32 insert(u32 tile, u32 have) {
 
 }  // namespace auction_bidders_block256_items16_bids64_int32
 
-// come adds bidders of whose `count` bids together at most one wins; the bids begin at
-// `first` in items and prices: table[S] = max(old[S], old[S \ b] + price of b) over the bids
-// b within S. The kernel goes through the `tiles` tiles whose sets have the high items `have`.
-// old may be table where every two of the bids have an item in common: S \ b then holds no
-// other of the bids, so that no block changes a value that another reads.
+// come adds one bidder, whose `count` bids of which at most one wins begin at `first` in items
+// and prices: table[S] = max(old[S], old[S \ b] + price of b) over the bids b that are subsets
+// of S. The kernel goes through the `tiles` tiles whose sets have the high items `have`.
+// old and table may be the same where every two of the bids share an item: S \ b then contains
+// no bid, so that no block changes a value that another block reads.
 extern "C" __global__ void __launch_bounds__(256)
 auction_bidders_block256_items16_bids64_int32_come(const int* old, int* table, const unsigned* items, const int* prices,
         unsigned long long first, unsigned long long count, unsigned long long tiles, unsigned long long have) {
     using namespace auction_bidders_block256_items16_bids64_int32;
-    __shared__ u32 bids[BIDS], within[BIDS];  // those whose high items the tile has, and a bit for each of a thread's sets that holds the bid's
+    __shared__ u32 bids[BIDS], within[BIDS];  // bids whose high items the tile has; of each, a bit for every set of a thread that has the bid's middle items
     __shared__ T worth[BIDS];
     __shared__ u32 kept;
     for (u64 rank = blockIdx.x; rank < tiles; rank += gridDim.x) {
-        u32 set = insert((u32)rank, (u32)have) * TILE + threadIdx.x;  // the thread's first
+        u32 set = insert((u32)rank, (u32)have) * TILE + threadIdx.x;  // the thread's first set; BLOCK is the distance to the next
         T v[ITEMS];
 #pragma unroll
         for (u32 i = 0; i < ITEMS; i++) v[i] = old[(u64)set + i * BLOCK];
@@ -61,13 +61,13 @@ auction_bidders_block256_items16_bids64_int32_come(const int* old, int* table, c
                 if ((b & ~set) % BLOCK != 0) continue;
                 u32 holds = within[k];
                 T price = worth[k];
-                const T* rest = old + ((i64)set - (i64)b);  // of set i, which holds b: rest[i * BLOCK]
+                const T* rest = old + ((i64)set - (i64)b);  // rest[i * BLOCK] is the value of the thread's set i without b
                 offered |= holds;
                 T x[ITEMS];
 #pragma unroll
                 for (u32 i = 0; i < ITEMS; i++) x[i] = holds >> i & 1 ? rest[i * BLOCK] : lowest<T>();
 #pragma unroll
-                for (u32 i = 0; i < ITEMS; i++) v[i] = larger(v[i], x[i] + price);  // prices are positive, worths not negative
+                for (u32 i = 0; i < ITEMS; i++) v[i] = larger(v[i], x[i] + price);  // lowest + price stays below v: v is at least 0
             }
         }
 #pragma unroll
@@ -76,9 +76,9 @@ auction_bidders_block256_items16_bids64_int32_come(const int* old, int* table, c
     }
 }
 
-// best leaves in worth and sets, of each block, the most that two tables are worth together
-// when the first has the items of a set and the second the others, and that set. The tables
-// have the sets of their lowest items up to firstMask and secondMask.
+// best writes, for each block, the largest sum of two tables' values to worth and its set to
+// sets: the first table has the value of the set's items, the second that of the other items.
+// The tables cover the sets of the items in oneMask and in otherMask.
 extern "C" __global__ void __launch_bounds__(256)
 auction_bidders_block256_items16_bids64_int32_best(const int* one, const int* other, int* worth, unsigned* sets,
         unsigned long long oneMask, unsigned long long otherMask, unsigned long long tiles) {
@@ -111,7 +111,7 @@ auction_bidders_block256_items16_bids64_int32_best(const int* one, const int* ot
     }
 }
 
-// look makes worth[k] the table's value of sets[k], for all k below count.
+// look sets worth[k] to the table's value of sets[k], for all k below count.
 extern "C" __global__ void __launch_bounds__(256)
 auction_bidders_block256_items16_bids64_int32_look(const int* table, const unsigned* sets, int* worth, unsigned long long count) {
     using namespace auction_bidders_block256_items16_bids64_int32;

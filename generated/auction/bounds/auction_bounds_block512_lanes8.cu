@@ -8,15 +8,15 @@ namespace auction_bounds_block512_lanes8 {
 using namespace coalesce;
 
 constexpr u32 BLOCK = 512;
-constexpr u32 LANES = 8;       // that add up a row or a column together
+constexpr u32 LANES = 8;       // lanes that sum a row or a column together
 constexpr u32 GROUPS = BLOCK / LANES;
-constexpr u32 EVERY = 20;             // steps between two looks at the bound
-constexpr float STRIDE = 0.998f;      // of the longest steps that converge in any case
+constexpr u32 EVERY = 20;             // steps between two evaluations of the bound
+constexpr float STRIDE = 0.998f;      // step length, as a share of the longest for which convergence is proven
 
-// A List is the columns of each row of a sparse matrix, or the rows of each column.
+// List holds, for each row of a sparse matrix, its columns, or for each column its rows.
 struct List { const u32* start; const unsigned short* at; };
 
-// sum adds up the values of a list's members: all lanes of the group know it.
+// sum returns, to all lanes of a group, the sum of value over the members of list entry i; 0 unless `there`.
 __device__ __forceinline__ float sum(const List& list, u32 i, bool there, const float* value) {
     float s = 0;
     if (there) for (u32 k = list.start[i] + threadIdx.x % LANES, end = list.start[i + 1]; k < end; k += LANES) s += value[list.at[k]];
@@ -24,13 +24,13 @@ __device__ __forceinline__ float sum(const List& list, u32 i, bool there, const 
     return s;
 }
 
-// averaged is where a step and its reflection lead, averaged with the point of the last restart.
+// averaged returns the next point: the reflected step, averaged with the point of the last restart (Halpern).
 __device__ __forceinline__ float averaged(float reflected, float anchor, float keep) { return keep * reflected + (1 - keep) * anchor; }
 
-// What a look at a step adds up.
+// Sums of an evaluation: the dual bound, the step's squared length, squared distances from the last restart.
 enum { BOUND, MOVED, FAR_X, FAR_Y, SUMS };
 
-// addUp adds up each thread's sums over the block: all threads know them.
+// addUp replaces each thread's sums by those of the block.
 __device__ __forceinline__ void addUp(float* mine, float (*room)[SUMS]) {
     for (u32 q = 0; q < SUMS; q++) {
         for (u32 d = WARP / 2; d > 0; d >>= 1) mine[q] += __shfl_xor_sync(ALL, mine[q], d);
@@ -45,12 +45,12 @@ __device__ __forceinline__ void addUp(float* mine, float (*room)[SUMS]) {
 
 }  // namespace auction_bounds_block512_lanes8
 
-// bound makes at most `steps` steps for each child, a block each. words has, one after the other,
-// where the columns of each row start, where the rows of each column start, and a bit a column for
-// each child; lists the columns of the rows and the rows of the columns; reals the columns' prices,
-// what rows allow, the point to begin with, x and y, the weight of the primal side, and for each
-// child a bound that is enough. prices becomes, for each child, its rows' prices and their bound.
-// Dynamic shared memory: 16 bytes a column and a row.
+// bound makes at most `steps` steps for each child; a block computes one child. words holds, in
+// order, the start of each row's columns, the start of each column's rows, and for each child a bit
+// a column; lists the rows' columns and the columns' rows; reals the columns' prices, the rows'
+// limits, the first point x and y, the primal weight, and for each child a bound at which to stop.
+// prices receives, for each child, the rows' dual prices and the bound that these prove.
+// Dynamic shared memory: 16 bytes a column and 16 a row.
 extern "C" __global__ void __launch_bounds__(512)
 auction_bounds_block512_lanes8_bound(const unsigned* words, const unsigned short* lists, const float* reals, float* prices,
         unsigned long long columns, unsigned long long rows, unsigned long long entries, unsigned long long steps) {

@@ -15,7 +15,7 @@ constexpr u32 CHUNK = 28;
 constexpr u32 ROUNDS = 4;
 constexpr bool MIXED = false;
 
-// filled is a register with x in each of its values.
+// filled returns a register whose values are all x.
 template <class T> __device__ __forceinline__ T filled(u32 x) { return (T)x; }
 template <> __device__ __forceinline__ Halves filled<Halves>(u32 x) { return {x * 0x10001u}; }
 __device__ __forceinline__ Halves operator+(Halves a, Halves b) { return {a.word + b.word}; }
@@ -23,8 +23,8 @@ __device__ __forceinline__ Halves operator-(Halves a, Halves b) { return {a.word
 
 }  // namespace csg_addmax_block512_adderfused_int32
 
-// run does ROUNDS times `rounds` rounds of CHUNK add-max a thread; with the mixed adder
-// of 9 CHUNK / 7, of int16 of 2 CHUNK.
+// run makes each thread do ROUNDS * `rounds` rounds. A round is CHUNK add-max operations with
+// the fused adder, 9 CHUNK / 7 with the mixed one, and 2 CHUNK of int16.
 extern "C" __global__ void __launch_bounds__(512)
 csg_addmax_block512_adderfused_int32_run(int* out, unsigned long long rounds) {
     using namespace csg_addmax_block512_adderfused_int32;

@@ -18,7 +18,7 @@ enum Law {
     TIES, SUPERADDITIVE, PARETO, NEGATIVE, INFEASIBLE, PLANTED, LAWS
 };
 
-// Draws are the random numbers of one coalition: Philox4x32-10 of its number.
+// Draws produces the random numbers of one coalition, by Philox4x32-10 of the coalition's number.
 struct Draws {
     u64 seed, number;
     u32 block;
@@ -68,12 +68,12 @@ struct Draws {
 
 __device__ __forceinline__ double notBelow0(double x) { return x > 0 ? x : 0; }
 
-// root is the s-th root of a number above 0.
+// root returns the s-th root of x > 0.
 __device__ __forceinline__ double root(double x, double s) {
     return s == 1 ? x : s == 2 ? __dsqrt_rn(x) : exponential(times(1 / s, logarithm(x)));
 }
 
-// heavy is u to the power of -2/3.
+// heavy returns u to the power of -2/3.
 __device__ __forceinline__ double heavy(double u) {
     double fraction;
     int e = exponentOf(u, fraction);
@@ -81,7 +81,8 @@ __device__ __forceinline__ double heavy(double u) {
     return times(x, __longlong_as_double((i64)((u64)(1023 - e) << 52)));
 }
 
-// value is that of a coalition of `size` agents, s of them, by a law; own are its numbers.
+// value draws the value of the coalition `mask` of `size` agents from the distribution `law`,
+// whose parameters (a number an agent, or partial sums) are `own`.
 __device__ double value(u32 law, Draws& d, u64 mask, u32 size, const double* own) {
     double s = size, x = 0;
     switch (law) {
@@ -116,7 +117,7 @@ __device__ double value(u32 law, Draws& d, u64 mask, u32 size, const double* own
     return 0;
 }
 
-// as is a value of the type: integers are scaled, rounded to even and at most `most`.
+// as converts x to the type of `to`. Integers are scaled, rounded to even and clipped to -most .. most.
 template <class I> __device__ __forceinline__ void as(double x, double scale, double most, I& to) {
     x = rint(times(x, scale));
     to = (I)(x > most ? most : x < -most ? -most : x);
@@ -126,7 +127,7 @@ __device__ __forceinline__ void as(double x, double, double, float& to) { to = (
 
 }  // namespace csg_draw_block256_int64
 
-// values draws those of coalitions first to first + count - 1, from v[at] on.
+// values draws the values of coalitions first to first + count - 1 into v[at] and what follows.
 extern "C" __global__ void __launch_bounds__(256)
 csg_draw_block256_int64_values(long long* v, unsigned long long at, unsigned long long first, unsigned long long count, unsigned long long law,
         unsigned long long seed, const double* own, double scale, double most) {

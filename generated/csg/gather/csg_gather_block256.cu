@@ -8,13 +8,13 @@ namespace csg_gather_block256 {
 using namespace coalesce;
 using namespace csg;
 
-constexpr u32 BLOCK = 256;  // threads, of which each copies 8 bytes at a time
+constexpr u32 BLOCK = 256;  // threads; each copies 8 bytes at a time
 
 }  // namespace csg_gather_block256
 
-// pack copies tiles of the table f, of `words` words of 8 bytes each, to room, one after
-// the other: those of ranks first .. first+count among the targets with `size` of `high`
-// members.
+// pack copies tiles of the table f to `room`, from room[at] on, one after the other. A tile is
+// `words` words of 8 bytes. The tiles are those of ranks first .. first+count-1 among the targets
+// that have `size` of the `high` high agents.
 extern "C" __global__ void __launch_bounds__(256)
 csg_gather_block256_pack(const unsigned long long* f, unsigned long long* room, unsigned long long at,
         unsigned long long high, unsigned long long size, unsigned long long first, unsigned long long count,
@@ -27,7 +27,7 @@ csg_gather_block256_pack(const unsigned long long* f, unsigned long long* room, 
     }
 }
 
-// unpack copies tiles that pack of another device left in room to the table f.
+// unpack copies tiles that pack of another device left in `room` to the table f.
 extern "C" __global__ void __launch_bounds__(256)
 csg_gather_block256_unpack(unsigned long long* f, const unsigned long long* room, unsigned long long at,
         unsigned long long high, unsigned long long size, unsigned long long first, unsigned long long count,

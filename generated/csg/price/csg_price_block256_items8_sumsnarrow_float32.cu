@@ -7,18 +7,18 @@ namespace csg_price_block256_items8_sumsnarrow_float32 {
 using namespace coalesce;
 
 typedef float T;
-typedef double Wide;  // integers in units, floats as they are: sums of prices are exact
-typedef float Sum;    // narrow sums are rounded down
+typedef double Wide;  // of a price: integers in units of 1 / 2^unit of a value, so that sums are exact; floats unscaled
+typedef float Sum;    // of a sum of prices; sums narrower than Wide are rounded down
 constexpr u32 BLOCK = 256;
-constexpr u32 ITEMS = 8;       // values of a thread in a tile
-constexpr u32 TILE = BLOCK * ITEMS;       // coalitions of the same high members
-constexpr u32 EACH = 16 / sizeof(T);      // values of one access of 16 bytes
+constexpr u32 ITEMS = 8;       // values of a tile that a thread reads
+constexpr u32 TILE = BLOCK * ITEMS;       // coalitions with the same high members
+constexpr u32 EACH = 16 / sizeof(T);      // values in one access of 16 bytes
 constexpr u32 LOADS = ITEMS / EACH;
 
 struct alignas(16) Values { T x[EACH]; };
 
-// narrowed is a sum of prices as values are compared with: of integers a number of
-// values, rounded down, where it is narrower than units.
+// narrowed converts a sum x of prices to the type that values are compared in, rounding down.
+// Integers go from units (2^unit of them are 1) to whole numbers where `to` is narrower.
 __device__ __forceinline__ void narrowed(i64 x, u64, i64& to) { to = x; }
 __device__ __forceinline__ void narrowed(i64 x, u64 unit, int& to) { to = (int)(x >> unit); }
 __device__ __forceinline__ void narrowed(double x, u64, double& to) { to = x; }
@@ -30,7 +30,7 @@ __device__ __forceinline__ void narrowed(double x, u64, float& to) {
     }
 }
 
-// lifted is a value as sums are compared with.
+// lifted converts a value x to the type and the units of the sums of prices; the last argument names the type.
 __device__ __forceinline__ i64 lifted(int x, u64 unit, i64) { return (i64)((u64)(i64)x << unit); }
 __device__ __forceinline__ i64 lifted(i64 x, u64 unit, i64) { return (i64)((u64)x << unit); }
 __device__ __forceinline__ int lifted(int x, u64, int) { return x; }
@@ -38,10 +38,10 @@ __device__ __forceinline__ float lifted(float x, u64, float) { return x; }
 __device__ __forceinline__ double lifted(float x, u64, double) { return x; }
 __device__ __forceinline__ double lifted(double x, u64, double) { return x; }
 
-// place is the number within its tile of a thread's value j of an access.
+// place returns the number within the tile of value j of the thread's access number `load`.
 __device__ __forceinline__ u32 place(u32 load, u32 j) { return (load * BLOCK + threadIdx.x) * EACH + j; }
 
-// size is the magnitude of a value as an integer of the same order; 0 of minus infinity.
+// size returns an integer that orders values by magnitude; 0 for minus infinity.
 __device__ __forceinline__ u64 size(i64 x) { return x < 0 ? 0 - (u64)x : (u64)x; }
 __device__ __forceinline__ u64 size(double x) {
     u64 bits = (u64)__double_as_longlong(x) & 0x7fffffffffffffffull;
@@ -50,8 +50,8 @@ __device__ __forceinline__ u64 size(double x) {
 
 }  // namespace csg_price_block256_items8_sumsnarrow_float32
 
-// extent raises *most to the largest magnitude of all values, of floats as the bits of a
-// float64. Minus infinity has none.
+// extent raises *most to the largest magnitude of all values; floats count as the bits of a
+// float64. Minus infinity counts as 0.
 extern "C" __global__ void __launch_bounds__(256)
 csg_price_block256_items8_sumsnarrow_float32_extent(const float* v, unsigned long long* most, unsigned long long tiles) {
     using namespace csg_price_block256_items8_sumsnarrow_float32;
@@ -69,8 +69,8 @@ csg_price_block256_items8_sumsnarrow_float32_extent(const float* v, unsigned lon
     if (threadIdx.x % WARP == 0) raise(most, x);
 }
 
-// sums makes out[s] the sum of prices[0] and of prices[1 + i] over the members i of s, for
-// all s below count.
+// sums sets out[s], for all coalitions s below count, to prices[0] plus prices[1 + i] over the
+// members i of s.
 extern "C" __global__ void __launch_bounds__(256)
 csg_price_block256_items8_sumsnarrow_float32_sums(const double* prices, float* out,
         unsigned long long count, unsigned long long unit) {
@@ -86,9 +86,9 @@ csg_price_block256_items8_sumsnarrow_float32_sums(const double* prices, float* o
     }
 }
 
-// collect appends to `columns` the coalitions worth more than low[l] + high[h], l being the
-// number within its tile and h the tile's, in any order. *count is how many there are; those
-// past the first `room` are left out, and their threads end.
+// collect appends to `columns`, in any order, the coalitions whose value exceeds low[l] + high[h],
+// where h is the number of the coalition's tile and l its number within the tile. *count counts
+// them. Only the first `room` are stored; a thread that finds one more ends.
 extern "C" __global__ void __launch_bounds__(256)
 csg_price_block256_items8_sumsnarrow_float32_collect(const float* v, const float* low, const float* high,
         unsigned long long* columns, unsigned long long* count, unsigned long long tiles, unsigned long long room,

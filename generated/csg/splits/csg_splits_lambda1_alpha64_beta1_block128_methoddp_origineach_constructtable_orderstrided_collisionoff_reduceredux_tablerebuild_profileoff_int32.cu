@@ -3,10 +3,10 @@
 #include "cuda/prelude.cuh"
 #include "csg/coalitions.cuh"
 
-// f     values by coalition, updated in place; f[0] = 0
-// block ALPHA coalitions of one size, BATCH of them at a time; the blocks of a
-//       group share out the splittings of the same coalitions
-// thread LAMBDA splittings of every coalition of its group
+// f       values by coalition, updated in place; f[0] = 0
+// block   works on ALPHA coalitions of one size, BETA of them at a time; the
+//         blocks of a group divide the splittings of the same coalitions
+// thread  evaluates LAMBDA splittings of every coalition of its group
 namespace csg_splits_lambda1_alpha64_beta1_block128_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32 {
 
 using namespace coalesce;
@@ -20,7 +20,7 @@ constexpr u32 BLOCK = 128;
 constexpr u32 WARPS = BLOCK / WARP;
 static_assert(ALPHA % BETA == 0 && BETA <= BLOCK && BLOCK % WARP == 0, "shape");
 
-// Which of the published forms this is: see go.generate.
+// The published forms of the kernel; go.generate describes the values.
 enum class Origin { launch, rank, each };
 enum class Construct { shift, table, integer };
 enum class Order { consecutive, strided };
@@ -32,7 +32,7 @@ constexpr Order ORDER = Order::strided;
 constexpr Collision COLLISION = Collision::off;
 constexpr Reduce REDUCE = Reduce::redux;
 
-// Clock is nothing without the profile.
+// Clock does nothing where no profile is measured.
 struct Clock {
     __device__ __forceinline__ void at(u32) {}
     __device__ __forceinline__ void report(u64*) {}
@@ -43,19 +43,20 @@ __device__ __forceinline__ Best none() { return lowest<T>(); }
 __device__ __forceinline__ Best best(T value, u32) { return value; }
 __device__ __forceinline__ Best* results(T* f, u64*) { return f; }
 
-// Scratch of one batch; two of them take turns, so that one barrier a batch
-// is enough.
+// Scratch holds the bests of one batch in shared memory. Batches use two of them
+// in turn, so that a batch needs one barrier instead of two.
 struct Scratch {
     static constexpr bool NONE = REDUCE == Reduce::atomic;
     Best of[NONE ? 1 : BETA][NONE ? 1 : REDUCE == Reduce::shared ? BLOCK : WARPS];
 };
 
-// offer updates global memory when x is larger than what stands there.
+// offer raises into[c] to x; a plain read before saves most atomic operations.
 __device__ __forceinline__ void offer(Best* into, u32 c, Best x) {
     if (c != 0 && x > into[c]) raise(into + c, x);
 }
 
-// reduce combines the block's bests of a batch and offers them.
+// reduce combines the bests v of all threads of the block, and offers one best for each
+// coalition of the batch to `into`.
 __device__ __forceinline__ void reduce(Best (&v)[BETA], Scratch& scratch, Best* into, const u32* coalition, Clock& clock) {
     if constexpr (REDUCE == Reduce::shared) {
 #pragma unroll
@@ -82,7 +83,7 @@ __device__ __forceinline__ void reduce(Best (&v)[BETA], Scratch& scratch, Best* 
             Best x = REDUCE == Reduce::redux ? warpReduce(v[z]) : warpLargest(v[z]);
             if (threadIdx.x % WARP == 0) scratch.of[z][threadIdx.x / WARP] = x;
         }
-        __syncthreads();  // the one barrier of a batch: line 27's, which belongs to checkpoint 5
+        __syncthreads();  // the only barrier of a batch; line 27 of Algorithm 7, counted by checkpoint 5
         clock.at(5);
         if (threadIdx.x < BETA) {
             Best x = scratch.of[threadIdx.x][0];
@@ -94,8 +95,8 @@ __device__ __forceinline__ void reduce(Best (&v)[BETA], Scratch& scratch, Best* 
     clock.at(7);
 }
 
-// fetch sets v[z] = f(part[z]) for the whole batch. Entries that name the same
-// coalition collide.
+// fetch sets v[z] = f(part[z]) for the whole batch. Entries of the same coalition
+// collide, and COLLISION says among which entries one read serves all of them.
 __device__ __forceinline__ void fetch(T (&v)[BETA], const T* __restrict__ f, const u32 (&part)[BETA]) {
     if constexpr (COLLISION == Collision::warp) {
 #pragma unroll
@@ -126,9 +127,10 @@ __device__ __forceinline__ void fetch(T (&v)[BETA], const T* __restrict__ f, con
     }
 }
 
-// evaluate raises v[z] by splitting split[z] of c[z] and moves split[z] on by one of the
-// members in step[z]. By the report's integer subset construction it makes splitting
-// number `number` first; parts of more than half, made too, are thrown away.
+// evaluate raises v[z] to the value of splitting split[z] of coalition c[z], and advances
+// split[z] to the next subset of the members in step[z]. With construct=integer, the integer
+// subset construction of the report, evaluate first makes splitting number `number`, and
+// replaces parts of more than half of the members by the empty part.
 __device__ __forceinline__ void evaluate(Best (&v)[BETA], const T* f, const u32 (&c)[BETA], u32 (&split)[BETA],
         const u32 (&step)[BETA], u32 number, u32 psi, u32 size) {
     u32 other[BETA];
@@ -152,16 +154,16 @@ __device__ __forceinline__ void evaluate(Best (&v)[BETA], const T* f, const u32 
     }
 }
 
-// Group is what a block keeps of its coalitions.
+// Group holds the coalitions of a block and tables of their splittings, in shared memory.
 struct Group {
     u32 coalition[ALPHA];
-    u32 low[ALPHA][WARP];      // splittings of the five lowest members
-    u32 mid[ALPHA][WARPS];     // of the next log2(WARPS)
+    u32 low[ALPHA][WARP];      // subsets of the five lowest members, by lane
+    u32 mid[ALPHA][WARPS];     // subsets of the next log2(WARPS) members, by warp
     u32 high[ALPHA];           // the other members
-    u32 start[ALPHA];          // the block's first splitting of those
+    u32 start[ALPHA];          // the block's first subset of `high`
 
-    // index prepares the splittings of every coalition; share is the block's number
-    // among those of the group.
+    // index fills the tables of every coalition; share is the block's number among
+    // the blocks of the group.
     __device__ void index(u32 share) {
         for (u32 i = threadIdx.x; i < ALPHA * (WARP + WARPS); i += BLOCK) {
             u32 z = i / (WARP + WARPS), psi = i % (WARP + WARPS);
@@ -177,17 +179,17 @@ struct Group {
             }
         }
     }
-    // first is the thread's first splitting of coalition i.
+    // first returns the thread's first splitting of coalition i.
     __device__ __forceinline__ u32 first(u32 i, u32, u32 mine) const {
         return (mine == 0 ? 0 : low[i][threadIdx.x % WARP] | mid[i][threadIdx.x / WARP]) | start[i];
     }
-    // steps are the members that splittings of a thread step through.
+    // steps returns the members of coalition i in which the splittings of one thread differ.
     __device__ __forceinline__ u32 steps(u32 i, u32) const { return high[i]; }
 };
 
-// fill makes the coalitions of the group. Ranks count from 0 within a size;
-// coalitions past the last are 0, whose only splitting is worth 0 and is kept
-// nowhere.
+// fill writes the masks of `count` coalitions from rank `rank` on to the group.
+// Ranks count from 0 within a size. The rest of the group is the empty coalition,
+// whose results reduce discards.
 __device__ void fill(Group& g, u32 c0, u32 rank, u32 count, u32 size, u32 agents) {
     if constexpr (ORIGIN == Origin::each) {
         for (u32 i = threadIdx.x; i < ALPHA; i += BLOCK)
@@ -204,10 +206,11 @@ __device__ void fill(Group& g, u32 c0, u32 rank, u32 count, u32 size, u32 agents
 
 }  // namespace csg_splits_lambda1_alpha64_beta1_block128_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32
 
-// level evaluates the splittings of coalitions first .. first+count-1 of one
-// size. A group of `spread` blocks takes ALPHA of them; c0 is the first when
-// the host names it. Splittings are numbered below psi: the highest member
-// stays in the complement, and number 0 is the coalition whole.
+// level evaluates all splittings of the coalitions of ranks first ..
+// first+count-1 among those of one size. A group of `spread` blocks takes ALPHA
+// coalitions; c0 is the first coalition's mask with origin=launch. Splittings
+// have numbers below psi: the part that a number selects lacks the highest
+// member, and number 0 leaves the coalition whole.
 extern "C" __global__ void __launch_bounds__(128)
 csg_splits_lambda1_alpha64_beta1_block128_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32_level(int* f, unsigned long long* table, unsigned long long* cycles, unsigned long long c0,
         unsigned long long first, unsigned long long count, unsigned long long size,
@@ -229,14 +232,14 @@ csg_splits_lambda1_alpha64_beta1_block128_methoddp_origineach_constructtable_ord
         mine = LAMBDA * (threadIdx.x + BLOCK * share);
         steps = (u32)psi < LAMBDA ? (u32)psi : LAMBDA;
     }
-    // Threads past the last splitting repeat number 0: no branch, no harm.
+    // Threads past the last splitting repeat number 0, which changes no result and saves a branch.
     if (CONSTRUCT != Construct::integer && mine >= (u32)psi) mine = 0;
     Best* into = results(f, table);
     for (u32 x = 0; x < ALPHA && x < left; x += BETA) {
         u32 c[BETA], split[BETA];
-        u32 step[BETA];  // the members that splittings of this thread step through
+        u32 step[BETA];  // the members in which the splittings of this thread differ
         Best v[BETA];
-        clock.at(3);  // before initialSplit, as printed
+        clock.at(3);  // before initialSplit, as Algorithm 7 has this checkpoint
 #pragma unroll
         for (u32 z = 0; z < BETA; z++) {
             c[z] = group.coalition[x + z];
@@ -257,8 +260,9 @@ csg_splits_lambda1_alpha64_beta1_block128_methoddp_origineach_constructtable_ord
     clock.report(cycles);
 }
 
-// attain finds the first splitting of coalition c, by number, whose value is
-// f(c); found stays all ones where none is, and c is a block of the structure.
+// attain lowers *found to the least number of a splitting of coalition c whose
+// value is f(c). *found keeps all bits set where no splitting attains f(c): then
+// c is a block of the structure.
 extern "C" __global__ void csg_splits_lambda1_alpha64_beta1_block128_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32_attain(int* f, unsigned long long* found, unsigned long long c,
         unsigned long long psi) {
     using namespace csg_splits_lambda1_alpha64_beta1_block128_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32;

@@ -6,39 +6,40 @@
 #include "csg/coalitions.cuh"
 #include "csg/convolution.cuh"
 
-// f      f or v by coalition, of all agents but the last; f[0] = 0
+// f      values by coalition of all agents but the last, v at first and f in the end; f[0] = 0
 // tile   the 2^K coalitions with the same members above the K lowest agents
 // chunk  the 2^R coalitions of a tile with the same members above the R lowest
-// slot   two disjoint sets of the SLOT agents between those: a chunk of one tile, and
-//        a chunk of another, that add up to coalitions of one chunk of the target
-// block  works on one target tile: a thread keeps the bests of EACH slots with the
-//        same first chunk, over all pairs of tiles that the block goes through
+// slot   two disjoint sets of the SLOT agents between the R lowest and the high ones: a
+//        chunk of one tile and a chunk of another, whose sums belong to one chunk of the target
+// block  works on one target tile; a thread keeps the bests of EACH slots with the same
+//        first chunk, over all pairs of tiles of the block
 namespace csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32 {
 
 using namespace coalesce;
 using namespace csg;
 
 typedef int T;
-typedef WordOf<T>::Word W;               // of a register: T, or the values of LANES pairs of tiles
+typedef WordOf<T>::Word W;               // a register: one value, or one value of each of LANES pairs of tiles
 constexpr u32 LANES = sizeof(W) / sizeof(T);
 typedef decltype(T() + T()) Sum;
 constexpr u32 R = 4;
 constexpr u32 SLOT = 5;
 constexpr u32 EACH = 1;
 constexpr u32 BLOCK = 256;
-constexpr u32 STAGES = 3;    // of the pipeline that copies tiles to shared memory
-constexpr u32 PAIRS = 1;      // of tiles in a stage
+constexpr u32 STAGES = 3;    // stages of the pipeline that copies tiles to shared memory
+constexpr u32 PAIRS = 1;      // pairs of tiles in a stage
 constexpr bool MIXED = false;
 
 constexpr u32 K = R + SLOT;
 constexpr u32 CHUNK = 1 << R, CHUNKS = 1 << SLOT, TILE = 1 << K;
-constexpr u32 VALUES = 16 / sizeof(W);   // of one access of 16 bytes
-constexpr u32 STRIDE = CHUNK + VALUES;   // values from a chunk to the next: neighbours start in other banks
+constexpr u32 VALUES = 16 / sizeof(W);   // words in one access of 16 bytes
+constexpr u32 STRIDE = CHUNK + VALUES;   // words from a chunk to the next; the padding starts neighbouring chunks in different banks
 constexpr u32 STAGE = 2 * PAIRS * CHUNKS * STRIDE;
 
 // The slots of each thread: its first chunk, its second chunks, and the rows of
-// `bests` where its bests go. Threads past the last slot repeat others' and keep
-// nothing (row 65535). Accesses of shared memory take 1.000 times the least.
+// `bests` that take its bests. Threads past the last slot repeat slots of others and
+// store nothing (row 65535). Bank conflicts make accesses of shared memory take
+// 1.000 times the least.
 constexpr u32 NONE = 65535;
 static __device__ const unsigned short slots[BLOCK][1 + 2 * EACH] = {
     {4,2,17,},
@@ -299,19 +300,19 @@ static __device__ const unsigned short slots[BLOCK][1 + 2 * EACH] = {
     {7,24,218,},
 };
 
-// The rows of a chunk of the target start here; its slots follow one another.
+// The first row of each chunk of the target; the rows of a chunk's slots are adjacent.
 constexpr u32 ROWS = 243;
 static __device__ const unsigned short starts[CHUNKS + 1] = {0,1,3,5,9,11,15,19,27,29,33,37,45,49,57,65,81,83,87,91,99,103,111,119,135,139,147,155,171,179,195,211,243,};
 
-// Pairs are splittings of a target tile's high members: the next one is sub and
-// target \ sub. step are the members that sub steps through.
+// Pairs enumerates splittings of a target tile's high members. The next pair of tiles is
+// `sub` and target \ sub; sub goes through the subsets of `step`.
 struct Pairs {
     u32 target, step, sub;
 };
 
-// copyTile starts copies of a tile to shared memory, 16 bytes of a thread at a time: `from`
-// and `to` are where the thread's first ones lie. Registers of two lanes get the values of
-// the tile at `from` and of that at `second`.
+// copyTile starts the copy of a tile to shared memory, in which a thread copies 16 bytes at a
+// time, first from `from` to `to`. Words of two values (int16) take the low value from the
+// tile at `from` and the high value from the tile at `second`.
 __device__ __forceinline__ void copyTile(W* to, const T* from, const T* second) {
     constexpr u32 UNITS = TILE / VALUES, ROUND = BLOCK * VALUES;
     static_assert(ROUND % CHUNK == 0, "a thread's copies lie at the same place of all chunks");
@@ -321,15 +322,16 @@ __device__ __forceinline__ void copyTile(W* to, const T* from, const T* second) 
             copyWords(to + k * (ROUND / CHUNK) * STRIDE, from + k * ROUND, second + k * ROUND);
 }
 
-// advance goes to the next pair, where one is left.
+// advance moves `next` to the next pair and counts `left` down; the last pair stays where a
+// stage takes several pairs.
 __device__ __forceinline__ void advance(Pairs& next, u32& left) {
     if (LANES * PAIRS > 1 && left == 1) return;
     next.sub = nextSplit(next.step, next.sub);
     left--;
 }
 
-// copyStage starts the copies of a stage, of the next LANES * PAIRS of left pairs.
-// Where fewer are left, the last is copied again: what it adds is known already.
+// copyStage starts the copies of one stage: the next LANES * PAIRS of the `left` pairs.
+// Where fewer pairs are left, the last pair is copied again, which changes no maximum.
 __device__ __forceinline__ void copyStage(W* stage, const T* f, Pairs& next, u32& left) {
     for (u32 q = 0; q < PAIRS; q++) {
         u32 sub = next.sub;
@@ -340,7 +342,7 @@ __device__ __forceinline__ void copyStage(W* stage, const T* f, Pairs& next, u32
     }
 }
 
-// raiseAll raises a thread's bests over count pairs of tiles, count > 0.
+// raiseAll raises the bests of a thread's slots over `count` > 0 pairs of tiles.
 __device__ __forceinline__ void raiseAll(W (&best)[EACH][CHUNK], W* shared, const T* f, Pairs next, u32 count) {
     const unsigned short* mine = slots[threadIdx.x];
     u32 first = mine[0] * STRIDE, second[EACH];
@@ -356,7 +358,7 @@ __device__ __forceinline__ void raiseAll(W (&best)[EACH][CHUNK], W* shared, cons
     }
     for (u32 i = 0; i < rounds; i++) {
         awaitCopies<STAGES - 2>();
-        __syncthreads();  // the stage is complete, and all have left the one before it
+        __syncthreads();  // the stage is complete, and no thread reads the stage before it any more
         if (i + STAGES - 1 < rounds) copyStage(into, f, next, left);
         commitCopies();
 #pragma unroll 1
@@ -374,15 +376,15 @@ __device__ __forceinline__ void raiseAll(W (&best)[EACH][CHUNK], W* shared, cons
     __syncthreads();
 }
 
-// place is where value l of a row lies: 16 bytes of rows that threads write at once lie
-// in different banks.
+// place returns the index of value l of a row. Groups of 16 bytes are permuted row by row, so
+// that rows which threads write at once lie in different banks of shared memory.
 __device__ __forceinline__ u32 place(u32 row, u32 l) {
     constexpr u32 GROUPS = CHUNK / VALUES < 8 ? CHUNK / VALUES : 8;
     return row * CHUNK + (l / VALUES ^ row % GROUPS) * VALUES + l % VALUES;
 }
 
-// merged calls keep(L, x) for every coalition L of the tile: x is the best of all
-// slots. bests is shared memory of ROWS rows.
+// merged calls keep(L, x) for every coalition L of the tile, where x is the best over all
+// slots. `bests` is shared memory of ROWS rows of CHUNK words.
 template <class Keep> __device__ __forceinline__ void merged(const W (&best)[EACH][CHUNK], W* bests, Keep keep) {
     const unsigned short* mine = slots[threadIdx.x];
 #pragma unroll
@@ -409,12 +411,13 @@ template <class Keep> __device__ __forceinline__ void merged(const W (&best)[EAC
 
 }  // namespace csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32
 
-// level raises target tiles number first .. of those with `size` of `high` members,
-// `parts` blocks a target. Without couple by the pairs of tiles that both have high
-// members: 2^(size-1) - 1 of them, shared out among the target's blocks. With couple
-// by tile 0, whose members are low: then the tile is f. Any partition is one of low
-// members alone and one of blocks with high members, so a convolution of f[low] with
-// the tile before this step gives it.
+// level raises target tiles, from rank `first` on among those with `size` of `high` high
+// members; `parts` blocks work on one target.
+// couple = 0: by the 2^(size-1) - 1 pairs of tiles that both have high members, divided
+// among the target's blocks.
+// couple = 1: by the pair of tile 0, which has low members alone, and the target, after
+// which the tile holds f. One pass is enough: any partition consists of blocks of low
+// members alone, worth f[low], and of blocks with high members, worth the target before.
 extern "C" __global__ void __launch_bounds__(256, 4)
 csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_level(int* f, unsigned long long high, unsigned long long size, unsigned long long first,
         unsigned long long parts, unsigned long long couple) {
@@ -425,7 +428,7 @@ csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_lev
     u32 begin = 0, count = 1;
     Pairs pairs = {target, 0, 0};
     if (!couple) {
-        // Of two parts of a target the second has its highest member.
+        // The first part of each pair lacks the target's highest member, so that each pair occurs once.
         pairs.step = target ^ (0x80000000u >> __clz((int)target));
         u32 all = (1u << (size - 1)) - 1;
         begin = (u32)((u64)all * part / parts);
@@ -445,8 +448,8 @@ csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_lev
     else merged(best, shared, [&](u32 l, T x) { if (x > into[l]) raise(into + l, x); });
 }
 
-// direct makes f of the coalitions of the `agents` lowest agents, at most K, with one
-// block: a warp for each coalition, size by size.
+// direct computes f of all coalitions of the `agents` lowest agents, at most K of them, in
+// one block, size by size; a warp takes one coalition at a time.
 extern "C" __global__ void __launch_bounds__(256)
 csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_direct(int* f, unsigned long long agents) {
     using namespace csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32;
@@ -457,7 +460,7 @@ csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_dir
         __syncthreads();
         for (u32 c = threadIdx.x / WARP; c < end; c += BLOCK / WARP) {
             if ((u32)__popc(c) != size) continue;
-            u32 rest = c & (c - 1);  // one part has the lowest member
+            u32 rest = c & (c - 1);  // without the lowest member, which the other part has
             Sum x = lane == 0 ? tile[c] : lowest<Sum>();
             for (u32 number = lane; number + 1 < 1u << (size - 1); number += WARP) {
                 u32 s = deposit(number + 1, rest);
@@ -471,14 +474,14 @@ csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_dir
     for (u32 i = threadIdx.x; i < end; i += BLOCK) f[i] = tile[i];
 }
 
-// last makes best[0] and best[number] the largest of v + f of the agents left over, for
-// `count` blocks of the last agent: with[i] is the value of the one whose other members
-// are first + i.
+// last raises best[0] and best[number] to the largest value of a structure, over `count`
+// choices of the block with the last agent. with[i] is the value of the block whose other
+// members are first + i; f gives the value of the agents outside the block.
 extern "C" __global__ void __launch_bounds__(256)
 csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_last(const int* f, const int* with, unsigned long long first, unsigned long long count,
         unsigned long long agents, int* best, unsigned long long number) {
     using namespace csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32;
-    const T* rest = f + (((u64)1 << agents) - 1 - first);  // of the first block; those of later ones lie before it
+    const T* rest = f + (((u64)1 << agents) - 1 - first);  // f of the agents outside block 0; for block i at rest - i
     u64 step = (u64)gridDim.x * BLOCK;
     Sum x = lowest<Sum>();
     for (u64 i = (u64)blockIdx.x * BLOCK + threadIdx.x; i < count; i += step) x = larger<Sum>(x, with[i] + *(rest - i));
@@ -488,8 +491,8 @@ csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_las
     if (x > best[number]) raise(best + number, (T)x);
 }
 
-// locate finds the first block of last whose sum is best[0]; found stays all ones where
-// none is.
+// locate lowers *found to the least first + i of a block of `last` whose sum is best[0];
+// *found keeps all bits set where no sum is.
 extern "C" __global__ void __launch_bounds__(256)
 csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_locate(const int* f, const int* with, unsigned long long first, unsigned long long count,
         unsigned long long agents, const int* best, unsigned long long* found,
@@ -502,9 +505,10 @@ csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_loc
         if (with[i] + *(rest - i) == best[0]) atomicMin(found, first + i);
 }
 
-// attain finds the first splitting of a coalition without the last agent, by number,
-// worth f of the coalition, or more by rounding: numbers 1 to psi-1 index subsets of its
-// members below the highest. found stays all ones where none is: a block.
+// attain lowers *found to the least number, from 1 to psi-1, of a splitting whose value is f
+// of the coalition, or more by rounding. Bits of a number select members below the highest;
+// the coalition lacks the last agent. *found keeps all bits set where no splitting attains
+// f: then the coalition is a block of the structure.
 extern "C" __global__ void __launch_bounds__(256)
 csg_tiles_chunk4_slot5_each1_block256_stages3_pairs1_adderfused_least4_int32_attain(const int* f, unsigned long long* found, unsigned long long coalition,
         unsigned long long psi) {

@@ -3,29 +3,29 @@
 #include "cuda/prelude.cuh"
 #include "cuda/random.cuh"
 
-// A block, or the blocks of a cluster, hold x and the gain of every flip in
-// registers. A step is an arg-max over the gains with one barrier, one row of
-// the matrix, one update.
+// A search is run by a block or by the blocks of a cluster, whose registers hold x and
+// the gain of every flip. A step takes the arg-max over the gains, with one barrier,
+// reads one row of the matrix, and updates all gains.
 namespace qubo_bulk_block128_items16_rowint8_cluster1_searches0_meetbarrier {
 
 using namespace coalesce;
 
 constexpr u32 BLOCK = 128;
-constexpr u32 ITEMS = 16;  // variables of a thread
+constexpr u32 ITEMS = 16;  // variables (items) of a thread
 constexpr u32 CLUSTER = 1;  // blocks of a search
 constexpr u32 SPAN = BLOCK * CLUSTER;  // threads of a search
 constexpr u32 WARPS = BLOCK / WARP;
-constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
-constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
+constexpr u32 WORDS = (ITEMS + 31) / 32;  // words of x that a thread holds
+constexpr u32 RECORD = WORDS * SPAN;      // words of x; word w of thread t is number w*SPAN + t
 // Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
-constexpr bool KEYED = true;  // gains are keys that hold their items
-constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
+constexpr bool KEYED = true;  // a key holds its item's number beside the gain
+constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // estimate of the registers a thread needs
 constexpr u32 SEARCHES = 0;  // blocks that share a multiprocessor's registers; 0: as many as fit
 constexpr u32 RESIDENT = SEARCHES > 0 ? SEARCHES : 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
-// Words of 8 bytes: of the device, and of each search.
+// Indices of words of 8 bytes: in the device's control, and in each search's scores.
 // Go: Control
 enum Control { COUNT, BEST, STOP, FLIPS, ROUNDS, ENTERED, WEIGHTS = 8, VALUES = 16 };
 // Go: Score
@@ -36,39 +36,39 @@ enum Operator { RANDOM, RELINK, CROSS, MUTATE, MAJORITY, OPERATORS, MIGRANT = OP
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
-// self is the thread among those of the search.
+// self returns the thread's number among those of the search.
 __device__ __forceinline__ u32 self() { return (CLUSTER > 1 ? blockIdx.x % CLUSTER * BLOCK : 0) + threadIdx.x; }
 
-// A Load is the piece of a row that a thread reads at once.
+// Load is the piece of a row that a thread reads by one access.
 template <u32 BYTES> struct __align__(BYTES) Load { u32 of[BYTES / 4]; };
 
-// A Pick is the flip that a block has chosen.
+// Pick is the flip that a search has chosen.
 struct Pick {
     i64 gain;
-    u32 thread, item;  // whose it is, of the search
-    u32 on;            // 1 where the variable is 1 before
-    bool locked;       // there is no other
+    u32 thread, item;  // the variable: its thread, and its number there
+    u32 on;            // the variable's value before the flip
+    bool locked;       // all variables are locked
 };
 
 // A key is (gain << shift | item % GROUP) + MIDDLE, less LOCK while the variable is
-// locked: at least 0 where it is not, and below 0 where it is, which as an unsigned
-// number is above all that are not. So the maximum of the keys is the best that is
-// not locked, and that of the same words, unsigned, the best that is. An
-// entry of a row counts 64/c where weights are multiples of c and stored
-// divided by it: 64/c = 1 << shift. So a byte of 64 with the sign of the two
-// flips, at its place in a word of zeros, makes of a dot product of bytes the
-// whole update of a key. The bytes of both signs differ in the highest bit.
-// Where all weights are of one size, a row is their signs, a bit each, and a key
-// gets that size, shifted, or loses it.
+// locked. Keys of unlocked variables are at least 0. Keys of locked variables are
+// below 0, and as unsigned numbers above all others. So the signed maximum of the
+// keys is the best unlocked variable, and the unsigned maximum the best locked one.
+// Weights are multiples of c, and a row stores them divided by c, where
+// c = 64 >> shift: an entry changes a key by 64 times its value, with the sign of the
+// two flips. So one dot product of bytes updates a key: of a word of the row and a
+// word with a single byte that is not zero, 64 or -64 (these differ in the highest bit).
+// Where all weights have one magnitude, a row stores their signs, a bit each, and an
+// update adds the shifted magnitude to a key, or subtracts it.
 constexpr bool BITS = false, INT8 = true;
-constexpr u32 ENTRY = INT8 ? 1 : 2;        // bytes of an entry that is no bit
+constexpr u32 ENTRY = INT8 ? 1 : 2;        // bytes of an entry, with rows of int8 or int16
 constexpr u32 PACK = 4 / ENTRY;            // entries a word
 typedef int Key;
 constexpr u32 MIDDLE = 1u << 29, LOCK = 1u << 30;  // gains, shifted, are within -MIDDLE..MIDDLE
-constexpr int NOTHING = -2147483647 - 1;  // of what stands for no variable: below the locked, with a size for each variable that is 1
-constexpr u32 GROUP = ITEMS <= 16 ? 16 : 32;       // items that a key tells apart
+constexpr int NOTHING = -2147483647 - 1;  // key of an item that is no variable: below all keys of variables, locked ones included
+constexpr u32 GROUP = ITEMS <= 16 ? 16 : 32;       // items among which a key's number is unique
 
-// dot is key + the product of entry k of a word of the row and byte j of signs.
+// dot returns key plus the product of entry k of a word of the row and byte j of signs.
 __device__ __forceinline__ int dot(u32 row, u32 signs, u32 j, u32 k, int key) {
     if constexpr (INT8) return __dp4a((int)row, (int)(signs & 0xffu << 8 * j), key);
     else return key + (int)(short)(row >> 16 * k) * (int)(signed char)(signs >> 8 * j);
@@ -76,17 +76,17 @@ __device__ __forceinline__ int dot(u32 row, u32 signs, u32 j, u32 k, int key) {
 
 struct Cells {
     static_assert(!BITS || ITEMS % 32 == 0, "whole words of bits");
-    static constexpr u32 BYTES = BITS ? ITEMS / 8 : ITEMS * ENTRY;  // of a row, a thread
+    static constexpr u32 BYTES = BITS ? ITEMS / 8 : ITEMS * ENTRY;  // bytes of a row that a thread reads
     static constexpr u32 PIECE = BITS ? 4 : BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
-    static constexpr u32 NEAR = BITS ? 32 : PIECE / ENTRY;  // neighbours in a piece
+    static constexpr u32 NEAR = BITS ? 32 : PIECE / ENTRY;  // adjacent columns in a piece
     typedef Load<PIECE> Row[BYTES / PIECE];
-    struct Look { u32 item; };  // of the best
+    struct Look { u32 item; };  // the item of the best key
 
     const char* rows;
     u32 n, shift;
     int key[ITEMS];
-    int size;  // of a weight in keys, where rows are bits
-    u32 sign[ITEMS / 4];  // where they are not: bytes, 64 where x is 0, -64 where it is 1
+    int size;  // with BITS: the weights' magnitude, shifted like a key's gain
+    u32 sign[ITEMS / 4];  // without BITS: a byte an item, 64 where x is 0, -64 where x is 1
     u32 x[WORDS];
 
     __device__ __forceinline__ Cells(const char* rows, u32 n, u32 shift) : rows(rows + self() * PIECE), n(n), shift(BITS ? shift % 256 : shift), size(BITS ? (int)(shift / 256) << shift % 256 : 0) {}
@@ -119,7 +119,7 @@ struct Cells {
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) key[j] = keyed(gains[j * SPAN + self()], j);
     }
-    // suspend wants no locks.
+    // suspend writes gains and x to global memory; no item may be locked.
     __device__ __forceinline__ void suspend(int* gains, u32* now) const {
 #pragma unroll
         for (u32 w = 0; w < WORDS; w++) now[w * SPAN + self()] = x[w];
@@ -127,16 +127,16 @@ struct Cells {
         for (u32 j = 0; j < ITEMS; j++) gains[j * SPAN + self()] = (int)gain(key[j]);
     }
 
-    // top is the largest key of the thread that is not locked, and its item. A
-    // locked key counts, without its lock, where its gain is at least `need`: none
-    // does if ASPIRE is false.
+    // top returns the thread's largest key of an unlocked item, and sets look to its
+    // item. If ASPIRE, a locked key counts too, without its lock, where its gain is at
+    // least `need`.
     template <bool ASPIRE> __device__ __forceinline__ int top(Look& look, i64 need) const {
         int best = NOTHING, least = (int)(need > MIDDLE >> shift ? 2 * MIDDLE : ((u32)need << shift) + MIDDLE);
         u32 from = 0;
 #pragma unroll
         for (u32 g = 0; g < ITEMS; g += GROUP) {
             int a = NOTHING;
-            u32 tabu = 1u << 31;  // none is locked
+            u32 tabu = 1u << 31;  // below every locked key
 #pragma unroll
             for (u32 j = g; j < ITEMS && j < g + GROUP; j += 2) {
                 a = __vimax3_s32(a, key[j], key[j + 1]);
@@ -171,8 +171,8 @@ struct Cells {
                 key[j] = dot(row[j / NEAR].of[j % NEAR / PACK], sign[j / 4] ^ turn, j % 4, j % PACK, key[j]);
         }
     }
-    // flip changes the thread's item, and locks it. Its own bit of a row of bits is 0,
-    // a plus, so that its key will lose a size.
+    // flip flips and locks the thread's item. In a row of bits the variable's own bit is 0,
+    // a plus, by which apply takes `size` from the key; `turned` has one size too many.
     __device__ __forceinline__ void flip(u32 item, i64 gain) {
         int turned = keyed((int)-gain, item) - (int)LOCK + size;
         switch (item) {
@@ -214,7 +214,7 @@ struct Cells {
         case 15: key[15] += locked(key[15]) ? LOCK : 0; break;
         }
     }
-    // only locks what is not in the set; release unlocks all.
+    // only locks all items outside `set`; release unlocks all items.
     __device__ __forceinline__ void only(const u32 (&set)[WORDS]) {
 #pragma unroll
         for (u32 j = 0; j < ITEMS; j++) key[j] -= !locked(key[j]) && !(set[j / 32] >> j % 32 & 1) ? LOCK : 0;
@@ -225,50 +225,51 @@ struct Cells {
     }
 };
 
-// A Slot is what a warp offers: its largest key, and place = thread << 8 |
-// item << 1 | x.
+// Slot holds a warp's best: its largest key, and place = thread << 8 | item << 1 | x,
+// the variable's owner, number and value.
 struct __align__(CLUSTER > 1 || sizeof(Key) == 8 ? 8 : 4) Slot {
     Key key;
     u32 place;
 };
 
-// A SharedState is what the threads of a block, and others of its cluster, tell it.
-// Slots take turns, so that one barrier a step is enough.
+// SharedState holds, in shared memory, the words that threads of a search exchange.
+// Steps alternate between two sets of slots, so that one barrier a step is enough.
 struct SharedState {
     Slot slot[2][WARPS * CLUSTER];
-    u32 ring[RING];  // tabu variables, thread << 7 | item, in the order of their flips
+    u32 ring[RING];  // tabu variables as thread << 7 | item, in the order of their flips
     u32 sum;
-    u64 spent[OPERATORS];  // flips, by thread 0
+    u64 spent[OPERATORS];  // flips by operator, written by thread 0
 };
 
-// A Search is where a search stands: the same for all of its threads.
+// Search is the state of a search, equal in all of its threads.
 struct Search {
     SharedState& sharedState;
     u32* record;  // the best x of this launch
     i64* control;
-    i64 target, value, kept;  // kept: of record
+    i64 target, value, kept;  // kept: the value of record
     u32 stall, tenure, spread, mode;
     u32 turn, maker, random;
     bool stop;
 };
 
-// pick is one of the lanes of a set: the first after a lane drawn now and then,
-// so that no variable wins all ties.
+// pick returns one lane of a set: the first at or after a random lane, so that no
+// variable wins all ties.
 __device__ __forceinline__ u32 pick(u32 set, u32 random) {
     u32 turn = random >> 27;
     return ((u32)__ffs((int)__funnelshift_r(set, set, turn)) - 1 + turn) % WARP;
 }
 
-// meet makes of a warp's best and its place those of the whole search; the lane
-// `who` has the warp's.
+// meet replaces a warp's best key and its place, which lane `who` has, by those of the
+// whole search.
 __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who);
 
-// choose is the best flip of all that are not locked or, if ASPIRE, gain `need`.
+// choose returns the best flip of all variables that are not locked and, if ASPIRE, of
+// locked variables whose gain is at least `need`.
 template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Search& s, i64 need) {
     Cells::Look look;
     Key mine = c.top<ASPIRE>(look, need), best = warpReduce(mine);
     u32 who = pick(__ballot_sync(ALL, mine == best), s.random), item = 0;
-    if (KEYED || lane() == who) item = c.find(look);  // where keys hold no items, the only thread of the warp that has to
+    if (KEYED || lane() == who) item = c.find(look);  // free where keys hold their items, else a search, which only lane `who` makes
     u32 word = c.x[0];
 #pragma unroll
     for (u32 w = 1; w < WORDS; w++) word = item < 32 * w ? word : c.x[w];
@@ -302,7 +303,7 @@ __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who) 
     }
 }
 
-// total adds up over the block.
+// total returns the sum of x over the block.
 __device__ __forceinline__ u32 total(Search& s, u32 x) {
     __syncthreads();
     if (threadIdx.x == 0) s.sharedState.sum = 0;
@@ -314,10 +315,10 @@ __device__ __forceinline__ u32 total(Search& s, u32 x) {
     return sum;
 }
 
-// any reports whether x holds for a thread.
+// any says whether x holds for any thread of the block.
 __device__ __forceinline__ bool any(Search&, bool x) { return __syncthreads_or(x) != 0; }
 
-// keep records x, the best of this launch so far.
+// keep stores x as the best of this launch so far.
 __device__ __forceinline__ void keep(const Cells& c, Search& s, u32 maker) {
     s.kept = s.value, s.maker = maker;
 #pragma unroll
@@ -328,11 +329,11 @@ __device__ __forceinline__ void keep(const Cells& c, Search& s, u32 maker) {
     }
 }
 
-// walk makes `most` steps at most, each the best there is, and returns their
-// number. A flipped variable stays locked: to the end, or, in a tabu search,
-// until the list of those flipped since is longer than it should be. That
-// length changes at random. What leads to a new best is not tabu. A tabu search ends after `stall` steps without a
-// new best.
+// walk makes at most `most` steps, each the best flip allowed, and returns their
+// number. A flipped variable stays locked to the end of the walk; in a tabu search it
+// stays locked until more variables than the tenure, which changes at random every 16
+// steps, are locked after it. A tabu search also allows a locked flip that leads to a
+// new best (aspiration), and ends after `stall` steps without a new best.
 template <bool TABU> __device__ __forceinline__ u32 walk(Cells& c, Search& s, u32 most, u32 maker) {
     i64 top = s.value;
     u32 since = 0, first = 0, length = 0, wanted = s.tenure, step = 0;
@@ -369,7 +370,7 @@ template <bool TABU> __device__ __forceinline__ u32 walk(Cells& c, Search& s, u3
     return step;
 }
 
-// chosen is an operator, in proportion to the weights; RANDOM without elites.
+// chosen draws an operator in proportion to the weights; RANDOM where there are no elites.
 __device__ __forceinline__ u32 chosen(const i64* control, u32 random) {
     if (control[COUNT] == 0) return RANDOM;
     u32 sum = 0;
@@ -379,7 +380,7 @@ __device__ __forceinline__ u32 chosen(const i64* control, u32 random) {
     return k;
 }
 
-// start sets word w of the solution to walk to.
+// start returns word w of the solution to which the search walks next.
 __device__ __forceinline__ u32 start(const Cells& c, const u32* elites, u32 count, u32 op, u64 key, u32 w) {
     u64 draw = splitmix(key + 16 + w * SPAN + self()), more = splitmix(draw);
     u32 half = (u32)draw, quarter = half & (u32)(draw >> 32), few = quarter & (u32)more & (u32)(more >> 32);
@@ -394,9 +395,9 @@ __device__ __forceinline__ u32 start(const Cells& c, const u32* elites, u32 coun
     return (a & b) | (a & d) | (b & d);
 }
 
-// episodes spends the flips, and counts them by operator. A relinking walk ends
-// between a quarter and three quarters of the way to an elite, others at their
-// end.
+// episodes runs episodes until `flips` flips are made, and counts flips by operator. A
+// relinking walk ends between a quarter and three quarters of the way to an elite; walks
+// of the other operators reach their solutions.
 __device__ __forceinline__ void episodes(Cells& c, Search& s, const u32* elites, u64 key, u64 flips) {
     s.turn = s.maker = 0, s.random = (u32)key, s.stop = false;
     u32 count = (u32)s.control[COUNT];
@@ -425,7 +426,7 @@ __device__ __forceinline__ void episodes(Cells& c, Search& s, const u32* elites,
     }
 }
 
-// A Candidate is a search's best. Ties go to the lower number.
+// Candidate is a search's best. Of equal values the lower search is the better.
 struct Candidate {
     i64 value;
     u32 search;
@@ -435,16 +436,16 @@ struct Candidate {
 constexpr u32 JUDGES = 256;  // threads
 constexpr u32 MOST = 256;    // elites
 
-// A Jury is what the threads tell each other.
+// Jury holds, in shared memory, the words that the threads of gather exchange.
 struct Jury {
     Candidate best[JUDGES / WARP];
     u32 distance[MOST];
     u32 place, close;
-    u32 entered[OPERATORS + 1];  // the last: migrants
-    u64 spent[OPERATORS];        // flips
+    u32 entered[OPERATORS + 1];  // candidates that entered the pool, by operator; the last: migrants
+    u64 spent[OPERATORS];        // flips by operator
 };
 
-// leading is the best candidate after the last one, in every thread.
+// leading returns, to every thread, the best candidate after `last`.
 __device__ __forceinline__ Candidate leading(Jury& jury, const i64* scores, u32 searches, Candidate last) {
     Candidate mine = {-9223372036854775807ll - 1, ALL};
     for (u32 k = threadIdx.x; k < searches; k += JUDGES) {
@@ -465,9 +466,10 @@ __device__ __forceinline__ Candidate leading(Jury& jury, const i64* scores, u32 
     return mine;
 }
 
-// place is where a candidate goes: over the worst of the elites near to it
-// where it is better than all of those, else over the worst of all; NOWHERE
-// where it is not good enough. One thread.
+// placeOf returns the place of a candidate in the pool. Elites are near where fewer
+// than `distance` variables differ. A candidate better than all near elites replaces
+// the worst of these; one without near elites takes a free place, or replaces the
+// worst elite if that is worse. All others go NOWHERE. One thread.
 constexpr u32 NOWHERE = ALL;
 __device__ __forceinline__ u32 placeOf(const Jury& jury, i64* control, i64 value, u32 pool, u32 distance) {
     u32 count = (u32)control[COUNT], worst = 0, near = NOWHERE;
@@ -485,8 +487,8 @@ __device__ __forceinline__ u32 placeOf(const Jury& jury, i64* control, i64 value
     return control[VALUES + worst] < value ? worst : NOWHERE;
 }
 
-// credit moves the operators' weights towards their entries a flip. One without a
-// weight stays without.
+// credit moves each operator's weight, of 1024 in all, a quarter of the way to the
+// operator's share of the entries a flip, and to no less than 32. A weight of 0 stays 0.
 __device__ __forceinline__ void credit(Jury& jury, const i64* scores, i64* control, u32 searches) {
     for (u32 o = 0; o < OPERATORS; o++) {
         u64 mine = 0;
@@ -545,9 +547,9 @@ __device__ __forceinline__ void gather(const u32* kept, const i64* scores, u32* 
 
 }  // namespace qubo_bulk_block128_items16_rowint8_cluster1_searches0_meetbarrier
 
-// search goes on with every search for so many flips. round 0 begins at x = 0,
-// where the gains are the diagonal. mode: 1 end soon once STOP is set, 2 set it
-// where the target is met.
+// search continues every search for `flips` flips. In round 0 a search begins at x = 0,
+// where the gains are the diagonal. mode: bit 0, end within 128 steps once control[STOP]
+// is set; bit 1, set control[STOP] once the target is met.
 extern "C" __global__ void __launch_bounds__(128, qubo_bulk_block128_items16_rowint8_cluster1_searches0_meetbarrier::RESIDENT)
 qubo_bulk_block128_items16_rowint8_cluster1_searches0_meetbarrier_search(const char* rows, const int* diag, unsigned long long n, unsigned long long shift,
     int* gains, unsigned int* now, unsigned int* kept, long long* scores, const unsigned int* elites,
@@ -574,9 +576,9 @@ qubo_bulk_block128_items16_rowint8_cluster1_searches0_meetbarrier_search(const c
     }
 }
 
-// gather lets the searches' best, or migrants of other devices, into the pool, in the order of
-// value, then of number: one block. distance: elites differ in at least so many variables;
-// most: candidates looked at.
+// gather offers the searches' bests, or migrants of other devices, to the pool, the largest
+// value first, of equal values the lowest number. Elites differ in at least `distance`
+// variables; at most `most` candidates are offered. One block.
 extern "C" __global__ void __launch_bounds__(256)
 qubo_bulk_block128_items16_rowint8_cluster1_searches0_meetbarrier_gather(const unsigned int* kept, long long* scores, unsigned int* elites, long long* control,
     unsigned long long searches, unsigned long long pool, unsigned long long distance, unsigned long long most) {

@@ -4,29 +4,29 @@
 #include "cuda/random.cuh"
 #include "cuda/bytes.cuh"
 
-// A block, or the blocks of a cluster, hold x and the gain of every flip in
-// registers. A step is an arg-max over the gains with one barrier, one row of
-// the matrix, one update.
+// A search is run by a block or by the blocks of a cluster, whose registers hold x and
+// the gain of every flip. A step takes the arg-max over the gains, with one barrier,
+// reads one row of the matrix, and updates all gains.
 namespace qubo_bulk_block64_items40_rowpairs_cluster1_searches12_meetbarrier {
 
 using namespace coalesce;
 
 constexpr u32 BLOCK = 64;
-constexpr u32 ITEMS = 40;  // variables of a thread
+constexpr u32 ITEMS = 40;  // variables (items) of a thread
 constexpr u32 CLUSTER = 1;  // blocks of a search
 constexpr u32 SPAN = BLOCK * CLUSTER;  // threads of a search
 constexpr u32 WARPS = BLOCK / WARP;
-constexpr u32 WORDS = (ITEMS + 31) / 32;  // of x, a thread
-constexpr u32 RECORD = WORDS * SPAN;      // of x: word w of thread t is number w*SPAN + t
+constexpr u32 WORDS = (ITEMS + 31) / 32;  // words of x that a thread holds
+constexpr u32 RECORD = WORDS * SPAN;      // words of x; word w of thread t is number w*SPAN + t
 // Go: Ring
 constexpr u32 RING = 1024;                // tabu variables at most
-constexpr bool KEYED = false;  // gains are keys that hold their items
-constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // registers a thread, about
+constexpr bool KEYED = false;  // a key holds its item's number beside the gain
+constexpr u32 WANTED = 64 + ITEMS * 3 / 2;  // estimate of the registers a thread needs
 constexpr u32 SEARCHES = 12;  // blocks that share a multiprocessor's registers; 0: as many as fit
 constexpr u32 RESIDENT = SEARCHES > 0 ? SEARCHES : 65536 / (BLOCK * WANTED) > 0 ? 65536 / (BLOCK * WANTED) : 1;
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024 && CLUSTER <= 16 && ITEMS % 4 == 0 && ITEMS <= 128, "shape");
 
-// Words of 8 bytes: of the device, and of each search.
+// Indices of words of 8 bytes: in the device's control, and in each search's scores.
 // Go: Control
 enum Control { COUNT, BEST, STOP, FLIPS, ROUNDS, ENTERED, WEIGHTS = 8, VALUES = 16 };
 // Go: Score
@@ -37,59 +37,59 @@ enum Operator { RANDOM, RELINK, CROSS, MUTATE, MAJORITY, OPERATORS, MIGRANT = OP
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
-// self is the thread among those of the search.
+// self returns the thread's number among those of the search.
 __device__ __forceinline__ u32 self() { return (CLUSTER > 1 ? blockIdx.x % CLUSTER * BLOCK : 0) + threadIdx.x; }
 
-// A Load is the piece of a row that a thread reads at once.
+// Load is the piece of a row that a thread reads by one access.
 template <u32 BYTES> struct __align__(BYTES) Load { u32 of[BYTES / 4]; };
 
-// A Pick is the flip that a block has chosen.
+// Pick is the flip that a search has chosen.
 struct Pick {
     i64 gain;
-    u32 thread, item;  // whose it is, of the search
-    u32 on;            // 1 where the variable is 1 before
-    bool locked;       // there is no other
+    u32 thread, item;  // the variable: its thread, and its number there
+    u32 on;            // the variable's value before the flip
+    bool locked;       // all variables are locked
 };
 
-// Half a word is a variable: bit 15 its lock, and below that MIDDLE + field - x,
-// where field is the gain if x is 0, and less the gain if x is 1. A flip adds its row
-// to all fields with one sign. The lower 15 bits, inverted where x is 1, are
-// MIDDLE + gain, 1 to 32767: so gains are at most 16383 in size. Of such
-// halves the largest is the best gain that is not locked, and the largest
-// unsigned the best that is. What stands for no variable is 0, a lock aside.
+// Half a word belongs to one variable: bit 15 is its lock, and bits 0 to 14 are
+// MIDDLE + field - x, where field is the gain if x is 0 and the negative gain if x is 1.
+// A flip adds its row to all fields with one sign. Bits 0 to 14, inverted where x is 1,
+// are MIDDLE + gain, from 1 to 32767: so gains are at most 16383 in magnitude. Of such
+// halves the signed maximum is the best unlocked gain, and the unsigned maximum the best
+// locked one. A half without a variable is 0, but for its lock.
 //
-// A word, as a number, is 65536 high + low, and so is a pair of the row: there the
-// host has taken the borrow of a negative low entry from the high one. So one product, with
-// the factor c that all weights have, and one sum do for both: no field
-// leaves its bits.
-typedef int Key;  // MIDDLE + gain; 0 or less where there is none but locked ones
+// A word is the number 65536 * high + low, and so is a pair of entries of the row: the
+// host has subtracted the borrow of a negative low entry from the high entry. So one
+// multiplication by the factor c of all weights, and one addition, update both halves,
+// and no field overflows into the other.
+typedef int Key;  // MIDDLE + gain; 0 or less where all variables are locked
 constexpr u32 MIDDLE = 1u << 14, LOCK = 1u << 15;
 constexpr u32 LOCKS = LOCK * 0x10001u;
 
 struct Cells {
-    static constexpr u32 PIECE = ITEMS % 16 == 0 ? 16 : ITEMS % 8 == 0 ? 8 : 4;  // neighbours, bytes
+    static constexpr u32 PIECE = ITEMS % 16 == 0 ? 16 : ITEMS % 8 == 0 ? 8 : 4;  // adjacent columns in a piece, a byte each
     static constexpr u32 PAIRS = ITEMS / 2;
-    static constexpr u32 NEAR = 4;  // pairs that are looked through together
+    static constexpr u32 NEAR = 4;  // pairs that find searches together
     typedef Load<PIECE> Row[ITEMS / PIECE];
 
     const char* rows;
     u32 n;
-    int factor;  // of the weights
+    int factor;  // the factor c of all weights
     u32 field[PAIRS];
-    u32 sign[ITEMS / 4];  // bytes: 128 where x is 1
+    u32 sign[ITEMS / 4];  // a byte an item: 128 where x is 1
     u32 x[WORDS];
 
-    // A Look is what find needs to tell which item was the best.
+    // Look holds what top found, by which find searches the best's item.
     struct Look {
-        u32 half, select;  // what it holds; which half of its pair it is, as a selector of bytes
-        u32 best[(PAIRS + NEAR - 1) / NEAR];  // without locks, up to each so many pairs
+        u32 half, select;  // the half word of the best; which half of its pair, as a selector of bytes
+        u32 best[(PAIRS + NEAR - 1) / NEAR];  // best unlocked halves after each NEAR pairs
     };
 
     __device__ __forceinline__ Cells(const char* rows, u32 n, u32 shift) : rows(rows + self() * PIECE), n(n), factor((int)(64u >> shift)) {}
 
     static __device__ __forceinline__ u32 column(u32 thread, u32 j) { return j / PIECE * (PIECE * SPAN) + thread * PIECE + j % PIECE; }
 
-    // pair has the gains of pair k, and the locks: its fields turned where x is 1.
+    // pair returns the gains and the locks of pair k: its fields, inverted where x is 1.
     __device__ __forceinline__ u32 turns(u32 k) const { return permute(sign[k / 2], k % 2 ? 0xbbaau : 0x9988u) & ~LOCKS; }
     __device__ __forceinline__ u32 pair(u32 k) const { return field[k] ^ turns(k); }
 
@@ -112,7 +112,7 @@ struct Cells {
         for (u32 k = 0; k < PAIRS; k++)
             field[k] = (half(gains[2 * k * SPAN + self()], 2 * k) | half(gains[(2 * k + 1) * SPAN + self()], 2 * k + 1) << 16) ^ turns(k);
     }
-    // suspend wants no locks.
+    // suspend writes gains and x to global memory; no item may be locked.
     __device__ __forceinline__ void suspend(int* gains, u32* now) const {
 #pragma unroll
         for (u32 w = 0; w < WORDS; w++) now[w * SPAN + self()] = x[w];
@@ -120,8 +120,8 @@ struct Cells {
         for (u32 j = 0; j < ITEMS; j++) gains[j * SPAN + self()] = (int)(pair(j / 2) >> j % 2 * 16 & 0xffff) - (int)MIDDLE;
     }
 
-    // top is the best gain of the thread that is not locked, or, if ASPIRE, is at
-    // least `need`, which is above 0.
+    // top returns the thread's best key of an unlocked item, or, if ASPIRE, of a locked one
+    // whose gain is at least `need` > 0.
     template <bool ASPIRE> __device__ __forceinline__ Key top(Look& look, i64 need) const {
         u32 best = LOCKS, tabu = 0;
 #pragma unroll
@@ -140,8 +140,8 @@ struct Cells {
         }
         return key;
     }
-    // find is the item of the best: the last of its like, in its half, among the pairs
-    // where it was first met.
+    // find returns the item of the best: of equal ones in its half, the last among the NEAR
+    // pairs where top first met the value.
     __device__ __forceinline__ u32 find(const Look& look) const {
         u32 item = 0;
 #pragma unroll
@@ -167,7 +167,7 @@ struct Cells {
 #pragma unroll
         for (u32 k = 0; k < PAIRS; k++) field[k] += permute(row[2 * k / PIECE].of[2 * k % PIECE / 4], k % 2 ? 0xb3a2u : 0x9180u) * by;
     }
-    // flip changes the thread's item, and locks it. Its own entry of the row is 0.
+    // flip flips and locks the thread's item, whose own entry of the row is 0.
     __device__ __forceinline__ void flip(u32 item, i64) {
         switch (item) {
         case 0: field[0 / 2] = (field[0 / 2] | LOCK << 0 % 2 * 16) + (x[0 / 32] >> 0 % 32 & 1 ? 1u : ~0u) * (1u << 0 % 2 * 16), sign[0 / 4] ^= 0x80u << 0 % 4 * 8, x[0 / 32] ^= 1u << 0 % 32; break;
@@ -256,7 +256,7 @@ struct Cells {
         case 39: field[39 / 2] &= ~(LOCK << 39 % 2 * 16); break;
         }
     }
-    // only locks what is not in the set; release unlocks all.
+    // only locks all items outside `set`; release unlocks all items.
     __device__ __forceinline__ void only(const u32 (&set)[WORDS]) {
 #pragma unroll
         for (u32 k = 0; k < PAIRS; k++) {
@@ -270,50 +270,51 @@ struct Cells {
     }
 };
 
-// A Slot is what a warp offers: its largest key, and place = thread << 8 |
-// item << 1 | x.
+// Slot holds a warp's best: its largest key, and place = thread << 8 | item << 1 | x,
+// the variable's owner, number and value.
 struct __align__(CLUSTER > 1 || sizeof(Key) == 8 ? 8 : 4) Slot {
     Key key;
     u32 place;
 };
 
-// A SharedState is what the threads of a block, and others of its cluster, tell it.
-// Slots take turns, so that one barrier a step is enough.
+// SharedState holds, in shared memory, the words that threads of a search exchange.
+// Steps alternate between two sets of slots, so that one barrier a step is enough.
 struct SharedState {
     Slot slot[2][WARPS * CLUSTER];
-    u32 ring[RING];  // tabu variables, thread << 7 | item, in the order of their flips
+    u32 ring[RING];  // tabu variables as thread << 7 | item, in the order of their flips
     u32 sum;
-    u64 spent[OPERATORS];  // flips, by thread 0
+    u64 spent[OPERATORS];  // flips by operator, written by thread 0
 };
 
-// A Search is where a search stands: the same for all of its threads.
+// Search is the state of a search, equal in all of its threads.
 struct Search {
     SharedState& sharedState;
     u32* record;  // the best x of this launch
     i64* control;
-    i64 target, value, kept;  // kept: of record
+    i64 target, value, kept;  // kept: the value of record
     u32 stall, tenure, spread, mode;
     u32 turn, maker, random;
     bool stop;
 };
 
-// pick is one of the lanes of a set: the first after a lane drawn now and then,
-// so that no variable wins all ties.
+// pick returns one lane of a set: the first at or after a random lane, so that no
+// variable wins all ties.
 __device__ __forceinline__ u32 pick(u32 set, u32 random) {
     u32 turn = random >> 27;
     return ((u32)__ffs((int)__funnelshift_r(set, set, turn)) - 1 + turn) % WARP;
 }
 
-// meet makes of a warp's best and its place those of the whole search; the lane
-// `who` has the warp's.
+// meet replaces a warp's best key and its place, which lane `who` has, by those of the
+// whole search.
 __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who);
 
-// choose is the best flip of all that are not locked or, if ASPIRE, gain `need`.
+// choose returns the best flip of all variables that are not locked and, if ASPIRE, of
+// locked variables whose gain is at least `need`.
 template <bool ASPIRE> __device__ __forceinline__ Pick choose(const Cells& c, Search& s, i64 need) {
     Cells::Look look;
     Key mine = c.top<ASPIRE>(look, need), best = warpReduce(mine);
     u32 who = pick(__ballot_sync(ALL, mine == best), s.random), item = 0;
-    if (KEYED || lane() == who) item = c.find(look);  // where keys hold no items, the only thread of the warp that has to
+    if (KEYED || lane() == who) item = c.find(look);  // free where keys hold their items, else a search, which only lane `who` makes
     u32 word = c.x[0];
 #pragma unroll
     for (u32 w = 1; w < WORDS; w++) word = item < 32 * w ? word : c.x[w];
@@ -347,7 +348,7 @@ __device__ __forceinline__ void meet(Search& s, Key& best, u32& place, u32 who) 
     }
 }
 
-// total adds up over the block.
+// total returns the sum of x over the block.
 __device__ __forceinline__ u32 total(Search& s, u32 x) {
     __syncthreads();
     if (threadIdx.x == 0) s.sharedState.sum = 0;
@@ -359,10 +360,10 @@ __device__ __forceinline__ u32 total(Search& s, u32 x) {
     return sum;
 }
 
-// any reports whether x holds for a thread.
+// any says whether x holds for any thread of the block.
 __device__ __forceinline__ bool any(Search&, bool x) { return __syncthreads_or(x) != 0; }
 
-// keep records x, the best of this launch so far.
+// keep stores x as the best of this launch so far.
 __device__ __forceinline__ void keep(const Cells& c, Search& s, u32 maker) {
     s.kept = s.value, s.maker = maker;
 #pragma unroll
@@ -373,11 +374,11 @@ __device__ __forceinline__ void keep(const Cells& c, Search& s, u32 maker) {
     }
 }
 
-// walk makes `most` steps at most, each the best there is, and returns their
-// number. A flipped variable stays locked: to the end, or, in a tabu search,
-// until the list of those flipped since is longer than it should be. That
-// length changes at random. What leads to a new best is not tabu. A tabu search ends after `stall` steps without a
-// new best.
+// walk makes at most `most` steps, each the best flip allowed, and returns their
+// number. A flipped variable stays locked to the end of the walk; in a tabu search it
+// stays locked until more variables than the tenure, which changes at random every 16
+// steps, are locked after it. A tabu search also allows a locked flip that leads to a
+// new best (aspiration), and ends after `stall` steps without a new best.
 template <bool TABU> __device__ __forceinline__ u32 walk(Cells& c, Search& s, u32 most, u32 maker) {
     i64 top = s.value;
     u32 since = 0, first = 0, length = 0, wanted = s.tenure, step = 0;
@@ -414,7 +415,7 @@ template <bool TABU> __device__ __forceinline__ u32 walk(Cells& c, Search& s, u3
     return step;
 }
 
-// chosen is an operator, in proportion to the weights; RANDOM without elites.
+// chosen draws an operator in proportion to the weights; RANDOM where there are no elites.
 __device__ __forceinline__ u32 chosen(const i64* control, u32 random) {
     if (control[COUNT] == 0) return RANDOM;
     u32 sum = 0;
@@ -424,7 +425,7 @@ __device__ __forceinline__ u32 chosen(const i64* control, u32 random) {
     return k;
 }
 
-// start sets word w of the solution to walk to.
+// start returns word w of the solution to which the search walks next.
 __device__ __forceinline__ u32 start(const Cells& c, const u32* elites, u32 count, u32 op, u64 key, u32 w) {
     u64 draw = splitmix(key + 16 + w * SPAN + self()), more = splitmix(draw);
     u32 half = (u32)draw, quarter = half & (u32)(draw >> 32), few = quarter & (u32)more & (u32)(more >> 32);
@@ -439,9 +440,9 @@ __device__ __forceinline__ u32 start(const Cells& c, const u32* elites, u32 coun
     return (a & b) | (a & d) | (b & d);
 }
 
-// episodes spends the flips, and counts them by operator. A relinking walk ends
-// between a quarter and three quarters of the way to an elite, others at their
-// end.
+// episodes runs episodes until `flips` flips are made, and counts flips by operator. A
+// relinking walk ends between a quarter and three quarters of the way to an elite; walks
+// of the other operators reach their solutions.
 __device__ __forceinline__ void episodes(Cells& c, Search& s, const u32* elites, u64 key, u64 flips) {
     s.turn = s.maker = 0, s.random = (u32)key, s.stop = false;
     u32 count = (u32)s.control[COUNT];
@@ -470,7 +471,7 @@ __device__ __forceinline__ void episodes(Cells& c, Search& s, const u32* elites,
     }
 }
 
-// A Candidate is a search's best. Ties go to the lower number.
+// Candidate is a search's best. Of equal values the lower search is the better.
 struct Candidate {
     i64 value;
     u32 search;
@@ -480,16 +481,16 @@ struct Candidate {
 constexpr u32 JUDGES = 256;  // threads
 constexpr u32 MOST = 256;    // elites
 
-// A Jury is what the threads tell each other.
+// Jury holds, in shared memory, the words that the threads of gather exchange.
 struct Jury {
     Candidate best[JUDGES / WARP];
     u32 distance[MOST];
     u32 place, close;
-    u32 entered[OPERATORS + 1];  // the last: migrants
-    u64 spent[OPERATORS];        // flips
+    u32 entered[OPERATORS + 1];  // candidates that entered the pool, by operator; the last: migrants
+    u64 spent[OPERATORS];        // flips by operator
 };
 
-// leading is the best candidate after the last one, in every thread.
+// leading returns, to every thread, the best candidate after `last`.
 __device__ __forceinline__ Candidate leading(Jury& jury, const i64* scores, u32 searches, Candidate last) {
     Candidate mine = {-9223372036854775807ll - 1, ALL};
     for (u32 k = threadIdx.x; k < searches; k += JUDGES) {
@@ -510,9 +511,10 @@ __device__ __forceinline__ Candidate leading(Jury& jury, const i64* scores, u32 
     return mine;
 }
 
-// place is where a candidate goes: over the worst of the elites near to it
-// where it is better than all of those, else over the worst of all; NOWHERE
-// where it is not good enough. One thread.
+// placeOf returns the place of a candidate in the pool. Elites are near where fewer
+// than `distance` variables differ. A candidate better than all near elites replaces
+// the worst of these; one without near elites takes a free place, or replaces the
+// worst elite if that is worse. All others go NOWHERE. One thread.
 constexpr u32 NOWHERE = ALL;
 __device__ __forceinline__ u32 placeOf(const Jury& jury, i64* control, i64 value, u32 pool, u32 distance) {
     u32 count = (u32)control[COUNT], worst = 0, near = NOWHERE;
@@ -530,8 +532,8 @@ __device__ __forceinline__ u32 placeOf(const Jury& jury, i64* control, i64 value
     return control[VALUES + worst] < value ? worst : NOWHERE;
 }
 
-// credit moves the operators' weights towards their entries a flip. One without a
-// weight stays without.
+// credit moves each operator's weight, of 1024 in all, a quarter of the way to the
+// operator's share of the entries a flip, and to no less than 32. A weight of 0 stays 0.
 __device__ __forceinline__ void credit(Jury& jury, const i64* scores, i64* control, u32 searches) {
     for (u32 o = 0; o < OPERATORS; o++) {
         u64 mine = 0;
@@ -590,9 +592,9 @@ __device__ __forceinline__ void gather(const u32* kept, const i64* scores, u32* 
 
 }  // namespace qubo_bulk_block64_items40_rowpairs_cluster1_searches12_meetbarrier
 
-// search goes on with every search for so many flips. round 0 begins at x = 0,
-// where the gains are the diagonal. mode: 1 end soon once STOP is set, 2 set it
-// where the target is met.
+// search continues every search for `flips` flips. In round 0 a search begins at x = 0,
+// where the gains are the diagonal. mode: bit 0, end within 128 steps once control[STOP]
+// is set; bit 1, set control[STOP] once the target is met.
 extern "C" __global__ void __launch_bounds__(64, qubo_bulk_block64_items40_rowpairs_cluster1_searches12_meetbarrier::RESIDENT)
 qubo_bulk_block64_items40_rowpairs_cluster1_searches12_meetbarrier_search(const char* rows, const int* diag, unsigned long long n, unsigned long long shift,
     int* gains, unsigned int* now, unsigned int* kept, long long* scores, const unsigned int* elites,
@@ -619,9 +621,9 @@ qubo_bulk_block64_items40_rowpairs_cluster1_searches12_meetbarrier_search(const 
     }
 }
 
-// gather lets the searches' best, or migrants of other devices, into the pool, in the order of
-// value, then of number: one block. distance: elites differ in at least so many variables;
-// most: candidates looked at.
+// gather offers the searches' bests, or migrants of other devices, to the pool, the largest
+// value first, of equal values the lowest number. Elites differ in at least `distance`
+// variables; at most `most` candidates are offered. One block.
 extern "C" __global__ void __launch_bounds__(256)
 qubo_bulk_block64_items40_rowpairs_cluster1_searches12_meetbarrier_gather(const unsigned int* kept, long long* scores, unsigned int* elites, long long* control,
     unsigned long long searches, unsigned long long pool, unsigned long long distance, unsigned long long most) {

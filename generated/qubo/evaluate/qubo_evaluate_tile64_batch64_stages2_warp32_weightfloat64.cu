@@ -5,10 +5,10 @@
 #include "cuda/tensor.cuh"
 
 // A block multiplies TILE rows of the coefficients with BATCH solutions. The
-// matrix is symmetric without a diagonal, side x side, side a multiple of 128,
-// zero beyond n; a weight is unit times its coefficient. Bit i % 32 of word
-// i / 32 of a solution is variable i; solutions are side / 32 words apart, zero
-// beyond n.
+// matrix of coefficients is symmetric, side x side, where side is a multiple of
+// 128; its diagonal and all entries beyond n are zero. A weight is `unit` times
+// its coefficient. Bit i % 32 of word i / 32 of a solution is variable i; a
+// solution has side / 32 words, zero beyond n.
 namespace qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64 {
 
 using namespace coalesce;
@@ -16,9 +16,9 @@ using namespace coalesce;
 constexpr u32 TILE = 64;        // rows of a block
 constexpr u32 BATCH = 64;      // solutions of a block
 constexpr int STAGES = 2;    // steps of columns in shared memory at once
-typedef double C;                         // of a coefficient
-typedef double D;                         // of a gain
-typedef double V;                         // of an objective
+typedef double C;                         // type of a coefficient
+typedef double D;                         // type of a gain
+typedef double V;                         // type of an objective
 
 __device__ __forceinline__ void add(i64* p, i64 x) { atomicAdd((u64*)p, (u64)x); }
 __device__ __forceinline__ void add(double* p, double x) { atomicAdd(p, x); }
@@ -30,22 +30,22 @@ struct Problem {
     u64 side, count;
     i64 unit;
 
-    // solution is one that exists, to read in place of one that does not.
+    // solution returns s, or for s beyond the last solution the last one, so that a block may read it.
     __device__ __forceinline__ u64 solution(u64 s) const { return s < count ? s : count - 1; }
     __device__ __forceinline__ const u32* words(u64 s) const { return x + solution(s) * (side / 32); }
 };
 
-constexpr u32 EACH = 8;                                          // rows, and solutions, of a thread
-constexpr u32 ACROSS = TILE / EACH;                              // threads that share solutions
+constexpr u32 EACH = 8;                                          // rows that a thread computes, of as many solutions
+constexpr u32 ACROSS = TILE / EACH;                              // threads that compute the same solutions
 constexpr u32 THREADS = ACROSS * (BATCH / EACH);
-constexpr int BLOCKS = sizeof(C) < 8 && THREADS < 512 ? 2 : 1;   // of a multiprocessor
-constexpr u32 STEP = 32;                                         // columns of a stage: a word of bits
-constexpr u32 STAGE = STEP * TILE * (u32)sizeof(C);              // bytes
+constexpr int BLOCKS = sizeof(C) < 8 && THREADS < 512 ? 2 : 1;   // blocks a multiprocessor
+constexpr u32 STEP = 32;                                         // columns of a stage, one word of a solution
+constexpr u32 STAGE = STEP * TILE * (u32)sizeof(C);              // bytes of a stage
 
-// Sums are a thread's part of the product.
+// Sums holds a thread's part of the product of coefficients and solutions.
 struct Sums {
     static constexpr u32 ROWS = EACH, SOLUTIONS = EACH;
-    static constexpr u32 NEAR = 1, FAR = ACROSS;  // lanes of the same solutions: neighbours
+    static constexpr u32 NEAR = 1, FAR = ACROSS;  // lanes with the same solutions are neighbours
     C y[ROWS][SOLUTIONS];
     u64 high, wide;  // the block's first row and solution
 
@@ -60,8 +60,8 @@ struct Sums {
     __device__ __forceinline__ C at(u32 r, u32 k) const { return y[r][k]; }
     __device__ __forceinline__ bool first() const { return across() == 0; }
 
-    // multiply adds the product of a stage with a word of every solution, times
-    // a factor.
+    // multiply adds `factor` times the product of a stage with one word of every
+    // solution.
     __device__ __forceinline__ void multiply(const C* stage, const u32 (&bits)[SOLUTIONS], C factor) {
 #pragma unroll 4
         for (u32 j = 0; j < STEP; j++) {
@@ -78,8 +78,8 @@ struct Sums {
     }
 };
 
-// load starts the copies of STEP rows from `from`, which are columns too: the
-// matrix is symmetric.
+// load starts the copies of STEP columns, the first of them `from`, to a stage. The
+// columns are read as rows, since the matrix is symmetric.
 __device__ __forceinline__ void load(const Problem& p, u64 row, u64 from, char* stage) {
     constexpr u32 PIECE = 16 / sizeof(C), LINE = TILE / PIECE;
 #pragma unroll
@@ -87,9 +87,9 @@ __device__ __forceinline__ void load(const Problem& p, u64 row, u64 from, char* 
         copyAhead(stage + 16 * k, p.c + (from + k / LINE) * p.side + row + k % LINE * PIECE);
 }
 
-// product multiplies, from the last columns to the first. With HALF it leaves
-// out the columns before the block's own rows and counts those after them
-// twice, which is the same in x'Cx.
+// product multiplies the block's rows with the solutions, from the last columns to
+// the first. With HALF the columns before the block's own rows are left out, and the
+// columns after them count twice; x'Cx is the same, since C is symmetric.
 template <bool HALF> __device__ __forceinline__ void product(const Problem& p, Sums& sums) {
     COALESCE_DYNAMIC_SHARED(char, stages);
     const u32* x[EACH];
@@ -113,8 +113,9 @@ template <bool HALF> __device__ __forceinline__ void product(const Problem& p, S
     }
 }
 
-// finish turns a thread's sums y = (Cx)_i into gains d_i + unit y, negative
-// where x_i is one, and adds to twice the objective: sum of x_i (2 d_i + unit y).
+// finish adds, for each solution, the thread's part of twice the objective, the
+// sum of x_i (2 d_i + unit y_i) with y = Cx. With GAINS finish also writes the
+// gains of flips: d_i + unit y_i where x_i is 0, and the negative where x_i is 1.
 template <bool GAINS> __device__ __forceinline__ void finish(const Problem& p, const Sums& sums, V* twice, D* gain) {
     D diag[Sums::ROWS];
 #pragma unroll
@@ -148,8 +149,9 @@ template <bool GAINS> __device__ __forceinline__ void evaluate(const Problem& p,
 
 }  // namespace qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64
 
-// values adds twice the objective of every solution to twice, zero at first.
-// Blocks: side/TILE * ceil(count/BATCH). Half of the products are enough.
+// values adds twice the objective of every solution to `twice`, which is zero before.
+// Blocks: side/TILE * ceil(count/BATCH). The matrix is symmetric, so that half of
+// the products are enough.
 extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64::THREADS, qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64::BLOCKS) qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64_values(
     const double* c, const double* diag, const unsigned int* x, unsigned long long side,
     unsigned long long count, long long unit, double* twice) {
@@ -157,8 +159,8 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch64_stages
     evaluate<false>({c, diag, x, side, count, unit}, twice, nullptr);
 }
 
-// gains is values that also writes what every flip adds to the objective:
-// [count][side].
+// gains does the work of values, and writes to gain[count][side] by how much every
+// flip changes the objective.
 extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64::THREADS, qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64::BLOCKS) qubo_evaluate_tile64_batch64_stages2_warp32_weightfloat64_gains(
     const double* c, const double* diag, const unsigned int* x, unsigned long long side,
     unsigned long long count, long long unit, double* twice, double* gain) {

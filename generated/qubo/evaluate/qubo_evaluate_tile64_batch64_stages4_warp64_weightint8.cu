@@ -5,10 +5,10 @@
 #include "cuda/tensor.cuh"
 
 // A block multiplies TILE rows of the coefficients with BATCH solutions. The
-// matrix is symmetric without a diagonal, side x side, side a multiple of 128,
-// zero beyond n; a weight is unit times its coefficient. Bit i % 32 of word
-// i / 32 of a solution is variable i; solutions are side / 32 words apart, zero
-// beyond n.
+// matrix of coefficients is symmetric, side x side, where side is a multiple of
+// 128; its diagonal and all entries beyond n are zero. A weight is `unit` times
+// its coefficient. Bit i % 32 of word i / 32 of a solution is variable i; a
+// solution has side / 32 words, zero beyond n.
 namespace qubo_evaluate_tile64_batch64_stages4_warp64_weightint8 {
 
 using namespace coalesce;
@@ -16,9 +16,9 @@ using namespace coalesce;
 constexpr u32 TILE = 64;        // rows of a block
 constexpr u32 BATCH = 64;      // solutions of a block
 constexpr int STAGES = 4;    // steps of columns in shared memory at once
-typedef signed char C;                         // of a coefficient
-typedef int D;                         // of a gain
-typedef long long V;                         // of an objective
+typedef signed char C;                         // type of a coefficient
+typedef int D;                         // type of a gain
+typedef long long V;                         // type of an objective
 
 __device__ __forceinline__ void add(i64* p, i64 x) { atomicAdd((u64*)p, (u64)x); }
 __device__ __forceinline__ void add(double* p, double x) { atomicAdd(p, x); }
@@ -30,23 +30,23 @@ struct Problem {
     u64 side, count;
     i64 unit;
 
-    // solution is one that exists, to read in place of one that does not.
+    // solution returns s, or for s beyond the last solution the last one, so that a block may read it.
     __device__ __forceinline__ u64 solution(u64 s) const { return s < count ? s : count - 1; }
     __device__ __forceinline__ const u32* words(u64 s) const { return x + solution(s) * (side / 32); }
 };
 
-constexpr u32 WIDE = 64;                     // solutions of a warp
-constexpr u32 HIGH = 64;                              // rows of a warp
+constexpr u32 WIDE = 64;                     // solutions that a warp computes
+constexpr u32 HIGH = 64;                              // rows that a warp computes
 constexpr u32 THREADS = TILE / HIGH * (BATCH / WIDE) * WARP;
-constexpr int BLOCKS = 65536 / (THREADS * 4 * WIDE);  // of a multiprocessor: 128 or 256 registers a thread
+constexpr int BLOCKS = 65536 / (THREADS * 4 * WIDE);  // blocks a multiprocessor: 128 or 256 registers a thread
 constexpr u32 STEP = 128;                             // columns of a stage
 constexpr u32 STAGE = TILE * STEP + BATCH * STEP / 8; // bytes: coefficients, then bits
 
-// The packed matrix has 16 rows of 32 columns together, 512 bytes, and those
-// of the same rows one after another. A lane's 16 bytes are its four words of
-// mma's A, in whose columns 4t + i and 16 + 4t + i stand columns t + 8i and
-// t + 4 + 8i of the 32: so that the bits of a word become the bytes of B by one
-// shift and one mask.
+// packed writes 16 bytes, piece k, of the packed matrix. That matrix consists of
+// tiles of 16 rows and 32 columns, 512 bytes each; tiles of the same rows are
+// adjacent. The 16 bytes of a lane are its four words of A in mma. Columns 4t + i
+// and 16 + 4t + i of A hold columns t + 8i and t + 4 + 8i of the tile, so that one
+// shift and one mask turn the bits of a solution's word into the bytes of B.
 __device__ __forceinline__ void packed(const signed char* rows, u64 side, u64 k, uint4* to) {
     u64 lane = k % WARP, tile = k / WARP, high = tile / (side / 32) * 16 + lane / 4, wide = tile % (side / 32) * 32 + lane % 4;
     u32 word[4];
@@ -58,11 +58,11 @@ __device__ __forceinline__ void packed(const signed char* rows, u64 side, u64 k,
     *to = make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-// Sums are a thread's part of the product.
+// Sums holds a thread's part of the product of coefficients and solutions.
 struct Sums {
     static constexpr u32 HEIGHT = HIGH / 16, WIDTH = WIDE / 8;
     static constexpr u32 ROWS = 2 * HEIGHT, SOLUTIONS = 2 * WIDTH;
-    static constexpr u32 NEAR = 4, FAR = 32;  // lanes of the same solutions: apart by 4, 8, 16
+    static constexpr u32 NEAR = 4, FAR = 32;  // lanes with the same solutions are 4, 8 and 16 apart
     int y[HEIGHT][WIDTH][4];
     u64 high, wide;  // the warp's first row and solution
     u32 up, along;   // the warp's first row and solution in the block
@@ -83,7 +83,7 @@ struct Sums {
     __device__ __forceinline__ int at(u32 r, u32 k) const { return y[r / 2][k / 2][r % 2 * 2 + k % 2]; }
     __device__ __forceinline__ bool first() const { return lane() < 4; }
 
-    // multiply adds the product of a stage times 2^shift, shift 0 or 1.
+    // multiply adds 2^shift times the product of a stage; shift is 0 or 1.
     __device__ __forceinline__ void multiply(const char* stage, u32 shift) {
         const u32 ones = 0x01010101u << shift;
         const uint4* c = (const uint4*)stage + up / 16 * (STEP / 32) * WARP + lane();
@@ -113,7 +113,7 @@ struct Sums {
     }
 };
 
-// load starts the copies of one step of columns.
+// load starts the copies of one step of columns, coefficients and solutions' bits, to a stage.
 __device__ __forceinline__ void load(const Problem& p, u64 row, u64 solution, u64 step, char* stage) {
     constexpr u32 LINE = 16 * STEP / 16;  // pieces of 16 bytes in 16 rows of a step
     const uint4* c = (const uint4*)p.c;
@@ -125,9 +125,10 @@ __device__ __forceinline__ void load(const Problem& p, u64 row, u64 solution, u6
         copyAhead((uint4*)(stage + TILE * STEP) + k, p.words(solution + k) + step * (STEP / 32));
 }
 
-// product multiplies, from the last columns to the first. With HALF it leaves
-// out the columns before the block's own rows, STEP at a time, and counts those
-// after them twice, which is the same in x'Cx.
+// product multiplies the block's rows with the solutions, from the last columns to
+// the first. With HALF the columns before the block's own rows are left out, STEP
+// at a time, and the columns after them count twice; x'Cx is the same, since C is
+// symmetric.
 template <bool HALF> __device__ __forceinline__ void product(const Problem& p, Sums& sums) {
     COALESCE_DYNAMIC_SHARED(char, stages);
     u64 row = sums.high - sums.up, solution = sums.wide - sums.along;
@@ -146,8 +147,9 @@ template <bool HALF> __device__ __forceinline__ void product(const Problem& p, S
     }
 }
 
-// finish turns a thread's sums y = (Cx)_i into gains d_i + unit y, negative
-// where x_i is one, and adds to twice the objective: sum of x_i (2 d_i + unit y).
+// finish adds, for each solution, the thread's part of twice the objective, the
+// sum of x_i (2 d_i + unit y_i) with y = Cx. With GAINS finish also writes the
+// gains of flips: d_i + unit y_i where x_i is 0, and the negative where x_i is 1.
 template <bool GAINS> __device__ __forceinline__ void finish(const Problem& p, const Sums& sums, V* twice, D* gain) {
     D diag[Sums::ROWS];
 #pragma unroll
@@ -181,8 +183,9 @@ template <bool GAINS> __device__ __forceinline__ void evaluate(const Problem& p,
 
 }  // namespace qubo_evaluate_tile64_batch64_stages4_warp64_weightint8
 
-// values adds twice the objective of every solution to twice, zero at first.
-// Blocks: side/TILE * ceil(count/BATCH). Half of the products are enough.
+// values adds twice the objective of every solution to `twice`, which is zero before.
+// Blocks: side/TILE * ceil(count/BATCH). The matrix is symmetric, so that half of
+// the products are enough.
 extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch64_stages4_warp64_weightint8::THREADS, qubo_evaluate_tile64_batch64_stages4_warp64_weightint8::BLOCKS) qubo_evaluate_tile64_batch64_stages4_warp64_weightint8_values(
     const signed char* c, const int* diag, const unsigned int* x, unsigned long long side,
     unsigned long long count, long long unit, long long* twice) {
@@ -190,8 +193,8 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch64_stages
     evaluate<false>({c, diag, x, side, count, unit}, twice, nullptr);
 }
 
-// gains is values that also writes what every flip adds to the objective:
-// [count][side].
+// gains does the work of values, and writes to gain[count][side] by how much every
+// flip changes the objective.
 extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch64_stages4_warp64_weightint8::THREADS, qubo_evaluate_tile64_batch64_stages4_warp64_weightint8::BLOCKS) qubo_evaluate_tile64_batch64_stages4_warp64_weightint8_gains(
     const signed char* c, const int* diag, const unsigned int* x, unsigned long long side,
     unsigned long long count, long long unit, long long* twice, int* gain) {
@@ -199,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch64_stages
     evaluate<true>({c, diag, x, side, count, unit}, twice, gain);
 }
 
-// pack brings a matrix stored by rows into the order that the products read.
+// pack copies a matrix stored by rows to c, in the order in which the tensor cores' products read it.
 extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_tile64_batch64_stages4_warp64_weightint8_pack(
     const signed char* rows, unsigned long long side, signed char* c) {
     using namespace qubo_evaluate_tile64_batch64_stages4_warp64_weightint8;

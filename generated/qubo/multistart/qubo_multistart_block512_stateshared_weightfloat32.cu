@@ -4,36 +4,36 @@
 #include "cuda/random.cuh"
 #include "cuda/shared.cuh"
 
-// Solutions, coefficients, gains and objectives are those of qubo/evaluate, the
-// matrix by rows.
+// Solutions, coefficients, gains and objectives have the layouts of qubo/evaluate;
+// the matrix is stored by rows.
 namespace qubo_multistart_block512_stateshared_weightfloat32 {
 
 using namespace coalesce;
 
 constexpr u32 BLOCK = 512;  // threads
 constexpr u32 WARPS = BLOCK / WARP;
-constexpr bool SHARED = true;  // where a block keeps gains, else in the device's memory
-typedef float C;                    // of a coefficient
-typedef float D;                    // of a gain
-typedef double V;                    // of an objective
+constexpr bool SHARED = true;  // gains of a block: in shared memory, else in global memory
+typedef float C;                    // type of a coefficient
+typedef float D;                    // type of a gain
+typedef double V;                    // type of an objective
 
-// word draws 64 bits.
+// word draws 64 random bits for word w of a solution.
 __device__ __forceinline__ u64 word(u64 seed, u64 solution, u64 w) { return splitmix(seed + splitmix(solution << 32 | w)); }
 
-// within has the bits of word w that are variables.
+// within returns a mask of the bits of word w that are variables.
 __device__ __forceinline__ u64 within(u64 n, u64 w) {
     return n >= 64 * w + 64 ? ~0ull : n <= 64 * w ? 0 : ~(~0ull << (n % 64));
 }
 
-// comb has the variables start, start + stride, ... that are in word w.
+// comb returns a mask of the variables start, start + stride, ... in word w.
 __device__ __forceinline__ u64 comb(u64 start, u64 stride, u64 w) {
     u64 first = 64 * w <= start ? start : start + (64 * w - start + stride - 1) / stride * stride, bits = 0;
     for (u64 j = first; j < 64 * w + 64; j += stride) bits |= 1ull << (j % 64);
     return bits;
 }
-// Move is a flip and what it gains, more than zero unless there is none: twice
-// the variable, plus one where it is one. Of equal gains the first variable's
-// counts as larger.
+// Move is a flip: its gain, which is zero where no flip gains, and
+// `at` = 2 * variable + the variable's value before the flip. Of moves with
+// equal gains the lowest variable's is the better.
 struct Move {
     D gain;
     u32 at;
@@ -53,9 +53,10 @@ __device__ __forceinline__ Move warpBest(Move m) {
 struct alignas(4 * sizeof(C) < 16 ? 4 * sizeof(C) : 16) Four { C c[4]; };
 struct alignas(16) Gains { D g[4]; };
 
-// sweep makes a move, one without a gain being none, and returns the thread's
-// best next one. A thread has four variables a turn, whose values are a byte of
-// its own; row is the coefficients' of the move's variable.
+// sweep updates the gains after the move `made`, unless its gain is zero, and
+// returns the thread's best next move. A thread takes four variables at a time,
+// whose values share one byte; `row` holds the coefficients of the variable of
+// `made`.
 __device__ __forceinline__ Move sweep(D* gain, unsigned char* value, const C* row, Move made, u64 n, D unit) {
     Move best = {0, 0};
     u32 at = made.at / 2, was = made.at % 2;
@@ -81,10 +82,11 @@ __device__ __forceinline__ Move sweep(D* gain, unsigned char* value, const C* ro
     return best;
 }
 
-// ascend climbs. A step is one sweep over the gains and one barrier.
+// ascend flips the variable with the largest gain until no flip gains, or `most`
+// times. A step takes one sweep over the gains and one barrier.
 __device__ __forceinline__ void ascend(
     const C* rows, u32* x, D* global, u64 side, u64 n, i64 unit, u64 most, V* twice, i64* flips) {
-    COALESCE_DYNAMIC_SHARED(D, room);  // for gains, if they are kept here, and for values
+    COALESCE_DYNAMIC_SHARED(D, room);  // the gains, if SHARED, then the values
     D* gain = SHARED ? room : global;
     unsigned char* value = (unsigned char*)(SHARED ? room + side : room);
     if constexpr (SHARED)
@@ -113,8 +115,8 @@ __device__ __forceinline__ void ascend(
 
 }  // namespace qubo_multistart_block512_stateshared_weightfloat32
 
-// sample draws count solutions, every bit a fair coin, and sets twice the
-// objective of each to 0, for the evaluation to add to.
+// sample draws `count` solutions, every bit by a fair coin, and sets `twice` of each
+// to 0, to which the evaluation adds twice the objective.
 extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_stateshared_weightfloat32_sample(
     unsigned long long* x, unsigned long long n, unsigned long long side, unsigned long long count, unsigned long long seed,
     double* twice) {
@@ -125,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_state
         x[k] = word(seed, k / width, k % width) & within(n, k % width);
 }
 
-// summarise reduces twice the objectives to their sum and their largest. One block.
+// summarise reduces `twice`, twice the objectives, to their sum and their maximum. One block.
 extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_stateshared_weightfloat32_summarise(
     const double* twice, unsigned long long count, double* sumAndLargest) {
     using namespace qubo_multistart_block512_stateshared_weightfloat32;
@@ -141,10 +143,10 @@ extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_state
     sumAndLargest[0] = sum, sumAndLargest[1] = top;
 }
 
-// diversify makes solution s from itself and the best, counter + s being the
-// loop counter i > 0: where the two differ a coin decides, unless blend is 0, and of what results
-// every stride-th variable from start is turned over, with stride = 2 + (i-1) %
-// strides and start = (i-1) / strides % stride. twice is set to 0.
+// diversify changes solution s, for the loop counter i = counter + s > 0. With blend,
+// a fair coin for each variable chooses between the best solution's value and the
+// solution's own. Then every stride-th variable from `start` is flipped, where
+// stride = 2 + (i-1) % strides and start = (i-1) / strides % stride. `twice` is set to 0.
 extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_stateshared_weightfloat32_diversify(
     unsigned long long* x, const unsigned long long* best, unsigned long long n, unsigned long long side,
     unsigned long long count, unsigned long long counter, unsigned long long strides, unsigned long long seed,
@@ -160,11 +162,11 @@ extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_state
     }
 }
 
-// ascend takes solutions whose doubled objective is above a threshold to a
-// local optimum, or as far as `most` flips lead, one block each: the flip that
-// gains most, the first of several, as long as it gains. x and twice are
-// rewritten; flips is -1 where the screen rejects. Dynamic shared memory: the
-// gains, with state=shared, and the solution.
+// ascend improves each solution whose doubled objective exceeds `threshold`, one
+// block a solution, to a local optimum or by `most` flips. Each flip is the one with
+// the largest gain, of equal gains the lowest variable's. ascend updates x and
+// twice; flips receives the number of flips, or -1 for a solution below the
+// threshold. Dynamic shared memory: the gains, with state=shared, and the solution.
 extern "C" __global__ void __launch_bounds__(512) qubo_multistart_block512_stateshared_weightfloat32_ascend(
     const float* rows, unsigned int* x, float* gain, unsigned long long side, unsigned long long n, long long unit,
     double threshold, unsigned long long most, double* twice, long long* flips) {

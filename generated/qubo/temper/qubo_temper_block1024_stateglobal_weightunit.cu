@@ -13,13 +13,13 @@ using namespace coalesce;
 constexpr u32 BLOCK = 1024;
 constexpr u32 WARPS = BLOCK / WARP;
 // Go: Last
-constexpr u32 LAST = 0x80000000u;   // in a visit's place: no more of this variable follows
+constexpr u32 LAST = 0x80000000u;   // flag in a visit's variable: the last visit of this variable
 constexpr u32 EVEN = 0x55555555u;   // the first replica of each pair
-constexpr u32 TRIES = 32;           // for the seed of a cluster
+constexpr u32 TRIES = 32;           // draws for the first variable of a cluster
 constexpr u32 RESIDENT = BLOCK <= 512 ? 1536 / BLOCK : 1;  // blocks a multiprocessor: 42 registers a thread
 static_assert(BLOCK % WARP == 0 && BLOCK <= 1024, "shape");
 
-// Words of 8 bytes: of the device, of each block's scores, of its ladder.
+// Indices of words of 8 bytes: in the device's control, in a block's scores, in a block's ladder.
 // Go: Control
 enum Control { STOP };
 // Go: Score
@@ -29,15 +29,15 @@ enum Ladder { FROM, TO = 32, COOL = 64, RUNGS = 96 };
 // Go: Mode
 enum Mode { STOPS = 1, STOPPING = 2, FRESH = 4 };
 
-constexpr bool SHARED = false;  // where a block keeps its replicas, else in the device's memory
-constexpr bool UNIT = true;  // slots weigh one size, with a sign
-typedef int Sum;  // of the gains of a warp in a sweep
+constexpr bool SHARED = false;  // replicas of a block: in shared memory, else in global memory
+constexpr bool UNIT = true;  // all weights are plus or minus `unit`
+typedef int Sum;  // type of the sum of a lane's gains in a sweep
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
-// A Random is a linear congruential sequence, of which high bits are used; its
-// increment is the lane's own.
+// Random is a linear congruential generator, whose high bits are used; every thread
+// has an increment of its own.
 struct Random {
     u32 state, step;
     __device__ __forceinline__ explicit Random(u64 key) {
@@ -45,33 +45,35 @@ struct Random {
         state = (u32)h, step = (u32)(h >> 32) | 1;
     }
     __device__ __forceinline__ u32 next() { return state = state * 1664525u + step; }
-    // cost is 2^26 times -log2 of a number drawn from (0, 1): the logarithm by the
-    // chord of its octave, so that it is at most 0.087 too large.
+    // cost draws u from (0, 1) and returns 2^26 times -log2(u). The logarithm is
+    // interpolated linearly within its octave, so that the result is up to 0.087 * 2^26 too large.
     __device__ __forceinline__ u32 cost() {
         u32 r = next() | 1, zeros = (u32)__clz((int)r);
         return (zeros + 1 << 26) - (r << zeros << 1 >> 6);
     }
 };
 
-// A Problem is laid out by colours, so that warps work on variables without
-// pairs between them. A chunk is 32 slots, each a neighbour of one of the
-// variables visited there; a task is some chunks for one warp.
+// Problem stores the pairs by colours of the variables' graph, so that warps work at
+// the same time on variables without pairs between them. A chunk has 32 slots, each
+// of which names a neighbour of a variable visited there. A visit is a variable's
+// slots in one chunk. A task is a sequence of chunks for one warp.
 struct Problem {
     const u32 *slots, *weights, *chunks, *tasks, *colours;
     const int4* visits;
     u32 n, count;  // variables, colours
-    int unit;      // what a slot weighs, with weights of one size
+    int unit;      // the weights' magnitude, with UNIT
 };
 
-// A SharedState is what the warps tell each other.
+// SharedState holds, in shared memory, the words that the warps of a block exchange.
 struct SharedState {
     i64 sum[WARPS][WARP];
     u32 swaps, keep, going, length[3];
     u64 refused, cluster, differ;
 };
 
-// A Flip is how a lane turns 32 words of 32 lanes round: bit e of lane k is
-// then what was bit k of lane e. Five exchanges, of halves, bytes and bits.
+// Flip transposes the 32 x 32 bits that 32 lanes hold, a word each: bit e of lane k
+// becomes the former bit k of lane e. Five exchanges between lanes: of halves, of
+// bytes, and of 4, 2 and 1 bits.
 struct Flip {
     u32 half, byte, turn[3], stay[3];
     __device__ __forceinline__ Flip() {
@@ -95,24 +97,24 @@ struct Flip {
     }
 };
 
-// Replicas are what a warp knows of them; lane k's are replica k's. The first
-// warp alone knows the values.
+// Replicas holds what a warp knows of the block's replicas; lane k has the data of
+// replica k. Only the first warp knows the replicas' values.
 struct Replicas {
     Random random;
     Flip flip;
     const i64* ladder;
     i64 value, kept;
-    Sum sum;    // of gains since the last take
+    Sum sum;    // sum of gains since the last take
     u32 refused, turn;
     __device__ __forceinline__ Replicas(u64 key, const i64* ladder, const i64* score, u64 mode)
         : random(key + threadIdx.x), ladder(ladder), value(0), kept(mode & FRESH ? lowest<i64>() : score[KEPT]), sum(0), refused(0), turn(0) {}
-    // at is the temperature in a sweep: those between the first and the last rise
-    // or fall evenly.
+    // at returns the temperature in sweep `done` of `sweeps`, interpolated linearly
+    // between the ladder's first and last temperature.
     __device__ __forceinline__ u32 at(u32 done, u32 sweeps) const {
         i64 from = ladder[FROM + lane()];
         return (u32)(from + (ladder[TO + lane()] - from) * (i64)done / (i64)sweeps);
     }
-    // take adds up what the warps' visits gained.
+    // take adds the gains of all warps to the replicas' values, in the first warp.
     __device__ __forceinline__ void take(SharedState& sharedState) {
         sharedState.sum[warp()][lane()] = sum, sum = 0;
         __syncthreads();
@@ -122,15 +124,15 @@ struct Replicas {
     }
 };
 
-// A Field collects the pairs of a variable, of those chunks that have any.
+// Field sums the weights of a variable's pairs whose other variable is 1, chunk by chunk.
 struct Field {
     int pairs, all;
     __device__ __forceinline__ void clear() { pairs = all = 0; }
-    // add takes a visit's slots of a chunk. bits: slot by slot, the lane's
-    // replica.
+    // add adds the slots of visit v in a chunk. Bit k of `bits` is the value, in the
+    // lane's replica, of the variable at slot k.
     __device__ __forceinline__ void add(const Problem& p, u32 chunk, u32 bits, const int4& v) {
         if constexpr (UNIT) {
-            pairs += __popc((bits & (u32)v.z) ^ (u32)v.w);  // slots of v.w weigh -unit, others of v.z unit
+            pairs += __popc((bits & (u32)v.z) ^ (u32)v.w);  // v.z: all slots of the visit; v.w: those of weight -unit
             all += __popc((u32)v.w);
         } else {
             u32 slot = (u32)v.z & 31, end = slot + (u32)v.w;
@@ -141,14 +143,15 @@ struct Field {
             }
         }
     }
-    // gain is that of 0 -> 1; twice is that added to the gain where all pairs are 0.
+    // gain returns the gain of setting the variable from 0 to 1. twice returns gain plus the
+    // variable's linear weight; over all variables that are 1 this sums to twice the objective.
     __device__ __forceinline__ int gain(const Problem& p, const int4& v) const { return v.y + (UNIT ? p.unit * pairs : pairs); }
     __device__ __forceinline__ i64 twice(const Problem& p, const int4& v) const {
         return (i64)gain(p, v) + v.y + (UNIT ? p.unit * all : 0);
     }
 };
 
-// visits calls back for every variable of a task.
+// visits calls each(variable, visit, field) for every variable of a task.
 template <class Do> __device__ __forceinline__ void visits(const Flip& flip, const Problem& p, const u32* x, u32 task, Do each) {
     Field field;
     field.clear();
@@ -157,7 +160,7 @@ template <class Do> __device__ __forceinline__ void visits(const Flip& flip, con
         u32 k = p.chunks[chunk], last = p.chunks[chunk + 1];
         for (int4 next = p.visits[k]; k < last;) {
             int4 v = next;
-            next = p.visits[++k];  // while v is visited; there is one more than are read
+            next = p.visits[++k];  // loaded ahead, while v is processed; the array has one entry to spare
             field.add(p, chunk, bits, v);
             if (!((u32)v.x & LAST)) continue;
             each((u32)v.x & ~LAST, v, field);
@@ -166,8 +169,8 @@ template <class Do> __device__ __forceinline__ void visits(const Flip& flip, con
     }
 }
 
-// sweep visits every variable once, at a temperature of so much gain for a cost
-// of 2^32.
+// sweep makes one Metropolis step for every variable in all replicas. `temperature` is the
+// loss of objective that a random cost of 2^32 allows (Random.cost has 2^26 a factor of two).
 __device__ __forceinline__ void sweep(Replicas& r, const Problem& p, SharedState& sharedState, u32* x, u32 temperature) {
     for (u32 c = 0; c < p.count; c++) {
         for (u32 t = p.colours[c] + warp(), end = p.colours[c + 1]; t < end; t += WARPS)
@@ -177,7 +180,7 @@ __device__ __forceinline__ void sweep(Replicas& r, const Problem& p, SharedState
                 if (word >> lane() & 1) gain = -gain;
                 int left = gain + (int)__umulhi(r.random.cost(), temperature);
                 u32 change = __ballot_sync(ALL, left >= 0);
-                __syncwarp();  // all lanes have read x[at]
+                __syncwarp();  // all lanes have read x[at] before lane 0 writes x[at]
                 if (lane() == 0) x[at] = word ^ change;
                 r.sum += left >= 0 ? gain : 0, r.refused += (u32)left >> 31;
             });
@@ -185,7 +188,7 @@ __device__ __forceinline__ void sweep(Replicas& r, const Problem& p, SharedState
     }
 }
 
-// measure computes the replicas' values anew.
+// measure computes the replicas' objectives from their variables.
 __device__ __forceinline__ void measure(Replicas& r, const Problem& p, SharedState& sharedState, u32* x) {
     i64 twice = 0;
     for (u32 t = warp(), end = p.colours[p.count]; t < end; t += WARPS)
@@ -202,10 +205,10 @@ __device__ __forceinline__ void measure(Replicas& r, const Problem& p, SharedSta
     __syncthreads();
 }
 
-// settle takes the gains of a sweep, keeps the best replica where it is the
-// block's best so far, and lets every second pair of neighbours change places by
-// the rule of replica exchange (K. Hukushima and K. Nemoto, J. Phys. Soc. Jpn.
-// 65, 1996). It reports whether the block goes on.
+// settle adds the gains of a sweep to the replicas' values, stores the best replica
+// if it is the block's best so far, and exchanges the replicas of every second pair
+// of neighbours by the rule of replica exchange (K. Hukushima and K. Nemoto, J.
+// Phys. Soc. Jpn. 65, 1996). The result says whether the block continues.
 __device__ __forceinline__ bool settle(Replicas& r, const Problem& p, SharedState& sharedState, u32* x, u32* kept, i64* control, i64 target, u64 mode) {
     r.take(sharedState);
     if (warp() == 0) {
@@ -214,7 +217,7 @@ __device__ __forceinline__ bool settle(Replicas& r, const Problem& p, SharedStat
         bool better = best > r.kept;
         if (better) r.kept = best;
         i64 next = __shfl_down_sync(ALL, r.value, 1), before = __shfl_up_sync(ALL, r.value, 1);
-        double cool = __longlong_as_double(r.ladder[COOL + lane()]);  // of the lane and the next, by 2^26/ln 2
+        double cool = __longlong_as_double(r.ladder[COOL + lane()]);  // difference of inverse temperatures of the lane and the next, times 2^26/ln 2
         bool swap = (lane() ^ r.turn) % 2 == 0 && lane() + 1 < WARP && cool * (double)(next - r.value) >= -(double)r.random.cost();
         u32 swaps = __ballot_sync(ALL, swap);
         if (swap) r.value = next;
@@ -241,10 +244,11 @@ __device__ __forceinline__ bool settle(Replicas& r, const Problem& p, SharedStat
     return going;
 }
 
-// A Frontier is a word a variable: bit 2k where the cluster of pair k has reached it,
-// bit 2k+1 where its neighbours have not heard of that. Variables that have
-// something to tell are in a queue, once each; the next pass's is filled while
-// this one's is read. Lengths take turns: read, filled, cleared.
+// Frontier is the state of a breadth-first search that grows the clusters of all pairs of
+// replicas. It has a word a variable: bit 2k is set where the cluster of pair k has reached
+// the variable, bit 2k+1 where the variable's neighbours have yet to be visited for that
+// cluster. A queue holds the variables with neighbours to visit, each once; a pass reads one
+// half of the queue and fills the other. Three lengths rotate: read, filled, cleared.
 struct Frontier {
     u32 *word, *queue;
     u32 n;
@@ -255,8 +259,8 @@ struct Frontier {
     }
 };
 
-// seed draws a variable for each pair of replicas of one temperature, of those
-// in which they differ; a few tries. The first warp.
+// seed starts a cluster for each pair of replicas in `pairs`, at a random variable in which
+// the two differ; a pair that finds none in TRIES draws has no cluster. First warp only.
 __device__ __forceinline__ void seed(Replicas& r, const Problem& p, const u32* x, Frontier& frontier, u32 pairs) {
     if (!(pairs >> lane() & 1)) return;
     for (u32 k = 0; k < TRIES; k++) {
@@ -267,9 +271,9 @@ __device__ __forceinline__ void seed(Replicas& r, const Problem& p, const u32* x
     }
 }
 
-// cluster grows a cluster in all pairs at once, over variables in which the
-// replicas differ, and exchanges what it reaches. The values of a pair change by
-// opposite amounts.
+// cluster grows a cluster in every pair of replicas of one temperature, all at once, over
+// variables in which the two differ, and exchanges the values of these variables between the
+// two. The objectives of the two replicas change by opposite amounts.
 __device__ __forceinline__ void cluster(Replicas& r, const Problem& p, SharedState& sharedState, u32* x, Frontier frontier, const u32* rows, const u32* columns) {
     i64 mine = r.ladder[FROM + lane()];
     u32 pairs = __ballot_sync(ALL, mine == __shfl_down_sync(ALL, mine, 1)) & EVEN;
@@ -303,11 +307,11 @@ __device__ __forceinline__ void cluster(Replicas& r, const Problem& p, SharedSta
 
 }  // namespace qubo_temper_block1024_stateglobal_weightunit
 
-// sweep makes so many sweeps of every block's replicas, after each of which
-// neighbours on the ladder may change places, and, where every is not 0, moves
-// a cluster in each pair of replicas of one temperature after so many.
-// mode: 1 end soon once STOP is set, 2 set it where the target is met, 4 begin
-// with random solutions.
+// sweep makes `sweeps` sweeps of every block's replicas. After each sweep neighbours on
+// the temperature ladder may exchange replicas; after every `every`-th sweep, unless
+// `every` is 0, a cluster moves in each pair of replicas of one temperature.
+// mode: STOPS, end after the sweep in which control[STOP] is set; STOPPING, set
+// control[STOP] once the target is met; FRESH, begin with random solutions.
 extern "C" __global__ void __launch_bounds__(1024, qubo_temper_block1024_stateglobal_weightunit::RESIDENT)
 qubo_temper_block1024_stateglobal_weightunit_sweep(const unsigned int* slots, const unsigned int* weights, const unsigned int* chunks, const unsigned int* tasks,
     const unsigned int* colours, const int4* visits, const unsigned int* rows, const unsigned int* columns, unsigned long long n,
@@ -347,7 +351,7 @@ qubo_temper_block1024_stateglobal_weightunit_sweep(const unsigned int* slots, co
     }
 }
 
-// plant sets replicas of a block, those of a mask, to a solution.
+// plant sets the replicas of `mask` in a block to a solution.
 extern "C" __global__ void __launch_bounds__(256)
 qubo_temper_block1024_stateglobal_weightunit_plant(unsigned int* now, const unsigned int* solution, unsigned long long n, unsigned long long block, unsigned long long mask) {
     unsigned int* mine = now + block * n;

@@ -78,12 +78,16 @@ func (s *state) count(i, block int32, sign int64) {
 	}
 }
 
-// sweep visits every node once, in random order, and reports whether one has moved.
-func (s *state) sweep(heat float64) bool {
+// sweep visits every node once, in random order, and reports whether one has moved. stop ends the sweep
+// early: in a complete graph of thousands of nodes one sweep reads millions of edges.
+func (s *state) sweep(heat float64, stop func() bool) bool {
 	s.keep()
 	s.random.Shuffle(len(s.order), func(a, b int) { s.order[a], s.order[b] = s.order[b], s.order[a] })
 	moved := false
-	for _, i := range s.order {
+	for k, i := range s.order {
+		if k%16 == 0 && stop() {
+			break
+		}
 		moved = s.relocate(i, heat) || moved
 	}
 	return moved
@@ -189,30 +193,27 @@ func (s *state) anneal(sweeps int, from, to float64, stop func() bool) float64 {
 		if stop() {
 			return from
 		}
-		s.sweep(heat(k))
+		s.sweep(heat(k), stop)
 		values[k] = s.value
 	}
 	s.descend(stop)
 	return heat(slices.IndexFunc(append(values, s.value), func(v int64) bool { return v >= s.value/2 }))
 }
 
-// descend moves nodes, and then whole blocks, as long as that gains.
+// descend moves nodes, and then whole blocks, as long as that gains, until stop ends it.
 func (s *state) descend(stop func() bool) {
 	for {
-		for s.sweep(0) {
-			if stop() {
-				return
-			}
+		for s.sweep(0, stop) {
+		}
+		if stop() {
+			return
 		}
 		s.number()
 		s.kept = false
 		count := s.g.N - len(s.empty)
 		merged := newState(s.g.contract(s.label, count), identity(count), s.random)
 		before := merged.value
-		for merged.sweep(0) {
-			if stop() {
-				break
-			}
+		for merged.sweep(0, stop) {
 		}
 		for i, c := range s.label {
 			s.label[i] = merged.label[c]

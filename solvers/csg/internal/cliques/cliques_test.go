@@ -162,15 +162,44 @@ func TestStates(t *testing.T) {
 		}
 		s := newState(g, slices.Clone(label), r)
 		for k := range 30 {
-			s.sweep(float64(k % 7))
+			s.sweep(float64(k%7), never)
 			if s.value != g.Value(s.label) {
 				t.Fatalf("after sweep %d the value is %d, expected %d", k, s.value, g.Value(s.label))
 			}
 		}
 		before := s.value
 		s.descend(never)
-		if s.value < before || s.value != g.Value(s.label) || s.sweep(0) {
+		if s.value < before || s.value != g.Value(s.label) || s.sweep(0, never) {
 			t.Fatalf("descended from %d to %d, which is worth %d, or further", before, s.value, g.Value(s.label))
+		}
+	}
+}
+
+// A sweep ends a few nodes after it was told to stop, and so does a descent: in a complete graph of
+// thousands of nodes a whole sweep takes a good part of a second on a busy machine.
+func TestSweepsStop(t *testing.T) {
+	g := random(200, 1, 1, 5, 9) // every node gains by joining others
+	moved := func(run func(s *state, stop func() bool)) (count int) {
+		s := newState(g, identity(g.N), rand.New(rand.NewPCG(1, 2)))
+		calls := 0
+		run(s, func() bool { calls++; return calls > 2 })
+		if s.value != g.Value(s.label) {
+			t.Fatalf("the value is %d, expected %d", s.value, g.Value(s.label))
+		}
+		for i, c := range s.label {
+			if int(c) != i {
+				count++
+			}
+		}
+		return count
+	}
+	for what, count := range map[string]int{
+		"sweep":   moved(func(s *state, stop func() bool) { s.sweep(0, stop) }),
+		"descent": moved(func(s *state, stop func() bool) { s.descend(stop) }),
+		"anneal":  moved(func(s *state, stop func() bool) { s.anneal(8, 1, 0.1, stop) }),
+	} {
+		if count > 2*16 {
+			t.Errorf("%s: %d of %d nodes have moved after it was told to stop, expected at most 32", what, count, g.N)
 		}
 	}
 }

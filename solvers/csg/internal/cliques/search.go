@@ -126,7 +126,8 @@ func (w *Worker) Improve(label []int32, stop func() bool) {
 }
 
 // recombine contracts each set of nodes that both partitions keep together to one node, anneals
-// the contracted graph from the first partition, and then descends in the whole graph.
+// the contracted graph from the first partition, and then descends in the whole graph,
+// unless stop ends that.
 func (w *Worker) recombine(a, b partition, stop func() bool) []int32 {
 	g := w.s.g
 	type pair struct{ a, b int32 }
@@ -148,6 +149,9 @@ func (w *Worker) recombine(a, b partition, stop func() bool) []int32 {
 	label := make([]int32, g.N)
 	for i, c := range common {
 		label[i] = parts.label[c]
+	}
+	if stop() {
+		return label
 	}
 	whole := newState(g, label, w.random)
 	whole.descend(stop)

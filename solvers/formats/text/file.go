@@ -44,7 +44,8 @@ type File struct {
 }
 
 // New reads text from a stream; name is what errors call the file. A byte order
-// mark of UTF-8 is passed over, UTF-16 is an error.
+// mark of UTF-8 is passed over, UTF-16 is an error, and so are lines that end with carriage
+// returns alone.
 func New(r io.Reader, name string, o Options) (*File, error) {
 	o.Block = orElse(o.Block, DefaultBlock)
 	o.Line = orElse(o.Line, DefaultLine)
@@ -61,7 +62,21 @@ func New(r io.Reader, name string, o Options) (*File, error) {
 	case wide || bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return nil, formats.Errorf(name, 1, "found UTF-16, expected UTF-8: save the file as UTF-8 (iconv -f UTF-16 -t UTF-8)")
 	}
+	seen, _ := f.r.Peek(f.r.Buffered()) // as much as is there: no read
+	if returns(seen) {
+		return nil, formats.Errorf(name, 1, `found lines that end with a carriage return alone, expected line feeds: tr '\r' '\n' makes them`)
+	}
 	return f, nil
+}
+
+// returns reports whether the beginning of a text has a carriage return within its first line, before a
+// byte that is no second one: old spreadsheets end lines so.
+func returns(text []byte) bool {
+	if k := bytes.IndexByte(text, '\n'); k >= 0 {
+		return false
+	}
+	k := bytes.IndexByte(text, '\r')
+	return k >= 0 && len(bytes.TrimLeft(text[k:], "\r")) > 0
 }
 
 func orElse(value, other int) int {

@@ -358,3 +358,25 @@ func BenchmarkCollect(b *testing.B) {
 		})
 	}
 }
+
+// Lines that end with carriage returns alone are an error that says so; line feeds after them, and blanks at
+// the end, are none.
+func TestCarriageReturns(t *testing.T) {
+	for text, wrong := range map[string]bool{
+		"1,2\r3,4\r":             true,
+		"\ufeff1,2\r3,4":         true,
+		"\r\r1,2":                true,
+		"1,2\r\n3,4\r\n":         false,
+		"1,2\r\r\n3,4":           false,
+		"1,2\n3\r4":              false, // the readers quote the cell
+		"1,2\r":                  false,
+		"1,2\r\r":                false,
+		"":                       false,
+		"\"a\rb\",1\n" + "c,2\n": false,
+	} {
+		_, err := New(strings.NewReader(text), "a.csv", Options{})
+		if is := err != nil && strings.HasPrefix(err.Error(), "a.csv:1: ") && strings.Contains(err.Error(), "carriage return alone"); is != wrong {
+			t.Errorf("%q: got %v, expected an error: %t", text, err, wrong)
+		}
+	}
+}

@@ -79,9 +79,9 @@ func Methods() []Method {
 	}
 }
 
-func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, engine.Host) (*engine.Solution, error) {
-	return func(ctx context.Context, p *problem.Normal, start *problem.Prices, _ engine.Host) (*engine.Solution, error) {
-		return solve(ctx, p, start)
+func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices, engine.Telling) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, engine.Host) (*engine.Solution, error) {
+	return func(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
+		return solve(ctx, p, start, on.Telling)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 // SequentialClassical is the method of the type classical in plain Go on one processor, the
 // baseline of the paper's speed-ups. It takes the same steps in the same order, without a limit.
-func SequentialClassical(ctx context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-	s, err := newSequential("classical", p)
+func SequentialClassical(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Telling) (*engine.Solution, error) {
+	s, err := newSequential("classical", p, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +102,7 @@ func (c *cover) search(free []int32) error {
 	c.queue, c.paths = append(c.queue[:0], free...), 0
 	c.sol.Counts.Phases++
 	for head := 0; ; {
+		c.Matched(c.done)
 		for head < len(c.queue) {
 			tail := len(c.queue)
 			for _, i := range c.queue[head:tail] {

@@ -100,7 +100,7 @@ func TestClassicalSequentially(t *testing.T) {
 				}
 			}
 			onHost := func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-				return SequentialClassical(context.Background(), p, start)
+				return SequentialClassical(context.Background(), p, start, engine.Telling{})
 			}
 			for _, start := range []*problem.Prices{nil, enginetest.Start(p, r)} {
 				if err := enginetest.Agrees(p, start, onHost, want); err != nil {

@@ -19,10 +19,12 @@ type sequential struct {
 	sol   *engine.Solution
 	row   []int32 // of a column, -1: free
 	costs []int64 // one row
+	done  int     // rows matched before this search
+	engine.Telling
 }
 
 // newSequential begins with nothing matched and duals of zero.
-func newSequential(name string, p *problem.Normal) (sequential, error) {
+func newSequential(name string, p *problem.Normal, tell engine.Telling) (sequential, error) {
 	if p.Limit != problem.Infinity || p.Rows > p.Cols {
 		return sequential{}, fmt.Errorf("sequential %s: %d x %d pairs with limit %d: expected no more rows than columns, without a limit", name, p.Rows, p.Cols, p.Limit)
 	}
@@ -31,6 +33,8 @@ func newSequential(name string, p *problem.Normal) (sequential, error) {
 		sol:   &engine.Solution{Column: slices.Repeat([]int32{-1}, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}},
 		row:   slices.Repeat([]int32{-1}, p.Cols),
 		costs: make([]int64, p.Cols),
+
+		Telling: tell,
 	}
 	return s, nil
 }
@@ -41,12 +45,14 @@ func (s *sequential) scan(i int32) []int64 {
 	return s.p.Row(int(i), s.costs)
 }
 
-// phases searches from the free rows and augments until no row is free.
+// phases searches from the free rows and augments until no row is free. Searches tell, a step at a time, how
+// many rows are matched before them.
 func (s *sequential) phases(ctx context.Context, free []int32, search func([]int32) error, augment func([]int32) []int32) (*engine.Solution, error) {
 	for len(free) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		s.done = s.p.Rows - len(free)
 		if err := search(free); err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 
 // SequentialTree is the alternating tree method of the type tree in plain Go on one processor, the
 // baseline of the paper's speed-ups. It takes the same steps in the same order, without a limit.
-func SequentialTree(ctx context.Context, p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-	s, err := newSequential("tree", p)
+func SequentialTree(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Telling) (*engine.Solution, error) {
+	s, err := newSequential("tree", p, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +108,7 @@ func (f *forest) grow(free []int32) error {
 	f.sol.Counts.Phases++
 	frontier, paths := free, 0
 	for {
+		f.Matched(f.done)
 		f.sol.Counts.Steps++
 		for _, i := range frontier {
 			key := f.joined[i] - f.sol.U[i]

@@ -86,7 +86,9 @@ func wideCases(t *testing.T) (cases []*problem.Normal, starts []*problem.Prices,
 	for _, p := range cases {
 		solve := func() (*engine.Solution, error) { return reference.Solve(p, nil) }
 		if p.Cols > 100*p.Rows { // which it makes square
-			solve = func() (*engine.Solution, error) { return SequentialTree(context.Background(), p, nil) }
+			solve = func() (*engine.Solution, error) {
+				return SequentialTree(context.Background(), p, nil, engine.Telling{})
+			}
 		}
 		sol, err := solve()
 		if err != nil {
@@ -244,7 +246,7 @@ func TestTreeSequentially(t *testing.T) {
 				}
 			}
 			onHost := func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-				return SequentialTree(context.Background(), p, start)
+				return SequentialTree(context.Background(), p, start, engine.Telling{})
 			}
 			for _, start := range []*problem.Prices{nil, enginetest.Start(p, r)} {
 				if err := enginetest.Agrees(p, start, onHost, want); err != nil {

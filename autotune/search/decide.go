@@ -23,11 +23,13 @@ type Measured struct {
 	Rounds []float64
 }
 
+// NoiseLimit is the relative MAD above which times crown no one.
+const NoiseLimit = 0.10
+
 // What a winner needs, unless it is the incumbent.
 const (
 	leastSamples   = 3
 	leastInstances = 2
-	noiseLimit     = 0.10 // relative MAD above which times crown no one
 	leastRounds    = 3    // where times depend on the instance
 	sameSpeed      = 0.05 // relative difference of two that are tied there, below which the label decides
 )
@@ -120,14 +122,14 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 			if !m.beats(holder) {
 				continue
 			}
-			if noise := m.noise(holder); noise > noiseLimit {
+			if noise := m.noise(holder); noise > NoiseLimit {
 				noisy = max(noisy, noise)
 				continue
 			}
 			challengers = append(challengers, m)
 		}
 		if len(challengers) == 0 && noisy > 0 {
-			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*noisy, 100*noiseLimit)
+			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*noisy, 100*NoiseLimit)
 		}
 		if len(challengers) == 0 {
 			return holder.Variant, "kept: no other is faster by more than the noise"
@@ -185,7 +187,8 @@ func level(all []*state, size, round int) {
 }
 
 // pool joins the samples of several rounds: medians of their statistics. The
-// scatter is that within rounds or between them, whichever is larger.
+// scatter is that within rounds or between them, whichever is larger; the quartiles, which are what
+// files of winners keep of it, lie at least as far from the median.
 func pool(rounds []trial.Sample) trial.Sample {
 	out := trial.Sample{Min: math.MaxInt64}
 	var med, q1, q3, mad []int64
@@ -201,6 +204,7 @@ func pool(rounds []trial.Sample) trial.Sample {
 		between = append(between, max(m-out.Median, out.Median-m))
 	}
 	out.MAD = max(median(mad), median(between))
+	out.Q1, out.Q3 = min(out.Q1, max(out.Min, out.Median-out.MAD)), max(out.Q3, out.Median+out.MAD)
 	return out
 }
 

@@ -110,3 +110,19 @@ func TestNearTiesDoNotFlip(t *testing.T) {
 		previous = now
 	}
 }
+
+// Rounds of a single sample each have quartiles that are apart as far as the rounds are: else a file of
+// winners would say that they do not scatter.
+func TestQuartilesOfRounds(t *testing.T) {
+	var rounds []trial.Sample
+	for _, ns := range []int64{5e6, 16e6, 22e6} {
+		rounds = append(rounds, trial.Sample{N: 1, Median: ns, Q1: ns, Q3: ns, Min: ns})
+	}
+	if s := pool(rounds); s.Median != 16e6 || s.MAD != 6e6 || s.Q1 != 10e6 || s.Q3 != 22e6 {
+		t.Errorf("pooled to %+v", s)
+	}
+	same := trial.Sample{N: 5, Median: 10, Q1: 8, Q3: 13, Min: 7, MAD: 1}
+	if s := pool([]trial.Sample{same, same}); s.Q1 != 8 || s.Q3 != 13 || s.MAD != 1 {
+		t.Errorf("pooled to %+v", s)
+	}
+}

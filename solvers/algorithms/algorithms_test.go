@@ -22,7 +22,7 @@ func toy() (*device.Family, subject.Subject) {
 	f := algorithms.Family("toy/algorithm", []string{"algorithm"},
 		algorithms.Algorithm{Values: []string{"right"}}, algorithms.Algorithm{Values: []string{"wrong"}},
 		algorithms.Algorithm{Values: []string{"unproven"}}, algorithms.Algorithm{Values: []string{"silent"}}, algorithms.Algorithm{Values: []string{"failing"}},
-		algorithms.Algorithm{Values: []string{"picky"}})
+		algorithms.Algorithm{Values: []string{"picky"}}, algorithms.Algorithm{Values: []string{"boundless"}})
 	return f, algorithms.Subject(algorithms.Problem[int]{
 		Family:    f,
 		Fixed:     []map[string]string{{"shape": "square"}},
@@ -50,6 +50,9 @@ func toy() (*device.Family, subject.Subject) {
 					r.Value = "7"
 				case "unproven":
 					return r, nil
+				case "boundless":
+					r.Proven = true
+					return r, nil
 				case "silent":
 					return nil, nil
 				case "failing":
@@ -74,7 +77,7 @@ func TestTrialsOfAlgorithms(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want trial.Status
-	}{{"right", trial.OK}, {"wrong", trial.Verify}, {"unproven", trial.Verify}, {"silent", trial.Verify}, {"failing", trial.Launch}, {"picky", trial.Constraint}} {
+	}{{"right", trial.OK}, {"wrong", trial.Verify}, {"unproven", trial.Verify}, {"boundless", trial.Verify}, {"silent", trial.Verify}, {"failing", trial.Launch}, {"picky", trial.Constraint}} {
 		name, want := c.name, c.want
 		v := f.Variant("algorithm=" + name)
 		for _, action := range []string{trial.ActionVerify, trial.ActionMeasure} {
@@ -167,5 +170,76 @@ func TestLots(t *testing.T) {
 	drawn = nil
 	if cases, err := s.Cases(nil); err != nil || len(cases) != 3 || !slices.Equal(drawn, []int{0, 1, 2}) {
 		t.Errorf("%d cases of the kinds %v: %v", len(cases), drawn, err)
+	}
+}
+
+// An answer of an earlier run does not pass for one of a run that did nothing.
+func TestResetForgets(t *testing.T) {
+	f, s := toy()
+	d := host.Open(1)
+	defer d.Close()
+	stream, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Open(d, f.Variant("algorithm=right"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Instance(nil, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := r.Prepare(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(j.Reset(stream), j.Run(stream), j.Check(stream)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(j.Reset(stream), j.Check(stream)); err == nil {
+		t.Error("Check passes without a run")
+	}
+}
+
+// Trials of algorithms run the kernels that won in the data that the tuner has so far.
+func TestTrialsUseTunedKernels(t *testing.T) {
+	kernels := &device.Family{Name: "toy/kernels", Params: []string{"block"}, Target: device.Host, Variants: []device.Variant{
+		{Label: "block=32", Values: []string{"32"}, Hash: 1, Safe: true}, {Label: "block=64", Values: []string{"64"}, Hash: 2}}}
+	f := algorithms.Family("toy/algorithm", []string{"algorithm"}, algorithms.Algorithm{Values: []string{"a"}, Kernels: kernels})
+	d := host.Open(1)
+	defer d.Close()
+	facts := d.Facts()
+	ran := ""
+	s := algorithms.Subject(algorithms.Problem[int]{
+		Family: f, Small: []int{1}, Kinds: 1,
+		Draw: func(map[string]string, int, int, uint64) (int, error) { return 1, nil },
+		Work: func(int) float64 { return 1 },
+		Open: func(_ context.Context, _ int, s solve.Settings) (algorithms.Solver, error) {
+			c, err := s.Tuning.Choose(kernels, facts, tuned.Workload{Size: 1}, nil)
+			if err == nil {
+				ran = c.Variant.Label
+			}
+			return algorithms.Solver{Close: func() error { return nil }}, err
+		},
+	})
+	won, err := tuned.New(tuned.Entry{Family: kernels.Name, Class: facts.Class(), Size: 1, Protocol: tuned.Protocol,
+		Winner: "block=64", Results: []tuned.Result{{Variant: "block=64", Hash: 2, Nanos: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for db, want := range map[*tuned.Database]string{{}: "block=32", won: "block=64"} {
+		using := algorithms.Using([]subject.Subject{s}, db)[0]
+		r, err := using.Open(d, &f.Variants[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := using.Instance(nil, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Prepare(x); err != nil || ran != want {
+			t.Errorf("%s of the kernels ran, expected %s; %v", ran, want, err)
+		}
 	}
 }

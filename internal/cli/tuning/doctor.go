@@ -14,6 +14,7 @@ import (
 
 	"coalesce/autotune"
 	"coalesce/autotune/measure"
+	"coalesce/autotune/search"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 )
@@ -61,6 +62,7 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	}
 	t.Row("clock spread", fmt.Sprintf("%.1f %% between tenths of a second", 100*s.spread))
 	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, device.Size(fillBytes)))
+	t.Row("fit to tune", s.verdict())
 	if err := t.Write(e.Out); err != nil {
 		return err
 	}
@@ -129,6 +131,17 @@ type steady struct {
 	n      int
 	noise  float64 // relative median deviation of all
 	spread float64 // relative distance of the slowest tenth of a second's median from the fastest's
+}
+
+// verdict says whether a tune would crown winners now.
+func (s *steady) verdict() string {
+	switch limit := search.NoiseLimit; {
+	case s.noise > limit:
+		return fmt.Sprintf("no: most samples would scatter by more than the %.0f %% above which tune crowns no winner; end what else computes", 100*limit)
+	case s.spread > limit:
+		return fmt.Sprintf("hardly: the same work took up to %.0f %% longer at times, and samples of such times are discarded", 100*s.spread)
+	}
+	return "yes"
 }
 
 // fillBytes are filled in each run: the same work each time.

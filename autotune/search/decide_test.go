@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -124,5 +125,52 @@ func TestQuartilesOfRounds(t *testing.T) {
 	same := trial.Sample{N: 5, Median: 10, Q1: 8, Q3: 13, Min: 7, MAD: 1}
 	if s := pool([]trial.Sample{same, same}); s.Q1 != 8 || s.Q3 != 13 || s.MAD != 1 {
 		t.Errorf("pooled to %+v", s)
+	}
+}
+
+// Where each round timed another instance, a variant beats another by the ratios of their times: beyond
+// 1 %, and by Student's test.
+func TestRoundsAreCompared(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		logs  []float64 // of the ratios
+		beats bool
+	}{
+		{"half a percent in every round", []float64{-0.005, -0.005, -0.005, -0.005}, false},
+		{"two percent in every round", []float64{-0.02, -0.02, -0.02, -0.02}, true},
+		{"a fifth, by three rounds that scatter", []float64{-0.14, -0.2, -0.26}, false},
+		{"a fifth, by three rounds that agree", []float64{-0.19, -0.2, -0.21}, true},
+		{"a fifth, by six rounds that scatter", []float64{-0.14, -0.2, -0.26, -0.14, -0.2, -0.26}, true},
+		{"slower", []float64{0.2, 0.2, 0.2}, false},
+	} {
+		a, b := Measured{Rounds: make([]float64, len(c.logs))}, Measured{Rounds: make([]float64, len(c.logs))}
+		for r, x := range c.logs {
+			b.Rounds[r] = 1e6 * float64(r+1)
+			a.Rounds[r] = b.Rounds[r] * math.Exp(x)
+		}
+		if got := a.beats(&b); got != c.beats {
+			t.Errorf("%s: beats %v, expected %v", c.name, got, c.beats)
+		}
+	}
+}
+
+// Of those that are tied with the fastest by rounds, the first label wins, whichever of them was lucky.
+func TestTiesOfRounds(t *testing.T) {
+	f := family(3)
+	of := func(v int, rounds ...float64) Measured {
+		return Measured{Variant: &f.Variants[v], Sample: trial.Sample{N: 4, Median: int64(rounds[0])}, Instances: 4, Rounds: rounds}
+	}
+	holder := of(2, 9e6, 9e6, 9e6, 9e6)
+	for _, c := range []struct {
+		name        string
+		first, next []float64 // of the first label and of the next
+		want        int
+	}{
+		{"the next label was luckier", []float64{1.02e6, 1.01e6, 1.03e6, 1e6}, []float64{1e6, 1.02e6, 1e6, 1.01e6}, 0},
+		{"the next label is faster", []float64{1.3e6, 1.31e6, 1.29e6, 1.3e6}, []float64{1e6, 1e6, 1e6, 1e6}, 1},
+	} {
+		if won, why := Decide([]Measured{of(0, c.first...), of(1, c.next...), holder}, f.Variants[2].Label); won != &f.Variants[c.want] {
+			t.Errorf("%s: %s won, %s; expected %s", c.name, won.Label, why, f.Variants[c.want].Label)
+		}
 	}
 }

@@ -110,10 +110,10 @@ func TestChoose(t *testing.T) {
 		"this device before kin":   {[]Entry{kin, tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "4", Nearest, "nearest"},
 		"nearest kin":              {[]Entry{kin, far}, 20, nil, nil, "2", Exact, "Other GPU"},
 		"another capability":       {[]Entry{ampere}, 20, nil, nil, "3", FamilyDefault, "best all-rounder of 1 of them"},
-		"another type":             {[]Entry{tunedAt(20, 10, 50)}, 20, map[string]string{"value": "float64"}, nil, "1", Exact, "tuned on Test GPU for value=int32; coalesce tune csg measures them here"},
+		"another type":             {[]Entry{tunedAt(20, 10, 50)}, 20, map[string]string{"value": "float64"}, nil, "1", Exact, "tuned on Test GPU for value=int32; coalesce tune csg --family splits --sizes 20 measures them here"},
 		"another driver":           {[]Entry{driven}, 20, nil, nil, "2", Exact, "; measured with driver 1.2, here 3.4"},
 		"device default":           {[]Entry{tunedAt(16, 40, 10), tunedAt(200, 90, 0, 20)}, 57, nil, nil, "3", DeviceDefault, "device default: size 57 lies far from all that was tuned on Test GPU (16, 200)"},
-		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used; coalesce tune csg measures the others"},
+		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used; coalesce tune csg --family splits --sizes 20 measures the others"},
 		"other protocol":           {[]Entry{old}, 20, nil, nil, "1", Safe, "was not tuned"},
 		"other fixed":              {[]Entry{tunedAt(20, 50, 10)}, 20, map[string]string{"value": "float64"}, nil, "1", Safe, "safe: the one variant of csg/splits for value=float64"},
 		"nothing usable":           {[]Entry{tunedAt(20, 0, 10)}, 20, nil, no2, "1", Safe, "safe: nothing tuned for value=int32 on Test GPU is usable"},
@@ -409,7 +409,7 @@ func TestKin(t *testing.T) {
 		tried++
 		c, err := db.Choose(f, h100, Workload{Fixed: e.Fixed, Size: e.Size}, nil)
 		if _, valid := e.Result(e.Winner).Valid(f); valid && (err != nil || c.Variant.Label != e.Winner || c.Level != Exact || !strings.Contains(c.Reason(), "NVIDIA H200 (of the same compute capability)") ||
-			!strings.HasSuffix(c.Reason(), "; coalesce tune "+strings.Split(f.Name, "/")[0]+" measures them here")) {
+			!strings.HasSuffix(c.Reason(), fmt.Sprintf("; coalesce tune %s --sizes %d measures them here", strings.Replace(f.Name, "/", " --family ", 1), e.Size))) {
 			t.Errorf("%s, %v, size %d: chose %v: %s, %v, expected %s", e.Family, e.Fixed, e.Size, c.Variant, c.Reason(), err, e.Winner)
 		}
 	}

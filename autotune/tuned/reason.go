@@ -40,7 +40,8 @@ func (c Choice) Reason() string {
 	if c.Level == ByName {
 		return "asked for by name"
 	}
-	problem, _, _ := strings.Cut(c.family.Name, "/")
+	problem, family, _ := strings.Cut(c.family.Name, "/")
+	tune := fmt.Sprintf("coalesce tune %s --family %s --sizes %d", problem, family, c.asked)
 	text := c.Level + ": " + c.basis()
 	if p := c.pool; p != nil && p.stale > 0 {
 		text += fmt.Sprintf("; %s of kernels that have changed since ignored as stale", results(p.stale))
@@ -57,9 +58,9 @@ func (c Choice) Reason() string {
 	switch {
 	case c.only(): // there are no others to measure
 	case c.Level == Safe || c.Level == Predicted:
-		text += fmt.Sprintf("; coalesce tune %s measures the others", problem)
+		text += "; " + tune + " measures the others"
 	case c.Level != Exact || c.kin || c.pool.other != "":
-		text += fmt.Sprintf("; coalesce tune %s measures them here", problem)
+		text += "; " + tune + " measures them here"
 	}
 	return text
 }

@@ -91,7 +91,7 @@ func TestChoose(t *testing.T) {
 		reason   string
 	}{
 		"exact":                    {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Test GPU"},
-		"exact, incumbent":         {[]Entry{crowned}, 20, nil, nil, "3", Exact, "exact: won"},
+		"exact, incumbent":         {[]Entry{crowned}, 20, nil, nil, "3", Exact, "on Test GPU, where another had a lesser time that its samples, few or scattered, do not prove"},
 		"exact, winner stale":      {[]Entry{stale}, 20, nil, nil, "3", DeviceDefault, "1 tuned result of kernels that have changed since ignored as stale"},
 		"exact, winner infeasible": {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, no2, "3", Exact, "1 tuned result not feasible here ignored (too much shared memory)"},
 		"interpolated":             {[]Entry{tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "3", Interpolated, "interpolated: size 20 lies between the tuned sizes 16 and 24 on Test GPU, and of 4 variants"},

@@ -97,7 +97,13 @@ func (c Choice) basis() string {
 		if !c.won {
 			what = "is the fastest usable runner-up"
 		}
-		return fmt.Sprintf("%s when size %d was tuned on %s", what, c.low.size, where)
+		text := fmt.Sprintf("%s when size %d was tuned on %s", what, c.low.size, where)
+		if n := c.low.faster(); c.won && n == 1 {
+			text += ", where another had a lesser time that its samples, few or scattered, do not prove"
+		} else if c.won && n > 1 {
+			text += fmt.Sprintf(", where %d had lesser times that their samples, few or scattered, do not prove", n)
+		}
+		return text
 	case Interpolated:
 		return fmt.Sprintf("size %d lies between the tuned sizes %d and %d on %s, and of %d variants measured at both it is predicted fastest",
 			c.size, c.low.size, c.high.size, where, c.count)
@@ -131,6 +137,17 @@ func (c Choice) basis() string {
 		return fmt.Sprintf("nothing tuned for %s on %s is usable, so %s is used", workload, where, what)
 	}
 	return fmt.Sprintf("%s was not tuned for %s on %s, so %s is used", c.family.Name, workload, where, what)
+}
+
+// faster counts the results of a size that took less time than the winner.
+func (t *tunedSize) faster() int {
+	n := 0
+	for i := range t.usable {
+		if t.usable[i].nanos < t.winnerNanos {
+			n++
+		}
+	}
+	return n
 }
 
 func results(n int) string {

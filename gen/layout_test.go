@@ -7,14 +7,21 @@ import (
 	"testing"
 )
 
+// sharedHeader is what the template below includes.
+const sharedHeader = `#pragma once
+// Go: Sides
+constexpr u32 SIDES = 2;
+`
+
 const sharedTemplate = `#include "cuda/prelude.cuh"
+#include "toy/sides.cuh"
 namespace {{.Symbol}} {
 // Go: Stage
 enum Stage { START, DONE };
 // Go: Control
 struct Control {
     u32 stage;
-    i64 least[2];  // by turns
+    i64 least[SIDES];  // by turns
 };
 }
 extern "C" __global__ void {{.Symbol}}_run({{.Type}}* f) {
@@ -22,12 +29,12 @@ extern "C" __global__ void {{.Symbol}}_run({{.Type}}* f) {
 `
 
 // shared generates a family of two variants whose template is the one above with old
-// replaced by new, and returns what Go has of it.
+// replaced by new, in the header where it is there, and returns what Go has of it.
 func shared(t *testing.T, old, new string) (layout, talk string, code int) {
 	t.Helper()
 	dir := root(t)
-	text := strings.Replace(sharedTemplate, old, new, 1)
-	if old != "" && text == sharedTemplate {
+	text, header := strings.Replace(sharedTemplate, old, new, 1), strings.Replace(sharedHeader, old, new, 1)
+	if old != "" && text == sharedTemplate && header == sharedHeader {
 		t.Fatalf("the template has no %q", old)
 	}
 	manifest := filepath.Join(dir, "go.generate")
@@ -37,6 +44,7 @@ func shared(t *testing.T, old, new string) (layout, talk string, code int) {
 	}
 	write(t, manifest, string(before)+"space toy/shared (\n\tk 1 2\n\tvalue int32\n)\n")
 	write(t, filepath.Join(dir, "templates/toy/shared/shared.cu.tmpl"), text)
+	write(t, filepath.Join(dir, "templates/toy/sides.cuh"), header)
 	code, _, talk = gen(t, dir, "--only", "toy/shared")
 	found, err := os.ReadFile(filepath.Join(dir, "generated/toy/shared_layout.go"))
 	if err != nil && !os.IsNotExist(err) {
@@ -53,8 +61,9 @@ func TestGoFollowsStructs(t *testing.T) {
 	}{
 		{"as it is", "", "", []string{"SharedStageDone  = 1", "SharedControlSize = 24", "_     [4]byte", "Least [2]int64 // by turns", "unsafe.Offsetof(SharedControl{}.Least)-8]"}},
 		{"a field before", "u32 stage;", "u32 stage, turn;", []string{"SharedControlSize = 24", "Stage, Turn uint32", "unsafe.Offsetof(SharedControl{}.Turn)-4]"}},
-		{"a longer array", "least[2]", "least[3]", []string{"SharedControlSize = 32", "Least [3]int64"}},
+		{"a longer array", "least[SIDES]", "least[SIDES + 1]", []string{"SharedControlSize = 32", "Least [3]int64"}},
 		{"a smaller type", "i64 least", "u32 least", []string{"SharedControlSize = 12", "Least [2]uint32", "unsafe.Offsetof(SharedControl{}.Least)-4]"}},
+		{"a constant of a header", "SIDES = 2", "SIDES = 4", []string{"const SharedSides = 4", "SharedControlSize = 40", "Least [4]int64"}},
 		{"an enumerator between", "START, DONE", "START, GROW_ALONE, DONE", []string{"SharedStageGrowAlone = 1", "SharedStageDone      = 2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,8 +83,10 @@ func TestGoFollowsStructs(t *testing.T) {
 // TestLayoutsRefuse: what Go cannot follow is an error at the template's line.
 func TestLayoutsRefuse(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"duplicate", "// Go: Control", "// Go: Stage", "templates/toy/shared/shared.cu.tmpl:5: mark Stage again, the first is at templates/toy/shared/shared.cu.tmpl:3"},
-		{"unknown type", "u32 stage;", "Place stage;", "templates/toy/shared/shared.cu.tmpl:7: mark Control: type Place of stage is unknown"},
+		{"duplicate", "// Go: Control", "// Go: Stage", "templates/toy/shared/shared.cu.tmpl:6: mark Stage again, the first is at templates/toy/shared/shared.cu.tmpl:4"},
+		{"duplicate in a header", "// Go: Stage", "// Go: Sides", "templates/toy/shared/shared.cu.tmpl:4: mark Sides again, the first is at templates/toy/sides.cuh:2"},
+		{"unknown value of a header", "SIDES = 2", "SIDES = MANY", "templates/toy/sides.cuh:3: mark Sides: SIDES: value \"MANY\": MANY is unknown"},
+		{"unknown type", "u32 stage;", "Place stage;", "templates/toy/shared/shared.cu.tmpl:8: mark Control: type Place of stage is unknown"},
 		{"variants differ", "START, DONE", "START{{if .Is \"k\" \"2\"}}, MIDDLE{{end}}, DONE", "StageDone is 2 by enum Stage, expected 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

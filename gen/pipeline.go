@@ -125,7 +125,12 @@ func (out *Output) cuda(templates fs.FS, f *Family) error {
 	dir := path.Join(folder, f.Space.Problem())
 	shared := &layout.Layout{}
 	for i, v := range family.Variants {
-		own, err := layout.Read(v.Text, func(line int) string { return cuda.Locate(templates, f.Space, v, line) })
+		var sources []layout.Source
+		for _, h := range v.Headers {
+			sources = append(sources, layout.Source{Text: h.Text, Where: func(line int) string { return fmt.Sprintf("templates/%s:%d", h.Name, line) }})
+		}
+		sources = append(sources, layout.Source{Text: v.Text, Where: func(line int) string { return cuda.Locate(templates, f.Space, v, line) }})
+		own, err := layout.Read(sources...)
 		if err == nil {
 			err = shared.Merge(own)
 		}

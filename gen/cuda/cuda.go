@@ -42,6 +42,13 @@ type Variant struct {
 	Hash    uint64
 	Pack    int
 	Entries []Entry
+	Headers []Include // that the text includes, each behind those that it includes itself
+}
+
+// An Include is a header, a text that variants share.
+type Include struct {
+	Name string // below templates/
+	Text string
 }
 
 // A Pack is a translation unit.
@@ -77,7 +84,7 @@ func Render(fsys fs.FS, s *space.Space, points []space.Point) (*Family, error) {
 		if f.Entries, err = merge(f.Entries, v.Entries); err != nil {
 			return nil, fmt.Errorf("render %s: %w", v.File, err)
 		}
-		if v.Hash, err = headers.hash(text); err != nil {
+		if v.Hash, v.Headers, err = headers.hash(text); err != nil {
 			return nil, fmt.Errorf("render %s: %w", v.File, err)
 		}
 		v.Text = text + fmt.Sprintf("\nextern \"C\" __device__ unsigned long long %s_hash = 0x%016xull;\n", v.Symbol, v.Hash)

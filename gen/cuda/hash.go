@@ -58,8 +58,10 @@ type headers struct {
 func newHeaders(fsys fs.FS) *headers { return &headers{fsys, map[string]string{}} }
 
 // hash covers a text and every header that it includes, directly or through another,
-// without comments and spacing: a better comment makes no tuned winner stale.
-func (h *headers) hash(text string) (uint64, error) {
+// without comments and spacing: a better comment makes no tuned winner stale. It returns these
+// headers too.
+func (h *headers) hash(text string) (uint64, []Include, error) {
+	var found []Include
 	parts := []string{Version, canonical(text)}
 	seen := map[string]bool{}
 	var follow func(text, from string) error
@@ -77,13 +79,14 @@ func (h *headers) hash(text string) (uint64, error) {
 			if err := follow(body, path.Dir(name)); err != nil {
 				return err
 			}
+			found = append(found, Include{name, body})
 		}
 		return nil
 	}
 	if err := follow(text, ""); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	return Digest(parts...), nil
+	return Digest(parts...), found, nil
 }
 
 // find looks beside the including header, then from the include root.

@@ -1,4 +1,4 @@
-// Package layout reads out of the text of a kernel what it shares with the host, and
+// Package layout reads out of the texts of a kernel and of its headers what it shares with the host, and
 // writes the same in Go, so that each is said once: in the template.
 //
 // A declaration is shared by a mark, the comment line right above it:
@@ -14,7 +14,8 @@
 // Least and Stage at the same offsets. An enum marked "Go: Stage" becomes a constant for
 // each enumerator, GROW_ALONE being ClassicalStageGrowAlone; a constexpr integer marked
 // "Go: List" becomes ClassicalList, and where several are declared together the mark goes
-// before their names. Sizes and alignments follow the C rules of CUDA on 64 bits. What the
+// before their names. Declarations of a header, such as templates/assignment/costs.cuh, are
+// shared by every family that includes it. Sizes and alignments follow the C rules of CUDA on 64 bits. What the
 // package cannot carry over (functions, unions, bit fields, types it does not know) is an
 // error at the line of the text.
 package layout
@@ -74,32 +75,47 @@ var (
 	record       = regexp.MustCompile(`^struct\s+(\w+)\s*\{(?s:(.*))\};$`)
 )
 
-// Read finds the shared declarations of a text. Errors name lines by where, which converts a line,
-// counted from 1, to a position.
-func Read(text string, where func(line int) string) (*Layout, error) {
-	r := &reader{lines: strings.Split(text, "\n"), where: where, layout: &Layout{},
-		marks: map[string]int{}, values: map[string]constant.Value{}, structs: map[string]*Struct{}}
-	r.code = strings.Split(comments.ReplaceAllStringFunc(text, func(c string) string {
-		return strings.Repeat("\n", strings.Count(c, "\n"))
-	}), "\n")
-	for i, line := range r.lines {
-		name, marked := strings.CutPrefix(strings.TrimSpace(line), "// Go:")
-		if !marked {
+// A Source is a text, and a function that converts one of its lines, counted from 1, to the position
+// that errors name.
+type Source struct {
+	Text  string
+	Where func(line int) string
+}
+
+// Read finds the shared declarations of texts that one compiler reads: headers, each behind those that
+// it includes, and then the variant's own text.
+func Read(sources ...Source) (*Layout, error) {
+	r := &reader{layout: &Layout{}, marks: map[string]string{}, values: map[string]constant.Value{}, structs: map[string]*Struct{}}
+	for _, s := range sources {
+		if !strings.Contains(s.Text, mark) {
 			continue
 		}
-		if err := r.declaration(strings.TrimSpace(name), i); err != nil {
-			return nil, err
+		r.lines, r.where = strings.Split(s.Text, "\n"), s.Where
+		r.code = strings.Split(comments.ReplaceAllStringFunc(s.Text, func(c string) string {
+			return strings.Repeat("\n", strings.Count(c, "\n"))
+		}), "\n")
+		for i, line := range r.lines {
+			name, marked := strings.CutPrefix(strings.TrimSpace(line), mark)
+			if !marked {
+				continue
+			}
+			if err := r.declaration(strings.TrimSpace(name), i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return r.layout, nil
 }
 
-// A reader goes through a text once.
+// mark begins the comment line that shares the declaration below it.
+const mark = "// Go:"
+
+// A reader goes through texts once, one after the other.
 type reader struct {
-	lines, code []string // code: without comments
+	lines, code []string // of the text that is read; code: without comments
 	where       func(line int) string
 	layout      *Layout
-	marks       map[string]int            // by name: the line of the mark
+	marks       map[string]string         // by name: the position of the mark
 	values      map[string]constant.Value // of the constants and enums marked so far
 	structs     map[string]*Struct        // by name in C
 }
@@ -115,9 +131,9 @@ func (r *reader) declaration(name string, mark int) error {
 		return r.fail(mark, "mark %q, expected // Go: and a name that begins with a capital letter", name)
 	}
 	if first, again := r.marks[name]; again {
-		return r.fail(mark, "mark %s again, the first is at %s", name, r.where(first+1))
+		return r.fail(mark, "mark %s again, the first is at %s", name, first)
 	}
-	r.marks[name] = mark
+	r.marks[name] = r.where(mark + 1)
 	from, to, depth := mark+1, mark+1, 0
 	for ; ; to++ {
 		if to == len(r.code) {

@@ -7,7 +7,7 @@ import (
 )
 
 func read(text string) (*Layout, error) {
-	return Read(text, func(line int) string { return fmt.Sprintf("x.cu:%d", line) })
+	return Read(Source{text, func(line int) string { return fmt.Sprintf("x.cu:%d", line) }})
 }
 
 func TestRead(t *testing.T) {

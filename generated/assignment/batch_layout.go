@@ -4,6 +4,9 @@ package assignment
 
 import "unsafe"
 
+// Constexpr INFINITE of the kernels of assignment/batch.
+const BatchInfinite = 2305843009213693952
+
 // Enum Word of the kernels of assignment/batch.
 //
 // What is found: counts, sums, and the least row, column or entry at fault.

@@ -4,6 +4,16 @@ package assignment
 
 import "unsafe"
 
+// Constexpr INFINITE of the kernels of assignment/classical.
+const ClassicalInfinite = 2305843009213693952
+
+// Constexpr NUMBER of the kernels of assignment/classical.
+//
+// A way is a word that says how a row came into a forest: the row before it, its root, and
+// a stop, a row on the way to the root, a few rows away. Those of a root are the root. With
+// the row in place of the one before it, it is a frontier row.
+const ClassicalRowBits = 21
+
 // Enum Stage of the kernels of assignment/classical.
 const (
 	ClassicalStageStart   = 0

@@ -2,6 +2,9 @@
 
 package assignment
 
+// Constexpr INFINITE of the kernels of assignment/core.
+const CoreInfinite = 2305843009213693952
+
 // Enum Stage of the kernels of assignment/core.
 const (
 	CoreStageBidding    = 0
@@ -48,3 +51,9 @@ const (
 	CoreStatusOverflowed = 3
 	CoreStatusTied       = 4
 )
+
+// Constexpr SHARED of the kernels of assignment/core.
+const CoreShared = 16777216
+
+// Constexpr WORDS of the kernels of assignment/core.
+const CoreWords = 32

@@ -2,6 +2,9 @@
 
 package assignment
 
+// Constexpr INFINITE of the kernels of assignment/duals.
+const DualsInfinite = 2305843009213693952
+
 // Enum Word of the kernels of assignment/duals.
 //
 // Control words, 8 bytes each. The host reads them by these numbers.

@@ -4,6 +4,9 @@ package assignment
 
 import "unsafe"
 
+// Constexpr FLIGHT of the kernels of assignment/fit.
+const FitFlight = 8
+
 // Enum Word of the kernels of assignment/fit.
 //
 // What is found of the costs, a word each; least and most of the allowed ones as integers,

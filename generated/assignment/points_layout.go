@@ -2,6 +2,9 @@
 
 package assignment
 
+// Constexpr INFINITE of the kernels of assignment/points.
+const PointsInfinite = 2305843009213693952
+
 // Enum Word of the kernels of assignment/points.
 //
 // Control words, 8 bytes each. The host reads and clears them by these numbers.

@@ -4,6 +4,16 @@ package assignment
 
 import "unsafe"
 
+// Constexpr INFINITE of the kernels of assignment/tree.
+const TreeInfinite = 2305843009213693952
+
+// Constexpr NUMBER of the kernels of assignment/tree.
+//
+// A way is a word that says how a row came into a forest: the row before it, its root, and
+// a stop, a row on the way to the root, a few rows away. Those of a root are the root. With
+// the row in place of the one before it, it is a frontier row.
+const TreeRowBits = 21
+
 // Constexpr LIST of the kernels of assignment/tree.
 const TreeZeros = 8
 

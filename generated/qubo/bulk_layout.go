@@ -38,3 +38,9 @@ const (
 	BulkOperatorOperators = 5
 	BulkOperatorMigrant   = 5
 )
+
+// Constexpr JUDGES of the kernels of qubo/bulk.
+const BulkJudges = 256
+
+// Constexpr MOST of the kernels of qubo/bulk.
+const BulkElites = 256

@@ -190,10 +190,9 @@ func (r *splits) split(s device.Stream, c uint64) (uint64, error) {
 	if err := s.Fill(r.found, 0, 8, 0xff); err != nil {
 		return 0, err
 	}
-	const run = 64
 	block := r.family.Int(r.variant, "block")
 	psi := uint64(1) << (bits.OnesCount64(c) - 1)
-	per := uint64(run * block)
+	per := uint64(csg.SplitsRun * block)
 	g := device.Grid{Blocks: int64((psi + per - 1) / per), Threads: block}
 	if err := r.kernels.Attain(s, g, r.f, r.found, c, psi); err != nil {
 		return 0, err

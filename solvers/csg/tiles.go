@@ -342,9 +342,8 @@ func (r *tiles) split(s device.Stream, c uint64) (uint64, error) {
 		}
 		return c &^ (others | last), nil
 	}
-	const run = 64
 	psi := uint64(1) << (bits.OnesCount64(c) - 1)
-	per := uint64(run * r.threads())
+	per := uint64(csg.TilesRun * r.threads())
 	g := device.Grid{Blocks: int64((psi + per - 1) / per), Threads: r.threads()}
 	if err := r.kernels.Attain(s, g, r.f, r.found, c, psi); err != nil {
 		return 0, err

@@ -5,6 +5,7 @@
 
 namespace coalesce {
 
+// Go: Infinite
 constexpr i64 INFINITE = 1ll << 61;  // a forbidden pair
 
 // A Scale turns costs into scaled costs.

@@ -8,6 +8,7 @@ namespace coalesce {
 // A way is a word that says how a row came into a forest: the row before it, its root, and
 // a stop, a row on the way to the root, a few rows away. Those of a root are the root. With
 // the row in place of the one before it, it is a frontier row.
+// Go: RowBits
 constexpr u32 NUMBER = 21;  // bits of a row
 __device__ __forceinline__ u32 rowOf(u64 word) { return (u32)word & ((1u << NUMBER) - 1); }
 __device__ __forceinline__ u32 rootOf(u64 word) { return rowOf(word >> NUMBER); }

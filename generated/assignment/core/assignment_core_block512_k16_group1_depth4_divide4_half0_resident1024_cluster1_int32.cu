@@ -899,6 +899,7 @@ __device__ __forceinline__ void share(const State& s, const Everyone& threadGrou
 __device__ bool search(State& s, Everyone& threadGroup, u64 m) {
     u32 blocks = threadGroup.searchers(), slot = threadIdx.x / LANES, given[2] = {0, 0};
     if (blockIdx.x >= blocks) return watch(s, threadGroup, m);
+    // Go: Shared
     constexpr u32 SHARED = 1 << 24;  // added for each block that shares; as many reached cost a look
     bool waits = threadIdx.x == BLOCK - WARP, hasSlot = slot < SLOTS;
     LocalQueue& f = threadGroup.localQueue;
@@ -1110,6 +1111,7 @@ template <class ThreadGroup> __device__ void phases(State& s, ThreadGroup& threa
     }
 }
 
+// Go: Words
 constexpr u32 WORDS = 32;  // of control
 
 // apart is phases of a small core by one block, with all but the edges in its

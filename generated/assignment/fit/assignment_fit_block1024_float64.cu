@@ -8,6 +8,7 @@ using namespace coalesce;
 
 typedef double T;
 constexpr u32 BLOCK = 1024;  // threads, at most
+// Go: Flight
 constexpr u32 FLIGHT = 8;            // costs a thread loads at once
 constexpr bool INTEGERS = false;  // else floats
 constexpr i64 FORBIDDEN = sizeof(T) == 4 ? 2147483647 : 9223372036854775807ll;  // of integers

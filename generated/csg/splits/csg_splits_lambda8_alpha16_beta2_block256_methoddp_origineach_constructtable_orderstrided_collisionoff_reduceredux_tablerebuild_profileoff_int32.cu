@@ -266,7 +266,8 @@ csg_splits_lambda8_alpha16_beta2_block256_methoddp_origineach_constructtable_ord
 extern "C" __global__ void csg_splits_lambda8_alpha16_beta2_block256_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32_attain(int* f, unsigned long long* found, unsigned long long c,
         unsigned long long psi) {
     using namespace csg_splits_lambda8_alpha16_beta2_block256_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileoff_int32;
-    constexpr u64 RUN = 64;
+    // Go: Run
+    constexpr u64 RUN = 64;  // splittings that a thread looks at
     u64 begin = ((u64)blockIdx.x * blockDim.x + threadIdx.x) * RUN;
     if (begin >= psi) return;
     u32 coalition = (u32)c, split = deposit((u32)begin, coalition);

@@ -513,7 +513,8 @@ extern "C" __global__ void __launch_bounds__(256)
 csg_tiles_chunk5_slot5_each1_block256_stages3_pairs1_adderfused_least1_float32_attain(const float* f, unsigned long long* found, unsigned long long coalition,
         unsigned long long psi) {
     using namespace csg_tiles_chunk5_slot5_each1_block256_stages3_pairs1_adderfused_least1_float32;
-    constexpr u64 RUN = 64;
+    // Go: Run
+    constexpr u64 RUN = 64;  // splittings that a thread looks at
     u64 begin = ((u64)blockIdx.x * BLOCK + threadIdx.x) * RUN;
     if (begin >= psi) return;
     u64 split = 0, members = coalition;

@@ -385,7 +385,8 @@ extern "C" __global__ void __launch_bounds__(128)
 csg_tiles_chunk5_slot5_each2_block128_stages3_pairs1_adderfused_least4_int32_attain(const int* f, unsigned long long* found, unsigned long long coalition,
         unsigned long long psi) {
     using namespace csg_tiles_chunk5_slot5_each2_block128_stages3_pairs1_adderfused_least4_int32;
-    constexpr u64 RUN = 64;
+    // Go: Run
+    constexpr u64 RUN = 64;  // splittings that a thread looks at
     u64 begin = ((u64)blockIdx.x * BLOCK + threadIdx.x) * RUN;
     if (begin >= psi) return;
     u64 split = 0, members = coalition;

@@ -406,7 +406,9 @@ struct Candidate {
     __device__ __forceinline__ bool before(const Candidate& o) const { return value > o.value || (value == o.value && search < o.search); }
 };
 
+// Go: Judges
 constexpr u32 JUDGES = 256;  // threads
+// Go: Elites
 constexpr u32 MOST = 256;    // elites
 
 // Jury holds, in shared memory, the words that the threads of gather exchange.

@@ -35,10 +35,12 @@ struct Problem {
     __device__ __forceinline__ const u32* words(u64 s) const { return x + solution(s) * (side / 32); }
 };
 
+// Go: ThreadRows
 constexpr u32 EACH = 8;                                          // rows that a thread computes, of as many solutions
 constexpr u32 ACROSS = TILE / EACH;                              // threads that compute the same solutions
 constexpr u32 THREADS = ACROSS * (BATCH / EACH);
 constexpr int BLOCKS = sizeof(C) < 8 && THREADS < 512 ? 2 : 1;   // blocks a multiprocessor
+// Go: TileColumns
 constexpr u32 STEP = 32;                                         // columns of a stage, one word of a solution
 constexpr u32 STAGE = STEP * TILE * (u32)sizeof(C);              // bytes of a stage
 

@@ -36,9 +36,11 @@ struct Problem {
 };
 
 constexpr u32 WIDE = 64;                     // solutions that a warp computes
+// Go: WarpRows
 constexpr u32 HIGH = 64;                              // rows that a warp computes
 constexpr u32 THREADS = TILE / HIGH * (BATCH / WIDE) * WARP;
 constexpr int BLOCKS = 65536 / (THREADS * 4 * WIDE);  // blocks a multiprocessor: 128 or 256 registers a thread
+// Go: TensorColumns
 constexpr u32 STEP = 128;                             // columns of a stage
 constexpr u32 STAGE = TILE * STEP + BATCH * STEP / 8; // bytes: coefficients, then bits
 

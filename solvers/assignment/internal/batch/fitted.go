@@ -13,6 +13,7 @@ import (
 // A Fit finds the range of costs that are on a device, with the kernels of
 // assignment/fit.
 type Fit struct {
+	variant *device.Variant
 	kernels *assignment.FitKernels
 	spans   device.Buffer
 	scope   device.Scope
@@ -43,7 +44,7 @@ func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		fit := &Fit{kernels: kernels}
+		fit := &Fit{variant: v, kernels: kernels}
 		fit.scope.Keep(kernels)
 		return fit, nil
 	}
@@ -56,8 +57,9 @@ func (f *Fit) Close() error { return f.scope.Close() }
 // launch scans count shares of the costs, each of length costs. The results of two neighbouring
 // shares begin step words apart.
 func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, count, length, all int64, problems, found device.Buffer, step int64) error {
-	const flight, warp, limit = 8, 32, 1024 // of the kernel
-	g := device.Grid{Blocks: count, Threads: int(min((length/flight+warp-1)/warp*warp, limit))}
+	const warp = 32
+	limit := int64(assignment.Fit.Int(f.variant, "block"))
+	g := device.Grid{Blocks: count, Threads: int(min((length/assignment.FitFlight+warp-1)/warp*warp, limit))}
 	g.Threads = max(g.Threads, warp)
 	maximize := uint64(0)
 	if p.Instance.Maximize {

@@ -71,7 +71,7 @@ func (e *pointCore) coarsen(d device.Device) error {
 // the coarser level. On the finest level prices are refined until matched pairs are tight;
 // phases on the known pairs match the other rows, and pricing proves the whole.
 func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine.Solution, error) {
-	if err := r.s.Fill(r.control, 0, 8*coreWords, 0); err != nil {
+	if err := r.s.Fill(r.control, 0, 8*assignment.CoreWords, 0); err != nil {
 		return nil, err
 	}
 	if err := r.approach(ctx, start); err != nil {

@@ -71,9 +71,6 @@ func defaultSchedule(rows int) schedule {
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
 
-// coreWords is how many control words there are, the cycles of each stage the last.
-const coreWords = assignment.CoreWordStages + assignment.CoreStageAugmenting + 1
-
 // modes of the kernel solve.
 const (
 	coreAuction = 1
@@ -83,6 +80,9 @@ const (
 	coreYield   = 16
 	coreApart   = 32
 )
+
+// A forbidden pair has the same cost here and in the kernels.
+var _ = [1]struct{}{}[assignment.CoreInfinite-problem.Infinity]
 
 // Open loads a variant of assignment/core and takes memory for dense problems of
 // that size.
@@ -124,7 +124,7 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 	if err = e.scope.Take(d, device.Into(&e.col, 4*int64(e.pool*e.k)), device.Into(&e.cost, 8*int64(e.pool*e.k)), device.Into(&e.next, 4*int64(e.pool)), device.Into(&e.rest, 8*int64(e.pool*e.k)),
 		device.Into(&e.u, 8*int64(rows)), device.Into(&e.v, 8*width), device.Into(&e.match, 4*int64(rows)), device.Into(&e.owner, 4*width),
 		device.Into(&e.word, 8*width), device.Into(&e.lists, 16*int64(e.capacity)), device.Into(&e.reached, 4*width), device.Into(&e.claim, 4*int64(rows)),
-		device.Into(&e.control, 8*coreWords+8*(width+int64(rows))+4*int64(rows)), device.Into(&e.prices, 4*int64(cols))); err != nil {
+		device.Into(&e.control, 8*assignment.CoreWords+8*(width+int64(rows))+4*int64(rows)), device.Into(&e.prices, 4*int64(cols))); err != nil {
 		return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
 	}
 	return e, nil
@@ -276,7 +276,7 @@ func (r *coreRun) width() int {
 // begin sets the duals v, to those of start or to the columns' minima, and makes the core.
 func (r *coreRun) begin(start *problem.Prices) error {
 	// The first word is the grid barrier's.
-	if err := errors.Join(r.forget(), r.s.Fill(r.control, 0, 8*coreWords, 0)); err != nil {
+	if err := errors.Join(r.forget(), r.s.Fill(r.control, 0, 8*assignment.CoreWords, 0)); err != nil {
 		return err
 	}
 	switch {
@@ -309,7 +309,7 @@ func (r *coreRun) forget() error {
 // with resident=0 and 1024, one H200).
 func (r *coreRun) room() int {
 	const static = 10 << 10 // of the kernel solve, at most
-	bytes := 24*r.width() + 20*r.p.Rows + 8*coreWords
+	bytes := 24*r.width() + 20*r.p.Rows + 8*assignment.CoreWords
 	if r.initialised || r.p.Rows > min(r.resident, 1<<16) || bytes+static > r.shared {
 		return 0
 	}
@@ -330,8 +330,8 @@ func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
 	if r.apart = room > 0; r.apart {
 		mode |= coreApart
 	}
-	const atMost = 255              // blocks: see SHARED of core/search.cu.tmpl
-	room = max(room, 32*r.block+16) // struct LocalQueue of core/thread_groups.cu.tmpl
+	const atMost = 1<<32/assignment.CoreShared - 1 // blocks, each of which adds CoreShared to a sum of 32 bits
+	room = max(room, 32*r.block+16)                // struct LocalQueue of core/thread_groups.cu.tmpl
 	blocks := max(1, min(r.sms, atMost, (r.p.Rows*min(r.k, 32)+r.block-1)/r.block))
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
 	if r.cluster > 1 {
@@ -349,7 +349,7 @@ func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
 
 // words downloads the control words and, where one block ran the phases, its answer.
 func (r *coreRun) words() ([]uint64, error) {
-	size := 8 * coreWords
+	size := 8 * assignment.CoreWords
 	if r.apart {
 		size += 8*(r.width()+r.p.Rows) + 4*r.p.Rows
 	}
@@ -357,11 +357,11 @@ func (r *coreRun) words() ([]uint64, error) {
 	if err := r.s.Download(raw, r.control, 0); err != nil {
 		return nil, err
 	}
-	words := make([]uint64, coreWords)
+	words := make([]uint64, assignment.CoreWords)
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
 	}
-	r.answer = raw[8*coreWords:]
+	r.answer = raw[8*assignment.CoreWords:]
 	return words, nil
 }
 

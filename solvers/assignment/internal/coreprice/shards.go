@@ -197,7 +197,7 @@ func (r *coreShardRun) solveCore(launch func() error) error {
 		}
 	}
 	return errors.Join(
-		r.share(h.control, 8*coreWords),
+		r.share(h.control, 8*assignment.CoreWords),
 		r.share(h.u, 8*int64(h.p.Rows)),
 		r.share(h.v, 8*int64(h.p.Cols)),
 		r.share(h.match, 4*int64(h.p.Rows)),
@@ -310,7 +310,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		err := errors.Join(
 			part.s.Copy(part.v, 0, h.v, 0, 8*cols),
 			part.s.Copy(part.u, 0, h.u, 8*first, 8*n),
-			part.s.Copy(part.control, 0, h.control, 0, 8*coreWords),
+			part.s.Copy(part.control, 0, h.control, 0, 8*assignment.CoreWords),
 			part.s.Fill(part.control, 8*assignment.CoreWordPool, 8*(assignment.CoreWordGrown+1-assignment.CoreWordPool), 0),
 			part.s.Fill(part.next, 0, 4*n, 0xff),
 		)

@@ -100,8 +100,8 @@ const (
 
 // OpenClassical loads a variant and takes memory for problems of one size.
 func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classical, error) {
-	if rows >= wayRows {
-		return nil, fmt.Errorf("assignment/classical of %d x %d pairs: expected fewer than %d rows", rows, cols, wayRows)
+	if limit := 1 << assignment.ClassicalRowBits; rows >= limit {
+		return nil, fmt.Errorf("assignment/classical of %d x %d pairs: expected fewer than %d rows", rows, cols, limit)
 	}
 	k, err := assignment.LoadClassical(d, v)
 	if err != nil {

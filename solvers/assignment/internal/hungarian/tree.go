@@ -111,8 +111,8 @@ func newTreeOf(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 
 // allocTree loads a variant and takes its workspace.
 func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree, error) {
-	if rows >= wayRows {
-		return nil, fmt.Errorf("assignment/tree of %d x %d pairs: expected fewer than %d rows", rows, cols, wayRows)
+	if limit := 1 << assignment.TreeRowBits; rows >= limit {
+		return nil, fmt.Errorf("assignment/tree of %d x %d pairs: expected fewer than %d rows", rows, cols, limit)
 	}
 	k, err := assignment.LoadTree(d, v)
 	if err != nil {
@@ -148,7 +148,6 @@ type treeHead struct{ assignment.TreeHead }
 
 const (
 	treeHeadBytes = 1024
-	wayRows       = 1 << 21 // rows, below: a way has 21 bits for one
 	treeBatch     = 16      // steps launched between two looks of the host, barrier=host
 	treeSteps     = 1 << 16 // steps of a persistent kernel between two looks of the host
 	treeToldSteps = 1 << 12 // the same, for a solve that reports its progress

@@ -209,16 +209,17 @@ func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal
 }
 
 // shape is a block of a variant: its threads, and its shared memory in
-// bytes. On tensor cores a warp has 64 rows and a stage 128 columns, and a bit
-// of every column for every solution; else a thread has 8 x 8 sums and a stage
-// 32 columns.
+// bytes. A stage has, on tensor cores, a bit of every column for every solution
+// beside the coefficients.
 func shape(v *device.Variant) (threads, shared int) {
 	f := &qubo.Evaluate
 	tile, batch, stages, kind := f.Int(v, "tile"), f.Int(v, "batch"), f.Int(v, "stages"), f.Value(v, "weight")
 	if kind == Int8 {
-		return tile / 64 * (batch / f.Int(v, "warp")) * 32, stages * (tile*128 + batch*128/8)
+		const columns = qubo.EvaluateTensorColumns
+		return tile / qubo.EvaluateWarpRows * (batch / f.Int(v, "warp")) * 32, stages * (tile*columns + batch*columns/8)
 	}
-	return tile / 8 * (batch / 8), stages * 32 * tile * CoefficientBytes(kind)
+	const rows = qubo.EvaluateThreadRows // and solutions of a thread
+	return tile / rows * (batch / rows), stages * qubo.EvaluateTileColumns * tile * CoefficientBytes(kind)
 }
 
 // CoefficientBytes is the size of a coefficient of a kind.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"coalesce/generated/qubo"
 )
 
 // Rules are the parameters of the searches, by the names that ParseRules takes;
@@ -21,12 +23,6 @@ type Rules struct {
 	Distance int // variables in which elites differ at least
 	Restart  int // rounds without a better solution after which a search begins anew; Never: no restart
 }
-
-// Limits of qubo/bulk on a device.
-const (
-	RingLimit = 1024 // tabu variables of a search: RING of its template
-	poolLimit = 240  // elites of a pool
-)
 
 // Never is the Restart of a search that does not begin anew.
 const Never = -1
@@ -46,7 +42,7 @@ var ruleList = []rule{
 	{"stall", 1<<31 - 1, func(r *Rules) *int { return &r.Stall }},
 	{"round", 4096, func(r *Rules) *int { return &r.Round }},
 	{"searches", 1 << 16, func(r *Rules) *int { return &r.Searches }},
-	{"pool", poolLimit, func(r *Rules) *int { return &r.Pool }},
+	{"pool", qubo.BulkElites, func(r *Rules) *int { return &r.Pool }},
 	{"distance", 1<<31 - 1, func(r *Rules) *int { return &r.Distance }},
 	{"restart", 1e6, func(r *Rules) *int { return &r.Restart }},
 }
@@ -156,8 +152,8 @@ func (r Rules) CheckFor(engine string, without []string, n int) error {
 	case r.Tenure == 0 && r.Spread == 0:
 	case together >= n:
 		return fmt.Errorf("rules tenure and spread are %d together, expected less than the %d variables", together, n)
-	case together > RingLimit && slices.Contains(members, "bulk"):
-		return fmt.Errorf("rules tenure and spread are %d together, expected at most %d: engine bulk keeps so many tabu variables", together, RingLimit)
+	case together > qubo.BulkRing && slices.Contains(members, "bulk"):
+		return fmt.Errorf("rules tenure and spread are %d together, expected at most %d: engine bulk keeps so many tabu variables", together, qubo.BulkRing)
 	}
 	if r.Distance > n {
 		return fmt.Errorf("rule distance is %d, expected at most the %d variables", r.Distance, n)

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"coalesce/generated/qubo"
 	"strings"
 	"testing"
 )
@@ -16,7 +15,7 @@ func TestParseRules(t *testing.T) {
 		{"stall=10000, tenure=1", Rules{Stall: 10000, Tenure: 1}},
 		{"restart=never", Rules{Restart: Never}},
 		{"tenure=1,spread=2,stall=3,round=4,searches=5,pool=6,distance=7,restart=8", Rules{1, 2, 3, 4, 5, 6, 7, 8}},
-		{"pool=240,round=4096,searches=65536,restart=1000000", Rules{Pool: 240, Round: 4096, Searches: 65536, Restart: 1000000}},
+		{"pool=256,round=4096,searches=65536,restart=1000000", Rules{Pool: 256, Round: 4096, Searches: 65536, Restart: 1000000}},
 	} {
 		got, err := ParseRules(c.text)
 		if err != nil || got != c.want {
@@ -36,7 +35,7 @@ func TestParseRules(t *testing.T) {
 		"tenure=0":              `rule tenure is "0"`,
 		"stall=-1":              `rule stall is "-1"`,
 		"stall=1e4":             `rule stall is "1e4"`,
-		"pool=241":              `rule pool is "241", expected pool from 1 to 240`,
+		"pool=257":              `rule pool is "257", expected pool from 1 to 256`,
 		"pool=never":            `rule pool is "never"`,
 		"restart=-1":            `rule restart is "-1", expected restart from 1 to 1000000 or never`,
 		"round=4097":            `expected round from 1 to 4096`,
@@ -50,17 +49,10 @@ func TestParseRules(t *testing.T) {
 			t.Errorf("%q: %+v, %v; expected %q", text, r, err, want)
 		}
 	}
-	for _, bad := range []Rules{{Tenure: -1}, {Pool: 241}, {Restart: -2}, {Searches: -5}} {
+	for _, bad := range []Rules{{Tenure: -1}, {Pool: 257}, {Restart: -2}, {Searches: -5}} {
 		if err := bad.Check(); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
-	}
-}
-
-// The device keeps as many tabu variables as is checked.
-func TestBulkRing(t *testing.T) {
-	if qubo.BulkRing != RingLimit {
-		t.Errorf("the device keeps %d tabu variables, not %d", qubo.BulkRing, RingLimit)
 	}
 }
 

@@ -73,7 +73,8 @@ type parameters struct {
 	restart        int // rounds without a better solution, after which the search begins anew; Never: no restart
 }
 
-const controlWords = 512 // of the device
+// controlWords are the words of 8 bytes before the values of elites, and those.
+const controlWords = qubo.BulkControlValues + qubo.BulkElites
 
 // rulesFor are the default parameters on a device.
 func (b *Island) rulesFor(f device.Facts) parameters {
@@ -165,7 +166,7 @@ func (b *Island) round(o search.Options, number, flips int64) error {
 	return errors.Join(
 		b.kernels.Search(s, g, b.rows, b.diag, uint64(b.p.N), b.form.argument(), b.gains, b.now, b.kept, b.scores, b.elites,
 			b.control, uint64(flips), uint64(r.stall), uint64(r.tenure), uint64(r.spread), seed, uint64(number), target, mode),
-		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: 256}, b.kept, b.scores, b.elites, b.control,
+		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: qubo.BulkJudges}, b.kept, b.scores, b.elites, b.control,
 			uint64(r.searches), uint64(r.pool), uint64(r.distance), uint64(2*r.pool)))
 }
 

@@ -269,6 +269,6 @@ func (b *Island) admit(values []int64, elites []byte) error {
 	}
 	r, s := b.rules, b.streams[0]
 	return errors.Join(s.Upload(b.migrants, 0, elites), s.Upload(b.migrantValues, 0, device.Bytes(scores)),
-		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: 256}, b.migrants, b.migrantValues, b.elites, b.control,
+		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: qubo.BulkJudges}, b.migrants, b.migrantValues, b.elites, b.control,
 			uint64(len(values)), uint64(r.pool), uint64(r.distance), migrantsLimit))
 }

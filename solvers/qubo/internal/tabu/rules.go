@@ -13,7 +13,7 @@ import (
 // where the user gave none.
 func withRules(r search.Rules, d parameters, n int) parameters {
 	r = r.Within(n)
-	d.tenure, d.spread = r.TabuList(d.tenure, d.spread, min(n-1, search.RingLimit))
+	d.tenure, d.spread = r.TabuList(d.tenure, d.spread, min(n-1, qubo.BulkRing))
 	if r.Round > 0 {
 		d.flips = r.Round * n
 	}

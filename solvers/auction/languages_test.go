@@ -162,7 +162,11 @@ func paidAs(t *testing.T, res *Result) *Payments {
 // allocations of a value.
 func keepsFewest(a *Auction, value int64) int {
 	fewest := len(a.Reserves) + 1
+	disjoint := disjointSets(a)
 	for set := range uint(1) << (len(a.Bids) + len(a.Reserves)) {
+		if !disjoint(set) {
+			continue
+		}
 		var winners, kept []int
 		for i := range len(a.Bids) + len(a.Reserves) {
 			if set>>i&1 == 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -205,7 +206,11 @@ func worths(a *Auction, bidder []int, bidders int) []int64 {
 	for c := range best {
 		best[c] = unsold
 	}
+	disjoint := disjointSets(a)
 	for set := range uint(1) << (len(a.Bids) + len(a.Reserves)) {
+		if !disjoint(set) {
+			continue
+		}
 		var winners, kept []int
 		coalition := 0
 		for i := range a.Bids {
@@ -234,6 +239,35 @@ func worths(a *Auction, bidder []int, bidders int) []int64 {
 }
 
 const unsold = math.MinInt64
+
+// disjointSets tells of a set of bids and, in the bits above theirs, of reserves whether no two
+// have a good in common; goods and dummies of the auction number at most 64.
+func disjointSets(a *Auction) func(set uint) bool {
+	var goods []uint64
+	mask := func(list []int64) (m uint64) {
+		for _, g := range list {
+			m |= 1 << g
+		}
+		return m
+	}
+	for _, b := range a.Bids {
+		goods = append(goods, mask(b.Goods))
+	}
+	for _, r := range a.Reserves {
+		goods = append(goods, mask(r.Goods))
+	}
+	return func(set uint) bool {
+		sold := uint64(0)
+		for ; set != 0; set &= set - 1 {
+			g := goods[bits.TrailingZeros(set)]
+			if sold&g != 0 {
+				return false
+			}
+			sold |= g
+		}
+		return true
+	}
+}
 
 // Payments are held against their definitions, with the worth of every coalition.
 func TestPaymentsAgainstEveryCoalition(t *testing.T) {
@@ -323,6 +357,9 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 		}
 		if revenue := selected.Revenue().Int64(); revenue < need {
 			t.Fatalf("%+v: the coalition %b would pay %d, the winners pay %d", a, c, need, revenue)
+		}
+		if least <= 0 {
+			continue // holds wherever payments are not below VCG's
 		}
 		if !point.Add(out, least) {
 			t.Fatalf("%+v: the core is empty", a)

@@ -258,10 +258,15 @@ type number struct{ base, slope *big.Rat }
 
 func zero() number { return number{new(big.Rat), new(big.Rat)} }
 
-// add adds k times y.
+// add adds k times y. Most parts of most numbers are 0, and a sum of rationals is reduced by a greatest
+// common divisor, so parts of y that are 0 are left out.
 func (x number) add(k *big.Rat, y number) {
-	x.base.Add(x.base, new(big.Rat).Mul(k, y.base))
-	x.slope.Add(x.slope, new(big.Rat).Mul(k, y.slope))
+	if y.base.Sign() != 0 {
+		x.base.Add(x.base, new(big.Rat).Mul(k, y.base))
+	}
+	if y.slope.Sign() != 0 {
+		x.slope.Add(x.slope, new(big.Rat).Mul(k, y.slope))
+	}
 }
 
 // addTimes is add where k is often 0.

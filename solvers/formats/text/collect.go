@@ -19,15 +19,10 @@ func Collect(ctx context.Context, f *File, n *Numbers, count int, bad func(word 
 	parts := Pool(n.Infinite)
 	return Each(ctx, f, Words, func(b *Block) (*Numbers, error) {
 		part := parts.Get().(*Numbers)
-		for {
-			word, ok := b.Word()
-			if !ok {
-				return part, nil
-			}
-			if !part.Add(word) {
-				return part, bad(word)
-			}
+		if wrong := b.numbers(part); wrong != nil {
+			return part, bad(wrong)
 		}
+		return part, nil
 	}, func(b *Block, part *Numbers) error {
 		if have := n.Len() - before; have+part.Len() > count {
 			for range count - have {

@@ -123,7 +123,6 @@ func (j *job[T]) parse(parse func(*Block) (T, error)) {
 // keepOne sets the lines of a block and of its error to those of the file, and calls keep.
 func (f *File) keepOne(b *Block, failed error, lines int, keep func() error) error {
 	b.first = f.ended + 1
-	b.last = b.ended
 	var stream *streamError
 	if errors.As(failed, &stream) {
 		return f.failed(b.first, stream.err)
@@ -158,7 +157,8 @@ func cutAll[T any](ctx context.Context, c *cutter, jobs, order chan<- *job[T], f
 		if err == io.EOF {
 			return
 		}
-		b := &Block{name: c.f.name, comment: c.f.o.Comment, data: buf.data}
+		b := NewBlock(c.f.name, 0, buf.data)
+		b.comment = c.f.o.Comment
 		j := &job[T]{block: b, buf: buf, err: err, done: make(chan struct{})}
 		for _, to := range []chan<- *job[T]{jobs, order} {
 			select {

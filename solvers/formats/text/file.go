@@ -246,23 +246,3 @@ func trimEnd(line []byte) []byte {
 	}
 	return line
 }
-
-// blank reports whether a byte separates words.
-func blank(c byte) bool { return c == ' ' || c-'\t' < 5 }
-
-// Split appends the words of a line.
-func Split(words [][]byte, line []byte) [][]byte {
-	for at := 0; ; {
-		for at < len(line) && blank(line[at]) {
-			at++
-		}
-		if at == len(line) {
-			return words
-		}
-		from := at
-		for at < len(line) && !blank(line[at]) {
-			at++
-		}
-		words = append(words, line[from:at])
-	}
-}

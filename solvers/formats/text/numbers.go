@@ -15,29 +15,36 @@ import (
 
 // Int reads a whole number of 64 bits: digits behind a sign or none.
 func Int(word []byte) (int64, bool) {
-	digits := word
-	negative := false
+	digits, negative := word, false
 	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
 		negative, digits = digits[0] == '-', digits[1:]
 	}
-	if len(digits) == 0 {
-		return 0, false
-	}
-	v := int64(0) // wraps round beyond 18 digits
-	for _, c := range digits {
-		if c -= '0'; c > 9 {
-			return 0, false
-		}
-		v = 10*v + int64(c)
-	}
-	if len(digits) > 18 {
-		v, err := strconv.ParseInt(letters(word), 10, 64)
-		return v, err == nil
+	v, ok := uint64(0), false
+	switch n := len(digits); {
+	case n > 16 || n < 8 && cap(digits) < 8:
+		return intByBytes(word, digits)
+	case n >= 8:
+		first := (load(digits, 0) ^ '0'*ones) << (128 - 8*uint(n)) // zeros, then all digits but the last 8
+		last := load(digits, n-8) ^ '0'*ones
+		v, ok = join(first)*1e8+join(last), others(first)|others(last) == 0
+	case n > 0:
+		v, ok = short(digits)
 	}
 	if negative {
 		v = -v
 	}
-	return v, true
+	return int64(v), ok
+}
+
+// intByBytes is Int of a word with these digits behind the sign.
+func intByBytes(word, digits []byte) (int64, bool) {
+	for _, c := range digits {
+		if c-'0' > 9 {
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseInt(letters(word), 10, 64)
+	return v, err == nil
 }
 
 // letters is a word as a string, without a copy: strconv copies what it keeps.
@@ -46,6 +53,11 @@ func letters(word []byte) string { return unsafe.String(unsafe.SliceData(word), 
 // Float reads a finite decimal, rounded to the nearest float64. It returns false for infinities, NaN,
 // hexadecimal digits, underscores, and decimals beyond float64.
 func Float(word []byte) (float64, bool) {
+	if d, ok := parseDecimal(word); ok {
+		if v, ok := d.float(); ok {
+			return v, true
+		}
+	}
 	for _, c := range word {
 		if c-'0' > 9 && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
 			return 0, false

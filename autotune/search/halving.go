@@ -88,7 +88,7 @@ func (s *search) screen() ([]*state, error) {
 				return nil, err
 			}
 		}
-		if i >= s.known && (i-s.known)%2 == 0 {
+		if i >= s.known && (i-s.known)%3 != 2 {
 			s.advance(i, mid)
 		}
 		c := s.order[i]

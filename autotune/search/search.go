@@ -3,7 +3,7 @@
 //
 // The order is the safe point, earlier winners, then winners of other sizes, devices and texts:
 // whenever the search is stopped, its best is at least as good as what runs without tuning. The
-// others follow in a seeded shuffle in which every second one is the nearest to the best so far.
+// others follow in a seeded shuffle in which two of three are the nearest to the best so far.
 // Every variant is verified before it is timed. Successive halving times all of them briefly at the
 // middle size, a quarter of them at every size, and the best few of each size in interleaved
 // rounds, of the middle size first; "exhaustive" leaves out the halving.

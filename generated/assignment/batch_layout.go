@@ -9,7 +9,7 @@ const BatchInfinite = 2305843009213693952
 
 // Enum Word of the kernels of assignment/batch.
 //
-// What is found: counts, sums, and the least row, column or entry at fault.
+// Indices of the findings: counts, sums, and the least row, column or entry at fault.
 const (
 	BatchWordEntries      = 0
 	BatchWordRowsWrong    = 1
@@ -29,10 +29,10 @@ const (
 
 // BatchProblem is struct Problem of the kernels of assignment/batch.
 //
-// A Problem is what the host says of one: where its costs begin, and how many
-// stand between the rows of the instance; its rows <= cols are those of the
-// instance transposed where copy says where to (else it is negative). Its
-// answer is, in words of 8 bytes: five counts, u, v and the columns of rows, as ints.
+// Problem is the host's description of a problem: the offset of its costs, and the stride
+// between rows of the instance, in costs. rows <= cols are those of the instance or, where
+// copy >= 0, of its transpose, which the block writes at offset copy. The answer consists of
+// words of 8 bytes: five counts, u, v and the columns of rows, as ints.
 type BatchProblem struct {
 	Costs, Stride, Rows, Cols, Answer, Copy, State int64
 	Scale                                          float64

@@ -4,7 +4,7 @@ package assignment
 
 // Enum Word of the kernels of assignment/check.
 //
-// What is found: counts, and the least row, column or entry at fault.
+// Indices of the findings: counts, sums, and the least row, column or entry at fault.
 const (
 	CheckWordEntries      = 0
 	CheckWordRowsWrong    = 1

@@ -9,9 +9,10 @@ const ClassicalInfinite = 2305843009213693952
 
 // Constexpr NUMBER of the kernels of assignment/classical.
 //
-// A way is a word that says how a row came into a forest: the row before it, its root, and
-// a stop, a row on the way to the root, a few rows away. Those of a root are the root. With
-// the row in place of the one before it, it is a frontier row.
+// A way is a word of 64 bits that describes how a row joined the forest: the number of the
+// row before on the path from the root, the number of the root, and the number of a stop, a
+// row a few levels nearer the root. All three of a root are the root itself. A frontier row
+// is a way with the row itself in place of the row before.
 const ClassicalRowBits = 21
 
 // Enum Stage of the kernels of assignment/classical.
@@ -33,23 +34,23 @@ const ClassicalMembers = 32
 
 // ClassicalControl is struct Control of the kernels of assignment/classical.
 //
-// What blocks tell one another, in words of 8 bytes. Counters that a step
-// reads while it prepares the next take turns.
+// Control holds the words that blocks exchange, 8 bytes each. A step reads one of
+// several counters while it clears another for the next step.
 type ClassicalControl struct {
-	Least                                   [2]int64  // smallest uncovered slack, by dual updates
-	Bound                                   int64     // no slack of an allowed pair is larger
-	Count                                   [3]uint64 // by steps: rows put into the queue, paths found << 32
+	Least                                   [2]int64  // smallest uncovered slack, by dual update modulo 2
+	Bound                                   int64     // at least every slack of an allowed pair
+	Count                                   [3]uint64 // by step modulo 3: rows put into the queue, plus paths found << 32
 	Winner                                  uint64    // phase << 32 | root: the path of paths=one
 	Word                                    uint64    // of the barrier
-	Side                                    uint64    // which queue
-	Head, Tail, Roots                       uint64    // rows head .. tail-1 of it come next; roots in the forest
+	Side                                    uint64    // which queue is in use
+	Head, Tail, Roots                       uint64    // rows head .. tail-1 of the queue come next; roots in the forest
 	Turn                                    uint64    // steps that filled a queue
 	Found                                   uint64    // paths of this phase
 	Stage                                   uint64
-	Levels, Phases, Paths, Updates, Scanned uint64    // done so far; rows read
-	Late                                    uint64    // edges are still to come
-	Hits                                    [2]uint64 // slack=bounded, by dual updates: how many there are
-	Read                                    uint64    // and parts read
+	Levels, Phases, Paths, Updates, Scanned uint64    // counts so far; scanned: rows read
+	Late                                    uint64    // whether edges of other devices are still to come
+	Hits                                    [2]uint64 // slack=bounded: number of hits, by dual update modulo 2
+	Read                                    uint64    // slack=bounded: parts read
 }
 
 // ClassicalControlSize is its size in bytes.
@@ -87,7 +88,7 @@ var (
 
 // ClassicalEdge is struct Edge of the kernels of assignment/classical.
 //
-// An Edge is zeros of a row on their way to the device that searches.
+// Edge is a word of zeros of a row, in a message to the device that searches.
 type ClassicalEdge struct {
 	Row, Word, Zeros uint32
 }
@@ -110,8 +111,8 @@ var (
 
 // ClassicalMessage is struct Message of the kernels of assignment/classical.
 //
-// A Message is what a device sends of a dual update: the update, the number of edges,
-// and the first of these.
+// Message is what a device sends in a dual update: the number of its edges, the least slack
+// d of its rows, and the first edges.
 type ClassicalMessage struct {
 	Count uint64
 	D     int64
@@ -136,12 +137,12 @@ var (
 
 // ClassicalMember is struct Member of the kernels of assignment/classical.
 //
-// A Member is a device's part of a solve: rows first .. first+mine-1. After the last
-// in a table comes the head: the Work of all rows, for the search of member 0.
+// Member describes a device's part of a solve: rows first .. first+mine-1. The entry after
+// the last member of a table is the head, the Work of all rows, in which member 0 searches.
 type ClassicalMember struct {
 	Costs       uint64
 	Work        uint64
-	Edges       uint64 // the zeros that a dual update makes here, with room for all
+	Edges       uint64 // zeros that a dual update makes in the member's rows, with room for all
 	Messages    uint64
 	First, Mine uint64
 }

@@ -19,7 +19,7 @@ const (
 
 // Enum Word of the kernels of assignment/core.
 //
-// Control words, 8 bytes each. The host reads and clears them by these numbers.
+// Indices of the control words, 8 bytes each, which the host reads and clears.
 const (
 	CoreWordBarrier    = 0
 	CoreWordCount      = 1

@@ -7,7 +7,7 @@ const DualsInfinite = 2305843009213693952
 
 // Enum Word of the kernels of assignment/duals.
 //
-// Control words, 8 bytes each. The host reads them by these numbers.
+// Indices of the control words, 8 bytes each, which the host reads.
 const (
 	DualsWordBarrier     = 0
 	DualsWordStructured  = 1

@@ -9,8 +9,8 @@ const FitFlight = 8
 
 // Enum Word of the kernels of assignment/fit.
 //
-// What is found of the costs, a word each; least and most of the allowed ones as integers,
-// or as the bits of doubles.
+// Indices of the findings about costs, a word each: the least and the largest of allowed
+// pairs, as integers or as the bits of doubles; whether some are invalid; the scale.
 const (
 	FitWordLeast = 0
 	FitWordMost  = 1
@@ -21,7 +21,7 @@ const (
 
 // Enum Told of the kernels of assignment/fit.
 //
-// What a block of assignment/batch tells of its solution, and of the check.
+// Numbers of words that a block of assignment/batch writes about its solution, and about the check.
 const (
 	FitToldCounts = 5
 	FitToldFound  = 13
@@ -29,7 +29,7 @@ const (
 
 // FitProblem is struct Problem of the kernels of assignment/fit.
 //
-// A Problem is that of assignment/batch.
+// Problem has the layout of Problem in assignment/batch.
 type FitProblem struct {
 	Costs, Stride, Rows, Cols, Answer, Copy, State int64
 	Scale                                          float64

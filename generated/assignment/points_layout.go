@@ -7,7 +7,7 @@ const PointsInfinite = 2305843009213693952
 
 // Enum Word of the kernels of assignment/points.
 //
-// Control words, 8 bytes each. The host reads and clears them by these numbers.
+// Indices of the control words, 8 bytes each, which the host reads and clears.
 const (
 	PointsWordBarrier    = 0
 	PointsWordCount      = 1
@@ -42,7 +42,7 @@ const (
 
 // Constexpr LOOKS of the kernels of assignment/points.
 //
-// Words that this family adds.
+// Indices of further control words, of this family alone.
 const (
 	PointsTallyLooks = 21
 	PointsTallyGaps  = 22

@@ -9,9 +9,10 @@ const TreeInfinite = 2305843009213693952
 
 // Constexpr NUMBER of the kernels of assignment/tree.
 //
-// A way is a word that says how a row came into a forest: the row before it, its root, and
-// a stop, a row on the way to the root, a few rows away. Those of a root are the root. With
-// the row in place of the one before it, it is a frontier row.
+// A way is a word of 64 bits that describes how a row joined the forest: the number of the
+// row before on the path from the root, the number of the root, and the number of a stop, a
+// row a few levels nearer the root. All three of a root are the root itself. A frontier row
+// is a way with the row itself in place of the row before.
 const TreeRowBits = 21
 
 // Constexpr LIST of the kernels of assignment/tree.
@@ -19,7 +20,8 @@ const TreeZeros = 8
 
 // Enum Stage of the kernels of assignment/tree.
 //
-// SCANNED and TAKEN say what the step before did, and become CLOSE or SEARCH.
+// Stages are the kinds of steps. SCANNED and TAKEN name the kind of the step before; the next
+// step turns them into CLOSE or SEARCH.
 const (
 	TreeStageReduceRows    = 0
 	TreeStageReduceColumns = 1
@@ -36,8 +38,8 @@ const (
 
 // TreeEntry is struct Entry of the kernels of assignment/tree.
 //
-// An Entry is a row to scan: the slack of (row, j) is c + key - v(j), less
-// the dual updates of this phase.
+// Entry is a row to scan. The slack of (row, j) is c + key - v(j), less the dual updates
+// of this phase.
 type TreeEntry struct {
 	Key int64
 	Row int32
@@ -61,19 +63,19 @@ var (
 
 // TreeTurn is struct Turn of the kernels of assignment/tree.
 //
-// A Turn is where the solve stands.
+// Turn is the state of the solve, equal in all blocks.
 type TreeTurn struct {
-	Sum                           int64 // of the dual updates of this phase
+	Sum                           int64 // sum of the dual updates of this phase
 	Steps, Phases, Paths, Updates uint32
 	Stage                         uint32
-	Left                          uint32 // free rows
-	Side                          uint32 // which list they are in
-	Listed                        uint32 // the step before listed free rows anew, in the other
-	Turn                          uint32 // which list of rows to scan
-	Ready                         uint32 // rows in it
-	Whole                         uint32 // those that other devices hold included
-	FrontierRows                  uint32 // rows whose zeros were not followed
-	Before                        uint32 // trees that have reached a free column
+	Left                          uint32 // number of free rows
+	Side                          uint32 // which of two lists holds the free rows
+	Listed                        uint32 // whether the step before has listed the free rows anew, in the other list
+	Turn                          uint32 // which of two lists holds the rows to scan
+	Ready                         uint32 // number of rows to scan on this device
+	Whole                         uint32 // number of rows to scan on all devices
+	FrontierRows                  uint32 // number of rows whose known zeros are to be followed
+	Before                        uint32 // number of trees that have reached a free column
 	_                             [4]byte
 }
 
@@ -106,14 +108,14 @@ var (
 
 // TreeSlot is struct Slot of the kernels of assignment/tree.
 //
-// A Slot is what a step leaves to the next. Three take turns: one is read, one
-// written, one cleared.
+// Slot is what a step passes to the next. Three slots rotate: one is read, one written,
+// one cleared.
 type TreeSlot struct {
 	Turn     TreeTurn
-	Joined   uint32 // rows that joined the forest; after RENEW, frontier rows
-	Frontier uint32 // those of them to scan here; counted with the others in one word
-	Found    uint32 // trees that reached a free column
-	Kept     uint32 // rows listed as free
+	Joined   uint32 // number of rows that joined the forest; after RENEW, of frontier rows
+	Frontier uint32 // number of those that this device scans; one 8-byte word counts both
+	Found    uint32 // number of trees that reached a free column
+	Kept     uint32 // number of rows listed as free
 }
 
 // TreeSlotSize is its size in bytes.
@@ -136,11 +138,11 @@ var (
 
 // TreeHead is struct Head of the kernels of assignment/tree.
 type TreeHead struct {
-	Slot   [4]TreeSlot // the last: how the solve ended
-	First  [2]uint64   // the least winner of a phase; two take turns
-	Read   uint64      // entries of the matrix
-	Levels uint64      // of all closures
-	Cycles [11]int64   // of steps, by what follows; dual updates stand at SEARCH
+	Slot   [4]TreeSlot // the last: the state at the end of a launch
+	First  [2]uint64   // the least winner of a phase, by phase modulo 2
+	Read   uint64      // entries of the matrix that were read
+	Levels uint64      // levels of all closures
+	Cycles [11]int64   // clock cycles of steps, by the stage that follows; those of dual updates at SEARCH
 	Word   [2]uint32   // of the barrier
 }
 
@@ -165,7 +167,7 @@ var (
 
 // TreeMember is struct Member of the kernels of assignment/tree.
 //
-// A Member is a device's part of a solve: rows first .. first+mine-1. Its message buffer
+// Member describes a device's part of a solve: rows first .. first+mine-1. Its message buffer
 // has two halves, each with a message of 4*width words from every member and block.
 type TreeMember struct {
 	Costs       uint64

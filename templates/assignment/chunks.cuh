@@ -1,7 +1,7 @@
-// How a warp reads a row of the cost matrix: in chunks of 32*ITEMS columns, a
-// lane holding ITEMS entries as quads of neighbours, so that every load is 16
-// bytes a lane and coalesced. Sets of columns are words of ITEMS bits, a word a
-// chunk and lane: what a lane finds out about its entries is one word.
+// How a warp reads a row of the cost matrix: in chunks of 32*ITEMS columns. A
+// lane holds ITEMS entries of a chunk, as quads of neighbouring columns, so that
+// loads are coalesced and move 16 bytes a lane. A set of columns has one word of
+// ITEMS bits for each chunk and lane: a bit for each of the lane's entries.
 #pragma once
 #include "assignment/costs.cuh"
 
@@ -12,14 +12,15 @@ template <u32 ITEMS> struct Chunk {
     static constexpr u32 STRIDE = 4 * WARP;  // columns from a lane's quad to its next
     static_assert(ITEMS % 4 == 0 && ITEMS <= 32, "shape");
 
-    // column of bit k of word w = 32*chunk + lane; word and bit of a column.
+    // column returns the column of bit k of word w = 32*chunk + lane; word and bit
+    // return the place of column j in a set.
     static __device__ __forceinline__ u32 column(u32 w, u32 k) {
         return w / WARP * SPAN + k / 4 * STRIDE + w % WARP * 4 + k % 4;
     }
     static __device__ __forceinline__ u32 word(u32 j) { return j / SPAN * WARP + j / 4 % WARP; }
     static __device__ __forceinline__ u32 bit(u32 j) { return 1u << (j % SPAN / STRIDE * 4 + j % 4); }
 
-    // padding has the bits of word w that stand for no column.
+    // padding returns the bits of word w past the last column.
     static __device__ __forceinline__ u32 padding(u32 w, u32 cols) {
         u32 bits = ITEMS == 32 ? 0 : ALL << (ITEMS % 32);
 #pragma unroll
@@ -28,9 +29,9 @@ template <u32 ITEMS> struct Chunk {
         return bits;
     }
 
-    // fetch loads the entries of word w of a row. aligned: rows begin at
-    // multiples of 16 bytes. What lies past the last column is E(). They are
-    // read once, and are the first to leave the cache.
+    // fetch loads a lane's entries of a row, those of word w; entries past the last
+    // column become E(). `aligned` says that rows begin at multiples of 16 bytes. Each
+    // entry is read once, with the hint that the cache may drop it first.
     template <class E>
     static __device__ __forceinline__ void fetch(E (&x)[ITEMS], const E* row, u32 w, u32 cols, bool aligned) {
         constexpr u32 PIECE = 16 / sizeof(E);
@@ -55,8 +56,8 @@ template <u32 ITEMS> struct Chunk {
     }
 };
 
-// Slacks c - u - v are computed in A: i64, or u32 where no slack of an allowed
-// pair reaches none. Duals taken modulo 2^32 then give the exact slack.
+// Slacks c - u - v are computed in the type A: i64, or u32 where all slacks of
+// allowed pairs are below none<u32>(). Duals modulo 2^32 then give exact slacks.
 template <class A> __device__ __forceinline__ A none();
 template <> __device__ __forceinline__ u32 none<u32>() { return ALL; }
 template <> __device__ __forceinline__ i64 none<i64>() { return INFINITE; }
@@ -71,7 +72,7 @@ template <> __device__ __forceinline__ u32 slack<u32, Scale<int>, int>(Scale<int
     return x == 2147483647 ? ALL : (u32)value.sign * (u32)x - u - v;
 }
 
-// Stored reads slacks that a kernel has written: those of u32 end below ALL.
+// Stored converts slacks that a kernel has stored; of u32, ALL stands for a forbidden pair.
 struct Stored {
     __device__ __forceinline__ i64 operator()(u32 x) const { return x == ALL ? INFINITE : (i64)x; }
     __device__ __forceinline__ i64 operator()(i64 x) const { return x; }
@@ -90,8 +91,8 @@ __device__ __forceinline__ i64 warpLeast(i64 x) {
     return x;
 }
 
-// A Team is the warps that share a step's work: those of the grid, or of one
-// block.
+// Team numbers the warps and threads that divide the work of a step: those of the
+// grid, or those of one block.
 struct Team {
     u32 warp, warps, thread, threads;
 };

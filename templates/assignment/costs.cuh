@@ -1,14 +1,14 @@
-// Scaled costs: what every assignment kernel computes with. A cost of type T
-// becomes the integer round(c * scale); scale is sign * 2^shift, so integers
-// are only negated when the instance maximises.
+// Scaled costs, in which all assignment kernels compute. A cost c of type T becomes
+// the integer round(c * scale), where scale is sign * 2^shift. Integers keep their
+// size: their scale is 1, or -1 where the instance maximises.
 #pragma once
 
 namespace coalesce {
 
 // Go: Infinite
-constexpr i64 INFINITE = 1ll << 61;  // a forbidden pair
+constexpr i64 INFINITE = 1ll << 61;  // the scaled cost of a forbidden pair
 
-// A Scale turns costs into scaled costs.
+// Scale converts costs to scaled costs.
 template <class T> struct Scale;
 
 template <> struct Scale<int> {

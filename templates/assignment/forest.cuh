@@ -1,13 +1,14 @@
-// Forests of the Hungarian algorithms: how rows came into them, augmentation along paths,
-// and sets of bits.
+// Forests of alternating trees, as the Hungarian algorithms grow them: the paths of rows to
+// their roots, augmentation along paths, and sets of bits.
 #pragma once
 #include "cuda/prelude.cuh"
 
 namespace coalesce {
 
-// A way is a word that says how a row came into a forest: the row before it, its root, and
-// a stop, a row on the way to the root, a few rows away. Those of a root are the root. With
-// the row in place of the one before it, it is a frontier row.
+// A way is a word of 64 bits that describes how a row joined the forest: the number of the
+// row before on the path from the root, the number of the root, and the number of a stop, a
+// row a few levels nearer the root. All three of a root are the root itself. A frontier row
+// is a way with the row itself in place of the row before.
 // Go: RowBits
 constexpr u32 NUMBER = 21;  // bits of a row
 __device__ __forceinline__ u32 rowOf(u64 word) { return (u32)word & ((1u << NUMBER) - 1); }
@@ -16,20 +17,20 @@ __device__ __forceinline__ u32 stopOf(u64 word) { return (u32)(word >> 2 * NUMBE
 __device__ __forceinline__ u64 wayOf(u32 before, u32 root, u32 stop) { return (u64)stop << 2 * NUMBER | (u64)root << NUMBER | before; }
 __device__ __forceinline__ u64 frontierRowOf(u64 way, u32 row) { return way >> NUMBER << NUMBER | row; }
 
-constexpr u32 LEAP = 8;  // levels from stop to stop, where one block searches
+constexpr u32 LEAP = 8;  // levels from stop to stop in a search by one block
 
-// after is the way of the rows that come after a frontier row; stops says whether it is their stop.
+// after returns the way of the rows reached from a frontier row; `stops` makes the frontier row their stop.
 __device__ __forceinline__ u64 after(u64 frontierRow, bool stops) { return stops ? wayOf(rowOf(frontierRow), rootOf(frontierRow), rowOf(frontierRow)) : frontierRow; }
 
-// Trees are a matching, from either side, and the ways of the rows of a forest.
+// Trees holds a matching, by row and by column, and the ways of the forest's rows.
 struct Trees {
     int *column, *row;
     const u64* way;
 };
 
-// flip augments along a part of a path, from its last row to the one nearest the root: the
-// last takes column j, each of the others that of the one after it. It calls visit(j) for
-// the columns. A step down the path takes one load, since each way holds the row before.
+// flip augments along a part of a path, from row `row` up to row `to`, which is nearer the
+// root: the first row takes column j, and each row above takes the column of the row below.
+// flip calls visit(j) for all of these columns. A step takes one load of a way.
 template <class F> __device__ __forceinline__ void flip(const Trees& t, u32 row, u32 to, int j, F visit) {
     for (;;) {
         int had = t.column[row];
@@ -43,8 +44,8 @@ template <class F> __device__ __forceinline__ void flip(const Trees& t, u32 row,
     }
 }
 
-// flipTogether has a warp augment along a whole path: a lane takes what is between two
-// stops. All lanes walk these, and read what the rows there had.
+// flipTogether augments along a whole path by one warp: each lane augments the part between
+// two stops. All lanes walk from stop to stop, and read the columns that rows there had.
 template <class F> __device__ __forceinline__ void flipTogether(const Trees& t, u32 row, u32 root, int j, F visit) {
     u32 lane = threadIdx.x % WARP, to = stopOf(t.way[row]), n;
     for (bool ends = false; !ends;) {
@@ -62,8 +63,8 @@ template <class F> __device__ __forceinline__ void flipTogether(const Trees& t, 
     }
 }
 
-// flipAll augments along the paths of a warp's lanes, each from its last row and column to
-// its root; column -1: none. A path that is alone is flipped together.
+// flipAll augments along one path a lane, from the path's last row and column to its root;
+// a lane without a path has column -1. The whole warp works on a path that is the only one.
 template <class F> __device__ __forceinline__ void flipAll(const Trees& t, u32 row, u32 root, int j, F visit) {
     u32 all = __ballot_sync(ALL, j >= 0);
     int from = __ffs((int)all) - 1;
@@ -71,11 +72,11 @@ template <class F> __device__ __forceinline__ void flipAll(const Trees& t, u32 r
     else if (j >= 0) flip(t, row, root, j, visit);
 }
 
-// add puts x into a set of bits, and tells whether it was not there.
+// add puts x into a set of bits, and says whether the set lacked x before.
 __device__ __forceinline__ bool add(u32* set, u32 x) { return !(atomicOr(set + x / 32, 1u << x % 32) >> x % 32 & 1); }
 
-// move calls put(x, take(x)) for the numbers 0 .. n-1, by the threads of a block, with DEEP
-// loads of a thread on their way at once.
+// move calls put(x, take(x)) for the numbers 0 .. n-1, divided among the threads of a block;
+// a thread starts DEEP calls of take before the first put, so that their loads overlap.
 template <u32 BLOCK, u32 DEEP, class F, class G> __device__ __forceinline__ void move(u32 n, F take, G put) {
     for (u32 first = threadIdx.x; first < n; first += DEEP * BLOCK) {
         decltype(take(first)) moved[DEEP];

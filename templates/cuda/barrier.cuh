@@ -1,6 +1,6 @@
-// Waiting across blocks: a barrier for all blocks of a cooperative launch, and
-// acquire/release access to single words. Its inline PTX has an emulated body
-// beside it.
+// Synchronisation of blocks: a barrier for all blocks of a cooperative launch, and
+// acquire/release access to single words. Inline PTX has an emulated body beside
+// it.
 //
 //     extern "C" __global__ void x_search(u32* word, ...) {
 //         coalesce::GridBarrier barrier(word);
@@ -9,11 +9,10 @@
 //         ...read what other blocks wrote...
 //     }
 //
-// word is 4 bytes of a buffer, zeroed once after Alloc (Stream.Fill). A launch
-// that ends well leaves its low 31 bits zero and bit 31 as it happens, so it
-// serves any number of later launches, of any number of blocks, unreset; zero
-// it again only after a launch that failed. Two launches that run at the same
-// time need a word each.
+// word is 4 bytes of a buffer, zeroed once after Alloc (Stream.Fill). A launch that
+// succeeds leaves the low 31 bits zero, and bit 31 either 0 or 1. Later launches, of
+// any number of blocks, use the word as it is; only a launch that failed requires to
+// zero the word again. Launches that run at the same time need a word each.
 //
 // sync has the ordering of __syncthreads for the whole grid: what any thread
 // wrote before it (plain stores, global memory) every thread reads after it
@@ -28,8 +27,9 @@
 
 namespace coalesce {
 
-// acquire loads *p; what the thread that released the value wrote before is
-// visible after it. Use it to spin: the emulated device lets others run.
+// acquire loads *p. Writes that a thread made before it released the value are visible
+// to the caller afterwards. Loops that wait must use acquire: on the emulated device it
+// lets other threads run.
 __device__ __forceinline__ u32 acquire(const u32* p) {
 #ifdef COALESCE_EMULATED
     emu_yield();
@@ -51,7 +51,7 @@ __device__ __forceinline__ u64 acquire(const u64* p) {
 #endif
 }
 
-// release stores x to *p after all that this thread wrote or saw before.
+// release stores x to *p, after all writes that this thread has made or seen.
 __device__ __forceinline__ void release(u32* p, u32 x) {
 #ifdef COALESCE_EMULATED
     *(volatile u32*)p = x;
@@ -74,9 +74,9 @@ class GridBarrier {
 
     static constexpr u32 PHASE = 0x80000000u;
 
-    // arrive adds this block's share and returns the word as it was: the
-    // shares of all blocks add up to PHASE, so that the last arrival turns
-    // bit 31 over and leaves the count below it at zero.
+    // arrive adds this block's share to the word, and returns the word's old value.
+    // The shares of all blocks sum to PHASE, so that the last arrival inverts bit 31
+    // and leaves the lower bits zero.
     __device__ __forceinline__ u32 arrive() {
         u32 share = blockIdx.x == 0 ? PHASE - (gridDim.x - 1) : 1u;
 #ifdef COALESCE_EMULATED
@@ -88,7 +88,7 @@ class GridBarrier {
 #endif
     }
 
-    // wait returns when bit 31 differs from old's.
+    // wait returns when bit 31 of the word differs from bit 31 of old.
     __device__ __forceinline__ void wait(u32 old) {
 #ifdef COALESCE_EMULATED
         emu_watch(word, PHASE, old & PHASE);

@@ -1,11 +1,11 @@
-// Words as their bytes. Inline PTX has an emulated body beside it.
+// Permutations of a word's bytes. Inline PTX has an emulated body beside it.
 #pragma once
 #include "cuda/prelude.cuh"
 
 namespace coalesce {
 
-// permute makes a word of bytes of x: digit k of select, hexadecimal, is the number of
-// the byte that becomes byte k, or 8 more, for eight copies of that byte's highest bit.
+// permute returns a word made of bytes of x: hexadecimal digit k of select is the number of
+// the byte of x that becomes byte k; a digit that is 8 larger repeats that byte's highest bit.
 __device__ __forceinline__ u32 permute(u32 x, u32 select) {
 #ifdef COALESCE_EMULATED
     return __byte_perm(x, 0, select);

@@ -8,10 +8,10 @@
 
 namespace coalesce {
 
-// clusterSync is __syncthreads for all threads of all blocks of a cluster: what
-// any of them wrote before, all read after it. A block must not end before
-// others have last reached its shared memory, nor others reach it before it has
-// begun: both are known after a clusterSync.
+// clusterSync is __syncthreads for all threads of all blocks of a cluster: writes
+// that any of them made before are visible to all afterwards. A block's shared
+// memory may be accessed by others only after the block has begun and before it
+// ends; a clusterSync after the begin, and one before the end, ensure both.
 __device__ __forceinline__ void clusterSync() {
 #ifdef COALESCE_EMULATED
     emu_cluster_sync();
@@ -36,8 +36,8 @@ public:
     }
 };
 
-// peer is the place of p, which is in the block's shared memory, in that of the
-// block of a rank. It is for one access at once.
+// peer maps p, a pointer to the block's shared memory, to the same place in the
+// shared memory of the cluster's block number `rank`, for immediate use.
 template <class T> __device__ __forceinline__ T* peer(T* p, u32 rank) {
 #ifdef COALESCE_EMULATED
     return (T*)emu_peer(p, rank);
@@ -51,14 +51,14 @@ template <class T> __device__ __forceinline__ T* peer(T* p, u32 rank) {
 #endif
 }
 
-// An Inbox, in shared memory, knows when messages of a number of bytes have come
-// from the blocks of a cluster. It serves in turns: in each of them one thread
-// expects, senders send, and all threads of the block wait, with parity 0 in the
-// first turn, 1 in the second, and so on. What the expecting thread wrote before
-// is visible after the wait, of the senders the messages alone. A sender must know
-// that the turn before has ended, and that what its message overwrites was read.
+// Inbox, an object in shared memory, counts bytes of messages from the blocks of a
+// cluster. It works in turns: one thread calls expect with the number of bytes,
+// senders send, and all threads of the block wait, with parity 0 in the first turn,
+// 1 in the second, and so on. After the wait, writes of the expecting thread are
+// visible, and of the senders the messages alone. A sender may send only when the
+// turn before has ended, and when the data that its message overwrites has been read.
 //
-// This orders 8 bytes without a fence of all memory, which clusterSync has.
+// Unlike clusterSync, an Inbox needs no fence of all memory.
 class Inbox {
     u64 word;
 
@@ -71,7 +71,7 @@ class Inbox {
     }
 
 public:
-    // open is for one thread, before a clusterSync that is before all else.
+    // open initialises the inbox. One thread calls it, and a clusterSync must follow before any other use.
     __device__ __forceinline__ void open() {
 #ifdef COALESCE_EMULATED
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900

@@ -1,11 +1,12 @@
-// Accesses for the lanes that ask. The others go along, since a branch round an access takes
-// a warp longer than the access. Inline PTX has an emulated body beside it.
+// Predicated accesses to memory, for lanes with `asks`. The other lanes execute the same
+// instruction without effect: a branch round the access would take a warp longer than the
+// access. Inline PTX has an emulated body beside it.
 #pragma once
 #include "cuda/prelude.cuh"
 
 namespace coalesce {
 
-// storeIf writes x into memory of the device.
+// storeIf stores x to *p in global memory, for lanes that ask.
 __device__ __forceinline__ void storeIf(bool asks, u32* p, u32 x) {
 #ifdef COALESCE_EMULATED
     if (asks) *p = x;
@@ -21,7 +22,7 @@ __device__ __forceinline__ void storeIf(bool asks, u64* p, u64 x) {
 #endif
 }
 
-// fetchIf is fetch (cuda/space.cuh).
+// fetchIf calls fetch (cuda/space.cuh), for lanes that ask.
 __device__ __forceinline__ void fetchIf(bool asks, u32* word, const void* p) {
 #ifdef COALESCE_EMULATED
     if (asks) *word = *(const u32*)p;

@@ -2,21 +2,21 @@
 // devices that reach each other's memory. Its inline PTX has an emulated body
 // beside it.
 //
-// They exchange words of 8 bytes: the low half is the value, the high half the number of
-// the exchange. A reader waits until a word has the number, so that words are written
-// over and never cleared. A word is in memory of the device that reads it.
+// The groups exchange words of 8 bytes: the low half is the value, the high half the number
+// of the exchange. A reader waits until a word has the number, so that words are overwritten
+// and never cleared. A word is in memory of the device that reads it.
 //
-//     coalesce::publish();          // what this thread has written or seen, all devices are to see
+//     coalesce::publish();          // makes this thread's writes visible to all devices
 //     coalesce::send(word, 7, x);   // exchange 7
 //
-//     u32 x = coalesce::receive(word, 7);  // then what was published can be read
+//     u32 x = coalesce::receive(word, 7);  // afterwards the published writes can be read
 #pragma once
 #include "cuda/barrier.cuh"
 
 namespace coalesce {
 
-// publish orders memory: a thread of any device that receives a word which this thread
-// sends from now on sees all that this thread has written, or seen written, before.
+// publish is a fence: a thread of any device that receives a word which this thread sends
+// afterwards sees all writes that this thread has made or seen before.
 __device__ __forceinline__ void publish() {
 #ifdef COALESCE_EMULATED
     emu_maybe_yield();
@@ -25,7 +25,7 @@ __device__ __forceinline__ void publish() {
 #endif
 }
 
-// publishHere is publish for the threads of this device.
+// publishHere is publish for threads of this device alone.
 __device__ __forceinline__ void publishHere() {
 #ifdef COALESCE_EMULATED
     emu_maybe_yield();
@@ -34,7 +34,7 @@ __device__ __forceinline__ void publishHere() {
 #endif
 }
 
-// send writes a word; it waits for nothing.
+// send writes a word, without waiting.
 __device__ __forceinline__ void send(u64* word, u32 number, u32 x) {
     u64 both = (u64)number << 32 | x;
 #ifdef COALESCE_EMULATED
@@ -45,7 +45,7 @@ __device__ __forceinline__ void send(u64* word, u32 number, u32 x) {
 #endif
 }
 
-// receive waits for the word of an exchange, and sees what was published before it.
+// receive waits for the word of an exchange, and returns its value.
 __device__ __forceinline__ u32 receive(const u64* word, u32 number) {
 #ifdef COALESCE_EMULATED
     const volatile u32* half = (const volatile u32*)word;
@@ -97,9 +97,10 @@ public:
         __syncthreads();
     }
 
-    // last is half a barrier, for all threads: true for one thread, of the block that
-    // comes last, which sees what the group has written. No block waits in it: before the
-    // group meets again, every block must wait for a word that this thread writes.
+    // last is the arriving half of a barrier; all threads call it, and none waits. The result
+    // is true for one thread, of the block that arrives last, and that thread sees all writes
+    // of the group. Before the group's next barrier, every block must wait for a word that
+    // this thread writes.
     __device__ __forceinline__ bool last() {
         __syncthreads();
         if (threadIdx.x != 0) return false;

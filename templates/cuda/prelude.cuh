@@ -1,6 +1,6 @@
-// What every generated kernel may use: value types, ordered keys, atomics and
-// warp reductions. Inline PTX, should any be needed, belongs here beside its
-// emulated body; templates hold none.
+// Definitions for every generated kernel: value types, ordered keys, atomics and
+// warp reductions. Templates contain no inline PTX; it stands in these headers,
+// beside its emulated body.
 #pragma once
 
 typedef unsigned int u32;
@@ -12,7 +12,7 @@ namespace coalesce {
 constexpr u32 WARP = 32;
 constexpr u32 ALL = 0xffffffffu;
 
-// lowest is below every value an instance may hold or equal to it.
+// lowest returns a value that is at most every value of an instance.
 template <class T> __device__ __forceinline__ T lowest();
 template <> __device__ __forceinline__ int lowest<int>() { return -2147483647 - 1; }
 template <> __device__ __forceinline__ i64 lowest<i64>() { return -9223372036854775807ll - 1; }
@@ -26,8 +26,8 @@ template <> __device__ __forceinline__ int larger<int>(int a, int b) { return ma
 template <> __device__ __forceinline__ float larger<float>(float a, float b) { return fmaxf(a, b); }
 template <> __device__ __forceinline__ double larger<double>(double a, double b) { return fmax(a, b); }
 
-// ordered maps a 32-bit value to unsigned integers of the same order; value is
-// its inverse.
+// ordered maps 32-bit values to unsigned integers of the same order; unordered is its
+// inverse.
 __device__ __forceinline__ u32 ordered(int x) { return (u32)x ^ 0x80000000u; }
 __device__ __forceinline__ u32 ordered(float x) {
     u32 b = (u32)__float_as_int(x + 0.0f);
@@ -39,9 +39,9 @@ template <> __device__ __forceinline__ float unordered<float>(u32 key) {
     return __int_as_float((int)(key & 0x80000000u ? key ^ 0x80000000u : ~key));
 }
 
-// raise sets *p to the larger of *p and x, atomically. Floats compare as
-// integers: upwards where they are not negative, downwards where they are;
-// x + 0 turns a negative zero into a positive one.
+// raise sets *p to the larger of *p and x, atomically. Bits of floats are compared as
+// integers, which have the same order for values of at least 0 and the reverse order
+// for negative ones; x + 0 turns negative zero into positive zero.
 __device__ __forceinline__ void raise(int* p, int x) { atomicMax(p, x); }
 __device__ __forceinline__ void raise(i64* p, i64 x) { atomicMax(p, x); }
 __device__ __forceinline__ void raise(u64* p, u64 x) { atomicMax(p, x); }
@@ -56,15 +56,15 @@ __device__ __forceinline__ void raise(double* p, double x) {
     else atomicMin((u64*)p, (u64)__double_as_longlong(x));
 }
 
-// warpLargest is the largest x of a whole warp, known to every lane.
+// warpLargest returns the largest x of a whole warp, to every lane.
 template <class T> __device__ __forceinline__ T warpLargest(T x) {
 #pragma unroll
     for (u32 d = WARP / 2; d > 0; d >>= 1) x = larger(x, __shfl_xor_sync(ALL, x, d));
     return x;
 }
 
-// warpReduce is warpLargest by the reduction instruction where the type has
-// one: 32 bits.
+// warpReduce is warpLargest by the reduction instruction, which exists for types of
+// 32 bits; for other types it calls warpLargest.
 template <class T> __device__ __forceinline__ T warpReduce(T x) { return warpLargest(x); }
 __device__ __forceinline__ int warpReduce(int x) { return __reduce_max_sync(ALL, x); }
 __device__ __forceinline__ float warpReduce(float x) {

@@ -1,4 +1,4 @@
-// Random numbers without state: a hash of what they are for.
+// Random numbers without state, as hashes of the numbers that identify their use.
 #pragma once
 #include "cuda/prelude.cuh"
 

@@ -1,12 +1,12 @@
-// Pointers of which it is known where they point. Its built-ins have an emulated body
-// beside them.
+// Pointers whose address space is known, and copies to shared memory. Built-ins have an
+// emulated body beside them.
 #pragma once
 #include "cuda/prelude.cuh"
 
 namespace coalesce {
 
-// inShared is a pointer into shared memory that a function was passed, which is not
-// inlined and so could not tell: accesses by it take fewer instructions.
+// inShared tells the compiler that p points to shared memory, which a function that is not
+// inlined cannot infer from its arguments; accesses then take fewer instructions.
 template <class T> __device__ __forceinline__ T* inShared(T* p) {
 #ifdef COALESCE_EMULATED
     return p;
@@ -15,7 +15,7 @@ template <class T> __device__ __forceinline__ T* inShared(T* p) {
 #endif
 }
 
-// inGlobal is the same for memory of the device.
+// inGlobal tells the compiler that p points to global memory.
 template <class T> __device__ __forceinline__ T* inGlobal(T* p) {
 #ifdef COALESCE_EMULATED
     return p;
@@ -24,7 +24,7 @@ template <class T> __device__ __forceinline__ T* inGlobal(T* p) {
 #endif
 }
 
-// late is x; what is computed from it is not computed before it is asked for.
+// late returns x, and keeps the compiler from computing values that depend on x before they are used.
 __device__ __forceinline__ u64 late(u64 x) {
 #ifndef COALESCE_EMULATED
     asm volatile("" : "+l"(x));
@@ -32,8 +32,9 @@ __device__ __forceinline__ u64 late(u64 x) {
     return x;
 }
 
-// fetchAdd adds n to a word of shared memory and returns what it was. Lanes are not
-// gathered into one addition, as atomicAdd's are: that takes longer where few ask.
+// fetchAdd adds n to a word of shared memory and returns the old value. The compiler
+// combines the lanes of an atomicAdd into one addition, which takes longer where few lanes
+// add; fetchAdd prevents that.
 __device__ __forceinline__ u32 fetchAdd(u32* word, u32 n = 1) {
 #ifdef COALESCE_EMULATED
     return atomicAdd(word, n);
@@ -45,9 +46,9 @@ __device__ __forceinline__ u32 fetchAdd(u32* word, u32 n = 1) {
 }
 
 // fetch starts an asynchronous copy of the 4 bytes at p, aligned to 4, to a word of shared
-// memory that only this thread uses; it also brings the 32 bytes round p into the
-// multiprocessor's cache. fetched() waits for all copies of the thread. sealed() ends a
-// group of copies, and fetchedBut<N>() waits for all groups but the last N.
+// memory that only this thread uses. The copy also loads the 32 bytes round p into the
+// multiprocessor's cache, which is its purpose. fetched() waits for all copies of the
+// thread. sealed() ends a group of copies; fetchedBut<N>() waits for all but the last N groups.
 __device__ __forceinline__ void fetch(u32* word, const void* p) {
 #ifdef COALESCE_EMULATED
     *word = *(const u32*)p;

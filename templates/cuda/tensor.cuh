@@ -1,5 +1,5 @@
-// Tensor cores, and copies to shared memory that a thread does not wait for.
-// The second header with inline PTX; every function has an emulated body.
+// Products on tensor cores, and asynchronous copies to shared memory. Inline PTX has
+// an emulated body beside it.
 #pragma once
 #include "cuda/prelude.cuh"
 
@@ -29,10 +29,10 @@ __device__ __forceinline__ void mma(int (&sum)[4], const u32 (&a)[4], const u32 
 #endif
 }
 
-// copyAhead starts a copy of 16 bytes, aligned to 16, from global to shared
-// memory; commitCopies ends a group of them; awaitCopies waits until at most
-// LEFT of the thread's groups are under way. A barrier must follow before other
-// threads read.
+// copyAhead starts a copy of 16 bytes, aligned to 16, from global to shared memory.
+// commitCopies ends a group of copies. awaitCopies waits until at most LEFT of the
+// thread's groups are incomplete. A barrier must follow before other threads read the
+// copies.
 __device__ __forceinline__ void copyAhead(void* shared, const void* global) {
 #ifdef COALESCE_EMULATED
     *(int4*)shared = *(const int4*)global;

@@ -4,8 +4,8 @@
 #include "cuda/shared.cuh"
 #include "assignment/costs.cuh"
 
-// A block solves a problem from load to duals; the device hands blocks out in
-// order, so problems stand in descending size.
+// A block solves one problem, from load to duals. The device starts blocks in order, so
+// that the host sorts problems by descending size.
 namespace assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32 {
 
 using namespace coalesce;
@@ -13,25 +13,25 @@ using namespace coalesce;
 typedef int T;
 constexpr u32 BLOCK = 512;
 constexpr u32 WARPS = BLOCK / WARP;
-constexpr u32 ROUNDS = 32;  // of bidding, at most
-constexpr u32 FLIGHT = 8;  // costs a thread loads at once
-constexpr bool SHARED = true;  // where a block keeps its state, else in the device's memory
+constexpr u32 ROUNDS = 32;  // most rounds of bidding
+constexpr u32 FLIGHT = 8;  // costs that a thread loads at once
+constexpr bool SHARED = true;  // state of a block: in shared memory, else in global memory
 constexpr bool EVERY = true;  // a search of a square problem ends at every warp's nearest free column
 constexpr i64 NEVER = 9223372036854775807ll;
 constexpr int NONE = -1;
 static_assert(BLOCK % WARP == 0 && ROUNDS > 0, "every row bids once, which gives it a dual");
 
-// A Problem is what the host says of one: where its costs begin, and how many
-// stand between the rows of the instance; its rows <= cols are those of the
-// instance transposed where copy says where to (else it is negative). Its
-// answer is, in words of 8 bytes: five counts, u, v and the columns of rows, as ints.
+// Problem is the host's description of a problem: the offset of its costs, and the stride
+// between rows of the instance, in costs. rows <= cols are those of the instance or, where
+// copy >= 0, of its transpose, which the block writes at offset copy. The answer consists of
+// words of 8 bytes: five counts, u, v and the columns of rows, as ints.
 // Go: Problem
 struct Problem {
     i64 costs, stride, rows, cols, answer, copy, state;
     double scale;
 };
 
-// Costs are a problem's, row by row.
+// Costs reads the costs of a problem, stored by rows.
 struct Costs {
     const T* first;
     u64 stride;
@@ -39,37 +39,37 @@ struct Costs {
     __device__ __forceinline__ T load(u32 row, u32 column) const { return first[row * stride + column]; }
 };
 
-// A Source is a row to search from: a cost of its lengthens a path to base +
-// cost - v. Beside it, what its warp knows: the distance of its nearest open
-// column, and of its nearest free one.
+// Source is a row to search from: the length of a path over a cost of the row is base +
+// cost - v. distance is that of the nearest open column of the warp that offers the source,
+// nearest that of the warp's nearest free column.
 struct Source {
     i64 base, distance, nearest;
     int row;
 };
 
-// A SharedState is what the threads of a block tell each other. Two lists of
-// sources take turns, so that one barrier a turn is enough.
+// SharedState holds, in shared memory, the words that the threads of a block exchange. Turns
+// alternate between two lists of sources, so that one barrier a turn is enough.
 struct SharedState {
     Source sources[2][WARP];
     u32 left;
 };
 
-// A State is a problem under way. Distances are those of columns from the
-// free rows; while rows bid, they are the rows' gains.
+// State is the state of a solve. distance holds the distances of columns from the free
+// rows, and during the bidding the gains of rows.
 struct State {
     u32 rows, cols;
     i64 *u, *v, *distance;
-    int* via;     // by column: the row before it, ~row once its owner was searched from
+    int* via;     // by column: the row before it on its path; ~row once its owner is a source
     int* owner;   // by column: its row
     int* column;  // by row: its column
-    int* claim;   // by row: the column it bids for; the end of its path
-    int* free;    // rows without a column, ascending at first
+    int* claim;   // by row: the column that it bids for; by root: the end of its path
+    int* free;    // list of rows without a column, ascending at first
     SharedState* sharedState;
     __device__ __forceinline__ State(char* memory, SharedState* sharedState, u32 n, u32 m) : rows(n), cols(m), u((i64*)memory), v(u + n),
         distance(v + m), via((int*)(distance + m)), owner(via + m), column(owner + m), claim(column + n), free(claim + n), sharedState(sharedState) {}
 };
 
-// An Effort is what a problem took.
+// Effort counts the work of a solve.
 struct Effort {
     u64 bids = 0, turns = 0, searches = 0, scans = 0;
 };
@@ -77,14 +77,14 @@ struct Effort {
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
 
-// warpLeast is the least x of a whole warp.
+// warpLeast returns the least x of a whole warp, to every lane.
 __device__ __forceinline__ i64 warpLeast(i64 x) {
     int high = (int)(x >> 32), h = __reduce_min_sync(ALL, high);
     u32 low = __reduce_min_sync(ALL, high == h ? (u32)x : ~0u);
     return (i64)((u64)(u32)h << 32 | low);
 }
 
-// remain drops matched rows and gaps from the list of free rows, in order.
+// remain deletes matched rows and gaps from the list of free rows, in order, and returns its length.
 __device__ __forceinline__ u32 remain(State& s, u32 count) {
     if (warp() == 0) {
         u32 kept = 0;
@@ -92,7 +92,7 @@ __device__ __forceinline__ u32 remain(State& s, u32 count) {
             int row = base + lane() < count ? s.free[base + lane()] : NONE;
             bool stays = row >= 0 && s.column[row] < 0;
             u32 live = __ballot_sync(ALL, stays);
-            __syncwarp();  // all lanes have read their part
+            __syncwarp();  // all lanes have read their entries before any is overwritten
             if (stays) s.free[kept + __popc(live & ((1u << lane()) - 1))] = row;
             kept += __popc(live);
             __syncwarp();
@@ -105,7 +105,8 @@ __device__ __forceinline__ u32 remain(State& s, u32 count) {
     return kept;
 }
 
-// load transposes a problem whose instance has more rows than columns.
+// load returns the costs of a problem; where the instance has more rows than columns, it
+// writes the transpose first.
 __device__ __forceinline__ Costs load(const Problem& p, const T* costs, T* copies) {
     const T* from = costs + p.costs;
     if (p.copy < 0) return Costs{from, (u64)p.stride, Scale<T>(p.scale)};
@@ -119,10 +120,10 @@ __device__ __forceinline__ Costs load(const Problem& p, const T* costs, T* copie
     return Costs{to, cols, Scale<T>(p.scale)};
 }
 
-// prepare sets the duals of columns: to their least cost where every column
-// gets matched, else to zero, which is what unmatched columns must keep.
+// prepare sets the duals of columns: to the column's least cost in a square problem, else to
+// zero, the dual that unmatched columns must have.
 __device__ __forceinline__ void prepare(State& s, const Costs& costs) {
-    constexpr u32 TALL = 16;  // costs in flight
+    constexpr u32 TALL = 16;  // costs that a thread loads at once
     for (u32 j = threadIdx.x; j < s.cols; j += BLOCK) {
         i64 least = NEVER;
         for (u32 i = 0; s.rows == s.cols && i < s.rows; i += TALL) {
@@ -142,19 +143,19 @@ __device__ __forceinline__ void prepare(State& s, const Costs& costs) {
     __syncthreads();
 }
 
-// A Bid is a row's view of the columns, or a lane's part of it.
+// Bid holds a row's least two reduced costs, of all columns or of a lane's.
 struct Bid {
     i64 least = NEVER, second = NEVER;  // reduced costs
     int at = NONE;                      // the column of the least
-    bool taken = true;
-    // A column without an owner goes before an equal one with.
+    bool taken = true;                  // whether that column has an owner
+    // see adds a column. Of columns with equal costs one without an owner is preferred.
     __device__ __forceinline__ void see(i64 x, int j, bool owned) {
         if (x < least || (x == least && taken && !owned)) second = least, least = x, at = j, taken = owned;
         else if (x < second) second = x;
     }
 };
 
-// survey makes a warp look at a row.
+// survey returns the Bid of a row over all columns; a whole warp calls.
 __device__ __forceinline__ Bid survey(const State& s, const Costs& costs, u32 row) {
     Bid b;
     for (u32 first = lane(); first < s.cols; first += WARP * FLIGHT) {
@@ -180,8 +181,8 @@ __device__ __forceinline__ Bid survey(const State& s, const Costs& costs, u32 ro
     return b;
 }
 
-// contend offers a row for a column: the largest gain wins it, of equal ones
-// the first row.
+// contend offers `row` for column j. The row with the largest gain wins the column, of rows
+// with equal gains the first.
 __device__ __forceinline__ void contend(State& s, int row, int j) {
     for (int seen = atomicCAS(s.via + j, NONE, row); seen != NONE;) {
         i64 gain = s.distance[row], other = s.distance[seen];
@@ -192,8 +193,8 @@ __device__ __forceinline__ void contend(State& s, int row, int j) {
     }
 }
 
-// bid is the bid of one row by a whole warp. It bids what it would lose by
-// having to take its second column; nothing for a column that another has.
+// bid computes the bid of one row, by a whole warp: its gain is the difference of its second
+// and its least reduced cost. A row without a gain makes no bid for a column with an owner.
 __device__ __forceinline__ void bid(State& s, const Costs& costs, int row) {
     Bid b = survey(s, costs, (u32)row);
     if (lane() != 0) return;
@@ -203,7 +204,7 @@ __device__ __forceinline__ void bid(State& s, const Costs& costs, int row) {
     s.distance[row] = gain;
 }
 
-// settle gives columns to their winners and frees the owners before them.
+// settle matches columns to the rows that won them, and frees their former owners.
 __device__ __forceinline__ bool settle(State& s, u32 count) {
     bool won = false;
     for (u32 k = threadIdx.x; k < count; k += BLOCK) {
@@ -220,7 +221,7 @@ __device__ __forceinline__ bool settle(State& s, u32 count) {
     return won;
 }
 
-// bidding returns how many rows are left without a column.
+// bidding runs rounds of bids, and returns the number of rows left without a column.
 __device__ __forceinline__ u32 bidding(State& s, const Costs& costs, Effort& effort) {
     u32 count = s.rows;
     for (u32 round = 0; round < ROUNDS && count > 0; round++) {
@@ -239,15 +240,16 @@ __device__ __forceinline__ u32 bidding(State& s, const Costs& costs, Effort& eff
     return count;
 }
 
-// A Best is the nearest of the columns that a thread has looked at.
+// Best holds the nearest open column of a thread, with its owner, and the distance of the
+// thread's nearest free column.
 struct Best {
     i64 distance = NEVER, nearest = NEVER;
     int row = NONE, column = NONE;
 };
 
-// relax shortens the distances of columns by paths from the sources whose bits are set in
-// live, of 32. Each column belongs to one thread; threads share the sources alone. A path is
-// replaced by a strictly shorter one only, so that no cycle comes about.
+// relax lowers the distances of columns by paths from the sources whose bits are set in
+// `live`. Each column belongs to one thread, and threads share the sources alone. Only a
+// strictly shorter path replaces another, so that parents form no cycle.
 __device__ __forceinline__ Best relax(State& s, const Costs& costs, const Source* sources, u32 live) {
     Best best;
     for (u32 j = threadIdx.x; j < s.cols; j += BLOCK) {
@@ -258,7 +260,7 @@ __device__ __forceinline__ Best relax(State& s, const Costs& costs, const Source
             T x[FLIGHT];
 #pragma unroll
             for (u32 f = 0; f < FLIGHT; f++) {
-                if (rest != 0) k = __ffs((int)rest) - 1;  // else the last again
+                if (rest != 0) k = __ffs((int)rest) - 1;  // past the last source: that one again
                 rest &= rest - 1;
                 at[f] = k;
                 x[f] = costs.load((u32)sources[k].row, j);
@@ -277,7 +279,7 @@ __device__ __forceinline__ Best relax(State& s, const Costs& costs, const Source
     return best;
 }
 
-// offer takes the warp's nearest open column as a source, where it is within reach.
+// offer makes the owner of the warp's nearest open column a source, if the column is within reach.
 __device__ __forceinline__ void offer(State& s, const Best& best, i64 reach, Source& source) {
     i64 u = best.row == NONE ? 0 : s.u[best.row];
     i64 least = warpLeast(best.distance), nearest = warpLeast(best.nearest);
@@ -292,8 +294,8 @@ __device__ __forceinline__ void offer(State& s, const Best& best, i64 reach, Sou
     s.via[best.column] = ~s.via[best.column];
 }
 
-// extent is how far a search has to go: to the nearest free column; or, where
-// every column gets matched, to the farthest of the warps' nearest.
+// extent returns the distance at which a search may end: that of the nearest free column or,
+// with `every` (square problems), of the farthest of the warps' nearest free columns.
 __device__ __forceinline__ i64 extent(i64 nearest, bool every) {
     if (!every) return warpLeast(nearest);
     i64 farthest = -1 - warpLeast(nearest == NEVER ? 0 : -1 - nearest);
@@ -319,11 +321,10 @@ __device__ __forceinline__ Best start(State& s, const Costs& costs, u32 roots, S
     return best;
 }
 
-// search finds all distances below the extent, which it returns; NEVER when
-// no free column can be reached. A turn searches from a column of every warp,
-// among them the nearest of all, which is final: there are at most as many
-// turns as columns, whatever the other warps do. Whether a turn was the last
-// is asked when its costs are there: one too many does no harm.
+// search computes all distances below its extent, and returns the extent, or NEVER where no
+// free column can be reached. A turn expands one column of every warp, among them the nearest
+// of all, whose distance is final, so that there are at most as many turns as columns. The
+// test for the last turn comes after the turn's loads, and a turn too many is harmless.
 __device__ __forceinline__ i64 search(State& s, const Costs& costs, u32 roots, bool every, Effort& effort) {
     Source(*sources)[WARP] = s.sharedState->sources;
     Best best = start(s, costs, roots, sources[0]);
@@ -350,9 +351,10 @@ __device__ __forceinline__ int before(const State& s, u32 j) {
     return via < 0 ? ~via : via;
 }
 
-// raise changes the duals by what the search fell short of its extent. Then
-// each free column within it follows its path to a root, and claims it: paths
-// from different roots share no row. Its distance becomes the root.
+// raise changes the dual of each column, and of its row, by the difference of `reach`, the
+// extent of the search, and the column's distance. Then each free column within reach
+// follows its path to the root and claims the root; distance receives the root. Paths from
+// different roots share no row.
 __device__ __forceinline__ void raise(State& s, u32 roots, i64 reach) {
     for (u32 k = threadIdx.x; k < roots; k += BLOCK) s.u[s.free[k]] += reach;
     for (u32 j = threadIdx.x; j < s.cols; j += BLOCK) {
@@ -372,7 +374,7 @@ __device__ __forceinline__ void raise(State& s, u32 roots, i64 reach) {
     __syncthreads();
 }
 
-// augment turns the claimed paths round.
+// augment flips the matching along the claimed paths.
 __device__ __forceinline__ void augment(State& s) {
     for (u32 end = threadIdx.x; end < s.cols; end += BLOCK) {
         i64 root = s.distance[end];
@@ -387,9 +389,9 @@ __device__ __forceinline__ void augment(State& s) {
     __syncthreads();
 }
 
-// matching matches the rows that bidding left, and returns how many it could
-// not. Where columns stay unmatched, a search starts from one row and ends at
-// the nearest free column, so that free columns keep their dual.
+// matching matches the rows that bidding has left free, and returns the number of rows that
+// no path can match. Where columns outnumber rows, a search starts from one row and ends at
+// the nearest free column, so that free columns keep their dual of 0.
 __device__ __forceinline__ u32 matching(State& s, const Costs& costs, u32 count, Effort& effort) {
     bool square = s.rows == s.cols, every = EVERY && square;
     while (count > 0) {
@@ -406,8 +408,8 @@ __device__ __forceinline__ u32 matching(State& s, const Costs& costs, u32 count,
 
 }  // namespace assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32
 
-// solve: a block a problem. The answer begins with the number of rows left
-// free (if any, no full matching exists) and the Effort.
+// solve: each block solves one problem. The answer begins with the number of rows left free
+// (above 0 only where no full matching exists) and the Effort.
 extern "C" __global__ void __launch_bounds__(512, 2)
 assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32_solve(const int* costs, const long long* problems, int* copies, char* states, long long* answers) {
     using namespace assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32;
@@ -439,23 +441,23 @@ using assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32::P
 
 typedef int T;
 constexpr u32 BLOCK = 512;
-constexpr u32 FLIGHT = 8;  // costs a thread loads at once
+constexpr u32 FLIGHT = 8;  // costs that a thread loads at once
 
-constexpr i64 MOST = 1ll << 61;              // duals and costs stay within
-constexpr i64 FREE = 9223372036854775807ll;  // a forbidden pair: no dual is too large
-constexpr i64 INVALID = -FREE - 1;           // no cost at all: every dual is too large
+constexpr i64 MOST = 1ll << 61;              // limit of the magnitude of duals and costs
+constexpr i64 FREE = 9223372036854775807ll;  // scaled cost of a forbidden pair, which every dual satisfies
+constexpr i64 INVALID = -FREE - 1;           // scaled cost of a value that is no cost, which no dual satisfies
 
-// What is found: counts, sums, and the least row, column or entry at fault.
+// Indices of the findings: counts, sums, and the least row, column or entry at fault.
 // Go: Word
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
 
 __device__ __forceinline__ bool within(i64 x) { return x >= -MOST && x <= MOST; }
 
-// plus wraps round: duals out of range are reported, and add up to anything.
+// plus adds modulo 2^64. Sums of duals beyond MOST are meaningless, and such duals are faults of their own.
 __device__ __forceinline__ i64 plus(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
 
-// add is exact over fewer than 2^31 addends: high * 2^32 + low.
+// add adds x to a sum of two words, high * 2^32 + low, exact over fewer than 2^31 addends.
 __device__ __forceinline__ void add(u64* words, i64 x) {
     atomicAdd(words, (u64)(x >> 32));
     atomicAdd(words + 1, (u64)x & 0xffffffffu);
@@ -464,7 +466,7 @@ __device__ __forceinline__ void add(u64* words, i64 x) {
 struct Cost {
     int sign;     // 1, or -1 where the instance maximises
     int shift;
-    u32 forbidden, rounded;  // how many costs were
+    u32 forbidden, rounded;  // numbers of costs of forbidden pairs, and of costs that rounding changed
     __device__ __forceinline__ Cost(i64 sign, i64 shift) : sign((int)sign), shift((int)shift), forbidden(0), rounded(0) {}
     __device__ __forceinline__ i64 free() {
         forbidden++;
@@ -478,7 +480,7 @@ struct Cost {
     __device__ __forceinline__ i64 operator()(float c) { return real<u32, 23, 127>((u32)__float_as_int(c)); }
     __device__ __forceinline__ i64 operator()(double c) { return real<u64, 52, 1023>((u64)__double_as_longlong(c)); }
 
-    // real is the cost of a float of so many bits of mantissa and such a bias.
+    // real converts a float, given its bits, the number of bits of its mantissa, and its exponent's bias.
     template <typename Bits, int MANTISSA, int BIAS> __device__ __forceinline__ i64 real(Bits b) {
         constexpr int SPECIAL = 2 * BIAS + 1;  // the exponent of infinities and NaN
         Bits mantissa = b & (((Bits)1 << MANTISSA) - 1);
@@ -492,7 +494,7 @@ struct Cost {
         i64 x = s >= 0 ? (i64)mantissa << s : nearest<MANTISSA>(mantissa, -s);
         return negative ? -x : x;
     }
-    // nearest is mantissa / 2^s for s > 0.
+    // nearest returns mantissa / 2^s, for s > 0, rounded to nearest, ties to even.
     template <int MANTISSA> __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
         if (s > MANTISSA + 2) {
             rounded += mantissa != 0;
@@ -504,11 +506,11 @@ struct Cost {
     }
 };
 
-// An Answer is a problem's, and what is found of it.
+// Answer points to a problem's costs, its answer, and the findings about the answer.
 struct Answer {
     const T* costs;
     u64 stride, rows, cols;
-    bool turned;  // rows of the problem are columns of the instance
+    bool turned;  // whether rows of the problem are columns of the instance
     const i64 *u, *v;
     const int* column;
     u64* words;
@@ -520,7 +522,7 @@ struct Answer {
     __device__ __forceinline__ T at(u64 i, u64 j) const { return costs[turned ? j * stride + i : i * stride + j]; }
 };
 
-// pairs checks every row: a column of its own, an allowed pair without slack.
+// pairs checks that every row has a column of its own, and that their pair is allowed and has zero slack.
 __device__ __forceinline__ void pairs(const Answer& a, Cost cost) {
     for (u64 i = threadIdx.x; i < a.rows; i += BLOCK) {
         i64 u = a.u[i], j = a.column[i];
@@ -558,9 +560,8 @@ __device__ __forceinline__ void columns(const Answer& a) {
     }
 }
 
-// sweep checks every pair, along the memory: a thread keeps the dual of one
-// minor index and goes over the major ones; of a narrow instance, threads
-// share those out.
+// sweep checks every pair, in the order of memory. A thread holds the dual of one minor
+// index, and goes over the major indices; threads divide these where minor ones are few.
 __device__ __forceinline__ void sweep(const Answer& a, Cost cost) {
     const i64 *along = a.turned ? a.u : a.v, *across = a.turned ? a.v : a.u;
     u64 minor = a.turned ? a.rows : a.cols, major = a.turned ? a.cols : a.rows;
@@ -589,8 +590,8 @@ __device__ __forceinline__ void sweep(const Answer& a, Cost cost) {
 
 }  // namespace assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32_proof
 
-// check writes what it finds of a problem from word `found` of the answers on,
-// WORDS for each; behind them it keeps the owners of columns.
+// check writes the findings about each problem, WORDS words a problem, from word `found` of
+// the answers on; behind the findings of all problems are the owners of columns.
 extern "C" __global__ void __launch_bounds__(512)
 assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32_check(const int* costs, const long long* problems, long long* answers, unsigned long long found) {
     using namespace assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32_proof;

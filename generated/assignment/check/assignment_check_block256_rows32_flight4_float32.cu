@@ -2,15 +2,15 @@
 // assignment/check block=256,rows=32,flight=4,value=float32
 #include "cuda/prelude.cuh"
 
-// Shares no code with what finds assignments: costs are read as they were
-// given and made integers here. One buffer holds what is checked and what is
-// found, in 8-byte words:
+// The check shares no code with the solvers: it reads costs as they were given, and
+// converts them to integers itself. One buffer holds the duals, the matching and the
+// findings, in words of 8 bytes:
 //
 //   u[rows] v[cols] words[WORDS], then 4-byte column[rows] owner[cols]
 //
 // pairs  checks the permutation and the matched pairs, a thread a row
-// sweep  checks u + v <= c for every entry, reading the matrix once: a thread
-//        keeps v of its VEC columns and goes down ROWS rows
+// sweep  checks u + v <= c for every entry, and reads the matrix once: a thread
+//        holds v of its VEC columns and goes down ROWS rows
 namespace assignment_check_block256_rows32_flight4_float32 {
 
 using namespace coalesce;
@@ -18,16 +18,16 @@ using namespace coalesce;
 typedef float T;
 constexpr u32 BLOCK = 256;
 constexpr u32 ROWS = 32;      // rows of a block
-constexpr u32 FLIGHT = 4;  // rows a thread loads at once
+constexpr u32 FLIGHT = 4;  // rows that a thread loads at once
 constexpr u32 VEC = 16 / sizeof(T);    // columns of a thread
 constexpr u32 SPAN = BLOCK * VEC;      // columns of a block
 constexpr bool FLOATS = true;  // costs are rounded to integers
 
-constexpr i64 MOST = 1ll << 61;                         // duals and costs stay within
-constexpr i64 FREE = 9223372036854775807ll;             // a forbidden pair: no dual is too large
-constexpr i64 INVALID = -FREE - 1;                      // no cost at all: every dual is too large
+constexpr i64 MOST = 1ll << 61;                         // limit of the magnitude of duals and costs
+constexpr i64 FREE = 9223372036854775807ll;             // scaled cost of a forbidden pair, which every dual satisfies
+constexpr i64 INVALID = -FREE - 1;                      // scaled cost of a value that is no cost, which no dual satisfies
 
-// What is found: counts, and the least row, column or entry at fault.
+// Indices of the findings: counts, sums, and the least row, column or entry at fault.
 // Go: Word
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
@@ -44,15 +44,15 @@ struct Work {
 
 __device__ __forceinline__ bool within(i64 x) { return x >= -MOST && x <= MOST; }
 
-// plus wraps round: duals out of range are reported, and add up to anything.
+// plus adds modulo 2^64. Sums of duals beyond MOST are meaningless, and such duals are faults of their own.
 __device__ __forceinline__ i64 plus(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
 
-// A Sum is exact: high * 2^32 + low, of fewer than 2^31 addends.
+// Sum is the exact sum high * 2^32 + low of fewer than 2^31 addends.
 struct Sum {
     i64 high = 0;
     u64 low = 0;
     __device__ __forceinline__ void add(i64 x) { high += x >> 32; low += (u64)x & 0xffffffffu; }
-    // flush adds the sums of a whole warp to two words.
+    // flush adds the sums of all lanes of a warp to two words of global memory, high and low.
     __device__ __forceinline__ void flush(u64* words) {
 #pragma unroll
         for (u32 d = WARP / 2; d > 0; d >>= 1) {
@@ -69,7 +69,7 @@ struct Sum {
 struct Cost {
     int sign;     // 1, or -1 where the instance maximises
     int shift;
-    u32 forbidden, rounded;  // how many costs were
+    u32 forbidden, rounded;  // numbers of costs of forbidden pairs, and of costs that rounding changed
     __device__ __forceinline__ Cost(i64 sign, i64 shift) : sign((int)sign), shift((int)shift), forbidden(0), rounded(0) {}
     __device__ __forceinline__ i64 free() {
         forbidden++;
@@ -83,7 +83,7 @@ struct Cost {
     __device__ __forceinline__ i64 operator()(float c) { return real<u32, 23, 127>((u32)__float_as_int(c)); }
     __device__ __forceinline__ i64 operator()(double c) { return real<u64, 52, 1023>((u64)__double_as_longlong(c)); }
 
-    // real is the cost of a float of so many bits of mantissa and such a bias.
+    // real converts a float, given its bits, the number of bits of its mantissa, and its exponent's bias.
     template <typename Bits, int MANTISSA, int BIAS> __device__ __forceinline__ i64 real(Bits b) {
         constexpr int SPECIAL = 2 * BIAS + 1;  // the exponent of infinities and NaN
         Bits mantissa = b & (((Bits)1 << MANTISSA) - 1);
@@ -97,7 +97,7 @@ struct Cost {
         i64 x = s >= 0 ? (i64)mantissa << s : nearest<MANTISSA>(mantissa, -s);
         return negative ? -x : x;
     }
-    // nearest is mantissa / 2^s for s > 0.
+    // nearest returns mantissa / 2^s, for s > 0, rounded to nearest, ties to even.
     template <int MANTISSA> __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
         if (s > MANTISSA + 2) {
             rounded += mantissa != 0;
@@ -113,8 +113,8 @@ struct alignas(16) Pack {
     T x[VEC];
 };
 
-// A Tile is what a thread checks: VEC columns, neighbours where rows begin on
-// 16 bytes (WIDE), else BLOCK apart so that a warp's loads stay together.
+// Tile is the VEC columns that a thread checks: neighbours where rows begin at multiples
+// of 16 bytes (WIDE), else BLOCK apart, so that a warp's loads are coalesced.
 template <bool WIDE> struct Tile {
     u64 base;
     __device__ __forceinline__ explicit Tile(u64 first) : base(WIDE ? first + threadIdx.x * VEC : first + threadIdx.x) {}
@@ -128,7 +128,7 @@ template <bool WIDE> struct Tile {
     }
 };
 
-// tally adds a count of every thread of the block to a word.
+// tally adds the counts n of all threads of the block to a word of global memory.
 __device__ void tally(u64* word, u32 n) {
     __shared__ u32 total;
     if (threadIdx.x == 0) total = 0;
@@ -140,7 +140,7 @@ __device__ void tally(u64* word, u32 n) {
     __syncthreads();
 }
 
-// count looks again at rows of which some entry was wrong.
+// count reads rows with a wrong entry again, to count such entries and find the first.
 template <bool WIDE>
 __device__ void count(const T* costs, const Work& w, Cost cost, const Tile<WIDE>& tile, u64 from, u64 to) {
     u64 wrong = 0, first = ~0ull;
@@ -158,8 +158,8 @@ __device__ void count(const T* costs, const Work& w, Cost cost, const Tile<WIDE>
     atomicMin(w.words + FIRST_ENTRY, first);
 }
 
-// columns checks v of the thread's columns: in range, not positive where a
-// column may stay unmatched, zero where it does. Faults are column*4 + reason.
+// columns checks that v of the thread's columns is in range, at most 0 where columns may
+// stay unmatched, and 0 where they do. A fault is recorded as column*4 + reason.
 template <bool WIDE> __device__ void columns(const Work& w, const Tile<WIDE>& tile, bool loose) {
     Sum dual;
     for (u32 k = 0; k < VEC; k++) {
@@ -205,9 +205,9 @@ template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost c
 
 }  // namespace assignment_check_block256_rows32_flight4_float32
 
-// pairs checks row i: a column of its own, an allowed pair without slack; or,
-// where a limit allows it, no column and u at the limit. It adds up the primal
-// objective and u. Faults are row*8 + reason.
+// pairs checks that row i has a column of its own, over an allowed pair of zero slack, or,
+// given a limit, no column and u at the limit. It also sums the primal objective and u. A
+// fault is recorded as row*8 + reason.
 extern "C" __global__ void __launch_bounds__(256) assignment_check_block256_rows32_flight4_float32_pairs(const float* costs, long long* work,
         unsigned long long rows, unsigned long long cols, long long sign, long long shift, unsigned long long limited,
         long long limit) {
@@ -249,8 +249,8 @@ extern "C" __global__ void __launch_bounds__(256) assignment_check_block256_rows
     }
 }
 
-// sweep runs after pairs. rules: 1 where columns may stay unmatched, 2 more
-// where another device checks the columns, having the first rows.
+// sweep runs after pairs. rules: plus 1 where columns may stay unmatched, plus 2 where
+// another device, with the first rows, checks the columns' duals.
 extern "C" __global__ void __launch_bounds__(256) assignment_check_block256_rows32_flight4_float32_sweep(const float* costs, long long* work,
         unsigned long long rows, unsigned long long cols, long long sign, long long shift, unsigned long long rules) {
     using namespace assignment_check_block256_rows32_flight4_float32;

@@ -9,9 +9,9 @@
 #include "assignment/chunks.cuh"
 #include "assignment/forest.cuh"
 
-// The steps of the algorithm are functions of the whole grid; between two of
-// them lies a barrier, or the end of a launch. Within a step blocks meet only
-// in atomics.
+// The steps of the algorithm are functions that the whole grid executes. A
+// barrier of the grid, or the end of a launch, separates two steps. Within a step
+// blocks exchange data by atomics alone.
 namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64 {
 
 using namespace coalesce;
@@ -19,73 +19,73 @@ using namespace coalesce;
 typedef long long T;
 constexpr u32 BLOCK = 512;
 constexpr u32 ITEMS = 16;  // entries of a lane in a chunk
-constexpr u32 ROWS = 1;    // rows a warp reads at once
-constexpr bool ONE = false;       // path a phase, to show the difference
-constexpr bool STORED = false;   // slacks are in a matrix
-constexpr bool BOUNDED = true;  // bounds say which slacks are read
-constexpr bool BITS = true;     // zeros are a bit an entry, else in lists
+constexpr u32 ROWS = 1;    // rows that a warp reads at once
+constexpr bool ONE = false;       // a phase augments along one path instead of one a tree
+constexpr bool STORED = false;   // a matrix stores the slacks
+constexpr bool BOUNDED = true;  // bounds decide which slacks are computed
+constexpr bool BITS = true;     // zeros are stored as a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 NOWHERE = ALL;         // of a list: no column
+constexpr u32 NOWHERE = ALL;         // an unused place of a list
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
-typedef Chunk<(BOUNDED ? 8 : ITEMS)> P;  // a part of a chunk, of which a least slack is kept
+typedef Chunk<(BOUNDED ? 8 : ITEMS)> P;  // a part of a chunk; Work.least holds one value for each row and part
 constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
-// What blocks tell one another, in words of 8 bytes. Counters that a step
-// reads while it prepares the next take turns.
+// Control holds the words that blocks exchange, 8 bytes each. A step reads one of
+// several counters while it clears another for the next step.
 // Go: Control
 struct Control {
-    i64 least[2];  // smallest uncovered slack, by dual updates
-    i64 bound;     // no slack of an allowed pair is larger
-    u64 count[3];  // by steps: rows put into the queue, paths found << 32
+    i64 least[2];  // smallest uncovered slack, by dual update modulo 2
+    i64 bound;     // at least every slack of an allowed pair
+    u64 count[3];  // by step modulo 3: rows put into the queue, plus paths found << 32
     u64 winner;    // phase << 32 | root: the path of paths=one
     u64 word;      // of the barrier
-    // Between launches, and after a block has searched alone: the state.
-    u64 side;               // which queue
-    u64 head, tail, roots;  // rows head .. tail-1 of it come next; roots in the forest
+    // The state of the search, between launches and after a search by one block:
+    u64 side;               // which queue is in use
+    u64 head, tail, roots;  // rows head .. tail-1 of the queue come next; roots in the forest
     u64 turn;               // steps that filled a queue
     u64 found;              // paths of this phase
     u64 stage;
-    u64 levels, phases, paths, updates, scanned;  // done so far; rows read
-    u64 late;               // edges are still to come
-    u64 hits[2];            // slack=bounded, by dual updates: how many there are
-    u64 read;               // and parts read
+    u64 levels, phases, paths, updates, scanned;  // counts so far; scanned: rows read
+    u64 late;               // whether edges of other devices are still to come
+    u64 hits[2];            // slack=bounded: number of hits, by dual update modulo 2
+    u64 read;               // slack=bounded: parts read
 };
 // Go: Stage
 enum Stage { START, SEARCH, MATCHED, STUCK };
 // Go: ControlWords
 constexpr u32 CONTROL = 32;  // words of 8 bytes kept for it
 
-// A Hit is a part of a row that was read, and its least uncovered slack: as it is, and
-// with the row's dual, which moves.
+// Hit is a part of a row that a dual update has read, with its least uncovered slack, and
+// that slack plus the row's dual (key), which later changes of the dual leave valid.
 struct Hit {
     u32 row, part;
     i64 slack, key;
 };
 static_assert(sizeof(Hit) * PARTS <= 4 * WARP, "hits are where the least slacks of the reduction were");
 
-// Work is the costs and what the workspace holds, in this order. classical.go relies on the
-// order of the first members.
+// Work points to the costs and to the parts of the workspace, in the order of its members.
+// classical.go relies on the order of the first members.
 struct Work {
     const T* costs;
-    void* stored;       // the slacks after reduction, rows of pitch entries
+    void* stored;       // slacks after the reduction, in rows of `pitch` entries
     Control* ctl;
     i64* v;
     i64* base;          // column minima, or the duals to start from
-    u32 *reached, *covered, *open;  // sets of columns: reached; when the slacks were read; free
+    u32 *reached, *covered, *open;  // sets of columns: reached; reached at the last dual update; free
     i64* u;
-    u64* way;           // of a row of the forest
-    i64* least;         // by row and part: the least slack, INFINITE without one, or what c - v is not below
-    int *column, *row;  // the matching, from either side; NOBODY
-    u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
-    int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
-    u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
-    u32* fresh;         // by row and word: where the least slacks of the parts lie; or hits
+    u64* way;           // by row of the forest
+    i64* least;         // by row and part: the least slack, INFINITE without one; with BOUNDED a lower bound of c - v
+    int *column, *row;  // the matching, by row and by column; NOBODY where unmatched
+    u32* queues;        // two: rows of the forest in the order in which they joined; rows of the next phase
+    int *end, *last;    // by root: the free column at the end of its path, and the row that reached it
+    u32* zeros;         // zeros of the slack matrix: words of bits, or lists of a cache line each
+    u32* fresh;         // by row and word: the places of the parts' least slacks; with BOUNDED the hits
     Scale<T> scale;
-    i64 floor;          // every row's dual to start with
+    i64 floor;          // every row's dual at the start
     u32 rows, cols, chunks, parts, words, pitch;
     bool aligned, reduce, wide;
-    bool near;  // dynamic shared memory has 2 bytes a column
+    bool near;  // whether dynamic shared memory has 2 bytes a column
 
     __device__ Work(const T* costs, void* stored, void* work, double factor, i64 floor, u32 rows, u32 cols, u32 flags)
         : costs(costs), stored(stored), scale(factor), floor(floor), rows(rows), cols(cols),
@@ -99,15 +99,14 @@ struct Work {
         queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * (BITS ? words : WARP);
     }
-    // edges is how many new zeros' words there is room for on their way to another device. What
-    // a dual update makes beyond, the next one finds, as slacks of zero.
+    // edges returns the room, in words of new zeros, for messages to another device. Zeros
+    // that a dual update makes beyond the room are found by the next one, as slacks of zero.
     __device__ __forceinline__ u32 edges() const { return rows * words; }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
 
-// columnMinima lowers least[j] to the smallest scaled cost of column j; it
-// starts at INFINITE or above. A warp keeps a chunk of columns and strides over
-// rows.
+// columnMinima lowers least[j], INFINITE or more before, to the smallest scaled cost of
+// column j. A warp stays at a chunk of columns and strides over rows.
 __device__ void columnMinima(i64* least, const T* costs, Scale<T> scale, u32 rows, u32 cols, bool aligned, Team team) {
     typedef Chunk<ITEMS> C;
     u32 lane = threadIdx.x % WARP, chunks = (cols + C::SPAN - 1) / C::SPAN;
@@ -129,7 +128,7 @@ __device__ void columnMinima(i64* least, const T* costs, Scale<T> scale, u32 row
     }
 }
 
-// keep writes what is left of a row's chunk after the reduction.
+// keep stores the slacks of a row's chunk after the reduction.
 template <class S, class A> __device__ __forceinline__ void keep(S* row, u32 w, u32 pitch, const A (&s)[ITEMS]) {
     constexpr u32 PIECE = 16 / sizeof(S);
     struct __align__(16) Piece { S of[PIECE]; };
@@ -143,8 +142,8 @@ template <class S, class A> __device__ __forceinline__ void keep(S* row, u32 w, 
     }
 }
 
-// findLeast is the least of at(0) .. at(PART-1) in the whole warp; bits say where
-// the lane has it. 64-bit values are not kept, registers being few.
+// findLeast returns the least of at(0) .. at(PART-1) over the whole warp; `bits` receives the
+// places where the lane has it. Values of 64 bits are compared as they come, to save registers.
 template <class F> __device__ __forceinline__ i64 findLeast(F at, u32& bits, i64 low) {
     bits = 0;
 #pragma unroll
@@ -169,9 +168,9 @@ template <class F> __device__ __forceinline__ u32 findLeast(F at, u32& bits, u32
     return low;
 }
 
-// scan reads `count` rows, those of the queue or with FIRST every row, a warp
-// a chunk and ROWS of them at once. FIRST computes c - v - floor, and stores
-// it where slacks are stored; of slack=bounded it keeps c - v.
+// scan reads `count` rows, those of the queue or with FIRST all rows, and finds the least
+// slacks of their parts; a warp reads one chunk of ROWS rows at once. With FIRST the slacks
+// are c - v - floor, which STORED variants store; BOUNDED variants store the least c - v.
 template <bool FIRST, class A, class R, class E>
 __device__ void scan(const Work& m, const u32* queue, u32 count, const E* entries, u64 pitch, R value, bool aligned, u64 update, Team team) {
     u32 lane = threadIdx.x % WARP;
@@ -226,13 +225,13 @@ __device__ void scan(const Work& m, const u32* queue, u32 count, const E* entrie
     if (!FIRST && lane == 0 && best < *(volatile i64*)all) atomicMin(all, best);
 }
 
-// reduceRows is the first scan.
+// reduceRows makes the first scan, of all rows.
 __device__ void reduceRows(const Work& m, Team team) {
     if (m.ctl->bound < NARROW) scan<true, u32>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
     else scan<true, i64>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
 }
 
-// A Look is a part of a row that a warp reads, and what belongs to it.
+// Look is a part of a row, with the costs, duals and covered columns that a warp reads for it.
 template <class A> struct Look {
     u32 row, part, covered;
     i64 u;
@@ -248,12 +247,13 @@ template <class A> struct Look {
 #pragma unroll
         for (u32 k = 0; k < PART; k += 2) {
             u32 j = P::column(w, k);
-            Two two = *(const Two*)(m.v + (j < m.cols ? j : 0));  // after an odd one more comes something
+            Two two = *(const Two*)(m.v + (j < m.cols ? j : 0));  // may read one word past the last v, which lies in the workspace
             v[k] = (A)two.of[0], v[k + 1] = (A)two.of[1];
         }
     }
-    // least is the least uncovered slack. That of all bounds what is to come, and is kept
-    // as c - v: duals of columns only fall.
+    // least returns the least uncovered slack. The least slack of all columns, plus u, is a
+    // lower bound of the part's c - v from now on, since duals of columns only fall; least
+    // stores that bound.
     __device__ __forceinline__ i64 least(const Work& m) const {
         u32 skip = (part + 1) * P::SPAN <= m.cols ? 0 : P::padding(part * WARP + threadIdx.x % WARP, m.cols);
         A all = none<A>(), low = none<A>();
@@ -269,19 +269,19 @@ template <class A> struct Look {
     }
 };
 
-// Finds are pairs, of a row of the queue and a part, that a block is to read, and the least
-// slack that it knows of.
+// Finds holds, in shared memory, the pairs of a queue's row and a part that a block will
+// read, and the least slack that the block knows.
 struct Finds {
-    static constexpr u32 AHEAD = 4;  // that a thread looks at at once
+    static constexpr u32 AHEAD = 4;  // bounds that a thread reads at once
     i64 least;
     u32 count, pair[(AHEAD + 1) * BLOCK];
 };
 
-// A Probe looks for the least uncovered slack of rows of the queue. Few parts are all read;
-// of many those whose bound is not above the least slack seen so far. Those that have the
-// least are among the hits.
+// Probe searches for the least uncovered slack of rows of the queue. Few parts are all read;
+// of many parts only those whose lower bound is at most the least slack known so far. Parts
+// that have the least slack are among the hits.
 template <class A> struct Probe {
-    static constexpr u32 FEW = 4;  // pairs a warp, which are read without a look at their bounds
+    static constexpr u32 FEW = 4;  // up to so many pairs a warp, all are read, whatever their bounds
     const Work m;
     const u32* queue;
     u32 total;  // pairs
@@ -289,16 +289,16 @@ template <class A> struct Probe {
     u64* hits;
     Finds& finds;
 
-    // known is the least slack that the block has read or found; send publishes a slack that
-    // a lane found to all blocks.
+    // known returns the least slack that the block knows; send makes a slack known to all
+    // blocks.
     __device__ __forceinline__ i64 known() const { return *(volatile i64*)&finds.least; }
     __device__ __forceinline__ void send(i64 low) const {
         atomicMin(&finds.least, low);
         atomicMin(least, low);
     }
 
-    // above says of pairs first, first + step .. how much more than nothing their slacks are
-    // at least; INFINITE of those that there are not.
+    // above computes lower bounds of the slacks of pairs first, first + step, and so on;
+    // INFINITE past the last pair.
     template <u32 N> __device__ __forceinline__ void above(i64 (&bound)[N], u32 first, u32 step) const {
         u32 row[N];
         i64 u[N];
@@ -311,7 +311,7 @@ template <class A> struct Probe {
         for (u32 k = 0; k < N; k++) bound[k] = first + k * step < total && bound[k] < INFINITE ? bound[k] - u[k] : INFINITE;
     }
 
-    // guess has a warp read the one of its first parts that most likely has little slack.
+    // guess reads, of the warp's first parts, the one with the least bound above 0, so that a small slack is known early.
     __device__ __forceinline__ void guess(u32 pair) const {
         i64 bound[1];
         above(bound, pair, 0);
@@ -325,8 +325,8 @@ template <class A> struct Probe {
         if (threadIdx.x % WARP == 0 && low < known()) send(low);
     }
 
-    // read has a warp read the pairs of its first n lanes, one after another: instructions
-    // for several at once take longer to fetch than they save.
+    // read reads the pairs of the warp's first n lanes, one after another; code for several
+    // at once is so long that fetching instructions takes more time than it saves.
     __device__ __forceinline__ void read(u32 pair, u32 n) const {
         u32 row = queue[pair / m.parts], part = pair % m.parts;
         i64 u = m.u[row];
@@ -339,7 +339,7 @@ template <class A> struct Probe {
             ((Hit*)m.fresh)[atomicAdd(hits, 1ull)] = {l.row, l.part, low, low + l.u};
         }
     }
-    // share has warp number `warp` of `warps` read its share of pairs at(0) .. at(n-1).
+    // share reads the share of warp number `warp` of `warps` in the pairs at(0) .. at(n-1).
     template <class F> __device__ __forceinline__ void share(u32 warp, u32 warps, u32 n, F at) const {
         u32 most = min((n + warps - 1) / warps, WARP), lane = threadIdx.x % WARP;
         for (u32 first = warp * most; first < n; first += warps * most) {
@@ -347,7 +347,7 @@ template <class A> struct Probe {
             read(at(first + min(lane, here - 1)), here);
         }
     }
-    // readFinds has the block read its finds.
+    // readFinds reads the pairs in finds, by the whole block, and empties finds.
     __device__ __forceinline__ void readFinds() const {
         u32 n = finds.count;
         share(threadIdx.x / WARP, BLOCK / WARP, n, [&](u32 x) { return finds.pair[x]; });
@@ -388,8 +388,8 @@ template <class A> __device__ __noinline__ void probe(const Work& m, const u32* 
     if (count != 0) Probe<A>{m, queue, count * m.parts, m.ctl->least + turn, m.ctl->hits + turn, finds}.run(team);
 }
 
-// minimum finds the least slack before dual update number `update`, of the first `tail`
-// rows of the queue. It also remembers which columns are covered.
+// minimum finds the least uncovered slack of the first `tail` rows of the queue, before dual
+// update number `update`, and stores the set of covered columns.
 __device__ void minimum(const Work& m, u32 side, u32 tail, u64 update, Finds& finds, Team team) {
     for (u32 w = team.thread; w < m.words; w += team.threads) m.covered[w] = m.reached[w];
     if (m.ctl->bound < NARROW) probe<u32>(m, m.queue(side), tail, update, finds, team);
@@ -400,11 +400,12 @@ template <class S> __device__ __forceinline__ void minimum(const Work& m, u32 si
     minimum(m, side, tail, update, shared.finds, team);
 }
 
-// made calls f(i, w, z) with words of the zeros that dual update number `update` makes,
-// whole warps at once: d is the least slack. A row may have several callers.
+// made calls f(i, w, z) for the zeros z of word w of row i that dual update number `update`
+// makes, where d is the least slack. All lanes of a warp call together; several warps may
+// call for the same row.
 template <class F> __device__ __forceinline__ void made(const Work& m, i64 d, u64 update, Team team, F f) {
     u32 lane = threadIdx.x % WARP, n = (u32)m.ctl->hits[update % 2];
-    for (u32 h = team.warps - 1 - team.warp; h < n; h += team.warps) {  // the last warps have the least to do
+    for (u32 h = team.warps - 1 - team.warp; h < n; h += team.warps) {  // from the last warp on, which has the least other work
         Hit hit = ((const Hit*)m.fresh)[h];
         if (hit.slack != d) continue;
         u32 word = hit.part / PARTS * WARP + lane, z = 0, w = hit.part * WARP + lane;
@@ -420,25 +421,24 @@ template <class F> __device__ __forceinline__ void made(const Work& m, i64 d, u6
     }
 }
 
-// A word of bits a row, chunk and lane.
-constexpr u32 DEEP = 8;  // words a lane reads at once
+constexpr u32 DEEP = 8;  // words that a lane reads at once
 
 // clear starts all rows without zeros.
 __device__ void clear(const Work& m, Team team) {
     for (u64 at = team.thread; at < (u64)m.rows * m.words; at += team.threads) m.zeros[at] = 0;
 }
 
-// extend adds the bits z of word w. A warp's work, like all that follows.
+// extend adds the bits z of word w to row i's zeros. Like the functions below, a whole warp calls.
 __device__ __forceinline__ void extend(const Work& m, u32 i, u32 w, u32 z) {
     if (z) m.zeros[(u64)i * m.words + w] |= z;
 }
 
-// merge adds bits of word w, the same z in all lanes, while other warps add to the row.
+// merge adds bits of word w, the same z in all lanes, while other warps may add to the same row.
 __device__ __forceinline__ void merge(const Work& m, u32 i, u32 w, u32 z) {
     if (threadIdx.x % WARP == 0) atomicOr(m.zeros + (u64)i * m.words + w, z);
 }
 
-// drop takes row i's zeros in covered columns away.
+// drop deletes row i's zeros in covered columns.
 __device__ void drop(const Work& m, u32 i) {
     u32* row = m.zeros + (u64)i * m.words;
     for (u32 w = threadIdx.x % WARP; w < m.words; w += DEEP * WARP) {
@@ -455,13 +455,13 @@ __device__ void drop(const Work& m, u32 i) {
     }
 }
 
-// forget drops zeros in covered columns: those of rows first .. first+31 that `rows` has bits of.
+// forget deletes the zeros in covered columns of rows first + k, for all bits k of `rows`.
 __device__ __forceinline__ void forget(const Work& m, u32 first, u32 rows) {
     for (; rows != 0; rows &= rows - 1) drop(m, first + (u32)__ffs((int)rows) - 1);
 }
 
-// each calls f(w, z) with words of zeros, whole warps at once, until it returns
-// false. Of `parts` callers each gets a share.
+// each calls f(w, z) for the words of row i's zeros, all lanes of a warp together, until f
+// returns false. A caller gets share `part` of `parts` of the words.
 template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, u32 part, u32 parts, F f) {
     const u32* row = m.zeros + (u64)i * m.words;
     u32 step = parts * WARP;
@@ -477,8 +477,8 @@ template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, u3
 }
 template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, F f) { each(m, i, 0, 1, f); }
 
-// enqueue gives each lane that asks a position of the queue, counted from the
-// first that the step fills.
+// enqueue returns a position of the queue to each lane that asks, counted from the first
+// position that the step fills.
 __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
     u32 lane = threadIdx.x % WARP, has = __ballot_sync(ALL, asks);
     u32 at = 0;
@@ -486,9 +486,9 @@ __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
     return __shfl_sync(ALL, at, 0) + __popc(has & ((1u << lane) - 1));
 }
 
-// Reach is the state of a row of the forest while its zeros are followed. The rows that it
-// reaches are written to the queue from position `next` on. The low half of count is
-// the number of rows reached, the high half the number of paths found.
+// Reach describes a row of the forest whose zeros are followed. Rows that it reaches are
+// written to the queue from position `next` on. The low half of *count is the number of rows
+// reached in this step, the high half the number of paths found.
 struct Reach {
     u32 row, phase, next;
     u64 way;
@@ -522,8 +522,8 @@ __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32
     return false;
 }
 
-// reach takes the unreached columns among the zeros z of word w into the tree;
-// it is false when the tree has its path.
+// reach adds the unreached columns among the zeros z of word w to the tree. The result is
+// false when the tree has its path.
 __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 z) {
     if (z) z &= ~m.reached[w];
     if (!__any_sync(ALL, z != 0)) return true;
@@ -544,7 +544,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     return true;
 }
 
-// expand reaches columns over one of `parts` shares of a row's zeros, as long as the row's
+// expand reaches columns over share `part` of `parts` of a row's zeros, as long as the row's
 // tree has no path.
 __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 parts) {
     r.way = m.way[r.row];
@@ -552,8 +552,8 @@ __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 pa
     each(m, r.row, part, parts, [&](u32 w, u32 z) { return reach(m, r, w, z); });
 }
 
-// level expands the rows head .. tail-1 of the queue; few rows are shared out
-// by parts. Of the three counters, this level uses number turn % 3.
+// level expands the rows head .. tail-1 of the queue; several warps divide the zeros of a
+// row where rows are few. The level counts in count[turn % 3].
 __device__ __forceinline__ void level(const Work& m, u32 side, u32 head, u32 tail, u64* count, u32 turn, u32 phase, Team team) {
     if (team.thread == 0) count[(turn + 1) % 3] = 0;
     u32 n = tail - head, parts = 1;
@@ -565,8 +565,8 @@ __device__ __forceinline__ void level(const Work& m, u32 side, u32 head, u32 tai
     }
 }
 
-// begin sets up the matching, the sets and the zeros and, where asked, finds
-// the column minima.
+// begin initialises the matching, the sets and the zeros and, with `reduce`, computes the
+// column minima.
 __device__ void begin(const Work& m, Team team) {
     for (u32 w = team.thread; w < m.words; w += team.threads) {
         u32 pad = C::padding(w, m.cols);
@@ -579,8 +579,8 @@ __device__ void begin(const Work& m, Team team) {
     if (m.reduce) columnMinima(m.base, m.costs, m.scale, m.rows, m.cols, m.aligned, team);
 }
 
-// gather calls f(w, z) with the words of row i's parts whose least slack is `low`: z is
-// where it lies.
+// gather calls f(w, z) for the words w of row i's parts whose least slack is `low`; the bits
+// z are the places with that slack.
 template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, i64 low, F f) {
     u32 lane = threadIdx.x % WARP;
     for (u32 first = 0; first < m.parts; first += WARP) {
@@ -594,8 +594,8 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
 }
 
 // take tries to match row i to a free column among the zeros z of word w. The result is the
-// column, or NOBODY. Rows begin at different lanes and bits, so that seldom two compete for
-// one column.
+// column, or NOBODY. Rows begin at different lanes and bits, so that two rows seldom compete
+// for one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;
@@ -628,7 +628,7 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     }
 }
 
-// reduced is row i's least slack of all; it becomes the row's dual.
+// reduced returns the least slack of row i, and sets the row's dual to it.
 __device__ __forceinline__ i64 reduced(const Work& m, u32 i) {
     u32 lane = threadIdx.x % WARP;
     i64 low = INFINITE;
@@ -638,8 +638,8 @@ __device__ __forceinline__ i64 reduced(const Work& m, u32 i) {
     return low;
 }
 
-// greedy ends the reduction: rows take their duals and zeros, and each the
-// first free column among its zeros. Rows without one are the first roots.
+// greedy ends the reduction: it sets the rows' duals and zeros, and matches each row to a
+// free column among its zeros. Rows without one are the first roots.
 __device__ void greedy(const Work& m, Team team) {
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.v[j] >= INFINITE) m.v[j] = 0;
@@ -655,29 +655,29 @@ __device__ void greedy(const Work& m, Team team) {
     }
 }
 
-// inTurn calls f(first, has, x) with shares of the numbers 0 .. n-1, up to a lane each: a
-// lane has x = first + lane.
+// inTurn divides the numbers 0 .. n-1 among warps, in shares of at most WARP, and calls
+// f(first, has, x) for each share: a lane has the number x = first + lane, if `has`.
 template <class F> __device__ __forceinline__ void inTurn(u32 n, Team team, F f) {
     u32 share = min((n + team.warps - 1) / team.warps, WARP), lane = threadIdx.x % WARP;
     for (u32 first = team.warp * share; first < n; first += team.warps * share)
         f(first, lane < share && first + lane < n, first + lane);
 }
 
-// inForest tells whether row i is in the forest that has the columns of a set: free rows
-// are roots, others came with their columns.
+// inForest says whether row i is in the forest, given the set of the forest's columns: free
+// rows are roots, and matched rows joined together with their columns.
 __device__ __forceinline__ bool inForest(const Work& m, const u32* columns, u32 i) {
     int j = m.column[i];
     return j == NOBODY || columns[C::word(j)] & C::bit(j);
 }
 
-// forgetOthers has rows that were not in the forest when slacks were read lose zeros in
-// covered columns.
+// forgetOthers deletes the zeros in covered columns of rows outside the forest: the dual
+// update raises these slacks.
 __device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
     inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
-// remember brings the matching back, which the pass has driven out of the cache: the
-// search is to find it there.
+// remember loads the matching into the cache again, from which the pass over the costs has
+// driven it; the search reads the matching next.
 __device__ __forceinline__ void remember(const Work& m, Team team) {
     constexpr u32 LINE = 32;
     for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
@@ -686,9 +686,9 @@ __device__ __forceinline__ void remember(const Work& m, Team team) {
     }
 }
 
-// update moves the duals by d, the least uncovered slack: u of the tail rows
-// of the queue up, v of the covered columns down. Rows of the forest get new
-// zeros and reach columns over them; other rows lose zeros in covered columns.
+// update moves the duals by d, the least uncovered slack: u of the first `tail` rows of the
+// queue rises, v of covered columns falls. Rows of the forest get new zeros and reach columns
+// over them; other rows lose their zeros in covered columns.
 __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u64 number, Team team) {
     Control* ctl = m.ctl;
     i64 d = ctl->least[number % 2];
@@ -732,9 +732,9 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
 }
 
-// augment flips the paths that were found. Rows whose tree has none stay in the
-// forest, all of them where it is kept and else roots alone, and go into the other queue;
-// their roots are counted like paths. Columns of the others are reached no longer.
+// augment augments along the paths found. Rows of trees without a path move to the other
+// queue, with KEPT all of these rows, else the roots alone; count's high half counts the
+// roots. Columns of trees with a path become unreached.
 __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) {
     Control* ctl = m.ctl;
     u64* count = ctl->count + turn % 3;
@@ -742,7 +742,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
     u32 lane = threadIdx.x % WARP, winner = (u32)ctl->winner;
     Trees trees = {m.column, m.row, m.way};
     for (u32 first = team.warp; first < tail; first += team.warps * WARP) {
-        u32 x = first + lane * team.warps;  // few paths are one in a warp
+        u32 x = first + lane * team.warps;  // spreads few paths over many warps
         bool has = x < tail;
         u32 i = has ? m.queue(side)[x] : 0, root = has ? rootOf(m.way[i]) : 0;
         int end = has ? m.end[root] : NOBODY;
@@ -757,7 +757,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
             if (ONE) m.end[i] = NOBODY;
         }
         if (KEPT && has && !stays) {
-            int j = m.column[i];  // or, where a path is being flipped, another one of the tree
+            int j = m.column[i];  // where another thread flips the path meanwhile, another column of the same tree
             if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
         flips = flips && isRoot;
@@ -774,9 +774,9 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
 
 namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64 {
 
-constexpr u32 SINGLE_BLOCK_ROWS = 1 * (BLOCK / WARP);  // up to so many frontier rows, one block searches alone
+constexpr u32 SINGLE_BLOCK_ROWS = 1 * (BLOCK / WARP);  // most frontier rows that one block expands alone
 
-// State is what every thread knows, the same everywhere.
+// State is the state of the search, of which every thread has the same copy.
 struct State {
     u32 side, head, tail, roots, turn, found, phase;
     u64 levels, number, paths;
@@ -789,22 +789,22 @@ struct State {
         ctl->stage = stage, ctl->levels = levels, ctl->phases = phase, ctl->paths = paths, ctl->updates = number;
     }
 
-    // advance takes over what a step has put into the queue.
+    // advance moves the frontier to the rows that a step has put into the queue, and counts the paths found.
     __device__ __forceinline__ void advance(const Control* ctl) { advance(*(const volatile u64*)(ctl->count + turn++ % 3)); }
     __device__ __forceinline__ void advance(u64 count) {
         head = tail;
         tail += (u32)count;
         found += (u32)(count >> 32);
     }
-    // leave stores for the other blocks how far the block that searched alone has come.
+    // leave stores the state after a search by one block, for the other blocks to read.
     __device__ __forceinline__ void leave(Control* ctl) const {
         if (threadIdx.x == 0) ctl->head = head, ctl->tail = tail, ctl->found = found, ctl->levels = levels;
     }
     __device__ __forceinline__ bool searching() const { return head != tail && !(ONE && found != 0); }
 };
 
-// A SharedState is what a block has at hand while it searches alone: counters of its
-// own, since other blocks may still be reading theirs.
+// SharedState holds the counters of a search by one block, apart from those in Control,
+// which other blocks may still be reading.
 struct SharedState {
     u64 count[3];
     Finds finds;
@@ -814,7 +814,7 @@ struct SharedState {
 __device__ __forceinline__ void clear(SharedState&) {}
 __device__ __forceinline__ u32 narrow(const Work&) { return SINGLE_BLOCK_ROWS; }
 
-// alone expands level after level in one block, while there are few rows.
+// alone expands level after level in one block, while levels have few rows.
 __device__ __forceinline__ void alone(const Work& m, State s, SharedState& sharedState) {
     if (threadIdx.x < 3) sharedState.count[threadIdx.x] = 0;
     __syncthreads();
@@ -826,8 +826,8 @@ __device__ __forceinline__ void alone(const Work& m, State s, SharedState& share
     s.leave(m.ctl);
 }
 
-// search expands level after level, while there are few rows in one block, the first,
-// which then calls after().
+// search expands level after level. While a level has few rows, the first block alone
+// expands levels, and then calls after().
 template <class B, class F> __device__ __forceinline__ void search(const Work& m, State& s, SharedState& sharedState, B& barrier, Team team, bool first, F after) {
     Control* ctl = m.ctl;
     u32 few = narrow(m);
@@ -845,7 +845,7 @@ template <class B, class F> __device__ __forceinline__ void search(const Work& m
     }
 }
 
-// nextPhase augments the paths found and begins with what is left of the forest.
+// nextPhase augments along the paths found, and begins a phase with the rest of the forest.
 template <class B> __device__ __forceinline__ void nextPhase(const Work& m, State& s, B& barrier, Team team) {
     augment(m, s.side, s.tail, s.turn, team);
     barrier.sync();
@@ -884,7 +884,7 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
     } else {
-        grid.sync();  // all have read where the last launch left off
+        grid.sync();  // all threads have read the state that the last launch saved
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});
@@ -926,17 +926,17 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
 
 namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64 {
 
-// An Edge is zeros of a row on their way to the device that searches.
+// Edge is a word of zeros of a row, in a message to the device that searches.
 // Go: Edge
 struct Edge {
     u32 row, word, zeros;
 };
 
 // Go: MessageEdges
-constexpr u32 MESSAGE_EDGES = 4096;  // edges that a message has room for
+constexpr u32 MESSAGE_EDGES = 4096;  // room of a message, in edges
 
-// A Message is what a device sends of a dual update: the update, the number of edges,
-// and the first of these.
+// Message is what a device sends in a dual update: the number of its edges, the least slack
+// d of its rows, and the first edges.
 // Go: Message
 struct Message {
     u64 count;
@@ -944,7 +944,7 @@ struct Message {
     Edge of[MESSAGE_EDGES];
 };
 
-// sendEdges appends the zeros z of word w, of all lanes, to all edges and to the message.
+// sendEdges appends the zeros z of word w, of each lane, to the device's edges and, while there is room, to its message.
 __device__ __forceinline__ void sendEdges(const Work& m, Edge* edges, Message& message, u32 row, u32 w, u32 z) {
     u32 at = enqueue(&message.count, z != 0);
     if (!z || at >= m.edges()) return;
@@ -954,8 +954,8 @@ __device__ __forceinline__ void sendEdges(const Work& m, Edge* edges, Message& m
 
 }  // namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64
 
-// collect lists the rows in the forest for the pricing of a number;
-// counters 1 and 2 take turns. It clears the device's message, number `part` of all.
+// collect lists the device's rows in the forest for dual update `number`, and counts them in
+// counter 1 or 2, by turns. It also clears the device's message, number `part` of all.
 extern "C" __global__ void __launch_bounds__(512)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_collect(const long long* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags, unsigned long long* message, unsigned long long part, unsigned long long number) {
@@ -981,9 +981,9 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
     minimum(m, 0, (u32)m.ctl->count[1 + number % 2], number, finds, everyone());
 }
 
-// emit moves the duals by the least uncovered slack of a number, and sends the
-// zeros that it makes; first sends all zeros of the reduction. origin is the
-// number of the first row.
+// emit moves the duals by the least uncovered slack of dual update `number`, and sends the
+// zeros that this makes; with `first` it sends all zeros of the reduction. Row i of the
+// device is row origin + i of the instance.
 extern "C" __global__ void __launch_bounds__(512)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_emit(const long long* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags, unsigned int* edges, unsigned long long* message,
@@ -1016,15 +1016,15 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
 
 namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64 {
 
-// begun is a row of the forest at work, whose number is still to come: what it
-// reaches comes after what the queue has.
+// begun returns a Reach without its row, which the caller sets: rows reached go behind the
+// queue's tail.
 __device__ __forceinline__ Reach begun(const Work& m) {
     const Control* ctl = m.ctl;
     return {0, (u32)ctl->phases, (u32)ctl->tail, 0, m.ctl->count + ctl->turn % 3, m.queue(ctl->side)};
 }
 
-// absorb takes over edges at(0) .. at(n-1): zeros of rows of the forest, which reach
-// columns over them. At first there is no forest.
+// absorb adds edges at(0) .. at(n-1) to the zeros of their rows, which reach columns over
+// them; with `first` there is no forest yet, and rows only get the zeros.
 template <class F> __device__ __forceinline__ void absorb(const Work& m, Reach r, u32 n, F at, bool first, Team team) {
     inTurn(n, team, [&](u32, bool has, u32 x) {
         Edge e = at(has ? x : 0);
@@ -1043,8 +1043,8 @@ template <class F> __device__ __forceinline__ void absorb(const Work& m, Reach r
 
 }  // namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64
 
-// absorb takes over edges that other devices sent. Of several calls for an update
-// the first has other rows forget: again says that they have.
+// absorb adds edges that other devices have sent. The first of several calls for a dual
+// update also deletes zeros of rows outside the forest; `again` marks the later calls.
 extern "C" __global__ void __launch_bounds__(512)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_absorb(const long long* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags, unsigned int* edges,
@@ -1060,9 +1060,9 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
     absorb(m, begun(m), (u32)count, [&](u32 x) { return ((const Edge*)edges)[x]; }, first, team);
 }
 
-// receive takes over the messages of all devices. Where a message has no room for its
-// edges, absorb takes them over later, and searches wait for that. A search that goes on
-// is stuck where no slack is left.
+// receive adds the edges in the messages of all devices. Where a message lacks room for its
+// edges, receive only sets `late`: the host then calls absorb, and searches wait for that. A
+// search that goes on is STUCK where no finite slack is left.
 extern "C" __global__ void __launch_bounds__(512)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_receive(const long long* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags, unsigned long long* message, unsigned long long parts) {
@@ -1084,7 +1084,7 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
     for (u64 k = 0; k < parts; k++) absorb(m, begun(m), (u32)from[k].count, [&](u32 x) { return from[k].of[x]; }, false, team);
 }
 
-// match takes zeros greedily.
+// match matches rows to free columns over zeros, greedily.
 extern "C" __global__ void __launch_bounds__(512)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_match(const long long* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags) {
@@ -1102,8 +1102,8 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
     }
 }
 
-// search goes on until every row is matched or no row is left to expand and no
-// path was found. It begins with what match, receive or absorb put into the queue.
+// search runs until every row is matched, or until all rows of the forest are expanded
+// without a path. It begins with the rows that match, receive or absorb put into the queue.
 extern "C" __global__ void __launch_bounds__(512, 1)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_search(const long long* costs, unsigned int* stored, unsigned long long* work, double scale, long long start,
         unsigned long long rows, unsigned long long cols, unsigned long long flags) {
@@ -1134,18 +1134,18 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
 
 namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64 {
 
-// A Member is a device's part of a solve: rows first .. first+mine-1. After the last
-// in a table comes the head: the Work of all rows, for the search of member 0.
+// Member describes a device's part of a solve: rows first .. first+mine-1. The entry after
+// the last member of a table is the head, the Work of all rows, in which member 0 searches.
 // Go: Member
 struct Member {
     const T* costs;
     u64* work;
-    Edge* edges;  // the zeros that a dual update makes here, with room for all
+    Edge* edges;  // zeros that a dual update makes in the member's rows, with room for all
     u64* messages;
     u64 first, mine;
 };
 
-// A Part is what Work is made of, which takes more registers to pass.
+// Part holds the arguments of Work's constructor: passing them takes fewer registers than passing Work.
 struct Part {
     const T* costs;
     u64* work;
@@ -1156,7 +1156,7 @@ struct Part {
 };
 
 // Go: Members
-constexpr u32 MEMBERS = 32;  // of a solve at most: a lane each
+constexpr u32 MEMBERS = 32;  // most members of a solve: a lane each
 
 // A member's message buffer has one word for the verdict of member 0, then three words for
 // each member: the lower and the upper half of its least slack and, in the buffer of member
@@ -1166,7 +1166,7 @@ __device__ __forceinline__ u32 leastAt(u32 member) { return 1 + 3 * member; }
 __device__ __forceinline__ u32 countAt(u32 member) { return 3 + 3 * member; }
 enum Verdict { STOP, GO };
 
-// Peers is what a block knows of the members, and receives from them.
+// Peers holds the members' addresses, and the values received from them, in a block's shared memory.
 struct Peers {
     u64* messages[MEMBERS];
     const Edge* edges[MEMBERS];
@@ -1179,7 +1179,7 @@ struct Peers {
         if (threadIdx.x < n) messages[threadIdx.x] = members[threadIdx.x].messages, edges[threadIdx.x] = members[threadIdx.x].edges;
         __syncthreads();
     }
-    // judge tells all others whether there is an update to do; they receive it by judged.
+    // judge sends the verdict on dual update e to all other members, which receive it by judged.
     __device__ __forceinline__ void judge(u32 e, u32 x) const {
         publish();
         for (u32 g = 1; g < count; g++) send(messages[g], e, x);
@@ -1189,8 +1189,8 @@ struct Peers {
         __syncthreads();
         return verdict;
     }
-    // nearest is the least slack of all members, of each told by the block that comes
-    // last. Narrow ones take one word, INFINITE being ALL.
+    // nearest returns the least slack of all members. The block that arrives last sends the
+    // slack of its member: with `narrow` as one word, in which ALL is INFINITE, else as two.
     __device__ __forceinline__ i64 nearest(const Control* ctl, MemberBarrier& barrier, u32 e, bool narrow) {
         if (barrier.last()) {
             u64 low = (u64)min(*(volatile const i64*)ctl->least, narrow ? (i64)ALL : INFINITE);
@@ -1210,8 +1210,8 @@ struct Peers {
         for (u32 g = 0; g < count; g++) d = min(d, least[g]);
         return d;
     }
-    // deliver ends an update: the block that comes last readies the counters for the
-    // next, and tells the head how many edges there are.
+    // deliver ends a dual update: the block that arrives last clears the counters for the
+    // next update, and sends the number of its member's edges to member 0.
     __device__ __forceinline__ void deliver(const Work& m, MemberBarrier& barrier, u32 e) {
         if (!barrier.last()) return;
         Control* ctl = m.ctl;
@@ -1220,7 +1220,7 @@ struct Peers {
         publish();
         send(messages[0] + countAt(me), e, n);
     }
-    // delivered waits for the edges of all members: how many there are.
+    // delivered waits for the edges of all members, and returns their number.
     __device__ __forceinline__ u32 delivered(u32 e) {
         if (threadIdx.x < count) number[threadIdx.x] = receive(messages[0] + countAt(threadIdx.x), e);
         __syncthreads();
@@ -1236,8 +1236,8 @@ struct Peers {
     }
 };
 
-// survey takes over from the head which columns were reached, and lists the rows
-// reached, which are the head's from `origin` on.
+// survey copies the set of reached columns from the head, and lists the member's rows in
+// the forest; row i of the member is row origin + i of the head.
 __device__ __forceinline__ void survey(const Work& m, const Work& head, u32 origin, Team team) {
     for (u32 w = team.thread; w < m.words; w += team.threads) m.reached[w] = head.reached[w];
     for (u32 first = team.warp * WARP; first < m.rows; first += team.warps * WARP) {
@@ -1253,8 +1253,8 @@ __device__ __forceinline__ void price(Part part, u32 n, SharedState& sharedState
     minimum(part.open(), 0, n, 0, sharedState, team);
 }
 
-// shift moves the duals by d and makes edges of the zeros that come of it. Without bounds
-// the least slacks of all rows' chunks are looked at, not row after row.
+// shift moves the duals by d, and writes the new zeros as edges. Without BOUNDED it searches
+// the least slacks of all listed rows' chunks at once, for many loads in flight.
 __device__ __noinline__ void shift(Part part, Edge* edges, u32 origin, u32 n, i64 d, Team team) {
     const Work m = part.open();
     for (u32 j = team.thread; j < m.cols; j += team.threads)
@@ -1295,15 +1295,15 @@ __device__ __noinline__ void shift(Part part, Edge* edges, u32 origin, u32 n, i6
 
 namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64 {
 
-// lead searches until a dual update is due or every row is matched. With `may` it then sends
-// the other members whether there is an update. As a function of its own (not inlined) the
-// search has all registers to itself.
+// lead searches until a dual update is due or every row is matched. With `may` it then tells
+// the other members whether an update follows. lead is not inlined, so that all registers
+// are available to the search.
 __device__ __noinline__ bool lead(Part part, State& state, SharedState& sharedState, MemberBarrier barrier, Team team, bool first,
                                   const Peers& peers, u32 e, bool may) {
     const Work m = part.open();
     State s = state;
     bool told = false;
-    auto after = [&] {  // the others need not wait for the barrier
+    auto after = [&] {  // tells the other members at once, before this member's barrier
         __syncthreads();
         const volatile Control* ctl = m.ctl;
         told = threadIdx.x == 0 && may && ctl->head == ctl->tail && ctl->found == 0;
@@ -1320,8 +1320,8 @@ __device__ __noinline__ bool lead(Part part, State& state, SharedState& sharedSt
     return may;
 }
 
-// follow has the head's rows outside the forest forget zeros, and takes over the
-// edges of all members.
+// follow deletes zeros of the head's rows outside the forest, and adds the edges of all
+// members to the head's zeros.
 __device__ __noinline__ void follow(Part part, const State& s, Peers& peers, i64 d, u32 e, Team team) {
     const Work m = part.open();
     Control* ctl = m.ctl;
@@ -1335,16 +1335,15 @@ __device__ __noinline__ void follow(Part part, const State& s, Peers& peers, i64
 
 }  // namespace assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64
 
-// peer is the part of members index .. index+here-1 of `count` in a solve: it goes on
-// until every row is matched or cannot be, or for `budget` dual updates, the first of
-// which has number e. A cooperative launch with as many blocks for each member; those
-// of all members run at the same time.
+// peer does the work of members index .. index+here-1 of `count` in a solve, until every row
+// is matched, some row cannot be, or after `budget` dual updates, the first of which has
+// number `number`. It is a cooperative launch with equally many blocks for each member; the
+// launches of all members run at the same time.
 //
-// In an update the head's word says that the search has come to its end. Every
-// member takes over, from the head's memory, what was reached, and finds the least
-// slack of its rows; all tell all. Each makes edges of its new zeros, in its own
-// memory, and tells the head their number; the head takes them from there, and
-// searches on.
+// In a dual update member 0 sends its verdict after its search. Every member copies the set
+// of reached columns from the head, finds the least slack of its own rows, and sends that to
+// all members. Each member then writes edges, its new zeros, to its own memory and sends
+// their number to member 0, which reads the edges there and searches on.
 extern "C" __global__ void __launch_bounds__(512, 1)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_peer(const unsigned long long* table, double scale, unsigned long long rows, unsigned long long cols,
         unsigned long long flags, unsigned long long index, unsigned long long here, unsigned long long count,
@@ -1397,7 +1396,7 @@ assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_z
     if (leads && team.thread == 0) s.save(head.ctl, stuck ? STUCK : s.roots == 0 ? MATCHED : SEARCH);
 }
 
-// addresses tells the host where a member's memory is, for the table.
+// addresses writes the addresses of a member's memory to `out`; the host makes the table of them.
 extern "C" __global__ void __launch_bounds__(512)
 assignment_classical_block512_items16_rows1_resident1_barriergrid_singleblock1_zerosbits_slackbounded_forestkept_pathsmany_devicesmany_int64_addresses(unsigned long long* out, const long long* costs, unsigned long long* work, unsigned int* edges,
         unsigned long long* messages) {

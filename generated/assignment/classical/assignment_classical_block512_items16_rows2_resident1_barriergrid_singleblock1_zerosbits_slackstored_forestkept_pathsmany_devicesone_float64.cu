@@ -8,9 +8,9 @@
 #include "assignment/chunks.cuh"
 #include "assignment/forest.cuh"
 
-// The steps of the algorithm are functions of the whole grid; between two of
-// them lies a barrier, or the end of a launch. Within a step blocks meet only
-// in atomics.
+// The steps of the algorithm are functions that the whole grid executes. A
+// barrier of the grid, or the end of a launch, separates two steps. Within a step
+// blocks exchange data by atomics alone.
 namespace assignment_classical_block512_items16_rows2_resident1_barriergrid_singleblock1_zerosbits_slackstored_forestkept_pathsmany_devicesone_float64 {
 
 using namespace coalesce;
@@ -18,73 +18,73 @@ using namespace coalesce;
 typedef double T;
 constexpr u32 BLOCK = 512;
 constexpr u32 ITEMS = 16;  // entries of a lane in a chunk
-constexpr u32 ROWS = 2;    // rows a warp reads at once
-constexpr bool ONE = false;       // path a phase, to show the difference
-constexpr bool STORED = true;   // slacks are in a matrix
-constexpr bool BOUNDED = false;  // bounds say which slacks are read
-constexpr bool BITS = true;     // zeros are a bit an entry, else in lists
+constexpr u32 ROWS = 2;    // rows that a warp reads at once
+constexpr bool ONE = false;       // a phase augments along one path instead of one a tree
+constexpr bool STORED = true;   // a matrix stores the slacks
+constexpr bool BOUNDED = false;  // bounds decide which slacks are computed
+constexpr bool BITS = true;     // zeros are stored as a bit an entry, else in lists
 constexpr bool KEPT = true;      // trees without a path stay after an augmentation
-constexpr u32 NOWHERE = ALL;         // of a list: no column
+constexpr u32 NOWHERE = ALL;         // an unused place of a list
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
-typedef Chunk<(BOUNDED ? 8 : ITEMS)> P;  // a part of a chunk, of which a least slack is kept
+typedef Chunk<(BOUNDED ? 8 : ITEMS)> P;  // a part of a chunk; Work.least holds one value for each row and part
 constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
-// What blocks tell one another, in words of 8 bytes. Counters that a step
-// reads while it prepares the next take turns.
+// Control holds the words that blocks exchange, 8 bytes each. A step reads one of
+// several counters while it clears another for the next step.
 // Go: Control
 struct Control {
-    i64 least[2];  // smallest uncovered slack, by dual updates
-    i64 bound;     // no slack of an allowed pair is larger
-    u64 count[3];  // by steps: rows put into the queue, paths found << 32
+    i64 least[2];  // smallest uncovered slack, by dual update modulo 2
+    i64 bound;     // at least every slack of an allowed pair
+    u64 count[3];  // by step modulo 3: rows put into the queue, plus paths found << 32
     u64 winner;    // phase << 32 | root: the path of paths=one
     u64 word;      // of the barrier
-    // Between launches, and after a block has searched alone: the state.
-    u64 side;               // which queue
-    u64 head, tail, roots;  // rows head .. tail-1 of it come next; roots in the forest
+    // The state of the search, between launches and after a search by one block:
+    u64 side;               // which queue is in use
+    u64 head, tail, roots;  // rows head .. tail-1 of the queue come next; roots in the forest
     u64 turn;               // steps that filled a queue
     u64 found;              // paths of this phase
     u64 stage;
-    u64 levels, phases, paths, updates, scanned;  // done so far; rows read
-    u64 late;               // edges are still to come
-    u64 hits[2];            // slack=bounded, by dual updates: how many there are
-    u64 read;               // and parts read
+    u64 levels, phases, paths, updates, scanned;  // counts so far; scanned: rows read
+    u64 late;               // whether edges of other devices are still to come
+    u64 hits[2];            // slack=bounded: number of hits, by dual update modulo 2
+    u64 read;               // slack=bounded: parts read
 };
 // Go: Stage
 enum Stage { START, SEARCH, MATCHED, STUCK };
 // Go: ControlWords
 constexpr u32 CONTROL = 32;  // words of 8 bytes kept for it
 
-// A Hit is a part of a row that was read, and its least uncovered slack: as it is, and
-// with the row's dual, which moves.
+// Hit is a part of a row that a dual update has read, with its least uncovered slack, and
+// that slack plus the row's dual (key), which later changes of the dual leave valid.
 struct Hit {
     u32 row, part;
     i64 slack, key;
 };
 static_assert(sizeof(Hit) * PARTS <= 4 * WARP, "hits are where the least slacks of the reduction were");
 
-// Work is the costs and what the workspace holds, in this order. classical.go relies on the
-// order of the first members.
+// Work points to the costs and to the parts of the workspace, in the order of its members.
+// classical.go relies on the order of the first members.
 struct Work {
     const T* costs;
-    void* stored;       // the slacks after reduction, rows of pitch entries
+    void* stored;       // slacks after the reduction, in rows of `pitch` entries
     Control* ctl;
     i64* v;
     i64* base;          // column minima, or the duals to start from
-    u32 *reached, *covered, *open;  // sets of columns: reached; when the slacks were read; free
+    u32 *reached, *covered, *open;  // sets of columns: reached; reached at the last dual update; free
     i64* u;
-    u64* way;           // of a row of the forest
-    i64* least;         // by row and part: the least slack, INFINITE without one, or what c - v is not below
-    int *column, *row;  // the matching, from either side; NOBODY
-    u32* queues;        // two: rows of the forest in the order in which they came; the next phase's
-    int *end, *last;    // of a root: the free column at the end of its path, and the row that reached it
-    u32* zeros;         // zeros of the slack matrix: words, or lists of a cache line each
-    u32* fresh;         // by row and word: where the least slacks of the parts lie; or hits
+    u64* way;           // by row of the forest
+    i64* least;         // by row and part: the least slack, INFINITE without one; with BOUNDED a lower bound of c - v
+    int *column, *row;  // the matching, by row and by column; NOBODY where unmatched
+    u32* queues;        // two: rows of the forest in the order in which they joined; rows of the next phase
+    int *end, *last;    // by root: the free column at the end of its path, and the row that reached it
+    u32* zeros;         // zeros of the slack matrix: words of bits, or lists of a cache line each
+    u32* fresh;         // by row and word: the places of the parts' least slacks; with BOUNDED the hits
     Scale<T> scale;
-    i64 floor;          // every row's dual to start with
+    i64 floor;          // every row's dual at the start
     u32 rows, cols, chunks, parts, words, pitch;
     bool aligned, reduce, wide;
-    bool near;  // dynamic shared memory has 2 bytes a column
+    bool near;  // whether dynamic shared memory has 2 bytes a column
 
     __device__ Work(const T* costs, void* stored, void* work, double factor, i64 floor, u32 rows, u32 cols, u32 flags)
         : costs(costs), stored(stored), scale(factor), floor(floor), rows(rows), cols(cols),
@@ -98,15 +98,14 @@ struct Work {
         queues = (u32*)(row + cols), end = (int*)(queues + 2 * (u64)rows), last = end + rows;
         zeros = (u32*)(((u64)(last + rows) + 127) / 128 * 128), fresh = zeros + (u64)rows * (BITS ? words : WARP);
     }
-    // edges is how many new zeros' words there is room for on their way to another device. What
-    // a dual update makes beyond, the next one finds, as slacks of zero.
+    // edges returns the room, in words of new zeros, for messages to another device. Zeros
+    // that a dual update makes beyond the room are found by the next one, as slacks of zero.
     __device__ __forceinline__ u32 edges() const { return rows * words; }
     __device__ __forceinline__ u32* queue(u32 side) const { return queues + (u64)side * rows; }
 };
 
-// columnMinima lowers least[j] to the smallest scaled cost of column j; it
-// starts at INFINITE or above. A warp keeps a chunk of columns and strides over
-// rows.
+// columnMinima lowers least[j], INFINITE or more before, to the smallest scaled cost of
+// column j. A warp stays at a chunk of columns and strides over rows.
 __device__ void columnMinima(i64* least, const T* costs, Scale<T> scale, u32 rows, u32 cols, bool aligned, Team team) {
     typedef Chunk<ITEMS> C;
     u32 lane = threadIdx.x % WARP, chunks = (cols + C::SPAN - 1) / C::SPAN;
@@ -128,7 +127,7 @@ __device__ void columnMinima(i64* least, const T* costs, Scale<T> scale, u32 row
     }
 }
 
-// keep writes what is left of a row's chunk after the reduction.
+// keep stores the slacks of a row's chunk after the reduction.
 template <class S, class A> __device__ __forceinline__ void keep(S* row, u32 w, u32 pitch, const A (&s)[ITEMS]) {
     constexpr u32 PIECE = 16 / sizeof(S);
     struct __align__(16) Piece { S of[PIECE]; };
@@ -142,8 +141,8 @@ template <class S, class A> __device__ __forceinline__ void keep(S* row, u32 w, 
     }
 }
 
-// findLeast is the least of at(0) .. at(PART-1) in the whole warp; bits say where
-// the lane has it. 64-bit values are not kept, registers being few.
+// findLeast returns the least of at(0) .. at(PART-1) over the whole warp; `bits` receives the
+// places where the lane has it. Values of 64 bits are compared as they come, to save registers.
 template <class F> __device__ __forceinline__ i64 findLeast(F at, u32& bits, i64 low) {
     bits = 0;
 #pragma unroll
@@ -168,9 +167,9 @@ template <class F> __device__ __forceinline__ u32 findLeast(F at, u32& bits, u32
     return low;
 }
 
-// scan reads `count` rows, those of the queue or with FIRST every row, a warp
-// a chunk and ROWS of them at once. FIRST computes c - v - floor, and stores
-// it where slacks are stored; of slack=bounded it keeps c - v.
+// scan reads `count` rows, those of the queue or with FIRST all rows, and finds the least
+// slacks of their parts; a warp reads one chunk of ROWS rows at once. With FIRST the slacks
+// are c - v - floor, which STORED variants store; BOUNDED variants store the least c - v.
 template <bool FIRST, class A, class R, class E>
 __device__ void scan(const Work& m, const u32* queue, u32 count, const E* entries, u64 pitch, R value, bool aligned, u64 update, Team team) {
     u32 lane = threadIdx.x % WARP;
@@ -225,14 +224,14 @@ __device__ void scan(const Work& m, const u32* queue, u32 count, const E* entrie
     if (!FIRST && lane == 0 && best < *(volatile i64*)all) atomicMin(all, best);
 }
 
-// reduceRows is the first scan.
+// reduceRows makes the first scan, of all rows.
 __device__ void reduceRows(const Work& m, Team team) {
     if (m.ctl->bound < NARROW) scan<true, u32>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
     else scan<true, i64>(m, nullptr, m.rows, m.costs, m.cols, m.scale, m.aligned, 0, team);
 }
 
-// With slack=bounded the search for the least slack keeps its finds in shared memory, and
-// zeros are made of them. Here nothing is kept.
+// Finds and made are empty here. With slack=bounded the search for the least slack stores
+// Finds in shared memory, and made computes new zeros from the hits.
 struct Finds {};
 template <class F> __device__ __forceinline__ void made(const Work&, i64, u64, Team, F) {}
 
@@ -254,25 +253,24 @@ template <class S> __device__ void minimum(const Work& m, u32 side, u32 tail, u6
     }
 }
 
-// A word of bits a row, chunk and lane.
-constexpr u32 DEEP = 8;  // words a lane reads at once
+constexpr u32 DEEP = 8;  // words that a lane reads at once
 
 // clear starts all rows without zeros.
 __device__ void clear(const Work& m, Team team) {
     for (u64 at = team.thread; at < (u64)m.rows * m.words; at += team.threads) m.zeros[at] = 0;
 }
 
-// extend adds the bits z of word w. A warp's work, like all that follows.
+// extend adds the bits z of word w to row i's zeros. Like the functions below, a whole warp calls.
 __device__ __forceinline__ void extend(const Work& m, u32 i, u32 w, u32 z) {
     if (z) m.zeros[(u64)i * m.words + w] |= z;
 }
 
-// merge adds bits of word w, the same z in all lanes, while other warps add to the row.
+// merge adds bits of word w, the same z in all lanes, while other warps may add to the same row.
 __device__ __forceinline__ void merge(const Work& m, u32 i, u32 w, u32 z) {
     if (threadIdx.x % WARP == 0) atomicOr(m.zeros + (u64)i * m.words + w, z);
 }
 
-// drop takes row i's zeros in covered columns away.
+// drop deletes row i's zeros in covered columns.
 __device__ void drop(const Work& m, u32 i) {
     u32* row = m.zeros + (u64)i * m.words;
     for (u32 w = threadIdx.x % WARP; w < m.words; w += DEEP * WARP) {
@@ -289,13 +287,13 @@ __device__ void drop(const Work& m, u32 i) {
     }
 }
 
-// forget drops zeros in covered columns: those of rows first .. first+31 that `rows` has bits of.
+// forget deletes the zeros in covered columns of rows first + k, for all bits k of `rows`.
 __device__ __forceinline__ void forget(const Work& m, u32 first, u32 rows) {
     for (; rows != 0; rows &= rows - 1) drop(m, first + (u32)__ffs((int)rows) - 1);
 }
 
-// each calls f(w, z) with words of zeros, whole warps at once, until it returns
-// false. Of `parts` callers each gets a share.
+// each calls f(w, z) for the words of row i's zeros, all lanes of a warp together, until f
+// returns false. A caller gets share `part` of `parts` of the words.
 template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, u32 part, u32 parts, F f) {
     const u32* row = m.zeros + (u64)i * m.words;
     u32 step = parts * WARP;
@@ -311,8 +309,8 @@ template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, u3
 }
 template <class F> __device__ __forceinline__ void each(const Work& m, u32 i, F f) { each(m, i, 0, 1, f); }
 
-// enqueue gives each lane that asks a position of the queue, counted from the
-// first that the step fills.
+// enqueue returns a position of the queue to each lane that asks, counted from the first
+// position that the step fills.
 __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
     u32 lane = threadIdx.x % WARP, has = __ballot_sync(ALL, asks);
     u32 at = 0;
@@ -320,9 +318,9 @@ __device__ __forceinline__ u32 enqueue(u64* count, bool asks) {
     return __shfl_sync(ALL, at, 0) + __popc(has & ((1u << lane) - 1));
 }
 
-// Reach is the state of a row of the forest while its zeros are followed. The rows that it
-// reaches are written to the queue from position `next` on. The low half of count is
-// the number of rows reached, the high half the number of paths found.
+// Reach describes a row of the forest whose zeros are followed. Rows that it reaches are
+// written to the queue from position `next` on. The low half of *count is the number of rows
+// reached in this step, the high half the number of paths found.
 struct Reach {
     u32 row, phase, next;
     u64 way;
@@ -356,8 +354,8 @@ __device__ __forceinline__ bool finish(const Work& m, const Reach& r, u32 w, u32
     return false;
 }
 
-// reach takes the unreached columns among the zeros z of word w into the tree;
-// it is false when the tree has its path.
+// reach adds the unreached columns among the zeros z of word w to the tree. The result is
+// false when the tree has its path.
 __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 z) {
     if (z) z &= ~m.reached[w];
     if (!__any_sync(ALL, z != 0)) return true;
@@ -378,7 +376,7 @@ __device__ __forceinline__ bool reach(const Work& m, const Reach& r, u32 w, u32 
     return true;
 }
 
-// expand reaches columns over one of `parts` shares of a row's zeros, as long as the row's
+// expand reaches columns over share `part` of `parts` of a row's zeros, as long as the row's
 // tree has no path.
 __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 parts) {
     r.way = m.way[r.row];
@@ -386,8 +384,8 @@ __device__ __forceinline__ void expand(const Work& m, Reach& r, u32 part, u32 pa
     each(m, r.row, part, parts, [&](u32 w, u32 z) { return reach(m, r, w, z); });
 }
 
-// level expands the rows head .. tail-1 of the queue; few rows are shared out
-// by parts. Of the three counters, this level uses number turn % 3.
+// level expands the rows head .. tail-1 of the queue; several warps divide the zeros of a
+// row where rows are few. The level counts in count[turn % 3].
 __device__ __forceinline__ void level(const Work& m, u32 side, u32 head, u32 tail, u64* count, u32 turn, u32 phase, Team team) {
     if (team.thread == 0) count[(turn + 1) % 3] = 0;
     u32 n = tail - head, parts = 1;
@@ -399,8 +397,8 @@ __device__ __forceinline__ void level(const Work& m, u32 side, u32 head, u32 tai
     }
 }
 
-// begin sets up the matching, the sets and the zeros and, where asked, finds
-// the column minima.
+// begin initialises the matching, the sets and the zeros and, with `reduce`, computes the
+// column minima.
 __device__ void begin(const Work& m, Team team) {
     for (u32 w = team.thread; w < m.words; w += team.threads) {
         u32 pad = C::padding(w, m.cols);
@@ -413,8 +411,8 @@ __device__ void begin(const Work& m, Team team) {
     if (m.reduce) columnMinima(m.base, m.costs, m.scale, m.rows, m.cols, m.aligned, team);
 }
 
-// gather calls f(w, z) with the words of row i's parts whose least slack is `low`: z is
-// where it lies.
+// gather calls f(w, z) for the words w of row i's parts whose least slack is `low`; the bits
+// z are the places with that slack.
 template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, i64 low, F f) {
     u32 lane = threadIdx.x % WARP;
     for (u32 first = 0; first < m.parts; first += WARP) {
@@ -428,8 +426,8 @@ template <class F> __device__ __forceinline__ void gather(const Work& m, u32 i, 
 }
 
 // take tries to match row i to a free column among the zeros z of word w. The result is the
-// column, or NOBODY. Rows begin at different lanes and bits, so that seldom two compete for
-// one column.
+// column, or NOBODY. Rows begin at different lanes and bits, so that two rows seldom compete
+// for one column.
 __device__ __forceinline__ int take(const Work& m, u32 i, u32 w, u32 z) {
     u32 lane = threadIdx.x % WARP;
     int taken = NOBODY;
@@ -462,7 +460,7 @@ __device__ __forceinline__ void settle(const Work& m, u32 i, int taken) {
     }
 }
 
-// reduced is row i's least slack of all; it becomes the row's dual.
+// reduced returns the least slack of row i, and sets the row's dual to it.
 __device__ __forceinline__ i64 reduced(const Work& m, u32 i) {
     u32 lane = threadIdx.x % WARP;
     i64 low = INFINITE;
@@ -472,8 +470,8 @@ __device__ __forceinline__ i64 reduced(const Work& m, u32 i) {
     return low;
 }
 
-// greedy ends the reduction: rows take their duals and zeros, and each the
-// first free column among its zeros. Rows without one are the first roots.
+// greedy ends the reduction: it sets the rows' duals and zeros, and matches each row to a
+// free column among its zeros. Rows without one are the first roots.
 __device__ void greedy(const Work& m, Team team) {
     for (u32 j = team.thread; j < m.cols; j += team.threads)
         if (m.v[j] >= INFINITE) m.v[j] = 0;
@@ -489,29 +487,29 @@ __device__ void greedy(const Work& m, Team team) {
     }
 }
 
-// inTurn calls f(first, has, x) with shares of the numbers 0 .. n-1, up to a lane each: a
-// lane has x = first + lane.
+// inTurn divides the numbers 0 .. n-1 among warps, in shares of at most WARP, and calls
+// f(first, has, x) for each share: a lane has the number x = first + lane, if `has`.
 template <class F> __device__ __forceinline__ void inTurn(u32 n, Team team, F f) {
     u32 share = min((n + team.warps - 1) / team.warps, WARP), lane = threadIdx.x % WARP;
     for (u32 first = team.warp * share; first < n; first += team.warps * share)
         f(first, lane < share && first + lane < n, first + lane);
 }
 
-// inForest tells whether row i is in the forest that has the columns of a set: free rows
-// are roots, others came with their columns.
+// inForest says whether row i is in the forest, given the set of the forest's columns: free
+// rows are roots, and matched rows joined together with their columns.
 __device__ __forceinline__ bool inForest(const Work& m, const u32* columns, u32 i) {
     int j = m.column[i];
     return j == NOBODY || columns[C::word(j)] & C::bit(j);
 }
 
-// forgetOthers has rows that were not in the forest when slacks were read lose zeros in
-// covered columns.
+// forgetOthers deletes the zeros in covered columns of rows outside the forest: the dual
+// update raises these slacks.
 __device__ __forceinline__ void forgetOthers(const Work& m, Team team) {
     inTurn(m.rows, team, [&](u32 first, bool has, u32 i) { forget(m, first, __ballot_sync(ALL, has && !inForest(m, m.covered, i))); });
 }
 
-// remember brings the matching back, which the pass has driven out of the cache: the
-// search is to find it there.
+// remember loads the matching into the cache again, from which the pass over the costs has
+// driven it; the search reads the matching next.
 __device__ __forceinline__ void remember(const Work& m, Team team) {
     constexpr u32 LINE = 32;
     for (u32 x = team.thread * LINE; x < max(m.rows, m.cols); x += team.threads * LINE) {
@@ -520,9 +518,9 @@ __device__ __forceinline__ void remember(const Work& m, Team team) {
     }
 }
 
-// update moves the duals by d, the least uncovered slack: u of the tail rows
-// of the queue up, v of the covered columns down. Rows of the forest get new
-// zeros and reach columns over them; other rows lose zeros in covered columns.
+// update moves the duals by d, the least uncovered slack: u of the first `tail` rows of the
+// queue rises, v of covered columns falls. Rows of the forest get new zeros and reach columns
+// over them; other rows lose their zeros in covered columns.
 __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u64 number, Team team) {
     Control* ctl = m.ctl;
     i64 d = ctl->least[number % 2];
@@ -566,9 +564,9 @@ __device__ void update(const Work& m, u32 side, u32 tail, u32 turn, u32 phase, u
     }
 }
 
-// augment flips the paths that were found. Rows whose tree has none stay in the
-// forest, all of them where it is kept and else roots alone, and go into the other queue;
-// their roots are counted like paths. Columns of the others are reached no longer.
+// augment augments along the paths found. Rows of trees without a path move to the other
+// queue, with KEPT all of these rows, else the roots alone; count's high half counts the
+// roots. Columns of trees with a path become unreached.
 __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) {
     Control* ctl = m.ctl;
     u64* count = ctl->count + turn % 3;
@@ -576,7 +574,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
     u32 lane = threadIdx.x % WARP, winner = (u32)ctl->winner;
     Trees trees = {m.column, m.row, m.way};
     for (u32 first = team.warp; first < tail; first += team.warps * WARP) {
-        u32 x = first + lane * team.warps;  // few paths are one in a warp
+        u32 x = first + lane * team.warps;  // spreads few paths over many warps
         bool has = x < tail;
         u32 i = has ? m.queue(side)[x] : 0, root = has ? rootOf(m.way[i]) : 0;
         int end = has ? m.end[root] : NOBODY;
@@ -591,7 +589,7 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
             if (ONE) m.end[i] = NOBODY;
         }
         if (KEPT && has && !stays) {
-            int j = m.column[i];  // or, where a path is being flipped, another one of the tree
+            int j = m.column[i];  // where another thread flips the path meanwhile, another column of the same tree
             if (j != NOBODY) atomicAnd(m.reached + C::word(j), ~C::bit(j));
         }
         flips = flips && isRoot;
@@ -608,9 +606,9 @@ __device__ void augment(const Work& m, u32 side, u32 tail, u32 turn, Team team) 
 
 namespace assignment_classical_block512_items16_rows2_resident1_barriergrid_singleblock1_zerosbits_slackstored_forestkept_pathsmany_devicesone_float64 {
 
-constexpr u32 SINGLE_BLOCK_ROWS = 1 * (BLOCK / WARP);  // up to so many frontier rows, one block searches alone
+constexpr u32 SINGLE_BLOCK_ROWS = 1 * (BLOCK / WARP);  // most frontier rows that one block expands alone
 
-// State is what every thread knows, the same everywhere.
+// State is the state of the search, of which every thread has the same copy.
 struct State {
     u32 side, head, tail, roots, turn, found, phase;
     u64 levels, number, paths;
@@ -623,22 +621,22 @@ struct State {
         ctl->stage = stage, ctl->levels = levels, ctl->phases = phase, ctl->paths = paths, ctl->updates = number;
     }
 
-    // advance takes over what a step has put into the queue.
+    // advance moves the frontier to the rows that a step has put into the queue, and counts the paths found.
     __device__ __forceinline__ void advance(const Control* ctl) { advance(*(const volatile u64*)(ctl->count + turn++ % 3)); }
     __device__ __forceinline__ void advance(u64 count) {
         head = tail;
         tail += (u32)count;
         found += (u32)(count >> 32);
     }
-    // leave stores for the other blocks how far the block that searched alone has come.
+    // leave stores the state after a search by one block, for the other blocks to read.
     __device__ __forceinline__ void leave(Control* ctl) const {
         if (threadIdx.x == 0) ctl->head = head, ctl->tail = tail, ctl->found = found, ctl->levels = levels;
     }
     __device__ __forceinline__ bool searching() const { return head != tail && !(ONE && found != 0); }
 };
 
-// A SharedState is what a block has at hand while it searches alone: counters of its
-// own, since other blocks may still be reading theirs.
+// SharedState holds the counters of a search by one block, apart from those in Control,
+// which other blocks may still be reading.
 struct SharedState {
     u64 count[3];
 };
@@ -646,7 +644,7 @@ struct SharedState {
 __device__ __forceinline__ void clear(SharedState&) {}
 __device__ __forceinline__ u32 narrow(const Work&) { return SINGLE_BLOCK_ROWS; }
 
-// alone expands level after level in one block, while there are few rows.
+// alone expands level after level in one block, while levels have few rows.
 __device__ __forceinline__ void alone(const Work& m, State s, SharedState& sharedState) {
     if (threadIdx.x < 3) sharedState.count[threadIdx.x] = 0;
     __syncthreads();
@@ -658,8 +656,8 @@ __device__ __forceinline__ void alone(const Work& m, State s, SharedState& share
     s.leave(m.ctl);
 }
 
-// search expands level after level, while there are few rows in one block, the first,
-// which then calls after().
+// search expands level after level. While a level has few rows, the first block alone
+// expands levels, and then calls after().
 template <class B, class F> __device__ __forceinline__ void search(const Work& m, State& s, SharedState& sharedState, B& barrier, Team team, bool first, F after) {
     Control* ctl = m.ctl;
     u32 few = narrow(m);
@@ -677,7 +675,7 @@ template <class B, class F> __device__ __forceinline__ void search(const Work& m
     }
 }
 
-// nextPhase augments the paths found and begins with what is left of the forest.
+// nextPhase augments along the paths found, and begins a phase with the rest of the forest.
 template <class B> __device__ __forceinline__ void nextPhase(const Work& m, State& s, B& barrier, Team team) {
     augment(m, s.side, s.tail, s.turn, team);
     barrier.sync();
@@ -716,7 +714,7 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_singleblock1_z
         s.roots = s.tail;
         stage = s.roots == 0 ? MATCHED : SEARCH;
     } else {
-        grid.sync();  // all have read where the last launch left off
+        grid.sync();  // all threads have read the state that the last launch saved
     }
     for (; stage == SEARCH && budget > 0; budget--) {
         search(m, s, sharedState, grid, everyone(), blockIdx.x == 0, [] {});

@@ -6,28 +6,28 @@
 #include "cuda/shared.cuh"
 #include "assignment/costs.cuh"
 
-// An edge is a column and its scaled cost; a chunk is K edges of one row (column
-// -1: none). Chunk i is row i's first, next[] leads to more. A column's price is
-// its dual v; columns at and after `cols` are private to a row: the cost of
-// leaving it unmatched.
+// An edge is a column and its scaled cost. A chunk is K edges of one row, where column
+// -1 is no edge; chunk i is the first of row i, and next[] leads to the row's others. A
+// column's price is its dual v. Columns from `cols` on are private to one row each, with
+// the cost of leaving that row unmatched.
 namespace assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32 {
 
 using namespace coalesce;
 
 typedef int T;
-typedef GridBarrier Barrier;  // of the kernel solve
+typedef GridBarrier Barrier;  // between the blocks of the kernel solve
 constexpr u32 BLOCK = 512;                  // threads
 constexpr u32 K = 16;                          // edges of a chunk
-constexpr u32 LANES = K < WARP ? K : WARP;           // threads that share a row of edges
+constexpr u32 LANES = K < WARP ? K : WARP;           // lanes that work on one chunk
 constexpr u32 ITEMS = K / LANES;
-constexpr u32 GROUP = 1;                  // rows a warp scans together
-constexpr u32 DEPTH = 4;                  // candidates a lane keeps
-constexpr i64 DIVIDE = 4;                // epsilon falls by this factor
-constexpr u32 HALF = 1;                    // 1/2^HALF of the free rows end a search
+constexpr u32 GROUP = 1;                  // rows that a warp scans together
+constexpr u32 DEPTH = 4;                  // candidates that a lane keeps of a row
+constexpr i64 DIVIDE = 4;                // divisor of epsilon from scale to scale
+constexpr u32 HALF = 1;                    // a search ends when 1/2^HALF of the free rows have a free column
 static_assert(K % LANES == 0 && (LANES & (LANES - 1)) == 0 && BLOCK % WARP == 0, "shape");
 // Go: Stage
 enum Stage { BIDDING, SETTLING, CLEARING, GROW_GRID, GROW_ALONE, CHOOSING, RAISING, AUGMENTING };
-// Control words, 8 bytes each. The host reads and clears them by these numbers.
+// Indices of the control words, 8 bytes each, which the host reads and clears.
 // Go: Word
 enum Word {
     BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, POOL = 12, VIOLATIONS, GROWN, CUT,
@@ -35,15 +35,15 @@ enum Word {
 };
 // Go: Status
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
-constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
-// Passes over all pairs: a warp scans GROUP rows together. A source fills its
-// lanes' lists with the least c - v of rows [row, row+GROUP), where `below` is given only
-// with those below it. skip says which columns are left out. Rows past the last are read
-// as the last:
+constexpr u64 NEVER = ~0ull;  // word of a column that no search has reached
+// Passes over all pairs, in which a warp scans GROUP rows together. A source of costs has
+// a function scan, which fills the lanes' lists with the least c - v of rows
+// row .. row+GROUP-1, or, given `below`, with the values less than below[row]. Columns j
+// with skip(j) are left out. Rows past the last are scanned as copies of the last:
 //
 //   template <class Skip> void scan(u64 row, const i64* v, Skip skip, const i64* below, Best* best) const
 
-// Best holds a lane's DEPTH least keys of one row, ascending.
+// Best holds the DEPTH least keys, ascending, that a lane has met in one row, with their columns.
 struct Best {
     i64 key[DEPTH];
     int at[DEPTH];
@@ -86,8 +86,8 @@ struct SkipReached {
     __device__ __forceinline__ bool operator()(u32 j) const { return word[j] != NEVER; }
 };
 
-// pour takes the least keys below `below` from the lanes' lists, at most most of
-// them, into a chunk; the rest of it is filled with no edges.
+// pour moves the least keys below `below`, at most `most` of them, from the lanes' lists to
+// a chunk of edges; the rest of the chunk's places get column -1, no edge.
 __device__ __forceinline__ void pour(Best& best, i64 below, u32 most, const i64* v, int* col, i64* cost) {
     u32 lane = threadIdx.x % WARP;
     for (u32 k = 0; k < most; k++) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ void rowCandidates(const Source& source, u64 rows, u6
     }
 }
 
-// pricing is price (STUCK_ROWS false) or grow (true).
+// pricing does the work of the kernels price (STUCK_ROWS false) and grow (true).
 template <bool STUCK_ROWS, class Source>
 __device__ __forceinline__ void pricing(const Source& source, u64 rows, i64* u, const i64* v, int* match, int* owner,
                         const u64* word, int* col, i64* cost, int* next, u64* control, u64 pool) {
@@ -164,14 +164,14 @@ __device__ __forceinline__ void pricing(const Source& source, u64 rows, i64* u, 
     }
 }
 
-// The source of a cost matrix. Most pairs are looked at in 32 bits alone: c - v in units
-// of the largest cost, rounded down, rules out what is not below a row's bound.
+// The source of costs of a matrix. A value of 32 bits decides for most pairs: c - v in
+// units of the largest cost, rounded down. Pairs at or above a row's bound are discarded.
 
-// A Sieve is what that takes: prices in these units, rounded up, and what to add to a
-// bound. No pair below a bound b is at or above edge(b): with prices w >= v' + |v'|*2^-22,
-// costs at most 1 and rounding to 24 bits, fl(fl(c') - w) <= c' - v' + 2^-23; margin is
-// twice that, and for costs that were rounded to integers one unit more. It is 0 where
-// costs are integers below 2^23, and such prices are exact.
+// Sieve holds the columns' prices in these units, rounded up, and the margin of a bound.
+// Every pair below a bound b is below edge(b): with prices w >= v' + |v'|*2^-22, costs of
+// at most 1 and rounding to 24 bits, fl(fl(c') - w) <= c' - v' + 2^-23. The margin is twice
+// 2^-23, plus one unit where costs were rounded to integers. Where costs are integers
+// below 2^23, prices are exact and the margin is 0.
 struct Sieve {
     const float* price;
     double unit, margin;
@@ -180,13 +180,13 @@ struct Sieve {
     }
 };
 
-// coarse is c - v in a sieve's units; scale is that of the costs, times the unit.
+// coarse returns c - v in a sieve's units; `scale` is the costs' scale times the unit.
 __device__ __forceinline__ float coarse(int c, double scale, float price) { return fmaf((float)c, (float)scale, -price); }
 __device__ __forceinline__ float coarse(i64 c, double scale, float price) { return fmaf((float)c, (float)scale, -price); }
 __device__ __forceinline__ float coarse(float c, double scale, float price) { return fmaf(c, (float)scale, -price); }
 __device__ __forceinline__ float coarse(double c, double scale, float price) { return (float)(c * scale) - price; }
 
-// kth is the k-th least x of a warp's lanes, from 0 on.
+// kth returns the k-th least x of a warp's lanes, counted from 0, by a bitonic sort.
 __device__ __forceinline__ float kth(float x, u32 k) {
     u32 lane = threadIdx.x % WARP;
 #pragma unroll
@@ -199,14 +199,14 @@ __device__ __forceinline__ float kth(float x, u32 k) {
     return __shfl_sync(ALL, x, k);
 }
 
-// Picks are columns that a warp has yet to look at closely, in shared memory: a ring.
+// Picks is a ring in shared memory of columns that passed the sieve and await the exact test.
 struct Picks {
     int* col;  // [2*WARP]
     u32 first, n;
 };
 
-// A Matrix scans from a column of the row's own, so that rows with equal costs
-// differ in which they keep: WANT pairs.
+// Matrix scans the rows of a cost matrix for their WANT least pairs. Each row's scan begins
+// at another column, so that rows with equal costs keep different pairs.
 template <u32 WANT> struct Matrix {
     const T* costs;
     u64 rows, cols;
@@ -215,8 +215,8 @@ template <u32 WANT> struct Matrix {
     Sieve sieve;
     static constexpr u32 UNROLL = GROUP == 1 ? 8 : 4;
 
-    // take puts the first WARP picks, allowed pairs only, in the lanes' lists. Where every
-    // pair may count (open), the row's edge falls: WANT pairs below one are enough.
+    // take computes the exact keys of the first WARP picks, and adds allowed pairs to the
+    // lanes' lists. With `open`, no bound given, the row's edge falls to the WANT-th best key.
     template <class Skip>
     __device__ __forceinline__ void take(const T* row, const i64* v, Skip skip, bool open, Picks& picks, float& edge, Best& best) const {
         u32 lane = threadIdx.x % WARP;
@@ -232,8 +232,8 @@ template <u32 WANT> struct Matrix {
         if (open && DEEP < DEPTH) edge = kth(sieve.edge(best.key[DEEP < DEPTH ? DEEP : 0]), (WANT - 1) % WARP);
     }
 
-    // look picks those of UNROLL columns of each lane, from `first` on, that are below the
-    // edges of GROUP rows. With more columns left than that (WHOLE), all lanes have them.
+    // look adds to the picks, of UNROLL columns a lane from `first` on, those below the edges
+    // of GROUP rows. WHOLE says that so many columns are left, so that none is out of range.
     template <bool WHOLE, class Skip>
     __device__ __forceinline__ void look(const T* const* row, u32 first, u32 to, const i64* v, Skip skip, bool open, Picks* picks, float* edge, Best* best) const {
         u32 from = first + threadIdx.x % WARP, below = (1u << threadIdx.x % WARP) - 1;
@@ -309,26 +309,26 @@ __device__ __forceinline__ void columnMinima(const T* costs, u64 rows, u64 cols,
     if (least < INFINITE) atomicMin(v + j, least);
 }
 
-// State is what solve works on: edges, duals, the matching, and its memory.
+// State holds the data of solve: edges, duals, the matching, and workspace.
 struct State {
     const int* col;
     const i64* cost;
     const int* next;
-    i64* rest;     // [as cost] c - u - v, for searches by all blocks
+    i64* rest;     // [edges] c - u - v, for searches by all blocks
     i64* u;        // [rows]
     i64* v;        // [width]
-    int* match;    // column of a row, -1 none
-    int* owner;    // row of a column, -1 none
+    int* match;    // [rows] the row's column, or -1
+    int* owner;    // [width] the column's row, or -1
     u64* word;     // [width] auction: price and owner of a column; search: distance and parent
     u64* lists;    // [2*capacity] distance and row
-    int* reached;  // [width] free columns that were reached
-    int* claim;    // [rows] which free column's path a free row takes; of others, the last list they were put in
+    int* reached;  // [width] free columns that the search has reached
+    int* claim;    // [rows] a root's free column; OneBlock: the number of the last list that has the row
     u64* control;
     u64 rows, width, capacity;
-    u32 shift;     // bits of a row number; all ones is no row
-    i64 clock;     // the first thread's last stamp
+    u32 shift;     // bits of a row's number in a word; all bits set is no row
+    i64 clock;     // cycle count at the first thread's last stamp
 
-    // stamp adds the cycles since the last stamp to a stage.
+    // stamp adds the cycles since the last stamp to the count of a stage.
     __device__ __forceinline__ void stamp(Stage stage) {
         if (blockIdx.x | threadIdx.x) return;
         i64 now = clock64();
@@ -338,12 +338,12 @@ struct State {
 
     __device__ __forceinline__ u64 none() const { return (1ull << shift) - 1; }
     __device__ __forceinline__ i64 bias() const { return 1ll << (62 - shift); }
-    __device__ __forceinline__ u64 limit() const { return 1ull << (63 - shift); }  // no distance reaches it
+    __device__ __forceinline__ u64 limit() const { return 1ull << (63 - shift); }  // above every distance
     __device__ __forceinline__ u64 pack(i64 price, u64 row) const { return (u64)(price + bias()) << shift | row; }
     __device__ __forceinline__ i64 price(u64 w) const { return (i64)(w >> shift) - bias(); }
 };
 
-// team is the mask of the LANES threads that share a row.
+// team returns the mask of the LANES lanes that work on the same row.
 __device__ __forceinline__ u32 team() {
     return LANES == WARP ? ALL : ((1u << LANES % WARP) - 1) << (threadIdx.x % WARP / LANES * LANES);
 }
@@ -370,24 +370,24 @@ __device__ bool tied(State& s, Barrier& barrier) {
     return __ldcg(s.control + LEVELS) < 4 * s.rows;
 }
 
-// A thread group is the threads that do the phases together; all of them call a function
-// with a ThreadGroup. Its first searchers() blocks search. put is for one more entry of a
-// search's list t+1, which one block counts in `filled`.
+// A thread group is the set of threads that run the phases together, and all of them call
+// each function that takes a ThreadGroup: Everyone or OneBlock. The first searchers() blocks
+// search. put appends an entry to the search's list t+1; OneBlock counts in `filled`.
 
-// A LocalQueue has the rows that a block itself reached, for this step of a search and for
-// the next. LANES threads look at one row, so that all warps but the last, which waits for
-// the other blocks, have SLOTS for as many rows. Rows beyond these go to the lists that all
-// blocks share. The queue is in dynamic shared memory.
+// LocalQueue holds, in dynamic shared memory, the rows that a block itself has reached, for
+// this step of a search and for the next. LANES lanes work on one row, so that all warps but
+// the last, which waits for the other blocks, work on SLOTS rows at once. Rows beyond SLOTS
+// go to the lists that all blocks share.
 constexpr u32 SLOTS = (BLOCK - WARP) / LANES, ROOM = 2 * BLOCK;
 struct LocalQueue {
     u64 own[2][ROOM];
-    u32 filled[2];  // how many it reached, the others too
-    u32 sum;        // of all blocks
-    u32 place;      // of the first that it shares
+    u32 filled[2];  // rows that the block has reached, by step, those it shares included
+    u32 sum;        // the sum of all blocks' numbers
+    u32 place;      // place in the list of the first row that the block shares
 };
 
-// Everyone is all blocks of the launch, which share words in L2. Where there are several,
-// the last block takes no part in searches and only lowers the bound.
+// Everyone is the thread group of all blocks of the launch, which share words in L2. The
+// last of several blocks only lowers the bound while the others search.
 struct Everyone {
     Barrier& barrier;
     LocalQueue& localQueue;
@@ -404,7 +404,7 @@ struct Everyone {
         if (at < ROOM) localQueue.own[side][at] = entry;
         else give(s, side, count(s.control + COUNT + side), entry);
     }
-    // reduce takes the duals off the costs, which a search looks at many times.
+    // reduce stores c - u - v of all edges, since a search reads each edge several times.
     __device__ __forceinline__ void reduce(const State& s) const {
         for (u64 i = thread() / LANES; i < s.rows; i += threads() / LANES) {
             i64 u = s.u[i];
@@ -417,16 +417,16 @@ struct Everyone {
                 }
         }
     }
-    // give puts an entry into the lists of all, whose places are counted on and on.
+    // give writes an entry to the list of all blocks; places count upwards, modulo the capacity.
     __device__ __forceinline__ void give(const State& s, u32 side, u32 place, u64 entry) const {
         s.lists[side * s.capacity + place % s.capacity] = entry;
     }
 };
 
-// OneBlock is one block that keeps all but the edges in its shared memory, whose latency is
-// a tenth of L2's. Lists hold a row once, so that the block does no work twice: a row is
-// expanded with the distance that it has at its turn, and a row that is in the next list
-// already is left to that list.
+// OneBlock is the thread group of a single block, whose shared memory, of a tenth of L2's
+// latency, holds all data but the edges. A list holds each row once. A row is expanded with
+// the distance that it has at that time; a row that the next list also holds is expanded
+// from that list alone.
 struct OneBlock {
     unsigned short* lists;  // [2*rows]
     __device__ __forceinline__ u64 thread() const { return threadIdx.x; }
@@ -438,7 +438,7 @@ struct OneBlock {
     template <class X> __device__ __forceinline__ X load(const X* p) const { return *(const volatile X*)p; }
     __device__ __forceinline__ u64 get(const State& s, u64 t, u64 at) const {
         u32 row = load(lists + t % 2 * s.rows + at);
-        if (load(s.claim + row) == (int)t + 1) return ~s.none();  // listed again, nearer
+        if (load(s.claim + row) == (int)t + 1) return ~s.none();  // the next list holds the row, with a smaller distance
         int j = load(s.match + row);
         return j < 0 ? row : load(s.word + j) & ~s.none() | row;
     }
@@ -448,17 +448,17 @@ struct OneBlock {
     }
 };
 
-// load makes words of prices and owners.
+// load packs the columns' prices and owners into words.
 __device__ void load(State& s, Barrier& barrier) {
     for (u64 j = thread(); j < s.width; j += threads()) {
-        if (s.v[j] >= INFINITE) s.v[j] = 0;  // a column of forbidden pairs
+        if (s.v[j] >= INFINITE) s.v[j] = 0;  // a column whose pairs are all forbidden
         s.word[j] = s.pack(s.v[j], s.owner[j] < 0 ? s.none() : (u64)s.owner[j]);
     }
     if (thread() == 0) s.control[QUEUE] = 0;
     barrier.sync();
 }
 
-// release frees every row and column, prices kept.
+// release frees every row and column, and keeps the prices.
 __device__ void release(State& s, Barrier& barrier) {
     for (u64 j = thread(); j < s.width; j += threads()) s.word[j] |= s.none();
     for (u64 i = thread(); i < s.rows; i += threads()) s.match[i] = -1;
@@ -466,12 +466,12 @@ __device__ void release(State& s, Barrier& barrier) {
     barrier.sync();
 }
 
-// Offer is a row's best column and how much less its second best is worth.
+// Offer holds a row's best column, with its c - price, and the c - price of the second best.
 struct Offer {
     i64 best, second;
-    u64 word;   // of the best column, as seen
+    u64 word;   // the best column's word, as read
     int col;
-    u32 rank;   // breaks ties: a free column first, then another lane for another row
+    u32 rank;   // decides ties: free columns first, then in an order of lanes that differs from row to row
     __device__ __forceinline__ void put(i64 pay, u64 w, int j, u32 r) {
         if (pay < best || pay == best && r < rank) second = best, best = pay, word = w, col = j, rank = r;
         else if (pay < second) second = pay;
@@ -489,8 +489,8 @@ struct Offer {
     }
 };
 
-// offer computes the offers of a warp's rows, one a group of LANES; row < 0: no
-// row. All lanes of the warp take part.
+// offer computes the offers of a warp's rows, one for each group of LANES lanes; a group
+// without a row passes row < 0. All lanes of the warp must call offer.
 __device__ __forceinline__ Offer offer(const State& s, i64 row) {
     u32 lane = threadIdx.x % LANES;
     Offer o = {INFINITE, INFINITE, 0, -1, ~0u};
@@ -514,12 +514,12 @@ __device__ __forceinline__ Offer offer(const State& s, i64 row) {
     return o;
 }
 
-// auction lets free rows bid, asynchronously (Bertsekas). A group of LANES holds one row and
-// bids by an atomic minimum of (price, row). The row that is outbid is the next one the
-// group holds. Prices only fall, so that one read too early is too high, and epsilon
-// complementary slackness holds all the same. The auction ends when `full` columns have
-// owners, or after `hops` bids a group and row of the queue. epsilon = 0 keeps exact complementary slackness
-// (augmenting row reduction, Jonker and Volgenant) and takes free rows only.
+// auction lets free rows bid, asynchronously (Bertsekas). A group of LANES lanes holds one
+// row and bids by an atomic minimum of (price, row); the group goes on with the row that the
+// bid displaces, for at most `hops` bids a row of the queue. Prices only fall: a price read
+// too early is too high, and epsilon complementary slackness holds still. The auction ends
+// when `full` columns have owners. With epsilon = 0 it keeps exact complementary slackness
+// (augmenting row reduction, Jonker and Volgenant) and takes only rows without a column.
 __device__ void auction(State& s, i64 epsilon, u64 full, i64 span, u32 hops) {
     u32 lane = threadIdx.x % LANES, left = 0, turn = 0;
     i64 row = -1;
@@ -555,8 +555,8 @@ __device__ void auction(State& s, i64 epsilon, u64 full, i64 span, u32 hops) {
     if (lane == 0 && bids) atomicAdd(s.control + BIDS, bids);
 }
 
-// settle makes the duals feasible and the matching tight: v from the words, u
-// the least c - v, and matched edges that are dearer let go.
+// settle ends an auction with feasible duals and a tight matching: v comes from the words, u
+// is the least c - v of each row, and rows matched over a dearer edge lose their column.
 __device__ void settle(State& s, Barrier& barrier) {
     for (u64 i = thread(); i < s.rows; i += threads()) s.match[i] = -1;
     barrier.sync();
@@ -593,16 +593,16 @@ __device__ void settle(State& s, Barrier& barrier) {
     barrier.sync();
 }
 
-// Annealed soft minima on the edges of the core (square problems): instead of an
-// auction. assignment/duals does the same over the whole matrix, and its template
-// defines u and v. During the annealing u and v hold doubles, and word the sums of shares.
+// Annealed soft minima on the edges of the core, for square problems, in place of an
+// auction. assignment/duals does the same over the whole matrix, and its template says what
+// u and v are. During the annealing u and v hold doubles, and word holds sums of shares.
 constexpr float FAINT = -1e30f;             // below every exponent
-constexpr double WHOLE = 4294967296.0;      // a share of 1 in word
+constexpr double WHOLE = 4294967296.0;      // the value of a share of 1 in word
 constexpr double LOG2E = 1.4426950408889634;
 
 __device__ __forceinline__ double real(const i64* p) { return __longlong_as_double(__ldcg(p)); }
 
-// softRows sets u so that every row's shares at temperature 1/s add up to 1, and
+// softRows sets u such that every row's shares, at temperature 1/scale, sum to 1, and
 // adds the shares to the columns' sums.
 __device__ void softRows(State& s, double scale) {
     u32 lane = threadIdx.x % LANES;
@@ -623,7 +623,7 @@ __device__ void softRows(State& s, double scale) {
         for (u32 k = 0; k < ITEMS; k++) sum += x[k] = exp2f(x[k] - most);
 #pragma unroll
         for (u32 d = LANES / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(team(), sum, d);
-        if (most <= FAINT / 2) continue;  // no edge
+        if (most <= FAINT / 2) continue;  // the row has no edge
         if (lane == 0) s.u[i] = __double_as_longlong(base - ((double)most + (double)log2f(sum)) / scale);
 #pragma unroll
         for (u32 k = 0; k < ITEMS; k++) {
@@ -633,8 +633,8 @@ __device__ void softRows(State& s, double scale) {
     }
 }
 
-// softColumns moves v by `relax` of the way to where every column's sum is 1, at
-// most 2^10 of it; a column without edges stays.
+// softColumns moves v by the factor `relax` of the step that would make every column's sum
+// 1; sums count as at least 1/1024. The v of a column without edges stays.
 __device__ void softColumns(State& s, double scale, double relax) {
     for (u64 j = thread(); j < s.width; j += threads()) {
         u64 sum = __ldcg(s.word + j);
@@ -645,9 +645,9 @@ __device__ void softColumns(State& s, double scale, double relax) {
     }
 }
 
-// anneal sets v: from 1/first of the mean gap between a row's best and worst
-// candidate the temperature halves to 1/last of it, `rounds` iterations each.
-// Where it would begin below 1 ties decide, and v stays.
+// anneal sets v. The temperature starts at 1/first of the mean gap between a row's best and
+// worst candidate, and halves down to 1/last of the gap; each temperature has `rounds`
+// iterations. Where the first temperature would be below 1, costs tie too often, and v stays.
 __device__ void anneal(State& s, Barrier& barrier, double first, double last, u32 rounds, double relax) {
     u32 lane = threadIdx.x % LANES;
     if (thread() == 0) s.control[BOUND] = 0;
@@ -692,18 +692,17 @@ __device__ void anneal(State& s, Barrier& barrier, double first, double last, u3
     barrier.sync();
 }
 
-// The bound of a search: how far the free columns are that it needs.
+// The bound of a search: the distance of the farthest free column that a phase needs.
 __device__ constexpr u32 log2Block() { return 9; }
 
-// nearest is a distance that m of the free columns reached so far are within, and
-// few more: the least for m = 1, else the edge of one of BLOCK bins. One whole
-// block works on it. The first EACH * BLOCK columns stand for all, but for m = 1
-// with all set, where the distance is the least of all columns. m >= 1, and m
-// columns were reached.
+// nearest returns a distance within which m, and few more, of the free columns reached so
+// far lie: for m = 1 the least distance, else the upper edge of one of BLOCK bins. The first
+// EACH * BLOCK columns reached are a sample for all; only for m = 1 with `all` set does
+// nearest read every column. At least m >= 1 columns are reached. One whole block calls.
 template <class ThreadGroup> __device__ u64 nearest(const State& s, const ThreadGroup& threadGroup, u64 reached, u64 m, bool all) {
     constexpr u32 EACH = 4;
     constexpr i64 NONE = 0x7fffffffffffffff;
-    __shared__ i64 least, most, answer;  // most negated
+    __shared__ i64 least, most, answer;  // most: the largest distance, negated
     __shared__ u32 bin[BLOCK], part[BLOCK / WARP];
     u64 seen = reached < EACH * BLOCK ? reached : EACH * BLOCK;
     u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -713,7 +712,7 @@ template <class ThreadGroup> __device__ u64 nearest(const State& s, const Thread
 #pragma unroll
     for (u32 e = 0; e < EACH; e++) {
         u64 k = e * BLOCK + threadIdx.x;
-        int j = k < seen ? threadGroup.load(s.reached + k) : -1;  // -1 too: counted, not yet written
+        int j = k < seen ? threadGroup.load(s.reached + k) : -1;  // also -1: a column that another block has counted and will write
         mine[e] = j >= 0 ? (i64)(threadGroup.load(s.word + j) >> s.shift) : NONE;
         low = mine[e] < low ? mine[e] : low;
         high = mine[e] != NONE && -mine[e] < high ? -mine[e] : high;
@@ -749,9 +748,9 @@ template <class ThreadGroup> __device__ u64 nearest(const State& s, const Thread
     return (u64)answer;
 }
 
-// tighten lowers the bound to the distance of the m-th free column, once m were reached: the
+// tighten lowers the bound to the distance of the m-th free column, once m are reached: the
 // augmentation needs no farther one. Distances may fall while tighten reads them; the bound
-// is then too high, which costs time alone.
+// is then too high, and the search only takes longer.
 template <class ThreadGroup> __device__ void tighten(State& s, const ThreadGroup& threadGroup, u64 m) {
     __shared__ u64 reached;
     if (threadIdx.x == 0) reached = *(volatile u64*)(s.control + REACHED);
@@ -764,15 +763,15 @@ template <class ThreadGroup> __device__ void tighten(State& s, const ThreadGroup
     __syncthreads();
 }
 
-// What a search by all blocks does with a row.
+// The expansion of a row in a search by all blocks.
 
-// Arcs are a lane's edges of a chunk: what they lead to, and words as they were.
+// Arcs holds a lane's edges of a chunk: their columns, the distances over them, and the columns' words as read.
 struct Arcs {
     i64 next;  // chunk
     int col[ITEMS];
     u64 x[ITEMS], word[ITEMS];
 
-    // load is for a chunk of a row at a distance.
+    // load reads a chunk of a row whose distance is d.
     __device__ __forceinline__ void load(const State& s, i64 chunk, u64 d) {
         next = __ldcg(s.next + chunk);
 #pragma unroll
@@ -787,10 +786,10 @@ struct Arcs {
     }
 };
 
-// A Visit is a row of a list, with its first two chunks.
+// Visit is a row of a list, with its first two chunks.
 struct Visit {
-    u64 row, d, label;  // distance, and the word of the row's column: less where a later entry is nearer
-    bool live;          // within the bound
+    u64 row, d, label;  // d: the entry's distance; label: the word of the row's column, whose distance is less than d in an outdated entry
+    bool live;          // d is within the bound
     Arcs arcs[2];
 
     __device__ __forceinline__ void load(const State& s, u64 e, u64 bound) {
@@ -804,9 +803,9 @@ struct Visit {
         label = j < 0 ? 0 : __ldcg(s.word + j);
     }
 
-    // shorten relaxes edges: each lowers the distance of the row it leads to, and rows whose
-    // distance fell are appended to list t+1. A word that fell since it was loaded is
-    // loaded again.
+    // shorten relaxes edges: it lowers the distances of the columns that the edges lead to,
+    // and appends the owners of these columns to list t+1. The compare-and-swap returns a
+    // word that has changed since it was read, and shorten tries again.
     __device__ __forceinline__ void shorten(const State& s, const Everyone& threadGroup, u64 t, const Arcs& a, u64 bound) const {
 #pragma unroll
         for (u32 k = 0; k < ITEMS; k++) {
@@ -843,13 +842,13 @@ struct Visit {
     }
 };
 
-// The search: label correcting from all free rows at once. A column's word is
-// its distance and the row it was reached from; a list's entry is a row with its
-// distance. Labels only fall, strictly, so parents never form a cycle.
+// The search: label correcting from all free rows at once. A column's word is its
+// distance and its parent, the row from which the column was reached; an entry of a list is
+// a row with its distance. Each update lowers a label, so that parents never form a cycle.
 
-constexpr int NONE_CLAIMED = 0x7fffffff;  // of a tree's columns
+constexpr int NONE_CLAIMED = 0x7fffffff;  // claim of a tree without a column
 
-// clear starts a search: no column reached, every free row at distance 0.
+// clear starts a search: all columns are unreached, and all free rows are at distance 0.
 template <class ThreadGroup> __device__ void clear(State& s, ThreadGroup& threadGroup) {
     for (u64 j = threadGroup.thread(); j < s.width; j += threadGroup.threads()) s.word[j] = NEVER, s.reached[j] = -1;
     u64 step = (u64)threadGroup.searchers() * BLOCK;
@@ -863,8 +862,7 @@ template <class ThreadGroup> __device__ void clear(State& s, ThreadGroup& thread
     threadGroup.sync();
 }
 
-// watch lowers the bound while the other blocks search, and returns the result of their
-// search.
+// watch lowers the bound while the other blocks search, and returns their result.
 __device__ bool watch(State& s, const Everyone& threadGroup, u64 m) {
     __shared__ u64 over;
     for (;;) {
@@ -879,7 +877,7 @@ __device__ bool watch(State& s, const Everyone& threadGroup, u64 m) {
     }
 }
 
-// share gives all blocks what one reached beyond its slots.
+// share appends the rows that a block has reached beyond its SLOTS to the list of all blocks.
 __device__ __forceinline__ void share(const State& s, const Everyone& threadGroup, u32 side) {
     LocalQueue& f = threadGroup.localQueue;
     u32 most = min(f.filled[side], ROOM);
@@ -890,17 +888,17 @@ __device__ __forceinline__ void share(const State& s, const Everyone& threadGrou
     __syncthreads();
 }
 
-// search grows the forest, step by step, until no row within the bound is left. It returns
-// false when the lists are too short, or after more steps than a shortest path has rows,
-// which only infeasible duals cause. In a step a block relaxes the edges of the rows that it
-// reached in the step before, and of its part of the rows that other blocks shared. It loads
-// its own rows while it waits for the other blocks. A step takes two and a half round trips
-// to L2 before distances change, or the time of the blocks' barrier if that is longer.
+// search grows the forest, step by step, until no row within the bound is left. The result
+// is false where the lists are too short, or after more steps than a shortest path has rows,
+// which only infeasible duals cause. In a step a block relaxes the edges of the rows that the
+// block has reached in the step before, and of its part of the rows that blocks have shared;
+// loads of its own rows overlap with the wait for the other blocks. A step takes two and a
+// half round trips to L2 before distances change, or the time of the blocks' barrier if longer.
 __device__ bool search(State& s, Everyone& threadGroup, u64 m) {
     u32 blocks = threadGroup.searchers(), slot = threadIdx.x / LANES, given[2] = {0, 0};
     if (blockIdx.x >= blocks) return watch(s, threadGroup, m);
     // Go: Shared
-    constexpr u32 SHARED = 1 << 24;  // added for each block that shares; as many reached cost a look
+    constexpr u32 SHARED = 1 << 24;  // added to the sum for each block that shares rows; a sum so large without any only costs a read
     bool waits = threadIdx.x == BLOCK - WARP, hasSlot = slot < SLOTS;
     LocalQueue& f = threadGroup.localQueue;
     GridSum sum(s.control + SUM, blocks);
@@ -921,7 +919,7 @@ __device__ bool search(State& s, Everyone& threadGroup, u64 m) {
         if (f.sum >= SHARED) given[side] = (u32)__ldcg(s.control + COUNT + side), others = given[side] - from;
         if (slot < mine) visit.relax(s, threadGroup, t, bound);
         if (others > s.capacity) break;
-        u64 turn = (slot + SLOTS - mine) % SLOTS;  // slots that are free come first
+        u64 turn = (slot + SLOTS - mine) % SLOTS;  // unused slots take the first shared rows
         for (u64 at = turn * blocks + blockIdx.x; hasSlot && at < others; at += (u64)SLOTS * blocks) {
             visit.load(s, __ldcg(s.lists + side * s.capacity + (u32)(from + at) % s.capacity), bound);
             visit.relax(s, threadGroup, t, bound);
@@ -933,10 +931,10 @@ __device__ bool search(State& s, Everyone& threadGroup, u64 m) {
     return whole;
 }
 
-// The search by one block, with words and lists in its shared memory.
+// The search by one block, whose shared memory holds words and lists.
 
-// relax relaxes the edges of list t's rows, and appends the rows whose distance fell to list
-// t+1, whose entries `filled` counts.
+// relax relaxes the edges of the rows of list t, and appends rows whose distance fell to
+// list t+1; `filled` counts the entries of list t+1.
 __device__ void relax(const State& s, const OneBlock& threadGroup, u64 t, u64 entries, u64* filled) {
     u64 bound = threadGroup.load(s.control + BOUND);
     for (u64 at = threadIdx.x / LANES; at < entries; at += BLOCK / LANES) {
@@ -971,7 +969,7 @@ __device__ void relax(const State& s, const OneBlock& threadGroup, u64 t, u64 en
     }
 }
 
-// search is the same as that of all blocks, without the barriers of the grid.
+// search makes the same search as all blocks do, without barriers of the grid.
 __device__ bool search(State& s, OneBlock& threadGroup, u64 m) {
     __shared__ u64 filled[2];
     __shared__ u64 reached;
@@ -996,11 +994,11 @@ __device__ bool search(State& s, OneBlock& threadGroup, u64 m) {
     return entries == 0;
 }
 
-// A phase: search from all free rows, raise the duals by as much as the m-th free
-// column is away, and augment along vertex-disjoint tight paths: one a tree.
+// A phase: a search from all free rows, a raise of the duals by the distance D of the m-th
+// free column, and augmentation along vertex-disjoint tight paths, one a tree.
 
-// raise adds to the duals: u[i] += D - d(i), v[j] -= D - d(j), where nearer than D.
-// A matched row has no tree to claim a column for.
+// raise updates the duals of rows and columns nearer than D: u[i] += D - d(i) and
+// v[j] -= D - d(j). It also resets the claims of matched rows, which are no roots.
 template <class ThreadGroup> __device__ void raise(State& s, const ThreadGroup& threadGroup, u64 D) {
     for (u64 j = threadGroup.thread(); j < s.width; j += threadGroup.threads()) {
         u64 d = s.word[j] >> s.shift;
@@ -1015,8 +1013,8 @@ template <class ThreadGroup> __device__ void raise(State& s, const ThreadGroup& 
     }
 }
 
-// root walks from a free column up to the free row of its tree; a walk longer than
-// there are rows has none: s.rows.
+// root returns the free row at the root of column j's tree, or s.rows where a walk of s.rows
+// steps meets no free row.
 __device__ __forceinline__ u64 root(const State& s, int j) {
     for (u64 hops = 0; hops < s.rows; hops++) {
         u64 i = s.word[j] & s.none();
@@ -1027,7 +1025,7 @@ __device__ __forceinline__ u64 root(const State& s, int j) {
     return s.rows;
 }
 
-// claim lets each tree choose one of its free columns within D, the least number.
+// claim chooses, for each tree, the free column with the least number within D.
 template <class ThreadGroup> __device__ void claim(State& s, const ThreadGroup& threadGroup, u64 reached, u64 D) {
     for (u64 k = threadGroup.thread(); k < reached; k += threadGroup.threads()) {
         int j = s.reached[k];
@@ -1037,8 +1035,8 @@ template <class ThreadGroup> __device__ void claim(State& s, const ThreadGroup& 
     }
 }
 
-// augment flips the matching along the chosen paths; they share no vertex, and no
-// thread reads what another writes.
+// augment flips the matching along the chosen paths. Paths share no vertex, so that threads
+// read and write different words.
 template <class ThreadGroup> __device__ void augment(State& s, const ThreadGroup& threadGroup) {
     for (u64 r = threadGroup.thread(); r < s.rows; r += threadGroup.threads()) {
         int j = s.claim[r];
@@ -1056,7 +1054,7 @@ template <class ThreadGroup> __device__ void augment(State& s, const ThreadGroup
     }
 }
 
-// phases match every row, or say in STATUS why not.
+// phases runs phases until every row is matched, or sets STATUS to the reason of its end.
 template <class ThreadGroup> __device__ void phases(State& s, ThreadGroup& threadGroup, bool far, u64 most) {
     if (threadGroup.thread() == 0) s.control[FREE] = s.control[VIOLATIONS] = s.control[GROWN] = 0, s.control[STATUS] = SOLVED;
     threadGroup.sync();
@@ -1087,15 +1085,15 @@ template <class ThreadGroup> __device__ void phases(State& s, ThreadGroup& threa
         threadGroup.sync();
         s.stamp(GROW_GRID);
         if (blockIdx.x == 0) {
-            // Where columns outnumber rows, one that stays free must keep a dual of zero: then
-            // m is 1, and no free column may be nearer than D.
+            // Where columns outnumber rows, columns that stay free must keep v = 0: then m is
+            // 1, and D is the least distance of all free columns.
             u64 D = nearest(s, threadGroup, reached, m < reached ? m : reached, true), bound = s.control[BOUND];
             __syncthreads();
             if (threadIdx.x == 0) s.control[BOUND] = D < bound ? D : bound, s.control[PHASES]++;
         }
         threadGroup.sync();
         s.stamp(CHOOSING);
-        u64 D = threadGroup.load(s.control + BOUND);  // no label is beyond what the search was bounded by
+        u64 D = threadGroup.load(s.control + BOUND);  // at most the bound of the search, below which labels are final
         raise(s, threadGroup, D);
         claim(s, threadGroup, reached, D);
         threadGroup.sync();
@@ -1112,11 +1110,11 @@ template <class ThreadGroup> __device__ void phases(State& s, ThreadGroup& threa
 }
 
 // Go: Words
-constexpr u32 WORDS = 32;  // of control
+constexpr u32 WORDS = 32;  // number of control words
 
-// apart is phases of a small core by one block, with all but the edges in its
-// shared memory: 24 bytes a column and 20 a row. Behind the control words it leaves
-// v, u and the matching once more, for the host to copy at once.
+// apart runs phases of a small core by one block, whose shared memory holds all data but
+// the edges: 24 bytes a column and 20 a row. Behind the control words apart writes v, u and
+// the matching a second time, so that one copy brings all of them to the host.
 __device__ void apart(const State& s, bool far, u64 most) {
     COALESCE_DYNAMIC_SHARED(u64, room);
     State near = s;
@@ -1151,22 +1149,22 @@ __device__ void apart(const State& s, bool far, u64 most) {
 
 }  // namespace assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32
 
-// minima lowers v[j], INFINITE at first, to the least scaled cost of column j. Blocks
-// (x, y), x fastest: strips of BLOCK columns, shares of the rows.
+// minima lowers v[j], INFINITE before, to the least scaled cost of column j. A block has a
+// strip of BLOCK columns and one of `shares` shares of the rows; strips vary fastest.
 extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32_minima(
     const int* costs, unsigned long long rows, unsigned long long cols, double scale, unsigned long long shares, long long* v) {
     using namespace assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32;
     columnMinima(costs, rows, cols, Scale<T>(scale), shares, v);
 }
 
-// prices makes those of a sieve from v: a thread a column.
+// prices computes the prices of a Sieve from v, a thread a column.
 extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32_prices(
     const long long* v, unsigned long long cols, double unit, double exact, float* prices) {
     using namespace assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32;
     coarsePrices(v, cols, unit, exact, prices);
 }
 
-// candidates writes every row's first chunk: about the K least c - v, and its own edge.
+// candidates writes every row's first chunk: about the K least c - v and, given a limit, the private edge.
 extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32_candidates(
     const int* costs, unsigned long long rows, unsigned long long cols, double scale, double unit, double margin,
     const float* prices, long long limit, const long long* v, int* col, long long* cost, int* next) {
@@ -1174,7 +1172,7 @@ extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_g
     rowCandidates<1>(Matrix<K>{costs, rows, cols, Scale<T>(scale), scale * unit, {prices, unit, margin}}, rows, cols, limit, v, col, cost, next);
 }
 
-// widen is candidates with two chunks a row, the second at rows + row.
+// widen does the work of candidates with two chunks a row; the second is chunk rows + row.
 extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32_widen(
     const int* costs, unsigned long long rows, unsigned long long cols, double scale, double unit, double margin,
     const float* prices, long long limit, const long long* v, int* col, long long* cost, int* next) {
@@ -1182,12 +1180,12 @@ extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_g
     rowCandidates<2>(Matrix<2 * K>{costs, rows, cols, Scale<T>(scale), scale * unit, {prices, unit, margin}}, rows, cols, limit, v, col, cost, next);
 }
 
-// solve matches every row on the edges there are. mode: 1 an auction first, 2 bids without
-// epsilon, 4 soft minima first, 8 give up when a scale of the auction ends short, 16 on
-// ties, 32 phases by one block in shared memory; epsilon, least, full: the auction's
-// schedule, and the rows that end a scale; span: the largest difference of costs; hops:
-// bids of a row and whom it displaces, at most; far: match all that the duals' rise covers
-// (square) or only the nearest (unmatched columns keep v = 0); most: steps at most.
+// solve matches every row on the edges of the core. mode: 1 begins with an auction, 2 adds
+// bids with epsilon = 0, 4 begins with soft minima, 8 gives up where a scale of the auction
+// ends short, 16 gives up on ties, 32 runs the phases in one block's shared memory. The
+// auction's epsilon falls from `epsilon` to `least`, and a scale ends with `full` owners.
+// span: the largest difference of costs; hops: bids for one row of the queue; far: a phase
+// matches many rows (square), else one (unmatched columns keep v = 0); most: limit of steps.
 extern "C" __global__ void __launch_bounds__(512, 1) assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32_solve(
     const int* col, const long long* cost, const int* next, long long* rest, long long* u, long long* v, int* match, int* owner,
     unsigned long long* word, unsigned long long* lists, int* reached, int* claim, unsigned long long* control,
@@ -1236,8 +1234,8 @@ extern "C" __global__ void __launch_bounds__(512, 1) assignment_core_block512_k1
     phases(s, threadGroup, far != 0, most);
 }
 
-// price holds every entry against the duals: a row with c < u + v gets its worst
-// edges as a new chunk, a lower u, and is unmatched. VIOLATIONS counts rows.
+// price checks every entry against the duals. A row with an entry c < u + v gets a new chunk
+// of its least c - v, a lower u, and loses its column. VIOLATIONS counts these rows.
 extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32_price(
     const int* costs, unsigned long long rows, unsigned long long cols, double scale, double unit, double margin,
     const float* prices, long long* u, const long long* v, int* match, int* owner, int* col, long long* cost, int* next, unsigned long long* control,
@@ -1246,7 +1244,7 @@ extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_g
     pricing<false>(Matrix<K>{costs, rows, cols, Scale<T>(scale), scale * unit, {prices, unit, margin}}, rows, u, v, match, owner, nullptr, col, cost, next, control, pool);
 }
 
-// grow gives rows that a stuck search reached edges to columns that it did not.
+// grow adds, to rows that a stuck search has reached, edges to columns that the search has not reached.
 extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_group1_depth4_divide4_half1_resident2048_cluster1_int32_grow(
     const int* costs, unsigned long long rows, unsigned long long cols, double scale, double unit, double margin,
     const float* prices, long long* u, const long long* v, int* match, int* owner, const unsigned long long* word, int* col, long long* cost, int* next,

@@ -19,8 +19,8 @@ __device__ __forceinline__ T cost(u64 hash, u64 range) {
 
 }  // namespace assignment_draw_block256_float64
 
-// uniform draws rows first, first+1, … of a matrix: entry (i,j) is the hash of
-// seed ^ (i*cols + j + 1), integers below range, floats in [0, 1).
+// uniform draws rows first .. first+rows-1 of a matrix. Entry (i,j) depends on the hash of
+// seed ^ (i*cols + j + 1): an integer from 0 to range-1, or a float in [0, 1).
 extern "C" __global__ void __launch_bounds__(256) assignment_draw_block256_float64_uniform(
     double* costs, unsigned long long first, unsigned long long rows, unsigned long long cols, unsigned long long seed, unsigned long long range) {
     using namespace assignment_draw_block256_float64;

@@ -8,10 +8,10 @@
 //
 //     p(i,j) = exp((u[i] + v[j] - c(i,j)) / t)
 //
-// and u, v alternate: u such that every row's shares add up to 1, v such that
-// every column's do (Sinkhorn; at most 1, and v <= 0, where columns may stay
-// unmatched). As t falls u and v tend to optimal duals. Sums over columns are
-// integers, sums over blocks are taken in order: equal runs give equal prices.
+// An iteration sets u such that every row's shares sum to 1, then v such that every
+// column's do (Sinkhorn; to at most 1, with v <= 0, where columns may stay unmatched). As t
+// falls, u and v tend to optimal duals. Columns' sums are integers, and sums over blocks
+// have a fixed order, so that equal runs give equal prices.
 namespace assignment_duals_block256_share4_flight4_int32 {
 
 using namespace coalesce;
@@ -19,15 +19,15 @@ using namespace coalesce;
 typedef int T;
 constexpr u32 BLOCK = 256;     // threads
 constexpr u32 SHARE = 4;     // warps that share a row
-constexpr u32 FLIGHT = 4;   // costs a thread loads at once
+constexpr u32 FLIGHT = 4;   // costs that a thread loads at once
 constexpr u32 WARPS = BLOCK / WARP;
-constexpr u32 TEAMS = WARPS / SHARE;    // rows a block reads at once
+constexpr u32 TEAMS = WARPS / SHARE;    // rows that a block reads at once
 constexpr float LOW = -1e30f;           // below every exponent
 constexpr double LOG2E = 1.4426950408889634;
-constexpr double UNIT = 1099511627776.0;  // a share of 1 in sums
+constexpr double UNIT = 1099511627776.0;  // the value of a share of 1 in sums
 static_assert(WARPS % SHARE == 0, "a row is shared by whole teams");
 
-// Control words, 8 bytes each. The host reads them by these numbers.
+// Indices of the control words, 8 bytes each, which the host reads.
 // Go: Word
 enum Word { BARRIER, STRUCTURED, ITERATIONS, READS, TEMPERATURE, STRUCTURE, WORDS };
 
@@ -35,14 +35,14 @@ struct Problem {
     const T* costs;
     u64 rows, cols;
     Scale<T> scale;
-    double limit;     // scaled cost of an unmatched row; infinite: not allowed
-    bool capped;      // columns may stay unmatched: v <= 0
+    double limit;     // scaled cost of leaving a row unmatched; infinite where that is forbidden
+    bool capped;      // whether columns may stay unmatched: then v <= 0
     double* u;        // [rows]
     double* v;        // [cols]
-    u64* sums;        // [2*cols] sums over a column; zero between uses
-    double* partial;  // [4*gridDim.x] sums of the blocks, two kinds, in turn
+    u64* sums;        // [2*cols] columns' sums; zero between uses
+    double* partial;  // [4*gridDim.x] two kinds of blocks' sums, by iteration modulo 2
 
-    // Rows of a sample are every stride-th; a block's are [from(), to()).
+    // A sample has every stride-th row; a block has rows from() .. to()-1 of the sample.
     u64 used, stride;
     __device__ __forceinline__ void take(u64 step) { stride = step, used = (rows + step - 1) / step; }
     __device__ __forceinline__ u64 from() const { return used * blockIdx.x / gridDim.x; }
@@ -55,9 +55,9 @@ struct Problem {
 
 __device__ __forceinline__ u64 thread() { return (u64)blockIdx.x * BLOCK + threadIdx.x; }
 __device__ __forceinline__ u64 threads() { return (u64)gridDim.x * BLOCK; }
-// What comes before the first temperature: sums, the columns' means, the slack.
+// Preparation for the first temperature: sums, the columns' means, the mean slack.
 
-// blockSum is the sum of x over a block, known to every thread.
+// blockSum returns the sum of x over a block, to every thread.
 __device__ double blockSum(double x) {
     __shared__ double part[WARPS];
 #pragma unroll
@@ -70,7 +70,7 @@ __device__ double blockSum(double x) {
     return x;
 }
 
-// leave stores a block's sum, gather adds up those of all blocks, in the same
+// leave stores a block's sum of x; gather returns the sum over all blocks, added in the same
 // order everywhere.
 __device__ void leave(double* at, double x) {
     x = blockSum(x);
@@ -82,8 +82,8 @@ __device__ double gather(const double* at) {
     return blockSum(x);
 }
 
-// start sets v to the columns' mean costs over the sample; to 0 where columns
-// may stay unmatched.
+// start sets v to the columns' mean costs over the sample, or to 0 where columns may stay
+// unmatched.
 __device__ void start(Problem& p, GridBarrier& barrier) {
     for (u64 j = thread(); j < 2 * p.cols; j += threads()) p.sums[j] = 0;
     for (u64 j = thread(); j < p.cols; j += threads()) p.v[j] = 0;
@@ -132,12 +132,12 @@ __device__ double slack(Problem& p, GridBarrier& barrier) {
     leave(p.partial + gridDim.x, pairs);
     barrier.sync();
     sum = gather(p.partial), pairs = gather(p.partial + gridDim.x);
-    barrier.sync();  // partial is used again
+    barrier.sync();  // before partial is overwritten
     return pairs > 0 ? sum / pairs : 0;
 }
 // One iteration: rows, then columns.
 
-// Soft is a sum of 2^x and one of 4^x, kept relative to the largest x.
+// Soft holds a sum of 2^x and a sum of 4^x, relative to the largest x.
 struct Soft {
     float most, sum, squares;
     __device__ __forceinline__ void add(float m, float s, float q) {
@@ -148,7 +148,7 @@ struct Soft {
     }
 };
 
-// rowSoft is a lane's part of row i: x = (base + v - c) * s.
+// rowSoft returns a lane's part of row i's sums, with x = (base + v - c) * s.
 __device__ __forceinline__ Soft rowSoft(const Problem& p, u64 i, u32 part, double base, double s) {
     const T* row = p.costs + i * p.cols;
     Soft f = {LOW, 0, 0};
@@ -177,8 +177,8 @@ __device__ __forceinline__ Soft rowSoft(const Problem& p, u64 i, u32 part, doubl
     return f;
 }
 
-// sweepRows sets u so that every row's shares add up to 1 and returns a thread's
-// part of the sum of 1 / (sum of squared shares), the neighbours of a row.
+// sweepRows sets u such that every row's shares sum to 1, and returns a thread's part of the
+// sum over rows of 1 / (sum of squared shares), a row's number of columns in effect.
 __device__ double sweepRows(Problem& p, double s) {
     __shared__ Soft part[WARPS];
     u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -211,7 +211,7 @@ __device__ double sweepRows(Problem& p, double s) {
     return neighbours;
 }
 
-// sweepColumns adds the shares of the block's rows to sums.
+// sweepColumns adds the shares of the block's rows to the columns' sums.
 __device__ void sweepColumns(Problem& p, double s) {
     for (u64 j = threadIdx.x; j < p.cols; j += BLOCK) {
         double price = p.v[j];
@@ -232,14 +232,14 @@ __device__ void sweepColumns(Problem& p, double s) {
     }
 }
 
-// Found is what an iteration saw: the mean of |a column's sum - 1|, before v
-// changed, and of the rows' neighbours.
+// Found holds the means that an iteration has measured: of |a column's sum - 1|, before v
+// changed, and of the rows' numbers of columns in effect.
 struct Found {
     double error, neighbours;
 };
 
-// iterate takes turn `turn` at temperature t. level: columns are held against
-// their mean, not against 1: it is all about chance.
+// iterate makes iteration number `turn`, at temperature t. With `level` errors are those of
+// the columns' sums from their mean instead of from 1.
 __device__ Found iterate(Problem& p, GridBarrier& barrier, double t, double relax, u64 turn, bool level) {
     double* partial = p.partial + turn % 2 * 2 * gridDim.x;
     double s = LOG2E / t, weight = (double)p.rows / (double)p.used, error = 0;
@@ -263,13 +263,13 @@ __device__ Found iterate(Problem& p, GridBarrier& barrier, double t, double rela
 
 }  // namespace assignment_duals_block256_share4_flight4_int32
 
-// anneal writes prices v, scaled and rounded, to prices. It looks at every
-// stride-th row first: where columns differ by no more than chance does
-// (structure at most `chance`), STRUCTURED is 0 and the prices mean little. Then
-// from a quarter of the mean slack the temperature halves, each held for `least`
-// to `most` iterations, until the columns' mean error is below tolerance; relax
-// is the step of all but the first. It ends when a row has fewer than
-// `neighbours` columns in effect, below `coldest`, or after `total` iterations.
+// anneal computes prices v, and writes them, scaled and rounded, to `prices`. First it reads
+// every stride-th row: where the columns' sums differ no more than random costs would make
+// them (structure at most `chance`), it sets STRUCTURED to 0 and ends. Otherwise the
+// temperature falls by halves, from a quarter of the mean slack; each temperature has
+// `least` to `most` iterations, until the columns' mean error is below `tolerance`; `relax`
+// is the step length of all but a temperature's first. anneal ends when rows have fewer than
+// `neighbours` columns in effect, at temperature `coldest`, or after `total` iterations.
 extern "C" __global__ void __launch_bounds__(256) assignment_duals_block256_share4_flight4_int32_anneal(
     const int* costs, unsigned long long rows, unsigned long long cols, double scale, long long limit,
     double* u, double* v, unsigned long long* sums, double* partial, unsigned long long* control, long long* prices,

@@ -13,31 +13,31 @@ constexpr u32 FLIGHT = 8;            // costs a thread loads at once
 constexpr bool INTEGERS = true;  // else floats
 constexpr i64 FORBIDDEN = sizeof(T) == 4 ? 2147483647 : 9223372036854775807ll;  // of integers
 
-// What is found of the costs, a word each; least and most of the allowed ones as integers,
-// or as the bits of doubles.
+// Indices of the findings about costs, a word each: the least and the largest of allowed
+// pairs, as integers or as the bits of doubles; whether some are invalid; the scale.
 // Go: Word
 enum Word { LEAST, MOST, BAD, SCALE, WORDS };
 
-// What a block of assignment/batch tells of its solution, and of the check.
+// Numbers of words that a block of assignment/batch writes about its solution, and about the check.
 // Go: Told
 enum Told { COUNTS = 5, FOUND = 13 };
 
-// A Problem is that of assignment/batch.
+// Problem has the layout of Problem in assignment/batch.
 // Go: Problem
 struct Problem {
     i64 costs, stride, rows, cols, answer, copy, state;
     double scale;
 };
 
-// warpLeast is the least x of a whole warp.
+// warpLeast returns the least x of a whole warp, to every lane.
 __device__ __forceinline__ i64 warpLeast(i64 x) {
     int high = (int)(x >> 32), h = __reduce_min_sync(ALL, high);
     u32 low = __reduce_min_sync(ALL, high == h ? (u32)x : ~0u);
     return (i64)((u64)(u32)h << 32 | low);
 }
 
-// A Span is the range of some costs as integers of the same order, and whether some
-// cannot be solved with.
+// Span is the range of costs, as integers of the same order. `bad` says that some cost is
+// invalid: NaN, the infinity that would win, a forbidden integer, or one too large.
 struct Span {
     i64 least = 9223372036854775807ll, most = -9223372036854775807ll - 1;
     bool bad = false;
@@ -52,14 +52,15 @@ __device__ __forceinline__ i64 keyOf(T x) {
     return b ^ (i64)((u64)(b >> 63) >> 1);
 }
 
-// wordOf is an integer, or the bits of the double, that has this key.
+// wordOf is the inverse of keyOf: the integer, or the bits of the double, with a given key.
 __device__ __forceinline__ i64 wordOf(i64 key) {
     if constexpr (INTEGERS) return key;
     return key ^ (i64)((u64)(key >> 63) >> 1);
 }
 
-// look takes a cost into the span. Callers of integers mean FORBIDDEN as a cost; of floats
-// NaN and the infinity that would win are wrong, the other one forbids a pair.
+// look adds a cost to the span. The integer FORBIDDEN is invalid, since callers cannot mean
+// a forbidden pair by integers. Of floats NaN and the infinity that would win are invalid,
+// and the other infinity forbids a pair.
 __device__ __forceinline__ void look(Span& s, T c, bool maximize) {
     if constexpr (INTEGERS) {
         if (c == FORBIDDEN) s.bad = true;
@@ -72,9 +73,9 @@ __device__ __forceinline__ void look(Span& s, T c, bool maximize) {
 
 __device__ __forceinline__ double power(int shift) { return __longlong_as_double((i64)(shift + 1023) << 52); }
 
-// fit is the scale of costs. Integers are only negated, and cannot be solved with beyond
-// bound; of floats it is the largest power of two, up to 2^1000, for which no scaled cost
-// is beyond bound.
+// fit returns the scale of costs, without the sign. Integers have scale 1, and are invalid
+// where one exceeds `bound` in magnitude. Floats have the largest power of two, up to
+// 2^1000, for which all scaled costs are at most `bound` in magnitude.
 __device__ __forceinline__ double fit(Span& s, i64 bound) {
     if constexpr (INTEGERS) {
         if (s.least < -bound || s.most > bound) s.bad = true;
@@ -88,7 +89,7 @@ __device__ __forceinline__ double fit(Span& s, i64 bound) {
     return power(shift);
 }
 
-// survey makes a thread look at its costs.
+// survey returns the span of the costs that belong to the thread.
 __device__ __forceinline__ Span survey(const T* costs, u64 from, u64 end, bool maximize) {
     Span s;
     for (u64 k = from + threadIdx.x; k < end; k += (u64)blockDim.x * FLIGHT) {
@@ -103,10 +104,10 @@ __device__ __forceinline__ Span survey(const T* costs, u64 from, u64 end, bool m
 
 }  // namespace assignment_fit_block1024_int32
 
-// range: a block looks at `length` of all costs, those of a problem or a share of one, and
-// writes WORDS words of what it finds, step words from those of the block before. Where
-// there are problems of so many rows, its problem gets its scale, and no rows where its
-// costs cannot be solved with.
+// range: each block reads `length` of all costs, those of one problem or a share of these,
+// and writes WORDS words of findings, `step` words after those of the block before. Given
+// `problems`, of `rows` rows each, the block also sets its problem's scale, and sets the
+// problem's number of rows to 0 where costs are invalid.
 extern "C" __global__ void __launch_bounds__(1024) assignment_fit_block1024_int32_range(const int* costs, unsigned long long all, unsigned long long length,
     unsigned long long rows, long long bound, unsigned long long maximize, long long* problems, long long* found, unsigned long long step) {
     using namespace assignment_fit_block1024_int32;
@@ -130,8 +131,8 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_fit_block1024_int3
     p.scale = scale;
 }
 
-// gather: a block puts what is wanted of its problem's answer behind the words that range
-// wrote: counts, what the check found, columns, and duals where they are asked for.
+// gather: each block copies parts of its problem's answer behind the words that range wrote:
+// the counts, the check's findings, the rows' columns and, with duals != 0, the duals.
 extern "C" __global__ void __launch_bounds__(1024) assignment_fit_block1024_int32_gather(const long long* problems, const long long* answers,
     unsigned long long checks, unsigned long long duals, long long* wanted, unsigned long long step) {
     using namespace assignment_fit_block1024_int32;

@@ -2,12 +2,12 @@
 // assignment/pointcheck block=256,rows=64,flight=8,metric=euclidean,value=int64
 #include "cuda/prelude.cuh"
 
-// Shares no code with what finds assignments: every distance is computed here,
-// without bounds or order, and made an integer from its bits. Buffer and words
-// are those of assignment/check.
+// The check shares no code with the solvers: it computes every distance, without bounds
+// or order, and converts it to an integer from its bits. Buffer and words have the layout
+// of assignment/check.
 //
 // pairs  checks the permutation and the matched pairs, a thread a row
-// sweep  checks u + v <= c for every pair: a thread keeps one column and goes
+// sweep  checks u + v <= c for every pair: a thread holds one column and goes
 //        down ROWS rows, whose points pass through shared memory
 namespace assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64 {
 
@@ -16,16 +16,16 @@ using namespace coalesce;
 typedef long long T;
 constexpr u32 BLOCK = 256;    // columns of a block
 constexpr u32 ROWS = 64;      // rows of a block
-constexpr u32 FLIGHT = 8;  // rows a thread computes at once
+constexpr u32 FLIGHT = 8;  // rows that a thread computes at once
 constexpr u32 PART = 16;               // coordinates in shared memory at once
 constexpr bool MANHATTAN = false, EUCLIDEAN = true;  // neither: squared
 constexpr bool FLOOR = true;  // distances are cut to integers
 
-constexpr i64 MOST = 1ll << 61;                         // duals and costs stay within
-constexpr i64 FREE = 9223372036854775807ll;             // a forbidden pair: no dual is too large
-constexpr i64 INVALID = -FREE - 1;                      // no cost at all: every dual is too large
+constexpr i64 MOST = 1ll << 61;                         // limit of the magnitude of duals and costs
+constexpr i64 FREE = 9223372036854775807ll;             // scaled cost of a forbidden pair, which every dual satisfies
+constexpr i64 INVALID = -FREE - 1;                      // scaled cost of a value that is no cost, which no dual satisfies
 
-// What is found: counts, and the least row, column or entry at fault.
+// Indices of the findings: counts, sums, and the least row, column or entry at fault.
 // Go: Word
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
@@ -42,15 +42,15 @@ struct Work {
 
 __device__ __forceinline__ bool within(i64 x) { return x >= -MOST && x <= MOST; }
 
-// plus wraps round: duals out of range are reported, and add up to anything.
+// plus adds modulo 2^64. Sums of duals beyond MOST are meaningless, and such duals are faults of their own.
 __device__ __forceinline__ i64 plus(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
 
-// A Sum is exact: high * 2^32 + low, of fewer than 2^31 addends.
+// Sum is the exact sum high * 2^32 + low of fewer than 2^31 addends.
 struct Sum {
     i64 high = 0;
     u64 low = 0;
     __device__ __forceinline__ void add(i64 x) { high += x >> 32; low += (u64)x & 0xffffffffu; }
-    // flush adds the sums of a whole warp to two words.
+    // flush adds the sums of all lanes of a warp to two words of global memory, high and low.
     __device__ __forceinline__ void flush(u64* words) {
 #pragma unroll
         for (u32 d = WARP / 2; d > 0; d >>= 1) {
@@ -67,7 +67,7 @@ struct Sum {
 struct Cost {
     int sign;     // 1, or -1 where the instance maximises
     int shift;
-    u32 forbidden, rounded;  // how many costs were
+    u32 forbidden, rounded;  // numbers of costs of forbidden pairs, and of costs that rounding changed
     __device__ __forceinline__ Cost(i64 sign, i64 shift) : sign((int)sign), shift((int)shift), forbidden(0), rounded(0) {}
     __device__ __forceinline__ i64 free() {
         forbidden++;
@@ -81,7 +81,7 @@ struct Cost {
     __device__ __forceinline__ i64 operator()(float c) { return real<u32, 23, 127>((u32)__float_as_int(c)); }
     __device__ __forceinline__ i64 operator()(double c) { return real<u64, 52, 1023>((u64)__double_as_longlong(c)); }
 
-    // real is the cost of a float of so many bits of mantissa and such a bias.
+    // real converts a float, given its bits, the number of bits of its mantissa, and its exponent's bias.
     template <typename Bits, int MANTISSA, int BIAS> __device__ __forceinline__ i64 real(Bits b) {
         constexpr int SPECIAL = 2 * BIAS + 1;  // the exponent of infinities and NaN
         Bits mantissa = b & (((Bits)1 << MANTISSA) - 1);
@@ -95,7 +95,7 @@ struct Cost {
         i64 x = s >= 0 ? (i64)mantissa << s : nearest<MANTISSA>(mantissa, -s);
         return negative ? -x : x;
     }
-    // nearest is mantissa / 2^s for s > 0.
+    // nearest returns mantissa / 2^s, for s > 0, rounded to nearest, ties to even.
     template <int MANTISSA> __device__ __forceinline__ i64 nearest(u64 mantissa, int s) {
         if (s > MANTISSA + 2) {
             rounded += mantissa != 0;
@@ -107,7 +107,7 @@ struct Cost {
     }
 };
 
-// term is what a coordinate adds to a distance, length what the sum makes it.
+// term returns a coordinate's contribution to a distance; length returns the distance, given the sum.
 __device__ __forceinline__ double term(double x, double y) {
     double d = __dsub_rn(x, y);
     if constexpr (MANHATTAN) return d < 0 ? -d : d;
@@ -120,8 +120,8 @@ __device__ __forceinline__ T length(double sum) {
     else return (T)sum;
 }
 
-// column checks v of column j: in range, not positive where it may stay
-// unmatched, zero where it does. Faults are column*4 + reason.
+// column checks that v of column j is in range, at most 0 where columns may stay unmatched,
+// and 0 where the column does. A fault is recorded as column*4 + reason.
 __device__ void column(const Work& w, u64 j, bool loose) {
     Sum dual;
     if (j < w.cols) {
@@ -136,7 +136,7 @@ __device__ void column(const Work& w, u64 j, bool loose) {
     dual.flush(w.words + DUAL);
 }
 
-// sweep is a block's: BLOCK columns, ROWS rows.
+// sweep checks a block's share of the pairs: BLOCK columns and ROWS rows.
 __device__ void sweep(const double* row, const double* col, u64 dim, const Work& w, Cost cost, bool loose) {
     __shared__ double part[FLIGHT][PART];
     __shared__ u32 rounded;
@@ -186,8 +186,8 @@ __device__ void sweep(const double* row, const double* col, u64 dim, const Work&
 
 }  // namespace assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64
 
-// pairs checks row i: a column of its own, a pair without slack; or, where a limit
-// allows it, no column and u at the limit. Faults are row*8 + reason.
+// pairs checks that row i has a column of its own, over a pair of zero slack, or, given a
+// limit, no column and u at the limit. A fault is recorded as row*8 + reason.
 extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64_pairs(const double* row, const double* col,
         unsigned long long dim, long long* work, unsigned long long rows, unsigned long long cols, long long sign,
         long long shift, unsigned long long limited, long long limit) {
@@ -227,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256
     }
 }
 
-// sweep runs after pairs. loose: columns may stay unmatched.
+// sweep runs after pairs; `loose` says that columns may stay unmatched.
 extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64_sweep(const double* row, const double* col,
         unsigned long long dim, long long* work, unsigned long long rows, unsigned long long cols, long long sign,
         long long shift, unsigned long long loose) {

@@ -4,9 +4,9 @@
 #include "cuda/barrier.cuh"
 #include "assignment/costs.cuh"
 
-// Distances are computed when they are needed, in memory for the points alone.
-// Points that a warp searches stand in tiles of 32, neighbours together, each with
-// the box around it: a tile none of whose points can matter is not looked at.
+// Memory holds the points alone, and distances are computed when they are needed. Points
+// that a warp searches stand in tiles of 32 neighbours, each with its bounding box, and a
+// warp skips the tiles whose boxes are too far for any of their points to matter.
 namespace assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron {
 
 using namespace coalesce;
@@ -14,12 +14,12 @@ using namespace coalesce;
 constexpr u32 BLOCK = 256;  // threads
 constexpr u32 K = 64;          // edges of a chunk
 constexpr u32 ITEMS = (K + WARP - 1) / WARP;
-constexpr u32 GROUP = 2;  // rows a warp scans together
-constexpr u32 DEPTH = 4;  // candidates a lane keeps
+constexpr u32 GROUP = 2;  // rows that a warp scans together
+constexpr u32 DEPTH = 4;  // candidates that a lane keeps of a row
 constexpr bool MANHATTAN = true, EUCLIDEAN = false;  // neither: squared
 constexpr bool FLOOR = true;  // distances are cut to integers
 static_assert((K - 1) / WARP < DEPTH, "shape");
-// Control words, 8 bytes each. The host reads and clears them by these numbers.
+// Indices of the control words, 8 bytes each, which the host reads and clears.
 // Go: Word
 enum Word {
     BARRIER, COUNT, REACHED = COUNT + 3, BOUND, STATUS, FREE, QUEUE, ASSIGNED, POOL = 12, VIOLATIONS, GROWN, CUT,
@@ -27,18 +27,18 @@ enum Word {
 };
 // Go: Status
 enum Status { SOLVED, STUCK, STALLED, OVERFLOWED, TIED };
-constexpr u64 NEVER = ~0ull;  // distance of what a search has not reached
+constexpr u64 NEVER = ~0ull;  // word of a column that no search has reached
 
-// Words that this family adds.
+// Indices of further control words, of this family alone.
 // Go: Tally
-constexpr u32 LOOKS = 21, GAPS = 22, SPENT = 23;// Passes over all pairs: a warp scans GROUP rows together. A source fills its
-// lanes' lists with the least c - v of rows [row, row+GROUP), where `below` is given only
-// with those below it. skip says which columns are left out. Rows past the last are read
-// as the last:
+constexpr u32 LOOKS = 21, GAPS = 22, SPENT = 23;// Passes over all pairs, in which a warp scans GROUP rows together. A source of costs has
+// a function scan, which fills the lanes' lists with the least c - v of rows
+// row .. row+GROUP-1, or, given `below`, with the values less than below[row]. Columns j
+// with skip(j) are left out. Rows past the last are scanned as copies of the last:
 //
 //   template <class Skip> void scan(u64 row, const i64* v, Skip skip, const i64* below, Best* best) const
 
-// Best holds a lane's DEPTH least keys of one row, ascending.
+// Best holds the DEPTH least keys, ascending, that a lane has met in one row, with their columns.
 struct Best {
     i64 key[DEPTH];
     int at[DEPTH];
@@ -81,8 +81,8 @@ struct SkipReached {
     __device__ __forceinline__ bool operator()(u32 j) const { return word[j] != NEVER; }
 };
 
-// pour takes the least keys below `below` from the lanes' lists, at most most of
-// them, into a chunk; the rest of it is filled with no edges.
+// pour moves the least keys below `below`, at most `most` of them, from the lanes' lists to
+// a chunk of edges; the rest of the chunk's places get column -1, no edge.
 __device__ __forceinline__ void pour(Best& best, i64 below, u32 most, const i64* v, int* col, i64* cost) {
     u32 lane = threadIdx.x % WARP;
     for (u32 k = 0; k < most; k++) {
@@ -120,7 +120,7 @@ __device__ __forceinline__ void rowCandidates(const Source& source, u64 rows, u6
     }
 }
 
-// pricing is price (STUCK_ROWS false) or grow (true).
+// pricing does the work of the kernels price (STUCK_ROWS false) and grow (true).
 template <bool STUCK_ROWS, class Source>
 __device__ __forceinline__ void pricing(const Source& source, u64 rows, i64* u, const i64* v, int* match, int* owner,
                         const u64* word, int* col, i64* cost, int* next, u64* control, u64 pool) {
@@ -158,9 +158,9 @@ __device__ __forceinline__ void pricing(const Source& source, u64 rows, i64* u, 
         }
     }
 }
-// Distances as the host computes them, bit for bit: in double, coordinate by
-// coordinate, no operation fused. Every operation is monotone, so that gaps to a
-// box give a bound.
+// Distances equal those of the host bit by bit: in double, coordinate by coordinate,
+// without fused operations. Every operation is monotone, so that the same operations on
+// gaps to a box give a bound of all distances to points in the box.
 __device__ __forceinline__ double extend(double sum, double gap) {
     if constexpr (MANHATTAN) return __dadd_rn(sum, fabs(gap));
     else return __dadd_rn(sum, __dmul_rn(gap, gap));
@@ -172,24 +172,23 @@ __device__ __forceinline__ i64 scaled(double sum, double scale) {
     return __double2ll_rn(__dmul_rn(sum, scale));
 }
 
-// gap is the least distance of x and what lies in [low, high], or the largest.
+// gap returns the least distance of x from [low, high], or with `largest` the largest.
 __device__ __forceinline__ double gap(double x, double low, double high, bool largest) {
     double below = __dsub_rn(low, x), above = __dsub_rn(x, high);
     return largest ? fmax(-below, -above) : fmax(fmax(below, above), 0.0);
 }
-// v may be an array, or what its prices are read from; peak is no less than each
-// tile's largest.
-// A Cloud is the source of rows' and columns' points. Coordinate d of the columns'
-// point 32*t + k is tiles[(t*dim + d)*32 + k]; the box of tile 32*b + k has
-// boxes[((b*dim + d)*2 + side)*32 + k].
+// Cloud is the source of costs that are distances of rows' and columns' points. Coordinate
+// d of column 32*t + k is tiles[(t*dim + d)*32 + k]. The box of tile 32*b + k reaches, in
+// coordinate d, from boxes[((b*dim + d)*2)*32 + k] to boxes[((b*dim + d)*2 + 1)*32 + k].
+// peak[t] is at least the largest v of tile t. Prices is an array, or Words, or Falling.
 struct Cloud {
     const double *points, *tiles, *boxes;
     const i64* peak;
     u64 rows, cols, dim;
     double scale;
-    bool one;         // only the least of a row is wanted
+    bool one;         // whether only the least of a row is wanted
 
-    // cost of one pair.
+    // cost returns the scaled cost of one pair.
     __device__ __forceinline__ i64 cost(u64 i, u64 j) const {
         double sum = 0;
         const double *x = points + i * dim, *y = tiles + j / WARP * dim * WARP + j % WARP;
@@ -197,7 +196,7 @@ struct Cloud {
         return scaled(sum, scale);
     }
 
-    // least is a bound on c - v of a tile, of all G rows.
+    // least computes, for each of G rows, a lower bound of c - v over a tile.
     template <u32 G>
     __device__ __forceinline__ void least(const double* const (&at)[G], u32 tile, i64 (&bound)[G]) const {
         double sum[G];
@@ -214,7 +213,7 @@ struct Cloud {
         for (u32 g = 0; g < G; g++) bound[g] = scaled(sum[g], scale) - top;
     }
 
-    // nearest is the tile with the least bound; of several the first from start on.
+    // nearest returns the tile with the least bound; of equal ones the first from `start` on.
     template <u32 G>
     __device__ __forceinline__ u32 nearest(const double* const (&at)[G], u32 tiles, u32 start) const {
         i64 low = 4 * INFINITE - 1;
@@ -231,8 +230,8 @@ struct Cloud {
         return rank < tiles - start ? rank + start : rank + start - tiles;
     }
 
-    // visit puts the columns of a tile in the lists. Lanes begin at a column of the
-    // row's own, so that rows with equal costs differ in which they keep.
+    // visit adds the columns of a tile to the lanes' lists. Which lane takes which column
+    // depends on `turn`, so that rows with equal costs keep different columns.
     template <u32 G, class Prices, class Skip>
     __device__ __forceinline__ void visit(const double* const (&at)[G], u32 tile, u32 turn, const Prices& v, Skip skip, Best (&best)[G]) const {
         double sum[G];
@@ -252,7 +251,8 @@ struct Cloud {
         for (u32 g = 0; g < G; g++) best[g].put(scaled(sum[g], scale) - price, (int)j);
     }
 
-    // reach is what c - v of a row must be below to matter: K columns are at most so.
+    // reach returns the bound below which c - v of a further pair matters to the row: at
+    // least K known pairs, or with `one` one pair, are at most so.
     __device__ __forceinline__ i64 reach(const Best& best) const {
         return one ? warpLeast(best.key[0]) : -warpLeast(-best.key[(K - 1) / WARP]);
     }
@@ -291,22 +291,22 @@ struct Cloud {
         }
     }
 };
-// Lists are the known pairs of rows, in their chunks, and what c - v of all other
-// pairs of a row reach. v only falls, so that a bound stays one.
+// Lists holds the known pairs of rows, a chunk a row, and for each row a lower bound of
+// c - v of all other pairs. v only falls, so that bounds stay valid.
 struct Lists {
     int* col;
     i64* cost;
     i64* bound;
 };
 
-// Falling are prices v that other warps lower meanwhile.
+// Falling reads prices v that other warps may lower at the same time.
 struct Falling {
     const i64* v;
     __device__ __forceinline__ i64 operator[](u64 j) const { return __ldcg(v + j); }
 };
 
-// know fills a row's chunk with its K least c - v, or nearly so; the least two
-// are among them. It returns how far the fourth is from the first. One warp.
+// know fills a row's chunk with about the K least c - v, the least two among them. The
+// result is the difference of the fourth and the first. One warp calls.
 template <class Prices>
 __device__ i64 know(const Cloud& cloud, const Prices& v, const Lists& lists, u64 row) {
     u32 lane = threadIdx.x % WARP;
@@ -337,17 +337,17 @@ __device__ i64 know(const Cloud& cloud, const Prices& v, const Lists& lists, u64
         lists.cost[row * K + e] = mine[k] < 0 ? INFINITE : cloud.cost(row, mine[k]);
     }
     if (lane == 0) lists.bound[row] = bound;
-    __threadfence();  // another warp may hold the row next
+    __threadfence();  // another warp may read the row's chunk next
     __syncwarp();
     return apart;
 }
 
-// Two are a row's best column and how much less its second best is worth.
+// Two holds a row's best column, with its c - price, and the c - price of the second best.
 struct Two {
     i64 best, second;
-    u64 word;  // of the best column, as seen
+    u64 word;  // the best column's word, as read
     int col;
-    u32 rank;  // breaks ties: a free column first, then another for another row
+    u32 rank;  // decides ties: free columns first, then in an order that differs from row to row
 
     __device__ __forceinline__ void put(i64 pay, u64 w, int j, u32 r) {
         if (pay < best || pay == best && r < rank) second = best, best = pay, word = w, col = j, rank = r;
@@ -365,10 +365,10 @@ struct Two {
         if (theirs) best = b, word = w, col = j, rank = r;
     }
 };
-// Words hold a column's price and owner, so that one atomic minimum is a bid.
+// Words holds the columns' prices and owners, one word a column, so that one atomic minimum makes a bid.
 struct Words {
     u64* word;
-    u32 shift;  // bits of a row number; all ones is no row
+    u32 shift;  // bits of a row's number; all bits set is no row
     __device__ __forceinline__ u64 none() const { return (1ull << shift) - 1; }
     __device__ __forceinline__ i64 bias() const { return 1ll << (62 - shift); }
     __device__ __forceinline__ u64 pack(i64 price, u64 row) const { return (u64)(price + bias()) << shift | row; }
@@ -376,7 +376,7 @@ struct Words {
     __device__ __forceinline__ i64 operator[](u64 j) const { return price(__ldcg(word + j)); }
 };
 
-// two are the best known pairs of a row.
+// two returns the best two of a row's known pairs.
 __device__ __forceinline__ Two two(const Words& words, const Lists& lists, u64 row) {
     u32 lane = threadIdx.x % WARP;
     Two t = {INFINITE, INFINITE, 0, -1, ~0u};
@@ -395,15 +395,15 @@ __device__ __forceinline__ Two two(const Words& words, const Lists& lists, u64 r
     return t;
 }
 
-// auction lets rows bid, asynchronously (Bertsekas). A warp holds one row and bids for it;
-// the row that is outbid is the next one the warp holds, for `hops` bids at most. All
-// warps together stop after about `most` bids. A row scans all columns again where its
-// second best pair may be missing from its list, so that each bid is right for the whole
-// problem. Prices only fall, so that one read too early is too high, and epsilon
-// complementary slackness holds all the same.
+// auction lets rows bid, asynchronously (Bertsekas). A warp holds one row and bids for it,
+// and goes on with the row that the bid displaces, for at most `hops` bids. All warps
+// together stop after about `most` bids. Where a row's second best pair may be missing from
+// its list, the warp scans all columns again, so that each bid is right for the whole
+// problem. Prices only fall: a price read too early is too high, and epsilon complementary
+// slackness holds still.
 __device__ void auction(const Cloud& cloud, const Words& words, const Lists& lists, i64 epsilon, i64 span, u64 hops, u64 most, u64* control) {
     u32 lane = threadIdx.x % WARP;
-    constexpr u64 SHARE = 16;  // bids that are counted at once
+    constexpr u64 SHARE = 16;  // bids that a warp adds to SPENT at once
     u64 bids = 0, looks = 0, spent = 0;
     while (spent < most) {
         u64 row = 0;
@@ -423,7 +423,7 @@ __device__ void auction(const Cloud& cloud, const Words& words, const Lists& lis
                 looks++;
                 t = two(words, lists, row);
                 bound = __ldcg(lists.bound + row);
-                if (t.best > bound) continue;  // prices fell meanwhile
+                if (t.best > bound) continue;  // prices have fallen during the scan
                 t.second = t.second < bound ? t.second : bound;
             }
             if (t.col < 0) break;
@@ -434,18 +434,18 @@ __device__ void auction(const Cloud& cloud, const Words& words, const Lists& lis
             if (lane == 0) old = atomicMin(words.word + t.col, mine);
             old = __shfl_sync(ALL, old, 0);
             bids++;
-            if (old <= mine) continue;  // outbid already
+            if (old <= mine) continue;  // another row has bid less in the meantime
             row = old & words.none();
             if (row == words.none()) break;
         }
     }
     if (lane == 0 && bids) atomicAdd(control + BIDS, bids), atomicAdd(control + LOOKS, looks);
 }
-// refine lowers prices until every matched pair is tight (price refinement,
-// Goldberg 1997): where a row has a pair of less c - v than its own, that column's
-// v falls. A matching that is optimal ends it; one that is not has a cycle of
-// rows that go round, and a row that has come `turns` times is let go. Prices
-// differ from optimal ones by the auction's epsilon, so little moves.
+// refine lowers prices until every matched pair is tight (price refinement, Goldberg
+// 1997): where a row has a pair with less c - v than its matched pair, the v of that
+// pair's column falls. With an optimal matching this ends; otherwise prices fall round a
+// cycle of rows without end, and a row that has lowered prices `turns` times loses its
+// column. Prices differ from optimal ones by the auction's epsilon, so that few fall.
 __device__ void refine(const Cloud& cloud, const Lists& lists, i64* v, int* match, int* owner, int* times, u32 turns, u64 sweeps,
                        u64* control, GridBarrier& barrier) {
     u32 lane = threadIdx.x % WARP;
@@ -457,7 +457,7 @@ __device__ void refine(const Cloud& cloud, const Lists& lists, i64* v, int* matc
         for (u64 row = warp; row < cloud.rows; row += warps) {
             int j = match[row];
             if (j < 0) continue;
-            i64 own = __shfl_sync(ALL, cloud.cost(row, j) - prices[j], 0);  // prices fall meanwhile
+            i64 own = __shfl_sync(ALL, cloud.cost(row, j) - prices[j], 0);  // lane 0's value for all: prices fall at the same time
             if (own > lists.bound[row]) know(cloud, prices, lists, row);
             bool worse[ITEMS], any = false;
 #pragma unroll
@@ -488,7 +488,7 @@ __device__ void refine(const Cloud& cloud, const Lists& lists, i64* v, int* matc
     }
 }
 
-// leastKnown is the least c - v of the pairs known of a row.
+// leastKnown returns the least c - v of a row's known pairs.
 __device__ __forceinline__ i64 leastKnown(const Lists& lists, const i64* v, u64 row) {
     i64 least = INFINITE;
 #pragma unroll
@@ -503,8 +503,8 @@ __device__ __forceinline__ i64 leastKnown(const Lists& lists, const i64* v, u64 
 
 }  // namespace assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron
 
-// minima sets v[j] to the least c - u of column j: here columns look for the
-// nearest of the rows' tiles, whose largest u are in peak.
+// minima sets v[j] to the least c - u of column j. The roles are exchanged: columns search
+// the tiles of rows, and `peak` holds the largest u of each tile.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_minima(
     const double* points, const double* tiles, const double* boxes, const long long* peak, unsigned long long cols,
     unsigned long long rows, unsigned long long dim, double scale, const long long* u, long long* v) {
@@ -534,7 +534,7 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64
     if (j < cols && threadIdx.x % WARP == 0) peak[j / WARP] = x;
 }
 
-// candidates, price and grow are those of assignment/core.
+// candidates, price and grow do the work of those of assignment/core.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_candidates(
     const double* points, const double* tiles, const double* boxes, const long long* peak, unsigned long long rows,
     unsigned long long cols, unsigned long long dim, double scale, long long limit, const long long* v, int* col,
@@ -562,8 +562,8 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64
     Cloud cloud = {points, tiles, boxes, peak, rows, cols, dim, scale, false};
     pricing<true>(cloud, rows, u, v, match, owner, word, col, cost, next, control, pool);
 }
-// know makes the first chunk of every row and its bound, and adds up in GAPS how
-// far a row's fourth pair is from its first.
+// know writes the first chunk of every row and its bound, and sums in GAPS the differences
+// of each row's fourth and first c - v.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_know(
     const double* points, const double* tiles, const double* boxes, const long long* peak, unsigned long long rows,
     unsigned long long cols, unsigned long long dim, double scale, const long long* v, int* col, long long* cost, int* next,
@@ -579,7 +579,7 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64
     if (gaps && threadIdx.x % WARP == 0) atomicAdd(control + GAPS, gaps);
 }
 
-// open makes words of prices, all columns free.
+// open packs the prices into words, with all columns free.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_open(
     const long long* v, unsigned long long* word, unsigned long long cols, unsigned long long shift, unsigned long long* control) {
     using namespace assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron;
@@ -589,7 +589,7 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64
     if (j == 0) control[QUEUE] = 0, control[SPENT] = 0;
 }
 
-// bid is one auction: see auction. span: the largest difference of costs.
+// bid runs one auction (see auction); span is the largest difference of costs.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_bid(
     const double* points, const double* tiles, const double* boxes, const long long* peak, unsigned long long rows,
     unsigned long long cols, unsigned long long dim, double scale, unsigned long long* word, unsigned long long shift, int* col,
@@ -602,7 +602,7 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64
     auction(cloud, words, lists, epsilon, span, hops, most, control);
 }
 
-// shut makes prices and the matching of words; match was -1 everywhere.
+// shut unpacks the words into prices and the matching; match is -1 everywhere before.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_shut(
     const unsigned long long* word, unsigned long long cols, unsigned long long shift, long long* v, int* match, int* owner) {
     using namespace assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron;
@@ -615,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64
     if (row != words.none()) match[row] = (int)j;
 }
 
-// refine makes matched pairs tight: see refine. times were 0.
+// refine makes matched pairs tight (see refine above); times is 0 everywhere before.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_refine(
     const double* points, const double* tiles, const double* boxes, const long long* peak, unsigned long long rows,
     unsigned long long cols, unsigned long long dim, double scale, int* col, long long* cost, long long* bound, long long* v,
@@ -627,8 +627,8 @@ extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64
     refine(cloud, lists, v, match, owner, times, (u32)turns, sweeps, control, barrier);
 }
 
-// fit sets u[i] to the least c - v of row i, and lets matched pairs go that are
-// dearer.
+// fit sets u[i] to the least c - v of row i; a row whose matched pair is dearer loses its
+// column.
 extern "C" __global__ void __launch_bounds__(256) assignment_points_block256_k64_group2_depth4_metricmanhattan_flooron_fit(
     const double* points, const double* tiles, const double* boxes, const long long* peak, unsigned long long rows,
     unsigned long long cols, unsigned long long dim, double scale, int* col, long long* cost, long long* bound,

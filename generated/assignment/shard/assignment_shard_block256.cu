@@ -13,10 +13,10 @@ __device__ __forceinline__ u64 threads() { return (u64)gridDim.x * BLOCK; }
 
 }  // namespace assignment_shard_block256
 
-// adopt hangs the chunks that a shard made to their rows. The shard has rows
-// [first, first+count); row first+i got its chunk number given[i] - count, which
-// is number base + that of the pool here, or none where given[i] is negative.
-// Where its dual was lowered, to fell[first+i], it loses its column.
+// adopt links the chunks that a shard has made to their rows. The shard has rows
+// first .. first+count-1. Where given[row] >= 0, the shard has made chunk number
+// given[row] - count for the row, which is chunk base + that number of the pool
+// here. A row whose dual the shard has lowered, to fell[row], loses its column.
 extern "C" __global__ void __launch_bounds__(256) assignment_shard_block256_adopt(
     const int* given, const long long* fell, unsigned long long first, unsigned long long count, unsigned long long base,
     int* next, long long* u, int* match, int* owner) {
@@ -35,8 +35,8 @@ extern "C" __global__ void __launch_bounds__(256) assignment_shard_block256_adop
     }
 }
 
-// lone sets the last edge of every first chunk of so many edges: the cost of leaving
-// its row unmatched, a column of its own after the `cols` real ones.
+// lone sets the column of the last edge of every row's first chunk, of `edges` edges, to the
+// row's private column: number cols + row, whose cost is that of leaving the row unmatched.
 extern "C" __global__ void __launch_bounds__(256) assignment_shard_block256_lone(
     unsigned long long rows, unsigned long long cols, unsigned long long edges, int* col) {
     using namespace assignment_shard_block256;

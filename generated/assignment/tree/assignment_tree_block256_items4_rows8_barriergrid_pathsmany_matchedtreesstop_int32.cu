@@ -6,8 +6,8 @@
 #include "assignment/costs.cuh"
 #include "assignment/forest.cuh"
 
-// A solve is a row of steps; every block takes the same decision at the start
-// of one, from what all blocks wrote in the one before. Block b owns columns
+// A solve is a sequence of steps. At the start of a step every block takes the same
+// decision, from words that all blocks wrote in the step before. Block b owns columns
 // b*width .. b*width+width-1: their slacks, duals and places in the forest.
 namespace assignment_tree_block256_items4_rows8_barriergrid_pathsmany_matchedtreesstop_int32 {
 
@@ -16,98 +16,99 @@ using namespace coalesce;
 typedef int T;
 constexpr bool INT32 = true;
 constexpr bool PEERS = false;  // several devices, each with some of the rows
-constexpr bool ONE = false;        // path a phase
-constexpr bool STOPS = true;   // a tree that has its path
+constexpr bool ONE = false;        // a phase augments along one path instead of one a tree
+constexpr bool STOPS = true;   // a tree stops growing once it has its path
 constexpr u32 BLOCK = 256;
-constexpr u32 ITEMS = 4;  // columns of a thread
-constexpr u32 ROWS = 8 * 4 / sizeof(T);  // rows a thread reads at once; of 8 bytes half as many
+constexpr u32 ITEMS = 4;  // columns that a thread reads
+constexpr u32 ROWS = 8 * 4 / sizeof(T);  // rows that a thread reads at once; half as many of 8-byte costs
 constexpr u32 VECTOR = ITEMS < 16 / sizeof(T) ? ITEMS : 16 / sizeof(T);  // columns of one load
-constexpr u32 OWN = ITEMS < 2 ? ITEMS : 2;  // columns of a slice that a thread keeps the state of
-constexpr u32 DEEP = (BLOCK > 512 ? 32 : 64) / sizeof(T);  // entries of one row a thread reads at once
+constexpr u32 OWN = ITEMS < 2 ? ITEMS : 2;  // columns of a slice whose state a thread holds
+constexpr u32 DEEP = (BLOCK > 512 ? 32 : 64) / sizeof(T);  // entries of one row that a thread reads at once
 constexpr u32 WARPS = BLOCK / WARP;
 // Go: Zeros
-constexpr u32 LIST = 8;      // zeros kept of a row
-constexpr i64 NONE = 9223372036854775807ll;  // no slack: only forbidden pairs
+constexpr u32 LIST = 8;      // zeros that are stored of a row
+constexpr i64 NONE = 9223372036854775807ll;  // slack of a column whose pairs are all forbidden
 constexpr u64 NOBODY = ~0ull;
 constexpr int NOWHERE = 0x7fffffff;
-constexpr int OUT = -1, END = -2;    // of tree: outside the forest; a free column that ends a path
+constexpr int OUT = -1, END = -2;    // in Work.tree: outside the forest; a free column that ends a path
 
-// SCANNED and TAKEN say what the step before did, and become CLOSE or SEARCH.
+// Stages are the kinds of steps. SCANNED and TAKEN name the kind of the step before; the next
+// step turns them into CLOSE or SEARCH.
 // Go: Stage
 enum Stage { REDUCE_ROWS, REDUCE_COLUMNS, ACCEPT, RENEW, CLOSE, TAKE, TAKEN, SEARCH, SCANNED, SOLVED, STUCK };
 
-// An Entry is a row to scan: the slack of (row, j) is c + key - v(j), less
-// the dual updates of this phase.
+// Entry is a row to scan. The slack of (row, j) is c + key - v(j), less the dual updates
+// of this phase.
 // Go: Entry
 struct Entry {
     i64 key;
     int row;
 };
 
-// A Turn is where the solve stands.
+// Turn is the state of the solve, equal in all blocks.
 // Go: Turn
 struct Turn {
-    i64 sum;  // of the dual updates of this phase
+    i64 sum;  // sum of the dual updates of this phase
     u32 steps, phases, paths, updates;
     u32 stage;
-    u32 left;    // free rows
-    u32 side;    // which list they are in
-    u32 listed;  // the step before listed free rows anew, in the other
-    u32 turn;    // which list of rows to scan
-    u32 ready;   // rows in it
-    u32 whole;   // those that other devices hold included
-    u32 frontierRows;    // rows whose zeros were not followed
-    u32 before;  // trees that have reached a free column
+    u32 left;    // number of free rows
+    u32 side;    // which of two lists holds the free rows
+    u32 listed;  // whether the step before has listed the free rows anew, in the other list
+    u32 turn;    // which of two lists holds the rows to scan
+    u32 ready;   // number of rows to scan on this device
+    u32 whole;   // number of rows to scan on all devices
+    u32 frontierRows;    // number of rows whose known zeros are to be followed
+    u32 before;  // number of trees that have reached a free column
 };
 
-// A Slot is what a step leaves to the next. Three take turns: one is read, one
-// written, one cleared.
+// Slot is what a step passes to the next. Three slots rotate: one is read, one written,
+// one cleared.
 // Go: Slot
 struct Slot {
     Turn turn;
-    alignas(8) u32 joined;  // rows that joined the forest; after RENEW, frontier rows
-    u32 frontier;  // those of them to scan here; counted with the others in one word
-    u32 found;     // trees that reached a free column
-    u32 kept;      // rows listed as free
+    alignas(8) u32 joined;  // number of rows that joined the forest; after RENEW, of frontier rows
+    u32 frontier;  // number of those that this device scans; one 8-byte word counts both
+    u32 found;     // number of trees that reached a free column
+    u32 kept;      // number of rows listed as free
 };
 
 // Go: Head
 struct Head {
-    Slot slot[4];  // the last: how the solve ended
-    u64 first[2];  // the least winner of a phase; two take turns
-    u64 read;      // entries of the matrix
-    u64 levels;    // of all closures
-    i64 cycles[STUCK + 1];  // of steps, by what follows; dual updates stand at SEARCH
+    Slot slot[4];  // the last: the state at the end of a launch
+    u64 first[2];  // the least winner of a phase, by phase modulo 2
+    u64 read;      // entries of the matrix that were read
+    u64 levels;    // levels of all closures
+    i64 cycles[STUCK + 1];  // clock cycles of steps, by the stage that follows; those of dual updates at SEARCH
     u32 word[2];   // of the barrier
 };
 
-// Work is the workspace; package assignment cuts it the same way. Blocks keep
-// theirs in shared memory.
+// Work points to the parts of the workspace; the host lays it out in the same order. Each
+// block has a copy in shared memory.
 struct Work {
     Head* head;
     u32 rows, cols, width, block, blocks;
-    u32 first, mine;  // the rows whose costs are here
+    u32 first, mine;  // rows first .. first+mine-1 have their costs on this device
     i64 *u, *v;
-    i64* dist;        // of a column: its slack, plus the dual updates of the phase
-    u64* winner;      // of a free row: step << 32 | column that its tree reached
-    Entry* open;      // rows that are here to scan, two lists take turns
-    u64* zeros;       // of a row: LIST columns, and the rows matched to them << 32
-    u64* told;        // the same on the device that keeps them
-    u64* hop;         // of a column that a closure reached: the way of its row
-    u64* frontierRows;        // rows whose zeros are to follow; two lists take turns
-    u64* way;         // of a row in the forest
-    i64 *gain, *rise; // what the phase before took from a column, gave to a row
-    int* free;        // free rows, two lists
-    i64* least;       // of a warp's columns outside the forest, two take turns
-    int* column;      // of a row
-    int* choice;      // of a row: the first column whose minimum it has
-    u32* done;        // of a free row: the last phase that found it a path, plus one
-    u32* held;        // zeros of a row that were noted
-    int* row;         // of a column
-    int* parent;      // row that gave a column its slack
-    int* tree;        // row that a column brought into the forest, OUT or END
-    u32* reached;     // bits of columns in the forest
-    u64 read;         // rows that were scanned by all blocks, since the launch
+    i64* dist;        // by column: its slack, plus the dual updates of the phase
+    u64* winner;      // by free row: step << 32 | the free column that its tree reached
+    Entry* open;      // rows that this device scans, two lists by turns
+    u64* zeros;       // by row: LIST columns, each with its mate << 32
+    u64* told;        // zeros on the device that holds the lists
+    u64* hop;         // by column that a closure reached: the way of its row
+    u64* frontierRows;        // rows whose zeros are to be followed, two lists by turns
+    u64* way;         // by row of the forest
+    i64 *gain, *rise; // by column and by row: the change of the dual in the phase before
+    int* free;        // free rows, two lists by turns
+    i64* least;       // by warp: the least slack of its columns outside the forest, by step modulo 2
+    int* column;      // by row: the column matched to it
+    int* choice;      // by row: the first column whose minimum it has
+    u32* done;        // by root: the last phase that found its tree a path, plus one
+    u32* held;        // by row: the number of zeros noted
+    int* row;         // by column: the row matched to it
+    int* parent;      // by column: the row that gave it its slack
+    int* tree;        // by column: the row that joined the forest with it, OUT or END
+    u32* reached;     // set of columns in the forest
+    u64 read;         // rows that all blocks have scanned in this launch
     __device__ __forceinline__ bool keeps() const { return true; }
     __device__ __forceinline__ u32 nextEpoch() const { return 0; }
     __device__ __forceinline__ void begin(u32) {}
@@ -144,12 +145,12 @@ struct Work {
         least = (i64*)(((u64)(reached + (n + 31) / 32) + 7) / 8 * 8);
         read = 0;
     }
-    // close adds to the head what a launch has counted.
+    // close adds the number of entries read in this launch to the head.
     __device__ __forceinline__ void close() {
         if (leads()) atomicAdd(&head->read, read * cols);
     }
     __device__ __forceinline__ bool here(int row) const { return !PEERS || (u32)row - first < mine; }
-    // The row of the costs that holds a row's.
+    // line returns the index of a row's first cost on this device.
     __device__ __forceinline__ u64 line(int row) const { return (u64)((u32)row - (PEERS ? first : 0)) * cols; }
     __device__ __forceinline__ bool leads() const { return block == 0 && threadIdx.x == 0; }
 };
@@ -158,13 +159,13 @@ static_assert(sizeof(Head) <= 1024 && sizeof(Entry) == 16, "layout");
 struct Costs {
     const T* __restrict__ of;
     Scale<T> scale;
-    bool wide;  // VECTOR neighbouring columns are one load
+    bool wide;  // whether VECTOR neighbouring columns are one load
     __device__ __forceinline__ Costs(const T* c, double s, u64 cols) : of(c), scale(s) {
         wide = cols % VECTOR == 0 && (u64)c % (VECTOR * sizeof(T)) == 0;
         flip = s < 0 ? -1 : 0;
     }
-    // sum sets x to the scaled cost plus an addend, of an allowed pair: of int32 -c is
-    // ~c + 1, in cheaper instructions than scale's.
+    // sum sets x to the scaled cost plus an addend, and says whether the pair is allowed. Of
+    // int32 costs it computes -c as ~c + 1, by cheaper instructions than Scale.
     int flip;
     __device__ __forceinline__ bool sum(T c, i64 addend, i64& x) const {
         if constexpr (INT32) {
@@ -175,7 +176,7 @@ struct Costs {
         x = cost + addend;
         return cost != INFINITE;
     }
-    // plus is that sum, NONE of a forbidden pair.
+    // plus returns that sum, or NONE for a forbidden pair.
     __device__ __forceinline__ i64 plus(T c, i64 addend) const {
         i64 x;
         return sum(c, addend, x) ? x : NONE;
@@ -190,7 +191,7 @@ __device__ __forceinline__ i64 warpLeast(i64 x) {
     return x;
 }
 
-// place gives the lanes that want one a place each in a list of *count.
+// place returns, to each lane that wants one, a place in a list whose length is *count.
 __device__ __forceinline__ u32 place(u32* count, bool want) {
     u32 all = __ballot_sync(ALL, want), lane = threadIdx.x % WARP, at = 0;
     if (all == 0) return 0;
@@ -198,8 +199,8 @@ __device__ __forceinline__ u32 place(u32* count, bool want) {
     return __shfl_sync(ALL, at, 0) + (u32)__popc(all & ((1u << lane) - 1));
 }
 
-// placeFrontierRow gives the lanes that join a place each in the list of all that do, and in that
-// of those which are to be scanned here: one word counts both.
+// placeFrontierRow gives each lane whose row joins a place in the list of all such rows, and
+// a place in the list of rows that this device scans; one word counts both lists.
 __device__ __forceinline__ void placeFrontierRow(Slot* next, bool joins, bool here, u32& frontierRow, u32& at) {
     u32 all = __ballot_sync(ALL, joins), own = __ballot_sync(ALL, here), lane = threadIdx.x % WARP, below = (1u << lane) - 1;
     u64 both = 0;
@@ -209,21 +210,21 @@ __device__ __forceinline__ void placeFrontierRow(Slot* next, bool joins, bool he
     frontierRow = (u32)both + __popc(all & below), at = (u32)(both >> 32) + __popc(own & below);
 }
 
-// A row's list is filled up with NOBODY. A slack stays zero as long as the row's dual rises
-// by what the column's falls. Zeros that a phase finds are zeros at its end: the row and
-// the column are in one tree from then on, whose duals move together.
-constexpr u32 SETS = 2528;  // words of each of two sets that a block has room for
+// Unused places of a row's list hold NOBODY. A slack stays zero as long as the row's dual
+// rises by as much as the column's falls. Zeros that a phase finds are zeros at its end: from
+// then on the row and the column are in one tree, whose duals move together.
+constexpr u32 SETS = 2528;  // room, in words, for each of two sets in shared memory
 constexpr u32 POOL = 8128 - 2 * BLOCK;
 
-// A SharedState is a block's shared memory during a closure.
+// SharedState is a block's shared memory during a closure.
 struct SharedState {
     alignas(8) u32 pool[POOL];  // sets, then frontier rows
-    u32 count[2];               // frontier rows so far, of every other level
-    u32 fetched[2 * BLOCK];     // of a thread, what it brings into the cache
+    u32 count[2];               // frontier rows so far, of even and of odd levels
+    u32 fetched[2 * BLOCK];     // by thread: targets of the copies that bring lists into the cache
 };
 
-// Sets are the columns in the forest and the roots whose trees have their paths: NEAR,
-// bits in shared memory.
+// Sets holds the set of the forest's columns, and the set of roots whose trees have their
+// paths: with NEAR as bits in shared memory, else in global memory.
 template <bool NEAR> struct Sets {
     u32 *reached, *ended, mark;
 
@@ -237,20 +238,20 @@ template <bool NEAR> struct Sets {
     }
 };
 
-// fresh is a zero of this phase: it has no mate yet.
+// fresh returns the entry of a zero found in this phase, whose mate renew sets.
 constexpr u32 FRESH = 0xfffffffe, ALONE = ALL;
 __device__ __forceinline__ u64 fresh(u32 j) { return (u64)FRESH << 32 | j; }
 
-// note adds a column to a row's zeros, where there is room. Mates come later, in renew.
+// note adds a column to a row's zeros, if there is room.
 __device__ __forceinline__ void note(const Work& w, int row, u32 j) {
     if (!w.keeps()) return;
     u32 at = atomicAdd(w.held + row, 1u);
     if (at < LIST) w.zeros[(u64)(u32)row * LIST + at] = fresh(j);
 }
 
-// renew begins a phase: lists lose what is no zero any more, and the others get
-// their mates, -1 of a free column. Rows of the forest with zeros outside are frontier rows.
-// A lane has a place of a list.
+// renew begins a phase: it deletes entries of lists that are no longer zeros, and sets the
+// mates of the others, -1 for a free column. Rows of the forest with zeros outside the forest
+// become frontier rows. A lane has one place of a list.
 __device__ void renew(const Work& w, Slot* next) {
     if (!w.keeps()) return;
     u32 lane = threadIdx.x % WARP, k = lane % LIST;
@@ -281,9 +282,9 @@ __device__ void renew(const Work& w, Slot* next) {
     }
 }
 
-// recall reads what is to be read soon, which a scan has driven out of the cache: the
-// lists of zeros or, with `all`, also what the end of a phase reads. Of the cache's two
-// parts a block fills its own, so several blocks read each line.
+// recall loads data into the cache that the next steps read, and that a scan has driven out:
+// the lists of zeros and, with `all`, what the end of a phase reads. A GPU's L2 has two
+// parts, and a block fills the part near to it, so that several blocks read each line.
 __device__ __forceinline__ void recall(const Work& w, bool all) {
     u32 group = (w.blocks + 3) / 4, first = w.block % group * BLOCK + threadIdx.x, step = group * BLOCK;
     for (u64 x = first; x < w.rows && w.keeps(); x += step)
@@ -312,8 +313,8 @@ struct Scratch {
     i64 least[WARPS];
 };
 
-// A Best is the minimum of a column over some rows, and the row that has it,
-// the first of equals by number.
+// Best is the minimum of a column over some rows, with the row that has it; of equal ones
+// the row with the lowest number.
 struct Best {
     i64 at = NONE;
     int row = NOWHERE;
@@ -326,7 +327,7 @@ struct Best {
     }
 };
 
-// A Packed is a Best of int32 costs in one word, for keys that fit: half the instructions.
+// Packed is a Best of int32 costs in one word, for keys that fit; it takes half the instructions.
 struct Packed {
     static constexpr u32 BITS = 25;  // of a row's number
     i64 least = NONE;
@@ -344,14 +345,13 @@ struct Packed {
     }
 };
 
-// count notes that n rows of the matrix were read.
+// count adds n rows of the matrix to the count of rows read.
 __device__ __forceinline__ void count(Work& w, u64 n) {
     if (w.leads()) w.read += n;
 }
 
-// A Slice is a part of a block's columns, at most BLOCK*OWN. To read them,
-// threads stand in groups that take the rows in turn; a thread of a group has
-// ITEMS columns.
+// Slice is a part of a block's columns, at most BLOCK*OWN of them. Threads form groups, and
+// each group reads other rows of the slice; a thread of a group has ITEMS columns.
 struct Slice {
     u32 base, count, lanes, groups, lane, group;
     __device__ __forceinline__ Slice(u32 base, u32 end) : base(base), count(min(end - base, BLOCK * OWN)) {
@@ -362,12 +362,12 @@ struct Slice {
     }
     // owned says whether the warp owns columns of the slice, from o*BLOCK on.
     __device__ __forceinline__ bool owned(u32 o) const { return o * BLOCK + threadIdx.x / WARP * WARP < count; }
-    // column is the k-th of the thread's, from base on: in vectors `lanes`
-    // vectors apart, or, where those are not one load, `lanes` columns apart.
+    // column returns the thread's k-th column, counted from base. With `wide` a thread's
+    // columns are vectors, `lanes` vectors apart, each one load; else `lanes` columns apart.
     __device__ __forceinline__ u32 column(u32 k, bool wide) const {
         return wide ? (lane + k / VECTOR * lanes) * VECTOR + k % VECTOR : lane + k * lanes;
     }
-    // least is the minimum of a column after a scan of n rows.
+    // least returns the minimum of a column after a scan of n rows.
     __device__ __forceinline__ Best least(const Scratch& scratch, u32 column, u32 n) const {
         Best best;
         u32 used = column < count ? min(groups, n) : 0;
@@ -379,12 +379,12 @@ struct Slice {
     }
 };
 
-// A Column is a thread's copy of one that it owns.
+// Column is a thread's copy of the state of a column that it owns.
 struct Column {
     u32 j;
-    bool outside = false;  // of the forest
+    bool outside = false;  // whether the column is outside the forest
     int tree, row, parent;
-    u64 way;  // of its row, where a closure reached it
+    u64 way;  // the way of the column's row, where a closure reached the column
     i64 dist, v;
     __device__ __forceinline__ void load(const Work& w, const Slice& s, u32 at) {
         j = s.base + min(at, s.count - 1);
@@ -395,7 +395,7 @@ struct Column {
         v = w.v[j];
         outside = at < s.count && tree == OUT;
     }
-    // relax takes a smaller slack.
+    // relax lowers the column's slack to the minimum found by a scan.
     __device__ __forceinline__ void relax(const Work& w, const Best& best) {
         if (!outside || best.at == NONE || best.at - v >= dist) return;
         w.dist[j] = dist = best.at - v;
@@ -403,8 +403,8 @@ struct Column {
     }
 };
 
-// A Batch is what a thread reads at once: its columns of every groups-th row of a
-// list from number i on.
+// Batch holds the entries that a thread reads at once: its columns of ROWS rows of a list,
+// numbers i, i + groups, and so on.
 struct Batch {
     struct __align__(VECTOR * sizeof(T)) Vector { T of[VECTOR]; };
     Vector x[ROWS][ITEMS / VECTOR];
@@ -436,9 +436,9 @@ struct Batch {
     }
 };
 
-// minima reads the rows of a list, BLOCK at a time by way of shared memory, where
-// the first of them are, and leaves each group's minima in scratch. AHEAD: of two
-// batches, one is on its way while the other is reduced; else rows come singly.
+// minima reads the rows of a list, and writes each group's minima to scratch. The list
+// passes through shared memory, BLOCK entries at a time; the first are there already. With
+// AHEAD one batch is loaded while another is reduced; else rows are read one by one.
 template <class Least, bool AHEAD>
 __device__ __forceinline__ void minima(const Work& w, const Costs& c, const Slice& s, const Entry* list, u32 n, Scratch& scratch) {
     Least least[ITEMS];
@@ -478,8 +478,8 @@ __device__ __forceinline__ void minima(const Work& w, const Costs& c, const Slic
         }
 }
 
-// scan finds, for every column of a slice, the least cost + key over the n rows
-// of a list and the row that has it. e is the thread's first entry.
+// scan finds, for every column of a slice, the least cost + key over the n rows of a list,
+// and the row that has it. `e` is the thread's first entry of the list.
 __device__ __forceinline__ void scan(const Work& w, const Costs& c, const Slice& s, const Entry* list, Entry e, u32 n, Scratch& scratch) {
     if (threadIdx.x < n) scratch.list[threadIdx.x] = e;
     if constexpr (INT32) {
@@ -499,7 +499,7 @@ __device__ __forceinline__ i64 nearestOfAll(Work&, i64 least, u32, Scratch&) { r
 __device__ __forceinline__ void meet(Work&, Scratch&) {}
 __device__ __forceinline__ Best bestOfAll(const Work&, Best best, u32, u32) { return best; }
 
-// plant adds a row to the forest that the next phase begins with.
+// plant adds a row to the forest of the next phase, if `want`.
 __device__ __forceinline__ void plant(const Work& w, Slot* next, int row, bool want) {
     u32 frontierRow, at;
     bool here = want && w.here(row);
@@ -507,15 +507,15 @@ __device__ __forceinline__ void plant(const Work& w, Slot* next, int row, bool w
     if (here) w.open[at] = {-w.u[row], row};
 }
 
-// list adds a row to the free rows of the next step, which are roots of its forest.
+// list adds a row to the free rows of the next phase, the roots of its forest, if `keep`.
 __device__ __forceinline__ void list(const Work& w, const Turn& t, Slot* next, int row, bool keep) {
     u32 at = place(&next->kept, keep);
     if (keep) w.free[(t.side ^ 1) * w.rows + at] = row;
     plant(w, next, row, keep);
 }
 
-// reduceRows sets u to the row minima of c - v, lists the rows as free, and
-// clears what the search keeps.
+// reduceRows sets u to the row minima of c - v, lists all rows as free, and initialises the
+// state of the search.
 __device__ void reduceRows(Work& w, const Costs& c, bool warm) {
     u32 lane = threadIdx.x % WARP;
     for (u32 i = w.block + w.blocks * (threadIdx.x / WARP); i < w.mine; i += w.blocks * WARPS) {
@@ -559,7 +559,7 @@ __device__ void reduceRows(Work& w, const Costs& c, bool warm) {
     count(w, w.mine);
 }
 
-// reduceColumns sets v to the column minima of c - u: all rows were scanned.
+// reduceColumns sets v to the column minima of c - u, after a scan of all rows.
 __device__ void reduceColumns(Work& w, const Slice& s, Scratch& scratch) {
     u32 epoch = w.nextEpoch();
     if constexpr (PEERS) {
@@ -575,11 +575,11 @@ __device__ void reduceColumns(Work& w, const Slice& s, Scratch& scratch) {
     if constexpr (PEERS) __syncthreads();
 }
 
-// turned is the column `start` after j, round the end.
+// turned returns column j + start modulo cols.
 __device__ __forceinline__ u32 turned(u32 j, u32 start, u32 cols) { return j < cols - start ? j + start : j - (cols - start); }
 
-// accept matches a row with the first of the columns whose minimum it has, and
-// lists the other rows again.
+// accept matches each row to the first of the columns whose minimum lies in the row, and
+// lists the other rows as free.
 __device__ void accept(const Work& w, const Turn& t, Slot* next) {
     for (u32 base = w.block * BLOCK; base < t.left; base += w.blocks * BLOCK) {
         u32 i = base + threadIdx.x;
@@ -598,8 +598,8 @@ __device__ void accept(const Work& w, const Turn& t, Slot* next) {
     }
 }
 
-// seek finds the first zeros of every row of this device, each row from another column on,
-// and sends them to the device that keeps the lists.
+// seek finds the first LIST zeros of every row of this device, starting at another column in
+// each row, and writes them to the device that holds the lists.
 __device__ void seek(Work& w, const Costs& c) {
     u32 lane = threadIdx.x % WARP;
     for (u32 i = w.block + w.blocks * (threadIdx.x / WARP); i < w.mine; i += w.blocks * WARPS) {
@@ -631,28 +631,28 @@ __device__ void seek(Work& w, const Costs& c) {
     if constexpr (PEERS) __threadfence_system();
 }
 
-constexpr u32 NARROW = BLOCK / LIST;  // so many frontier rows have a lane for each zero
+constexpr u32 NARROW = BLOCK / LIST;  // up to so many frontier rows, each zero has a lane
 static_assert((POOL - 2 * SETS) / 4 >= NARROW * LIST, "what they reach has room");
 
-// A SearchWorkspace is what a closure works on: sets, the lists of zeros, what is reached, and the
-// frontier rows of two levels that take turns, the first `room` of each in shared memory.
+// SearchWorkspace holds the data of a closure: sets, the lists of zeros, the ways of reached
+// columns, and the frontier rows of two levels by turns, the first `room` of each in shared memory.
 template <bool NEAR> struct SearchWorkspace {
     Sets<NEAR> sets;
-    const uint2* lists;  // a zero: column, mate
+    const uint2* lists;  // zeros: x is the column, y its mate
     u64 *hop, *near, *far;
-    u32 room, rows, lane, *words;  // of the thread, for fetch
+    u32 room, rows, lane, *words;  // words: the thread's targets of fetch
 
     // end tries to end the path of a tree in a free column.
     __device__ __forceinline__ void end(u64 way, u32 j) const {
         u32 root = rootOf(way);
-        if (STOPS && !sets.take(root)) return;  // it has one, or another lane tries
+        if (STOPS && !sets.take(root)) return;  // the tree has its path, or another lane tries to end it
         if (add(sets.reached, j)) hop[j] = way;
         else if (STOPS) sets.leave(root);
     }
 
-    // reach takes a column into the forest. The row matched to it is a frontier row of the next
-    // level, which are counted from `base` on. Its list is read into the multiprocessor's
-    // cache at once: nothing waits for that before the thread has its next zero.
+    // reach adds column j to the forest, and its mate to the frontier rows of the next level,
+    // which are counted from `base` on. It starts to load the mate's list into the
+    // multiprocessor's cache; the thread waits for that only when it needs its next zero.
     template <bool FITS> __device__ __forceinline__ void reach(u64 way, u32 j, u32 mate, u32 side, u32* count, u32 base) const {
         if (!add(sets.reached, j)) return;
         const u32* list = (const u32*)(lists + mate * LIST);
@@ -664,9 +664,10 @@ template <bool NEAR> struct SearchWorkspace {
         hop[j] = way;
     }
 
-    // grow has frontier row x reach columns: LIST lanes have it, and one of its zeros. A level takes
-    // as long as its instructions one after another: there are few. FITS: the level is
-    // narrow, and there is room for what it reaches. stops: the frontier rows are stops.
+    // grow lets frontier row x reach columns; LIST lanes share the row, and a lane has one of
+    // its zeros. The time of a level is that of its chain of instructions, which is kept short.
+    // FITS says that the level has at most NARROW rows, and that shared memory has room for all
+    // rows that it reaches; stops says that the frontier rows are stops.
     template <bool FITS> __device__ __forceinline__ void grow(u32 side, u32 x, bool stops, u32* count, u32 base) const {
         u64 frontierRow = FITS || x < room ? near[side * room + x] : far[(u64)side * rows + x];
         uint2 zero = lists[rowOf(frontierRow) * LIST + lane % LIST];
@@ -678,10 +679,10 @@ template <bool NEAR> struct SearchWorkspace {
     }
 };
 
-// closure grows the forest over known zeros from the frontier rows on, until there are no
-// more: one block. What it reached, hop says. Of the rows of a level that have a
-// zero in a column, the one that takes it depends on timing. Not inlined, it has all
-// registers to itself.
+// closure grows the forest over known zeros, from the frontier rows on, until no row is left
+// to expand; one block calls. hop receives the way of each reached column. Where several
+// rows of a level have a zero in a column, timing decides which one reaches it. closure is
+// not inlined, so that all registers are available to it.
 template <bool NEAR> __device__ __noinline__ void closure(const Work& work, const Turn& t, SharedState& at, u32 thread) {
     const Work w = work;
     SharedState& sharedState = *inShared(&at);
@@ -701,7 +702,7 @@ template <bool NEAR> __device__ __noinline__ void closure(const Work& work, cons
         }
         __syncthreads();
     }
-    // Two counters take turns, and are never cleared: `base` and `other` are what they were.
+    // Levels alternate between two counters, which are never cleared: `base` and `other` hold their old values.
     auto next = [&] {
         __syncthreads();
         u32 all = *(volatile u32*)(sharedState.count + side);
@@ -722,16 +723,16 @@ template <bool NEAR> __device__ __noinline__ void closure(const Work& work, cons
     if (thread == 0) w.head->levels += levels;
 }
 
-// close is a step of one block: see closure.
+// close runs a closure, with sets in shared memory where they fit. One block calls.
 __device__ __forceinline__ void close(const Work& w, const Turn& t, SharedState& sharedState) {
     if (w.rows <= SETS * 32 && w.cols <= SETS * 32) closure<true>(w, t, sharedState, threadIdx.x);
     else closure<false>(w, t, sharedState, threadIdx.x);
 }
 
-// join takes columns of a slice into the forest: those that have no slack, or, in
-// a step TAKE, those that the closure reached. It returns the least slack of the
-// others, plus the dual updates so far. Rows matched to the columns are to be
-// scanned; free columns end a path, and the first of a tree wins it.
+// join adds columns of a slice to the forest: those with zero slack, or in a step TAKE
+// those that the closure has reached. The rows matched to these columns are listed for the
+// next scan. A free column ends a path; a tree keeps the first. The result is the least slack
+// of the columns still outside, plus the dual updates so far.
 __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN], const Turn& t, Slot* next, Scratch& scratch) {
     bool taken = t.stage == TAKE;
     Entry* open = w.open + (taken ? t.turn : t.turn ^ 1) * w.rows;
@@ -789,9 +790,9 @@ __device__ __forceinline__ i64 join(Work& w, const Slice& s, Column (&own)[OWN],
     return least;
 }
 
-// sweep scans the rows listed, none after a dual update or a closure, every block
-// for its columns, and has these join; or it is the reduction of the columns.
-// first is the thread's first entry of the list, if it has one.
+// sweep scans the listed rows, none after a dual update or a closure, and lets columns join;
+// each block does so for its own columns. In a step REDUCE_COLUMNS it reduces the columns
+// instead. `first` is the thread's first entry of the list, if it has one.
 __device__ __forceinline__ void sweep(Work& w, const Costs& c, const Turn& t, Slot* next, Entry first, u32 listed, Scratch& scratch) {
     const Entry* list = w.open + t.turn * w.rows;
     u32 low = min(w.block * w.width, w.cols), high = min(low + w.width, w.cols);
@@ -819,8 +820,8 @@ __device__ __forceinline__ void sweep(Work& w, const Costs& c, const Turn& t, Sl
         w.least[((t.steps & 1) * w.blocks + w.block) * WARPS + threadIdx.x / WARP] = least;
 }
 
-// nearest is the minimum slack, plus the dual updates so far, that the step
-// before left outside the forest.
+// nearest returns the least slack, plus the dual updates so far, of columns that the step
+// before has left outside the forest.
 __device__ i64 nearest(Work& w, const Turn& t, Scratch& scratch) {
     u32 parts = w.blocks * WARPS;
     const i64* of = w.least + (~t.steps & 1) * parts;
@@ -834,14 +835,14 @@ __device__ i64 nearest(Work& w, const Turn& t, Scratch& scratch) {
     return nearestOfAll(w, least, epoch, scratch);
 }
 
-// augment ends a phase: the paths of the winners are vertex-disjoint, one a
-// tree. Rows of the forest gain the dual updates made since they joined it,
-// columns lose them. Rows still free are listed for the next phase; trees without
-// a path stay.
+// augment ends a phase: it augments along the winners' paths, which are vertex-disjoint, one
+// a tree. The duals of the forest's rows rise by the dual updates made since they joined, and
+// those of its columns fall by as much. Rows still free are listed for the next phase; trees
+// without a path stay.
 __device__ void augment(const Work& w, const Turn& t, Slot* next) {
     Trees trees = {w.column, w.row, w.way};
     for (u32 base = 0; base < t.left; base += w.blocks * BLOCK) {
-        // Few are one in a warp, and first in those that have no columns.
+        // Spreads few rows over many warps, from the last warps on, which have no columns below.
         u32 i = base + (threadIdx.x % WARP * WARPS + WARPS - 1 - threadIdx.x / WARP) * w.blocks + w.block;
         bool keep = false;
         int row = 0, end = -1;
@@ -881,10 +882,10 @@ __device__ void augment(const Work& w, const Turn& t, Slot* next) {
     if (ONE && w.leads()) w.head->first[~t.phases & 1] = NOBODY;
 }
 
-// search begins a step of the alternating tree search, and returns whether the search goes on.
-// Where paths were found, the step augments along them and ends the phase, although some
-// rows that joined were not scanned: no dual has changed since they joined. Else, where all
-// rows were scanned, the step is a dual update.
+// search begins a step of the alternating tree search, and says whether a sweep follows.
+// Where paths were found, the step augments along them and ends the phase. Some rows that
+// joined are then unscanned, but no dual has changed since. Otherwise, where all rows are
+// scanned, the step is a dual update.
 __device__ bool search(Work& w, Turn& t, Slot* next, Scratch& scratch) {
     if (t.before > 0) {
         augment(w, t, next);
@@ -908,13 +909,13 @@ __device__ bool search(Work& w, Turn& t, Slot* next, Scratch& scratch) {
     return true;
 }
 
-// step does the step that t names and reports whether another is to follow.
-// Every block comes to the same t.
+// step makes the step that t names, and says whether another follows. All blocks compute
+// the same t.
 __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm, Scratch& scratch) {
     if (t.stage >= SOLVED) return false;
     const Slot* from = w.head->slot + t.steps % 3;
     Slot* next = w.head->slot + (t.steps + 1) % 3;
-    Entry first = w.open[t.turn * w.rows + min(threadIdx.x, w.rows - 1)];  // of the list, before its length is known
+    Entry first = w.open[t.turn * w.rows + min(threadIdx.x, w.rows - 1)];  // loaded before the list's length is known, to overlap the loads
     u32 listed = from->frontier, joined = from->joined, kept = from->kept;
     t.before += from->found;
     if (w.leads()) {
@@ -991,10 +992,10 @@ __device__ __forceinline__ bool step(Work& w, const Costs& c, Turn& t, bool warm
     return true;
 }
 
-// run takes up to most steps, from where the last launch left off.
+// run makes up to `most` steps, from the state that the last launch saved.
 __device__ void run(Work& w, const Costs& c, bool warm, u64 most, GridBarrier barrier, Scratch& scratch) {
     Turn t = w.head->slot[3].turn;
-    barrier.sync();  // all have read it
+    barrier.sync();  // all threads have read the state
     i64 from = clock64();
     while (step(w, c, t, warm, scratch)) {
         if (--most == 0) break;
@@ -1010,8 +1011,8 @@ __device__ void run(Work& w, const Costs& c, bool warm, u64 most, GridBarrier ba
 
 }  // namespace assignment_tree_block256_items4_rows8_barriergrid_pathsmany_matchedtreesstop_int32
 
-// solve is a whole solve, or the next `most` steps of one: a cooperative launch
-// of one block for each width columns.
+// solve makes a whole solve, or the next `most` steps of one. It is a cooperative launch
+// with one block for each `width` columns.
 extern "C" __global__ void __launch_bounds__(256)
 assignment_tree_block256_items4_rows8_barriergrid_pathsmany_matchedtreesstop_int32_solve(const int* costs, unsigned long long* work, unsigned long long rows, unsigned long long cols,
         unsigned long long width, unsigned long long warm, double scale, unsigned long long most) {

@@ -90,8 +90,8 @@ func (b *bench) batches() error {
 }
 
 func (b *bench) batchVariants(value solver.Value) []string {
-	if b.settings.variant != "every" {
-		return []string{b.settings.variant}
+	if b.settings.Variant != "every" {
+		return []string{b.settings.Variant}
 	}
 	var labels []string
 	for _, v := range generated.Batch.Variants {

@@ -36,12 +36,10 @@ type bench struct {
 // settings are the flags.
 type settings struct {
 	experiment.Settings
-	kinds     []string
+	experiment.Verification
+	kinds     experiment.List
 	sizes     []int
-	families  []string
-	variant   string
-	sample    bool
-	largest   int
+	families  experiment.List
 	seeds     int
 	runs      int
 	spend     time.Duration
@@ -68,15 +66,13 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var kinds, sizes, families string
+	var sizes experiment.List
 	var external externals
 	experiment.Register(&s.Settings, "Races solvers of linear assignment.", "host", experiments())
-	flag.StringVar(&kinds, "kinds", "", "comma-separated kinds of costs (default: all of the experiment)")
-	flag.StringVar(&sizes, "sizes", "", "comma-separated sides (default: all of the experiment)")
-	flag.StringVar(&families, "families", "", "comma-separated families and methods (default: all of the experiment)")
-	flag.StringVar(&s.variant, "variant", "", "label of the variant to use; needs one family")
-	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most this size, or the smallest (default: all)")
-	flag.BoolVar(&s.sample, "sample", false, "verify only variants that show some value of some parameter first")
+	flag.Var(&s.kinds, "kinds", "comma-separated kinds of costs (default: all of the experiment)")
+	flag.Var(&sizes, "sizes", "comma-separated sides (default: all of the experiment)")
+	flag.Var(&s.families, "families", "comma-separated families and methods (default: all of the experiment)")
+	s.Verification.Register("label of the variant to use; needs one family")
 	flag.IntVar(&s.seeds, "seeds", 3, "instances of each kind and size; their seeds are s*2^40")
 	flag.IntVar(&s.runs, "runs", 10, "most runs of a contender on an instance")
 	flag.DurationVar(&s.spend, "spend", 2*time.Second, "start no further run of a contender on an instance after this time")
@@ -86,8 +82,7 @@ func main() {
 	flag.IntVar(&s.devices, "devices", 8, "most devices of the scaling")
 	flag.Var(&external, "rival", "NAME=COMMAND of another rival, repeatable; see externals")
 	flag.Parse()
-	s.kinds, s.families = experiment.Split(kinds), experiment.Split(families)
-	for _, text := range experiment.Split(sizes) {
+	for _, text := range sizes {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || flag.NArg() > 0 {
 			fmt.Fprintf(os.Stderr, "assignment: -sizes %s: expected sides of 1 or more\n", sizes)

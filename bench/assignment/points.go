@@ -85,7 +85,7 @@ func (b *bench) points() error {
 					if b.Late() {
 						return experiment.ErrLate
 					}
-					b.solve(name, b.settings.variant, i)
+					b.solve(name, b.settings.Variant, i)
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func (b *bench) each(all []problem, families, others []string) error {
 					return experiment.ErrLate
 				}
 				if !i.remote() || !slices.Contains(onHost, name) && !sequential(name) {
-					b.solve(name, b.settings.variant, i)
+					b.solve(name, b.settings.Variant, i)
 				}
 			}
 			for _, name := range others {

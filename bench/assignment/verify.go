@@ -8,10 +8,7 @@ import (
 
 // verify runs variants on the small cases of their subjects, where references and the host's certificate are the judges.
 func (b *bench) verify() error {
-	s := b.settings
-	return experiment.Verify(&b.Bench, experiment.Verification{
-		Subjects: solver.Subjects(), Families: s.families, Variant: s.variant, Sample: s.sample, Largest: s.largest,
-	}, func(v experiment.Verdict) result.Solve {
+	return experiment.Verify(&b.Bench, b.settings.Verification, solver.Subjects(), b.settings.families, func(v experiment.Verdict) result.Solve {
 		return result.Solve{Name: v.Family.Name, Variant: v.Variant.Label, Value: v.Family.Value(v.Variant, "value"), Failed: v.Failed}
 	})
 }

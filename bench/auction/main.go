@@ -27,23 +27,19 @@ type bench struct {
 // settings are the flags.
 type settings struct {
 	experiment.Settings
-	goods   []string
-	bids    int
-	runs    int
-	sample  bool
-	largest int
-	variant string
+	experiment.Verification
+	goods experiment.List
+	bids  int
+	runs  int
 
 	data      string // folder of auctions
 	python    string // with the packages of rivals.py; empty: branch and cut alone
-	instances []string
-	solvers   []string
+	instances experiment.List
+	solvers   experiment.List
 	limit     time.Duration
 	threads   int
 	suffix    string // of the file
 }
-
-const usualGoods = "20,24,28,30"
 
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
@@ -55,24 +51,20 @@ func experiments() []experiment.Experiment[*bench] {
 }
 
 func main() {
-	var s settings
-	var goods, instances, solvers string
+	s := settings{goods: experiment.List{"20", "24", "28", "30"}}
 	experiment.Register(&s.Settings, "Measures combinatorial auctions.", "tables", experiments())
-	flag.StringVar(&goods, "goods", usualGoods, "comma-separated numbers of goods")
+	flag.Var(&s.goods, "goods", "comma-separated numbers of goods")
 	flag.IntVar(&s.bids, "bids", 1000, "of an auction")
 	flag.IntVar(&s.runs, "runs", 5, "of an auction; one before them is uncounted")
-	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many items, or the smallest (default: all)")
-	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
-	flag.StringVar(&s.variant, "variant", "", "label of a variant (default: verify all, time the solver's choice)")
+	s.Verification.Register("label of a variant (default: verify all, time the solver's choice)")
 	flag.StringVar(&s.data, "data", "", "rivals and beside: a folder of auctions, *.txt, and of their values, optima.csv")
 	flag.StringVar(&s.python, "python", "", "rivals: an interpreter with highspy and pyscipopt (default: none, branch and cut alone)")
-	flag.StringVar(&instances, "instances", "", "rivals and beside: comma-separated parts of names (default: all)")
-	flag.StringVar(&solvers, "solvers", "", "rivals: comma-separated parts of solvers' names (default: all)")
+	flag.Var(&s.instances, "instances", "rivals and beside: comma-separated parts of names (default: all)")
+	flag.Var(&s.solvers, "solvers", "rivals: comma-separated parts of solvers' names (default: all)")
 	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals and beside: of a solve")
 	flag.IntVar(&s.threads, "threads", runtime.NumCPU(), "rivals and beside: of a solver")
 	flag.StringVar(&s.suffix, "suffix", "", "of the file, such as -cores")
 	flag.Parse()
-	s.goods, s.instances, s.solvers = experiment.Split(goods), experiment.Split(instances), experiment.Split(solvers)
 	if flag.NArg() > 0 || s.bids < 1 || s.runs < 1 {
 		fmt.Fprintln(os.Stderr, "auction: expected flags only, and counts of 1 or more")
 		os.Exit(2)

@@ -16,7 +16,7 @@ import (
 // Both experiments run and leave rows that are right.
 func TestExperiments(t *testing.T) {
 	emulatedtest.Open(t) // or skip
-	s := settings{goods: []string{"9", "12"}, bids: 40, runs: 2, sample: true, largest: 5}
+	s := settings{goods: []string{"9", "12"}, bids: 40, runs: 2, Verification: experiment.Verification{Sample: true, Largest: 5}}
 	s.Settings = experiment.Settings{Device: "emulated", Out: t.TempDir(), Budget: time.Hour}
 	if !run(context.Background(), s, []string{"tables", "verify"}) {
 		t.Fatal("the experiments failed")

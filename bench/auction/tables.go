@@ -70,7 +70,7 @@ func (b *bench) measure(a *solver.Auction, goods, each int) result.Auction {
 		row.Failed = err.Error()
 		return row
 	}
-	o := solver.Options{Algorithm: solver.Bidders, Devices: []device.Device{b.Dev}, Variant: b.settings.variant}
+	o := solver.Options{Algorithm: solver.Bidders, Devices: []device.Device{b.Dev}, Variant: b.settings.Variant}
 	for k := range b.settings.runs + 1 {
 		got, err := solved(b.Ctx, a, o, &row)
 		if err != nil {

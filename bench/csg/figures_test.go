@@ -19,7 +19,7 @@ func TestFigures(t *testing.T) {
 		if !run(context.Background(), s, []string{"figures", "sequential"}, from, agents, nil, nil, nil) {
 			t.Fatal("the experiments failed")
 		}
-		f, err := result.Read(filepath.Join(s.Out, "csg-figures.json"))
+		f, err := result.Load[result.Row](filepath.Join(s.Out, "csg-figures.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestFigures(t *testing.T) {
 	if len(second.Rows) != 2*8 || second.Rows[0].Runs[0] != first.Rows[0].Runs[0] {
 		t.Errorf("%d rows, the first took %v, before %v", len(second.Rows), second.Rows[0].Runs[0], first.Rows[0].Runs[0])
 	}
-	f, err := result.Read(filepath.Join(s.Out, "csg-sequential.json"))
+	f, err := result.Load[result.Row](filepath.Join(s.Out, "csg-sequential.json"))
 	if err != nil || len(f.Rows) != 4 || f.Rows[0].Splittings != 90 || f.Rows[1].Splittings >= 90 { // (3^5+1)/2 - 2^5
 		t.Errorf("sequential programs: %+v, %v", f, err)
 	}

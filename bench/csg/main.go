@@ -55,15 +55,16 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s experiment.Settings
+	var curves, types, drawn experiment.List
 	experiment.Register(&s, "Measures coalition structure generation.", "host", experiments())
 	agents := flag.Int("agents", 26, "the most agents, but for effects and repeat, which have their own")
 	from := flag.Int("from", 0, "the fewest agents of price (20 unless said), figures and sequential (10)")
-	curves := flag.String("curves", "", "comma-separated beginnings of the names of figures' curves (default: all)")
-	types := flag.String("types", "", "comma-separated value types of tiles (default: all)")
-	drawn := flag.String("distributions", "", "comma-separated distributions of price (default: all)")
+	flag.Var(&curves, "curves", "comma-separated beginnings of the names of figures' curves (default: all)")
+	flag.Var(&types, "types", "comma-separated value types of tiles (default: all)")
+	flag.Var(&drawn, "distributions", "comma-separated distributions of price (default: all)")
 	flag.Parse()
 	experiment.Main(&s, func(ctx context.Context, names []string) bool {
-		return run(ctx, s, names, *from, *agents, experiment.Split(*curves), experiment.Split(*types), experiment.Split(*drawn))
+		return run(ctx, s, names, *from, *agents, curves, types, drawn)
 	})
 }
 

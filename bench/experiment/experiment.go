@@ -29,7 +29,7 @@ type Settings struct {
 	Budget time.Duration
 	Resume bool // rows that an experiment's file has, of the same device and commit, are kept and not measured again
 
-	names string // of the experiments, with commas
+	names List   // of the experiments
 	given string // the flags besides those above that were set, as a command line has them
 }
 
@@ -37,7 +37,8 @@ type Settings struct {
 // `first` runs by default, and a usage that describes the program.
 func Register[B any](s *Settings, about, first string, all []Experiment[B]) {
 	flag.StringVar(&s.Device, "device", "host", "host, emulated, or cuda:N in a build with -tags cuda; several, with commas, where an experiment takes them")
-	flag.StringVar(&s.names, "experiment", first, "comma-separated: "+list(all))
+	s.names = List{first}
+	flag.Var(&s.names, "experiment", "comma-separated: "+list(all))
 	flag.StringVar(&s.Out, "out", "bench/results", "folder for the JSON files")
 	flag.StringVar(&s.Commit, "commit", "", "the commit measured, for the record")
 	flag.DurationVar(&s.Budget, "budget", 9*time.Minute, "start no further row after this time")
@@ -51,7 +52,7 @@ func Main(s *Settings, run func(ctx context.Context, names []string) bool) {
 	s.given = given(flag.CommandLine)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if !run(ctx, Split(s.names)) {
+	if !run(ctx, s.names) {
 		os.Exit(1)
 	}
 }
@@ -241,6 +242,18 @@ func Run[R result.Measured, B any](b *Bench[R], names []string, all []Experiment
 	}
 	return !b.Failed
 }
+
+// A List is the value of a flag: words with commas between them, nil where there are none.
+type List []string
+
+// Set implements flag.Value.
+func (l *List) Set(text string) error {
+	*l = Split(text)
+	return nil
+}
+
+// String implements flag.Value.
+func (l List) String() string { return strings.Join(l, ",") }
 
 // Split is a list of the command line, nil where it is empty.
 func Split(text string) []string {

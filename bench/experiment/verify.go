@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,11 +20,16 @@ var ErrLate = errors.New("the budget is spent: the experiment is not complete")
 // Verification says which variants are run on the small cases of their subjects, whose answers are
 // compared with the references'.
 type Verification struct {
-	Subjects []subject.Subject
-	Families []string // short names; none: all that run on the device
-	Variant  string   // a label; empty: all variants, or with Sample those that verify.Variants takes
-	Sample   bool
-	Largest  int // size of a case; 0: no limit
+	Variant string // a label; empty: all variants, or with Sample those that verify.Variants takes
+	Sample  bool
+	Largest int // size of a case; 0: no limit
+}
+
+// Register adds the flags of a verification to the command line; variant describes the flag of that name.
+func (of *Verification) Register(variant string) {
+	flag.StringVar(&of.Variant, "variant", "", variant)
+	flag.IntVar(&of.Largest, "largest", 0, "verify only on cases of at most this size, or the smallest (default: all)")
+	flag.BoolVar(&of.Sample, "sample", false, "verify only variants that show some value of some parameter first")
 }
 
 // A Verdict is the outcome of a variant: how many cases were right, the seconds that they took, and the
@@ -36,17 +42,18 @@ type Verdict struct {
 	Failed  string
 }
 
-// Verify adds the row of each variant.
-func Verify[R result.Measured](b *Bench[R], of Verification, row func(Verdict) R) (err error) {
+// Verify adds the row of each variant of the subjects whose families, by short names, are asked for; of all
+// that run on the device where none is.
+func Verify[R result.Measured](b *Bench[R], of Verification, subjects []subject.Subject, families []string, row func(Verdict) R) (err error) {
 	stream, err := b.Dev.NewStream()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stream.Close()) }()
-	for _, s := range of.Subjects {
+	for _, s := range subjects {
 		f := s.Family()
 		_, short, _ := strings.Cut(f.Name, "/")
-		if f.Target == device.Host != (b.Facts.Kind == device.Host) || len(of.Families) > 0 && !slices.Contains(of.Families, short) {
+		if f.Target == device.Host != (b.Facts.Kind == device.Host) || len(families) > 0 && !slices.Contains(families, short) {
 			continue
 		}
 		variants, right := verify.Variants(f, of.Variant, of.Sample), 0

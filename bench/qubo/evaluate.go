@@ -35,8 +35,8 @@ func (b *bench) evaluate() error {
 		if err != nil {
 			return err
 		}
-		labels := []string{b.settings.variant}
-		if b.settings.variant == "all" {
+		labels := []string{b.settings.Variant}
+		if b.settings.Variant == "all" {
 			if labels, err = solver.EvaluateVariants(inst); err != nil {
 				return err
 			}

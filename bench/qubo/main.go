@@ -43,10 +43,10 @@ type bench struct {
 // settings are the flags.
 type settings struct {
 	experiment.Settings
+	experiment.Verification
 	data      string
-	instances []string
-	engines   []string
-	variant   string
+	instances experiment.List
+	engines   experiment.List
 	rules     solver.Rules
 	seeds     int
 	runs      int
@@ -54,8 +54,6 @@ type settings struct {
 	limit     time.Duration
 	limits    limits
 	iteration int
-	sample    bool
-	largest   int
 	python    string
 	mqlib     string
 }
@@ -78,12 +76,11 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var instances, engines string
 	experiment.Register(&s.Settings, "Measures binary quadratic programs.", "target", experiments())
 	flag.StringVar(&s.data, "data", "", "folder of instances")
-	flag.StringVar(&instances, "instances", "", "comma-separated instances, patterns such as G5*, or sizes (default: all of the experiment)")
-	flag.StringVar(&engines, "engines", "", "comma-separated engines (default: the device's best), rivals or families to verify (default: all)")
-	flag.StringVar(&s.variant, "variant", "", "label of a variant; all: every one")
+	flag.Var(&s.instances, "instances", "comma-separated instances, patterns such as G5*, or sizes (default: all of the experiment)")
+	flag.Var(&s.engines, "engines", "comma-separated engines (default: the device's best), rivals or families to verify (default: all)")
+	s.Verification.Register("label of a variant; all: every one")
 	flag.TextVar(&s.rules, "rules", solver.Rules{}, "of the searches in target, ablation and rates, as in tenure=20,stall=10000: "+strings.Join(solver.RuleNames(), ", "))
 	flag.IntVar(&s.seeds, "seeds", 3, "runs of an engine on an instance, seeds 1 to this")
 	flag.IntVar(&s.runs, "runs", 10, "runs of an evaluation; one before them is uncounted")
@@ -91,8 +88,6 @@ func main() {
 	flag.DurationVar(&s.limit, "limit", 10*time.Second, "time limit of a run to a target")
 	flag.Var(&s.limits, "limits", "other limits from so many variables on, as in 3000=20s,5000=60s")
 	flag.IntVar(&s.iteration, "iterations", 2500, "of massive multi-start")
-	flag.IntVar(&s.largest, "largest", 0, "verify only on cases of at most so many variables, or the smallest (default: all)")
-	flag.BoolVar(&s.sample, "sample", false, "verify one variant of each kind")
 	flag.StringVar(&s.python, "python", "python3", "interpreter that has dwave-samplers or simulated-bifurcation")
 	flag.StringVar(&s.mqlib, "mqlib", "", "MQLib's command, a rival")
 	flag.Parse()
@@ -100,7 +95,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "qubo: expected flags only, and counts of 1 or more")
 		os.Exit(2)
 	}
-	s.instances, s.engines = experiment.Split(instances), experiment.Split(engines)
 	experiment.Main(&s.Settings, func(ctx context.Context, names []string) bool { return run(ctx, s, names) })
 }
 

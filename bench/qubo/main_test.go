@@ -94,7 +94,7 @@ func TestExperimentsWriteRows(t *testing.T) {
 func TestVerify(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := quick(t)
-	s.Device, s.sample = "emulated", true
+	s.Device, s.Sample = "emulated", true
 	for _, c := range []struct {
 		family *device.Family
 		begins string // the label
@@ -105,7 +105,7 @@ func TestVerify(t *testing.T) {
 		}
 		label := c.family.Variants[at].Label
 		_, short, _ := strings.Cut(c.family.Name, "/")
-		s.engines, s.variant = []string{short}, label
+		s.engines, s.Variant = []string{short}, label
 		rows := rowsOf(t, s, "verify")
 		if len(rows) != 1 || rows[0].Name != c.family.Name || rows[0].Variant != label || rows[0].Count < 2 || rows[0].Failed != "" {
 			t.Errorf("%s: %+v", label, rows)

@@ -29,8 +29,8 @@ func (b *bench) flipRates() error {
 		if err != nil {
 			return fmt.Errorf("-instances has %q, expected a size such as 2500 or 65536/int16", name)
 		}
-		labels := []string{b.settings.variant}
-		if b.settings.variant == "all" {
+		labels := []string{b.settings.Variant}
+		if b.settings.Variant == "all" {
 			if labels, err = solver.FlippingVariants(b.Facts, n, row); err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ func TestFlipRates(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := quick(t)
 	s.Device, s.runs, s.instances = "emulated", 2, []string{"60/int16"}
-	s.variant = "all"
+	s.Variant = "all"
 	rows := rowsOf(t, s, "rates")
 	if len(rows) != 1 || rows[0].Variant != "block=32,items=4,row=int16,cluster=1,searches=0,meet=barrier" || len(rows[0].Runs) != 2 ||
 		rows[0].Failed != "" || rows[0].Work < 50*float64(rows[0].Count) {

@@ -61,7 +61,7 @@ func (b *bench) attempt(p problem, inst *solver.Instance, t try) result.Binary {
 		row.Devices = len(t.devices)
 	}
 	o := solver.Options{Seed: t.seed, Rules: b.settings.rules,
-		Settings: solve.Settings{Devices: t.devices, TimeLimit: t.limit, Algorithm: t.engine, Variant: b.settings.variant}}
+		Settings: solve.Settings{Devices: t.devices, TimeLimit: t.limit, Algorithm: t.engine, Variant: b.settings.Variant}}
 	if t.target {
 		o.Target = &p.known
 	}

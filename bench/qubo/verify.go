@@ -8,10 +8,7 @@ import (
 
 // verify runs variants on the small cases of their subjects, where the reference is the judge.
 func (b *bench) verify() error {
-	s := b.settings
-	return experiment.Verify(&b.Bench, experiment.Verification{
-		Subjects: solver.Subjects(), Families: s.engines, Variant: s.variant, Sample: s.sample, Largest: s.largest,
-	}, func(v experiment.Verdict) result.Binary {
+	return experiment.Verify(&b.Bench, b.settings.Verification, solver.Subjects(), b.settings.engines, func(v experiment.Verdict) result.Binary {
 		return result.Binary{Name: v.Family.Name, Variant: v.Variant.Label, What: "verify", Count: v.Cases, Seconds: v.Seconds, Failed: v.Failed}
 	})
 }

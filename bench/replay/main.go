@@ -61,7 +61,7 @@ func records(dir string) ([]*record, error) {
 		file, row string
 		family    *device.Family
 	}{{"csg-sweep.json", "sweep", &csg.Splits}, {"csg-tiles.json", "tiles", &csg.Tiles}} {
-		f, err := result.Read(filepath.Join(dir, from.file))
+		f, err := result.Load[result.Row](filepath.Join(dir, from.file))
 		if err != nil {
 			return nil, err
 		}

@@ -358,7 +358,7 @@ func assignmentTables(all solves) map[string]string {
 		return fmt.Sprintf("There is no bench/results/assignment-%s.json: nothing was measured yet.", name)
 	}
 	return map[string]string{
-		"assignment-sources":        assignmentSources(all),
+		"assignment-sources":        sources("assignment", assignmentExperiments, all, "none", recorded),
 		"assignment-race":           region("race", raceTable),
 		"assignment-counts":         region("race", countTable),
 		"assignment-growth":         region("race", func(*result.Of[result.Solve]) string { return growthPicture(all) }),
@@ -375,16 +375,6 @@ func assignmentTables(all solves) map[string]string {
 
 		"readme-assignment": region("race", readmeRace),
 	}
-}
-
-func assignmentSources(all solves) string {
-	out := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
-	for _, name := range assignmentExperiments {
-		if f := all[name]; f != nil {
-			out += fmt.Sprintf("| assignment-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, cmp.Or(f.Driver, "none"), cmp.Or(f.Commit, "none"), f.Date, f.Command)
-		}
-	}
-	return out
 }
 
 // readmeRace is the fastest of ours on a few instances.

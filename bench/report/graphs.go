@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"coalesce/bench/result"
 	"coalesce/solvers/solve"
@@ -25,5 +24,5 @@ func graphTable(f *result.File) string {
 		out += fmt.Sprintf("| %s | %d | %s | %s | %.2f | %s | %s, %s | %s |\n", r.Name, r.Agents, r.Value, found.Value,
 			100*(solve.Number(found.Value).Float()-peer)/peer, found.Bound, seconds(r.Median()), r.Variant, reached)
 	}
-	return strings.TrimSuffix(out, "\n")
+	return out
 }

@@ -59,17 +59,12 @@ const figureFolder = "docs/figures"
 type results map[string]*result.File
 
 func load(root string) (results, error) {
-	r := results{}
-	for _, name := range []string{"sweep", "effects", "figures", "repeat", "host", "tiles", "price", "several", "large", "graphs"} {
-		f, err := result.Read(filepath.Join(root, "bench", "results", "csg-"+name+".json"))
-		if err != nil {
-			return nil, fmt.Errorf("load results: %w", err)
+	needed := []string{"sweep", "effects", "figures", "repeat", "host", "tiles", "price", "several", "large", "graphs"}
+	r, err := measuredOf[result.Row](root, "csg", append(needed, "sequential"))
+	for _, name := range needed {
+		if err == nil && r[name] == nil {
+			err = fmt.Errorf("load results: there is no bench/results/csg-%s.json", name)
 		}
-		r[name] = f
-	}
-	f, err := optional(filepath.Join(root, "bench", "results", "csg-sequential.json"))
-	if f != nil {
-		r["sequential"] = f
 	}
 	return r, err
 }
@@ -97,28 +92,18 @@ func build(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]string{}
-	for name, svg := range figures(r) {
-		files[figureFolder+"/"+name+".svg"] = svg
-	}
 	regions := tables(r)
 	solved, err := measuredOf[result.Solve](root, "assignment", assignmentExperiments)
 	if err != nil {
 		return nil, err
 	}
 	maps.Copy(regions, assignmentTables(solved))
-	for name, svg := range assignmentFigures(solved) {
-		files[figureFolder+"/"+name+".svg"] = svg
-	}
 	binary, err := measuredOf[result.Binary](root, "qubo", quboExperiments)
 	if err != nil {
 		return nil, err
 	}
 	if len(binary) > 0 { // before the first results no document has their regions
 		maps.Copy(regions, quboTables(binary))
-	}
-	for name, svg := range quboFigures(binary) {
-		files[figureFolder+"/"+name+".svg"] = svg
 	}
 	sold, err := auctionTables(root)
 	if err != nil {
@@ -127,8 +112,11 @@ func build(root string) (map[string]string, error) {
 	maps.Copy(regions, sold)
 	m := measured{r, solved, binary}
 	maps.Copy(regions, paperTables(m))
-	if svg := weakFigure(m); svg != "" {
-		files[figureFolder+"/hungarian-weak.svg"] = svg
+	pictures := paperFigures(m)
+	maps.Copy(pictures, assignmentFigures(solved))
+	files := map[string]string{}
+	for name, svg := range pictures {
+		files[figureFolder+"/"+name+".svg"] = svg
 	}
 	used := map[string]bool{}
 	for _, path := range documents {

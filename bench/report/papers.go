@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -218,13 +217,4 @@ func writePages(name, from, into string) error {
 		}
 	}
 	return nil
-}
-
-// optional reads a file of results, nil where it is not there.
-func optional(path string) (*result.File, error) {
-	f, err := result.Read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return f, err
 }

@@ -70,7 +70,7 @@ func priceTable(f *result.File) string {
 		}
 		out += fmt.Sprintf("| all of these | %d | | median %s, worst %s | | %s | %.3f |\n", n, seconds(result.Median(total.prices)), seconds(slices.Max(total.prices)), seconds(total.chosen), total.chosen/total.better)
 	}
-	return strings.TrimSuffix(out, "\n")
+	return out
 }
 
 // groupTable has the times of one device and of several.
@@ -84,7 +84,7 @@ func groupTable(f *result.File) string {
 		out += fmt.Sprintf("| %d | %d | %s | %s, %s | %s | %.2f |\n", r.Agents, r.Devices, seconds(r.Median()), seconds(slices.Min(r.Runs)), seconds(slices.Max(r.Runs)),
 			rate(r.Rate()), f.Rows[one].Median()/r.Median())
 	}
-	return strings.TrimSuffix(out, "\n")
+	return out
 }
 
 // largeTable has single solves of many agents, whose values the devices draw.
@@ -97,5 +97,5 @@ func largeTable(f *result.File) string {
 		}
 		out += fmt.Sprintf("| %d | %s | `%s` | %d | %s | %s | %s |\n", r.Agents, r.Name, r.Method, r.Devices, seconds(result.Median(r.Sent)), seconds(solving), pace)
 	}
-	return strings.TrimSuffix(out, "\n")
+	return out
 }

@@ -27,14 +27,8 @@ func quboTables(all binaries) map[string]string {
 		}
 		return fmt.Sprintf("There is no bench/results/qubo-%s.json: nothing was measured yet.", name)
 	}
-	sources := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
-	for _, name := range quboExperiments {
-		if f := all[name]; f != nil {
-			sources += fmt.Sprintf("| qubo-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, cmp.Or(f.Driver, "none"), cmp.Or(f.Commit, "none"), f.Date, f.Command)
-		}
-	}
 	regions := map[string]string{
-		"qubo-sources":  sources,
+		"qubo-sources":  sources("qubo", quboExperiments, all, "none", recorded),
 		"qubo-evaluate": region("evaluate", evaluateTable),
 		"qubo-paper":    region("paper", multistartTable),
 		"qubo-progress": region("paper", progressPictures),

@@ -23,7 +23,7 @@ const (
 // tables are the bodies of all regions.
 func tables(r results) map[string]string {
 	return map[string]string{
-		"sources":     sources(r),
+		"sources":     sources("csg", slices.Sorted(maps.Keys(r)), r, "not recorded", command),
 		"headline":    headline(r["sweep"]),
 		"bound":       bound(r["sweep"]),
 		"sweep":       sweep(r["sweep"]),
@@ -47,14 +47,19 @@ func tables(r results) map[string]string {
 	}
 }
 
-func sources(r results) string {
+// sources is the table of a program's files: where each was measured, and by which command.
+func sources[R any](program string, names []string, files map[string]*result.Of[R], unknown string, command func(f *result.Of[R], name string) string) string {
 	out := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
-	for _, name := range slices.Sorted(maps.Keys(r)) {
-		f := r[name]
-		out += fmt.Sprintf("| csg-%s.json | %s | %s | %s | %s | `%s` |\n", name, f.Device, cmp.Or(f.Driver, "none"), cmp.Or(f.Commit, "not recorded"), f.Date, command(f, name))
+	for _, name := range names {
+		if f := files[name]; f != nil {
+			out += fmt.Sprintf("| %s-%s.json | %s | %s | %s | %s | `%s` |\n", program, name, f.Device, cmp.Or(f.Driver, "none"), cmp.Or(f.Commit, unknown), f.Date, command(f, name))
+		}
 	}
 	return out
 }
+
+// recorded is the command that a file of results names.
+func recorded[R any](f *result.Of[R], _ string) string { return f.Command }
 
 // command is how to repeat an experiment from the repository's root.
 func command(f *result.File, name string) string {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"coalesce/bench/result"
 )
@@ -49,7 +48,7 @@ func tilesTable(f *result.File) string {
 			}
 		}
 	}
-	return strings.TrimSuffix(out, "\n")
+	return out
 }
 
 // ceilingTable has the ceilings.
@@ -61,7 +60,7 @@ func ceilingTable(f *result.File) string {
 			out += fmt.Sprintf("| %s | %s | %s |\n", p["value"], p["adder"], rate(r.Rate()))
 		}
 	}
-	return strings.TrimSuffix(out, "\n")
+	return out
 }
 
 // tilesEffects has every int32 variant at 26 agents, the fastest first.
@@ -73,7 +72,7 @@ func tilesEffects(f *result.File) string {
 			out += fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p["chunk"], p["slot"], p["each"], p["block"], p["stages"], p["pairs"], p["adder"], p["least"], seconds(r.Median()), rate(r.Rate()))
 		}
 	}
-	return strings.TrimSuffix(out, "\n")
+	return out
 }
 
 // tilesLabel is a variant without its value type and what has one value for all.

@@ -90,9 +90,6 @@ func (f *Of[R]) Write(dir, name string) error {
 	return os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o644)
 }
 
-// Read loads a file of coalition structures that Write stored.
-func Read(path string) (*File, error) { return Load[Row](path) }
-
 // Load loads a file that Write stored, with rows of some form.
 func Load[R any](path string) (*Of[R], error) {
 	text, err := os.ReadFile(path)

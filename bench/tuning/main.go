@@ -50,7 +50,7 @@ type source struct {
 type settings struct {
 	experiment.Settings
 	seed    string
-	files   []string
+	files   experiment.List
 	rounds  int
 	largest float64
 }
@@ -65,14 +65,12 @@ func experiments() []experiment.Experiment[*bench] {
 
 func main() {
 	var s settings
-	var files string
 	experiment.Register(&s.Settings, "Measures choices of variants.", "workloads", experiments())
 	flag.StringVar(&s.seed, "seed", "", "of workloads and sizes, any text")
-	flag.StringVar(&files, "files", "", "comma-separated files of winners, which choose beside the binary's own data")
+	flag.Var(&s.files, "files", "comma-separated files of winners, which choose beside the binary's own data")
 	flag.IntVar(&s.rounds, "rounds", 7, "interleaved measurements of each candidate, on two instances by turns")
 	flag.Float64Var(&s.largest, "largest", 1, "share of a family's largest tuned size to draw up to")
 	flag.Parse()
-	s.files = experiment.Split(files)
 	if flag.NArg() > 0 || s.rounds < 2 || !(s.largest > 0) {
 		fmt.Fprintln(os.Stderr, "tuning: expected flags only, 2 rounds or more, and a share above 0")
 		os.Exit(2)
